@@ -1,0 +1,79 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cupel {
+namespace {
+
+/// Closes the descriptor on every path.
+struct Descriptor {
+  int fd = -1;
+  explicit Descriptor(int opened) : fd{opened} {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+Error failure(Code code, const std::filesystem::path& file, std::string_view verb) {
+  return Error{code, std::string{verb} + " " + file.string() + ": " + std::strerror(errno)};
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& file, std::size_t limit) {
+  const Descriptor opened{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (opened.fd < 0)
+    return failure(errno == ENOENT ? Code::kNotFound : Code::kInvalid, file, "cannot open");
+  std::string bytes;
+  char buffer[65536];
+  for (;;) {
+    const auto got = ::read(opened.fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(Code::kInvalid, file, "cannot read");
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+    if (bytes.size() > limit)
+      return Error{Code::kInvalid,
+                   file.string() + " is larger than " + std::to_string(limit) + " bytes"};
+  }
+}
+
+Result<void> write_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode) {
+  auto fresh = file;
+  fresh += ".new-" + std::to_string(::getpid());
+  {
+    const Descriptor opened{
+        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode))};
+    if (opened.fd < 0) return failure(Code::kStorage, fresh, "cannot create");
+    if (!write_all(opened.fd, bytes) || ::fsync(opened.fd) != 0) {
+      auto error = failure(Code::kStorage, fresh, "cannot write");
+      ::unlink(fresh.c_str());
+      return error;
+    }
+  }
+  if (::rename(fresh.c_str(), file.c_str()) != 0) {
+    auto error = failure(Code::kStorage, file, "cannot replace");
+    ::unlink(fresh.c_str());
+    return error;
+  }
+  return ok();
+}
+
+}  // namespace cupel

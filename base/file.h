@@ -1,0 +1,20 @@
+#pragma once
+// Whole files, bounded. Blocking: for start-up and for small files only.
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace cupel {
+
+/// The file's bytes. Errors: kNotFound; kInvalid for a folder, a file over `limit` bytes, or one
+/// that may not be read.
+Result<std::string> read_file(const std::filesystem::path& file, std::size_t limit);
+
+/// Writes the file whole or not at all: a new file beside it, fsync, rename.
+/// Errors: kStorage, with the path and the system's reason.
+Result<void> write_file(const std::filesystem::path& file, std::string_view bytes,
+                        unsigned mode = 0644);
+
+}  // namespace cupel

@@ -1,0 +1,148 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cupel {
+
+std::string_view trimmed(std::string_view text) {
+  const auto start = text.find_first_not_of(" \t\r\n");
+  if (start == text.npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const auto end = text.find(separator);
+    pieces.push_back(text.substr(0, end));
+    if (end == text.npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found;
+  for (;;) {
+    const auto start = text.find_first_not_of(" \t\r\n");
+    if (start == text.npos) return found;
+    text.remove_prefix(start);
+    const auto length = std::min(text.find_first_of(" \t\r\n"), text.size());
+    found.push_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+}
+
+std::vector<std::string_view> lines(std::string_view text) {
+  std::vector<std::string_view> found;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    found.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return found;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower{text};
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+std::string plain(double value, int digits) {
+  auto text = fmt::format("{:.{}f}", value, digits);
+  if (text.find('.') == text.npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+namespace {
+
+/// Optimal string alignment distance: insertions, deletions, changes, swapped neighbours.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  return cost[a.size()][b.size()];
+}
+
+template <class Known>
+std::optional<std::string> nearest_of(std::string_view typed, const Known& known) {
+  constexpr std::size_t kLongestWord = 64;
+  if (typed.size() > kLongestWord) return std::nullopt;
+  const auto wanted = lower_case(typed);
+  std::optional<std::string> best;
+  auto best_cost = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  for (const std::string_view word : known) {
+    if (word.size() > kLongestWord) continue;
+    const auto cost = edits(wanted, lower_case(word));
+    if (cost < best_cost) {
+      best = std::string{word};
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view typed,
+                                   std::span<const std::string_view> known) {
+  return nearest_of(typed, known);
+}
+
+std::optional<std::string> nearest(std::string_view typed, std::span<const std::string> known) {
+  return nearest_of(typed, known);
+}
+
+std::string shell_quoted(std::string_view text) {
+  std::string quoted{"'"};
+  for (const char c : text) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string printable(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    // C1 controls arrive in UTF-8 as 0xC2 0x80..0x9F; a terminal may obey them too.
+    const bool c1 =
+        c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (c1) {
+      ++i;
+      continue;
+    }
+    if (c == '\t')
+      clean += ' ';
+    else if (c >= 0x20 && c != 0x7F)
+      clean += text[i];
+  }
+  return clean;
+}
+
+std::string shortened(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string{text};
+  auto end = limit > 3 ? limit - 3 : 0;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string{text.substr(0, end)} + "...";
+}
+
+}  // namespace cupel

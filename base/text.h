@@ -1,0 +1,54 @@
+#pragma once
+// Small pure functions on text. Nothing that knows a file format.
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cupel {
+
+/// Without blanks, tabs and line ends on both sides.
+std::string_view trimmed(std::string_view text);
+
+/// The pieces between `separator`; an empty text has one empty piece.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The pieces between runs of blanks and tabs; none of them empty.
+std::vector<std::string_view> words(std::string_view text);
+
+/// The lines, without their ends ("\n" or "\r\n"); a last line without an end counts.
+std::vector<std::string_view> lines(std::string_view text);
+
+std::string lower_case(std::string_view text);
+
+/// The whole text as a number, or nothing.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  return failure == std::errc{} && stop == end && !text.empty() ? std::optional{value}
+                                                                : std::nullopt;
+}
+
+/// A number for people: at most `digits` after the point, no trailing zeros.
+std::string plain(double value, int digits = 3);
+
+/// The word of `known` that `typed` most likely meant, or nothing if none is close.
+std::optional<std::string> nearest(std::string_view typed, std::span<const std::string_view> known);
+std::optional<std::string> nearest(std::string_view typed, std::span<const std::string> known);
+
+/// One argument quoted so that a POSIX shell reads back exactly `text`.
+std::string shell_quoted(std::string_view text);
+
+/// `text` with everything dropped that could move a terminal's cursor or break a line: what comes
+/// from BMCs and nodes is printed through this.
+std::string printable(std::string_view text);
+
+/// At most `limit` bytes, with "..." where something was cut; never cuts a UTF-8 sequence.
+std::string shortened(std::string_view text, std::size_t limit);
+
+}  // namespace cupel

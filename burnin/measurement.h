@@ -1,0 +1,29 @@
+#pragma once
+// One number from one part of one machine. No judgement: criteria judge.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/parts.h"
+
+namespace cupel::burnin {
+
+struct Measurement {
+  std::string name;    // "gpu.ecc.uncorrected"
+  std::string part{};  // "gpu3", "dimm A7"; empty: the node as a whole
+  double value = 0;
+  std::string unit{};  // "GB/s" (1e9 bytes), "GiB", "errors", "C", "W", "count"
+
+  friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+/// Everything that one stage found out. A stage that found nothing has proven nothing.
+struct Findings {
+  std::vector<Measurement> measurements{};
+  std::vector<inventory::Part> parts{};
+  std::vector<inventory::Unknown> unknown{};  // what the tool was asked and did not tell
+
+  friend bool operator==(const Findings&, const Findings&) = default;
+};
+
+}  // namespace cupel::burnin

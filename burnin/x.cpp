@@ -1,0 +1,1 @@
+#include "burnin/stage.h"

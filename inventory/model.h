@@ -1,0 +1,110 @@
+#pragma once
+// What should exist: the site as its operators wrote it down. Filled by inventory/load.h, never
+// changed afterwards. Not what was seen (parts.h) nor what a kind of machine is made of
+// (profile.h).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/problem.h"
+#include "inventory/profile.h"
+
+namespace cupel::inventory {
+
+/// Host name or IP address, and port.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+  friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
+};
+
+/// "127.0.0.1:443"; an IPv6 host in brackets (RFC 3986, 3.2.2).
+std::string to_string(const Endpoint& endpoint);
+
+/// Where a secret is kept; never the secret itself. See inventory/secret.h.
+struct SecretRef {
+  enum class Kind { env, file, cmd } kind = Kind::file;
+  std::string where;  // variable, path, or command line
+  friend bool operator==(const SecretRef&, const SecretRef&) = default;
+};
+
+/// How the other side proves who it is. There is no way to say "do not check".
+struct Trust {
+  enum class Kind { first_use, pinned, ca } kind = Kind::first_use;
+  std::string
+      what{};  // pinned: "SHA256:..." of the certificate or host key; ca: path of a PEM file
+  friend bool operator==(const Trust&, const Trust&) = default;
+};
+
+enum class BmcProtocol { redfish };
+
+struct BmcAccess {
+  BmcProtocol protocol = BmcProtocol::redfish;
+  Endpoint endpoint;
+  std::string user;
+  SecretRef password;
+  Trust trust;
+};
+
+struct SshAccess {
+  Endpoint endpoint;
+  std::string user = "root";
+  std::string key_file{};  // empty: the agent at SSH_AUTH_SOCK
+  Trust trust;             // first_use or pinned
+  bool sudo = false;       // stages are started with `sudo -n`
+};
+
+/// One level of the power tree. `watts` is what may be drawn through it.
+struct PowerNode {
+  enum class Kind { room, rack, pdu, breaker } kind{};
+  std::string name;
+  double watts = 0;
+  std::string parent{};  // name of the level above; empty for a room
+  Place where{};
+};
+
+struct Rack {
+  std::string name;
+  std::string room;
+  int units = 48;
+  Place where{};
+};
+
+struct Node {
+  std::string name;
+  std::string profile;
+  std::string rack{};
+  int unit = 0;  // lowest unit it fills, counted from 1 at the bottom; 0: not told
+  std::vector<std::string> feeds{};  // breakers; each must be able to carry the whole node
+  BmcAccess bmc;
+  SshAccess ssh;
+  std::string serial{};      // of the system, where the operators know it
+  std::string slurm_name{};  // NodeName in Slurm; the node's own name unless told otherwise
+  Place where{};
+};
+
+/// How the site's Slurm wants its nodes.
+struct SlurmSite {
+  std::string partition = "gpu";
+  std::vector<std::string> features{};  // set on nodes that pass
+  std::string configuration{};          // SLURM_CONF; empty: the environment's
+};
+
+struct Inventory {
+  std::string site;
+  std::string file;    // as it was named
+  std::string digest;  // SHA-256 of the file and of the profiles it used
+  std::vector<Rack> racks;
+  std::vector<PowerNode> power;
+  std::vector<Node> nodes;  // in the order of the file
+  std::map<std::string, Profile> profiles;
+  std::optional<SlurmSite> slurm;
+
+  const Node* node(std::string_view name) const;
+  const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }
+};
+
+}  // namespace cupel::inventory

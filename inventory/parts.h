@@ -1,0 +1,42 @@
+#pragma once
+// What a machine is made of, as somebody saw it or as a profile expects it. No judgement here.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cupel::inventory {
+
+enum class PartKind { gpu, cpu, dimm, nvme, psu, hca, nic, switch_chip, firmware, bmc, system };
+
+std::string_view to_string(PartKind kind);
+std::optional<PartKind> part_kind(std::string_view word);
+
+/// One part of one machine. What was not told stays empty: unknown is not zero.
+struct Part {
+  PartKind kind{};
+  std::string name;  // as the field says it: "gpu3", "mlx5_5", "psu2", "dimm A7", "bmc"
+  std::string model{};
+  std::string manufacturer{};
+  std::string serial{};
+  std::string part_number{};
+  std::string firmware{};  // version
+  std::string slot{};      // where it sits: PCI address, DIMM locator, bay, as the source says it
+  std::optional<double> size_bytes{};  // memory of a GPU or DIMM, capacity of a drive
+  std::optional<double> count{};       // cores of a CPU
+  std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not told
+  std::string source{};                // the URI or file that said so
+
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+/// A fact that could not be read, and where it should have been.
+struct Unknown {
+  std::string fact;    // "PSUs", "serial of dimm A7"
+  std::string source;  // URI or command
+  std::string why;     // "HTTP 404", "absent", "not a number"
+
+  friend bool operator==(const Unknown&, const Unknown&) = default;
+};
+
+}  // namespace cupel::inventory

@@ -1,0 +1,49 @@
+#pragma once
+// Jobs that outlive their connection: started once, spooled to files on the node, read from an
+// offset, re-attached to after an SSH drop or a controller's restart. The node's side is a POSIX
+// shell and coreutils, nothing that must be installed.
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "orchestrator/ssh/ssh.h"
+
+namespace cupel::ssh {
+
+/// Where a job lives on its node; what the journal keeps to find it again.
+struct JobHandle {
+  std::string folder;  // "/var/tmp/cupel-0/run-12/gpu-facts"
+  friend bool operator==(const JobHandle&, const JobHandle&) = default;
+};
+
+/// Starts `script` detached (own session, standard streams in the folder) unless this very job was
+/// started before: then it changes nothing. The node itself ends it after `limit`, whether or not a
+/// controller ever comes back. Idempotent: safe after any crash. Spools at most `spool_limit`
+/// bytes. Errors: as Session::run(); kFailed where the folder cannot be written.
+Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
+                             std::chrono::seconds limit, bool sudo, Deadline deadline);
+
+/// What is known of a job now.
+struct JobState {
+  enum class Phase { unknown, running, ended, lost } phase = Phase::unknown;
+  // unknown: never started here. lost: started, not running, and it left no exit status (the node
+  // was restarted, or somebody killed it).
+  int exit_status = 0;  // 124: ended by its limit
+  std::string out{};    // standard output from `from` on, at most one chunk
+  std::string err{};
+};
+
+/// Waits on the node until there is more to read, the job has ended, or `wait` is over; one round
+/// trip. Errors: as Session::run().
+Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_t out_from,
+                                std::uint64_t err_from, std::chrono::seconds wait,
+                                Deadline deadline);
+
+/// Ends the job and everything that it started. Idempotent.
+Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline);
+
+/// Removes the folder of an ended job. Idempotent.
+Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline);
+
+}  // namespace cupel::ssh

@@ -1,0 +1,58 @@
+#pragma once
+// What the controller asks of a node's SSH server. The engine sees this interface; libssh is behind
+// it, and a fake one stands here in tests.
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/task.h"
+#include "inventory/model.h"
+
+namespace cupel::ssh {
+
+enum class Stream { out, err };
+
+/// Called for each piece as it comes, in order. Must not block.
+using Sink = std::function<void(Stream, std::string_view)>;
+
+struct CommandOutcome {
+  int exit_status = 0;        // as the shell says it
+  std::string exit_signal{};  // "KILL"; empty: it exited by itself
+};
+
+/// One authenticated connection to one node. Not for two commands at the same time.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Runs one command line in the user's login shell, and ends with it. At the deadline, or
+  /// cancelled, the remote process is signalled (TERM, then KILL) and the channel closed: nothing
+  /// is left running. Errors: kTimeout, kCancelled, kUnreachable (connection lost: what the command
+  /// did is unknown).
+  virtual Task<Result<CommandOutcome>> run(std::string command, std::string input, Sink sink,
+                                           Deadline deadline) = 0;
+
+  /// Writes `bytes` to `path` on the node, whole or not at all, and has the node's own sha256sum
+  /// agree. Errors: as run(); kFailed where the checksum differs or the disk is full.
+  virtual Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
+                                    Deadline deadline) = 0;
+};
+
+/// Host keys that were seen before. Kept by the store, asked by the connection.
+class KnownKeys {
+ public:
+  virtual ~KnownKeys() = default;
+  /// "SHA256:..." as it was pinned for this name, or nothing.
+  virtual std::optional<std::string> pinned(std::string_view name) = 0;
+  /// Called once, on first use.
+  virtual void pin(std::string_view name, std::string_view fingerprint) = 0;
+};
+
+/// Connects, checks the host key against `access.trust` (pin on first use: `known`, by "ssh:" +
+/// node name), logs in by key. One try. Errors: kUnreachable, kTimeout, kUntrusted (says both
+/// fingerprints and the command that accepts the new one), kRefused (key not accepted).
+Task<Result<std::unique_ptr<Session>>> connect(std::string node, inventory::SshAccess access,
+                                               KnownKeys& known, Deadline deadline);
+
+}  // namespace cupel::ssh

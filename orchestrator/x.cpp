@@ -1,0 +1,1 @@
+#include "orchestrator/ssh/detached.h"
