@@ -8,6 +8,7 @@
 
 #include "base/task.h"
 #include "inventory/model.h"
+#include "inventory/trust.h"
 
 namespace cupel::ssh {
 
@@ -39,20 +40,10 @@ class Session {
                                     Deadline deadline) = 0;
 };
 
-/// Host keys that were seen before. Kept by the store, asked by the connection.
-class KnownKeys {
- public:
-  virtual ~KnownKeys() = default;
-  /// "SHA256:..." as it was pinned for this name, or nothing.
-  virtual std::optional<std::string> pinned(std::string_view name) = 0;
-  /// Called once, on first use.
-  virtual void pin(std::string_view name, std::string_view fingerprint) = 0;
-};
-
 /// Connects, checks the host key against `access.trust` (pin on first use: `known`, by "ssh:" +
 /// node name), logs in by key. One try. Errors: kUnreachable, kTimeout, kUntrusted (says both
 /// fingerprints and the command that accepts the new one), kRefused (key not accepted).
 Task<Result<std::unique_ptr<Session>>> connect(std::string node, inventory::SshAccess access,
-                                               KnownKeys& known, Deadline deadline);
+                                               inventory::KnownKeys& known, Deadline deadline);
 
 }  // namespace cupel::ssh
