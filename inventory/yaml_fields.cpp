@@ -201,7 +201,7 @@ void YamlFields::finish() {
   if (value_.kind != YamlValue::Kind::map) return;
   for (const auto& entry : value_.items) {
     if (std::ranges::find(asked_, entry.key) != asked_.end()) continue;
-    report({file_, entry.line, entry.column},
+    report({file_, entry.key_line, entry.key_column},
            "unknown key '" + entry.key + "' in " + what_ + did_you_mean(entry.key, asked_));
   }
 }
