@@ -24,6 +24,8 @@ struct StepEnd {
   std::string detail{};
   boost::json::object found{};
   std::chrono::milliseconds retry_after{0};  // of `retry` and `wait`; 0: the engine's own backoff
+  /// Done once the end is in the journal: what a resume would still have needed may go now.
+  std::function<Task<void>()> when_written{};
 };
 
 /// Why the controller is stopping. Read by a step that finds itself cancelled.

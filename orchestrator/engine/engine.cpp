@@ -103,7 +103,11 @@ Task<Result<void>> Engine::perform(const playbooks::NodePlan& plan, std::size_t 
     const bool stopped = stop_ != Stop::no && end.outcome != Outcome::done;
     if (stopped) co_return Error{Code::kCancelled, "stopped"};
     const bool again = end.outcome == Outcome::retry || end.outcome == Outcome::wait;
-    if (!again) co_return write(event_of(EventKind::step_ended, name, planned.name, ended(end)));
+    if (!again) {
+      CO_TRY(write(event_of(EventKind::step_ended, name, planned.name, ended(end))));
+      if (end.when_written) co_await end.when_written();
+      co_return ok();
+    }
 
     const auto pause = pause_after(attempt, end);
     const bool tries_left = end.outcome == Outcome::wait || attempt < planned.tries;
