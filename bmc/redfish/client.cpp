@@ -69,21 +69,19 @@ Task<Result<Answer>> Client::post(std::string uri, json::value body, Deadline de
 Task<Result<void>> Client::patch(std::string uri, json::value body, Answer before,
                                  Deadline deadline) {
   Question question{.method = Method::patch, .uri = uri, .body = serialize(body)};
-  auto tags = tags_to_try(before.etag);
-  for (std::size_t i = 0;; ++i) {
-    question.if_match = tags[i];
-    auto answer = co_await ask(question, deadline);
+  question.if_match = tags_to_try(before.etag).front();
+  auto answer = co_await ask(question, deadline);
+  if (answer) co_return ok();
+  if (!refuses_tag(answer.assume_error())) co_return std::move(answer).assume_error();
+  // It may have changed since: read it again, and name it in every way that BMCs want.
+  CO_TRY(const Answer now, co_await get_tagged(uri, deadline));
+  for (const auto& tag : tags_to_try(now.etag)) {
+    question.if_match = tag;
+    answer = co_await ask(question, deadline);
     if (answer) co_return ok();
-    const bool again = refuses_tag(answer.assume_error()) && i + 1 < tags.size();
-    if (!again) co_return std::move(answer).assume_error();
-    if (i > 0) continue;
-    // It may have changed since: read it again and go on with what it is called now.
-    auto now = co_await get_tagged(uri, deadline);
-    if (!now) co_return std::move(now).assume_error();
-    const auto& fresh = now.assume_value().etag;
-    if (fresh != before.etag) tags = tags_to_try(fresh);
-    if (fresh != before.etag) tags.insert(tags.begin(), before.etag);
+    if (!refuses_tag(answer.assume_error())) break;
   }
+  co_return std::move(answer).assume_error();
 }
 
 Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
