@@ -52,6 +52,8 @@ Task<void> read_adapters(Survey& survey, const std::vector<Document>& chassis) {
     const bool hca = is_hca(part, told(adapter.body, "Name"));
     part.kind = hca ? PartKind::hca : PartKind::nic;
     part.name = hca ? "hca" + std::to_string(hcas++) : "nic" + std::to_string(nics++);
+    if (part.model.empty() && part.manufacturer.empty())
+      survey.unknown("model of " + part.name, part.source, "absent");
     survey.add(std::move(part));
   }
 }

@@ -9,6 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kRequestPatience = 60s;
+constexpr std::string_view kRoot = "/redfish/v1";
 constexpr std::string_view kDefaultSessions = "/redfish/v1/SessionService/Sessions";
 
 /// What to name in If-Match, in the order in which BMCs turned out to want it.
@@ -31,7 +32,8 @@ Client::Client(Transport& transport, Peer peer, std::string user, SecretSource p
     : transport_{transport},
       peer_{std::move(peer)},
       user_{std::move(user)},
-      password_{std::move(password)} {}
+      password_{std::move(password)},
+      courtesy_{transport.courtesy(peer_.endpoint)} {}
 
 std::string Client::asked(Method method, std::string_view uri) const {
   return peer_.node + ": " + std::string{to_string(method)} + " " + printable(uri);
@@ -103,6 +105,14 @@ Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
 
 Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadline) {
   CO_TRY(co_await ensure_credentials(deadline));
+  const bool stopped = co_await cancelled();
+  if (stopped) co_return Error{Code::kCancelled, peer_.node + ": stopped"};
+  std::optional<Gate::Pass> alone;
+  if (basic_ && !proven_) {
+    CO_TRY(Gate::Pass pass, co_await courtesy_.login.enter(deadline));
+    alone.emplace(std::move(pass));
+    if (!basic_) co_return refused_before();
+  }
   Request request{.method = question.method, .path = question.uri, .body = question.body};
   if (!question.if_match.empty()) request.headers.push_back("If-Match: " + question.if_match);
   if (!token_.empty()) {
@@ -114,9 +124,10 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   CO_TRY(const Response response,
          co_await send(std::move(request), deadline.sooner(kRequestPatience)));
   auto answer = understood(asked(question.method, question.uri), response);
-  if (response.status < 400) proven_ = true;
+  // The root answers everybody.
+  if (response.status < 400 && normal(question.uri) != kRoot) proven_ = true;
   if (by_basic && response.status == 401 && !proven_) {
-    transport_.refused_credentials(peer_.endpoint) = digest_;
+    courtesy_.refused_credentials = digest_;
     basic_.reset();
   }
   co_return answer;
@@ -130,7 +141,7 @@ Task<Result<Response>> Client::send(Request request, Deadline deadline) {
 // One login at a time: whoever waited finds the session there, or the refusal.
 Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
   if (!token_.empty() || basic_) co_return ok();
-  CO_TRY(const Gate::Pass pass, co_await login_.enter(deadline));
+  CO_TRY(const Gate::Pass pass, co_await courtesy_.login.enter(deadline));
   if (!token_.empty() || basic_) co_return ok();
   co_return co_await log_in(deadline);
 }
@@ -139,21 +150,21 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
   auto password = co_await password_();
   if (!password) co_return std::move(password).assume_error().within(peer_.node);
   digest_ = digest_of(password.assume_value());
-  if (transport_.refused_credentials(peer_.endpoint) == digest_) co_return refused_before();
+  if (courtesy_.refused_credentials == digest_) co_return refused_before();
   proven_ = false;
   CO_TRY(std::string uri, co_await sessions_uri(deadline));
   // Another client of this BMC may have been refused while we read the root.
-  if (transport_.refused_credentials(peer_.endpoint) == digest_) co_return refused_before();
+  if (courtesy_.refused_credentials == digest_) co_return refused_before();
   co_return co_await open_session(std::move(uri), std::move(password).assume_value(), deadline);
 }
 
 // The root is open to everybody (DSP0266, 13.3.1). Where it is not, or says nothing, the default.
 Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   if (sessions_) co_return *sessions_;
-  Request request{.path = "/redfish/v1"};
+  Request request{.path = std::string{kRoot}};
   CO_TRY(const Response response,
          co_await send(std::move(request), deadline.sooner(kRequestPatience)));
-  auto root = understood(asked(Method::get, "/redfish/v1"), response);
+  auto root = understood(asked(Method::get, kRoot), response);
   if (!root && root.assume_error().code == Code::kBusy) co_return std::move(root).assume_error();
   const json::value document = root ? root.assume_value().body : json::value{};
   auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
@@ -177,7 +188,7 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   if (!answer) {
     const int status = response.status;
     const bool refused = status == 400 || status == 401 || status == 403;
-    if (refused) transport_.refused_credentials(peer_.endpoint) = digest_;
+    if (refused) courtesy_.refused_credentials = digest_;
     if (refused && answer.assume_error().code != Code::kUnsupported)
       answer.assume_error().code = Code::kRefused;
     co_return std::move(answer).assume_error().within("log in as " + printable(user_));

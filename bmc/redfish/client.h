@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "bmc/redfish/answer.h"
-#include "bmc/redfish/courtesy.h"
 #include "bmc/redfish/fetch.h"
 #include "bmc/redfish/transport.h"
 
@@ -64,7 +63,7 @@ class Client final : public Fetch {
   Peer peer_;
   std::string user_;
   SecretSource password_;
-  Gate login_{1};
+  Courtesy& courtesy_;  // lives as long as the transport
   std::string token_{};
   std::string session_{};         // URI of our session, to be deleted
   std::optional<Basic> basic_{};  // where the BMC has no session left for us

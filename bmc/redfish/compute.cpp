@@ -111,13 +111,16 @@ void append(std::vector<Document>& all, std::vector<Document> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// The same CPU or DIMM seen through a baseboard as well (GB200): once is enough.
+/// The same CPU or DIMM seen through a baseboard as well (GB200): once is enough, told in full.
 void append_new(std::vector<Document>& all, std::vector<Document> more) {
-  std::erase_if(more, [&](const Document& one) {
+  std::erase_if(more, [&](Document& one) {
     const auto serial = told(one.body, "SerialNumber");
-    return !serial.empty() && std::ranges::any_of(all, [&](const Document& other) {
-      return told(other.body, "SerialNumber") == serial;
-    });
+    if (serial.empty()) return false;
+    const auto same = std::ranges::find_if(
+        all, [&](const Document& other) { return told(other.body, "SerialNumber") == serial; });
+    if (same == all.end()) return false;
+    if (told(same->body, "Model").empty()) *same = std::move(one);
+    return true;
   });
   append(all, std::move(more));
 }

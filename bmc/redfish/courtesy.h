@@ -47,4 +47,12 @@ class Gate {
   std::deque<Waiter*> line_;
 };
 
+/// What everything in this process that talks to one BMC shares.
+struct Courtesy {
+  explicit Courtesy(int requests) : at_once{requests} {}
+  Gate at_once;   // requests in flight
+  Gate login{1};  // whoever tries credentials is alone: a wrong password is sent once, not by all
+  std::string refused_credentials{};  // a digest of those that the BMC refused last; empty: none
+};
+
 }  // namespace cupel::bmc::redfish

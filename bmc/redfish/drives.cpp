@@ -11,8 +11,9 @@ using inventory::Part;
 using inventory::PartKind;
 
 bool is_nvme(const Document& drive) {
-  if (const auto protocol = told(drive.body, "Protocol"); !protocol.empty())
-    return protocol == "NVMe";
+  const auto protocol = told(drive.body, "Protocol");
+  if (protocol == "PCIe") return told(drive.body, "MediaType") == "SSD";  // Dell
+  if (!protocol.empty()) return protocol == "NVMe";
   const auto text = lower_case(drive.uri + " " + told(drive.body, "Name") + " " +
                                told(drive.body, "Model") + " " + told(drive.body, "Description"));
   return text.find("nvme") != std::string::npos;

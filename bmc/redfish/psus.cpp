@@ -1,6 +1,7 @@
 // Power supplies: inline in Power (until Redfish 2020.4), or members of a PowerSubsystem.
 #include <array>
 
+#include "base/text.h"
 #include "bmc/redfish/inventory.h"
 
 namespace cupel::bmc::redfish {
@@ -16,6 +17,12 @@ bool may_have_psus(const Document& chassis) {
                                                    "Drawer",    "Expansion", "StorageEnclosure"};
   const auto type = told(chassis.body, "ChassisType");
   return std::ranges::find(kNever, type) == kNever.end();
+}
+
+/// Where it sits: most put it into the name ("Power Supply Bay 1").
+std::string bay_of(const json::value& supply) {
+  if (const auto bay = number_at(supply, "Oem/Hpe/BayNumber")) return "Bay " + plain(*bay);
+  return told(supply, "Name");
 }
 
 bool is_dummy(const Part& psu, const Rules& rules) {
@@ -34,6 +41,7 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
     if (is_absent(supply.body)) continue;
     Part psu = part_of(PartKind::psu, "psu" + std::to_string(mine), supply);
     if (psu.part_number.empty()) psu.part_number = told(supply.body, "SparePartNumber");
+    if (psu.slot.empty()) psu.slot = bay_of(supply.body);
     if (is_dummy(psu, *machine.rules)) continue;
     if (says_nothing(psu)) {
       survey.unknown("psu" + std::to_string(mine), supply.uri, "nothing told of it");

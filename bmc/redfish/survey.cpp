@@ -196,6 +196,9 @@ inventory::Part part_of(inventory::PartKind kind, std::string name, const Docume
                             "PhysicalLocation/PartLocation/ServiceLabel", "Location"}) {
     if (part.slot.empty()) part.slot = told(from.body, where);
   }
+  // Each module of a GB200 has a GPU_0 and a GPU_1.
+  const auto within = told(from.body, "Location/PartLocationContext");
+  if (!within.empty() && !part.slot.empty()) part.slot = within + "/" + part.slot;
   return part;
 }
 

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "bmc/redfish/courtesy.h"
 #include "bmc/redfish/tls.h"
 #include "bmc/redfish/uri.h"
 
@@ -36,11 +35,10 @@ constexpr auto kLongestRetryAfter = 1h;
 
 /// What is known of one endpoint, for as long as the process lives.
 struct Host {
-  explicit Host(int width) : gate{width} {}
+  explicit Host(int width) : courtesy{width} {}
   std::string node;
-  Gate gate;
+  Courtesy courtesy;
   PinCheck check;
-  std::string refused_credentials;
 };
 
 /// One request on its way through curl. Lives in the frame of the coroutine that waits for it.
@@ -489,7 +487,7 @@ Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline dead
   if (host.node != peer.node)
     co_return Error{Code::kInvalid, attempt + ": " + to_string(peer.endpoint) + " is the BMC of " +
                                         host.node + " already"};
-  auto pass = co_await host.gate.enter(deadline);
+  auto pass = co_await host.courtesy.at_once.enter(deadline);
   if (!pass) co_return std::move(pass).assume_error().within(attempt);
   auto answer = co_await impl->exchange(peer, host, request, request.path, deadline);
   if (!answer) co_return std::move(answer).assume_error().within(attempt);
@@ -515,8 +513,8 @@ Task<Result<std::string>> Transport::presented_certificate(inventory::Endpoint e
                   to_string(endpoint) + ": " + curl_easy_strerror(transfer.outcome)};
 }
 
-std::string& Transport::refused_credentials(const inventory::Endpoint& endpoint) {
-  return impl_->host(endpoint).refused_credentials;
+Courtesy& Transport::courtesy(const inventory::Endpoint& endpoint) {
+  return impl_->host(endpoint).courtesy;
 }
 
 }  // namespace cupel::bmc::redfish

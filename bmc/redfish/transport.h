@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/task.h"
+#include "bmc/redfish/courtesy.h"
 #include "inventory/model.h"
 #include "inventory/trust.h"
 
@@ -78,9 +79,8 @@ class Transport {
   /// Errors: kTimeout, kUnreachable, kCancelled.
   Task<Result<std::string>> presented_certificate(inventory::Endpoint endpoint, Deadline deadline);
 
-  /// SHA-256 of the credentials that this BMC refused last; empty: none. Shared by everything in
-  /// this process that talks to it, so that one wrong password is sent once and not by everybody.
-  std::string& refused_credentials(const inventory::Endpoint& endpoint);
+  /// What all clients of this BMC share. Lives as long as the transport.
+  Courtesy& courtesy(const inventory::Endpoint& endpoint);
 
  private:
   struct Impl;
