@@ -8,6 +8,7 @@
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
 #include "tests/support/https_server.h"
+#include "tests/support/small_machine.h"
 
 namespace cupel::bmc {
 
@@ -63,6 +64,7 @@ class OverHttps : public ::testing::Test {
       co_return true;
     }(std::move(task)));
   }
+  static json::value test_system() { return test::small_machine(kSystem); }
   static Deadline soon() { return Deadline::in(10s); }
 
   asio::io_context io;
