@@ -1,13 +1,14 @@
 #include "bmc/redfish/transport.h"
 
 #include <curl/curl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 #include <map>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
+#include "bmc/redfish/reactor.h"
 #include "bmc/redfish/tls.h"
 #include "bmc/redfish/uri.h"
 
@@ -117,20 +118,18 @@ Code code_of(CURLcode outcome) {
 
 }  // namespace
 
-// ---------------------------------------------------------------------------------------------
-// curl's multi handle on Asio. curl says which sockets it waits on and when its next timer is due;
-// Asio says when that came true.
-
+// curl says which sockets it waits on and when its next timer is due; the reactor says when that
+// came true.
 struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
-  struct Socket {
-    explicit Socket(const asio::any_io_executor& executor) : descriptor{executor} {}
-    asio::posix::stream_descriptor descriptor;  // borrowed: curl opens and closes it
-    int wanted = 0;                             // CURL_POLL_IN, _OUT, _INOUT
-    bool reading = false, writing = false, gone = false;
-  };
-
   Impl(asio::any_io_executor on, Limits bounds)
-      : executor{std::move(on)}, limits{bounds}, timer{executor}, multi{curl_multi_init()} {
+      : executor{std::move(on)},
+        limits{bounds},
+        reactor{std::make_shared<Reactor>(
+            executor, [this](int fd, int event) { act(fd, event); },
+            [this] { act(CURL_SOCKET_TIMEOUT, 0); })},
+        multi{curl_multi_init()} {
+    static_assert(Reactor::kRead == CURL_CSELECT_IN && Reactor::kWrite == CURL_CSELECT_OUT);
+    static_assert(Reactor::kRead == CURL_POLL_IN && Reactor::kWrite == CURL_POLL_OUT);
     curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &Impl::on_socket);
     curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &Impl::on_timer);
@@ -143,73 +142,38 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
 
   ~Impl() {
     for (CURL* easy : spare) curl_easy_cleanup(easy);
-    curl_multi_cleanup(multi);  // closes the kept connections; may still call on_socket
-    for (auto& [fd, socket] : sockets) let_go(*socket);
+    curl_multi_cleanup(multi);  // closes the kept connections, and says so to close_socket
+    reactor->stop();
   }
 
-  static void let_go(Socket& socket) {
-    socket.gone = true;
-    // Not close(): the descriptor is curl's.
-    if (socket.descriptor.is_open()) socket.descriptor.release();
+  // A kept connection stays with the reactor while nobody uses it, though curl says "remove" after
+  // each answer. That is safe for sockets whose closing we see; others (the resolver's) go at once.
+  static curl_socket_t open_socket(void* self, curlsocktype, curl_sockaddr* address) {
+    const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) static_cast<Impl*>(self)->ours.insert(fd);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+  }
+
+  static int close_socket(void* self, curl_socket_t fd) {
+    auto& impl = *static_cast<Impl*>(self);
+    impl.ours.erase(fd);
+    impl.reactor->forget(fd);
+    return ::close(fd);
   }
 
   static int on_socket(CURL*, curl_socket_t fd, int what, void* self, void*) {
     auto& impl = *static_cast<Impl*>(self);
-    const auto known = impl.sockets.find(fd);
-    if (what == CURL_POLL_REMOVE) {
-      if (known == impl.sockets.end()) return 0;
-      let_go(*known->second);
-      impl.sockets.erase(known);
-      return 0;
-    }
-    auto& socket = known == impl.sockets.end() ? impl.sockets[fd] : known->second;
-    if (!socket) {
-      socket = std::make_shared<Socket>(impl.executor);
-      boost::system::error_code failure;
-      socket->descriptor.assign(fd, failure);
-      if (failure) return -1;
-    }
-    socket->wanted = what;
-    impl.watch(fd, socket);
-    return 0;
+    const bool remove = what == CURL_POLL_REMOVE;
+    if (remove && !impl.ours.contains(fd)) impl.reactor->forget(fd);
+    if (remove && !impl.ours.contains(fd)) return 0;
+    return impl.reactor->watch(fd, remove ? 0 : what) ? 0 : -1;
   }
 
   static int on_timer(CURLM*, long milliseconds, void* self) {
-    auto& impl = *static_cast<Impl*>(self);
-    if (milliseconds < 0) {
-      impl.timer.cancel();
-      return 0;
-    }
-    impl.timer.expires_after(std::chrono::milliseconds{milliseconds});
-    impl.timer.async_wait([weak = impl.weak_from_this()](boost::system::error_code stopped) {
-      const auto alive = weak.lock();
-      if (!stopped && alive) alive->act(CURL_SOCKET_TIMEOUT, 0);
-    });
+    using Patience = std::optional<std::chrono::milliseconds>;
+    const auto patience = milliseconds < 0 ? Patience{} : std::chrono::milliseconds{milliseconds};
+    static_cast<Impl*>(self)->reactor->set_timer(patience);
     return 0;
-  }
-
-  void watch(curl_socket_t fd, const std::shared_ptr<Socket>& socket) {
-    if ((socket->wanted & CURL_POLL_IN) != 0 && !socket->reading)
-      wait_for(fd, socket, asio::posix::stream_descriptor::wait_read, CURL_CSELECT_IN);
-    if ((socket->wanted & CURL_POLL_OUT) != 0 && !socket->writing)
-      wait_for(fd, socket, asio::posix::stream_descriptor::wait_write, CURL_CSELECT_OUT);
-  }
-
-  void wait_for(curl_socket_t fd, const std::shared_ptr<Socket>& socket,
-                asio::posix::stream_descriptor::wait_type what, int event) {
-    auto& pending = event == CURL_CSELECT_IN ? socket->reading : socket->writing;
-    pending = true;
-    socket->descriptor.async_wait(
-        what, [weak = weak_from_this(), socket, fd, event](boost::system::error_code stopped) {
-          (event == CURL_CSELECT_IN ? socket->reading : socket->writing) = false;
-          const auto alive = weak.lock();
-          // A socket that curl let go of may be another one's number by now.
-          if (stopped || !alive || socket->gone) return;
-          const int interest = event == CURL_CSELECT_IN ? CURL_POLL_IN : CURL_POLL_OUT;
-          if ((socket->wanted & interest) == 0) return;
-          alive->act(fd, event);
-          if (!socket->gone) alive->watch(fd, socket);
-        });
   }
 
   void act(curl_socket_t fd, int events) {
@@ -262,10 +226,10 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
 
   asio::any_io_executor executor;
   Limits limits;
-  asio::steady_timer timer;
-  std::unordered_map<curl_socket_t, std::shared_ptr<Socket>> sockets;
+  std::unordered_set<curl_socket_t> ours;  // opened by open_socket
   std::map<inventory::Endpoint, std::unique_ptr<Host>> hosts;
   std::vector<CURL*> spare;
+  std::shared_ptr<Reactor> reactor;
   CURLM* multi;
 };
 
@@ -352,9 +316,12 @@ void Transport::Impl::prepare(Transfer& transfer, const Request& request, const 
                               bool fresh, Deadline deadline) {
   CURL* easy = transfer.easy;
   set_common(easy, transfer, url);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &Impl::open_socket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, &Impl::close_socket);
+  curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, this);
   transfer.limit = limits.response_bytes;
   const auto left = std::max<std::chrono::milliseconds>(deadline.left() + request.grace, 1ms);
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(left.count()));
   curl_easy_setopt(
       easy, CURLOPT_CONNECTTIMEOUT_MS,
       static_cast<long>(std::min<std::chrono::milliseconds>(left, kConnectPatience).count()));
