@@ -1,0 +1,219 @@
+#include "inventory/audit.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace cupel::inventory {
+namespace {
+
+using Parts = std::vector<const Part*>;
+
+Parts of_kind(std::span<const Part> parts, PartKind kind) {
+  Parts found;
+  for (const auto& part : parts)
+    if (part.kind == kind) found.push_back(&part);
+  return found;
+}
+
+std::string gib(double bytes) { return plain(bytes / (1024.0 * 1024 * 1024), 1) + " GiB"; }
+
+std::string remedy_of(PartKind kind) {
+  switch (kind) {
+    case PartKind::gpu:
+      return "power-cycle the node; then reseat or replace the GPU";
+    case PartKind::dimm:
+      return "reseat the DIMM; replace it if it stays away or is of the wrong kind";
+    case PartKind::nvme:
+      return "reseat the drive; then replace it";
+    case PartKind::psu:
+      return "check the feed and the cord; then replace the supply";
+    case PartKind::hca:
+      return "reseat the adapter; then replace it";
+    default:
+      return "check the part and its seat";
+  }
+}
+
+/// "0000:1B:00.0" and "1b:00.0" are the same place: domain and case are told differently.
+std::string pci_key(std::string_view address) {
+  auto text = lower_case(address);
+  const auto colons = std::ranges::count(text, ':');
+  if (colons > 1) text.erase(0, text.find(':') + 1);
+  return text;
+}
+
+bool model_fits(const std::string& model, const std::vector<std::string>& wanted) {
+  const auto told = lower_case(model);
+  return std::ranges::any_of(
+      wanted, [&](const auto& each) { return told.find(lower_case(each)) != told.npos; });
+}
+
+/// Judges the parts of one kind as one source tells them.
+class OneSource {
+ public:
+  OneSource(const ExpectedParts& expected, const Parts& seen, std::vector<AuditFinding>& findings)
+      : expected_{expected}, seen_{seen}, findings_{findings} {}
+
+  void judge() {
+    count();
+    for (const auto* part : seen_) each(*part);
+  }
+
+ private:
+  void report(Finding finding, std::string part, std::string wanted, std::string observed) {
+    findings_.push_back({finding, std::move(part), std::move(wanted), std::move(observed),
+                         seen_.empty() ? std::string{} : seen_.front()->source,
+                         remedy_of(expected_.kind)});
+  }
+
+  void count() {
+    const auto there = static_cast<int>(seen_.size());
+    if (there == expected_.count) return;
+    const auto wanted = fmt::format("{} {}s", expected_.count, to_string(expected_.kind));
+    const auto names = there < expected_.count ? absent() : std::vector<std::string>{};
+    for (const auto& name : names) report(Finding::missing, name, wanted, std::to_string(there));
+    if (!names.empty()) return;
+    report(there < expected_.count ? Finding::missing : Finding::extra,
+           std::string{to_string(expected_.kind)}, wanted, std::to_string(there));
+  }
+
+  /// Which ones are missing, where their places are known: by PCI address, or by a gap in the
+  /// names.
+  std::vector<std::string> absent() const {
+    std::vector<std::string> names;
+    const bool slots_told =
+        std::ranges::all_of(seen_, [](const auto* p) { return !p->slot.empty(); });
+    if (!expected_.pci.empty() && slots_told) {
+      for (std::size_t i = 0; i < expected_.pci.size(); ++i) {
+        const bool there = std::ranges::any_of(seen_, [&](const auto* part) {
+          return pci_key(part->slot) == pci_key(expected_.pci[i]);
+        });
+        if (!there) names.push_back(fmt::format("{}{}", to_string(expected_.kind), i));
+      }
+    }
+    const auto gone = static_cast<std::size_t>(expected_.count) - seen_.size();
+    return names.size() == gone ? names : gaps(gone);
+  }
+
+  /// "GPU_SXM_1..8" without 6: the number that is missing from a row of otherwise equal names.
+  std::vector<std::string> gaps(std::size_t gone) const {
+    std::set<int> numbers;
+    std::string stem;
+    for (const auto* part : seen_) {
+      const auto digits = part->name.find_last_not_of("0123456789") + 1;
+      const auto value = number<int>(std::string_view{part->name}.substr(digits));
+      const auto head = part->name.substr(0, digits);
+      if (!value || (!stem.empty() && head != stem)) return {};
+      stem = head;
+      numbers.insert(*value);
+    }
+    if (numbers.empty()) return {};
+    const int first = std::min(*numbers.begin(), 1);
+    std::vector<std::string> names;
+    for (int i = first; i < first + expected_.count; ++i)
+      if (!numbers.contains(i)) names.push_back(stem + std::to_string(i));
+    return names.size() == gone ? names : std::vector<std::string>{};
+  }
+
+  void each(const Part& part) {
+    if (!expected_.models.empty() && !part.model.empty() &&
+        !model_fits(part.model, expected_.models))
+      blame(Finding::wrong_model, part, fmt::format("{}", fmt::join(expected_.models, " or ")),
+            part.model);
+    if (expected_.size_bytes && part.size_bytes &&
+        std::abs(*part.size_bytes - *expected_.size_bytes) >
+            expected_.size_tolerance * *expected_.size_bytes)
+      blame(Finding::wrong_size, part, gib(*expected_.size_bytes), gib(*part.size_bytes));
+    if (expected_.cores && part.count && *part.count != *expected_.cores)
+      blame(Finding::wrong_size, part, plain(*expected_.cores) + " cores",
+            plain(*part.count) + " cores");
+  }
+
+  void blame(Finding finding, const Part& part, std::string wanted, std::string observed) {
+    const auto serial = part.serial.empty() ? "" : " (serial " + part.serial + ")";
+    findings_.push_back({finding, part.name, std::move(wanted), observed + serial, part.source,
+                         remedy_of(expected_.kind)});
+  }
+
+  const ExpectedParts& expected_;
+  const Parts& seen_;
+  std::vector<AuditFinding>& findings_;
+};
+
+/// Counts of adapters and drives differ between what a BMC lists and what the system sees (a
+/// dual-port card is one and two): for these the node's own word goes first.
+bool node_first(PartKind kind) {
+  return kind == PartKind::hca || kind == PartKind::nvme || kind == PartKind::nic;
+}
+
+void judge_kind(const ExpectedParts& expected, const Seen& seen,
+                std::vector<AuditFinding>& findings) {
+  const auto by_node = of_kind(seen.by_node, expected.kind);
+  const auto by_bmc = of_kind(seen.by_bmc, expected.kind);
+  if (by_node.empty() && by_bmc.empty()) {
+    if (expected.count == 0) return;
+    findings.push_back({Finding::unobserved, std::string{to_string(expected.kind)},
+                        fmt::format("{} {}s", expected.count, to_string(expected.kind)),
+                        "neither the BMC nor the node told", "", "look at the machine"});
+    return;
+  }
+  const auto before = findings.size();
+  if (!by_node.empty()) OneSource{expected, by_node, findings}.judge();
+  const bool settled = findings.size() > before || (!by_node.empty() && node_first(expected.kind));
+  if (!settled && !by_bmc.empty()) OneSource{expected, by_bmc, findings}.judge();
+}
+
+void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
+                    std::vector<AuditFinding>& findings) {
+  bool told = false;
+  for (const auto& parts : {seen.by_bmc, seen.by_node})
+    for (const auto* part : of_kind(parts, PartKind::firmware)) {
+      if (lower_case(part->name) != lower_case(expected.component)) continue;
+      told = told || !part->firmware.empty();
+      if (part->firmware.empty() || trimmed(part->firmware) == expected.version) continue;
+      findings.push_back({Finding::wrong_firmware, "firmware " + part->name, expected.version,
+                          part->firmware, part->source, "bring it to the baseline"});
+    }
+  if (!told)
+    findings.push_back({Finding::unobserved, "firmware " + expected.component, expected.version,
+                        "neither the BMC nor the node told", "", "read the version by hand"});
+}
+
+}  // namespace
+
+std::string_view to_string(Finding finding) {
+  switch (finding) {
+    case Finding::missing:
+      return "missing";
+    case Finding::extra:
+      return "extra";
+    case Finding::wrong_model:
+      return "wrong model";
+    case Finding::wrong_size:
+      return "wrong size";
+    case Finding::wrong_firmware:
+      return "wrong firmware";
+    case Finding::wrong_serial:
+      return "wrong serial";
+    case Finding::unobserved:
+      return "not observed";
+  }
+  __builtin_unreachable();
+}
+
+std::vector<AuditFinding> audit(const Profile& profile, const std::string& serial,
+                                const Seen& seen) {
+  std::vector<AuditFinding> findings;
+  for (const auto& expected : profile.parts) judge_kind(expected, seen, findings);
+  for (const auto& expected : profile.firmware) judge_firmware(expected, seen, findings);
+  if (!serial.empty() && !seen.serial.empty() && serial != seen.serial)
+    findings.push_back({Finding::wrong_serial, "system", serial, seen.serial, "",
+                        "this is another machine: check the cabling, or correct the inventory"});
+  std::ranges::sort(findings, {}, &AuditFinding::part);
+  return findings;
+}
+
+}  // namespace cupel::inventory

@@ -1,0 +1,92 @@
+#include "inventory/load.h"
+
+#include <unordered_set>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "inventory/read_nodes.h"
+#include "inventory/read_power.h"
+#include "inventory/yaml.h"
+
+namespace cupel::inventory {
+namespace {
+
+constexpr std::size_t kFileLimit = 64u << 20;
+
+void read_slurm(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
+                std::vector<Problem>& problems) {
+  const auto* value = site.value("slurm");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "slurm", into.file, problems};
+  SlurmSite slurm;
+  slurm.partition = fields.text("partition").value_or(slurm.partition);
+  slurm.features = fields.texts("features");
+  if (const auto file = fields.text("configuration"))
+    slurm.configuration = (folder / *file).lexically_normal().string();
+  fields.finish();
+  into.slurm = std::move(slurm);
+}
+
+/// Loads each profile once. A node whose profile cannot be had is said once for each profile.
+void load_profiles(const ProfileSource& source, Inventory& into, std::vector<Problem>& problems,
+                   std::string& digested) {
+  std::unordered_set<std::string> tried;
+  for (const auto& node : into.nodes) {
+    if (node.profile.empty() || !tried.insert(node.profile).second) continue;
+    const auto before = problems.size();
+    auto profile = source.load(node.profile, problems);
+    if (!profile && problems.size() == before) {
+      const auto names = source.names();
+      problems.push_back({node.where, "node '" + node.name + "': there is no profile '" +
+                                          node.profile + "'" +
+                                          did_you_mean(node.profile, std::span{names})});
+    }
+    if (!profile) continue;
+    digested += source.text(node.profile);
+    into.profiles.emplace(node.profile, std::move(*profile));
+  }
+}
+
+}  // namespace
+
+Loaded parse_inventory(std::string_view text, const std::string& file,
+                       const std::filesystem::path& folder) {
+  Loaded loaded;
+  auto& problems = loaded.problems;
+  const auto document = parse_yaml(text, file, problems);
+  if (!document) return loaded;
+  Inventory inventory;
+  inventory.file = file;
+  YamlFields site{document->root, "inventory", inventory.file, problems};
+  inventory.site = site.required("site");
+  read_rooms(site, inventory, problems);
+  read_racks(site, inventory, problems);
+  read_slurm(site, folder, inventory, problems);
+  read_nodes(site, site.value("defaults"), folder, inventory, problems);
+  site.finish();
+  if (inventory.nodes.empty() && problems.empty())
+    site.report(site.place("nodes"), "the inventory has no nodes");
+  std::string digested{text};
+  load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
+  check_nodes(inventory, problems);
+  const bool all_profiles = std::ranges::all_of(
+      inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
+  if (all_profiles) check_power(inventory, problems);
+  inventory.digest = sha256_hex(digested);
+  // What stands in defaults is read for each node: said once.
+  std::vector<Problem> once;
+  for (auto& problem : problems)
+    if (std::ranges::find(once, problem) == once.end()) once.push_back(std::move(problem));
+  problems = std::move(once);
+  if (problems.empty()) loaded.inventory = std::move(inventory);
+  return loaded;
+}
+
+Loaded load_inventory(const std::filesystem::path& file) {
+  auto text = read_file(file, kFileLimit);
+  if (!text) return {std::nullopt, {{{file.string(), 0, 0}, text.assume_error().what}}};
+  return parse_inventory(text.assume_value(), file.string(),
+                         std::filesystem::absolute(file).parent_path());
+}
+
+}  // namespace cupel::inventory

@@ -1,0 +1,214 @@
+#include "inventory/read_access.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "inventory/node_range.h"
+
+namespace cupel::inventory {
+namespace {
+
+using Problems = std::vector<Problem>;
+
+constexpr std::uint16_t kHttps = 443;
+constexpr std::uint16_t kSsh = 22;
+constexpr std::array<std::string_view, 1> kProtocols{"redfish"};
+
+std::string resolved(std::string_view path, const std::filesystem::path& folder) {
+  const std::filesystem::path named{path};
+  return named.is_absolute() ? named.string() : (folder / named).lexically_normal().string();
+}
+
+/// "SHA256:" with 64 hexadecimal digits (a certificate) or base64 (a host key, as ssh-keygen -l).
+bool is_fingerprint(std::string_view text) {
+  return text.starts_with("SHA256:") && text.size() >= 50;
+}
+
+}  // namespace
+
+std::optional<Endpoint> endpoint_of(std::string_view text, std::uint16_t default_port) {
+  Endpoint endpoint{"", default_port};
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const auto close = text.find(']');
+    if (close == text.npos) return std::nullopt;
+    endpoint.host = text.substr(1, close - 1);
+    port = text.substr(close + 1);
+  } else {
+    const auto colon = text.rfind(':');
+    const bool bare_ipv6 = colon != text.npos && text.find(':') != colon;
+    endpoint.host = bare_ipv6 ? text : text.substr(0, colon);
+    port = bare_ipv6 || colon == text.npos ? std::string_view{} : text.substr(colon);
+  }
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%";
+  if (endpoint.host.empty() || endpoint.host.size() > 253 ||
+      endpoint.host.find_first_not_of(kAllowed) != std::string::npos)
+    return std::nullopt;
+  if (port.empty()) return endpoint;
+  const auto found = number<std::uint16_t>(port.substr(1));
+  if (port[0] != ':' || !found || *found == 0) return std::nullopt;
+  endpoint.port = *found;
+  return endpoint;
+}
+
+std::optional<SecretRef> secret_of(std::string_view text, const std::filesystem::path& folder) {
+  const auto colon = text.find(':');
+  const auto kind = text.substr(0, colon);
+  const auto where = colon == text.npos ? std::string_view{} : trimmed(text.substr(colon + 1));
+  if (where.empty()) return std::nullopt;
+  if (kind == "env") return SecretRef{SecretRef::Kind::env, std::string{where}};
+  if (kind == "cmd") return SecretRef{SecretRef::Kind::cmd, std::string{where}};
+  if (kind == "file") return SecretRef{SecretRef::Kind::file, resolved(where, folder)};
+  return std::nullopt;
+}
+
+AccessFields::AccessFields(const YamlValue* own, const YamlValue* defaults, std::string what,
+                           const std::string& file, const std::filesystem::path& folder,
+                           Problems& problems)
+    : what_{std::move(what)}, file_{file}, folder_{folder}, problems_{problems} {
+  if (own != nullptr) own_.emplace(*own, what_, file_, problems_);
+  if (defaults != nullptr) defaults_.emplace(*defaults, what_, file_, problems_);
+}
+
+std::optional<std::string> AccessFields::text(std::string_view key) {
+  if (own_ && own_->has(key)) return own_->text(key);
+  return defaults_ ? defaults_->text(key) : std::nullopt;
+}
+
+Place AccessFields::place(std::string_view key) {
+  if (own_ && own_->has(key)) return own_->place(key);
+  return defaults_ ? defaults_->place(key) : Place{file_, 0, 0};
+}
+
+std::vector<Endpoint> AccessFields::endpoints(std::size_t count, std::uint16_t port, Place node) {
+  const std::vector<Endpoint> none(count);
+  const auto range = own_ ? own_->text("address") : std::nullopt;
+  if (!range) {
+    problems_.push_back({node, "node needs " + what_ + ": {address: ...}"});
+    return none;
+  }
+  const auto where = own_->place("address");
+  // Brackets are ranges here, so an IPv6 address with a port can't be one: it is taken as it
+  // stands.
+  auto addresses = range->starts_with("[") && range->find("::") != std::string::npos
+                       ? Result<std::vector<std::string>>{std::vector{*range}}
+                       : expand(*range);
+  if (!addresses) {
+    problems_.push_back({where, addresses.assume_error().what});
+    return none;
+  }
+  if (addresses.assume_value().size() != count) {
+    problems_.push_back({where, fmt::format("{} addresses for {} nodes: give one for each",
+                                            addresses.assume_value().size(), count)});
+    return none;
+  }
+  std::vector<Endpoint> found;
+  for (const auto& address : addresses.assume_value()) {
+    auto endpoint = endpoint_of(address, port);
+    if (!endpoint) problems_.push_back({where, "'" + address + "' is not a host or host:port"});
+    found.push_back(std::move(endpoint).value_or(Endpoint{}));
+  }
+  return found;
+}
+
+Trust AccessFields::tls_trust() {
+  auto& holder = own_ && own_->has("tls") ? own_ : defaults_;
+  const auto* value = holder ? holder->value("tls") : nullptr;
+  if (value == nullptr) return {};
+  YamlFields fields{*value, "tls", file_, problems_};
+  const auto trust = fields.text("trust");
+  const auto pin = fields.text("pin");
+  const auto ca = fields.text("ca");
+  fields.finish();
+  if (trust && *trust != "first-use")
+    fields.report(fields.place("trust"),
+                  "tls trust must be first-use, not '" + *trust +
+                      "' (or say pin: SHA256:..., or ca: FILE); verification "
+                      "cannot be switched off");
+  if (pin && !is_fingerprint(*pin))
+    fields.report(fields.place("pin"), "tls pin must be SHA256: and the certificate's digest");
+  if (int{trust.has_value()} + int{pin.has_value()} + int{ca.has_value()} != 1)
+    fields.report(fields.place(), "tls needs exactly one of trust, pin, ca");
+  if (pin) return {Trust::Kind::pinned, *pin};
+  if (!ca) return {};
+  const auto file = resolved(*ca, folder_);
+  if (!std::filesystem::exists(file))
+    fields.report(fields.place("ca"), "there is no CA file " + file);
+  return {Trust::Kind::ca, file};
+}
+
+Trust AccessFields::host_key_trust() {
+  const auto word = text("host_key");
+  if (!word || *word == "first-use") return {};
+  if (is_fingerprint(*word)) return {Trust::Kind::pinned, *word};
+  problems_.push_back(
+      {place("host_key"),
+       "host_key must be first-use or SHA256:... as ssh-keygen -l prints it, not '" + *word + "'"});
+  return {};
+}
+
+void AccessFields::finish() {
+  if (own_) own_->finish();
+}
+
+std::vector<BmcAccess> AccessFields::bmc(std::size_t count, Place node) {
+  BmcAccess access;
+  const auto protocol = text("protocol").value_or("redfish");
+  if (protocol != "redfish")
+    problems_.push_back({place("protocol"), "bmc protocol must be redfish, not '" + protocol + "'" +
+                                                did_you_mean(protocol, std::span{kProtocols})});
+  access.user = text("user").value_or("");
+  if (access.user.empty())
+    problems_.push_back({node, "node needs bmc: {user: ...}, here or in defaults"});
+  const auto password = text("password");
+  if (!password)
+    problems_.push_back({node, "node needs bmc: {password: ...}, here or in defaults"});
+  const auto secret = password ? secret_of(*password, folder_) : std::nullopt;
+  if (password && !secret)
+    problems_.push_back(
+        {place("password"),
+         "password must say where the secret is: env:NAME, file:PATH or cmd:COMMAND; "
+         "never the secret itself"});
+  access.password = secret.value_or(SecretRef{});
+  access.trust = tls_trust();
+  std::vector<BmcAccess> all(count, access);
+  const auto found = endpoints(count, kHttps, node);
+  for (std::size_t i = 0; i < count; ++i) all[i].endpoint = found[i];
+  finish();
+  return all;
+}
+
+std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
+  SshAccess access;
+  access.user = text("user").value_or("root");
+  const auto key = text("key").value_or("agent");
+  if (key != "agent") access.key_file = resolved(key, folder_);
+  if (!access.key_file.empty() && !std::filesystem::exists(access.key_file))
+    problems_.push_back({place("key"), "there is no key file " + access.key_file});
+  access.trust = host_key_trust();
+  const auto sudo = own_ && own_->has("sudo") ? own_->flag("sudo")
+                    : defaults_               ? defaults_->flag("sudo")
+                                              : std::nullopt;
+  access.sudo = sudo.value_or(false);
+  std::vector<SshAccess> all(count, access);
+  const auto found = endpoints(count, kSsh, node);
+  for (std::size_t i = 0; i < count; ++i) all[i].endpoint = found[i];
+  finish();
+  return all;
+}
+
+void check_access_defaults(const YamlValue& defaults, const std::string& file, Problems& problems) {
+  if (const auto* bmc = defaults.entry("bmc")) {
+    YamlFields fields{*bmc, "bmc", file, problems};
+    for (const auto key : {"protocol", "user", "password", "tls"}) fields.has(key);
+    fields.finish();
+  }
+  if (const auto* ssh = defaults.entry("ssh")) {
+    YamlFields fields{*ssh, "ssh", file, problems};
+    for (const auto key : {"user", "key", "host_key", "sudo"}) fields.has(key);
+    fields.finish();
+  }
+}
+
+}  // namespace cupel::inventory

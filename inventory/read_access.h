@@ -1,0 +1,49 @@
+#pragma once
+// How a node's BMC and SSH server are reached, from an inventory file.
+#include <filesystem>
+#include <vector>
+
+#include "inventory/model.h"
+#include "inventory/yaml.h"
+
+namespace cupel::inventory {
+
+/// "10.0.1.11", "bmc7:8443", "[fe80::1]:443"; the port may be left out.
+std::optional<Endpoint> endpoint_of(std::string_view text, std::uint16_t default_port);
+
+/// "env:NAME", "file:PATH", "cmd:COMMAND". A relative path is relative to `folder`.
+std::optional<SecretRef> secret_of(std::string_view text, const std::filesystem::path& folder);
+
+/// The map of one node under `bmc:` or `ssh:`, with the map of `defaults:` behind it; both may be
+/// nullptr.
+class AccessFields {
+ public:
+  AccessFields(const YamlValue* own, const YamlValue* defaults, std::string what,
+               const std::string& file, const std::filesystem::path& folder,
+               std::vector<Problem>& problems);
+
+  /// One for each of `count` nodes, the addresses zipped. `node` is blamed for what is missing.
+  std::vector<BmcAccess> bmc(std::size_t count, Place node);
+  std::vector<SshAccess> ssh(std::size_t count, Place node);
+
+ private:
+  std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place node);
+  std::optional<std::string> text(std::string_view key);
+  Place place(std::string_view key);
+  Trust tls_trust();
+  Trust host_key_trust();
+  void finish();
+
+  std::string what_;
+  const std::string& file_;
+  const std::filesystem::path& folder_;
+  std::vector<Problem>& problems_;
+  std::optional<YamlFields> own_{};
+  std::optional<YamlFields> defaults_{};
+};
+
+/// Unknown keys in `defaults:`, said once and not for each node.
+void check_access_defaults(const YamlValue& defaults, const std::string& file,
+                           std::vector<Problem>& problems);
+
+}  // namespace cupel::inventory

@@ -1,0 +1,145 @@
+#include "inventory/read_power.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "inventory/node_range.h"
+
+namespace cupel::inventory {
+namespace {
+
+using Problems = std::vector<Problem>;
+
+std::vector<std::string> names_of(YamlFields& fields, std::string_view key) {
+  const auto range = fields.required(key);
+  if (range.empty()) return {};
+  auto names = expand(range);
+  if (names) return std::move(names).assume_value();
+  fields.report(fields.place(key), names.assume_error().what);
+  return {};
+}
+
+double watts_of(YamlFields& fields) {
+  const auto watts = fields.number("watts");
+  if (!fields.has("watts")) fields.required("watts");
+  if (watts && *watts <= 0) fields.report(fields.place("watts"), "watts must be more than 0");
+  return watts.value_or(0);
+}
+
+void add(Inventory& into, PowerNode node, Problems& problems) {
+  for (const auto& other : into.power)
+    if (other.kind == node.kind && other.name == node.name) {
+      problems.push_back({node.where, fmt::format("'{}' stands already at {}", node.name,
+                                                  to_string(other.where))});
+      return;
+    }
+  into.power.push_back(std::move(node));
+}
+
+void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const std::string& file,
+                   Inventory& into, Problems& problems) {
+  for (const auto& item : pdu.list("breakers")) {
+    YamlFields fields{item, "breaker", file, problems};
+    const auto names = names_of(fields, "name");
+    const auto watts = watts_of(fields);
+    const auto where = fields.place();
+    fields.finish();
+    for (const auto& parent : pdus)
+      for (const auto& name : names)
+        add(into, {PowerNode::Kind::breaker, parent + "/" + name, watts, parent, where}, problems);
+  }
+}
+
+void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const std::string& file,
+               Inventory& into, Problems& problems) {
+  for (const auto& item : rack.list("pdus")) {
+    YamlFields fields{item, "pdu", file, problems};
+    const auto names = names_of(fields, "name");
+    const auto watts = watts_of(fields);
+    std::vector<std::string> full;
+    for (const auto& parent : racks)
+      for (const auto& name : names) {
+        full.push_back(parent + "/" + name);
+        add(into, {PowerNode::Kind::pdu, full.back(), watts, parent, fields.place()}, problems);
+      }
+    read_breakers(fields, full, file, into, problems);
+    fields.finish();
+  }
+}
+
+void read_rack(const YamlValue& item, const std::string& file, Inventory& into,
+               Problems& problems) {
+  YamlFields fields{item, "rack", file, problems};
+  const auto names = names_of(fields, "name");
+  const auto room = fields.text("room").value_or("");
+  const auto units = static_cast<int>(fields.integer("units", 1, 100).value_or(48));
+  const auto watts = fields.number("watts");
+  const bool room_known = room.empty() || std::ranges::any_of(into.power, [&](const auto& level) {
+                            return level.kind == PowerNode::Kind::room && level.name == room;
+                          });
+  if (!room_known) {
+    std::vector<std::string> rooms;
+    for (const auto& level : into.power) rooms.push_back(level.name);
+    fields.report(fields.place("room"),
+                  "there is no room '" + room + "'" + did_you_mean(room, std::span{rooms}));
+  }
+  for (const auto& name : names) {
+    if (std::ranges::find(into.racks, name, &Rack::name) != into.racks.end())
+      fields.report(fields.place("name"), "rack '" + name + "' stands twice");
+    into.racks.push_back({name, room, units, fields.place("name")});
+    if (watts) add(into, {PowerNode::Kind::rack, name, *watts, room, fields.place()}, problems);
+  }
+  read_pdus(fields, names, file, into, problems);
+  fields.finish();
+}
+
+}  // namespace
+
+void read_rooms(YamlFields& site, Inventory& into, Problems& problems) {
+  for (const auto& item : site.list("rooms")) {
+    YamlFields fields{item, "room", into.file, problems};
+    const auto names = names_of(fields, "name");
+    const auto watts = watts_of(fields);
+    for (const auto& name : names)
+      add(into, {PowerNode::Kind::room, name, watts, "", fields.place()}, problems);
+    fields.finish();
+  }
+}
+
+void read_racks(YamlFields& site, Inventory& into, Problems& problems) {
+  for (const auto& item : site.list("racks")) read_rack(item, into.file, into, problems);
+}
+
+void check_power(const Inventory& inventory, Problems& problems) {
+  std::unordered_map<std::string_view, const PowerNode*> levels;
+  for (const auto& level : inventory.power) levels.emplace(level.name, &level);
+  std::unordered_map<const PowerNode*, double> drawn;
+  std::unordered_map<const PowerNode*, int> count;
+  for (const auto& node : inventory.nodes) {
+    std::unordered_set<const PowerNode*> above;
+    const auto climb = [&](std::string_view name) {
+      for (auto at = levels.find(name); at != levels.end(); at = levels.find(at->second->parent))
+        above.insert(at->second);
+    };
+    climb(node.rack);
+    for (const auto& feed : node.feeds) climb(feed);
+    for (const auto* level : above) {
+      drawn[level] += inventory.profile_of(node).draw.loaded_watts;
+      ++count[level];
+    }
+  }
+  constexpr std::array<std::string_view, 4> kWords{"room", "rack", "PDU", "breaker"};
+  for (const auto& level : inventory.power) {
+    if (drawn[&level] <= level.watts) continue;
+    problems.push_back(
+        {level.where, fmt::format("{} '{}' is overfilled on paper: {} nodes draw {} W loaded, and "
+                                  "it carries {} W",
+                                  kWords[static_cast<std::size_t>(level.kind)], level.name,
+                                  count[&level], plain(drawn[&level], 0), plain(level.watts, 0))});
+  }
+}
+
+}  // namespace cupel::inventory

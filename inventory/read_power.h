@@ -1,0 +1,20 @@
+#pragma once
+// Rooms, racks, PDUs and breakers of an inventory file, and whether they can carry what hangs on
+// them.
+#include <vector>
+
+#include "inventory/model.h"
+#include "inventory/yaml.h"
+
+namespace cupel::inventory {
+
+/// `rooms:` and `racks:` with their PDUs and breakers. A breaker's full name is "a01/pdu1/b1".
+void read_rooms(YamlFields& site, Inventory& into, std::vector<Problem>& problems);
+void read_racks(YamlFields& site, Inventory& into, std::vector<Problem>& problems);
+
+/// On paper: the sum of the profiles' loaded watts below each level against its watts. A node
+/// counts fully on each of its feeds, since one of them may have to carry it alone, and once above
+/// the PDUs.
+void check_power(const Inventory& inventory, std::vector<Problem>& problems);
+
+}  // namespace cupel::inventory

@@ -1,0 +1,48 @@
+#pragma once
+// Playbook x inventory: what a run will do, decided before anything is touched. Data; the engine
+// executes it, `cupel plan` prints it.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/model.h"
+#include "playbooks/playbook.h"
+
+namespace cupel::playbooks {
+
+/// One step as it will be done on the nodes of one profile.
+struct PlannedStep {
+  StepKind kind{};
+  std::string name;  // "power-on", "gpu-facts": unique within a plan
+  burnin::Parameters with{};
+  std::chrono::seconds deadline{};  // for all tries together
+  std::chrono::seconds expected{};  // for the ETA
+  int tries = 1;                    // for transient failures only
+  OnFailure on_failure = OnFailure::stop;
+  bool always = false;
+  std::optional<burnin::Job> job{};  // of a stage
+};
+
+struct NodePlan {
+  const inventory::Node* node = nullptr;
+  std::shared_ptr<const std::vector<PlannedStep>> steps{};  // shared by the nodes of a profile
+};
+
+struct Plan {
+  std::string playbook;
+  int nodes_at_once = 64;
+  std::vector<NodePlan> nodes{};
+
+  std::size_t step_count() const;
+};
+
+/// Joins the two. The nodes must outlive the plan. Errors are problems: a stage that refuses its
+/// parameters, a stage for which the profile has no criteria, a criterion for a measurement that no
+/// stage gives.
+std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Inventory& inventory,
+                              const std::vector<const inventory::Node*>& nodes,
+                              std::vector<inventory::Problem>& problems);
+
+}  // namespace cupel::playbooks

@@ -1,0 +1,166 @@
+#include "inventory/load.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace cupel::inventory {
+namespace {
+using testing::HasSubstr;
+
+constexpr std::string_view kGood = R"(site: lab
+rooms: [{name: hall, watts: 100000}]
+racks:
+  - name: a01
+    room: hall
+    watts: 90000
+    units: 64
+    pdus:
+      - name: p1
+        watts: 90000
+        breakers: [{name: "b[1-4]", watts: 22000}]
+defaults:
+  profile: dgx-h100
+  bmc: {user: admin, password: "env:BMC_PASSWORD", tls: {trust: first-use}}
+  ssh: {user: root, key: agent}
+nodes:
+  - name: a01-n[01-08]
+    rack: a01
+    unit: "[1-57/8]"
+    breaker: p1/b[1-4]
+    bmc: {address: "10.0.1.[11-18]"}
+    ssh: {address: "10.0.2.[11-18]"}
+)";
+
+Loaded loaded(std::string_view text) { return parse_inventory(text, "site.yaml", "/nowhere"); }
+
+TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
+  const auto result = loaded(kGood);
+
+  ASSERT_TRUE(result.inventory) << to_string(result.problems);
+  const auto& nodes = result.inventory->nodes;
+  ASSERT_EQ(nodes.size(), 8);
+  EXPECT_EQ(nodes[2].name, "a01-n03");
+  EXPECT_EQ(nodes[2].unit, 17);
+  EXPECT_EQ(nodes[2].bmc.endpoint, (Endpoint{"10.0.1.13", 443}));
+  EXPECT_EQ(nodes[2].ssh.endpoint, (Endpoint{"10.0.2.13", 22}));
+  EXPECT_EQ(nodes[2].feeds, std::vector<std::string>{"a01/p1/b2"});
+  EXPECT_EQ(nodes[2].bmc.password, (SecretRef{SecretRef::Kind::env, "BMC_PASSWORD"}));
+  EXPECT_EQ(result.inventory->profile_of(nodes[2]).parts.size(), 6);
+}
+
+TEST(LoadInventory, SaysAllErrorsAtOnceWithTheirPlaceAndTheNearestWord) {
+  const auto result = loaded(R"(site: lab
+rooms: [{name: hall, wats: 100000}]
+racks:
+  - name: a01
+    room: hal
+    units: 48
+defaults:
+  profile: dgx-h100
+  bmc: {user: admin, password: hunter2, tls: {trust: none}}
+nodes:
+  - name: a01-n[01-02]
+    rack: a02
+    bmc: {address: "10.0.1.[11-13]"}
+    ssh: {adress: 10.0.2.11}
+  - name: a01-n03
+    profile: dgx-h10
+    bmc: {address: 10.0.1.14, protocol: redfsh}
+    ssh: {address: "10.0.2.14:99999"}
+  - name: a01-n03
+    unit: eleven
+    bmc: {address: 10.0.1.14}
+    ssh: {address: 10.0.2.15, key: none-such}
+)");
+
+  EXPECT_FALSE(result.inventory);
+  const auto text = to_string(result.problems);
+  for (const auto line : {
+           "site.yaml:2:22: unknown key 'wats' in room (did you mean 'watts'?)",
+           "site.yaml:2:9: room needs watts",
+           "site.yaml:5:11: there is no room 'hal' (did you mean 'hall'?)",
+           "site.yaml:9:32: password must say where the secret is: env:NAME, file:PATH or "
+           "cmd:COMMAND",
+           "site.yaml:9:54: tls trust must be first-use, not 'none'",
+           "site.yaml:13:20: 3 addresses for 2 nodes: give one for each",
+           "site.yaml:14:11: unknown key 'adress' in ssh (did you mean 'address'?)",
+           "site.yaml:17:41: bmc protocol must be redfish, not 'redfsh' (did you mean 'redfish'?)",
+           "site.yaml:18:20: '10.0.2.14:99999' is not a host or host:port",
+           "there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)",
+           "site.yaml:20:11: unit must be a whole number from 1 to 100, not 'eleven'",
+           "site.yaml:22:36: there is no key file /nowhere/none-such",
+           "there is no rack 'a02' (did you mean 'a01'?)",
+           "name a01-n03 of node 'a01-n03' is already that of 'a01-n03' (site.yaml:15:11)",
+           "BMC address 10.0.1.14:443 of node 'a01-n03' is already that of 'a01-n03'",
+       })
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, testing::Not(HasSubstr("hunter2")));
+}
+
+TEST(LoadInventory, RefusesABreakerThatIsOverfilledOnPaper) {
+  std::string text{kGood};
+  text.replace(text.find("22000"), 5, "20000");
+
+  const auto result = loaded(text);
+
+  ASSERT_EQ(result.problems.size(), 4) << to_string(result.problems);
+  EXPECT_THAT(to_string(result.problems),
+              HasSubstr("site.yaml:11:20: breaker 'a01/p1/b1' is overfilled on paper: 2 nodes draw "
+                        "20400 W loaded, and it carries 20000 W"));
+}
+
+TEST(LoadInventory, RefusesTwoNodesInOneUnit) {
+  std::string text{kGood};
+  text.replace(text.find("[1-57/8]"), 8, "[1-50/7]");
+
+  const auto result = loaded(text);
+
+  EXPECT_THAT(to_string(result.problems),
+              HasSubstr("unit 8 of rack a01 of node 'a01-n02' is already that of 'a01-n01'"));
+}
+
+TEST(LoadInventory, RefusesHostileYaml) {
+  const std::string deep(100'000, '[');
+  std::string bomb = "site: x\na0: &a0 [x,x,x,x,x,x,x,x,x]\n";
+  for (int i = 1; i < 12; ++i) {
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 9; ++j) bomb += (j > 0 ? ",*a" : "*a") + std::to_string(i - 1);
+    bomb += "]\n";
+  }
+  for (const std::string& text : {std::string{}, deep, bomb, std::string{"site: [\n"},
+                                  std::string{"a: 1\na: 2\n"}, std::string{"? [a]\n: b\n"}}) {
+    const auto result = loaded(text);
+    EXPECT_FALSE(result.inventory);
+    EXPECT_FALSE(result.problems.empty()) << text.substr(0, 40);
+  }
+}
+
+TEST(Profiles, EveryShippedOneIsSound) {
+  const ProfileSource source{"/nowhere"};
+  for (const auto& name : source.names()) {
+    std::vector<Problem> problems;
+    const auto profile = source.load(name, problems);
+    ASSERT_TRUE(profile) << name;
+    EXPECT_TRUE(problems.empty()) << to_string(problems);
+    EXPECT_FALSE(profile->criteria.empty()) << name;
+  }
+  EXPECT_THAT(source.names(), testing::IsSupersetOf({"a100-8", "dgx-h100", "hgx-h100-8"}));
+}
+
+TEST(Profiles, ASitesOwnOneExtendsAShippedOne) {
+  std::vector<Problem> problems;
+  const auto profile = parse_profile(
+      "profile: mine\nextends: dgx-h100\nfirmware: [{component: HostBMC_0, version: 24.1}]\n",
+      "mine.yaml", ProfileSource{"/nowhere"}, problems);
+
+  ASSERT_TRUE(profile) << to_string(problems);
+  EXPECT_EQ(profile->name, "mine");
+  EXPECT_EQ(profile->draw.loaded_watts, 10200);
+  ASSERT_EQ(profile->firmware.size(), 2);
+  EXPECT_EQ(profile->firmware[1].version, "24.1");
+}
+
+}  // namespace
+}  // namespace cupel::inventory

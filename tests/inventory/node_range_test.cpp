@@ -1,0 +1,60 @@
+#include "inventory/node_range.h"
+
+#include <gmock/gmock.h>
+
+namespace cupel::inventory {
+namespace {
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> expanded(std::string_view range) {
+  auto names = expand(range);
+  EXPECT_TRUE(names) << range << ": " << (names ? "" : names.assume_error().what);
+  return names ? names.assume_value() : std::vector<std::string>{};
+}
+
+TEST(NodeRange, ReadsWhatSlurmAndClusterShellUsersWrite) {
+  EXPECT_THAT(expanded("n7"), ElementsAre("n7"));
+  EXPECT_THAT(expanded("a01-n[08-11]"), ElementsAre("a01-n08", "a01-n09", "a01-n10", "a01-n11"));
+  EXPECT_THAT(expanded("n[1,3-4]"), ElementsAre("n1", "n3", "n4"));
+  EXPECT_THAT(expanded("n[0-6/3]"), ElementsAre("n0", "n3", "n6"));
+  EXPECT_THAT(expanded("10.0.1.[9-11]"), ElementsAre("10.0.1.9", "10.0.1.10", "10.0.1.11"));
+  EXPECT_THAT(expanded("r[1-2]n[1-2]-ib"), ElementsAre("r1n1-ib", "r1n2-ib", "r2n1-ib", "r2n2-ib"));
+  EXPECT_THAT(expanded("a, b[1-2],c"), ElementsAre("a", "b1", "b2", "c"));
+}
+
+TEST(NodeRange, SaysWhereARangeIsWrong) {
+  const std::vector<std::pair<std::string_view, std::string_view>> faults{
+      {"n[1-", "'[' without ']' at character 2"},
+      {"n1-3]", "']' without '[' at character 5"},
+      {"n[3-1]", "runs backwards"},
+      {"n[1-x]", "is not a number or a range"},
+      {"n[1-3/0]", "is not a number or a range"},
+      {"a,,b", "a name is missing at character 3"},
+      {"", "a name is missing"},
+      {"n[0-4294967295]", "more than 100000 names"},
+      {"n[0-999][0-999]", "more than 100000 names"},
+  };
+  for (const auto& [range, why] : faults) {
+    const auto names = expand(range);
+    ASSERT_FALSE(names) << range;
+    EXPECT_THAT(names.assume_error().what, HasSubstr(std::string{why}));
+  }
+}
+
+TEST(NodeRange, FoldsWhatItExpands) {
+  for (const std::string_view range :
+       {"a01-n[01-03,07]", "n[9-11]x", "login", "r1n[1-2],r2n[1-2]"}) {
+    const auto names = expanded(range);
+
+    const auto again = expanded(fold(names));
+
+    EXPECT_THAT(again, testing::UnorderedElementsAreArray(names)) << fold(names);
+  }
+  EXPECT_EQ(fold(expanded("a01-n[01-03,07]")), "a01-n[01-03,07]");
+  EXPECT_EQ(fold(std::vector<std::string>{"n2", "n1", "n2"}), "n[1-2]");
+  EXPECT_EQ(fold(std::vector<std::string>{"n99999999999999999999999"}), "n99999999999999999999999");
+}
+
+}  // namespace
+}  // namespace cupel::inventory
