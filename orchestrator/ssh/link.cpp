@@ -106,11 +106,26 @@ Task<Result<tcp::socket>> dial(inventory::Endpoint endpoint) {
 Link::Link(tcp::socket socket)
     : socket_{std::move(socket)}, session_{ssh_new()}, event_{ssh_event_new()} {
   configure(session_, ::fcntl(socket_.native_handle(), F_DUPFD_CLOEXEC, 3));
+}
+
+void Link::open_for_channels() {
+  // Only now: libssh makes what it polls while it connects, and an event takes what is there.
   ssh_event_add_session(event_, session_);
+  joined_ = true;
+  // libssh makes the descriptor blocking while it connects. It only writes to a socket that takes
+  // something, but all it has: on a blocking one, a large upload would hold up everybody.
+  const int fd = socket_.native_handle();
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+bool Link::pump() {
+  const int outcome = ssh_event_dopoll(event_, 0);
+  broken_ = broken_ || outcome == SSH_ERROR;
+  return outcome == SSH_OK;
 }
 
 Link::~Link() {
-  ssh_event_remove_session(event_, session_);
+  if (joined_) ssh_event_remove_session(event_, session_);
   ssh_event_free(event_);
   ssh_disconnect(session_);
   ssh_free(session_);

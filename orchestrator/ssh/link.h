@@ -19,7 +19,10 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   ssh_session session() const { return session_; }
-  bool alive() const { return ssh_is_connected(session_) != 0; }
+  bool alive() const { return !broken_ && ssh_is_connected(session_) != 0; }
+
+  /// After the handshake, and before pump().
+  void open_for_channels();
 
   /// Calls `step` until it returns something else than `again`, waiting for the socket in between.
   /// Errors: kCancelled; kUnreachable where the connection broke.
@@ -37,7 +40,7 @@ class Link {
   Task<Result<void>> ready();
 
   /// Lets libssh take in one piece of what has come, and call back. False: nothing had come.
-  bool pump() { return ssh_event_dopoll(event_, 0) == SSH_OK; }
+  bool pump();
 
   /// kUnreachable with libssh's words.
   Error broken(std::string_view attempt) const;
@@ -49,6 +52,8 @@ class Link {
   ssh_session session_;
   ssh_event event_;
   unsigned turns_ = 0;
+  bool joined_ = false;
+  bool broken_ = false;
 };
 
 /// Connects. Errors: kUnreachable, kCancelled; with_deadline for the rest.

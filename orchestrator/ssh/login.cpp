@@ -31,7 +31,10 @@ Error refused(std::string_view user, std::string_view what) {
 Task<Result<void>> shake_hands(Link& link) {
   const auto step = [&link] { return ssh_connect(link.session()); };
   CO_TRY(const int outcome, co_await link.settle(step, SSH_AGAIN));
-  if (outcome == SSH_OK) co_return ok();
+  if (outcome == SSH_OK) {
+    link.open_for_channels();
+    co_return ok();
+  }
   auto why = link.broken("SSH handshake");
   if (why.what.find("no match for method") != why.what.npos) why.code = Code::kUnsupported;
   co_return why;

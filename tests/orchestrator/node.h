@@ -60,8 +60,7 @@ class OnANode : public ::testing::Test {
   Result<Ran> run(Session& on, const std::string& command, const std::string& input = {},
                   std::chrono::milliseconds patience = 10s) {
     Ran ran;
-    auto outcome =
-        run_to_end(io, on.run(command, input, into(ran), Deadline::in(patience)));
+    auto outcome = run_to_end(io, on.run(command, input, into(ran), Deadline::in(patience)));
     if (!outcome) return std::move(outcome).error();
     ran.outcome = outcome.value();
     return ran;

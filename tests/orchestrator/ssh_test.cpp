@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>

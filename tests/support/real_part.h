@@ -16,9 +16,9 @@ inline bool real_parts_are_required() {
 }  // namespace cupel::testing
 
 /// In a test's body or in SetUp(). `why` names the part.
-#define CUPEL_NEEDS_REAL_PART(there, why)                        \
-  if (!(there)) {                                                \
+#define CUPEL_NEEDS_REAL_PART(there, why)                           \
+  if (!(there)) {                                                   \
     if (::cupel::testing::real_parts_are_required()) FAIL() << why; \
-    GTEST_SKIP() << why;                                         \
-  }                                                              \
+    GTEST_SKIP() << why;                                            \
+  }                                                                 \
   static_assert(true)

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,6 +123,10 @@ void Sshd::start() {
   const auto log = file("log");
   const pid_t pid = ::fork();
   if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that crashes leaves no server behind
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::dup2(nothing, 0);
+    ::dup2(nothing, 1);
     ::dup2(ends[1], 2);
     ::close(ends[0]);
     ::close(ends[1]);
