@@ -69,6 +69,7 @@ if [ -d "$d/over" ]; then status=124; fi
 echo $status > "$d/exit.part"; mv "$d/exit.part" "$d/exit"
 )sh";
 
+/// Two controllers may do this at once, so every file comes whole, and `started` decides.
 constexpr std::string_view kStart = R"sh(d=@folder@
 umask 022
 if [ -d "$d/started" ]; then exit 0; fi
@@ -79,10 +80,9 @@ if [ "$(sha256sum < "$d/script.part.$$")" != "@digest@  -" ]; then
   exit 74
 fi
 mv "$d/script.part.$$" "$d/script" || exit 73
-echo @as@ > "$d/as" || exit 73
-cat /proc/sys/kernel/random/boot_id > "$d/boot" || exit 73
-cat /dev/null > "$d/out" || exit 73
-cat /dev/null > "$d/err" || exit 73
+echo @as@ > "$d/as.part.$$" && mv "$d/as.part.$$" "$d/as" || exit 73
+cat /proc/sys/kernel/random/boot_id > "$d/boot.part.$$" || exit 73
+mv "$d/boot.part.$$" "$d/boot" || exit 73
 mkdir "$d/started" 2>/dev/null || exit 0
 setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &
 )sh";
@@ -92,10 +92,10 @@ constexpr std::string_view kLook = R"sh(phase=running
 as=$(cat "$d/as" 2>/dev/null)
 if [ ! -d "$d/started" ]; then phase=unknown
 elif [ -s "$d/exit" ]; then phase=ended
-elif [ "$(cat "$d/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ];
-then phase = lost elif[!-s "$d/keeper"];
-then phase = starting elif $as kill - 0 $(cat "$d/keeper") 2 > / dev / null;
-then phase = running elif[-s "$d/exit"]; then phase=ended
+elif [ "$(cat "$d/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then phase=lost
+elif [ ! -s "$d/keeper" ]; then phase=starting
+elif $as kill -0 $(cat "$d/keeper") 2>/dev/null; then phase=running
+elif [ -s "$d/exit" ]; then phase=ended
 else phase=lost
 fi
 )sh";

@@ -1,5 +1,6 @@
 #pragma once
 // A node for the tests of orchestrator/ssh/: a real sshd, and a loop to talk to it from.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>

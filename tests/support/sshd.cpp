@@ -105,6 +105,10 @@ Sshd::Sshd(std::vector<std::string> addresses) : addresses_{std::move(addresses)
   if (::geteuid() == 0) fs::create_directories("/run/sshd");
   for (const char* key : {"host", "user", "strange"}) make_key(folder_ / key);
   fs::copy_file(folder_ / "user.pub", folder_ / "authorized");
+  restart();
+}
+
+void Sshd::restart() {
   for (int tries = 0; pid_ < 0; ++tries) {
     try {
       start();

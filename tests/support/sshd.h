@@ -35,6 +35,9 @@ class Sshd {
   /// Kills the server and every connection of it, as a crash of the node would.
   void crash();
 
+  /// Starts again with the same keys, on another port.
+  void restart();
+
  private:
   void start();
 
