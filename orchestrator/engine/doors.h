@@ -1,0 +1,64 @@
+#pragma once
+// What the engine asks of the world: a journal to write, somebody who does steps, somebody who
+// watches. The real ones are in store/, steps/ and cli/; tests bring their own.
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/task.h"
+#include "orchestrator/engine/event.h"
+#include "orchestrator/engine/run_state.h"
+
+namespace cupel::engine {
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  /// Durable when it returns. Gives the event its time, sequence and hash. Errors: kStorage.
+  virtual Result<void> append(Event& event) = 0;
+};
+
+/// How a step ended, and what it found: `found` becomes part of the event.
+struct StepEnd {
+  Outcome outcome = Outcome::done;
+  std::string detail{};
+  boost::json::object found{};
+  std::chrono::milliseconds retry_after{0};  // of `retry` and `wait`; 0: the engine's own backoff
+  /// Done once the end is in the journal: what a resume would still have needed may go now.
+  std::function<Task<void>()> when_written{};
+};
+
+/// Why the controller is stopping. Read by a step that finds itself cancelled.
+enum class Stop { no, interrupt, cancel };
+
+struct StepRequest {
+  RunId run = 0;
+  const inventory::Node& node;
+  const playbooks::PlannedStep& step;
+  int attempt = 1;
+  std::optional<std::string> handle;  // of what was started before: re-attach, never repeat
+  Deadline deadline;
+  const Stop& stop;
+  /// To be called with the handle of what is about to be started, before it is. Errors: kStorage:
+  /// then it must not be started.
+  std::function<Result<void>(std::string)> started;
+  /// What the step waits for, for people: "POST (2:10 of 15:00)".
+  std::function<void(std::string)> waiting;
+};
+
+class Steps {
+ public:
+  virtual ~Steps() = default;
+  /// One try. Looks first: already so is done. When cancelled it cleans up and ends soon; Errors:
+  /// kCancelled, kStorage, and nothing else: all other failures are a StepEnd.
+  virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_event(const Event& event, const RunState& state) = 0;
+  virtual void on_waiting(std::string_view node, std::string_view step, std::string_view what) = 0;
+};
+
+}  // namespace cupel::engine

@@ -1,0 +1,43 @@
+#pragma once
+// One fact of a run, in the order in which it was written. A run's state is what its events replay
+// to.
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cupel::engine {
+
+using RunId = std::int64_t;
+
+/// Milliseconds since 1970-01-01 UTC, as the admin node's clock said.
+using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
+
+enum class EventKind {
+  run_started,  // data: playbook, nodes
+  run_resumed,
+  step_began,       // intent, before anything is done. data: attempt
+  step_started,     // data: handle, to re-attach to what was started
+  step_retried,     // a transient failure. data: why, after_ms
+  step_ended,       // data: outcome, detail, and what the step found
+  step_skipped,     // data: why
+  run_interrupted,  // the controller was asked to stop; the run can be resumed
+  run_cancelled,
+  run_ended,
+};
+
+std::string_view to_string(EventKind kind);
+std::optional<EventKind> event_kind(std::string_view word);
+
+struct Event {
+  EventKind kind{};
+  std::string node{};  // empty: of the run as a whole
+  std::string step{};
+  boost::json::object data{};
+  WallTime time{};
+  std::int64_t sequence = 0;  // counted from 1 within the run; given by the journal
+  std::string hash{};         // SHA-256 over the event before and this one; given by the journal
+};
+
+}  // namespace cupel::engine

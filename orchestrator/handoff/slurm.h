@@ -1,0 +1,62 @@
+#pragma once
+// Slurm as an operator's own tools see it: scontrol, with the node's line read by its keys. Never
+// decides whether a node is good.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/task.h"
+#include "inventory/model.h"
+
+namespace cupel::handoff {
+
+/// What slurmctld says of one node.
+struct SlurmNode {
+  std::string name;
+  std::vector<std::string> state;  // "IDLE", "DRAIN", ... as State=IDLE+DRAIN says it
+  std::string reason{};            // without Slurm's own [user@time]
+  int cpus = 0;                    // CPUTot
+  double memory_bytes = 0;         // RealMemory
+  std::string gres{};
+  std::vector<std::string> features{};
+
+  bool has(std::string_view word) const;
+  bool drained() const { return has("DRAIN"); }
+  /// Jobs are on it, or end on it.
+  bool busy() const;
+};
+
+/// One line of `scontrol --oneliner show node`. Errors: kMalformed.
+/// Source: man scontrol (22.05), "show node".
+Result<SlurmNode> parse_slurm_node(std::string_view line);
+
+/// All calls: one `scontrol`, 20 s at most. Errors: kUnreachable (slurmctld does not answer),
+/// kNotFound (Slurm does not know the node), kUnsupported (no scontrol here), kFailed with
+/// scontrol's words.
+class Slurm {
+ public:
+  explicit Slurm(inventory::SlurmSite site) : site_{std::move(site)} {}
+
+  Task<Result<SlurmNode>> node(std::string name, Deadline deadline);
+  /// Keeps new jobs away; running ones go on. Idempotent.
+  Task<Result<void>> drain(std::string name, std::string reason, Deadline deadline);
+  /// Also from DOWN. Idempotent.
+  Task<Result<void>> resume(std::string name, Deadline deadline);
+  /// Adds the site's features to those that the node has, and makes them active. Idempotent.
+  Task<Result<void>> add_features(std::string name, std::vector<std::string> features,
+                                  Deadline deadline);
+
+  const inventory::SlurmSite& site() const { return site_; }
+
+ private:
+  Task<Result<std::string>> scontrol(std::vector<std::string> arguments, Deadline deadline);
+  Task<Result<void>> update(std::string name, std::vector<std::string> changes, Deadline deadline);
+
+  inventory::SlurmSite site_;
+};
+
+/// A reason that fits into Slurm's tools: one line, no quotes, at most 240 bytes.
+std::string slurm_reason(std::string_view text);
+
+}  // namespace cupel::handoff

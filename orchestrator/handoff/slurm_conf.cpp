@@ -1,0 +1,87 @@
+#include "orchestrator/handoff/slurm_conf.h"
+
+#include <fmt/format.h>
+
+#include "inventory/node_range.h"
+
+namespace cupel::handoff {
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024;
+
+int gpu_count(const inventory::Profile& profile) {
+  for (const auto& parts : profile.parts)
+    if (parts.kind == inventory::PartKind::gpu) return parts.count;
+  return 0;
+}
+
+/// "gpu:h100:8(S:0-1)" as scontrol tells it: without the sockets.
+std::string bare_gres(const std::string& gres) { return gres.substr(0, gres.find('(')); }
+
+/// Folded only where node and address fold alike, as Slurm demands of a zipped line.
+std::string node_line(const std::vector<const inventory::Node*>& nodes, const SlurmLine& line) {
+  std::vector<std::string> names;
+  std::vector<std::string> addresses;
+  for (const auto* node : nodes) {
+    names.push_back(node->slurm_name);
+    addresses.push_back(node->ssh.endpoint.host);
+  }
+  auto text =
+      fmt::format("NodeName={} NodeAddr={}", inventory::fold(names), inventory::fold(addresses));
+  if (line.cpus > 0) text += fmt::format(" CPUs={}", line.cpus);
+  if (line.memory_mib > 0) text += fmt::format(" RealMemory={}", line.memory_mib);
+  if (!line.gres.empty()) text += " Gres=" + line.gres;
+  return text + " State=UNKNOWN\n";
+}
+
+}  // namespace
+
+SlurmLine slurm_line(const inventory::Profile& profile) {
+  SlurmLine line;
+  line.cpus = profile.slurm_cpus;
+  line.memory_mib = static_cast<long>(profile.slurm_memory_bytes / kMiB);
+  const int gpus = gpu_count(profile);
+  if (gpus > 0 && !profile.gpu_type.empty())
+    line.gres = fmt::format("gpu:{}:{}", profile.gpu_type, gpus);
+  return line;
+}
+
+std::string slurm_conf(const inventory::Inventory& inventory) {
+  std::map<std::string, std::vector<const inventory::Node*>, std::less<>> by_profile;
+  for (const auto& node : inventory.nodes) by_profile[node.profile].push_back(&node);
+  std::string text = "# slurm.conf\nGresTypes=gpu\n";
+  std::string gres = "# gres.conf\n";
+  std::vector<std::string> all;
+  for (const auto& [name, nodes] : by_profile) {
+    const auto& profile = inventory.profiles.at(name);
+    const auto line = slurm_line(profile);
+    text += node_line(nodes, line);
+    std::vector<std::string> names;
+    for (const auto* node : nodes) names.push_back(node->slurm_name);
+    all.insert(all.end(), names.begin(), names.end());
+    if (!line.gres.empty())
+      gres += fmt::format("NodeName={} Name=gpu Type={} File=/dev/nvidia[0-{}]\n",
+                          inventory::fold(names), profile.gpu_type, gpu_count(profile) - 1);
+  }
+  const auto partition = inventory.slurm.value_or(inventory::SlurmSite{}).partition;
+  text += fmt::format("PartitionName={} Nodes={} State=UP\n", partition, inventory::fold(all));
+  return text + gres;
+}
+
+std::vector<std::string> disagreements(const inventory::Profile& profile, const SlurmNode& node) {
+  std::vector<std::string> found;
+  const auto line = slurm_line(profile);
+  const auto memory = static_cast<long>(node.memory_bytes / kMiB);
+  if (line.cpus > 0 && node.cpus < line.cpus)
+    found.push_back(
+        fmt::format("{}: Slurm has CPUs={}, the profile says {}", node.name, node.cpus, line.cpus));
+  if (line.memory_mib > 0 && memory < line.memory_mib)
+    found.push_back(fmt::format("{}: Slurm has RealMemory={}, the profile says {}", node.name,
+                                memory, line.memory_mib));
+  if (!line.gres.empty() && bare_gres(node.gres) != line.gres)
+    found.push_back(fmt::format("{}: Slurm has Gres={}, the profile says {}", node.name,
+                                node.gres.empty() ? "(none)" : node.gres, line.gres));
+  return found;
+}
+
+}  // namespace cupel::handoff

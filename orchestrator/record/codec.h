@@ -1,0 +1,28 @@
+#pragma once
+// What steps found, as JSON: the form in which it stands in the journal, in `--json` and in
+// reports. One place for both directions, so that what is written can be read.
+#include <boost/json.hpp>
+#include <vector>
+
+#include "base/result.h"
+#include "burnin/measurement.h"
+#include "burnin/verdict.h"
+#include "inventory/audit.h"
+
+namespace cupel::record {
+namespace json = boost::json;
+
+json::array to_json(const std::vector<inventory::Part>& parts);
+json::array to_json(const std::vector<inventory::Unknown>& unknown);
+json::array to_json(const std::vector<inventory::AuditFinding>& findings);
+json::object to_json(const burnin::Findings& findings);
+json::object to_json(const burnin::Verdict& verdict);
+
+/// Tolerant: what is absent or of another type stays empty. A journal from an older Cupel reads.
+std::vector<inventory::Part> parts_from(const json::value* value);
+std::vector<inventory::Unknown> unknown_from(const json::value* value);
+std::vector<inventory::AuditFinding> audit_from(const json::value* value);
+burnin::Findings findings_from(const json::object& object);
+burnin::Verdict verdict_from(const json::object& object);
+
+}  // namespace cupel::record

@@ -1,0 +1,71 @@
+#include "orchestrator/record/node_record.h"
+
+#include "orchestrator/record/codec.h"
+
+namespace cupel::record {
+namespace {
+
+using engine::Event;
+using engine::EventKind;
+
+std::string text(const Event& event, std::string_view key) {
+  const auto* value = event.data.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+StepRecord& step_of(NodeRecord& record, const Event& event) {
+  const auto found = std::ranges::find(record.steps, event.step, &StepRecord::name);
+  if (found != record.steps.end()) return *found;
+  record.steps.push_back({event.step});
+  record.steps.back().began = event.time;
+  return record.steps.back();
+}
+
+/// What a step found is told by the keys that it wrote, so that no step's name is known here.
+void take_findings(NodeRecord& record, const Event& event) {
+  if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
+  if (const auto hash = text(event, "evidence"); !hash.empty()) record.evidence[event.step] = hash;
+  if (const auto* parts = event.data.if_contains("bmc_parts")) {
+    record.bmc_parts = parts_from(parts);
+    record.bmc_told = true;
+    record.system_serial = text(event, "system_serial");
+  }
+  if (const auto* findings = event.data.if_contains("audit")) record.audit = audit_from(findings);
+  if (event.data.contains("verdict")) record.verdict = verdict_from(event.data);
+  if (const auto slurm = text(event, "slurm"); !slurm.empty()) {
+    record.hand_off = slurm;
+    record.hand_off_detail = text(event, "reason");
+  }
+}
+
+}  // namespace
+
+NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
+  NodeRecord record;
+  record.node = std::move(node);
+  for (const auto& event : events) {
+    if (event.step.empty()) continue;
+    auto& step = step_of(record, event);
+    if (event.kind == EventKind::step_began) ++step.attempts;
+    if (event.kind == EventKind::step_retried) step.detail = text(event, "why");
+    if (event.kind == EventKind::step_skipped) {
+      step.outcome = "skipped";
+      step.detail = text(event, "why");
+      step.ended = event.time;
+    }
+    if (event.kind != EventKind::step_ended) continue;
+    step.outcome = text(event, "outcome");
+    step.detail = text(event, "detail");
+    step.ended = event.time;
+    take_findings(record, event);
+  }
+  return record;
+}
+
+Result<NodeRecord> node_record(const store::Store& store, engine::RunId run,
+                               const std::string& node) {
+  TRY(const auto events, store.events(run, node));
+  return fold_node(node, events);
+}
+
+}  // namespace cupel::record

@@ -1,0 +1,45 @@
+#pragma once
+// Everything that one run has found out about one node, gathered from the journal.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "burnin/measurement.h"
+#include "burnin/verdict.h"
+#include "inventory/audit.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel::record {
+
+struct StepRecord {
+  std::string name;
+  std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
+  std::string detail{};
+  int attempts = 0;
+  engine::WallTime began{};
+  engine::WallTime ended{};
+};
+
+struct NodeRecord {
+  std::string node;
+  std::vector<StepRecord> steps{};  // in the order in which they were met
+  std::map<std::string, burnin::Findings, std::less<>> findings{};  // by stage
+  std::map<std::string, std::string, std::less<>> evidence{};       // SHA-256 by step
+  std::vector<inventory::Part> bmc_parts{};
+  std::string system_serial{};  // as the BMC tells it
+  bool bmc_told = false;
+  std::optional<std::vector<inventory::AuditFinding>> audit{};
+  std::optional<burnin::Verdict> verdict{};
+  std::string hand_off{};  // "resumed", "drained"; empty: none
+  std::string hand_off_detail{};
+};
+
+/// A fold over the node's events. Pure.
+NodeRecord fold_node(std::string node, const std::vector<engine::Event>& events);
+
+/// The same from the store. Errors: kStorage.
+Result<NodeRecord> node_record(const store::Store& store, engine::RunId run,
+                               const std::string& node);
+
+}  // namespace cupel::record

@@ -1,0 +1,55 @@
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+
+using engine::Outcome;
+using engine::StepEnd;
+using playbooks::StepKind;
+
+StepEnd done(std::string detail, boost::json::object found) {
+  StepEnd end;
+  end.detail = std::move(detail);
+  end.found = std::move(found);
+  return end;
+}
+
+Result<StepEnd> ended_by(Error error) {
+  if (error.code == Code::kCancelled || error.code == Code::kStorage) return error;
+  StepEnd end;
+  end.outcome = is_transient(error.code) ? Outcome::retry : Outcome::reject;
+  // What a BMC or a tool says against its own protocol is no verdict on the machine.
+  end.found["error"] = to_string(error.code);
+  end.detail = std::move(error.what);
+  end.retry_after = error.retry_after;
+  return end;
+}
+
+Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
+  switch (request.step.kind) {
+    case StepKind::slurm_drain:
+      co_return co_await drain_in_slurm(doors_, request);
+    case StepKind::bmc_facts:
+      co_return co_await read_bmc_facts(doors_, request);
+    case StepKind::boot_once:
+      co_return co_await set_boot_once(doors_, request);
+    case StepKind::power_on:
+      co_return co_await power_on(doors_, request);
+    case StepKind::power_off:
+      co_return co_await power_off(doors_, request);
+    case StepKind::power_cycle:
+      co_return co_await power_cycle(doors_, request);
+    case StepKind::ssh_wait:
+      co_return co_await wait_for_ssh(doors_, request);
+    case StepKind::stage:
+      co_return co_await run_stage(doors_, request);
+    case StepKind::audit:
+      co_return co_await audit_parts(doors_, request);
+    case StepKind::verdict:
+      co_return co_await judge_node(doors_, request);
+    case StepKind::hand_off:
+      co_return co_await hand_off(doors_, request);
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,53 @@
+#pragma once
+// The steps of a plan, done for real on one node: the table from a step's kind to the code behind
+// it. One file for each family of steps; here they only meet.
+#include <functional>
+#include <memory>
+
+#include "bmc/bmc.h"
+#include "orchestrator/engine/doors.h"
+#include "orchestrator/handoff/slurm.h"
+#include "orchestrator/ssh/ssh.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel::steps {
+
+/// How the steps reach the world. All of them are called on the loop's thread.
+struct Doors {
+  const inventory::Inventory& inventory;
+  store::Store& store;
+  std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
+  std::function<Task<Result<std::unique_ptr<ssh::Session>>>(const inventory::Node&, Deadline)> ssh;
+  std::optional<handoff::Slurm> slurm;  // nothing where the inventory has no Slurm
+};
+
+class NodeSteps : public engine::Steps {
+ public:
+  explicit NodeSteps(Doors doors) : doors_{std::move(doors)} {}
+
+  Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
+
+ private:
+  Doors doors_;
+};
+
+// Each does one try of one step. They look before they act, so that a try after a crash repeats
+// nothing.
+Task<Result<engine::StepEnd>> drain_in_slurm(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> hand_off(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> read_bmc_facts(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> set_boot_once(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> power_on(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> power_off(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> power_cycle(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
+Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
+
+/// A failure as the end of a step: transient ones ask for another try, the rest are final.
+/// Cancellation and a broken store stay errors: the engine must see them.
+Result<engine::StepEnd> ended_by(Error error);
+engine::StepEnd done(std::string detail, boost::json::object found = {});
+
+}  // namespace cupel::steps

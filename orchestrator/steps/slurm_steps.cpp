@@ -1,0 +1,101 @@
+// Before and after: the node is out of Slurm's hands while it burns, and goes back only with its
+// proof.
+#include <fmt/format.h>
+
+#include "orchestrator/handoff/slurm_conf.h"
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+constexpr std::chrono::seconds kJobsPoll{5};
+constexpr std::string_view kNoSlurm = "the inventory has no Slurm";
+
+/// Slurm has no event for this that a client could wait on.
+Task<Result<void>> wait_until_free(handoff::Slurm& slurm, const StepRequest& request) {
+  for (;;) {
+    CO_TRY(const auto now, co_await slurm.node(request.node.slurm_name, request.deadline));
+    if (!now.busy()) co_return ok();
+    request.waiting("jobs that still run on it");
+    CO_TRY(co_await pause_for(kJobsPoll));
+  }
+}
+
+Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
+  auto& slurm = *doors.slurm;
+  const auto& name = request.node.slurm_name;
+  CO_TRY(const auto before, co_await slurm.node(name, request.deadline));
+  const auto reason = fmt::format("cupel: not qualified (run {})", request.run);
+  if (!before.drained() || before.reason != reason) {
+    CO_TRY(co_await slurm.drain(name, reason, request.deadline));
+  }
+  CO_TRY(co_await wait_until_free(slurm, request));
+  const auto& profile = doors.inventory.profile_of(request.node);
+  boost::json::array warnings;
+  for (const auto& each : handoff::disagreements(profile, before)) warnings.emplace_back(each);
+  boost::json::object found{{"reason_before", before.reason}, {"disagreements", warnings}};
+  const auto detail = warnings.empty() ? std::string{"drained"}
+                                       : "drained; " + std::string{warnings.front().as_string()};
+  co_return done(detail, std::move(found));
+}
+
+std::string reason_for(const burnin::Verdict& verdict, engine::RunId run) {
+  std::string text;
+  for (const auto& cause : verdict.causes) {
+    if (cause.decision != verdict.decision) continue;
+    text = burnin::to_string(cause);
+    break;
+  }
+  const auto others = verdict.causes.empty() ? 0 : verdict.causes.size() - 1;
+  const auto more = others == 0 ? std::string{} : fmt::format(" and {} more", others);
+  return fmt::format("cupel: {}: {}{} (run {})", to_string(verdict.decision),
+                     text.empty() ? "no evidence" : text, more, run);
+}
+
+Task<Result<StepEnd>> give(handoff::Slurm& slurm, const StepRequest& request) {
+  const auto& name = request.node.slurm_name;
+  CO_TRY(co_await slurm.add_features(name, slurm.site().features, request.deadline));
+  CO_TRY(co_await slurm.resume(name, request.deadline));
+  CO_TRY(const auto after, co_await slurm.node(name, request.deadline));
+  if (after.drained())
+    co_return Error{Code::kFailed, "Slurm still says DRAIN of " + name + " after RESUME"};
+  co_return done("resumed in Slurm", {{"slurm", "resumed"}});
+}
+
+Task<Result<StepEnd>> keep(handoff::Slurm& slurm, const StepRequest& request,
+                           const burnin::Verdict& verdict) {
+  const auto& name = request.node.slurm_name;
+  const auto reason = handoff::slurm_reason(reason_for(verdict, request.run));
+  CO_TRY(co_await slurm.drain(name, reason, request.deadline));
+  CO_TRY(const auto after, co_await slurm.node(name, request.deadline));
+  if (!after.drained())
+    co_return Error{Code::kFailed, "Slurm does not say DRAIN of " + name + " after DRAIN"};
+  co_return done("kept drained in Slurm: " + reason, {{"slurm", "drained"}, {"reason", reason}});
+}
+
+}  // namespace
+
+Task<Result<StepEnd>> drain_in_slurm(Doors& doors, const StepRequest& request) {
+  if (!doors.slurm) co_return done(std::string{kNoSlurm});
+  auto drained = co_await drain_and_wait(doors, request);
+  if (drained) co_return drained;
+  co_return ended_by(std::move(drained).assume_error());
+}
+
+Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
+  if (!doors.slurm) co_return done(std::string{kNoSlurm});
+  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  // Without a verdict there is no proof: what is not known to be good stays out.
+  const auto verdict = record.verdict.value_or(burnin::Verdict{});
+  auto& slurm = *doors.slurm;
+  auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)
+                                                           : co_await keep(slurm, request, verdict);
+  if (handed) co_return handed;
+  co_return ended_by(std::move(handed).assume_error());
+}
+
+}  // namespace cupel::steps

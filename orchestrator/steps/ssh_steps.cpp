@@ -1,0 +1,190 @@
+// What is asked of the node itself: does it answer, and the burn-in stages that run on it.
+#include <fmt/format.h>
+#include <openssl/rand.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/ssh/detached.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kConnectPatience{15};
+constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
+constexpr seconds kCleanUpPatience{10};
+constexpr milliseconds kFirstPause{500};
+constexpr milliseconds kLongestPause{5000};
+constexpr std::size_t kOutputLimit = 32u << 20;
+
+Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request) {
+  auto pause = kFirstPause;
+  const auto begun = Deadline::Clock::now();
+  for (;;) {
+    const auto deadline = request.deadline.sooner(kConnectPatience);
+    auto session = co_await doors.ssh(request.node, deadline);
+    if (session) co_return session;
+    auto& error = session.assume_error();
+    if (!is_transient(error.code)) co_return std::move(error);
+    if (request.deadline.left() <= pause) co_return std::move(error);
+    const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
+    request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));
+    CO_TRY(co_await pause_for(pause));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+/// A name that no other run, store or controller has ever used: an old job's output must never be
+/// taken for a new one's.
+std::string fresh_folder(const StepRequest& request) {
+  std::array<unsigned char, 8> random{};
+  RAND_bytes(random.data(), random.size());
+  std::string token;
+  for (const auto byte : random) token += fmt::format("{:02x}", byte);
+  return fmt::format("/var/tmp/cupel/{}-run{}-{}", token, request.run, request.step.name);
+}
+
+struct Spool {
+  burnin::Output output{};
+  bool lost = false;
+};
+
+/// Reads until the job has ended, over as many connections as it takes.
+class Follower {
+ public:
+  /// `request` need only live until follow() has ended.
+  Follower(Doors& doors, const StepRequest& request, ssh::JobHandle handle)
+      : doors_{doors}, request_{request}, handle_{std::move(handle)} {}
+
+  Task<Result<Spool>> follow() {
+    for (;;) {
+      auto session = co_await connected(doors_, request_);
+      if (!session) co_return std::move(session).assume_error();
+      session_ = std::move(session).assume_value();
+      auto ended = co_await start_and_read();
+      if (ended) co_return std::move(spool_);
+      auto& error = ended.assume_error();
+      const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
+      if (!dropped || request_.deadline.passed()) co_return std::move(error);
+      request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
+      CO_TRY(co_await pause_for(kFirstPause));
+    }
+  }
+
+  /// With a deadline of its own: also when the step was cancelled.
+  Task<void> clean_up(bool stop_it) {
+    if (!session_) co_return;
+    if (stop_it) {
+      const auto stopping = Deadline::in(kCleanUpPatience);
+      // Where this fails the node itself ends the job at its limit.
+      [[maybe_unused]] const auto stopped = co_await ssh::stop_job(*session_, handle_, stopping);
+    }
+    const auto forgetting = Deadline::in(kCleanUpPatience);
+    [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
+  }
+
+ private:
+  Task<Result<void>> start_and_read() {
+    const auto& job = *request_.step.job;
+    CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit,
+                                   request_.node.ssh.sudo, request_.deadline));
+    request_.waiting("");
+    for (;;) {
+      const auto deadline = request_.deadline.sooner(kReadPatience + kConnectPatience);
+      CO_TRY(auto state,
+             co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
+                                    spool_.output.errors.size(), kReadPatience, deadline));
+      spool_.output.text += state.out;
+      spool_.output.errors += state.err;
+      if (spool_.output.text.size() + spool_.output.errors.size() > kOutputLimit)
+        co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
+      if (state.phase == ssh::JobState::Phase::running) continue;
+      spool_.output.exit_status = state.exit_status;
+      spool_.lost = state.phase != ssh::JobState::Phase::ended;
+      co_return ok();
+    }
+  }
+
+  Doors& doors_;
+  const StepRequest& request_;
+  ssh::JobHandle handle_;
+  std::unique_ptr<ssh::Session> session_{};
+  Spool spool_{};
+};
+
+/// All that the tool said, as it is kept.
+std::string evidence_of(const StepRequest& request, const burnin::Output& output) {
+  return fmt::format(
+      "# stage {} on {}, exit status {}\n# script\n{}\n# standard output\n{}\n"
+      "# standard error\n{}\n",
+      request.step.name, request.node.name, output.exit_status, request.step.job->script,
+      output.text, output.errors);
+}
+
+Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
+  constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
+  TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
+  StepEnd end;
+  end.outcome = engine::Outcome::reject;
+  end.found["evidence"] = hash;
+  if (spool.lost) {
+    end.detail = "the stage vanished from the node: it restarted, or somebody ended it";
+    return end;
+  }
+  if (spool.output.exit_status == kEndedByLimit) {
+    end.detail =
+        fmt::format("hung: it was ended after its limit of {} s", request.step.job->limit.count());
+    return end;
+  }
+  const auto& profile = doors.inventory.profile_of(request.node);
+  auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
+  if (!findings) {
+    end.detail = findings.assume_error().what;
+    end.found["error"] = to_string(findings.assume_error().code);
+    return end;
+  }
+  auto found = record::to_json(findings.assume_value());
+  found["evidence"] = hash;
+  return done(fmt::format("{} measurements", findings.assume_value().measurements.size()),
+              std::move(found));
+}
+
+}  // namespace
+
+Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
+  auto session = co_await connected(doors, request);
+  if (session) co_return done("answers");
+  auto& error = session.assume_error();
+  // connected() has waited for as long as there was time: another try would not have any.
+  auto ended = ended_by(std::move(error));
+  if (ended && ended.assume_value().outcome == engine::Outcome::retry)
+    ended.assume_value().outcome = engine::Outcome::reject;
+  co_return ended;
+}
+
+Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
+  ssh::JobHandle handle{request.handle.value_or(fresh_folder(request))};
+  if (!request.handle) {
+    CO_TRY(request.started(handle.folder));
+  }
+  const auto follower = std::make_shared<Follower>(doors, request, handle);
+  auto spool = co_await follower->follow();
+  const bool abandoned = !spool && request.stop == engine::Stop::interrupt;
+  if (!spool) {
+    // Interrupted, the stage goes on by itself and is found again at resume. Cancelled, overdue or
+    // out of hand, it is ended.
+    if (!abandoned) co_await follower->clean_up(true);
+    co_return ended_by(std::move(spool).assume_error());
+  }
+  auto ended = read_output(doors, request, spool.assume_value());
+  if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(false); };
+  co_return ended;
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,14 @@
+#pragma once
+// From everything that one run found out about a node to a verdict. Pure.
+#include "burnin/verdict.h"
+#include "inventory/profile.h"
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::steps {
+
+/// A failed criterion or a bad part: fail. No such thing, but a step that failed, a stage that
+/// proved nothing or a part that nobody told of: inconclusive. Only what is left is a pass; a node
+/// about which nothing was measured is inconclusive too. Failures come first among the causes.
+burnin::Verdict decide(const inventory::Profile& profile, const record::NodeRecord& record);
+
+}  // namespace cupel::steps

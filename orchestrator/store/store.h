@@ -1,0 +1,103 @@
+#pragma once
+// The durable memory of one admin node: runs, their events, who holds which node, which keys were
+// seen. SQLite in WAL mode in one directory; evidence lies beside it as files named by their
+// SHA-256. Blocking, each call a few milliseconds (an fsync). SOCI stays behind this header.
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "inventory/trust.h"
+#include "orchestrator/engine/doors.h"
+
+namespace cupel::store {
+
+using engine::Event;
+using engine::RunId;
+using engine::RunPhase;
+using engine::WallTime;
+
+/// All that is needed to do a run again from where it stopped.
+struct Run {
+  RunId id = 0;
+  std::string playbook{};  // its name
+  std::string playbook_file{};
+  std::string playbook_text{};
+  std::string inventory_file{};
+  std::string inventory_digest{};
+  std::vector<std::string> nodes{};
+  RunPhase phase = RunPhase::running;
+  WallTime began{};
+  WallTime ended{};
+};
+
+/// `$CUPEL_STATE`, else /var/lib/cupel for root, else ~/.local/state/cupel.
+std::filesystem::path default_folder();
+
+class Store : public inventory::KnownKeys {
+ public:
+  /// Opens or makes it; migrates an older schema. Errors: kStorage; kUnsupported if a newer Cupel
+  /// wrote it.
+  static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder);
+  ~Store() override;
+
+  /// Writes the run and locks its nodes, or neither. Errors: kConflict, naming each node that
+  /// another run holds, and what to do; kStorage.
+  Result<RunId> begin_run(const Run& run);
+
+  /// Newest first. Errors: kStorage.
+  Result<std::vector<Run>> runs(std::size_t most) const;
+  /// Errors: kNotFound; kStorage.
+  Result<Run> run(RunId id) const;
+
+  /// Appends to the hash chain of the run. Also moves the run's phase and releases its nodes where
+  /// the event says so. Errors: kStorage.
+  Result<void> append(RunId run, Event& event);
+
+  /// In order; of one node where `node` is not empty. Errors: kStorage.
+  Result<std::vector<Event>> events(RunId run, std::string_view node = {}) const;
+
+  /// Newest runs in which the node took part. Errors: kStorage.
+  Result<std::vector<RunId>> runs_of(std::string_view node, std::size_t most) const;
+
+  /// Asks the controller of the run to cancel it. Errors: kStorage.
+  Result<void> request_cancel(RunId run);
+  Result<bool> cancel_requested(RunId run) const;
+
+  /// Where the chain of the run's events is broken; nothing if it is whole. Errors: kStorage.
+  Result<std::optional<std::int64_t>> broken_at(RunId run) const;
+
+  /// Keeps raw output; the same bytes once. Returns their SHA-256. Errors: kStorage.
+  Result<std::string> keep_evidence(std::string_view bytes);
+  /// Errors: kNotFound; kMalformed if the file no longer has its hash.
+  Result<std::string> evidence(std::string_view hash) const;
+
+  std::optional<std::string> pinned(std::string_view name) override;
+  void pin(std::string_view name, std::string_view fingerprint) override;
+  /// Replaces or forgets (empty fingerprint) a pin, on a person's word. Errors: kStorage.
+  Result<void> repin(std::string_view name, std::string_view fingerprint);
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  struct Database;
+  Store(std::filesystem::path folder, std::unique_ptr<Database> database);
+
+  std::filesystem::path folder_;
+  std::unique_ptr<Database> database_;
+};
+
+/// The journal of one run, as the engine sees it.
+class RunJournal : public engine::Journal {
+ public:
+  RunJournal(Store& store, RunId run) : store_{store}, run_{run} {}
+  Result<void> append(Event& event) override { return store_.append(run_, event); }
+
+ private:
+  Store& store_;
+  RunId run_;
+};
+
+}  // namespace cupel::store
