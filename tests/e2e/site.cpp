@@ -1,0 +1,94 @@
+#include "tests/e2e/site.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace cupel::testing {
+namespace {
+
+std::vector<std::string> addresses(int nodes) {
+  std::vector<std::string> all;
+  for (int node = 1; node <= nodes; ++node) all.push_back(fmt::format("127.70.1.{}", node));
+  return all;
+}
+
+}  // namespace
+
+Site::Site(int nodes)
+    : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
+  std::string made = (std::filesystem::temp_directory_path() / "cupel-site-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
+  folder = made;
+  slurm = std::make_unique<LoopbackSlurm>(
+      fmt::format("s01-n[01-{:02}]", nodes),
+      fmt::format("NodeName=s01-n[01-{:02}] CPUs=2 RealMemory=1000 State=UNKNOWN\n", nodes));
+  for (int node = 0; node < nodes; ++node)
+    bmcs.push_back(std::make_unique<test::HttpsServer>(test::HttpsServer::Options{}));
+  std::filesystem::create_directory(folder / "profiles");
+  write("profiles/lab.yaml", kProfile);
+  write("qualify.yaml", kPlaybook);
+  write_inventory();
+}
+
+Site::~Site() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+std::string Site::name(int node) { return fmt::format("s01-n{:02}", node); }
+
+void Site::write_inventory() const {
+  const auto access = sshd->access();
+  auto text = fmt::format(
+      "site: e2e\n"
+      "slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n"
+      "defaults:\n"
+      "  profile: lab\n"
+      "  bmc: {{user: admin, password: \"env:E2E_PASSWORD\", tls: {{trust: first-use}}}}\n"
+      "  ssh: {{user: {}, key: \"{}\"}}\n"
+      "nodes:\n",
+      slurm->configuration(), access.user, access.key_file);
+  for (int node = 1; node <= count; ++node) {
+    const auto endpoint = bmcs[static_cast<std::size_t>(node - 1)]->endpoint();
+    text += fmt::format(
+        "  - name: {}\n    bmc: {{address: \"{}:{}\"}}\n    ssh: {{address: \"127.70.1.{}:{}\"}}\n",
+        name(node), endpoint.host, endpoint.port, node, sshd->port());
+  }
+  write("inventory.yaml", text);
+}
+
+void Site::write(const std::string& file, const std::string& text) const {
+  std::ofstream{folder / file} << text;
+}
+
+std::string Site::read(const std::string& file) const {
+  std::ostringstream text;
+  text << std::ifstream{folder / file}.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
+  std::vector<std::string> all{"env", "-C", folder.string(), "E2E_PASSWORD=" + password,
+                               CUPEL_BINARY, "--state", (folder / "state").string()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+Ran Site::run(std::vector<std::string> arguments, std::chrono::seconds patience) const {
+  return testing::run(cupel(std::move(arguments)), {}, patience);
+}
+
+std::vector<json::object> json_lines(const std::string& text) {
+  std::vector<json::object> objects;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    auto parsed = parse_json(line);
+    if (parsed && parsed.assume_value().is_object())
+      objects.push_back(std::move(parsed).assume_value().as_object());
+  }
+  return objects;
+}
+
+}  // namespace cupel::testing

@@ -1,0 +1,45 @@
+#include "tests/support/slurm.h"
+
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/support/child.h"
+
+namespace cupel::testing {
+namespace {
+
+const std::string kScript = SOURCE_DIR "/scripts/loopback-slurm";
+
+}  // namespace
+
+bool LoopbackSlurm::installed() {
+  return std::filesystem::exists("/usr/sbin/slurmctld") &&
+         std::filesystem::exists("/usr/sbin/slurmd") && std::filesystem::exists("/usr/sbin/munged");
+}
+
+LoopbackSlurm::LoopbackSlurm(const std::string& nodes, const std::string& lines) {
+  std::string made = (std::filesystem::temp_directory_path() / "cupel-slurm-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
+  folder_ = made;
+  std::vector<std::string> command{kScript, "start", folder_.string(), nodes};
+  if (!lines.empty()) {
+    std::ofstream{folder_ / "lines"} << lines;
+    command.push_back((folder_ / "lines").string());
+  }
+  const auto ran = run(command, {}, std::chrono::seconds{60});
+  if (ran.status != 0) throw std::runtime_error{"Slurm did not start: " + ran.err};
+}
+
+LoopbackSlurm::~LoopbackSlurm() {
+  run({kScript, "stop", folder_.string()}, {}, std::chrono::seconds{60});
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string LoopbackSlurm::told(const std::string& node, const std::string& format) const {
+  const auto ran = run({"sinfo", "-hN", "-n", node, "-o", format},
+                       {"SLURM_CONF=" + configuration()}, std::chrono::seconds{20});
+  return ran.out.substr(0, ran.out.find_last_not_of(" \n") + 1);
+}
+
+}  // namespace cupel::testing
