@@ -138,6 +138,41 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
+namespace {
+
+/// Bytes of the UTF-8 sequence that `text` begins with; 0 if it begins with none. No overlong form,
+/// no surrogate, nothing over U+10FFFF: Unicode 15, table 3-7.
+std::size_t sequence_at(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xC2   ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const auto second = byte(1);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
+  return overlong || outside ? 0 : length;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const auto length = sequence_at(text);
+    valid += length == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return valid;
+}
+
 std::string shortened(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string{text};
   auto end = limit > 3 ? limit - 3 : 0;

@@ -48,6 +48,9 @@ std::string shell_quoted(std::string_view text);
 /// from BMCs and nodes is printed through this.
 std::string printable(std::string_view text);
 
+/// `text` with U+FFFD for each byte that is no part of UTF-8: JSON is nothing else (RFC 8259, 8.1).
+std::string valid_utf8(std::string_view text);
+
 /// At most `limit` bytes, with "..." where something was cut; never cuts a UTF-8 sequence.
 std::string shortened(std::string_view text, std::size_t limit);
 

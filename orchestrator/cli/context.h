@@ -25,6 +25,7 @@ enum class Exit : int {
 struct Context {
   std::filesystem::path state{};
   bool json = false;
+  std::vector<std::string> behind{};  // what stood behind "--": another command's words
 };
 
 /// Adds one subcommand with its options and its example. The command runs when it was chosen, and

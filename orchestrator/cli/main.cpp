@@ -9,13 +9,24 @@ namespace {
 
 /// Every command there is, in the order in which a newcomer meets them.
 constexpr AddCommand kCommands[] = {
-    add_inventory, add_plan,   add_run, add_resume, add_cancel,     add_status,
-    add_show,      add_report, add_bmc, add_slurm,  add_completion,
+    add_inventory, add_plan,   add_run,  add_resume, add_cancel, add_status,
+    add_show,      add_report, add_exec, add_bmc,    add_slurm,  add_completion,
 };
 
 constexpr const char* kFooter =
     "Exit codes: 0 all nodes passed, 1 some node failed or is inconclusive,\n"
     "            2 the input is wrong (nothing was touched), 3 the run could not finish.";
+
+/// How many of the words are ours. What stands behind "--" is a command line for somebody else, and
+/// no parser of ours may take a word of it for its own.
+int words_of_ours(int argc, char** argv, std::vector<std::string>& behind) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view{argv[i]} != "--") continue;
+    behind.assign(argv + i + 1, argv + argc);
+    return i;
+  }
+  return argc;
+}
 
 int run(int argc, char** argv) {
   // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
@@ -35,7 +46,7 @@ int run(int argc, char** argv) {
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);
   try {
-    app.parse(argc, argv);
+    app.parse(words_of_ours(argc, argv, context.behind), argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : static_cast<int>(Exit::invalid);

@@ -59,10 +59,12 @@ class Listener {
   Lines err_;
 };
 
-Task<Result<CommandOutcome>> run_on(const Target& target, std::string command, std::string input,
-                                    inventory::KnownKeys& known, Sink sink, Deadline deadline) {
-  CO_TRY(auto session, co_await connect(target.node, target.access, known, deadline));
-  co_return co_await session->run(std::move(command), std::move(input), std::move(sink), deadline);
+Task<Result<CommandOutcome>> run_on(const Target& target, std::string command,
+                                    const FanOut& options, inventory::KnownKeys& known, Sink sink) {
+  const auto deadline = Deadline::in(options.patience);
+  const auto let_in = deadline.sooner(options.connect);
+  CO_TRY(auto session, co_await connect(target.node, target.access, known, let_in));
+  co_return co_await session->run(std::move(command), options.input, std::move(sink), deadline);
 }
 
 Task<Result<NodeOutcome>> visit(const Target& target, const std::string& command,
@@ -72,8 +74,7 @@ Task<Result<NodeOutcome>> visit(const Target& target, const std::string& command
   const Sink sink = [&listener](Stream stream, std::string_view piece) {
     listener.hear(stream, piece);
   };
-  const auto deadline = Deadline::in(options.patience);
-  done.outcome = co_await run_on(target, command, options.input, known, sink, deadline);
+  done.outcome = co_await run_on(target, command, options, known, sink);
   listener.finish();
   co_return done;
 }

@@ -15,9 +15,10 @@ struct Target {
 };
 
 struct FanOut {
-  std::size_t width = 64;                // nodes at a time
-  std::chrono::milliseconds patience{};  // for each node, from its connection to its end
-  std::string input{};                   // standard input, for each node
+  std::size_t width = 64;                     // nodes at a time
+  std::chrono::milliseconds patience{};       // for each node, from its connection to its end
+  std::chrono::milliseconds connect{20'000};  // of that at most, until it has let us in
+  std::string input{};                        // standard input, for each node
   /// Called with each whole line as it comes, without its end. May be empty. Must not block.
   std::function<void(std::string_view node, Stream stream, std::string_view line)> line{};
   std::size_t output_limit = 16u << 20;  // bytes kept of each node and stream; lines go on

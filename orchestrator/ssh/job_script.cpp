@@ -154,13 +154,17 @@ if [ $phase = running ] || [ $phase = starting ]; then exit 75; fi
 $as rm -rf "$d"
 )sh";
 
-/// Short at first, so that a quick stage is seen to end quickly; then once a second.
+/// Short at first, so that a quick stage is seen to end quickly; then once a second. Together they
+/// are `wait`.
 std::string pauses(std::chrono::seconds wait) {
   std::string list;
   auto left = std::chrono::milliseconds{wait};
-  for (auto pause = std::chrono::milliseconds{100}; left.count() > 0; left -= pause) {
-    list += plain(static_cast<double>(std::min(pause, left).count()) / 1000.0) + " ";
-    pause = std::min(pause * 2, std::chrono::milliseconds{1000});
+  auto longest = std::chrono::milliseconds{100};
+  while (left.count() > 0) {
+    const auto pause = std::min(longest, left);
+    list += plain(static_cast<double>(pause.count()) / 1000.0) + " ";
+    left -= pause;
+    longest = std::min(longest * 2, std::chrono::milliseconds{1000});
   }
   return list;
 }

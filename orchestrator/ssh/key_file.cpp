@@ -1,5 +1,9 @@
 #include "orchestrator/ssh/key_file.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <map>
 #include <mutex>
 
@@ -21,7 +25,19 @@ int note_passphrase(const char*, char*, size_t, int, int, void* asked) {
   return -1;
 }
 
+/// A key that others may read is no secret any more: OpenSSH's rule, for files of the user's own.
+Result<void> check_mode(const std::filesystem::path& file) {
+  struct stat found{};
+  if (::stat(file.c_str(), &found) != 0) return ok();  // reading it says why
+  const unsigned open = found.st_mode & 0777u;
+  if (found.st_uid != ::getuid() || (open & 077u) == 0) return ok();
+  return Error{Code::kRefused, fmt::format("private key {} is open to others (mode {:04o}); run: "
+                                           "chmod 600 {}",
+                                           file.string(), open, file.string())};
+}
+
 Result<std::shared_ptr<ssh_key_struct>> load(const std::filesystem::path& file) {
+  TRY(check_mode(file));
   auto text = read_file(file, kKeyLimit);
   if (!text) {
     auto why = std::move(text).assume_error();

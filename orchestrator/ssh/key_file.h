@@ -7,8 +7,9 @@
 
 namespace cupel::ssh {
 
-/// Errors: kRefused where the file is absent, unreadable, no private key, or under a passphrase
-/// (Cupel asks nobody: an agent may hold such a key). The handle stays ours.
+/// Errors: kRefused where the file is absent, unreadable, ours but open to others (as ssh refuses
+/// it), no private key, or under a passphrase (Cupel asks nobody: an agent may hold such a key).
+/// The handle stays ours.
 Result<std::shared_ptr<ssh_key_struct>> private_key(const std::filesystem::path& file);
 
 }  // namespace cupel::ssh

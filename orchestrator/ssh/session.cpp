@@ -129,7 +129,18 @@ Task<Result<std::unique_ptr<Session>>> connect_and_log_in(std::string node,
   co_return std::make_unique<LinkedSession>(std::move(link));
 }
 
+Task<Result<std::string>> shake_hands_and_look(inventory::Endpoint endpoint) {
+  CO_TRY(auto socket, co_await dial(endpoint));
+  Link link{std::move(socket)};
+  CO_TRY(co_await shake_hands(link));
+  co_return fingerprint(link);
+}
+
 }  // namespace
+
+Task<Result<std::string>> presented_host_key(inventory::Endpoint endpoint, Deadline deadline) {
+  return with_deadline(deadline, shake_hands_and_look(std::move(endpoint)));
+}
 
 Task<Result<std::unique_ptr<Session>>> connect(std::string node, inventory::SshAccess access,
                                                inventory::KnownKeys& known, Deadline deadline) {

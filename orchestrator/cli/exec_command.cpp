@@ -1,0 +1,363 @@
+// `cupel exec NODES -- COMMAND`: one command on many nodes, by hand.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/json.hpp>
+#include <csignal>
+
+#include "base/for_each_of.h"
+#include "base/text.h"
+#include "inventory/node_range.h"
+#include "inventory/select.h"
+#include "inventory/yaml.h"
+#include "orchestrator/cli/world.h"
+#include "orchestrator/ssh/fan_out.h"
+#include "orchestrator/ssh/gather.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+using ssh::NodeOutcome;
+using ssh::Stream;
+
+/// Standard input goes to every node, so it is held once and sent often.
+constexpr std::size_t kInputLimit = 16u << 20;
+
+struct Asked {
+  std::string inventory = default_inventory();
+  std::string nodes{};
+  std::string patience = "10m";
+  std::size_t width = 64;
+  bool gather = false;
+  bool input = false;
+  bool accept = false;
+};
+
+/// Nodes with the doors that lead to them.
+struct Reach {
+  inventory::Inventory inventory;
+  std::vector<const Node*> nodes;
+  std::unique_ptr<store::Store> store;
+};
+
+std::optional<Reach> reach_or_complain(const Context& context, const Asked& asked, Exit& exit) {
+  auto inventory = inventory_or_complain(context, asked.inventory, exit);
+  if (!inventory) return std::nullopt;
+  Reach reach{std::move(*inventory), {}, {}};
+  auto nodes = inventory::select(reach.inventory, asked.nodes);
+  if (!nodes) {
+    exit = complain(context, nodes.assume_error(), Exit::invalid);
+    return std::nullopt;
+  }
+  auto store = store::Store::open(context.state);
+  if (!store) {
+    exit = complain(context, store.assume_error(), Exit::unfinished);
+    return std::nullopt;
+  }
+  reach.nodes = std::move(nodes).assume_value();
+  reach.store = std::move(store).assume_value();
+  return reach;
+}
+
+Result<std::chrono::seconds> patience_of(const std::string& text) {
+  const bool bare = number<long>(text).has_value();
+  const auto found = inventory::duration_of(bare ? text + "s" : text);
+  if (found && found->count() > 0) return *found;
+  return Error{Code::kInvalid,
+               "--timeout must be a duration such as 60s or 15m, not '" + text + "'"};
+}
+
+Result<std::string> whole_input() {
+  std::string bytes;
+  char piece[65536];
+  for (;;) {
+    const auto got = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error{Code::kInvalid, "standard input cannot be read"};
+    if (got == 0) return bytes;
+    bytes.append(piece, static_cast<std::size_t>(got));
+    if (bytes.size() > kInputLimit)
+      return Error{Code::kInvalid, fmt::format("standard input is larger than {} MiB: copy the "
+                                               "file to the nodes instead",
+                                               kInputLimit >> 20)};
+  }
+}
+
+/// As ssh does: the words with blanks between them; the node's shell parses the rest.
+std::string command_line(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// What nodes say may hold what moves a terminal's cursor; a file gets it as it is.
+std::string for_stream(std::FILE* stream, std::string_view line) {
+  return ::isatty(::fileno(stream)) == 1 ? printable(line) : std::string{line};
+}
+
+void print_line(std::string_view node, Stream stream, std::string_view line) {
+  auto* to = stream == Stream::out ? stdout : stderr;
+  const auto whole = fmt::format("{}: {}\n", node, for_stream(to, line));
+  std::fwrite(whole.data(), 1, whole.size(), to);
+  std::fflush(to);
+}
+
+void print_object(const boost::json::object& object) {
+  std::puts(boost::json::serialize(object).c_str());
+}
+
+void print_line_json(std::string_view node, Stream stream, std::string_view line) {
+  print_object({{"node", node},
+                {"stream", stream == Stream::out ? "out" : "err"},
+                {"line", valid_utf8(line)}});
+  std::fflush(stdout);
+}
+
+/// The text of one stream as it is printed once for many nodes.
+std::string shown(std::FILE* to, const std::string& text) {
+  std::string clean;
+  for (const auto line : lines(text)) clean += for_stream(to, line) + "\n";
+  return clean;
+}
+
+void print_gathered(const std::vector<NodeOutcome>& outcomes, std::string NodeOutcome::* text,
+                    std::FILE* to) {
+  std::vector<ssh::NodeText> said;
+  for (const auto& each : outcomes)
+    if (!(each.*text).empty()) said.push_back({each.node, shown(to, each.*text)});
+  const auto fold = [](std::span<const std::string> names) { return inventory::fold(names); };
+  std::fputs(ssh::printed(ssh::gather(said), fold).c_str(), to);
+}
+
+bool passed(const NodeOutcome& each) {
+  return each.outcome && each.outcome.assume_value().exit_status == 0 &&
+         each.outcome.assume_value().exit_signal.empty();
+}
+
+/// What is wrong with one node, without its name, so that nodes with the same fault read the same.
+std::string fault_of(const NodeOutcome& each, const Asked& asked) {
+  if (!each.outcome) {
+    const auto& error = each.outcome.assume_error();
+    const auto prefix = each.node + ": ";
+    const auto what =
+        error.what.starts_with(prefix) ? error.what.substr(prefix.size()) : error.what;
+    const bool connecting = what.starts_with("SSH");
+    const bool told_more = what.find("may still run") != what.npos;
+    if (error.code == Code::kCancelled && what == "not started") return "not started";
+    if (error.code == Code::kCancelled && !told_more) return "interrupted, and ended there";
+    if (error.code == Code::kTimeout && connecting) return "SSH: no answer";
+    if (error.code == Code::kTimeout && !told_more)
+      return "ended after " + asked.patience + ", its time limit";
+    return what;
+  }
+  const auto& outcome = each.outcome.assume_value();
+  if (!outcome.exit_signal.empty()) return "ended by signal " + outcome.exit_signal;
+  return fmt::format("exited with {}", outcome.exit_status);
+}
+
+void print_faults(const std::vector<NodeOutcome>& outcomes, const Asked& asked) {
+  std::vector<ssh::NodeText> faults;
+  for (const auto& each : outcomes)
+    if (!passed(each)) faults.push_back({each.node, fault_of(each, asked)});
+  for (const auto& group : ssh::gather(faults)) {
+    const auto count =
+        group.nodes.size() > 1 ? fmt::format(" ({})", group.nodes.size()) : std::string{};
+    fmt::print(stderr, "cupel: {}{}: {}\n", inventory::fold(group.nodes), count,
+               printable(group.text));
+  }
+  std::vector<std::string> cut;
+  for (const auto& each : outcomes)
+    if (each.cut && asked.gather) cut.push_back(each.node);
+  if (!cut.empty())
+    fmt::print(stderr, "cupel: {}: the output was too long; its end is not shown\n",
+               inventory::fold(cut));
+}
+
+boost::json::object object_of(const NodeOutcome& each) {
+  if (!each.outcome) {
+    const auto& error = each.outcome.assume_error();
+    return {
+        {"node", each.node}, {"error", valid_utf8(error.what)}, {"code", to_string(error.code)}};
+  }
+  const auto& outcome = each.outcome.assume_value();
+  if (!outcome.exit_signal.empty()) return {{"node", each.node}, {"signal", outcome.exit_signal}};
+  return {{"node", each.node}, {"exit", outcome.exit_status}};
+}
+
+void print_json_end(const std::vector<NodeOutcome>& outcomes, bool interrupted) {
+  std::size_t well = 0;
+  std::size_t unreached = 0;
+  for (const auto& each : outcomes) {
+    print_object(object_of(each));
+    well += passed(each) ? 1 : 0;
+    unreached += each.outcome ? 0 : 1;
+  }
+  print_object({{"summary",
+                 {{"nodes", outcomes.size()},
+                  {"passed", well},
+                  {"failed", outcomes.size() - well - unreached},
+                  {"errors", unreached},
+                  {"interrupted", interrupted}}}});
+}
+
+/// Ends at the first signal, and what works beside it is then cancelled. A second signal finds the
+/// default handler again and ends Cupel at once.
+Task<Result<void>> until_interrupted() {
+  boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM};
+  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return ok();
+}
+
+struct Ended {
+  std::vector<NodeOutcome> outcomes;
+  bool interrupted = false;
+};
+
+Task<Ended> run_until_interrupted(Task<std::vector<NodeOutcome>> work) {
+  const auto executor = co_await asio::this_coro::executor;
+  std::optional<std::vector<NodeOutcome>> outcomes;
+  std::optional<Result<void>> signalled;
+  auto race = asio::experimental::make_parallel_group(
+      asio::co_spawn(executor, detail::run_into(outcomes, std::move(work)), asio::deferred),
+      asio::co_spawn(executor, detail::run_into(signalled, until_interrupted()), asio::deferred));
+  const auto [order, bug, other_bug] =
+      co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  for (const auto& thrown : {bug, other_bug})
+    if (thrown) std::rethrow_exception(thrown);
+  co_return Ended{std::move(*outcomes), order.front() == 1};
+}
+
+ssh::FanOut options_of(const Context& context, const Asked& asked, std::chrono::seconds patience) {
+  ssh::FanOut options;
+  options.width = asked.width;
+  options.patience = patience;
+  if (context.json)
+    options.line = print_line_json;
+  else if (!asked.gather)
+    options.line = print_line;
+  if (options.line) options.output_limit = 0;  // told as it comes, so nothing is kept
+  return options;
+}
+
+Exit conclude(const Context& context, const Asked& asked, const Ended& ended) {
+  if (context.json) {
+    print_json_end(ended.outcomes, ended.interrupted);
+  } else {
+    if (asked.gather) {
+      print_gathered(ended.outcomes, &NodeOutcome::out, stdout);
+      std::fflush(stdout);
+      print_gathered(ended.outcomes, &NodeOutcome::err, stderr);
+    }
+    print_faults(ended.outcomes, asked);
+  }
+  if (ended.interrupted) return Exit::unfinished;
+  return std::ranges::all_of(ended.outcomes, passed) ? Exit::passed : Exit::failed;
+}
+
+Exit execute(const Context& context, const Asked& asked) {
+  if (context.behind.empty())
+    return complain(context,
+                    Error{Code::kInvalid, "say behind -- what is to run: cupel exec " +
+                                              asked.nodes + " -- uname -r"},
+                    Exit::invalid);
+  const auto patience = patience_of(asked.patience);
+  if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  auto reach = reach_or_complain(context, asked, exit);
+  if (!reach) return exit;
+  auto options = options_of(context, asked, patience.assume_value());
+  if (asked.input) {
+    auto input = whole_input();
+    if (!input) return complain(context, input.assume_error(), Exit::invalid);
+    options.input = std::move(input).assume_value();
+  }
+  std::vector<ssh::Target> targets;
+  for (const auto* node : reach->nodes) targets.push_back({node->name, node->ssh});
+  asio::io_context io{1};
+  auto work = ssh::fan_out(std::move(targets), command_line(context.behind), std::move(options),
+                           *reach->store);
+  const auto ended = run_to_end(io, run_until_interrupted(std::move(work)));
+  return conclude(context, asked, ended);
+}
+
+/// Keeps what the node shows now, and says what was kept before.
+Result<void> accept_key(const Context& context, store::Store& store, const Node& node,
+                        const std::string& presented) {
+  const auto name = "ssh:" + node.name;
+  const auto before = store.pinned(name).value_or("none");
+  TRY(store.repin(name, presented));
+  if (context.json)
+    print_object({{"node", node.name}, {"accepted", presented}, {"before", before}});
+  else
+    fmt::print("{}: accepted {} (before: {})\n", node.name, presented, before);
+  return ok();
+}
+
+Task<Result<std::string>> look_at(const Node* node, Deadline deadline) {
+  using Kind = inventory::Trust::Kind;
+  if (node->ssh.trust.kind == Kind::pinned)
+    co_return Error{Code::kInvalid, node->name +
+                                        ": its host_key stands in the inventory, and only there "
+                                        "it can be changed"};
+  auto presented = co_await ssh::presented_host_key(node->ssh.endpoint, deadline);
+  co_return within(node->name + ": SSH", std::move(presented));
+}
+
+/// A person's word that the nodes' host keys were meant to change.
+Exit accept(const Context& context, const Asked& asked) {
+  if (!context.behind.empty())
+    return complain(context, Error{Code::kInvalid, "--accept-host-key runs no command"},
+                    Exit::invalid);
+  const auto patience = patience_of(asked.patience);
+  if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  auto reach = reach_or_complain(context, asked, exit);
+  if (!reach) return exit;
+  const auto deadline = Deadline::in(patience.assume_value());
+  const auto each = [deadline](const Node* node) {
+    return look_at(node, deadline.sooner(ssh::FanOut{}.connect));
+  };
+  asio::io_context io{1};
+  const auto keys = run_to_end(io, for_each_of<std::string>(reach->nodes, asked.width, each));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!keys[i]) {
+      exit = complain(context, keys[i].assume_error(), Exit::failed);
+      continue;
+    }
+    const auto kept = accept_key(context, *reach->store, *reach->nodes[i], keys[i].assume_value());
+    if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
+  }
+  return exit;
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand(
+      "exec", "run one command on many nodes, by hand: cupel exec NODES -- COMMAND");
+  command->footer(
+      "Examples: cupel exec all -b -- uname -r\n"
+      "          cupel exec rack:a01 --timeout 60s -- 'nvidia-smi -L | wc -l'\n"
+      "          cupel exec a01-n07 --accept-host-key\n"
+      "Exit codes: 0 it exited with 0 everywhere, 1 not everywhere, 2 the input is wrong,\n"
+      "            3 interrupted (the command was ended on the nodes).");
+  auto asked = std::make_shared<Asked>();
+  command->add_option("NODES", asked->nodes, "as with run --nodes")->required();
+  command->add_option("--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  auto* gather = command->add_flag("-b,--gather", asked->gather,
+                                   "at the end, each output once with the nodes that gave it");
+  command->add_option("-f,--fanout", asked->width, "nodes at a time [64]")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--timeout", asked->patience, "for each node, such as 60s or 15m [10m]");
+  command->add_flag("-i,--stdin", asked->input, "give standard input to every node");
+  auto* accepting = command->add_flag("--accept-host-key", asked->accept,
+                                      "pin the host key that each node has now");
+  add_json_flag(*command, context);
+  gather->excludes(command->get_option("--json"))->excludes(accepting);
+  command->callback([&context, &exit, asked] {
+    exit = asked->accept ? accept(context, *asked) : execute(context, *asked);
+  });
+}
+
+}  // namespace cupel::cli
