@@ -26,6 +26,7 @@ using ::testing::Not;
 inline constexpr const char* kProfile = R"(profile: lab
 description: the machine that runs the tests
 units: 1
+power: {idle: 100, loaded: 200}
 criteria:
   node-facts:
     - {measure: memory.total, at_least: 0.1, unit: GiB, source: any machine}
