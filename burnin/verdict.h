@@ -28,11 +28,23 @@ struct Cause {
   friend bool operator==(const Cause&, const Cause&) = default;
 };
 
+/// One number against its criterion, met or not: what a report shows.
+struct Checked {
+  std::string stage{};
+  std::string part{};
+  std::string measure{};
+  std::string measured{};  // "81.5 GiB"; "nothing" where no measurement came
+  std::string wanted{};    // "at least 79 GiB"
+  bool met = false;
+  std::string source{};  // where the wanted number comes from
+
+  friend bool operator==(const Checked&, const Checked&) = default;
+};
+
 struct Verdict {
   Decision decision = Decision::inconclusive;
   std::vector<Cause> causes{};
-  int criteria_met = 0;
-  int criteria = 0;
+  std::vector<Checked> checked{};
 };
 
 /// "gpu3: gpu.ecc.uncorrected 2 errors, wanted at most 0 errors".

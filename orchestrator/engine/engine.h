@@ -26,6 +26,7 @@ class Engine {
   void stop(Stop why);
 
   const RunState& state() const { return state_; }
+  Stop why_stopped() const { return stop_; }
 
  private:
   Task<Result<void>> drive(std::size_t node);

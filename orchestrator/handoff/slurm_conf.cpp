@@ -18,20 +18,34 @@ int gpu_count(const inventory::Profile& profile) {
 /// "gpu:h100:8(S:0-1)" as scontrol tells it: without the sockets.
 std::string bare_gres(const std::string& gres) { return gres.substr(0, gres.find('(')); }
 
-/// Folded only where node and address fold alike, as Slurm demands of a zipped line.
-std::string node_line(const std::vector<const inventory::Node*>& nodes, const SlurmLine& line) {
+std::string node_line(const std::string& names, const std::string& addresses,
+                      const SlurmLine& line) {
+  auto text = fmt::format("NodeName={} NodeAddr={}", names, addresses);
+  if (line.cpus > 0) text += fmt::format(" CPUs={}", line.cpus);
+  if (line.memory_mib > 0) text += fmt::format(" RealMemory={}", line.memory_mib);
+  if (!line.gres.empty()) text += " Gres=" + line.gres;
+  return text + " State=UNKNOWN\n";
+}
+
+/// True if the folded range gives back the names in their order, as Slurm's zipped lines need it.
+bool folds(const std::vector<std::string>& names) {
+  const auto again = inventory::expand(inventory::fold(names));
+  return again && again.assume_value() == names;
+}
+
+/// One line for all nodes where names and addresses fold alike, else one for each.
+std::string node_lines(const std::vector<const inventory::Node*>& nodes, const SlurmLine& line) {
   std::vector<std::string> names;
   std::vector<std::string> addresses;
   for (const auto* node : nodes) {
     names.push_back(node->slurm_name);
     addresses.push_back(node->ssh.endpoint.host);
   }
-  auto text =
-      fmt::format("NodeName={} NodeAddr={}", inventory::fold(names), inventory::fold(addresses));
-  if (line.cpus > 0) text += fmt::format(" CPUs={}", line.cpus);
-  if (line.memory_mib > 0) text += fmt::format(" RealMemory={}", line.memory_mib);
-  if (!line.gres.empty()) text += " Gres=" + line.gres;
-  return text + " State=UNKNOWN\n";
+  if (folds(names) && folds(addresses))
+    return node_line(inventory::fold(names), inventory::fold(addresses), line);
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) text += node_line(names[i], addresses[i], line);
+  return text;
 }
 
 }  // namespace
@@ -55,7 +69,7 @@ std::string slurm_conf(const inventory::Inventory& inventory) {
   for (const auto& [name, nodes] : by_profile) {
     const auto& profile = inventory.profiles.at(name);
     const auto line = slurm_line(profile);
-    text += node_line(nodes, line);
+    text += node_lines(nodes, line);
     std::vector<std::string> names;
     for (const auto* node : nodes) names.push_back(node->slurm_name);
     all.insert(all.end(), names.begin(), names.end());

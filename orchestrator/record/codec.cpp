@@ -98,6 +98,18 @@ json::object to_json(const burnin::Cause& cause) {
   return object;
 }
 
+json::object to_json(const burnin::Checked& checked) {
+  json::object object;
+  put(object, "stage", checked.stage);
+  put(object, "part", checked.part);
+  put(object, "measure", checked.measure);
+  put(object, "measured", checked.measured);
+  put(object, "wanted", checked.wanted);
+  object["met"] = checked.met;
+  put(object, "source", checked.source);
+  return object;
+}
+
 burnin::Decision decision_from(const std::string& word) {
   if (word == "pass") return burnin::Decision::pass;
   if (word == "fail") return burnin::Decision::fail;
@@ -154,8 +166,7 @@ json::object to_json(const burnin::Verdict& verdict) {
   json::object object;
   object["verdict"] = to_string(verdict.decision);
   object["causes"] = array_of(verdict.causes);
-  object["criteria"] = verdict.criteria;
-  object["criteria_met"] = verdict.criteria_met;
+  object["checked"] = array_of(verdict.checked);
   return object;
 }
 
@@ -200,12 +211,17 @@ burnin::Findings findings_from(const json::object& object) {
 burnin::Verdict verdict_from(const json::object& object) {
   burnin::Verdict verdict;
   verdict.decision = decision_from(text(object, "verdict"));
-  verdict.criteria = static_cast<int>(number(object, "criteria").value_or(0));
-  verdict.criteria_met = static_cast<int>(number(object, "criteria_met").value_or(0));
   each_object(object.if_contains("causes"), [&](const auto& each) {
     verdict.causes.push_back({decision_from(text(each, "decision")), text(each, "part"),
                               text(each, "criterion"), text(each, "measured"), text(each, "wanted"),
                               text(each, "evidence"), text(each, "remedy")});
+  });
+  each_object(object.if_contains("checked"), [&](const auto& each) {
+    const auto* met = each.if_contains("met");
+    verdict.checked.push_back({text(each, "stage"), text(each, "part"), text(each, "measure"),
+                               text(each, "measured"), text(each, "wanted"),
+                               met != nullptr && met->is_bool() && met->get_bool(),
+                               text(each, "source")});
   });
   return verdict;
 }

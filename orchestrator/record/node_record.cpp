@@ -57,6 +57,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     step.outcome = text(event, "outcome");
     step.detail = text(event, "detail");
     step.ended = event.time;
+    step.hung = event.data.contains("hung");
     take_findings(record, event);
   }
   return record;

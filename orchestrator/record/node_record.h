@@ -17,6 +17,7 @@ struct StepRecord {
   std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
   std::string detail{};
   int attempts = 0;
+  bool hung = false;  // a stage that was ended after its limit: a finding, not a failure to find
   engine::WallTime began{};
   engine::WallTime ended{};
 };

@@ -19,16 +19,17 @@ struct JobHandle {
 
 /// Starts `script` detached (own session, standard streams in the folder) unless this very job was
 /// started before: then it changes nothing. The node itself ends it after `limit`, whether or not a
-/// controller ever comes back. Idempotent: safe after any crash. Spools at most `spool_limit`
-/// bytes. Errors: as Session::run(); kFailed where the folder cannot be written.
+/// controller ever comes back. Idempotent: safe after any crash. A job that spools more than 16 MiB
+/// to either stream is ended. When the script ends, whatever it left behind is ended too.
+/// Errors: as Session::run(); kFailed where the folder cannot be written.
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
                              std::chrono::seconds limit, bool sudo, Deadline deadline);
 
 /// What is known of a job now.
 struct JobState {
   enum class Phase { unknown, running, ended, lost } phase = Phase::unknown;
-  // unknown: never started here. lost: started, not running, and it left no exit status (the node
-  // was restarted, or somebody killed it).
+  // unknown: never started here. ended: and this was the last of its output. lost: started, not
+  // running, and it left no exit status (the node was restarted, or somebody killed it).
   int exit_status = 0;  // 124: ended by its limit
   std::string out{};    // standard output from `from` on, at most one chunk
   std::string err{};
@@ -43,7 +44,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
 /// Ends the job and everything that it started. Idempotent.
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline);
 
-/// Removes the folder of an ended job. Idempotent.
+/// Removes the folder of an ended or lost job. Idempotent. Errors: kConflict while it runs.
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline);
 
 }  // namespace cupel::ssh

@@ -138,6 +138,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
     return end;
   }
   if (spool.output.exit_status == kEndedByLimit) {
+    end.found["hung"] = true;
     end.detail =
         fmt::format("hung: it was ended after its limit of {} s", request.step.job->limit.count());
     return end;

@@ -387,6 +387,10 @@ Result<bool> Store::cancel_requested(RunId run) const {
   });
 }
 
+void Store::limit_pages(int pages) {
+  database_->sql << "PRAGMA max_page_count = " + std::to_string(pages);
+}
+
 Result<std::string> Store::keep_evidence(std::string_view bytes) {
   const auto hash = sha256_hex(bytes);
   const auto file = evidence_file(folder_, hash);

@@ -81,6 +81,9 @@ class Store : public inventory::KnownKeys {
 
   const std::filesystem::path& folder() const { return folder_; }
 
+  /// The database may not grow over so many pages (SQLite's max_page_count), or over what it has.
+  void limit_pages(int pages);
+
  private:
   struct Database;
   Store(std::filesystem::path folder, std::unique_ptr<Database> database);

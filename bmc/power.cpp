@@ -1,0 +1,84 @@
+#include "bmc/power.h"
+
+#include <algorithm>
+
+namespace cupel::bmc {
+namespace {
+
+/// An iDRAC10 answers 409 for up to a minute after power-off.
+constexpr int kAskAgainAtMost = 6;
+
+/// Looks until `until`; each look itself may take until `deadline`.
+Task<Result<void>> wait_until(Bmc& bmc, PowerState goal, Deadline until, Deadline deadline,
+                              Pace pace) {
+  auto pause = pace.first;
+  for (;;) {
+    CO_TRY(const PowerState state, co_await bmc.power_state(deadline));
+    if (state == goal) co_return ok();
+    if (until.passed())
+      co_return Error{Code::kTimeout, "accepted by the BMC, but the machine is still " +
+                                          std::string{to_string(state)} + ", not " +
+                                          std::string{to_string(goal)}};
+    const auto nap = std::min(pause, until.left());
+    CO_TRY(co_await pause_for(nap));
+    pause = std::min(pause * 3 / 2, pace.longest);
+  }
+}
+
+/// An empty list is a BMC that does not tell: then it is tried.
+bool allows(const std::vector<ResetType>& allowed, ResetType type) {
+  return allowed.empty() || std::ranges::find(allowed, type) != allowed.end();
+}
+
+/// Asks for it, again where the BMC says that it is not ready for that yet.
+Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
+  for (int asked = 1;; ++asked) {
+    auto accepted = co_await bmc.reset(type, deadline);
+    const bool not_now = !accepted && accepted.assume_error().code == Code::kConflict;
+    if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again)
+      co_return accepted;
+    CO_TRY(co_await pause_for(pace.before_asking_again));
+  }
+}
+
+}  // namespace
+
+Task<Result<void>> ensure_on(Bmc& bmc, Deadline deadline, Pace pace) {
+  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  if (before == PowerState::on) co_return ok();
+  if (before != PowerState::powering_on) {
+    CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+    if (!allows(allowed, ResetType::on))
+      co_return Error{Code::kUnsupported, "power on: no allowed reset turns the machine on"};
+    CO_TRY(co_await reset_when_ready(bmc, ResetType::on, deadline, pace));
+  }
+  auto on = co_await wait_until(bmc, PowerState::on, deadline, deadline, pace);
+  co_return within("power on", std::move(on));
+}
+
+Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
+                              Pace pace) {
+  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  if (before == PowerState::off) co_return ok();
+  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  if (grace.count() > 0 && allows(allowed, ResetType::graceful_shutdown)) {
+    const auto asked = co_await bmc.reset(ResetType::graceful_shutdown, deadline);
+    if (!asked && asked.assume_error().code == Code::kCancelled) co_return asked;
+    // Refused (nobody listens for the button): no use in waiting for it.
+    const auto patience = asked ? deadline.sooner(grace) : Deadline::in({});
+    auto off = co_await wait_until(bmc, PowerState::off, patience, deadline, pace);
+    if (off || off.assume_error().code != Code::kTimeout) co_return within("power off", off);
+  }
+  if (!allows(allowed, ResetType::force_off))
+    co_return Error{Code::kUnsupported, "power off: no allowed reset turns the machine off"};
+  CO_TRY(co_await reset_when_ready(bmc, ResetType::force_off, deadline, pace));
+  auto off = co_await wait_until(bmc, PowerState::off, deadline, deadline, pace);
+  co_return within("power off", std::move(off));
+}
+
+Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline, Pace pace) {
+  CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));
+  co_return co_await ensure_on(bmc, deadline, pace);
+}
+
+}  // namespace cupel::bmc

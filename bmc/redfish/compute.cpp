@@ -1,0 +1,148 @@
+// CPUs, GPUs and DIMMs, from the Processors and Memory of every System of the node.
+#include "base/text.h"
+#include "bmc/redfish/inventory.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+constexpr double kMiB = 1024.0 * 1024.0;
+
+bool by_name(const Document& left, const Document& right) {
+  return natural_less(last_name(left.uri), last_name(right.uri));
+}
+
+/// Memory soldered to a GPU shows up beside the DIMMs (HGX: "GPU_SXM_1_DRAM_0").
+bool is_gpu_memory(const Document& memory) {
+  const auto type = told(memory.body, "MemoryDeviceType");
+  return type.starts_with("HBM") || last_name(memory.uri).starts_with("GPU");
+}
+
+std::optional<double> size_of(const json::value& memory) {
+  const auto mib = number_at(memory, "CapacityMiB");
+  return mib && *mib > 0 ? std::optional{*mib * kMiB} : std::nullopt;
+}
+
+/// "dimm A7" of "DIMM A7"; what has no locator goes by its name in the BMC.
+std::string dimm_name(const Document& dimm) {
+  auto where = told(dimm.body, "DeviceLocator");
+  const auto name = told(dimm.body, "Name");
+  if (where.empty() && lower_case(name).starts_with("dimm ") && name != "DIMM Slot") where = name;
+  if (where.empty()) where = std::string{last_name(dimm.uri)};
+  if (lower_case(where).starts_with("dimm ")) where.erase(0, 5);
+  return "dimm " + where;
+}
+
+void add_dimm(Survey& survey, const Document& memory) {
+  if (is_absent(memory.body)) return;
+  const auto mib = number_at(memory.body, "CapacityMiB");
+  const auto* told_size = find(memory.body, "CapacityMiB");
+  if (told_size != nullptr && (told_size->is_null() || mib == 0.0)) return;  // an empty slot
+  Part dimm = part_of(PartKind::dimm, dimm_name(memory), memory);
+  dimm.size_bytes = size_of(memory.body);
+  if (!dimm.size_bytes) survey.unknown("size of " + dimm.name, memory.uri, "not a number");
+  if (dimm.slot.empty()) dimm.slot = told(memory.body, "DeviceLocator");
+  survey.add(std::move(dimm));
+}
+
+/// The sum of what is soldered to this GPU.
+std::optional<double> memory_of(const Document& gpu, const std::vector<Document>& memories) {
+  const std::string prefix = std::string{last_name(gpu.uri)} + "_";
+  double sum = 0;
+  for (const auto& memory : memories) {
+    if (last_name(memory.uri).starts_with(prefix)) sum += size_of(memory.body).value_or(0);
+  }
+  if (sum > 0) return sum;
+  const auto mib = number_at(gpu.body, "MemorySummary/TotalMemorySizeMiB");
+  return mib && *mib > 0 ? std::optional{*mib * kMiB} : std::nullopt;
+}
+
+/// What people call it. HPE's Model is a part number; Lenovo's is in the PCIe device alone.
+Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
+  auto model = told(gpu.body, "Model");
+  const auto name = told(gpu.body, "Name");
+  const bool number = !model.empty() && model == told(gpu.body, "PartNumber");
+  if (number && !name.empty()) co_return name;
+  if (!model.empty()) co_return model;
+  const auto device = link_at(gpu.body, "Links/PCIeDevice");
+  if (device.empty()) co_return model;
+  const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)});
+  if (!pcie) co_return model;
+  model = told(pcie->body, "Model");
+  co_return model.empty() ? told(pcie->body, "Name") : model;
+}
+
+Task<void> add_gpu(Survey& survey, const Document& gpu, std::size_t number,
+                   const std::vector<Document>& memories) {
+  Part part = part_of(PartKind::gpu, "gpu" + std::to_string(number), gpu);
+  part.model = co_await gpu_model(survey, gpu);
+  part.size_bytes = memory_of(gpu, memories);
+  if (part.slot.empty()) part.slot = last_name(gpu.uri);
+  survey.add(std::move(part));
+}
+
+void add_cpu(Survey& survey, const Document& cpu, std::size_t number) {
+  Part part = part_of(PartKind::cpu, "cpu" + std::to_string(number), cpu);
+  part.count = number_at(cpu.body, "TotalCores");
+  if (const auto socket = told(cpu.body, "Socket"); !socket.empty()) part.slot = socket;
+  survey.add(std::move(part));
+}
+
+Task<void> add_processors(Survey& survey, std::vector<Document> processors,
+                          const std::vector<Document>& memories) {
+  std::ranges::stable_sort(processors, by_name);
+  std::size_t cpus = 0, gpus = 0;
+  for (const auto& one : processors) {
+    const auto type = told(one.body, "ProcessorType");
+    const bool cpu = type == "CPU", gpu = type == "GPU" || type == "Accelerator";
+    if (type.empty()) survey.unknown("kind of processor", one.uri, "absent");
+    const auto number = cpu ? cpus : gpus;
+    cpus += cpu ? 1 : 0;
+    gpus += gpu ? 1 : 0;
+    if (is_absent(one.body)) continue;
+    if (cpu) add_cpu(survey, one, number);
+    if (gpu) co_await add_gpu(survey, one, number, memories);
+  }
+}
+
+void append(std::vector<Document>& all, std::vector<Document> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// The same CPU or DIMM seen through a baseboard as well (GB200): once is enough, told in full.
+void append_new(std::vector<Document>& all, std::vector<Document> more) {
+  std::erase_if(more, [&](Document& one) {
+    const auto serial = told(one.body, "SerialNumber");
+    if (serial.empty()) return false;
+    const auto same = std::ranges::find_if(
+        all, [&](const Document& other) { return told(other.body, "SerialNumber") == serial; });
+    if (same == all.end()) return false;
+    if (told(same->body, "Model").empty()) *same = std::move(one);
+    return true;
+  });
+  append(all, std::move(more));
+}
+
+}  // namespace
+
+Task<void> read_compute(Survey& survey, const Machine& machine) {
+  const auto& system = machine.system.body;
+  auto processors = co_await survey.members(link_at(system, "Processors"), "processor");
+  auto memories = co_await survey.members(link_at(system, "Memory"), "memory");
+  for (const auto& board : machine.baseboards) {
+    auto more = co_await survey.members(link_at(board.body, "Processors"), "processor");
+    append_new(processors, std::move(more));
+    more = co_await survey.members(link_at(board.body, "Memory"), "memory");
+    append_new(memories, std::move(more));
+  }
+  if (link_at(system, "Processors").empty())
+    survey.unknown("processors", machine.system.uri, "absent");
+  if (link_at(system, "Memory").empty()) survey.unknown("DIMMs", machine.system.uri, "absent");
+  co_await add_processors(survey, std::move(processors), memories);
+  for (const auto& memory : memories)
+    if (!is_gpu_memory(memory)) add_dimm(survey, memory);
+}
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,73 @@
+// GPUs that are no Processors: PCIe devices called GPU1 to GPU8 (Supermicro), or devices in a list
+// outside of the standard (HPE iLO 5).
+#include "bmc/redfish/inventory.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+
+bool by_name(const std::string& left, const std::string& right) {
+  return natural_less(last_name(left), last_name(right));
+}
+
+/// "GPU3", not "GPU_Baseboard".
+bool is_gpu_name(std::string_view name) {
+  return name.starts_with("GPU") && name.size() > 3 &&
+         name.find_first_not_of("0123456789", 3) == name.npos;
+}
+
+void add_gpu(Survey& survey, const Document& device, std::size_t number) {
+  if (is_absent(device.body)) return;
+  Part gpu = part_of(PartKind::gpu, "gpu" + std::to_string(number), device);
+  if (gpu.model.empty()) gpu.model = told(device.body, "Name");
+  if (gpu.firmware.empty())
+    gpu.firmware = told(device.body, "FirmwareVersion/Current/VersionString");
+  if (gpu.manufacturer.empty()) gpu.manufacturer = told(device.body, "Oem/Supermicro/GPUVendor");
+  if (gpu.slot.empty()) gpu.slot = last_name(device.uri);
+  survey.add(std::move(gpu));
+}
+
+Task<std::vector<Document>> pcie_gpus(Survey& survey, const Document& chassis) {
+  const auto collection = link_at(chassis.body, "PCIeDevices");
+  if (collection.empty()) co_return std::vector<Document>{};
+  auto uris = co_await survey.links(collection, "PCIe devices");
+  std::erase_if(uris, [](const std::string& uri) { return !is_gpu_name(last_name(uri)); });
+  std::ranges::sort(uris, by_name);
+  co_return co_await survey.read_all(std::move(uris), "GPU");
+}
+
+/// The list holds all kinds of devices; switches and the baseboard call themselves GPU as well.
+Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
+                                        const Document& chassis) {
+  if (machine.rules->device_list.empty()) co_return std::vector<Document>{};
+  const auto collection = link_at(chassis.body, machine.rules->device_list);
+  if (collection.empty()) co_return std::vector<Document>{};
+  auto uris = co_await survey.links(collection, "devices");
+  std::ranges::sort(uris, by_name);
+  auto devices = co_await survey.read_all(std::move(uris), "device");
+  std::erase_if(devices, [](const Document& device) {
+    return told(device.body, "DeviceType") != "GPU" ||
+           told(device.body, "Name").find("Switch") != std::string::npos ||
+           told(device.body, "Location").find("Baseboard") != std::string::npos;
+  });
+  co_return devices;
+}
+
+}  // namespace
+
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine,
+                               const std::vector<Document>& chassis) {
+  const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
+  if (std::ranges::any_of(survey.seen().parts, is_gpu)) co_return;
+  std::size_t number = 0;
+  for (const auto& one : chassis) {
+    auto gpus = co_await pcie_gpus(survey, one);
+    if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, one);
+    for (const auto& gpu : gpus) add_gpu(survey, gpu, number++);
+  }
+}
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,30 @@
+#pragma once
+// Which of the things that a BMC shows is the machine, and who it is.
+#include "bmc/redfish/survey.h"
+#include "bmc/redfish/vendors.h"
+
+namespace cupel::bmc::redfish {
+
+/// A node, as one BMC shows it.
+struct Machine {
+  json::value root;
+  Document system;                   // the one that is turned on and off
+  std::vector<Document> baseboards;  // other Systems of the same node (HGX)
+  std::optional<Document> manager;
+  const Rules* rules = nullptr;
+};
+
+/// Finds it. Errors: whatever reading the root or the Systems says; kUnsupported where there is no
+/// machine, or more than one.
+Task<Result<Machine>> find_machine(Survey& survey);
+
+/// Who it is. Asks for a chassis only where the system keeps its serial number to itself.
+Task<Identity> identify(Survey& survey, const Machine& machine);
+
+/// Source: DSP0268, ComputerSystem.PowerState. Anything else is unknown, never off.
+PowerState power_of(const json::value& system);
+
+/// Whether a System can be reset: Actions/#ComputerSystem.Reset/target.
+std::string reset_target(const json::value& system);
+
+}  // namespace cupel::bmc::redfish

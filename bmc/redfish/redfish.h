@@ -1,0 +1,16 @@
+#pragma once
+// A BMC that speaks Redfish, behind the interface in bmc.h.
+#include <memory>
+
+#include "bmc/bmc.h"
+#include "bmc/redfish/client.h"
+
+namespace cupel::bmc::redfish {
+
+/// Nothing is sent before the first verb. `transport` and `known` must outlive what is returned;
+/// call log_out() before it goes. All verbs are cancel-safe, and may run side by side.
+/// Errors of every verb: as Client::get; the further ones are told in bmc.h.
+std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
+                          SecretSource password, inventory::KnownKeys& known);
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,90 @@
+#pragma once
+// HTTPS to BMCs: one request, one response, over libcurl on the one io_context. It keeps each BMC's
+// courtesy (requests in flight, connections), holds certificates against what was pinned, and
+// bounds what it reads. Nothing of Redfish in here: that is client.h.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "bmc/redfish/courtesy.h"
+#include "inventory/model.h"
+#include "inventory/trust.h"
+
+namespace cupel::bmc::redfish {
+
+/// Whom to talk to, and what tells that it is really them.
+struct Peer {
+  std::string node;  // for error texts and for the name of the pin: "bmc:<node>"
+  inventory::Endpoint endpoint;
+  inventory::Trust trust;
+  inventory::KnownKeys* known = nullptr;  // must outlive the transport's use of this peer
+};
+
+enum class Method { get, post, patch, remove };
+std::string_view to_string(Method method);
+
+struct Basic {
+  std::string user;
+  std::string password;
+};
+
+struct Request {
+  Method method = Method::get;
+  std::string path;                    // "/redfish/v1/..."
+  std::vector<std::string> headers{};  // "If-Match: *"
+  std::string body{};                  // JSON
+  std::optional<Basic> basic{};
+  /// How much longer to wait for the answer once the caller was cancelled: for what must not be
+  /// left half done (a login whose session nobody would know).
+  std::chrono::milliseconds grace{0};
+};
+
+struct Response {
+  int status = 0;
+  std::string body{};
+  std::string content_type{};
+  std::string etag{};
+  std::string location{};
+  std::string token{};                       // X-Auth-Token
+  std::chrono::milliseconds retry_after{0};  // 0: not said
+};
+
+struct Limits {
+  std::size_t response_bytes = 16u << 20;
+  int requests_per_bmc = 2;
+  int connections = 1024;  // to all BMCs together
+  int redirects = 3;
+};
+
+/// One for the whole process; used from one thread.
+class Transport {
+ public:
+  explicit Transport(asio::any_io_executor executor, Limits limits = {});
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  ~Transport();
+
+  /// Sends it and returns the answer, whatever its status. A GET is sent once more on a fresh
+  /// connection where a kept one turned out to be dead; nothing else is ever sent twice. Redirects
+  /// of a GET are followed on the same BMC only. Cancel-safe.
+  /// Errors: kTimeout, kUnreachable, kUntrusted, kCancelled, kBusy (too many wait),
+  /// kMalformed (over the limit, or not HTTP), kInvalid (a bad path; a CA file that cannot be read;
+  /// two nodes with one endpoint).
+  Task<Result<Response>> send(Peer peer, Request request, Deadline deadline);
+
+  /// The certificate that a BMC presents, "SHA256:...". Sends no request and believes nothing.
+  /// Errors: kTimeout, kUnreachable, kCancelled.
+  Task<Result<std::string>> presented_certificate(inventory::Endpoint endpoint, Deadline deadline);
+
+  /// What all clients of this BMC share. Lives as long as the transport.
+  Courtesy& courtesy(const inventory::Endpoint& endpoint);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace cupel::bmc::redfish

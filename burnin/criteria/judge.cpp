@@ -1,0 +1,93 @@
+#include "burnin/criteria/judge.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Criterion;
+
+/// Six figures are enough to tell a number from its limit, unless they would hide the difference.
+std::string number(double value) {
+  auto text = fmt::format("{:.6g}", value);
+  if (std::stod(text) != value && value == std::floor(value) && std::abs(value) < 1e15)
+    text = fmt::format("{:.0f}", value);
+  return text;
+}
+
+std::string with_unit(std::string text, const std::string& unit) {
+  return unit.empty() ? text : text + " " + unit;
+}
+
+bool meets(const Criterion& criterion, double value) {
+  if (!std::isfinite(value)) return false;
+  if (criterion.at_least && value < *criterion.at_least) return false;
+  return !criterion.at_most || value <= *criterion.at_most;
+}
+
+/// How far a value lies outside; negative inside. Only for choosing the worst of several.
+double excess(const Criterion& criterion, double value) {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+  double worst = -std::numeric_limits<double>::infinity();
+  if (criterion.at_least) worst = std::max(worst, *criterion.at_least - value);
+  if (criterion.at_most) worst = std::max(worst, value - *criterion.at_most);
+  return worst;
+}
+
+const Measurement* worst_of(const Criterion& criterion, const std::string& part,
+                            const Findings& findings) {
+  const Measurement* worst = nullptr;
+  for (const auto& each : findings.measurements) {
+    if (each.name != criterion.measure || each.part != part) continue;
+    if (worst == nullptr || excess(criterion, each.value) > excess(criterion, worst->value))
+      worst = &each;
+  }
+  return worst;
+}
+
+Comparison compare(const Criterion& criterion, const std::string& part, const Findings* findings) {
+  Comparison result{criterion.stage,   part,
+                    criterion.measure, Met::missing,
+                    "nothing",         wanted(criterion),
+                    criterion.remedy,  criterion.source};
+  const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
+  if (found == nullptr) return result;
+  const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
+  result.measured = with_unit(number(found->value), unit);
+  if (!std::isfinite(found->value)) return result;
+  if (!criterion.unit.empty() && !found->unit.empty() && criterion.unit != found->unit)
+    return result;
+  result.met = meets(criterion, found->value) ? Met::met : Met::failed;
+  return result;
+}
+
+}  // namespace
+
+std::string wanted(const Criterion& criterion) {
+  if (criterion.at_least && criterion.at_most) {
+    const auto low = number(*criterion.at_least), high = number(*criterion.at_most);
+    if (low == high) return with_unit("exactly " + low, criterion.unit);
+    return with_unit("between " + low + " and " + high, criterion.unit);
+  }
+  if (criterion.at_least)
+    return with_unit("at least " + number(*criterion.at_least), criterion.unit);
+  if (criterion.at_most) return with_unit("at most " + number(*criterion.at_most), criterion.unit);
+  return "a number";
+}
+
+std::vector<Comparison> judge(const inventory::Profile& profile,
+                              const std::set<std::string, std::less<>>& stages,
+                              const FindingsByStage& findings) {
+  std::vector<Comparison> comparisons;
+  for (const auto& criterion : profile.criteria) {
+    if (!stages.contains(criterion.stage)) continue;
+    const auto found = findings.find(criterion.stage);
+    const auto* known = found == findings.end() ? nullptr : &found->second;
+    for (const auto& part : criterion.parts) comparisons.push_back(compare(criterion, part, known));
+  }
+  return comparisons;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,48 @@
+#pragma once
+// Numbers against the criteria of a profile. Pure. Says only what was met and what was not; what
+// follows for the node is for orchestrator/steps/verdict.h.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "burnin/measurement.h"
+#include "inventory/profile.h"
+
+namespace cupel::burnin {
+
+enum class Met {
+  met,
+  failed,
+  missing,  // the stage ran, but this number did not come: no evidence, so no pass
+};
+
+/// One criterion for one part.
+struct Comparison {
+  std::string stage;
+  std::string part;  // empty: the node as a whole
+  std::string measure;
+  Met met = Met::missing;
+  std::string measured;  // "2 errors"; "nothing"
+  std::string wanted;    // "at most 0 errors"
+  std::string remedy;
+  std::string source;
+
+  friend bool operator==(const Comparison&, const Comparison&) = default;
+};
+
+using FindingsByStage = std::map<std::string, Findings, std::less<>>;
+
+/// Every criterion of the profile whose stage is in `stages`, once for each of its parts, in the
+/// profile's order. A stage in `stages` without findings leaves all its criteria missing. A number
+/// that is not finite proves nothing. Where a part has several numbers, each must meet it and the
+/// worst one is told.
+std::vector<Comparison> judge(const inventory::Profile& profile,
+                              const std::set<std::string, std::less<>>& stages,
+                              const FindingsByStage& findings);
+
+/// "at least 79 GiB", "between 2 and 4 GB/s", "exactly 8 GPUs".
+std::string wanted(const inventory::Criterion& criterion);
+
+}  // namespace cupel::burnin

@@ -1,1 +1,0 @@
-#include "burnin/stage.h"

@@ -1,0 +1,55 @@
+#include "orchestrator/cli/context.h"
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace cupel::cli {
+
+void add_json_flag(CLI::App& command, Context& context) {
+  command.add_flag("--json", context.json, "print JSON for programs instead of text for people");
+}
+
+Exit complain(const Context& context, const Error& error, Exit exit) {
+  std::fprintf(stderr, "cupel: %s\n", printable(error.what).c_str());
+  if (context.json) {
+    const boost::json::object object{{"error", error.what}, {"code", to_string(error.code)}};
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+  }
+  return exit;
+}
+
+Exit complain(const Context& context, const std::vector<inventory::Problem>& problems) {
+  if (!context.json) {
+    std::fputs(to_string(problems).c_str(), stderr);
+    std::fprintf(stderr, "cupel: %zu error%s; nothing was touched\n", problems.size(),
+                 problems.size() == 1 ? "" : "s");
+    return Exit::invalid;
+  }
+  boost::json::array all;
+  for (const auto& problem : problems)
+    all.push_back({{"file", problem.where.file},
+                   {"line", problem.where.line},
+                   {"column", problem.where.column},
+                   {"what", problem.what}});
+  std::printf("%s\n", boost::json::serialize(boost::json::object{{"problems", all}}).c_str());
+  return Exit::invalid;
+}
+
+std::string default_inventory() {
+  const char* named = std::getenv("CUPEL_INVENTORY");
+  return named != nullptr && *named != '\0' ? named : "inventory.yaml";
+}
+
+std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
+                                                          const std::string& file, Exit& exit) {
+  auto loaded = inventory::load_inventory(file);
+  if (loaded.inventory) return std::move(loaded.inventory);
+  exit = complain(context, loaded.problems);
+  return std::nullopt;
+}
+
+}  // namespace cupel::cli

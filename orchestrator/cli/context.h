@@ -1,0 +1,62 @@
+#pragma once
+// What every command shares: where the state lies, how it prints, and what its exit code means.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "inventory/load.h"
+#include "orchestrator/store/store.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cupel::cli {
+
+/// Exit codes are a public interface; scripts decide on them.
+enum class Exit : int {
+  passed = 0,      // all nodes passed
+  failed = 1,      // some node failed or is inconclusive
+  invalid = 2,     // the input is wrong: nothing was touched
+  unfinished = 3,  // the run could not finish
+};
+
+struct Context {
+  std::filesystem::path state{};
+  bool json = false;
+};
+
+/// Adds one subcommand with its options and its example. The command runs when it was chosen, and
+/// puts its exit code into `exit`.
+using AddCommand = void (*)(CLI::App& app, Context& context, Exit& exit);
+
+void add_inventory(CLI::App& app, Context& context, Exit& exit);
+void add_plan(CLI::App& app, Context& context, Exit& exit);
+void add_run(CLI::App& app, Context& context, Exit& exit);
+void add_resume(CLI::App& app, Context& context, Exit& exit);
+void add_cancel(CLI::App& app, Context& context, Exit& exit);
+void add_status(CLI::App& app, Context& context, Exit& exit);
+void add_show(CLI::App& app, Context& context, Exit& exit);
+void add_report(CLI::App& app, Context& context, Exit& exit);
+void add_exec(CLI::App& app, Context& context, Exit& exit);
+void add_bmc(CLI::App& app, Context& context, Exit& exit);
+void add_rehearse(CLI::App& app, Context& context, Exit& exit);
+void add_slurm(CLI::App& app, Context& context, Exit& exit);
+void add_completion(CLI::App& app, Context& context, Exit& exit);
+
+/// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.
+Exit complain(const Context& context, const Error& error, Exit exit);
+Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
+
+/// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
+std::string default_inventory();
+
+/// Loads it, or complains.
+std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
+                                                          const std::string& file, Exit& exit);
+
+/// Adds `--json`, which most commands have.
+void add_json_flag(CLI::App& command, Context& context);
+
+}  // namespace cupel::cli

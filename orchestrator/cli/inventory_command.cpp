@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "orchestrator/cli/context.h"
+
+namespace cupel::cli {
+namespace {
+
+Exit check(const Context& context, const std::string& file) {
+  Exit exit = Exit::passed;
+  const auto inventory = inventory_or_complain(context, file, exit);
+  if (!inventory) return exit;
+  std::map<std::string, int> count;
+  for (const auto& node : inventory->nodes) ++count[node.profile];
+  if (context.json) {
+    boost::json::object profiles;
+    for (const auto& [name, nodes] : count) profiles[name] = nodes;
+    const boost::json::object object{{"site", inventory->site},
+                                     {"nodes", inventory->nodes.size()},
+                                     {"racks", inventory->racks.size()},
+                                     {"profiles", profiles},
+                                     {"problems", boost::json::array{}}};
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+    return exit;
+  }
+  fmt::print("{}: site {}, {} nodes in {} racks, no error\n", file, inventory->site,
+             inventory->nodes.size(), inventory->racks.size());
+  for (const auto& [name, nodes] : count)
+    fmt::print("  {:>6} x {} ({})\n", nodes, name, inventory->profiles.at(name).description);
+  return exit;
+}
+
+}  // namespace
+
+void add_inventory(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("inventory", "what should exist");
+  command->require_subcommand(1);
+  auto* checking = command->add_subcommand("check", "read an inventory and say every error in it");
+  checking->footer("Example: cupel inventory check site.yaml");
+  auto file = std::make_shared<std::string>(default_inventory());
+  checking->add_option("FILE", *file, "inventory [$CUPEL_INVENTORY, ./inventory.yaml]");
+  add_json_flag(*checking, context);
+  checking->callback([&context, &exit, file] { exit = check(context, *file); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,49 @@
+// The one place where the parts meet: a table of commands, and nothing else.
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "orchestrator/cli/context.h"
+
+namespace cupel::cli {
+namespace {
+
+/// Every command there is, in the order in which a newcomer meets them.
+constexpr AddCommand kCommands[] = {
+    add_inventory, add_plan,   add_run, add_resume, add_cancel,     add_status,
+    add_show,      add_report, add_bmc, add_slurm,  add_completion,
+};
+
+constexpr const char* kFooter =
+    "Exit codes: 0 all nodes passed, 1 some node failed or is inconclusive,\n"
+    "            2 the input is wrong (nothing was touched), 3 the run could not finish.";
+
+int run(int argc, char** argv) {
+  // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
+  std::signal(SIGPIPE, SIG_IGN);
+  // A file over the limit of ulimit -f is a full disk to us: an error of write(2), not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App app{"Cupel takes GPU racks from \"cabled\" to \"in Slurm\", and keeps the proof.",
+               "cupel"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", "cupel " CUPEL_VERSION);
+  app.require_subcommand(1);
+  Context context;
+  context.state = store::default_folder();
+  app.add_option("--state", context.state,
+                 "folder of the journal, pins and evidence [$CUPEL_STATE]");
+  app.fallthrough();
+  Exit exit = Exit::passed;
+  for (const auto add : kCommands) add(app, context, exit);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(Exit::invalid);
+  }
+  return static_cast<int>(exit);
+}
+
+}  // namespace
+}  // namespace cupel::cli
+
+int main(int argc, char** argv) { return cupel::cli::run(argc, argv); }

@@ -1,0 +1,78 @@
+#include "orchestrator/cli/plan_options.h"
+
+#include <fmt/format.h>
+
+namespace cupel::cli {
+namespace {
+
+Exit join(const Context& context, Planned& planned,
+          const std::vector<const inventory::Node*>& nodes) {
+  std::vector<inventory::Problem> problems;
+  auto plan = playbooks::make_plan(planned.playbook, planned.inventory, nodes, problems);
+  if (!plan) return complain(context, problems);
+  planned.plan = std::move(*plan);
+  return Exit::passed;
+}
+
+}  // namespace
+
+void add_plan_options(CLI::App& command, PlanOptions& options) {
+  command.add_option("PLAYBOOK", options.playbook, "a file, or a shipped one by its name")
+      ->required();
+  command.add_option("-i,--inventory", options.inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  command.add_option("-n,--nodes", options.nodes,
+                     "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, parted by commas");
+}
+
+std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
+                                             Exit& exit) {
+  std::vector<inventory::Problem> problems;
+  auto playbook = playbooks::load_playbook(options.playbook, problems);
+  auto loaded = inventory::load_inventory(options.inventory);
+  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
+  if (!problems.empty()) {
+    exit = complain(context, problems);
+    return nullptr;
+  }
+  auto planned =
+      std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
+  const auto nodes = inventory::select(planned->inventory, options.nodes);
+  if (!nodes) {
+    exit = complain(context, nodes.assume_error(), Exit::invalid);
+    return nullptr;
+  }
+  exit = join(context, *planned, nodes.assume_value());
+  return exit == Exit::passed ? std::move(planned) : nullptr;
+}
+
+std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
+                                                   Exit& exit) {
+  std::vector<inventory::Problem> problems;
+  auto playbook = playbooks::parse_playbook(run.playbook_text, run.playbook_file, problems);
+  auto loaded = inventory::load_inventory(run.inventory_file);
+  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
+  if (!problems.empty()) {
+    exit = complain(context, problems);
+    return nullptr;
+  }
+  if (loaded.inventory->digest != run.inventory_digest) {
+    exit =
+        complain(context,
+                 Error{Code::kConflict,
+                       fmt::format("{} (or a profile that it uses) has changed since run {} began: "
+                                   "what was found would be judged by other numbers. Restore it, "
+                                   "or `cupel cancel {}` and begin anew",
+                                   run.inventory_file, run.id, run.id)},
+                 Exit::invalid);
+    return nullptr;
+  }
+  auto planned =
+      std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& name : run.nodes)
+    if (const auto* node = planned->inventory.node(name)) nodes.push_back(node);
+  exit = join(context, *planned, nodes);
+  return exit == Exit::passed ? std::move(planned) : nullptr;
+}
+
+}  // namespace cupel::cli

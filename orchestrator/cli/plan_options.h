@@ -1,0 +1,36 @@
+#pragma once
+// Which playbook on which nodes: what `plan`, `run` and `rehearse` are told alike.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "inventory/select.h"
+#include "orchestrator/cli/context.h"
+#include "playbooks/plan.h"
+
+namespace cupel::cli {
+
+struct PlanOptions {
+  std::string playbook{};
+  std::string inventory = default_inventory();
+  std::string nodes = "all";
+};
+
+/// A plan with all that it points into.
+struct Planned {
+  inventory::Inventory inventory;
+  playbooks::Playbook playbook;
+  playbooks::Plan plan;
+};
+
+void add_plan_options(CLI::App& command, PlanOptions& options);
+
+/// Reads both files and joins them, or says every error in them. `digest`, where not empty, is what
+/// the inventory must still have.
+std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
+                                             Exit& exit);
+
+/// The same for a run that exists: its own playbook's text, its own nodes.
+std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
+                                                   Exit& exit);
+
+}  // namespace cupel::cli

@@ -1,0 +1,222 @@
+// status, show and report: what the journal tells.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "inventory/node_range.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/report/html.h"
+#include "orchestrator/store/run_lock.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr std::size_t kRunsShown = 20;
+
+std::string state_of(const Context& context, const store::Run& run) {
+  if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
+  const auto holder = store::RunLock::holder(context.state, run.id);
+  // Its controller died without a word: the journal says "running", the kernel says nobody does.
+  return holder ? fmt::format("running (process {})", *holder) : "interrupted";
+}
+
+Exit status(const Context& context) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
+  const auto runs = store.assume_value()->runs(kRunsShown);
+  if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+  boost::json::array all;
+  if (!context.json)
+    fmt::print("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {}\n", "run", "began", "state", "pass",
+               "fail", "unclear", "playbook, nodes");
+  for (const auto& run : runs.assume_value()) {
+    const auto summary = report::summarize(*store.assume_value(), run.id);
+    if (!summary) return complain(context, summary.assume_error(), Exit::unfinished);
+    const auto& told = summary.assume_value();
+    if (context.json) {
+      auto object = report::to_json(told)["summary"].as_object();
+      object["state"] = state_of(context, run);
+      all.push_back(std::move(object));
+      continue;
+    }
+    fmt::print("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}\n", run.id, report::utc(run.began),
+               state_of(context, run), told.count(burnin::Decision::pass),
+               told.count(burnin::Decision::fail), told.count(burnin::Decision::inconclusive),
+               run.playbook, shortened(inventory::fold(run.nodes), 60));
+  }
+  if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
+  return Exit::passed;
+}
+
+void print_steps(const record::NodeRecord& record) {
+  fmt::print("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
+  for (const auto& step : record.steps) {
+    const bool over = step.ended != engine::WallTime{};
+    fmt::print("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name,
+               step.outcome.empty() ? "open" : step.outcome,
+               over ? report::span_text(step.ended - step.began) : "", step.attempts,
+               printable(step.detail));
+  }
+}
+
+void print_causes(const report::NodeSummary& node) {
+  for (const auto& cause : node.causes) {
+    fmt::print("  {}\n", printable(burnin::to_string(cause)));
+    if (!cause.remedy.empty()) fmt::print("    -> {}\n", printable(cause.remedy));
+    if (!cause.evidence.empty()) fmt::print("    evidence {}\n", cause.evidence);
+  }
+}
+
+void print_measurements(const record::NodeRecord& record) {
+  for (const auto& [stage, findings] : record.findings) {
+    const auto evidence = record.evidence.find(stage);
+    fmt::print("\n{} (evidence {})\n", stage,
+               evidence == record.evidence.end() ? "none" : evidence->second);
+    for (const auto& each : findings.measurements)
+      fmt::print("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
+    for (const auto& each : findings.unknown)
+      fmt::print("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
+  }
+}
+
+void print_parts(const record::NodeRecord& record) {
+  const auto print = [](const std::vector<inventory::Part>& parts, std::string_view seen_by) {
+    for (const auto& part : parts)
+      fmt::print("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind),
+                 printable(part.name), printable(part.model), printable(part.serial),
+                 printable(part.firmware), seen_by);
+  };
+  fmt::print("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial",
+             "firmware", "seen by");
+  print(record.bmc_parts, "BMC");
+  for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
+}
+
+boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
+  const auto& record = node.record;
+  boost::json::object object{{"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
+  auto verdict = record.verdict.value_or(burnin::Verdict{});
+  verdict.decision = node.decision;
+  verdict.causes = node.causes;
+  for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
+  boost::json::array steps;
+  for (const auto& step : record.steps)
+    steps.push_back({{"step", step.name},
+                     {"outcome", step.outcome},
+                     {"detail", step.detail},
+                     {"attempts", step.attempts}});
+  object["steps"] = std::move(steps);
+  object["bmc_parts"] = record::to_json(record.bmc_parts);
+  boost::json::object stages;
+  for (const auto& [stage, findings] : record.findings) {
+    auto each = record::to_json(findings);
+    const auto evidence = record.evidence.find(stage);
+    if (evidence != record.evidence.end()) each["evidence"] = evidence->second;
+    stages[stage] = std::move(each);
+  }
+  object["stages"] = std::move(stages);
+  if (record.audit) object["audit"] = record::to_json(*record.audit);
+  return object;
+}
+
+Exit show(const Context& context, const std::string& name, engine::RunId run) {
+  const auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  const auto& store = *opened.assume_value();
+  if (run == 0) {
+    const auto runs = store.runs_of(name, 1);
+    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+    if (runs.assume_value().empty())
+      return complain(context, Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
+                      Exit::invalid);
+    run = runs.assume_value().front();
+  }
+  const auto summary = report::summarize(store, run);
+  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  for (const auto& node : summary.assume_value().nodes) {
+    if (node.record.node != name) continue;
+    if (context.json) {
+      std::printf("%s\n", boost::json::serialize(to_json(node, run)).c_str());
+    } else {
+      fmt::print("{} in run {}: {}{}\n", name, run, to_string(node.decision),
+                 node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
+      print_causes(node);
+      print_steps(node.record);
+      print_measurements(node.record);
+      print_parts(node.record);
+    }
+    return node.decision == burnin::Decision::pass ? Exit::passed : Exit::failed;
+  }
+  return complain(context,
+                  Error{Code::kNotFound, fmt::format("run {} has no node '{}'", run, name)},
+                  Exit::invalid);
+}
+
+Exit report(const Context& context, engine::RunId run, const std::string& html) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
+  if (run == 0) {
+    const auto runs = store.assume_value()->runs(1);
+    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+    if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
+  }
+  const auto summary = report::summarize(*store.assume_value(), run);
+  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  const auto broken = store.assume_value()->broken_at(run);
+  if (!broken) return complain(context, broken.assume_error(), Exit::unfinished);
+  if (broken.assume_value())
+    return complain(
+        context,
+        Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: "
+                                            "no report is made of it",
+                                            run, *broken.assume_value())},
+        Exit::unfinished);
+  if (!html.empty()) {
+    const auto written = write_file(html, report::to_html(summary.assume_value()));
+    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+  }
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
+  else
+    std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
+  const auto& nodes = summary.assume_value().nodes;
+  return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
+                                                                              : Exit::failed;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("status", "the newest runs and how they stand");
+  command->footer("Example: cupel status");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit] { exit = status(context); });
+}
+
+void add_show(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("show", "all that is known of one node");
+  command->footer("Example: cupel show a01-n07");
+  auto node = std::make_shared<std::string>();
+  auto run = std::make_shared<engine::RunId>(0);
+  command->add_option("NODE", *node, "its name")->required();
+  command->add_option("--run", *run, "of this run; the node's newest if not said");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, node, run] { exit = show(context, *node, *run); });
+}
+
+void add_report(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("report", "what became of a run");
+  command->footer("Example: cupel report 12 --html run-12.html");
+  auto run = std::make_shared<engine::RunId>(0);
+  auto html = std::make_shared<std::string>();
+  command->add_option("RUN", *run, "its number; the newest if not said");
+  command->add_option("--html", *html, "write one self-contained HTML file");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, run, html] { exit = report(context, *run, *html); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,177 @@
+#include "orchestrator/report/summary.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "inventory/node_range.h"
+#include "orchestrator/record/codec.h"
+
+namespace cupel::report {
+namespace {
+
+using burnin::Decision;
+using std::chrono::milliseconds;
+
+std::string text_of(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+int int_of(const json::object& object, std::string_view key, int otherwise) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_int64() ? static_cast<int>(value->get_int64()) : otherwise;
+}
+
+template <class Take>
+void each_object(const json::object& object, std::string_view key, Take take) {
+  const auto* value = object.if_contains(key);
+  if (value == nullptr || !value->is_array()) return;
+  for (const auto& item : value->get_array())
+    if (item.is_object()) take(item.get_object());
+}
+
+/// Where no verdict was reached: every step that failed is a reason why nothing is known.
+std::vector<burnin::Cause> causes_of_steps(const record::NodeRecord& record) {
+  std::vector<burnin::Cause> causes;
+  for (const auto& step : record.steps) {
+    const bool good = step.outcome == "done" || step.outcome == "skipped";
+    if (good) continue;
+    burnin::Cause cause;
+    cause.decision = Decision::inconclusive;
+    cause.criterion = "step " + step.name;
+    cause.measured = step.outcome.empty() ? "not finished" : step.detail;
+    causes.push_back(std::move(cause));
+  }
+  return causes;
+}
+
+void conclude(NodeSummary& node, std::size_t steps_planned) {
+  if (node.record.verdict) {
+    node.decision = node.record.verdict->decision;
+    node.causes = node.record.verdict->causes;
+    // A good node that could not be handed over is not with Slurm: that is no pass of the run.
+    for (const auto& step : node.record.steps)
+      if (step.name == "hand-off" && step.outcome != "done" && node.decision == Decision::pass) {
+        node.decision = Decision::inconclusive;
+        node.causes.push_back({Decision::inconclusive, "", "step hand-off", step.detail, "", "",
+                               "see why Slurm refused, then resume the node by hand"});
+      }
+    return;
+  }
+  node.causes = causes_of_steps(node.record);
+  const bool all_done = node.causes.empty() && node.record.steps.size() == steps_planned;
+  node.decision = all_done ? Decision::pass : Decision::inconclusive;
+}
+
+/// What the run's first event tells of the site as it was.
+void take_plan(RunSummary& summary, const json::object& data) {
+  summary.site = text_of(data, "site");
+  each_object(data, "racks", [&](const auto& rack) {
+    summary.racks.push_back({text_of(rack, "name"), int_of(rack, "units", 48)});
+  });
+  each_object(data, "nodes", [&](const auto& node) {
+    NodeSummary each;
+    each.record.node = text_of(node, "name");
+    each.profile = text_of(node, "profile");
+    each.position = {text_of(node, "rack"), int_of(node, "unit", 0), int_of(node, "height", 1)};
+    summary.nodes.push_back(std::move(each));
+  });
+  const auto* steps = data.if_contains("steps");
+  if (steps == nullptr || !steps->is_array()) return;
+  for (const auto& step : steps->get_array())
+    if (step.is_string()) summary.steps.emplace_back(step.get_string());
+}
+
+json::object to_json(const NodeSummary& node) {
+  json::object object;
+  object["node"] = node.record.node;
+  object["verdict"] = to_string(node.decision);
+  burnin::Verdict only_causes;
+  only_causes.causes = node.causes;
+  object["causes"] = record::to_json(only_causes)["causes"];
+  object["hand_off"] = node.record.hand_off.empty() ? "none" : node.record.hand_off;
+  if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
+  return object;
+}
+
+}  // namespace
+
+std::size_t RunSummary::count(Decision decision) const {
+  return static_cast<std::size_t>(std::ranges::count(nodes, decision, &NodeSummary::decision));
+}
+
+Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
+  RunSummary summary;
+  TRY(summary.run, store.run(run));
+  TRY(const auto events, store.events(run));
+  std::map<std::string, std::vector<engine::Event>, std::less<>> by_node;
+  for (const auto& event : events) {
+    if (event.kind == engine::EventKind::run_started) take_plan(summary, event.data);
+    if (!event.node.empty()) by_node[event.node].push_back(event);
+  }
+  for (auto& node : summary.nodes) {
+    node.record = record::fold_node(node.record.node, by_node[node.record.node]);
+    conclude(node, summary.steps.size());
+  }
+  return summary;
+}
+
+std::string utc(engine::WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(static_cast<std::time_t>(seconds.time_since_epoch().count())));
+}
+
+std::string span_text(milliseconds span) {
+  const auto seconds = std::chrono::round<std::chrono::seconds>(span).count();
+  if (span < std::chrono::seconds{10})
+    return plain(static_cast<double>(span.count()) / 1000.0, 1) + " s";
+  if (seconds < 100) return fmt::format("{} s", seconds);
+  if (seconds < 100 * 60) return fmt::format("{} min {:02} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {:02} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+json::object to_json(const RunSummary& summary) {
+  json::object object;
+  object["run"] = summary.run.id;
+  object["playbook"] = summary.run.playbook;
+  object["state"] = to_string(summary.run.phase);
+  object["began"] = utc(summary.run.began);
+  if (summary.run.ended != engine::WallTime{}) {
+    object["ended"] = utc(summary.run.ended);
+    object["seconds"] =
+        static_cast<double>((summary.run.ended - summary.run.began).count()) / 1000.0;
+  }
+  for (const auto decision : {Decision::pass, Decision::fail, Decision::inconclusive})
+    object[to_string(decision)] = summary.count(decision);
+  json::array nodes;
+  for (const auto& node : summary.nodes) nodes.push_back(to_json(node));
+  object["nodes"] = std::move(nodes);
+  return json::object{{"summary", std::move(object)}};
+}
+
+std::string to_text(const RunSummary& summary) {
+  std::string text = fmt::format("run {} ({}) {}", summary.run.id, summary.run.playbook,
+                                 to_string(summary.run.phase));
+  if (summary.run.ended != engine::WallTime{})
+    text += " after " + span_text(summary.run.ended - summary.run.began);
+  text += fmt::format(": {} pass, {} fail, {} inconclusive\n", summary.count(Decision::pass),
+                      summary.count(Decision::fail), summary.count(Decision::inconclusive));
+  std::vector<std::string> passed;
+  for (const auto& node : summary.nodes)
+    if (node.decision == Decision::pass) passed.push_back(node.record.node);
+  if (!passed.empty()) text += "  pass          " + inventory::fold(passed) + "\n";
+  for (const auto& node : summary.nodes) {
+    if (node.decision == Decision::pass) continue;
+    text += fmt::format("  {:<13} {}\n", to_string(node.decision), node.record.node);
+    for (const auto& cause : node.causes) {
+      text += "                  " + printable(burnin::to_string(cause)) + "\n";
+      if (!cause.remedy.empty()) text += "                    -> " + printable(cause.remedy) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace cupel::report

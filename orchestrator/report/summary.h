@@ -1,0 +1,57 @@
+#pragma once
+// What became of a run: for the last line of `--json`, for people, for the HTML page and for the
+// exit code. Read from the journal; nothing is judged here again.
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::report {
+
+/// Where a node stands in its rack, as it was when the run began.
+struct Position {
+  std::string rack{};
+  int unit = 0;    // lowest, from 1; 0: not told
+  int height = 1;  // units
+};
+
+struct NodeSummary {
+  record::NodeRecord record;
+  burnin::Decision decision = burnin::Decision::inconclusive;
+  std::vector<burnin::Cause> causes{};  // of the verdict, or of the steps where none was reached
+  std::string profile{};
+  Position position{};
+};
+
+struct RackSummary {
+  std::string name;
+  int units = 48;
+};
+
+struct RunSummary {
+  store::Run run;
+  std::string site{};
+  std::vector<RackSummary> racks{};
+  std::vector<std::string> steps{};
+  std::vector<NodeSummary> nodes{};
+
+  std::size_t count(burnin::Decision decision) const;
+};
+
+/// Errors: kNotFound; kStorage.
+Result<RunSummary> summarize(const store::Store& store, engine::RunId run);
+
+/// The last object of `cupel run --json`.
+boost::json::object to_json(const RunSummary& summary);
+
+/// "2026-11-21T07:10:35Z" (RFC 3339, UTC).
+std::string utc(engine::WallTime time);
+
+/// "9 h 40 min", "41 s": what a person would say.
+std::string span_text(std::chrono::milliseconds span);
+
+/// A few lines for the end of a run on a terminal.
+std::string to_text(const RunSummary& summary);
+
+}  // namespace cupel::report

@@ -1,0 +1,169 @@
+#include "orchestrator/ssh/detached.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "orchestrator/ssh/job_script.h"
+
+namespace cupel::ssh {
+namespace {
+
+/// Of each stream, at most so much in one reading; the rest comes with the next.
+constexpr std::size_t kChunk = 4u << 20;
+
+/// A header line and what a shell's start-up files may print before it.
+constexpr std::size_t kBeforeChunk = 64 * 1024;
+
+/// Both streams of one command, each bounded.
+struct Heard {
+  std::string out;
+  std::string err;
+};
+
+Sink into(Heard& heard) {
+  return [&heard](Stream stream, std::string_view piece) {
+    auto& text = stream == Stream::out ? heard.out : heard.err;
+    const auto room = kBeforeChunk + kChunk - std::min(text.size(), kBeforeChunk + kChunk);
+    text += piece.substr(0, room);
+  };
+}
+
+/// A folder that may be removed whole: nothing near the root, nothing with a way up in it.
+Result<void> check(const JobHandle& handle) {
+  const auto levels = split(handle.folder, '/');
+  const bool absolute = levels.size() >= 4 && levels.front().empty();
+  bool plain = true;
+  for (const auto level : levels) plain = plain && level != ".." && level != ".";
+  for (std::size_t i = 1; i < levels.size(); ++i) plain = plain && !levels[i].empty();
+  if (absolute && plain && printable(handle.folder) == handle.folder) return ok();
+  return Error{Code::kInvalid, "no folder for a job: " + printable(handle.folder) +
+                                   " (absolute, three levels or more)"};
+}
+
+Error failed(std::string_view attempt, const JobHandle& handle, const Heard& heard) {
+  return Error{Code::kFailed, std::string{attempt} + " " + handle.folder + ": " +
+                                  shortened(printable(trimmed(heard.err)), 500)};
+}
+
+/// What the header line says of both streams.
+struct Header {
+  JobState::Phase phase{};
+  int exit_status = 0;
+  std::uint64_t out_size = 0;
+  std::uint64_t err_size = 0;
+  std::string_view after;  // the bytes behind the line
+};
+
+std::optional<JobState::Phase> phase_of(std::string_view word) {
+  using Phase = JobState::Phase;
+  if (word == "unknown") return Phase::unknown;
+  if (word == "running" || word == "starting") return Phase::running;
+  if (word == "ended") return Phase::ended;
+  if (word == "lost") return Phase::lost;
+  return std::nullopt;
+}
+
+Result<Header> header_of(std::string_view stream) {
+  const Error garbled{Code::kMalformed, "the node's answer has no header line"};
+  const auto start = stream.find(job_script::kHeader);
+  if (start == stream.npos) return garbled;
+  const auto end = stream.find('\n', start);
+  if (end == stream.npos) return garbled;
+  const auto told = words(stream.substr(start, end - start));
+  if (told.size() != 5) return garbled;
+  const auto phase = phase_of(told[1]);
+  const auto status = number<int>(told[2]);
+  const auto out = number<std::uint64_t>(told[3]);
+  const auto err = number<std::uint64_t>(told[4]);
+  if (!phase || !status || !out || !err) return garbled;
+  return Header{*phase, *status, *out, *err, stream.substr(end + 1)};
+}
+
+/// Exactly what lay between `from` and the size that the header told: what the job wrote since
+/// comes with the next reading, and what a shell printed behind it never.
+Result<std::string> piece(std::string_view bytes, std::uint64_t from, std::uint64_t size) {
+  const auto due = size > from ? size - from : 0;
+  const auto taken = std::min<std::uint64_t>(due, kChunk);
+  if (bytes.size() < taken)
+    return Error{Code::kMalformed, "the node announced " + std::to_string(due) +
+                                       " bytes and sent " + std::to_string(bytes.size())};
+  return std::string{bytes.substr(0, taken)};
+}
+
+Result<JobState> state_of(const Heard& heard, std::uint64_t out_from, std::uint64_t err_from) {
+  TRY(const auto out, header_of(heard.out));
+  TRY(const auto err, header_of(heard.err));
+  JobState state{out.phase, out.exit_status, {}, {}};
+  TRY(state.out, piece(out.after, out_from, out.out_size));
+  TRY(state.err, piece(err.after, err_from, err.err_size));
+  const bool more =
+      out_from + state.out.size() < out.out_size || err_from + state.err.size() < err.err_size;
+  // Whoever hears "ended" stops reading, so it is only said with the last piece.
+  if (more) {
+    state.phase = JobState::Phase::running;
+    state.exit_status = 0;
+  }
+  return state;
+}
+
+/// The job may write between `wait` and the answer, and the answer needs its trip.
+constexpr std::chrono::seconds kSpare{1};
+
+}  // namespace
+
+Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
+                             std::chrono::seconds limit, bool sudo, Deadline deadline) {
+  CO_TRY(check(handle));
+  const auto command = job_script::start(handle.folder, sha256_hex(script), limit, sudo);
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, std::move(script), sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within("start job " + handle.folder);
+  const int status = ran.assume_value().exit_status;
+  if (status == 0) co_return ok();
+  if (status == job_script::kDamaged)
+    co_return Error{Code::kUnreachable, "start job " + handle.folder + ": the script came damaged"};
+  co_return failed("start job", handle, heard);
+}
+
+Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_t out_from,
+                                std::uint64_t err_from, std::chrono::seconds wait,
+                                Deadline deadline) {
+  CO_TRY(check(handle));
+  const auto patience = std::chrono::floor<std::chrono::seconds>(deadline.left()) - kSpare;
+  const auto pause = std::clamp(patience, std::chrono::seconds{0}, wait);
+  const auto command = job_script::read(handle.folder, out_from, err_from, pause);
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, {}, sink, deadline);
+  const auto what = "read job " + handle.folder;
+  if (!ran) co_return std::move(ran).assume_error().within(what);
+  if (ran.assume_value().exit_status != 0) co_return failed("read job", handle, heard);
+  co_return within(what, state_of(heard, out_from, err_from));
+}
+
+Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline) {
+  CO_TRY(check(handle));
+  const auto command = job_script::stop(handle.folder);
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, {}, sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within("stop job " + handle.folder);
+  if (ran.assume_value().exit_status == 0) co_return ok();
+  co_return failed("stop job", handle, heard);
+}
+
+Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline) {
+  CO_TRY(check(handle));
+  const auto command = job_script::forget(handle.folder);
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, {}, sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within("forget job " + handle.folder);
+  const int status = ran.assume_value().exit_status;
+  if (status == job_script::kStillRunning)
+    co_return Error{Code::kConflict, "forget job " + handle.folder + ": it is still running"};
+  if (status == 0) co_return ok();
+  co_return failed("forget job", handle, heard);
+}
+
+}  // namespace cupel::ssh

@@ -1,0 +1,214 @@
+#include "orchestrator/ssh/job_script.h"
+
+#include "base/text.h"
+
+namespace cupel::ssh::job_script {
+namespace {
+
+/// `text` with each "@name@" replaced.
+std::string filled(std::string text,
+                   std::initializer_list<std::pair<const char*, std::string>> values) {
+  for (const auto& [name, value] : values)
+    for (auto at = text.find(name); at != text.npos; at = text.find(name, at + value.size()))
+      text.replace(at, std::string_view{name}.size(), value);
+  return text;
+}
+
+/// In a POSIX shell, whatever the login shell is.
+std::string by_sh(std::string_view text) { return "sh -c " + shell_quoted(text); }
+
+/// Ends group $g. What made a group of its own (stress-ng's workers do) is still told by its
+/// environment; where a node has no grep or no /proc, the group is all there is.
+constexpr std::string_view kEndGroup = R"sh($as kill -@signal@ -- -$g 2>/dev/null
+cd /proc
+strays=$($as grep -lsxzF "CUPEL_JOB=$d" [0-9]*/environ 2>/dev/null)
+[ -z "$strays" ] || $as kill -@signal@ $(dirname $strays) 2>/dev/null
+cd /
+)sh";
+
+std::string end_group(const char* signal) {
+  return filled(std::string{kEndGroup}, {{"@signal@", signal}});
+}
+
+/// The job itself: becomes the leader of a session, says so, and is the script from then on.
+constexpr std::string_view kJob = R"sh(d=@folder@
+echo $$ > "$d/group.part"; mv "$d/group.part" "$d/group"
+exec sh "$d/script"
+)sh";
+
+/// In a session of its own. Ends the job at its limit, and when it floods the disk.
+constexpr std::string_view kWatch = R"sh(d=@folder@
+as=
+( sleep @limit@
+  mkdir "$d/over"
+  g=$(cat "$d/group")
+  @term@
+  sleep 10
+  @kill@ ) &
+while sleep 10; do
+  if [ "$(wc -c < "$d/out")" -gt @spool@ ] || [ "$(wc -c < "$d/err")" -gt @spool@ ]; then
+    mkdir "$d/full"
+    g=$(cat "$d/group")
+    @kill@
+  fi
+done
+)sh";
+
+/// Outlives the job, so that its exit status is always written, and nothing of it stays behind.
+constexpr std::string_view kKeeper = R"sh(d=@folder@
+as=
+echo $$ > "$d/keeper.part"; mv "$d/keeper.part" "$d/keeper"
+setsid sh -c @watch@ < /dev/null > /dev/null 2>&1 &
+w=$!
+env CUPEL_JOB="$d" setsid sh -c @job@ < /dev/null > "$d/out" 2> "$d/err"
+status=$?
+kill -KILL -- -$w 2>/dev/null
+g=$(cat "$d/group")
+@kill@
+if [ -d "$d/over" ]; then status=124; fi
+echo $status > "$d/exit.part"; mv "$d/exit.part" "$d/exit"
+)sh";
+
+/// Two controllers may do this at once, so every file comes whole, and `started` decides.
+constexpr std::string_view kStart = R"sh(d=@folder@
+umask 022
+if [ -d "$d/started" ]; then exit 0; fi
+mkdir -p "$d" || exit 73
+cat > "$d/script.part.$$" || exit 73
+if [ "$(sha256sum < "$d/script.part.$$")" != "@digest@  -" ]; then
+  rm -f "$d/script.part.$$"
+  exit 74
+fi
+mv "$d/script.part.$$" "$d/script" || exit 73
+echo @as@ > "$d/as.part.$$" && mv "$d/as.part.$$" "$d/as" || exit 73
+cat /proc/sys/kernel/random/boot_id > "$d/boot.part.$$" || exit 73
+mv "$d/boot.part.$$" "$d/boot" || exit 73
+mkdir "$d/started" 2>/dev/null || exit 0
+setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &
+)sh";
+
+/// $phase: is it there, has it ended, does anything of it still live? `kill -0` as who it runs as.
+constexpr std::string_view kLook = R"sh(phase=running
+as=$(cat "$d/as" 2>/dev/null)
+if [ ! -d "$d/started" ]; then phase=unknown
+elif [ -s "$d/exit" ]; then phase=ended
+elif [ "$(cat "$d/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then phase=lost
+elif [ ! -s "$d/keeper" ]; then phase=starting
+elif $as kill -0 $(cat "$d/keeper") 2>/dev/null; then phase=running
+elif [ -s "$d/exit" ]; then phase=ended
+else phase=lost
+fi
+)sh";
+
+constexpr std::string_view kRead = R"sh(d=@folder@
+ready=
+for pause in @pauses@ last; do
+  if [ -z "$ready" ]; then
+    @look@
+    out=0; err=0
+    if [ -s "$d/out" ]; then out=$(wc -c < "$d/out"); fi
+    if [ -s "$d/err" ]; then err=$(wc -c < "$d/err"); fi
+    if [ $phase != running ] && [ $phase != starting ]; then ready=1; fi
+    if [ $out -gt @out@ ] || [ $err -gt @err@ ]; then ready=1; fi
+    if [ -z "$ready" ] && [ $pause != last ]; then sleep $pause; fi
+  fi
+done
+if [ $phase = starting ]; then
+  sleep 1
+  @look@
+  if [ $phase = starting ]; then phase=lost; fi
+fi
+status=0
+if [ $phase = ended ]; then status=$(cat "$d/exit"); fi
+echo @header@ $phase $status $out $err
+echo @header@ $phase $status $out $err >&2
+if [ $out -gt @out@ ]; then tail -c +@out_first@ "$d/out"; fi
+if [ $err -gt @err@ ]; then tail -c +@err_first@ "$d/err" >&2; fi
+exit 0
+)sh";
+
+/// The keeper writes `exit` once the job has gone, and ends what the job left behind.
+constexpr std::string_view kStop = R"sh(d=@folder@
+@look@
+if [ $phase != running ] && [ $phase != starting ]; then exit 0; fi
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  if [ ! -s "$d/group" ]; then sleep 0.1; fi
+done
+g=$(cat "$d/group") || exit 0
+@term@
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+  if [ ! -s "$d/exit" ]; then sleep 0.1; fi
+done
+if [ -s "$d/exit" ]; then exit 0; fi
+@kill@
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  if [ ! -s "$d/exit" ]; then sleep 0.1; fi
+done
+if [ -s "$d/exit" ]; then exit 0; fi
+exit 75
+)sh";
+
+constexpr std::string_view kForget = R"sh(d=@folder@
+@look@
+if [ $phase = running ] || [ $phase = starting ]; then exit 75; fi
+$as rm -rf "$d"
+)sh";
+
+/// Short at first, so that a quick stage is seen to end quickly; then once a second.
+std::string pauses(std::chrono::seconds wait) {
+  std::string list;
+  auto left = std::chrono::milliseconds{wait};
+  for (auto pause = std::chrono::milliseconds{100}; left.count() > 0; left -= pause) {
+    list += plain(static_cast<double>(std::min(pause, left).count()) / 1000.0) + " ";
+    pause = std::min(pause * 2, std::chrono::milliseconds{1000});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string start(std::string_view folder, std::string_view script_digest,
+                  std::chrono::seconds limit, bool sudo) {
+  const auto d = shell_quoted(folder);
+  const auto job = filled(std::string{kJob}, {{"@folder@", d}});
+  const auto watch = filled(std::string{kWatch}, {{"@folder@", d},
+                                                  {"@limit@", std::to_string(limit.count())},
+                                                  {"@spool@", std::to_string(kSpoolLimit)},
+                                                  {"@term@", end_group("TERM")},
+                                                  {"@kill@", end_group("KILL")}});
+  const auto keeper = filled(std::string{kKeeper}, {{"@folder@", d},
+                                                    {"@watch@", shell_quoted(watch)},
+                                                    {"@job@", shell_quoted(job)},
+                                                    {"@kill@", end_group("KILL")}});
+  const auto script = filled(std::string{kStart}, {{"@folder@", d},
+                                                   {"@digest@", std::string{script_digest}},
+                                                   {"@as@", sudo ? "sudo -n" : "\"\""},
+                                                   {"@keeper@", shell_quoted(keeper)}});
+  return (sudo ? "sudo -n " : "") + by_sh(script);
+}
+
+std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t err_from,
+                 std::chrono::seconds wait) {
+  return by_sh(filled(std::string{kRead}, {{"@folder@", shell_quoted(folder)},
+                                           {"@look@", std::string{kLook}},
+                                           {"@pauses@", pauses(wait)},
+                                           {"@header@", std::string{kHeader}},
+                                           {"@out@", std::to_string(out_from)},
+                                           {"@err@", std::to_string(err_from)},
+                                           {"@out_first@", std::to_string(out_from + 1)},
+                                           {"@err_first@", std::to_string(err_from + 1)}}));
+}
+
+std::string stop(std::string_view folder) {
+  return by_sh(filled(std::string{kStop}, {{"@folder@", shell_quoted(folder)},
+                                           {"@look@", std::string{kLook}},
+                                           {"@term@", end_group("TERM")},
+                                           {"@kill@", end_group("KILL")}}));
+}
+
+std::string forget(std::string_view folder) {
+  return by_sh(filled(std::string{kForget},
+                      {{"@folder@", shell_quoted(folder)}, {"@look@", std::string{kLook}}}));
+}
+
+}  // namespace cupel::ssh::job_script

@@ -1,0 +1,48 @@
+#pragma once
+// The node's side of a detached job: POSIX shell and coreutils. Pure text.
+//
+// In the job's folder:
+//   script      what the stage runs
+//   boot        the node's boot id when it was started: another one now means that it is lost
+//   as          "sudo -n" where the job runs as root, or nothing
+//   started/    made before anything is started: whoever makes it, starts; nobody else does
+//   keeper      process id of the shell that waits for the job and writes `exit`
+//   group       process group of the job
+//   out, err    the spool
+//   over/       made when the limit was reached; full/ when the spool was
+//   exit        the exit status; made last, whole
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cupel::ssh::job_script {
+
+/// A stage that writes more than this to either stream is ended: no stage has so much to say, and a
+/// full disk would take the node's other evidence with it.
+constexpr std::uint64_t kSpoolLimit = 16u << 20;
+
+/// What start() exits with where the folder cannot be written, and where the script came damaged.
+constexpr int kCannotWrite = 73;
+constexpr int kDamaged = 74;
+
+/// Reads the script from standard input, and starts it unless it was started before.
+std::string start(std::string_view folder, std::string_view script_digest,
+                  std::chrono::seconds limit, bool sudo);
+
+/// Waits, then prints kHeader, the phase, the exit status and the sizes of both files in one line,
+/// and what is in `out` from there on; the same line and `err` on standard error.
+std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t err_from,
+                 std::chrono::seconds wait);
+
+/// In front of each stream: a shell's start-up files may have printed something before it.
+constexpr std::string_view kHeader = "cupel-job-state:";
+
+/// Ends the job, its process group, and whatever left the group but kept the environment.
+std::string stop(std::string_view folder);
+
+/// Removes the folder; exits with kStillRunning where the job has not ended.
+std::string forget(std::string_view folder);
+constexpr int kStillRunning = 75;
+
+}  // namespace cupel::ssh::job_script

@@ -1,0 +1,14 @@
+#pragma once
+// A private key from a file, read once and kept for as long as the file stays the same.
+#include <filesystem>
+
+#include "base/result.h"
+#include "orchestrator/ssh/libssh.h"
+
+namespace cupel::ssh {
+
+/// Errors: kRefused where the file is absent, unreadable, no private key, or under a passphrase
+/// (Cupel asks nobody: an agent may hold such a key). The handle stays ours.
+Result<std::shared_ptr<ssh_key_struct>> private_key(const std::filesystem::path& file);
+
+}  // namespace cupel::ssh

@@ -1,0 +1,141 @@
+#include <boost/asio/ip/tcp.hpp>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "orchestrator/ssh/exec.h"
+#include "orchestrator/ssh/host_key.h"
+#include "orchestrator/ssh/login.h"
+#include "orchestrator/ssh/ssh.h"
+
+namespace cupel::ssh {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the end of a remote process may take: a second of grace between TERM and KILL, and the
+/// trips. Longer only where the connection is gone, and then nothing can be ended anyway.
+constexpr auto kEndWithin = 5s;
+
+constexpr int kChecksumDiffers = 93;
+
+void ignore(Stream, std::string_view) {}
+
+/// Ends what `exec` started, by a second channel, and waits until the node says so.
+Task<Result<void>> end_remote(Link& link, Exec& exec, std::string command) {
+  CO_TRY(co_await exec.start(command));
+  exec.signal("TERM");
+  CO_TRY(const auto group, co_await exec.wait_until_known());
+  if (!group) co_return ok();
+  Exec killer{link, ignore};
+  CO_TRY(co_await killer.start(killing(*group)));
+  CO_TRY(co_await killer.finish({}));
+  co_return ok();
+}
+
+class LinkedSession final : public Session {
+ public:
+  explicit LinkedSession(std::unique_ptr<Link> link) : link_{std::move(link)} {}
+
+  Task<Result<CommandOutcome>> run(std::string command, std::string input, Sink sink,
+                                   Deadline deadline) override;
+  Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
+                            Deadline deadline) override;
+
+ private:
+  Task<Result<CommandOutcome>> run_or_end(std::string command, std::string input, Sink sink);
+
+  std::unique_ptr<Link> link_;
+};
+
+Task<Result<CommandOutcome>> LinkedSession::run(std::string command, std::string input, Sink sink,
+                                                Deadline deadline) {
+  auto work = run_or_end(announced(command), std::move(input), std::move(sink));
+  auto outcome = co_await with_deadline(deadline, std::move(work));
+  co_return within(shortened(printable(command), 80), std::move(outcome));
+}
+
+Task<Result<CommandOutcome>> LinkedSession::run_or_end(std::string command, std::string input,
+                                                       Sink sink) {
+  if (!link_->alive()) co_return link_->broken("the connection is gone");
+  Exec exec{*link_, std::move(sink)};
+  std::optional<Error> stopped;
+  auto started = co_await exec.start(command);
+  if (started) {
+    auto outcome = co_await exec.finish(input);
+    if (outcome || outcome.assume_error().code != Code::kCancelled) co_return outcome;
+    stopped = std::move(outcome).assume_error();
+  } else {
+    stopped = std::move(started).assume_error();
+  }
+  if (stopped->code == Code::kCancelled && exec.asked()) {
+    // In a task of its own: this one is cancelled, and would not wait for anything any more.
+    auto ending = end_remote(*link_, exec, command);
+    const auto ended = co_await with_deadline(Deadline::in(kEndWithin), std::move(ending));
+    if (!ended) stopped->what += "; it may still run there: " + ended.assume_error().what;
+  }
+  co_return std::move(*stopped);
+}
+
+std::string receive_file(std::string_view path, std::string_view digest, unsigned mode) {
+  const auto whole = shell_quoted(path);
+  const auto part = shell_quoted(std::string{path} + ".part");
+  char octal[16];
+  std::snprintf(octal, sizeof octal, "%o", mode & 07777);
+  return "umask 077\n"
+         "cat > " +
+         part + " || { rm -f " + part +
+         "; exit 1; }\n"
+         "if [ \"$(sha256sum < " +
+         part + ")\" = \"" + std::string{digest} +
+         "  -\" ]; then\n"
+         "  chmod " +
+         octal + " " + part + " && mv -f " + part + " " + whole +
+         " && exit 0\n"
+         "  rm -f " +
+         part +
+         "; exit 1\n"
+         "fi\n"
+         "rm -f " +
+         part + "; exit " + std::to_string(kChecksumDiffers) + "\n";
+}
+
+Task<Result<void>> LinkedSession::upload(std::string bytes, std::string path, unsigned mode,
+                                         Deadline deadline) {
+  const auto command = receive_file(path, sha256_hex(bytes), mode);
+  std::string said;
+  const Sink listen = [&said](Stream, std::string_view piece) {
+    if (said.size() < 4096) said += piece;
+  };
+  auto work = run_or_end(announced(command), std::move(bytes), listen);
+  auto outcome = co_await with_deadline(deadline, std::move(work));
+  const auto what = "upload " + path;
+  if (!outcome) co_return std::move(outcome).assume_error().within(what);
+  const int status = outcome.assume_value().exit_status;
+  if (status == 0) co_return ok();
+  if (status == kChecksumDiffers)
+    co_return Error{Code::kFailed, what + ": what arrived has another checksum"};
+  co_return Error{Code::kFailed, what + ": " + printable(trimmed(said))};
+}
+
+Task<Result<std::unique_ptr<Session>>> connect_and_log_in(std::string node,
+                                                          inventory::SshAccess access,
+                                                          inventory::KnownKeys& known) {
+  CO_TRY(auto socket, co_await dial(access.endpoint));
+  auto link = std::make_unique<Link>(std::move(socket));
+  CO_TRY(co_await shake_hands(*link));
+  CO_TRY(const auto seen, fingerprint(*link));
+  CO_TRY(check_host_key(node, access.trust, known, seen));
+  CO_TRY(co_await log_in(*link, access.user, access.key_file));
+  co_return std::make_unique<LinkedSession>(std::move(link));
+}
+
+}  // namespace
+
+Task<Result<std::unique_ptr<Session>>> connect(std::string node, inventory::SshAccess access,
+                                               inventory::KnownKeys& known, Deadline deadline) {
+  auto work = connect_and_log_in(node, access, known);
+  auto session = co_await with_deadline(deadline, std::move(work));
+  co_return within(node + ": SSH", std::move(session));
+}
+
+}  // namespace cupel::ssh

@@ -1,0 +1,40 @@
+// What all that was found means. No door to the machine is opened here.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/steps/node_steps.h"
+#include "orchestrator/steps/verdict.h"
+
+namespace cupel::steps {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
+  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  std::vector<inventory::Part> by_node;
+  for (const auto& [stage, findings] : record.findings)
+    by_node.insert(by_node.end(), findings.parts.begin(), findings.parts.end());
+  if (!record.bmc_told && by_node.empty())
+    co_return ended_by(
+        Error{Code::kNoMeasurement, "neither the BMC nor the node told what is in it"});
+  const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial};
+  const auto findings =
+      inventory::audit(doors.inventory.profile_of(request.node), request.node.serial, seen);
+  boost::json::object found{{"audit", record::to_json(findings)}};
+  const auto detail = findings.empty() ? std::string{"as the profile says"}
+                                       : fmt::format("{} findings", findings.size());
+  co_return done(detail, std::move(found));
+}
+
+Task<Result<StepEnd>> judge_node(Doors& doors, const StepRequest& request) {
+  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  const auto verdict = decide(doors.inventory.profile_of(request.node), record);
+  auto detail = std::string{to_string(verdict.decision)};
+  if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
+  co_return done(std::move(detail), record::to_json(verdict));
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,110 @@
+#include "orchestrator/steps/verdict.h"
+
+#include <fmt/format.h>
+
+#include "burnin/criteria/judge.h"
+#include "burnin/stage.h"
+
+namespace cupel::steps {
+namespace {
+
+using burnin::Cause;
+using burnin::Decision;
+using burnin::Met;
+using burnin::Verdict;
+using record::NodeRecord;
+using record::StepRecord;
+
+std::string evidence_of(const NodeRecord& record, std::string_view step) {
+  const auto found = record.evidence.find(step);
+  return found == record.evidence.end() ? std::string{} : found->second;
+}
+
+/// The raw output in which an audit finding can be looked up.
+std::string evidence_of_source(const NodeRecord& record, const std::string& source) {
+  for (const auto& [stage, findings] : record.findings)
+    for (const auto& part : findings.parts)
+      if (part.source == source) return evidence_of(record, stage);
+  return evidence_of(record, "bmc-facts");
+}
+
+/// Stages that ran to their end and told something: only those can be judged by numbers.
+std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
+  std::set<std::string, std::less<>> told;
+  for (const auto& step : record.steps)
+    if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
+  return told;
+}
+
+void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
+  for (auto& each : burnin::judge(profile, stages_told(record), record.findings)) {
+    const bool met = each.met == Met::met;
+    verdict.checked.push_back(
+        {each.stage, each.part, each.measure, each.measured, each.wanted, met, each.source});
+    if (met) continue;
+    // The stage ran and this part did not show up in it: a part that cannot prove itself fails.
+    verdict.causes.push_back({Decision::fail, each.part, each.measure, each.measured, each.wanted,
+                              evidence_of(record, each.stage), each.remedy});
+  }
+}
+
+void judge_parts(const NodeRecord& record, Verdict& verdict) {
+  if (!record.audit) return;
+  for (const auto& each : *record.audit) {
+    const auto decision = is_failure(each.finding) ? Decision::fail : Decision::inconclusive;
+    verdict.causes.push_back({decision, each.part,
+                              fmt::format("audit: {}", to_string(each.finding)), each.observed,
+                              each.expected, evidence_of_source(record, each.source), each.remedy});
+  }
+}
+
+Cause cause_of(const NodeRecord& record, const StepRecord& step, Decision decision) {
+  const bool is_stage = burnin::stage(step.name) != nullptr;
+  Cause cause;
+  cause.decision = decision;
+  cause.criterion = fmt::format("{} {}", is_stage ? "stage" : "step", step.name);
+  cause.measured = step.detail.empty() ? step.outcome : step.detail;
+  cause.evidence = evidence_of(record, step.name);
+  return cause;
+}
+
+/// Steps that failed, and stages that never ran. Steps that were skipped because of a failure are
+/// told by it.
+void judge_steps(const NodeRecord& record, Verdict& verdict) {
+  bool failed = false;
+  for (const auto& step : record.steps) {
+    const bool over = !step.outcome.empty();
+    if (!over || step.outcome == "done" || step.outcome == "skipped") continue;
+    failed = true;
+    verdict.causes.push_back(
+        cause_of(record, step, step.hung ? Decision::fail : Decision::inconclusive));
+  }
+  if (failed) return;
+  for (const auto& step : record.steps)
+    if (step.outcome == "skipped")
+      verdict.causes.push_back(cause_of(record, step, Decision::inconclusive));
+}
+
+}  // namespace
+
+Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
+  Verdict verdict;
+  judge_parts(record, verdict);
+  judge_numbers(profile, record, verdict);
+  judge_steps(record, verdict);
+  const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
+  if (!proven && verdict.causes.empty()) {
+    Cause nothing;
+    nothing.decision = Decision::inconclusive;
+    nothing.criterion = "measurements";
+    nothing.measured = "nothing";
+    nothing.wanted = "at least one";
+    verdict.causes.push_back(std::move(nothing));
+  }
+  std::ranges::stable_partition(
+      verdict.causes, [](const Cause& cause) { return cause.decision == Decision::fail; });
+  verdict.decision = verdict.causes.empty() ? Decision::pass : verdict.causes.front().decision;
+  return verdict;
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,15 @@
+#pragma once
+// From everything that one run found out about a node to a verdict. Pure.
+#include "burnin/verdict.h"
+#include "inventory/profile.h"
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::steps {
+
+/// A failed criterion, a number that did not come from a stage that ran, a bad part, a stage that
+/// hung: fail. No such thing, but a step that failed, a stage that proved nothing or a part that
+/// nobody told of: inconclusive. Only what is left is a pass; a node
+/// about which nothing was measured is inconclusive too. Failures come first among the causes.
+burnin::Verdict decide(const inventory::Profile& profile, const record::NodeRecord& record);
+
+}  // namespace cupel::steps

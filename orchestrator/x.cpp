@@ -1,1 +1,0 @@
-#include "orchestrator/ssh/detached.h"

@@ -1,0 +1,240 @@
+#include "bmc/power.h"
+
+#include "tests/bmc/fixture.h"
+
+namespace cupel::bmc {
+namespace {
+
+constexpr Pace kQuick{.first = 1ms, .longest = 2ms, .before_asking_again = 1ms};
+
+/// A machine that does what it is told after so many looks, and a BMC that writes down what it was
+/// asked.
+class FakeBmc final : public Bmc {
+ public:
+  Task<Result<PowerState>> power_state(Deadline) override {
+    if (state != goal && looks_until_change-- <= 0) state = goal;
+    co_return state;
+  }
+  Task<Result<void>> reset(ResetType type, Deadline) override {
+    resets.push_back(type);
+    if (conflicts-- > 0) co_return Error{Code::kConflict, "not now"};
+    if (ignores_resets) co_return ok();
+    if (type == ResetType::on) goal = PowerState::on;
+    if (type == ResetType::force_off) goal = PowerState::off;
+    if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
+    co_return ok();
+  }
+  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) override { co_return allowed; }
+  Task<Result<void>> set_boot_once(BootTarget, Deadline) override { co_return ok(); }
+  Task<Result<BootOverride>> boot_override(Deadline) override { co_return BootOverride{}; }
+  Task<Result<Identity>> identity(Deadline) override { co_return Identity{}; }
+  Task<Result<Observed>> observe(Deadline) override { co_return Observed{}; }
+  Task<void> log_out() override { co_return; }
+
+  PowerState state = PowerState::off, goal = PowerState::off;
+  std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
+  std::vector<ResetType> resets;
+  int looks_until_change = 3, conflicts = 0;
+  bool ignores_resets = false, listens = true;
+};
+
+class Power : public ::testing::Test {
+ protected:
+  void is(PowerState state) { bmc.state = bmc.goal = state; }
+  Result<void> run(Task<Result<void>> task) { return run_to_end(io, std::move(task)); }
+  static Deadline soon() { return Deadline::in(5s); }
+
+  asio::io_context io;
+  FakeBmc bmc;
+};
+
+TEST_F(Power, LeavesAMachineAloneThatIsOnAlready) {
+  is(PowerState::on);
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre());
+}
+
+TEST_F(Power, IsOnOnlyOnceTheBmcItselfSaysSo) {
+  is(PowerState::off);
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_EQ(bmc.state, PowerState::on);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::on));
+}
+
+TEST_F(Power, OnlyWaitsForAMachineThatIsPoweringOn) {
+  bmc.state = PowerState::powering_on;
+  bmc.goal = PowerState::on;
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre());
+}
+
+TEST_F(Power, NeverTakesAnUnknownStateForOff) {
+  is(PowerState::unknown);
+
+  const auto done = run(ensure_off(bmc, 0ms, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off));
+}
+
+TEST_F(Power, TimesOutWhenThePowerOnWasAcceptedAndIgnored) {
+  is(PowerState::off);
+  bmc.ignores_resets = true;
+
+  const auto done = run(ensure_on(bmc, Deadline::in(20ms), kQuick));
+
+  EXPECT_EQ(done.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(done.assume_error().what,
+            "power on: accepted by the BMC, but the machine is still off, not on");
+}
+
+TEST_F(Power, IsUnsupportedWhereNoAllowedResetTurnsTheMachineOn) {
+  is(PowerState::off);
+  bmc.allowed = {ResetType::force_restart};
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(bmc.resets, ElementsAre());
+}
+
+TEST_F(Power, TriesWhereTheBmcDoesNotTellWhatItAllows) {
+  is(PowerState::off);
+  bmc.allowed = {};
+
+  EXPECT_TRUE(run(ensure_on(bmc, soon(), kQuick)));
+}
+
+TEST_F(Power, AsksAgainWhileTheBmcIsNotReadyForPowerOn) {
+  is(PowerState::off);
+  bmc.conflicts = 3;
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_EQ(bmc.resets.size(), 4u);
+}
+
+TEST_F(Power, DoesNotAskForEver) {
+  is(PowerState::off);
+  bmc.conflicts = 100;
+
+  const auto done = run(ensure_on(bmc, soon(), kQuick));
+
+  EXPECT_EQ(done.assume_error().code, Code::kConflict);
+  EXPECT_EQ(bmc.resets.size(), 6u);
+}
+
+TEST_F(Power, AsksTheSystemToShutDownBeforeItForcesIt) {
+  is(PowerState::on);
+  bmc.listens = false;
+
+  const auto done = run(ensure_off(bmc, 10ms, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::graceful_shutdown, ResetType::force_off));
+}
+
+TEST_F(Power, ForcesNothingWhereTheSystemShutDownByItself) {
+  is(PowerState::on);
+
+  const auto done = run(ensure_off(bmc, 5s, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::graceful_shutdown));
+}
+
+TEST_F(Power, CyclesByOffAndOn) {
+  is(PowerState::on);
+
+  const auto done = run(cycle(bmc, 0ms, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off, ResetType::on));
+  EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+class PowerOverHttps : public OverHttps {};
+
+TEST_F(PowerOverHttps, CyclesAMachineWhoseStateLagsBehind) {
+  server.change([](auto& options) { options.looks_until_power_changes = 3; });
+  const auto bmc = open();
+
+  const auto done = run(cycle(*bmc, 0ms, soon(), kQuick));
+  const auto state = run(bmc->power_state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(state.assume_value(), PowerState::on);
+  EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff", "On"));
+}
+
+TEST_F(PowerOverHttps, TurnsOnAMachineThatIsOffInsteadOfRestartingIt) {
+  const auto bmc = open();
+  ASSERT_TRUE(run(ensure_off(*bmc, 0ms, soon(), kQuick)));
+
+  const auto done = run(bmc->reset(ResetType::force_restart, soon()));
+
+  EXPECT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff", "On"));
+}
+
+TEST_F(PowerOverHttps, TakesAConflictForSuccessWhereTheMachineIsSoAlready) {
+  const auto bmc = open();
+  server.misbehave({.method = "POST", .path = kSystem, .status = 409});
+
+  const auto on = run(bmc->reset(ResetType::on, soon()));
+  server.misbehave({.method = "POST", .path = kSystem, .status = 409});
+  const auto off = run(bmc->reset(ResetType::force_off, soon()));
+
+  EXPECT_TRUE(on);
+  EXPECT_EQ(off.assume_error().code, Code::kConflict);
+}
+
+TEST_F(PowerOverHttps, NamesWhatTheMachineAllowsWhereItCannot) {
+  const auto bmc = open();
+
+  const auto done = run(bmc->reset(ResetType::power_cycle, soon()));
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_EQ(done.assume_error().what,
+            "a01-n01: reset PowerCycle: /redfish/v1/Systems/1: no reset PowerCycle; it allows: "
+            "On, ForceOff, GracefulShutdown, ForceRestart");
+}
+
+TEST_F(PowerOverHttps, SaysWhichLicenceTheBmcAsksFor) {
+  const auto bmc = open();
+  server.misbehave({.method = "POST",
+                    .path = kSystem,
+                    .status = 403,
+                    .body = R"({"error": {"@Message.ExtendedInfo": [{
+                      "MessageId": "SMC.1.0.OemLicenseNotPassed",
+                      "Message": "Not licensed to perform this request: SFT-OOB-LIC"}]}})"});
+
+  const auto done = run(bmc->reset(ResetType::force_off, soon()));
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("SFT-OOB-LIC"));
+  EXPECT_THAT(done.assume_error().what, HasSubstr("needs a licence"));
+}
+
+TEST_F(PowerOverHttps, DoesNotTakeAStateThatItDoesNotKnowForOff) {
+  server.set(kSystem,
+             json::value{{"PowerState", "Paused"},
+                         {"Actions", {{"#ComputerSystem.Reset", {{"target", "/redfish/v1/X"}}}}}});
+  const auto bmc = open();
+
+  EXPECT_EQ(run(bmc->power_state(soon())).assume_value(), PowerState::unknown);
+}
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,240 @@
+#include "tests/bmc/fixture.h"
+#include "tests/support/captures.h"
+
+namespace cupel::bmc {
+namespace {
+
+using redfish::Request;
+
+class Transport : public OverHttps {
+ protected:
+  Result<redfish::Response> get(std::string path) {
+    Request request{.path = std::move(path)};
+    return run(transport.send(peer(), std::move(request), soon()));
+  }
+};
+
+TEST_F(Transport, PinsTheCertificateThatItSeesFirst) {
+  const auto answer = get("/redfish/v1");
+  const auto again = get("/redfish/v1");
+
+  ASSERT_TRUE(answer && again);
+  EXPECT_EQ(answer.assume_value().status, 200);
+  EXPECT_EQ(answer.assume_value().content_type, "application/json");
+  EXPECT_EQ(keys.pins, (std::map<std::string, std::string>{{"bmc:a01-n01", server.fingerprint()}}));
+  EXPECT_EQ(keys.times, 1);
+}
+
+TEST_F(Transport, RefusesACertificateThatIsNotThePinnedOne) {
+  const auto before = server.fingerprint();
+  ASSERT_TRUE(get("/redfish/v1"));
+
+  server.restart_with_new_certificate();
+  const auto answer = get("/redfish/v1");
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(answer.assume_error().what,
+            "a01-n01: GET /redfish/v1: the certificate is not the one that was pinned: pinned " +
+                before + ", presented " + server.fingerprint() +
+                "; if this was meant, run: cupel bmc a01-n01 accept-certificate");
+  EXPECT_EQ(keys.pins.at("bmc:a01-n01"), before);
+  EXPECT_EQ(server.asked().requests, 1);
+}
+
+TEST_F(Transport, AcceptsTheNewCertificateOnceAPersonHasPinnedIt) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.restart_with_new_certificate();
+  ASSERT_FALSE(get("/redfish/v1"));
+
+  const auto presented = run(transport.presented_certificate(server.endpoint(), soon()));
+  ASSERT_TRUE(presented) << presented.assume_error().what;
+  keys.pin("bmc:a01-n01", presented.assume_value());
+  const auto answer = get("/redfish/v1");
+
+  EXPECT_EQ(presented.assume_value(), server.fingerprint());
+  EXPECT_TRUE(answer) << answer.assume_error().what;
+}
+
+TEST_F(Transport, ReadsAPresentedCertificateWithoutSendingARequest) {
+  const auto presented = run(transport.presented_certificate(server.endpoint(), soon()));
+
+  ASSERT_TRUE(presented);
+  EXPECT_EQ(presented.assume_value(), server.fingerprint());
+  EXPECT_EQ(server.asked().requests, 0);
+  EXPECT_TRUE(keys.pins.empty());
+}
+
+TEST_F(Transport, HoldsTheCertificateAgainstTheInventorysPin) {
+  trust = {.kind = inventory::Trust::Kind::pinned, .what = server.fingerprint()};
+  EXPECT_TRUE(get("/redfish/v1"));
+}
+
+TEST_F(Transport, RefusesWhatTheInventoryDidNotPin) {
+  trust = {.kind = inventory::Trust::Kind::pinned, .what = "SHA256:" + std::string(64, '0')};
+
+  const auto answer = get("/redfish/v1");
+
+  EXPECT_EQ(answer.assume_error().code, Code::kUntrusted);
+  EXPECT_THAT(answer.assume_error().what, HasSubstr(server.fingerprint()));
+  EXPECT_EQ(server.asked().requests, 0);
+  EXPECT_TRUE(keys.pins.empty());
+}
+
+TEST_F(Transport, BelievesWhatTheNamedAuthorityVouchesFor) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "ca.pem";
+  ASSERT_TRUE(write_file(file, server.certificate_pem()));
+  trust = {.kind = inventory::Trust::Kind::ca, .what = file.string()};
+
+  const auto before = get("/redfish/v1");
+  server.restart_with_new_certificate();
+  const auto after = get("/redfish/v1");
+
+  EXPECT_TRUE(before) << before.assume_error().what;
+  EXPECT_EQ(after.assume_error().code, Code::kUntrusted) << after.assume_error().what;
+}
+
+TEST_F(Transport, IsInvalidWithoutTheAuthoritysFile) {
+  trust = {.kind = inventory::Trust::Kind::ca, .what = "/nowhere/ca.pem"};
+  EXPECT_EQ(get("/redfish/v1").assume_error().code, Code::kInvalid);
+}
+
+TEST_F(Transport, RefusesToTalkToOneBmcAsTwoNodes) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  auto other = peer();
+  other.node = "a01-n02";
+
+  const auto answer = run(transport.send(other, Request{.path = "/redfish/v1"}, soon()));
+
+  EXPECT_EQ(answer.assume_error().code, Code::kInvalid);
+  EXPECT_EQ(server.asked().requests, 1);
+}
+
+TEST_F(Transport, AsksAgainOnAFreshConnectionWhereTheKeptOneWasDead) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.misbehave({.kind = test::Habit::Kind::reset_connection});
+
+  const auto answer = get("/redfish/v1");
+
+  ASSERT_TRUE(answer) << answer.assume_error().what;
+  EXPECT_EQ(server.asked().connections, 2);
+  EXPECT_EQ(server.asked().requests, 3);
+}
+
+TEST_F(Transport, KeepsItsConnection) {
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(get("/redfish/v1"));
+  EXPECT_EQ(server.asked().connections, 1);
+}
+
+TEST_F(Transport, NeverSendsAnActionTwice) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.misbehave({.method = "POST", .kind = test::Habit::Kind::reset_connection});
+  Request request{.method = redfish::Method::post, .path = "/redfish/v1/X", .body = "{}"};
+
+  const auto answer = run(transport.send(peer(), std::move(request), soon()));
+
+  EXPECT_EQ(answer.assume_error().code, Code::kUnreachable);
+  EXPECT_THAT(server.asked().lines, ElementsAre("GET /redfish/v1", "POST /redfish/v1/X"));
+}
+
+TEST_F(Transport, IsUnreachableWhereNobodyListens) {
+  auto nobody = peer();
+  nobody.endpoint.port = 1;
+
+  const auto answer = run(transport.send(nobody, Request{.path = "/redfish/v1"}, soon()));
+
+  EXPECT_EQ(answer.assume_error().code, Code::kUnreachable);
+  EXPECT_THAT(answer.assume_error().what, HasSubstr("a01-n01: GET /redfish/v1: "));
+}
+
+TEST_F(Transport, GivesUpAtTheDeadline) {
+  server.misbehave({.kind = test::Habit::Kind::never_answer});
+  const auto start = std::chrono::steady_clock::now();
+
+  const auto answer =
+      run(transport.send(peer(), Request{.path = "/redfish/v1"}, Deadline::in(60ms)));
+
+  EXPECT_EQ(answer.assume_error().code, Code::kTimeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+}
+
+TEST_F(Transport, GoesOnAfterACancelledRequest) {
+  server.misbehave({.kind = test::Habit::Kind::never_answer});
+  auto stuck = transport.send(peer(), Request{.path = "/redfish/v1"}, soon());
+  const auto stopped = run(with_deadline(Deadline::in(60ms), std::move(stuck)));
+
+  const auto answer = get("/redfish/v1");
+
+  EXPECT_EQ(stopped.assume_error().code, Code::kTimeout);
+  EXPECT_TRUE(answer);
+}
+
+TEST_F(Transport, AsksOneBmcTwoThingsAtATime) {
+  server.change([](auto& options) { options.thinking = 20ms; });
+  const auto ask = [this](int) {
+    return transport.send(peer(), Request{.path = "/redfish/v1"}, Deadline::in(10s));
+  };
+
+  auto answers = run(for_each_of<redfish::Response>(std::vector<int>(12), 12, ask));
+
+  for (const auto& answer : answers) EXPECT_TRUE(answer);
+  EXPECT_EQ(server.asked().most_in_flight, 2);
+  EXPECT_LE(server.asked().connections, 2);
+}
+
+TEST_F(Transport, BoundsTheAnswer) {
+  redfish::Transport small{io.get_executor(), {.response_bytes = 1000}};
+  server.misbehave(page(200, std::string(5000, ' '), "/redfish/v1"));
+
+  const auto answer = run(small.send(peer(), Request{.path = "/redfish/v1"}, soon()));
+
+  EXPECT_EQ(answer.assume_error().code, Code::kMalformed);
+  EXPECT_THAT(answer.assume_error().what, HasSubstr("more than 1000 bytes"));
+}
+
+TEST_F(Transport, FollowsARedirectOnTheSameBmc) {
+  auto moved = page(301, "", "/redfish");
+  moved.headers["Location"] = "https://" + to_string(server.endpoint()) + "/redfish/v1";
+  server.misbehave(moved);
+
+  const auto answer = get("/redfish");
+
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer.assume_value().status, 200);
+}
+
+TEST_F(Transport, NeverFollowsARedirectOffTheBmc) {
+  auto moved = page(307, "", "/redfish");
+  moved.headers["Location"] = "https://elsewhere.example/redfish/v1";
+  server.misbehave(moved);
+
+  EXPECT_EQ(get("/redfish").assume_error().code, Code::kMalformed);
+  EXPECT_EQ(server.asked().requests, 1);
+}
+
+TEST_F(Transport, EndsARedirectThatGoesInCircles) {
+  auto moved = page(302, "", "/redfish");
+  moved.times = 100;
+  moved.headers["Location"] = "/redfish/v1";
+  server.misbehave(moved);
+
+  EXPECT_EQ(get("/redfish/v1").assume_error().code, Code::kMalformed);
+  EXPECT_EQ(server.asked().requests, 4);
+}
+
+TEST_F(Transport, ReadsRetryAfterAndTheHeadersThatMatter) {
+  auto busy = page(503, "<html>starting</html>", "/redfish");
+  busy.headers = {{"Retry-After", "30"}, {"ETag", "W/\"7\""}, {"Content-Type", "text/html"}};
+  server.misbehave(busy);
+
+  const auto answer = get("/redfish/v1");
+
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer.assume_value().retry_after, 30s);
+  EXPECT_EQ(answer.assume_value().etag, "W/\"7\"");
+  EXPECT_EQ(answer.assume_value().content_type, "text/html");
+}
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,290 @@
+#include "orchestrator/engine/engine.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace cupel::engine {
+namespace {
+using namespace std::chrono_literals;
+using playbooks::OnFailure;
+using playbooks::PlannedStep;
+using playbooks::StepKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Keeps events in memory; refuses to write once `room` is used up, as a full disk does.
+struct MemoryJournal : Journal {
+  std::vector<Event> events{};
+  std::size_t room = 1'000'000;
+
+  Result<void> append(Event& event) override {
+    if (events.size() >= room) return Error{Code::kStorage, "disk full"};
+    event.sequence = static_cast<std::int64_t>(events.size()) + 1;
+    events.push_back(event);
+    return ok();
+  }
+};
+
+/// Does what the script says, one answer for each try of each step; done where the script is
+/// silent.
+struct ScriptedSteps : Steps {
+  std::map<std::string, std::vector<StepEnd>> script{};
+  std::map<std::string, int> tries{};
+  std::vector<std::string> started{};
+  std::vector<std::string> reattached{};
+  int at_once = 0;
+  int most_at_once = 0;
+
+  Task<Result<StepEnd>> perform(StepRequest request) override {
+    const auto key = request.node.name + "/" + request.step.name;
+    most_at_once = std::max(most_at_once, ++at_once);
+    CO_TRY(co_await pause_for(1ms));
+    --at_once;
+    if (request.handle) {
+      reattached.push_back(*request.handle);
+    } else if (request.step.kind == StepKind::stage) {
+      CO_TRY(request.started("job of " + key));
+      started.push_back(key);
+    }
+    const auto answers = script.find(key);
+    const auto mine = static_cast<std::size_t>(tries[key]++);
+    if (answers == script.end() || mine >= answers->second.size()) co_return StepEnd{};
+    co_return answers->second[mine];
+  }
+};
+
+struct Silent : Observer {
+  void on_event(const Event&, const RunState&) override {}
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+PlannedStep step(StepKind kind, std::string name, OnFailure on_failure = OnFailure::stop) {
+  PlannedStep planned;
+  planned.kind = kind;
+  planned.name = std::move(name);
+  planned.deadline = 60s;
+  planned.tries = 3;
+  planned.on_failure = on_failure;
+  planned.always = row_of(kind).always;
+  return planned;
+}
+
+StepEnd ends(Outcome outcome, std::string detail = "because") {
+  StepEnd end;
+  end.outcome = outcome;
+  end.detail = std::move(detail);
+  return end;
+}
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() {
+    nodes_[0].name = "n1";
+    nodes_[1].name = "n2";
+    const auto steps = std::make_shared<std::vector<PlannedStep>>(std::vector{
+        step(StepKind::power_on, "power-on"), step(StepKind::ssh_wait, "ssh-wait"),
+        step(StepKind::stage, "gpu-facts", OnFailure::go_on), step(StepKind::stage, "disk"),
+        step(StepKind::verdict, "verdict"), step(StepKind::hand_off, "hand-off")});
+    for (const auto& node : nodes_) plan_.nodes.push_back({&node, steps});
+  }
+
+  /// Folds what is in the journal, and works on until the end.
+  Result<void> run() {
+    auto state = initial_state(plan_);
+    for (const auto& event : journal_.events) apply(state, plan_, event);
+    asio::io_context io;
+    Engine engine{1, plan_, std::move(state), journal_, steps_, observer_, {1ms, 4ms}};
+    auto ended = run_to_end(io, engine.run());
+    state_ = engine.state();
+    return ended;
+  }
+
+  std::vector<std::string> phases(const std::string& node) const {
+    constexpr std::array<std::string_view, 5> kWords{"waiting", "running", "done", "failed",
+                                                     "skipped"};
+    std::vector<std::string> words;
+    for (const auto& each : state_.nodes.at(node).steps)
+      words.emplace_back(kWords[static_cast<std::size_t>(each.phase)]);
+    return words;
+  }
+
+  std::array<inventory::Node, 2> nodes_{};
+  playbooks::Plan plan_{};
+  MemoryJournal journal_{};
+  ScriptedSteps steps_{};
+  Silent observer_{};
+  RunState state_{};
+};
+
+TEST_F(EngineTest, TakesEachNodeThroughItsStepsInOrder) {
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n1"), ElementsAre("done", "done", "done", "done", "done", "done"));
+  std::vector<std::string> order;
+  for (const auto& event : journal_.events)
+    if (event.node == "n2" && event.kind == EventKind::step_ended) order.push_back(event.step);
+  EXPECT_THAT(order,
+              ElementsAre("power-on", "ssh-wait", "gpu-facts", "disk", "verdict", "hand-off"));
+}
+
+TEST_F(EngineTest, WorksOnNoMoreNodesAtOnceThanThePlanAllows) {
+  plan_.nodes_at_once = 1;
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(steps_.most_at_once, 1);
+}
+
+TEST_F(EngineTest, RetriesWhatIsTransientAndGivesUpAfterTheLastTry) {
+  const auto busy = ends(Outcome::retry, "HTTP 503");
+  steps_.script["n1/power-on"] = {busy, busy};
+  steps_.script["n2/power-on"] = {busy, busy, busy, busy};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(steps_.tries["n1/power-on"], 3);
+  EXPECT_EQ(phases("n1")[0], "done");
+  EXPECT_EQ(steps_.tries["n2/power-on"], 3);
+  EXPECT_EQ(phases("n2")[0], "failed");
+  EXPECT_THAT(state_.nodes.at("n2").steps[0].detail, HasSubstr("HTTP 503 (the last of its tries)"));
+}
+
+TEST_F(EngineTest, NeverRetriesARejection) {
+  steps_.script["n1/power-on"] = {ends(Outcome::reject, "password refused")};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(steps_.tries["n1/power-on"], 1);
+}
+
+TEST_F(EngineTest, AFailureThatStopsLeadsStraightToTheVerdict) {
+  steps_.script["n1/power-on"] = {ends(Outcome::reject)};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n1"), ElementsAre("failed", "skipped", "skipped", "skipped", "done", "done"));
+  EXPECT_THAT(phases("n2"), testing::Each("done"));
+}
+
+TEST_F(EngineTest, AFailureThatMayGoOnDoes) {
+  steps_.script["n1/gpu-facts"] = {ends(Outcome::reject)};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n1"), ElementsAre("done", "done", "failed", "done", "done", "done"));
+}
+
+TEST_F(EngineTest, AsksNoStageOfANodeThatDoesNotAnswerSsh) {
+  auto steps = *plan_.nodes[0].steps;
+  steps[1].on_failure = OnFailure::go_on;
+  plan_.nodes[0].steps = std::make_shared<const std::vector<PlannedStep>>(steps);
+  steps_.script["n1/ssh-wait"] = {ends(Outcome::reject)};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(phases("n1"), ElementsAre("done", "failed", "skipped", "skipped", "done", "done"));
+}
+
+TEST_F(EngineTest, AStepThatHangsEndsAtItsDeadline) {
+  struct Hanging : ScriptedSteps {
+    Task<Result<StepEnd>> perform(StepRequest request) override {
+      if (request.step.name != "power-on") co_return StepEnd{};
+      CO_TRY(co_await pause_for(1h));
+      co_return StepEnd{};
+    }
+  } hanging;
+  auto steps = *plan_.nodes[0].steps;
+  steps[0].deadline = 1s;
+  plan_.nodes[0].steps = std::make_shared<const std::vector<PlannedStep>>(steps);
+  plan_.nodes.resize(1);
+  asio::io_context io;
+  Engine engine{1, plan_, initial_state(plan_), journal_, hanging, observer_, {1ms, 4ms}};
+
+  ASSERT_TRUE(run_to_end(io, engine.run()));
+
+  const auto& first = engine.state().nodes.at("n1").steps[0];
+  EXPECT_EQ(first.phase, StepState::Phase::failed);
+  EXPECT_THAT(first.detail, HasSubstr("not done within its deadline of 1 s"));
+}
+
+/// Stops the engine when a step begins.
+struct Stopping : Observer {
+  Engine* engine = nullptr;
+  std::string at{};
+  void on_event(const Event& event, const RunState&) override {
+    if (event.kind == EventKind::step_began && event.step == at) engine->stop(Stop::interrupt);
+  }
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+TEST_F(EngineTest, StopsInTheMiddleAndGoesOnLater) {
+  Stopping observer;
+  observer.at = "gpu-facts";
+  asio::io_context io;
+  Engine engine{1, plan_, initial_state(plan_), journal_, steps_, observer, {1ms, 4ms}};
+  observer.engine = &engine;
+
+  const auto stopped = run_to_end(io, engine.run());
+
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.assume_error().code, Code::kCancelled);
+  EXPECT_FALSE(engine.state().nodes.at("n1").steps[3].over());
+  ASSERT_TRUE(run());
+  EXPECT_THAT(phases("n1"), testing::Each("done"));
+}
+
+/// The contract: a crash after any single write, and the run goes on as if nothing had been.
+TEST_F(EngineTest, ACrashAtEveryWriteStartsNoStageTwiceAndLosesNoResult) {
+  ASSERT_TRUE(run());
+  const auto whole = journal_.events.size();
+  ASSERT_GT(whole, 20);
+
+  for (std::size_t room = 0; room < whole; ++room) {
+    journal_ = {};
+    steps_ = {};
+    journal_.room = room;
+
+    const auto crashed = run();
+    const auto kept = journal_.events;
+    journal_.room = 1'000'000;
+    const auto resumed = run();
+
+    ASSERT_FALSE(crashed) << "after " << room << " writes";
+    EXPECT_EQ(crashed.assume_error().code, Code::kStorage);
+    ASSERT_TRUE(resumed) << "after " << room << " writes";
+    EXPECT_THAT(phases("n1"), testing::Each("done")) << "after " << room << " writes";
+    EXPECT_THAT(phases("n2"), testing::Each("done")) << "after " << room << " writes";
+    const std::set<std::string> once(steps_.started.begin(), steps_.started.end());
+    EXPECT_EQ(once.size(), steps_.started.size()) << "a stage was started twice after " << room;
+    std::map<std::string, int> ended;
+    for (const auto& event : journal_.events)
+      if (event.kind == EventKind::step_ended) ++ended[event.node + "/" + event.step];
+    for (const auto& [which, times] : ended) EXPECT_EQ(times, 1) << which << " after " << room;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      EXPECT_EQ(journal_.events[i].step, kept[i].step) << "what was written is kept";
+  }
+}
+
+TEST(RunState, IgnoresEventsThatMakeNoSense) {
+  inventory::Node node;
+  node.name = "n1";
+  playbooks::Plan plan;
+  plan.nodes.push_back({&node, std::make_shared<const std::vector<PlannedStep>>(
+                                   std::vector{step(StepKind::power_on, "power-on")})});
+  auto state = initial_state(plan);
+  const auto before = state.nodes;
+
+  for (const auto& [who, what] : {std::pair{"n9", "power-on"}, {"n1", "none"}, {"", ""}}) {
+    Event event;
+    event.kind = EventKind::step_ended;
+    event.node = who;
+    event.step = what;
+    apply(state, plan, event);
+  }
+
+  EXPECT_EQ(state.nodes, before);
+}
+
+}  // namespace
+}  // namespace cupel::engine

@@ -1,0 +1,103 @@
+#include "orchestrator/handoff/slurm.h"
+
+#include <gmock/gmock.h>
+
+#include "orchestrator/handoff/slurm_conf.h"
+
+namespace cupel::handoff {
+namespace {
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// As slurm 22.05 prints it for a drained node.
+constexpr std::string_view kDrained =
+    "NodeName=node01 Arch=x86_64 CoresPerSocket=1 CPUAlloc=0 CPUEfctv=128 CPUTot=128 CPULoad=0.52 "
+    "AvailableFeatures=h100,ib ActiveFeatures=h100 Gres=gpu:h100:8(S:0-1) NodeAddr=127.0.0.1 "
+    "NodeHostName=localhost Port=17001 Version=22.05.8 OS=Linux 6.1.0 #1 SMP Debian 6.1.0-1 "
+    "RealMemory=1500000 AllocMem=0 FreeMem=20000 Sockets=128 Boards=1 "
+    "State=IDLE+DRAIN+DYNAMIC_NORM* "
+    "ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A Partitions=gpu "
+    "BootTime=2026-11-21T07:00:00 SlurmdStartTime=2026-11-21T07:10:00 LastBusyTime=Unknown "
+    "CfgTRES=cpu=128,mem=1500000M,billing=128 AllocTRES= CapWatts=n/a CurrentWatts=0 AveWatts=0 "
+    "ExtSensorsJoules=n/s ExtSensorsWatts=0 ExtSensorsTemp=n/s "
+    "Reason=cupel: not qualified (run 3), Wanted=all [root@2026-11-21T07:11:00]\n";
+
+TEST(ParseSlurmNode, ReadsTheLineByItsKeys) {
+  const auto node = parse_slurm_node(kDrained).value();
+
+  EXPECT_EQ(node.name, "node01");
+  EXPECT_THAT(node.state, ElementsAre("IDLE", "DRAIN", "DYNAMIC_NORM", "NOT_RESPONDING"));
+  EXPECT_TRUE(node.drained());
+  EXPECT_FALSE(node.busy());
+  EXPECT_EQ(node.reason, "cupel: not qualified (run 3), Wanted=all");
+  EXPECT_EQ(node.cpus, 128);
+  EXPECT_EQ(node.memory_bytes, 1500000.0 * 1024 * 1024);
+  EXPECT_EQ(node.gres, "gpu:h100:8(S:0-1)");
+  EXPECT_THAT(node.features, ElementsAre("h100", "ib"));
+}
+
+TEST(ParseSlurmNode, RefusesWhatIsNoNode) {
+  for (const auto text : {"", "Node none not found", "slurm_load_node error: x"})
+    EXPECT_EQ(parse_slurm_node(text).error().code, Code::kMalformed) << text;
+}
+
+TEST(SlurmReason, FitsIntoSlurmsTools) {
+  EXPECT_EQ(slurm_reason("a \"b\" 'c'\x1b[31m\nd"), "a b c[31md");
+  EXPECT_LE(slurm_reason(std::string(5000, 'x')).size(), 240);
+}
+
+inventory::Inventory two_nodes() {
+  inventory::Inventory inventory;
+  inventory::Profile profile;
+  profile.name = "p";
+  profile.gpu_type = "h100";
+  profile.slurm_cpus = 224;
+  profile.slurm_memory_bytes = 1000.0 * 1024 * 1024;
+  inventory::ExpectedParts gpus;
+  gpus.kind = inventory::PartKind::gpu;
+  gpus.count = 8;
+  profile.parts.push_back(gpus);
+  inventory.profiles.emplace("p", profile);
+  for (const int i : {1, 2}) {
+    inventory::Node node;
+    node.name = "n" + std::to_string(i);
+    node.slurm_name = node.name;
+    node.profile = "p";
+    node.ssh.endpoint = {"10.0.0." + std::to_string(i), 22};
+    inventory.nodes.push_back(node);
+  }
+  return inventory;
+}
+
+TEST(SlurmConf, PrintsWhatTheInventoryImplies) {
+  EXPECT_EQ(slurm_conf(two_nodes()),
+            "# slurm.conf\n"
+            "GresTypes=gpu\n"
+            "NodeName=n[1-2] NodeAddr=10.0.0.[1-2] CPUs=224 RealMemory=1000 Gres=gpu:h100:8 "
+            "State=UNKNOWN\n"
+            "PartitionName=gpu Nodes=n[1-2] State=UP\n"
+            "# gres.conf\n"
+            "NodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n");
+}
+
+TEST(SlurmConf, DoesNotZipWhatDoesNotFoldAlike) {
+  auto inventory = two_nodes();
+  std::swap(inventory.nodes[0].ssh.endpoint, inventory.nodes[1].ssh.endpoint);
+
+  const auto text = slurm_conf(inventory);
+
+  EXPECT_THAT(text, HasSubstr("NodeName=n1 NodeAddr=10.0.0.2 "));
+  EXPECT_THAT(text, HasSubstr("NodeName=n2 NodeAddr=10.0.0.1 "));
+}
+
+TEST(SlurmConf, SaysWhereSlurmDisagrees) {
+  const auto inventory = two_nodes();
+  auto node = parse_slurm_node(kDrained).value();
+
+  const auto found = disagreements(inventory.profiles.at("p"), node);
+
+  EXPECT_THAT(found, ElementsAre("node01: Slurm has CPUs=128, the profile says 224"));
+}
+
+}  // namespace
+}  // namespace cupel::handoff

@@ -1,0 +1,177 @@
+#include "orchestrator/store/store.h"
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "orchestrator/store/run_lock.h"
+
+namespace cupel::store {
+namespace {
+using engine::EventKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class StoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "cupel-store-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<Store> open() {
+    auto store = Store::open(folder_);
+    EXPECT_TRUE(store) << (store ? "" : store.assume_error().what);
+    return store ? std::move(store).assume_value() : nullptr;
+  }
+
+  void sql(const std::string& statement) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_ / "cupel.db").c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+  }
+
+  static store::Run run_on(std::vector<std::string> nodes) {
+    store::Run run;
+    run.playbook = "new-rack";
+    run.nodes = std::move(nodes);
+    return run;
+  }
+
+  static Event event(EventKind kind, std::string node = {}, std::string step = {}) {
+    Event made;
+    made.kind = kind;
+    made.node = std::move(node);
+    made.step = std::move(step);
+    made.data = {{"detail", "it's \"so\"\n"}};
+    return made;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(StoreTest, KeepsARunAndItsEventsOverARestart) {
+  RunId id = 0;
+  {
+    const auto store = open();
+    id = store->begin_run(run_on({"n1", "n2"})).value();
+    for (const auto kind : {EventKind::run_started, EventKind::step_began}) {
+      auto each = event(kind, kind == EventKind::step_began ? "n2" : "", "power-on");
+      ASSERT_TRUE(store->append(id, each));
+    }
+  }
+
+  const auto store = open();
+  const auto run = store->run(id).value();
+  const auto events = store->events(id).value();
+
+  EXPECT_EQ(run.playbook, "new-rack");
+  EXPECT_THAT(run.nodes, ElementsAre("n1", "n2"));
+  ASSERT_EQ(events.size(), 2);
+  EXPECT_EQ(events[1].sequence, 2);
+  EXPECT_EQ(events[1].data, event(EventKind::step_began).data);
+  EXPECT_EQ(store->events(id, "n2").value().size(), 1);
+  EXPECT_EQ(store->broken_at(id).value(), std::nullopt);
+}
+
+TEST_F(StoreTest, RefusesASecondRunOnTheSameNodesUntilTheFirstIsOver) {
+  const auto store = open();
+  const auto first = store->begin_run(run_on({"n1", "n2", "n3"})).value();
+
+  const auto second = store->begin_run(run_on({"n2", "n3", "n4"}));
+
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.assume_error().code, Code::kConflict);
+  EXPECT_EQ(second.assume_error().what,
+            "run 1 holds n[2-3]: wait for it, or cupel resume 1, or cupel cancel 1");
+  ASSERT_TRUE(store->begin_run(run_on({"n4"})));
+  auto end = event(EventKind::run_ended);
+  ASSERT_TRUE(store->append(first, end));
+  EXPECT_TRUE(store->begin_run(run_on({"n2", "n3"})));
+}
+
+TEST_F(StoreTest, SaysWhereItsChainWasBroken) {
+  const auto store = open();
+  const auto id = store->begin_run(run_on({"n1"})).value();
+  for (int i = 0; i < 4; ++i) {
+    auto each = event(EventKind::step_began, "n1", "step " + std::to_string(i));
+    ASSERT_TRUE(store->append(id, each));
+  }
+
+  sql("UPDATE event SET data = '{}' WHERE sequence = 3");
+
+  EXPECT_EQ(store->broken_at(id).value(), std::optional<std::int64_t>{3});
+}
+
+TEST_F(StoreTest, RefusesADatabaseOfANewerCupelPolitely) {
+  open();
+
+  sql("UPDATE schema_version SET version = 99");
+
+  const auto store = Store::open(folder_);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(store.assume_error().what, HasSubstr("written by a newer Cupel"));
+}
+
+TEST_F(StoreTest, KeepsEvidenceByItsHashAndNoticesWhenItChanges) {
+  const auto store = open();
+  const std::string bytes{"raw\0output", 10};
+
+  const auto hash = store->keep_evidence(bytes).value();
+
+  EXPECT_EQ(store->evidence(hash).value(), bytes);
+  EXPECT_EQ(store->keep_evidence(bytes).value(), hash);
+  fs::resize_file(folder_ / "evidence" / hash.substr(0, 2) / hash, 3);
+  EXPECT_EQ(store->evidence(hash).error().code, Code::kMalformed);
+  EXPECT_EQ(store->evidence("../../etc/passwd").error().code, Code::kInvalid);
+}
+
+TEST_F(StoreTest, PinsAKeyAndReplacesItOnlyOnAPersonsWord) {
+  const auto store = open();
+  EXPECT_EQ(store->pinned("ssh:n1"), std::nullopt);
+
+  store->pin("ssh:n1", "SHA256:one");
+  ASSERT_TRUE(store->repin("ssh:n1", "SHA256:two"));
+
+  EXPECT_EQ(store->pinned("ssh:n1"), "SHA256:two");
+}
+
+TEST_F(StoreTest, AFullDiskIsAnErrorAndLosesNothingThatWasWritten) {
+  const auto store = open();
+  const auto id = store->begin_run(run_on({"n1"})).value();
+  auto kept = event(EventKind::run_started);
+  ASSERT_TRUE(store->append(id, kept));
+  // SQLite itself refuses to grow: the same error (SQLITE_FULL) as on a full disk.
+  store->limit_pages(1);
+
+  auto lost = event(EventKind::step_began, "n1", "power-on");
+  lost.data["big"] = std::string(100'000, 'x');
+  const auto written = store->append(id, lost);
+
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.assume_error().code, Code::kStorage);
+  EXPECT_THAT(written.assume_error().what, HasSubstr("full"));
+  EXPECT_EQ(store->events(id).value().size(), 1);
+}
+
+TEST_F(StoreTest, ARunIsExecutedByOneProcessOnly) {
+  auto lock = RunLock::take(folder_, 7);
+  ASSERT_TRUE(lock);
+
+  EXPECT_EQ(RunLock::take(folder_, 7).error().code, Code::kConflict);
+  EXPECT_EQ(RunLock::holder(folder_, 7), ::getpid());
+  EXPECT_TRUE(RunLock::take(folder_, 8));
+  {
+    const auto gone = std::move(lock).assume_value();
+  }
+  EXPECT_EQ(RunLock::holder(folder_, 7), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cupel::store

@@ -1,0 +1,80 @@
+#pragma once
+// A BMC for tests: a captured tree over HTTPS on a thread of its own, with sessions, a power
+// button and a boot override, and with every bad habit that a test asks for. It shares no code with
+// the client under test.
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "inventory/model.h"
+
+namespace cupel::test {
+
+/// What to do to the next requests that fit, instead of answering them properly.
+struct Habit {
+  enum class Kind { answer, reset_connection, never_answer };
+  std::string method{};  // empty: any
+  std::string path{};    // that the request's begins with; empty: any
+  int times = 1;
+  Kind kind = Kind::answer;
+  int status = 503;
+  std::string body{};
+  std::map<std::string, std::string> headers{};
+  int skip = 0;  // let so many that fit pass first
+};
+
+/// What it was asked, so far.
+struct Asked {
+  int requests = 0;
+  int logins = 0;                    // POST to the sessions
+  int refused = 0;                   // of these, or of Basic, with wrong credentials
+  int open_sessions = 0;             // now
+  int most_in_flight = 0;            // at any time
+  int connections = 0;               // that completed a handshake
+  std::vector<std::string> lines{};  // "GET /redfish/v1"
+  std::vector<std::string> resets{};
+  std::vector<std::string> patches{};  // "URI If-Match body"
+};
+
+class HttpsServer {
+ public:
+  struct Options {
+    std::filesystem::path tree{};           // of a capture; empty: a small made-up machine
+    std::string password = "open sesame";   // of user "admin"
+    std::chrono::milliseconds thinking{0};  // before each answer
+    int looks_until_power_changes = 0;      // reads of the system after a reset
+    bool sessions_exhausted = false;        // 503 RAC0218 to every login
+    bool wants_if_match = false;            // 428 without, 412 with another ETag
+    bool forgets_patches = false;           // 200, and nothing changes
+  };
+
+  explicit HttpsServer(Options options);
+  HttpsServer(const HttpsServer&) = delete;
+  HttpsServer& operator=(const HttpsServer&) = delete;
+  ~HttpsServer();
+
+  inventory::Endpoint endpoint() const;
+  std::string fingerprint() const;      // "SHA256:..."
+  std::string certificate_pem() const;  // self-signed, for 127.0.0.1
+
+  void misbehave(Habit habit);
+  void set(const std::string& uri, json::value body);  // what it answers from now on
+  void expire_sessions();
+  void change(const std::function<void(Options&)>& how);
+  /// Same address, new key and certificate; all connections gone.
+  void restart_with_new_certificate();
+
+  Asked asked() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cupel::test
