@@ -2,9 +2,12 @@
 // A virtual rack as somebody wrote it down: how many nodes, of which kind, at which addresses, what
 // is wrong with them. Not the running rack: virtual_rack.h.
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "inventory/problem.h"
 #include "rehearsal/fault.h"
 
 namespace cupel::rehearsal {
@@ -34,5 +37,14 @@ struct RackSpec {
   BootTimes boot{};
   std::vector<NodeSpec> nodes{};
 };
+
+/// All nodes of a rack live on one loop, in one process.
+inline constexpr std::size_t kMostNodesOfARack = 256;
+
+/// A rack from YAML. Every error at once, with its place and the word that was most likely meant; on
+/// any error, nothing. Profiles come from `profiles/` beside `file`, or are shipped ones: parts are
+/// checked against them. Addresses are loopback ones only, so that no rack is ever open to a network.
+std::optional<RackSpec> parse_rack(std::string_view text, const std::string& file,
+                                   std::vector<inventory::Problem>& problems);
 
 }  // namespace cupel::rehearsal

@@ -99,7 +99,7 @@ Result<void> BmcServer::open() {
     return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
                                       std::to_string(endpoint_.port()) + ": " + failure.message()};
   }
-  endpoint_.port(acceptor_.local_endpoint().port());
+  if (endpoint_.port() == 0) endpoint_.port(acceptor_.local_endpoint().port());
   asio::co_spawn(executor_, accept(), [](std::exception_ptr) {});
   return ok();
 }
@@ -134,7 +134,12 @@ Task<void> BmcServer::accept() {
   for (;;) {
     auto [failure, socket] = co_await acceptor_.async_accept(kAwait);
     if (stopped_ || !acceptor_.is_open()) co_return;
-    if (failure || open_.size() >= kMostConnections) continue;
+    if (failure) {
+      // Out of descriptors, most likely: they do not come back by asking at once.
+      (void)co_await pause_for(std::chrono::milliseconds{100});
+      continue;
+    }
+    if (open_.size() >= kMostConnections) continue;
     boost::system::error_code ignored;
     (void)socket.set_option(tcp::no_delay{true}, ignored);
     const bool changed =

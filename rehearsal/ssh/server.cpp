@@ -13,6 +13,7 @@ SshServer::SshServer(asio::any_io_executor executor, Host& host, const Key& host
       host_key_{host_key},
       authorized_{authorized},
       endpoint_{endpoint},
+      reserved_{executor},
       acceptor_{executor} {
   host_.machine().subscribe([this](Machine::Event event) {
     if (stopped_) return;
@@ -47,10 +48,21 @@ void SshServer::set_host_key() {
 }
 
 Result<void> SshServer::bind() {
+  boost::system::error_code failure;
+  (void)reserved_.open(endpoint_.protocol(), failure);
+  if (!failure) (void)reserved_.set_option(asio::socket_base::reuse_address{true}, failure);
+  if (!failure) (void)reserved_.bind(endpoint_, failure);
+  if (failure) return in_use(failure.message());
+  endpoint_.port(reserved_.local_endpoint().port());
+  // Only listening says whether somebody else listens there already.
   TRY(open());
-  endpoint_.port(acceptor_.local_endpoint().port());
   if (!host_.machine().up()) close();
   return ok();
+}
+
+Error SshServer::in_use(const std::string& why) const {
+  return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
+                                    std::to_string(endpoint_.port()) + ": " + why};
 }
 
 Result<void> SshServer::open() {
@@ -61,9 +73,9 @@ Result<void> SshServer::open() {
   if (!failure) (void)acceptor_.bind(endpoint_, failure);
   if (!failure) (void)acceptor_.listen(128, failure);
   if (failure) {
-    acceptor_.close();
-    return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
-                                      std::to_string(endpoint_.port()) + ": " + failure.message()};
+    boost::system::error_code ignored;
+    (void)acceptor_.close(ignored);
+    return in_use(failure.message());
   }
   accept();
   return ok();
@@ -115,6 +127,8 @@ void SshServer::close() {
 void SshServer::stop() {
   if (std::exchange(stopped_, true)) return;
   close();
+  boost::system::error_code ignored;
+  (void)reserved_.close(ignored);
   if (bind_) ssh_bind_free(bind_);
   bind_ = nullptr;
 }

@@ -31,7 +31,8 @@ class SshServer {
             asio::ip::tcp::endpoint endpoint);
   ~SshServer();
 
-  /// Reserves the port by listening once, so that a port of 0 becomes a number. Errors: kConflict.
+  /// Takes the port for as long as the server lives, so that a port of 0 becomes a number; whoever
+  /// connects while the node is off is refused. Errors: kConflict.
   Result<void> bind();
   std::uint16_t port() const { return endpoint_.port(); }
   SshCounters counters() const;
@@ -42,6 +43,7 @@ class SshServer {
  private:
   friend class SshConnection;
   Result<void> open();
+  Error in_use(const std::string& why) const;
   void close();
   void accept();
   void took(asio::ip::tcp::socket socket);
@@ -54,6 +56,7 @@ class SshServer {
   const Key& authorized_;
   Key changed_key_{};  // what it shows instead, where a fault says so
   asio::ip::tcp::endpoint endpoint_;
+  asio::ip::tcp::acceptor reserved_;  // bound, never listening: nobody else gets the port
   asio::ip::tcp::acceptor acceptor_;
   ssh_bind_struct* bind_ = nullptr;
   std::set<std::shared_ptr<SshConnection>> connections_;
