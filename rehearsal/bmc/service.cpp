@@ -123,7 +123,7 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   }
   if (asks_for_unknown(request.target))
     return redfish_error(501, "QueryNotSupported", "Querying is not supported.");
-  if (reads) return read(path);
+  if (reads && !path.contains("/Actions/")) return read(path);
   return act(request, path);
 }
 

@@ -21,8 +21,7 @@ json::object boot(const BootOverride& boot) {
           {"BootSourceOverrideMode@Redfish.AllowableValues", values({"UEFI"})},
           {"BootSourceOverrideTarget", boot.target},
           {"BootSourceOverrideTarget@Redfish.AllowableValues",
-           values({"None", "Pxe", "Cd", "Usb", "Hdd", "BiosSetup", "UefiShell", "UefiHttp"})},
-          {"BootOptions", link(std::string{kSystem} + "/BootOptions")}};
+           values({"None", "Pxe", "Cd", "Usb", "Hdd", "BiosSetup", "UefiShell", "UefiHttp"})}};
 }
 
 void add_host(ResourceTree& tree, const Machine& machine) {
