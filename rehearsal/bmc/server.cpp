@@ -1,0 +1,187 @@
+#include "rehearsal/bmc/server.h"
+
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+
+#include "base/text.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = asio::ip::tcp;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+asio::ssl::context context_of(const Certificate& certificate) {
+  asio::ssl::context context{asio::ssl::context::tls_server};
+  context.set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  context.use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem);
+  context.use_private_key(asio::buffer(certificate.key_pem), asio::ssl::context::pem);
+  return context;
+}
+
+HttpRequest plain_of(http::request<http::string_body> request) {
+  HttpRequest plain{.method = std::string{request.method_string()},
+                    .target = std::string{request.target()}};
+  for (const auto& field : request)
+    plain.headers[lower_case(std::string_view{field.name_string()})] = std::string{field.value()};
+  plain.body = std::move(request.body());
+  return plain;
+}
+
+http::response<http::string_body> wire_of(HttpResponse plain, unsigned version, bool keep_alive,
+                                          bool head) {
+  http::response<http::string_body> response{static_cast<http::status>(plain.status), version};
+  response.set(http::field::server, "AMI MegaRAC Redfish Service");
+  for (const auto& [name, value] : plain.headers) response.set(name, value);
+  response.keep_alive(keep_alive);
+  response.body() = std::move(plain.body);
+  // RFC 9110, 8.6: a 204 has no Content-Length.
+  if (plain.status != 204 && !head) response.prepare_payload();
+  return response;
+}
+
+}  // namespace
+
+struct BmcServer::Tls {
+  asio::ssl::context own;
+  asio::ssl::context another;  // what it shows instead, where a fault says so
+};
+
+class BmcServer::Connection {
+ public:
+  Connection(tcp::socket socket, asio::ssl::context& context)
+      : stream{beast::tcp_stream{std::move(socket)}, context} {}
+
+  /// Whatever waits on it ends at once.
+  void close() { stream.next_layer().close(); }
+  void allow(std::chrono::seconds patience) { stream.next_layer().expires_after(patience); }
+
+  beast::ssl_stream<beast::tcp_stream> stream;
+};
+
+BmcServer::BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
+                     Certificate certificate, tcp::endpoint endpoint)
+    : executor_{executor},
+      machine_{machine},
+      service_{machine, std::move(account)},
+      certificate_{std::move(certificate)},
+      endpoint_{endpoint},
+      acceptor_{executor},
+      restart_timer_{executor} {
+  service_.on_restart = [this] { restart(); };
+}
+
+BmcServer::~BmcServer() { stop(); }
+
+Result<void> BmcServer::listen() {
+  TRY(auto another, make_certificate(machine_.name() + "-bmc", endpoint_.address().to_string()));
+  try {
+    tls_.reset(new Tls{context_of(certificate_), context_of(another)});
+  } catch (const std::exception& error) {
+    return Error{Code::kFailed, "TLS of " + machine_.name() + ": " + error.what()};
+  }
+  return open();
+}
+
+Result<void> BmcServer::open() {
+  boost::system::error_code failure;
+  (void)acceptor_.open(endpoint_.protocol(), failure);
+  if (!failure) (void)acceptor_.set_option(asio::socket_base::reuse_address{true}, failure);
+  if (!failure) (void)acceptor_.bind(endpoint_, failure);
+  if (!failure) (void)acceptor_.listen(128, failure);
+  if (failure) {
+    boost::system::error_code ignored;
+    (void)acceptor_.close(ignored);
+    return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
+                                      std::to_string(endpoint_.port()) + ": " + failure.message()};
+  }
+  if (endpoint_.port() == 0) endpoint_.port(acceptor_.local_endpoint().port());
+  asio::co_spawn(executor_, accept(), [](std::exception_ptr) {});
+  return ok();
+}
+
+void BmcServer::close() {
+  boost::system::error_code ignored;
+  (void)acceptor_.close(ignored);
+  for (const auto& connection : open_) connection->close();
+}
+
+void BmcServer::stop() {
+  if (std::exchange(stopped_, true)) return;
+  restart_timer_.cancel();
+  close();
+}
+
+/// Gone in a moment, so that the answer still goes out; back when a BMC has booted.
+void BmcServer::restart() {
+  constexpr std::chrono::milliseconds kParting{100};
+  restart_timer_.expires_after(kParting);
+  restart_timer_.async_wait([this](boost::system::error_code cancelled) {
+    if (cancelled || stopped_) return;
+    close();
+    restart_timer_.expires_after(machine_.clock().real(kRestart));
+    restart_timer_.async_wait([this](boost::system::error_code stopped) {
+      if (!stopped && !stopped_) (void)open();
+    });
+  });
+}
+
+Task<void> BmcServer::accept() {
+  for (;;) {
+    auto [failure, socket] = co_await acceptor_.async_accept(kAwait);
+    if (stopped_ || !acceptor_.is_open()) co_return;
+    if (failure) {
+      // Out of descriptors, most likely: they do not come back by asking at once.
+      (void)co_await pause_for(std::chrono::milliseconds{100});
+      continue;
+    }
+    if (open_.size() >= kMostConnections) continue;
+    boost::system::error_code ignored;
+    (void)socket.set_option(tcp::no_delay{true}, ignored);
+    const bool changed =
+        find_fault(machine_.faults(), FaultKind::bmc_certificate_changed) != nullptr;
+    auto connection =
+        std::make_shared<Connection>(std::move(socket), changed ? tls_->another : tls_->own);
+    open_.insert(connection);
+    asio::co_spawn(executor_, serve(connection), [this, connection](std::exception_ptr) {
+      connection->close();
+      open_.erase(connection);
+    });
+  }
+}
+
+Task<void> BmcServer::serve(std::shared_ptr<Connection> connection) {
+  auto& stream = connection->stream;
+  connection->allow(kIdle);
+  const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
+  if (refused) co_return;
+  beast::flat_buffer buffer{kMostHeader + kMostBody};
+  for (bool again = true; again;) {
+    http::request_parser<http::string_body> parser;
+    parser.body_limit(kMostBody);
+    parser.header_limit(kMostHeader);
+    connection->allow(kIdle);
+    const auto [failure, taken] = co_await http::async_read(stream, buffer, parser, kAwait);
+    const bool too_long = failure == http::error::body_limit;
+    if (failure && !too_long) co_return;
+    auto request = parser.release();
+    again = request.keep_alive() && !too_long;
+    const auto version = request.version();
+    const bool head = request.method() == http::verb::head;
+    auto plain = too_long
+                     ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
+                     : service_.handle(plain_of(std::move(request)));
+    auto response = wire_of(std::move(plain), version, again, head);
+    const auto [lost, sent] = co_await http::async_write(stream, response, kAwait);
+    if (lost) co_return;
+  }
+  constexpr std::chrono::seconds kParting{2};
+  connection->allow(kParting);
+  co_await stream.async_shutdown(kAwait);
+}
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,58 @@
+#pragma once
+// One BMC's HTTPS: sockets, TLS and HTTP around service.h. There whether the machine is on or off.
+// Everything on the rack's loop.
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+#include <set>
+
+#include "base/task.h"
+#include "rehearsal/bmc/certificate.h"
+#include "rehearsal/bmc/service.h"
+
+namespace cupel::rehearsal {
+
+class BmcServer {
+ public:
+  static constexpr std::size_t kMostConnections = 16;
+  static constexpr std::size_t kMostBody = 1u << 20;
+  static constexpr std::uint32_t kMostHeader = 16 * 1024;
+  static constexpr std::chrono::seconds kIdle{60};   // of our time: the client's clock counts it
+  static constexpr VirtualTime kRestart{90};  // a BMC's own boot
+
+  /// `machine` must outlive it.
+  BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
+            Certificate certificate, asio::ip::tcp::endpoint endpoint);
+  ~BmcServer();
+
+  /// Listens from now on; a port of 0 becomes a number. Errors: kConflict, kFailed.
+  Result<void> listen();
+  std::uint16_t port() const { return endpoint_.port(); }
+  BmcService& service() { return service_; }
+  std::size_t connections() const { return open_.size(); }
+
+  /// Closes everything. Its coroutines end when the loop next runs.
+  void stop();
+
+ private:
+  struct Tls;
+  class Connection;
+
+  Result<void> open();
+  void close();
+  void restart();
+  Task<void> accept();
+  Task<void> serve(std::shared_ptr<Connection> connection);
+
+  asio::any_io_executor executor_;
+  Machine& machine_;
+  BmcService service_;
+  Certificate certificate_;
+  asio::ip::tcp::endpoint endpoint_;
+  asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer restart_timer_;
+  std::unique_ptr<Tls> tls_;
+  std::set<std::shared_ptr<Connection>> open_;
+  bool stopped_ = false;
+};
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,236 @@
+#include "rehearsal/hardware.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using inventory::ExpectedParts;
+using inventory::PartKind;
+
+/// Serial numbers and the like: stable for a node's name, different for its neighbour's.
+class Seeded {
+ public:
+  Seeded(std::string node, std::uint64_t seed) : start_{fmt::format("{}/{}", seed, node)} {}
+
+  std::string hex(std::string_view what, std::size_t digits) const {
+    return sha256_hex(start_ + "/" + std::string{what}).substr(0, digits);
+  }
+  std::string digits(std::string_view what, std::size_t count) const {
+    auto text = sha256_hex(start_ + "#" + std::string{what});
+    for (char& c : text)
+      if (c >= 'a') c = static_cast<char>('0' + (c - 'a'));
+    return text.substr(0, count);
+  }
+  std::string uuid(std::string_view what) const {
+    const auto h = hex(what, 32);
+    return fmt::format("{}-{}-{}-{}-{}", h.substr(0, 8), h.substr(8, 4), h.substr(12, 4),
+                       h.substr(16, 4), h.substr(20, 12));
+  }
+
+ private:
+  std::string start_;
+};
+
+const ExpectedParts* expected(const inventory::Profile& profile, PartKind kind) {
+  for (const auto& parts : profile.parts)
+    if (parts.kind == kind) return &parts;
+  return nullptr;
+}
+
+std::string model_of(const ExpectedParts& parts, std::string otherwise) {
+  return parts.models.empty() ? std::move(otherwise) : parts.models.front();
+}
+
+/// "0000:1b:00.0", however short the profile wrote it; where it wrote none, one of our own.
+std::string pci_of(const ExpectedParts& parts, int index, int first_bus) {
+  if (index < static_cast<int>(parts.pci.size())) {
+    auto address = lower_case(parts.pci[static_cast<std::size_t>(index)]);
+    if (address.size() == 7) address = "0000:" + address;
+    if (address.size() == 16) address = address.substr(4);
+    return address;
+  }
+  return fmt::format("0000:{:02x}:00.0", first_bus + index);
+}
+
+/// What the driver counts of a nominal size: 81559 MiB where 80 GiB is printed on the box.
+double framebuffer(std::string_view model, double nominal) {
+  constexpr double kMiB = 1048576;
+  if (model.contains("H100 80GB")) return 81559 * kMiB;
+  if (model.contains("H200")) return 143771 * kMiB;
+  return nominal;
+}
+
+struct Maker {
+  const inventory::Profile& profile;
+  std::span<const Fault> faults;
+  Seeded seeded;
+  Hardware made{};
+
+  bool has(FaultKind kind, const std::string& part) const {
+    return find_fault(faults, kind, part) != nullptr;
+  }
+  void gpus(const ExpectedParts& parts);
+  void dimms(const ExpectedParts& parts);
+  void drives(const ExpectedParts& parts);
+  void psus(const ExpectedParts& parts);
+  void cpus(const ExpectedParts& parts);
+  void adapters(const ExpectedParts& parts);
+  void firmware();
+};
+
+void Maker::gpus(const ExpectedParts& parts) {
+  for (int i = 0; i < parts.count; ++i) {
+    Gpu gpu{.index = i, .name = fmt::format("gpu{}", i)};
+    if (has(FaultKind::gpu_missing, gpu.name)) continue;
+    gpu.model = model_of(parts, "H100 80GB HBM3");
+    gpu.serial = "165" + seeded.digits(gpu.name, 10);
+    gpu.uuid = "GPU-" + seeded.uuid(gpu.name);
+    gpu.pci = pci_of(parts, i, 0x18 + i * 7);
+    gpu.bytes = framebuffer(gpu.model, parts.size_bytes.value_or(80.0 * 1073741824));
+    gpu.vbios = made.version(fmt::format("HGX_FW_GPU_SXM_{}", i + 1),
+                             made.version("gpu", "96.00.89.00.01"));
+    gpu.numa = i * 2 / std::max(parts.count, 1);
+    if (const auto* ecc = find_fault(faults, FaultKind::gpu_ecc, gpu.name))
+      gpu.uncorrected = static_cast<std::uint64_t>(ecc->errors.value_or(3));
+    gpu.remap_pending = has(FaultKind::gpu_remap_pending, gpu.name);
+    if (const auto* slow = find_fault(faults, FaultKind::gpu_slow_link, gpu.name)) {
+      gpu.gen = slow->gen.value_or(gpu.gen);
+      gpu.width = slow->width.value_or(slow->gen ? gpu.width : gpu.width / 2);
+    }
+    made.gpus.push_back(std::move(gpu));
+  }
+}
+
+void Maker::dimms(const ExpectedParts& parts) {
+  const int sockets = 2;
+  const int each = std::max(1, (parts.count + sockets - 1) / sockets);
+  for (int i = 0; i < parts.count; ++i) {
+    const char bank = static_cast<char>('A' + i / each);
+    Dimm dimm{.name = fmt::format("dimm {}{}", bank, i % each + 1),
+              .locator = fmt::format("DIMM_{}{}", bank, i % each + 1)};
+    dimm.model = model_of(parts, "MTC40F2046S1RC48BA1");
+    dimm.manufacturer = "Micron";
+    dimm.serial = seeded.hex(dimm.name, 8);
+    for (char& c : dimm.serial) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    dimm.bytes = parts.size_bytes.value_or(64.0 * 1073741824);
+    if (const auto* small = find_fault(faults, FaultKind::dimm_too_small, dimm.name))
+      dimm.bytes = small->bytes.value_or(dimm.bytes / 2);
+    dimm.present = !has(FaultKind::dimm_missing, dimm.name);
+    made.dimms.push_back(std::move(dimm));
+  }
+}
+
+void Maker::drives(const ExpectedParts& parts) {
+  for (int i = 0; i < parts.count; ++i) {
+    Drive drive{.name = fmt::format("nvme{}", i)};
+    if (has(FaultKind::nvme_missing, drive.name)) continue;
+    drive.model = model_of(parts, "SAMSUNG MZQL23T8HCLS-00A07");
+    drive.serial = "S64H" + seeded.digits(drive.name, 10);
+    drive.pci = pci_of(parts, i, 0x82);
+    drive.bytes = parts.size_bytes.value_or(3840755982336.0);
+    drive.slow = has(FaultKind::disk_slow, drive.name);
+    drive.broken = has(FaultKind::disk_errors, drive.name);
+    made.drives.push_back(std::move(drive));
+  }
+}
+
+void Maker::psus(const ExpectedParts& parts) {
+  for (int i = 0; i < parts.count; ++i) {
+    Psu psu{.name = fmt::format("psu{}", i)};
+    if (has(FaultKind::psu_missing, psu.name)) continue;
+    psu.model = model_of(parts, "ECD16020137");
+    psu.serial = "DTHTCT" + seeded.digits(psu.name, 7);
+    psu.firmware = made.version("psu", "2.2-2.1-2.4");
+    made.psus.push_back(std::move(psu));
+  }
+}
+
+void Maker::cpus(const ExpectedParts& parts) {
+  for (int i = 0; i < parts.count; ++i)
+    made.cpus.push_back({.name = fmt::format("cpu{}", i),
+                         .model = model_of(parts, "Intel(R) Xeon(R) Platinum 8480C"),
+                         .cores = static_cast<int>(parts.cores.value_or(56))});
+}
+
+void Maker::adapters(const ExpectedParts& parts) {
+  const bool infiniband = parts.kind == PartKind::hca;
+  for (int i = 0; i < parts.count; ++i) {
+    Adapter adapter{.name = infiniband ? fmt::format("mlx5_{}", i) : fmt::format("eno{}", i + 1)};
+    adapter.infiniband = infiniband;
+    adapter.model = model_of(parts, infiniband ? "MT4129" : "Ethernet Controller E810-C");
+    adapter.serial = "MT" + seeded.digits(adapter.name, 10);
+    adapter.pci = pci_of(parts, i, infiniband ? 0x9a : 0x29);
+    const auto h = seeded.hex(adapter.name, 10);
+    adapter.mac = fmt::format("{}:{}:{}:{}:{}:{}", infiniband ? "94" : "a0", h.substr(0, 2),
+                              h.substr(2, 2), h.substr(4, 2), h.substr(6, 2), h.substr(8, 2));
+    const auto g = seeded.hex(adapter.name + "guid", 10);
+    adapter.guid = fmt::format("946d:ae{}:{}:{}", g.substr(0, 2), g.substr(2, 4), g.substr(6, 4));
+    adapter.firmware = infiniband ? made.version("hca", "28.39.1002") : "4.20";
+    adapter.numa = i * 2 / std::max(parts.count, 1);
+    made.adapters.push_back(std::move(adapter));
+  }
+}
+
+void Maker::firmware() {
+  for (const auto& expected_version : profile.firmware)
+    made.firmware[expected_version.component] = expected_version.version;
+  for (const auto& fault : faults)
+    if (fault.kind == FaultKind::wrong_firmware) made.firmware[fault.component] = fault.version;
+}
+
+}  // namespace
+
+double Hardware::memory_bytes() const {
+  double sum = 0;
+  for (const auto& dimm : dimms)
+    if (dimm.present) sum += dimm.bytes;
+  return sum;
+}
+
+int Hardware::cores() const {
+  int sum = 0;
+  for (const auto& cpu : cpus) sum += cpu.cores;
+  return sum;
+}
+
+std::string Hardware::version(const std::string& component, std::string otherwise) const {
+  const auto found = firmware.find(component);
+  return found == firmware.end() ? std::move(otherwise) : found->second;
+}
+
+Hardware make_hardware(const inventory::Profile& profile, const std::string& node,
+                       std::uint64_t seed, std::span<const Fault> faults) {
+  Maker maker{.profile = profile, .faults = faults, .seeded = Seeded{node, seed}};
+  auto& made = maker.made;
+  made.node = node;
+  made.profile = profile.name;
+  made.manufacturer = "NVIDIA";
+  made.model = "DGXH100";
+  if (const auto* system = expected(profile, PartKind::system))
+    made.model = model_of(*system, made.model);
+  made.serial = "1660" + maker.seeded.digits("system", 9);
+  made.uuid = maker.seeded.uuid("system");
+  made.idle_watts = profile.draw.idle_watts;
+  made.loaded_watts = profile.draw.loaded_watts;
+  maker.firmware();
+  for (const auto& parts : profile.parts) switch (parts.kind) {
+      case PartKind::gpu: maker.gpus(parts); break;
+      case PartKind::dimm: maker.dimms(parts); break;
+      case PartKind::nvme: maker.drives(parts); break;
+      case PartKind::psu: maker.psus(parts); break;
+      case PartKind::cpu: maker.cpus(parts); break;
+      case PartKind::hca:
+      case PartKind::nic: maker.adapters(parts); break;
+      case PartKind::switch_chip:
+      case PartKind::firmware:
+      case PartKind::bmc:
+      case PartKind::system: break;
+    }
+  return made;
+}
+
+}  // namespace cupel::rehearsal

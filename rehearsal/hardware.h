@@ -1,0 +1,81 @@
+#pragma once
+// What is screwed into one virtual machine: made from its profile and its faults, the same every time
+// for the same name and seed. Data only.
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inventory/profile.h"
+#include "rehearsal/fault.h"
+
+namespace cupel::rehearsal {
+
+struct Gpu {
+  int index = 0;  // position on the baseboard, also where a neighbour is missing
+  std::string name{};  // "gpu0"
+  std::string model{};  // "H100 80GB HBM3"
+  std::string serial{}, uuid{}, pci{};
+  double bytes = 0;
+  std::string vbios{};
+  int gen = 5, gen_max = 5, width = 16, width_max = 16;
+  std::uint64_t uncorrected = 0;
+  bool remap_pending = false;
+  int numa = 0;
+};
+
+struct Cpu {
+  std::string name{}, model{};
+  int cores = 0;
+};
+
+struct Dimm {
+  std::string name{};     // "dimm A7"
+  std::string locator{};  // "DIMM_A7"
+  std::string model{}, serial{}, manufacturer{};
+  double bytes = 0;
+  bool present = true;
+};
+
+struct Drive {
+  std::string name{}, model{}, serial{}, pci{};
+  double bytes = 0;
+  bool slow = false, broken = false;
+};
+
+struct Psu {
+  std::string name{}, model{}, serial{}, firmware{};
+};
+
+struct Adapter {
+  std::string name{};  // "mlx5_0" or "eno1"
+  std::string model{}, serial{}, pci{}, mac{}, guid{}, firmware{};
+  bool infiniband = false;
+  int numa = 0;
+};
+
+struct Hardware {
+  std::string node, profile;
+  std::string manufacturer, model, serial, uuid;
+  std::vector<Gpu> gpus;
+  std::vector<Cpu> cpus;
+  std::vector<Dimm> dimms;
+  std::vector<Drive> drives;
+  std::vector<Psu> psus;
+  std::vector<Adapter> adapters;
+  std::map<std::string, std::string> firmware;  // component: version
+  double idle_watts = 0, loaded_watts = 0;
+
+  double memory_bytes() const;
+  int cores() const;
+  int threads() const { return cores() * 2; }
+  /// The version of a component, or `otherwise` where the profile does not speak of it.
+  std::string version(const std::string& component, std::string otherwise) const;
+};
+
+/// Never fails: what a profile does not say gets a plausible default.
+Hardware make_hardware(const inventory::Profile& profile, const std::string& node,
+                       std::uint64_t seed, std::span<const Fault> faults);
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,99 @@
+#pragma once
+// One virtual machine: its hardware, its power, its boots. State changes only by events in time; who
+// wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC, not its
+// operating system.
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "rehearsal/hardware.h"
+#include "rehearsal/rack_spec.h"
+
+namespace cupel::rehearsal {
+
+enum class Power { off, powering_on, on, powering_off };
+std::string_view to_string(Power power);
+
+enum class Reset { on, force_off, graceful_shutdown, force_restart, graceful_restart, power_cycle };
+
+struct BootOverride {
+  std::string enabled = "Disabled";  // Disabled, Once, Continuous
+  std::string target = "None";
+  std::string mode = "UEFI";
+  friend bool operator==(const BootOverride&, const BootOverride&) = default;
+};
+
+class Machine {
+ public:
+  enum class Event {
+    powered,   // the power state changed
+    went_down,  // the operating system is gone, with everything that ran in it
+    booted,    // the operating system is up
+    refitted,  // the hardware changed
+  };
+  using Listener = std::function<void(Event)>;
+
+  Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
+          std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults);
+
+  const std::string& name() const { return name_; }
+  const Clock& clock() const { return clock_; }
+  const Hardware& hardware() const { return hardware_; }
+  std::span<const Fault> faults() const { return faults_; }
+  /// A BMC's faults need no new hardware; parts come and go at once, as if hot-plugged.
+  void set_faults(std::vector<Fault> faults);
+
+  Power power() const { return power_; }
+  /// What a BMC would say: the truth of a moment ago.
+  Power reported_power() const;
+  bool up() const { return up_; }
+  int boots() const { return boots_; }
+  /// What the last boot was told to start from; "None" without an override.
+  const std::string& booted_from() const { return booted_from_; }
+
+  BootOverride boot_override{};
+
+  /// The button. False where it makes no sense now (restart of a machine that is off).
+  bool press(Reset reset);
+
+  /// Listeners stay for the machine's life and are called on its loop.
+  void subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  /// No event happens after this.
+  void stop() { timer_.cancel(); }
+
+ private:
+  void tell(Event event);
+  void set_power(Power power);
+  void go_down();
+  void after(VirtualTime span, void (Machine::*next)());
+  void turn_on();
+  void start_post();
+  void finish_boot();
+  void cut_power();
+  void finish_power_off();
+  void turn_off_then_on();
+  void restart_at_once();
+
+  const Clock& clock_;
+  inventory::Profile profile_;
+  std::string name_;
+  std::uint64_t seed_;
+  BootTimes times_;
+  std::vector<Fault> faults_;
+  Hardware hardware_;
+  asio::steady_timer timer_;
+  std::uint64_t generation_ = 0;  // a timer that was overtaken does nothing
+  std::vector<Listener> listeners_;
+  Power power_ = Power::off;
+  Power power_before_ = Power::off;
+  VirtualTime power_changed_{-1e9};
+  bool up_ = false;
+  bool on_again_ = false;
+  int boots_ = 0;
+  std::string booted_from_ = "None";
+};
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,50 @@
+#pragma once
+// A virtual rack as somebody wrote it down: how many nodes, of which kind, at which addresses, what
+// is wrong with them. Not the running rack: virtual_rack.h.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/problem.h"
+#include "rehearsal/fault.h"
+
+namespace cupel::rehearsal {
+
+/// How long the parts of a boot take, in the rack's own time.
+struct BootTimes {
+  VirtualTime power_on{5};   // from the button to On
+  VirtualTime power_off{3};  // from the button to Off
+  VirtualTime shutdown{15};  // of an operating system that was asked politely
+  VirtualTime post{120};     // from On to SSH
+  VirtualTime report_lag{2};  // how far a BMC's PowerState trails the machine
+  friend bool operator==(const BootTimes&, const BootTimes&) = default;
+};
+
+struct NodeSpec {
+  std::string name;
+  std::string bmc_address;
+  std::uint16_t bmc_port = 0;  // 0: the operating system chooses
+  std::string ssh_address;
+  std::uint16_t ssh_port = 0;
+  std::vector<Fault> faults{};
+};
+
+struct RackSpec {
+  std::string name;
+  std::string profile;
+  BootTimes boot{};
+  std::vector<NodeSpec> nodes{};
+};
+
+/// All nodes of a rack live on one loop, in one process.
+inline constexpr std::size_t kMostNodesOfARack = 256;
+
+/// A rack from YAML. Every error at once, with its place and the word that was most likely meant; on
+/// any error, nothing. Profiles come from `profiles/` beside `file`, or are shipped ones: parts are
+/// checked against them. Addresses are loopback ones only, so that no rack is ever open to a network.
+std::optional<RackSpec> parse_rack(std::string_view text, const std::string& file,
+                                   std::vector<inventory::Problem>& problems);
+
+}  // namespace cupel::rehearsal

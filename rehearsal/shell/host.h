@@ -1,0 +1,60 @@
+#pragma once
+// The operating system of one virtual node while it is up: process table, files, boot id. It dies with
+// the machine's power; its disk does not.
+#include <boost/asio/any_io_executor.hpp>
+
+#include "rehearsal/machine.h"
+#include "rehearsal/shell/process.h"
+
+namespace cupel::rehearsal {
+
+class Host {
+ public:
+  static constexpr std::size_t kMostProcesses = 512;
+  static constexpr std::uint64_t kDiskBytes = 256u << 20;
+
+  Host(asio::any_io_executor executor, Machine& machine);
+
+  Machine& machine() { return machine_; }
+  FileSystem& disk() { return disk_; }
+  asio::any_io_executor executor() const { return executor_; }
+
+  /// A new process with its parent's files, folder and environment; nullptr where there are too many.
+  ProcessPtr fork(Process* parent, std::string command);
+  /// Its body begins on the loop; its end is told to whoever waits.
+  void start(const ProcessPtr& process, Task<int> body);
+
+  /// As kill(2): a number, or -group. False where there is none.
+  bool signal(int target, int which);
+  ProcessPtr process(int number) const;
+  const std::map<int, ProcessPtr>& processes() const { return processes_; }
+  std::size_t running() const { return running_; }
+
+  /// A command line as sshd would run it: the root user's login shell, with these three streams.
+  ProcessPtr run(std::string command_line, OpenFilePtr in, OpenFilePtr out, OpenFilePtr err,
+                 std::map<std::string, std::string> environment,
+                 std::function<void(int status)> on_exit);
+
+  /// Kills everything. Bodies end when the loop next runs.
+  void kill_all();
+
+  const std::string& boot_id() const { return boot_id_; }
+  double booted_at() const { return booted_at_; }
+  /// As dmesg says it.
+  std::string kernel_log() const;
+
+ private:
+  void boot();
+  void finished(const ProcessPtr& process, int status);
+
+  asio::any_io_executor executor_;
+  Machine& machine_;
+  FileSystem disk_{kDiskBytes};
+  std::map<int, ProcessPtr> processes_;
+  std::size_t running_ = 0;
+  int next_number_ = 1000;
+  std::string boot_id_;
+  double booted_at_ = 0;
+};
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,78 @@
+#pragma once
+// One process of a virtual node: a coroutine with a number, a group, open files and signals. It never
+// runs anything on the host.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rehearsal/clock.h"
+#include "rehearsal/shell/open_file.h"
+
+namespace cupel::rehearsal {
+
+class Host;
+
+class Process : public std::enable_shared_from_this<Process> {
+ public:
+  Process(Host& host, asio::any_io_executor executor, int number);
+
+  Host& host;
+  const int number;
+  int parent = 0;
+  int group = 0;
+  int session = 0;
+  std::string command{};
+  std::string folder = "/root";
+  unsigned mask = 022;
+  std::map<std::string, std::string> environment{};
+  std::map<int, OpenFilePtr> files{};
+  std::set<int> ignored{};   // signals
+  std::set<int> caught{};    // signals with a trap
+  std::vector<int> pending{};  // caught, and not yet handled
+  std::function<void(int status)> on_exit{};
+
+  bool ended() const { return exit_status_.has_value(); }
+  int exit_status() const { return exit_status_.value_or(0); }
+  /// The signal that ends it, or 0.
+  int fatal() const { return fatal_; }
+  bool interrupted() const { return fatal_ != 0 || !pending.empty(); }
+
+  void signal(int number);
+  /// Somebody changed something that this process waits for: it looks again.
+  void wake() { timer_.cancel(); }
+  /// Until somebody calls wake().
+  Task<void> block();
+  Task<void> block_until(Clock::Real::time_point when);
+  /// By the node's clock. False if a signal came first.
+  Task<bool> sleep(VirtualTime span);
+  /// Lets everybody else on the loop have a turn.
+  Task<void> yield();
+
+  Task<int> write(int descriptor, std::string_view bytes);
+  Task<int> read(int descriptor, std::string& into, std::size_t limit);
+  /// Until the end of the file; bounded.
+  Task<int> read_all(int descriptor, std::string& into);
+  Task<void> say(std::string_view bytes) { co_await write(1, bytes); }
+  Task<void> complain(std::string_view bytes) { co_await write(2, bytes); }
+
+  double now() const;
+  std::string path(std::string_view relative) const {
+    return FileSystem::absolute(folder, relative);
+  }
+  FileSystem& disk() const;
+
+ private:
+  friend class Host;
+  std::optional<int> exit_status_{};
+  int fatal_ = 0;
+  asio::steady_timer timer_;
+};
+using ProcessPtr = std::shared_ptr<Process>;
+
+/// 15 for "TERM", "SIGTERM" and "15"; nothing for what is no signal.
+std::optional<int> signal_number(std::string_view name);
+std::string signal_name(int number);
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,22 @@
+#pragma once
+// What a node's /proc, /sys, /dev and /etc say: made from the machine's hardware.
+#include <memory>
+#include <string_view>
+
+namespace cupel::rehearsal {
+
+class Host;
+class Process;
+
+inline constexpr std::string_view kKernelRelease = "6.1.0-21-amd64";
+
+/// What an installed disk holds: /etc, /root, /var, the programs' names. Once in a node's life.
+void plant_disk(Host& host);
+
+/// What the kernel shows of the hardware there is now. Again at every boot and every refit.
+void plant_system(Host& host);
+
+/// /proc/NUMBER of one process; removed when it ends.
+void plant_process(Host& host, const std::shared_ptr<Process>& process);
+
+}  // namespace cupel::rehearsal

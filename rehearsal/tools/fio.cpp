@@ -1,0 +1,194 @@
+// fio 3.33: jobs on the command line, JSON out, in the time it takes.
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "rehearsal/shell/host.h"
+#include "rehearsal/tools/stress_ng.h"
+#include "rehearsal/tools/streams.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+struct Job {
+  std::string name;
+  Settings settings;
+
+  std::string value(const std::string& key, std::string otherwise = {}) const {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::move(otherwise) : found->second;
+  }
+  bool reads() const { return value("rw", "read").contains("read") || value("rw") == "rw" || value("rw") == "randrw"; }
+  bool writes() const { return value("rw", "read").contains("write") || value("rw") == "rw" || value("rw") == "randrw"; }
+};
+
+std::string canonical(std::string key) {
+  if (key == "readwrite") return "rw";
+  if (key == "blocksize") return "bs";
+  if (key == "filesize") return "size";
+  return key;
+}
+
+/// "--name=..." begins a job; what stands before the first one is for all.
+std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
+  constexpr std::array<std::string_view, 6> kGeneral{"output-format", "output", "status-interval",
+                                                     "eta", "minimal", "version"};
+  std::vector<Job> jobs;
+  Settings shared;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (!arguments[i].starts_with("--")) continue;
+    const auto equals = arguments[i].find('=');
+    const auto key = canonical(arguments[i].substr(2, equals == std::string::npos ? equals : equals - 2));
+    const auto value = equals == std::string::npos ? std::string{"1"} : arguments[i].substr(equals + 1);
+    if (std::ranges::find(kGeneral, std::string_view{key}) != kGeneral.end()) general[key] = value;
+    else if (key == "name") jobs.push_back({value, shared});
+    else if (jobs.empty()) shared[key] = value;
+    else jobs.back().settings[key] = value;
+  }
+  return jobs;
+}
+
+json::object latency(double mean) {
+  json::object percentiles;
+  for (const auto& [name, factor] : std::initializer_list<std::pair<const char*, double>>{
+           {"1.000000", 0.4}, {"50.000000", 0.95}, {"90.000000", 1.4}, {"95.000000", 1.6}, {"99.000000", 2.4},
+           {"99.900000", 5}, {"99.990000", 9}})
+    percentiles[name] = static_cast<std::int64_t>(mean * factor);
+  return {{"min", static_cast<std::int64_t>(mean * 0.3)}, {"max", static_cast<std::int64_t>(mean * 12)}, {"mean", mean},
+          {"stddev", mean * 0.4}, {"N", 100000}, {"percentile", std::move(percentiles)}};
+}
+
+json::object direction(double bytes_a_second, double block, double seconds) {
+  const double bytes = bytes_a_second * seconds, operations = block > 0 ? bytes / block : 0;
+  const bool any = bytes_a_second > 0;
+  const double wait = any ? block / bytes_a_second * 1e9 : 0;
+  return {{"io_bytes", static_cast<std::int64_t>(bytes)},
+          {"io_kbytes", static_cast<std::int64_t>(bytes / 1024)},
+          {"bw_bytes", static_cast<std::int64_t>(bytes_a_second)},
+          {"bw", static_cast<std::int64_t>(bytes_a_second / 1024)},
+          {"iops", seconds > 0 ? operations / seconds : 0.0},
+          {"runtime", any ? static_cast<std::int64_t>(seconds * 1000) : 0},
+          {"total_ios", static_cast<std::int64_t>(operations)},
+          {"short_ios", 0},
+          {"drop_ios", 0},
+          {"slat_ns", latency(0)},
+          {"clat_ns", latency(wait)},
+          {"lat_ns", latency(wait)},
+          {"bw_min", static_cast<std::int64_t>(bytes_a_second / 1024 * 0.97)},
+          {"bw_max", static_cast<std::int64_t>(bytes_a_second / 1024 * 1.02)},
+          {"bw_agg", any ? 100.0 : 0.0},
+          {"bw_mean", bytes_a_second / 1024}};
+}
+
+/// The drive under a path: the device's own, or the first one, which holds the root file system.
+const Drive* drive_under(const Hardware& hardware, const std::string& path) {
+  for (const auto& drive : hardware.drives)
+    if (path.starts_with("/dev/" + drive.name + "n")) return &drive;
+  return hardware.drives.empty() ? nullptr : &hardware.drives.front();
+}
+
+struct Outcome {
+  json::object report{};
+  std::string complaint{};
+  int error = 0;
+};
+
+Task<Outcome> run_job(ProcessPtr process, const Job& job) {
+  auto& disk = process->disk();
+  auto path = job.value("filename");
+  if (path.empty()) path = job.value("directory", ".") + "/" + job.name + ".0.0";
+  path = process->path(path);
+  const auto* drive = drive_under(process->host.machine().hardware(), path);
+  auto place = disk.place(path);
+  Outcome outcome;
+  if (place.error != 0 || !drive) {
+    outcome.error = ENOENT;
+    outcome.complaint = fmt::format("fio: {}: No such file or directory\n", path);
+  }
+  const double size = parse_size(job.value("size", "0")).value_or(0);
+  double rate_read = 6.5e9, rate_write = 3.9e9;
+  if (job.value("rw").starts_with("rand")) rate_read = 3.1e9, rate_write = 1.2e9;
+  if (drive && drive->slow) rate_read /= 20, rate_write /= 20;
+  const bool broken = drive && drive->broken;
+  if (outcome.error == 0 && !place.node) {
+    place.node = disk.make_file(place, 0644, process->now());
+    place.node->size = static_cast<std::uint64_t>(size);
+  }
+  const double bytes = size > 0 ? size : 1e9;
+  const auto runtime = parse_span(job.value("runtime", "0")).value_or(VirtualTime{0});
+  const double natural = (job.writes() ? bytes / rate_write : 0) + (job.reads() || job.settings.contains("verify") ? bytes / rate_read : 0);
+  double seconds = natural;
+  if (runtime.count() > 0) seconds = job.settings.contains("time_based") ? runtime.count() : std::min(natural, runtime.count());
+  if (broken && outcome.error == 0) {
+    seconds = std::min(seconds, 1.0);
+    outcome.error = job.settings.contains("verify") ? EILSEQ : EIO;
+    outcome.complaint = fmt::format("fio: io_u error on file {}: Input/output error: {} offset=2097152, buflen=131072\n",
+                                    path, job.writes() ? "write" : "read");
+  }
+  co_await process->sleep(VirtualTime{seconds});
+  const double block = parse_size(job.value("bs", "4k")).value_or(4096);
+  json::object settings{{"name", job.name}};
+  for (const auto& [key, value] : job.settings) settings[key] = value;
+  const bool verifies = job.settings.contains("verify") && job.writes();
+  const bool good = outcome.error == 0;
+  outcome.report = {{"jobname", job.name}, {"groupid", 0}, {"error", outcome.error}, {"eta", 0},
+                    {"elapsed", static_cast<std::int64_t>(seconds) + 1}, {"job options", std::move(settings)},
+                    {"read", direction(good && (job.reads() || verifies) ? rate_read : 0, block, seconds)},
+                    {"write", direction(good && job.writes() ? rate_write : 0, block, seconds)},
+                    {"trim", direction(0, block, seconds)},
+                    {"job_runtime", static_cast<std::int64_t>(seconds * 1000)}, {"usr_cpu", 2.4}, {"sys_cpu", 30.2}};
+  if (outcome.error != 0) outcome.report["total_err"] = 1;
+  if (job.settings.contains("unlink") && place.folder) disk.remove(place);
+  co_return outcome;
+}
+
+Task<int> fio(ProcessPtr process, Arguments arguments) {
+  Settings general;
+  const auto jobs = read_jobs(arguments, general);
+  if (general.contains("version")) {
+    co_await process->say("fio-3.33\n");
+    co_return 0;
+  }
+  if (jobs.empty()) co_return co_await complain(process, "fio", "No job(s) defined");
+  json::array reports;
+  int status = 0;
+  for (const auto& job : jobs) {
+    auto outcome = co_await run_job(process, job);
+    if (process->fatal() != 0) co_return 128 + process->fatal();
+    if (outcome.error != 0) status = 1;
+    if (!outcome.complaint.empty()) co_await process->complain(outcome.complaint);
+    reports.push_back(std::move(outcome.report));
+  }
+  std::string text;
+  if (general["output-format"].starts_with("json")) {
+    const json::object all{{"fio version", "fio-3.33"}, {"timestamp", static_cast<std::int64_t>(process->now())}, {"jobs", std::move(reports)}};
+    text = json::serialize(all) + "\n";
+  } else {
+    for (const auto& report : reports) {
+      const auto& one = report.as_object();
+      text += fmt::format("{}: (groupid=0, jobs=1): err={:>2}\n", std::string{one.at("jobname").as_string()}, one.at("error").to_number<int>());
+    }
+  }
+  if (!general.contains("output")) {
+    co_await process->say(text);
+    co_return status;
+  }
+  auto place = process->disk().place(process->path(general["output"]));
+  if (place.error != 0) co_return 1;
+  if (!place.node) place.node = process->disk().make_file(place, 0644, process->now());
+  process->disk().truncate(*place.node, 0, process->now());
+  process->disk().write(*place.node, 0, text, process->now());
+  co_return status;
+}
+
+constexpr std::array<Tool, 2> kTools{{{"fio", fio}, {"stress-ng", stress_ng}}};
+
+}  // namespace
+
+std::span<const Tool> load_tools() { return kTools; }
+
+}  // namespace cupel::rehearsal

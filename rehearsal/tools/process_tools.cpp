@@ -1,0 +1,401 @@
+// Tools that start, end or wait for processes.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "rehearsal/shell/builtins.h"
+#include "rehearsal/shell/host.h"
+#include "rehearsal/shell/shell.h"
+#include "rehearsal/tools/sets.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+Task<int> wait_for(Process& process, ProcessPtr child) {
+  while (!child->ended() && process.fatal() == 0) co_await process.block();
+  co_return child->ended() ? child->exit_status() : 128 + process.fatal();
+}
+
+/// The rest of the arguments as a program in a child. nullptr where there are too many processes.
+ProcessPtr start_child(Process& process, Arguments arguments, std::string complainer) {
+  auto child = process.host.fork(&process, arguments[0]);
+  if (!child) return nullptr;
+  auto body = run_program(child, std::move(arguments), std::move(complainer));
+  process.host.start(child, std::move(body));
+  return child;
+}
+
+Task<int> yes(ProcessPtr, Arguments) { co_return 0; }
+Task<int> no(ProcessPtr, Arguments) { co_return 1; }
+
+Task<int> sleep(ProcessPtr process, Arguments arguments) {
+  VirtualTime span{0};
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const auto one = arguments[i] == "infinity" ? VirtualTime{1e9} : parse_span(arguments[i]);
+    if (!one) {
+      const auto line = "sleep: invalid time interval '" + arguments[i] + "'\n";
+      co_await process->complain(line);
+      co_return 1;
+    }
+    span += *one;
+  }
+  co_await process->sleep(span);
+  co_return 0;
+}
+
+Task<int> shell(ProcessPtr process, Arguments arguments) {
+  ShellStart start{.name = arguments[0]};
+  bool command = false, input = false;
+  std::size_t i = 1;
+  for (; i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-'; ++i) {
+    if (arguments[i] == "--") {
+      ++i;
+      break;
+    }
+    for (const char c : arguments[i].substr(1)) {
+      if (c == 'c') command = true;
+      if (c == 's') input = true;
+      if (c == 'e') start.errexit = true;
+      if (c == 'u') start.nounset = true;
+      if (c == 'x') start.trace = true;
+    }
+  }
+  const auto rest = [&] {
+    if (i < arguments.size())
+      start.arguments.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+  };
+  if (command) {
+    if (i >= arguments.size()) {
+      co_await process->complain("sh: 0: -c requires an argument\n");
+      co_return 2;
+    }
+    start.script = arguments[i++];
+    if (i < arguments.size()) start.name = arguments[i++];
+    rest();
+  } else if (!input && i < arguments.size()) {
+    const auto file = arguments[i++];
+    const auto node = process->disk().find(process->path(file));
+    if (!node || node->is_folder()) {
+      const auto line = "sh: 0: cannot open " + file + ": No such file\n";
+      co_await process->complain(line);
+      co_return 2;
+    }
+    start.name = file;
+    start.script = node->content();
+    rest();
+  } else {
+    start.from_input = true;
+    rest();
+  }
+  co_return co_await run_shell(process, std::move(start));
+}
+
+Task<int> new_session(ProcessPtr process, Arguments arguments) {
+  const auto options = parse_options({"setsid"}, "");
+  std::size_t i = 1;
+  bool wait = false, fork = false;
+  for (; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
+    wait |= arguments[i] == "-w" || arguments[i] == "--wait";
+    fork |= arguments[i] == "-f" || arguments[i] == "--fork";
+  }
+  Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
+  if (rest.empty()) co_return 1;
+  // setsid(2) is refused to the leader of a group: setsid(1) forks then, and only then.
+  if (process->group == process->number || fork) {
+    auto child = process->host.fork(process.get(), rest[0]);
+    if (!child) co_return 1;
+    child->session = child->group = child->number;
+    auto body = run_program(child, std::move(rest), "setsid");
+    process->host.start(child, std::move(body));
+    if (!wait) co_return 0;
+    co_return co_await wait_for(*process, child);
+  }
+  process->session = process->group = process->number;
+  process->command = rest[0];
+  co_return co_await run_program(process, std::move(rest), "setsid");
+}
+
+Task<int> no_hang_up(ProcessPtr process, Arguments arguments) {
+  Arguments rest{arguments.begin() + 1, arguments.end()};
+  if (!rest.empty() && rest[0] == "--") rest.erase(rest.begin());
+  if (rest.empty()) co_return 125;
+  process->ignored.insert(1);
+  co_return co_await run_program(process, std::move(rest), "nohup");
+}
+
+/// `nice`, `ionice`, `sudo`, `stdbuf`, `taskset`, `numactl`: options with or without values, then a
+/// command.
+Task<int> pass_through(ProcessPtr process, Arguments arguments) {
+  constexpr std::array<std::string_view, 9> kValued{"-u", "-g", "-c", "-p", "-C",
+                                                    "-h", "-o", "-e", "-i"};
+  std::size_t i = 1;
+  const bool sudo = arguments[0].ends_with("sudo"), nice = arguments[0].ends_with("nice");
+  for (; i < arguments.size(); ++i) {
+    const auto& word = arguments[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (sudo && word.contains('=') && !word.starts_with('-')) {
+      process->environment[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+      continue;
+    }
+    if (!word.starts_with('-')) break;
+    const bool value = (sudo && (word == "-u" || word == "-g" || word == "-C" || word == "-p")) ||
+                       (!sudo && ((std::ranges::find(kValued, std::string_view{word}) != kValued.end()) ||
+                                  (nice && word == "-n")));
+    if (value) ++i;
+  }
+  if (arguments[0].ends_with("taskset") && i < arguments.size()) ++i;
+  if (i >= arguments.size()) co_return sudo && arguments.size() > 1 ? 0 : 1;
+  Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
+  co_return co_await run_program(process, std::move(rest), arguments[0]);
+}
+
+Task<int> environment(ProcessPtr process, Arguments arguments) {
+  std::size_t i = 1;
+  for (; i < arguments.size(); ++i) {
+    const auto& word = arguments[i];
+    if (word == "-i" || word == "-") {
+      process->environment.clear();
+    } else if (word == "-u" && i + 1 < arguments.size()) {
+      process->environment.erase(arguments[++i]);
+    } else if (word == "--") {
+      ++i;
+      break;
+    } else if (const auto equals = word.find('='); equals != word.npos) {
+      process->environment[word.substr(0, equals)] = word.substr(equals + 1);
+    } else {
+      break;
+    }
+  }
+  if (i < arguments.size()) {
+    Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
+    co_return co_await run_program(process, std::move(rest), "env");
+  }
+  std::string all;
+  for (const auto& [key, value] : process->environment) all += key + "=" + value + "\n";
+  co_await process->say(all);
+  co_return 0;
+}
+
+Task<int> timeout(ProcessPtr process, Arguments arguments) {
+  int which = 15;
+  std::optional<VirtualTime> kill_after;
+  bool foreground = false, preserve = false;
+  std::size_t i = 1;
+  for (; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
+    auto word = arguments[i];
+    const auto value = [&](std::string_view short_name, std::string_view long_name) {
+      if (word == short_name || word == long_name)
+        return i + 1 < arguments.size() ? arguments[++i] : std::string{};
+      if (word.starts_with(std::string{long_name} + "=")) return word.substr(long_name.size() + 1);
+      return word.substr(2);
+    };
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (word == "--foreground") foreground = true;
+    else if (word == "--preserve-status" || word == "-p") preserve = true;
+    else if (word.starts_with("-k") || word.starts_with("--kill-after"))
+      kill_after = parse_span(value("-k", "--kill-after"));
+    else if (word.starts_with("-s") || word.starts_with("--signal"))
+      which = signal_number(value("-s", "--signal")).value_or(15);
+  }
+  const auto span = i < arguments.size() ? parse_span(arguments[i]) : std::nullopt;
+  if (!span || i + 1 >= arguments.size()) {
+    co_await process->complain("timeout: invalid time interval or missing operand\n");
+    co_return 125;
+  }
+  Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end()};
+  // timeout(1) makes itself the leader of a group, so that it can end the whole family.
+  if (!foreground && process->group != process->number) process->group = process->number;
+  const auto found = find_program(*process, rest[0]);
+  const auto child = start_child(*process, std::move(rest), "timeout");
+  if (!child) co_return 125;
+  if (found.status != 0) co_return co_await wait_for(*process, child);
+  const auto end_family = [&](int signal) {
+    child->signal(signal);
+    if (foreground) return;
+    const auto family = process->host.processes();
+    for (const auto& [number, one] : family)
+      if (one->group == process->group && one != process) one->signal(signal);
+  };
+  const auto& clock = process->host.machine().clock();
+  auto until = Clock::Real::now() + clock.real(*span);
+  const bool limited = span->count() > 0;
+  bool timed_out = false, killed = false;
+  while (!child->ended()) {
+    if (process->fatal() != 0) {
+      end_family(process->fatal());
+      co_return 128 + process->fatal();
+    }
+    if (!limited || (timed_out && (killed || !kill_after))) {
+      co_await process->block();
+      continue;
+    }
+    if (Clock::Real::now() < until) {
+      co_await process->block_until(until);
+      continue;
+    }
+    killed = timed_out;
+    end_family(timed_out ? 9 : which);
+    timed_out = true;
+    if (kill_after) until = Clock::Real::now() + clock.real(*kill_after);
+  }
+  if (!timed_out || preserve) co_return child->exit_status();
+  co_return killed || which == 9 ? 137 : 124;
+}
+
+Task<int> kill(ProcessPtr process, Arguments arguments) {
+  int which = 15;
+  std::size_t i = 1;
+  if (arguments.size() > 1 && arguments[1] == "-l") {
+    co_await process->say("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n");
+    co_return 0;
+  }
+  if (i < arguments.size() && arguments[i] == "-s" && i + 1 < arguments.size()) {
+    which = signal_number(arguments[i + 1]).value_or(-1);
+    i += 2;
+  } else if (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' &&
+             arguments[i] != "--") {
+    which = signal_number(std::string_view{arguments[i]}.substr(1)).value_or(-1);
+    ++i;
+  }
+  if (i < arguments.size() && arguments[i] == "--") ++i;
+  if (which < 0 || i >= arguments.size()) {
+    co_await process->complain("sh: 1: kill: Illegal argument\n");
+    co_return 2;
+  }
+  int status = 0;
+  for (; i < arguments.size(); ++i) {
+    const auto target = number<int>(arguments[i]);
+    const bool own_group = target && *target == 0;
+    const bool there =
+        target && process->host.signal(own_group ? -process->group : *target, which);
+    if (there) continue;
+    co_await process->complain("sh: 1: kill: No such process\n");
+    status = 1;
+  }
+  co_return status;
+}
+
+Task<int> processes(ProcessPtr process, Arguments arguments) {
+  const auto options = parse_options(arguments, "o:p:eAaxufg:s:C:", {{"no-headers", 'H'}});
+  auto columns = options.value('o', "pid,comm");
+  const bool headers = !columns.contains('=');
+  std::erase(columns, '=');
+  const auto wanted = number<int>(options.value('p'));
+  std::string text = headers ? "    PID COMMAND\n" : "";
+  bool any = false;
+  for (const auto& [pid, one] : process->host.processes()) {
+    if (wanted && *wanted != pid) continue;
+    any = true;
+    std::string line;
+    for (const auto column : split(columns, ',')) {
+      if (!line.empty()) line += " ";
+      if (column == "pid") line += fmt::format("{:>7}", pid);
+      else if (column == "ppid") line += fmt::format("{:>7}", one->parent);
+      else if (column == "pgid" || column == "pgrp") line += fmt::format("{:>7}", one->group);
+      else if (column == "sid" || column == "sess") line += fmt::format("{:>7}", one->session);
+      else if (column == "stat" || column == "state" || column == "s") line += "S";
+      else if (column == "lstart") line += "Thu Jan  1 00:00:00 1970";
+      else line += one->command;
+    }
+    text += line + "\n";
+  }
+  co_await process->say(text);
+  co_return any ? 0 : 1;
+}
+
+Task<int> apply_to_words(ProcessPtr process, Arguments arguments) {
+  std::size_t i = 1;
+  std::size_t each = 0;
+  char separator = ' ';
+  for (; i < arguments.size() && arguments[i].starts_with('-'); ++i) {
+    if (arguments[i] == "-n" && i + 1 < arguments.size())
+      each = number<std::size_t>(arguments[++i]).value_or(0);
+    else if (arguments[i] == "-0")
+      separator = '\0';
+  }
+  Arguments command{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
+  if (command.empty()) command.push_back("echo");
+  std::string input;
+  co_await process->read_all(0, input);
+  Arguments items;
+  for (const auto item : separator == ' ' ? words(input) : split(input, separator))
+    if (!item.empty()) items.emplace_back(item);
+  int status = 0;
+  for (std::size_t at = 0; at < items.size() || at == 0;) {
+    auto call = command;
+    const auto count = each == 0 ? items.size() : std::min(each, items.size() - at);
+    for (std::size_t n = 0; n < count; ++n) call.push_back(items[at + n]);
+    const auto child = start_child(*process, std::move(call), "xargs");
+    if (!child) co_return 1;
+    const int ended = co_await wait_for(*process, child);
+    if (ended != 0) status = ended == 127 ? 127 : 123;
+    at += std::max<std::size_t>(count, 1);
+    if (process->fatal() != 0) co_return status;
+  }
+  co_return status;
+}
+
+Task<int> locked(ProcessPtr process, Arguments arguments) {
+  // One shell at a time is enough for a node whose only user is a controller: the lock is granted.
+  std::size_t i = 1;
+  while (i < arguments.size() && arguments[i].starts_with('-')) i += arguments[i] == "-w" ? 2 : 1;
+  if (i + 1 >= arguments.size()) co_return 0;
+  Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end()};
+  if (rest[0] == "-c") rest = {"sh", "-c", rest.size() > 1 ? rest[1] : ""};
+  co_return co_await run_program(process, std::move(rest), "flock");
+}
+
+Task<int> test(ProcessPtr process, Arguments arguments) {
+  std::string complaint;
+  const int status = test_command(*process, arguments, complaint);
+  complaint += complaint.empty() ? "" : "\n";
+  co_await process->complain(complaint);
+  co_return status;
+}
+
+Task<int> echo(ProcessPtr process, Arguments arguments) {
+  const auto text = echo_text(arguments);
+  const int error = co_await process->write(1, text);
+  co_return error == 0 ? 0 : 1;
+}
+
+Task<int> print(ProcessPtr process, Arguments arguments) {
+  std::string text, complaint;
+  const bool good = printf_text(arguments, text, complaint);
+  co_await process->write(1, text);
+  co_return good ? 0 : 1;
+}
+
+constexpr std::array<Tool, 22> kTools{{{"true", yes},
+                                       {"false", no},
+                                       {"sleep", sleep},
+                                       {"sh", shell},
+                                       {"dash", shell},
+                                       {"setsid", new_session},
+                                       {"nohup", no_hang_up},
+                                       {"nice", pass_through},
+                                       {"ionice", pass_through},
+                                       {"sudo", pass_through},
+                                       {"stdbuf", pass_through},
+                                       {"taskset", pass_through},
+                                       {"env", environment},
+                                       {"timeout", timeout},
+                                       {"kill", kill},
+                                       {"ps", processes},
+                                       {"xargs", apply_to_words},
+                                       {"flock", locked},
+                                       {"test", test},
+                                       {"[", test},
+                                       {"echo", echo},
+                                       {"printf", print}}};
+
+}  // namespace
+
+std::span<const Tool> process_tools() { return kTools; }
+
+}  // namespace cupel::rehearsal

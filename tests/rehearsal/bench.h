@@ -1,0 +1,72 @@
+#pragma once
+// One virtual node without a rack around it, on a loop of the test's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inventory/load_profile.h"
+#include "rehearsal/shell/host.h"
+
+namespace cupel::rehearsal {
+
+inline inventory::Profile dgx() {
+  std::vector<inventory::Problem> problems;
+  const inventory::ProfileSource source{"/nonexistent"};
+  auto profile = source.load("dgx-h100", problems);
+  return profile ? *profile : inventory::Profile{};
+}
+
+struct Ran {
+  std::string out{};
+  std::string err{};
+  int status = 0;
+};
+
+/// A node that has booted, and a speed at which waiting costs nothing.
+class Bench {
+ public:
+  explicit Bench(std::vector<Fault> faults = {}, double speed = 10000)
+      : clock{speed},
+        machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
+        host{io.get_executor(), machine} {
+    machine.press(Reset::on);
+    run_until([this] { return machine.up(); });
+  }
+  ~Bench() {
+    host.kill_all();
+    machine.stop();
+    io.restart();
+    io.run();
+  }
+
+  template <class Condition>
+  bool run_until(Condition condition, std::chrono::seconds patience = std::chrono::seconds{20}) {
+    const auto until = Clock::Real::now() + patience;
+    io.restart();
+    while (!condition() && Clock::Real::now() < until) {
+      io.run_one_until(until);
+      if (io.stopped()) break;
+    }
+    return condition();
+  }
+
+  Ran sh(const std::string& script, const std::string& input = {}) {
+    const auto in = std::make_shared<Pipe>(), out = std::make_shared<Pipe>(),
+               err = std::make_shared<Pipe>();
+    in->queue = input;
+    in->writer_gone = true;
+    out->capacity = err->capacity = 64u << 20;
+    std::optional<int> status;
+    const auto started = host.run(script, pipe_reader(in), pipe_writer(out), pipe_writer(err), {},
+                                  [&](int ended) { status = ended; });
+    if (!started) return {.err = "no process", .status = -1};
+    run_until([&] { return status.has_value(); });
+    return {.out = out->queue, .err = err->queue, .status = status.value_or(-1)};
+  }
+
+  asio::io_context io{1};
+  Clock clock;
+  Machine machine;
+  Host host;
+};
+
+}  // namespace cupel::rehearsal
