@@ -63,17 +63,19 @@ TEST_F(RunTest, TakesGoodNodesFromCabledToSlurmAndKeepsTheProof) {
   const auto report = site.run({"report", "1", "--html", "report.html"});
   EXPECT_EQ(report.status, 0) << report.err;
   const auto page = site.read("report.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("s01-n02"), HasSubstr("disk.errors"), Not(HasSubstr("src=\"http"))));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("s01-n02"), HasSubstr("disk.errors"), Not(HasSubstr("src=\"http"))));
   // The secret is in no file that the run left.
-  const auto leaked = testing::run({"grep", "-rl", site.password, (site.folder / "state").string()});
+  const auto leaked =
+      testing::run({"grep", "-rl", site.password, (site.folder / "state").string()});
   EXPECT_EQ(leaked.out, "");
 }
 
 TEST_F(RunTest, KeepsABadNodeDrainedWithItsCause) {
   Site site{2};
-  site.write("profiles/lab.yaml", std::string{kProfile}.replace(
-                                      std::string{kProfile}.find("at_least: 0.1"), 13,
-                                      "at_least: 1e6"));
+  site.write("profiles/lab.yaml",
+             std::string{kProfile}.replace(std::string{kProfile}.find("at_least: 0.1"), 13,
+                                           "at_least: 1e6"));
 
   const auto ran = site.run({"run", "qualify.yaml", "--json", "--nodes", "s01-n01"});
 

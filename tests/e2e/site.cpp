@@ -16,8 +16,7 @@ std::vector<std::string> addresses(int nodes) {
 
 }  // namespace
 
-Site::Site(int nodes)
-    : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
+Site::Site(int nodes) : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
   std::string made = (std::filesystem::temp_directory_path() / "cupel-site-XXXXXX").string();
   if (::mkdtemp(made.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
   folder = made;
@@ -70,8 +69,13 @@ std::string Site::read(const std::string& file) const {
 }
 
 std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
-  std::vector<std::string> all{"env", "-C", folder.string(), "E2E_PASSWORD=" + password,
-                               CUPEL_BINARY, "--state", (folder / "state").string()};
+  std::vector<std::string> all{"env",
+                               "-C",
+                               folder.string(),
+                               "E2E_PASSWORD=" + password,
+                               CUPEL_BINARY,
+                               "--state",
+                               (folder / "state").string()};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return all;
 }

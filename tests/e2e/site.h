@@ -62,8 +62,8 @@ class Site {
 
   /// The command line of cupel, with this site's state. Run in `folder`.
   std::vector<std::string> cupel(std::vector<std::string> arguments) const;
-  Ran run(std::vector<std::string> arguments, std::chrono::seconds patience = std::chrono::seconds{
-                                                  180}) const;
+  Ran run(std::vector<std::string> arguments,
+          std::chrono::seconds patience = std::chrono::seconds{180}) const;
   /// The inventory again, after something moved.
   void write_inventory() const;
   void write(const std::string& name, const std::string& text) const;
@@ -86,7 +86,7 @@ std::vector<json::object> json_lines(const std::string& text);
 }  // namespace cupel::testing
 
 /// Every test of this folder needs them.
-#define CUPEL_NEEDS_SITE()                                                              \
+#define CUPEL_NEEDS_SITE()                                                                       \
   CUPEL_NEEDS_REAL_PART(::cupel::testing::Sshd::installed(), "openssh-server is not installed"); \
-  CUPEL_NEEDS_REAL_PART(::cupel::testing::LoopbackSlurm::installed(),                   \
+  CUPEL_NEEDS_REAL_PART(::cupel::testing::LoopbackSlurm::installed(),                            \
                         "slurm-wlm or munge is not installed")

@@ -1,6 +1,6 @@
 #pragma once
-// A program that a test starts, listens to and stops by its process id. Everything that it prints is
-// kept; whoever waits is woken by what it prints or by its end, never by a clock.
+// A program that a test starts, listens to and stops by its process id. Everything that it prints
+// is kept; whoever waits is woken by what it prints or by its end, never by a clock.
 #include <sys/types.h>
 
 #include <chrono>
