@@ -1,4 +1,5 @@
 #pragma once
+// A run on a terminal: a table that is redrawn in place. Not for logs: progress.h has plain lines.
 #include <memory>
 
 #include "orchestrator/cli/progress.h"
