@@ -51,6 +51,7 @@ net=/sys/class/net
 grep -sH . $net/*/address $net/*/type $net/*/speed
 grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
 if command -v dmidecode >/dev/null 2>&1; then dmidecode -t 17; fi
+echo cupel-all-told
 exit 0
 )sh";
 
@@ -99,6 +100,7 @@ void add_cpus(const Sysfs& sysfs, Findings& findings) {
   constexpr std::size_t kMostSockets = 64;
   std::map<int, Socket> sockets;
   Socket current;
+  std::optional<int> id;
   double threads = 0;
   for (const auto line : sysfs.lines_of(kFile)) {
     const auto colon = line.find(':');
@@ -107,31 +109,31 @@ void add_cpus(const Sysfs& sysfs, Findings& findings) {
     if (key == "processor") {
       ++threads;
       current = {};
+      id.reset();
     }
     if (key == "vendor_id") current.vendor = script::clean(value);
     if (key == "model name") current.model = script::clean(value);
     if (key == "physical id") {
-      const auto id = number<int>(value);
+      id = number<int>(value);
       if (id && sockets.size() < kMostSockets) sockets.emplace(*id, current);
     }
-    if (key == "cpu cores" && !sockets.empty()) {
-      const auto latest = sockets.find(sockets.rbegin()->first);
-      if (!latest->second.cores) latest->second.cores = script::finite(value);
-    }
+    const auto socket = key == "cpu cores" && id ? sockets.find(*id) : sockets.end();
+    if (socket != sockets.end() && !socket->second.cores)
+      socket->second.cores = script::finite(value);
   }
   if (threads > 0) add(findings, "cpu.threads", "", threads, "count");
   if (sockets.empty())
     return add_unknown(findings, "CPUs", kFile, "this kernel tells no physical id");
   add(findings, "cpu.count", "", static_cast<double>(sockets.size()), "count");
   int next = 0;
-  for (auto& [id, socket] : sockets) {
+  for (auto& [place, cpu] : sockets) {
     Part part;
     part.kind = PartKind::cpu;
     part.name = fmt::format("cpu{}", next++);
-    part.model = socket.model;
-    part.manufacturer = socket.vendor;
-    part.slot = fmt::format("physical id {}", id);
-    part.count = socket.cores;
+    part.model = cpu.model;
+    part.manufacturer = cpu.vendor;
+    part.slot = fmt::format("physical id {}", place);
+    part.count = cpu.cores;
     part.source = kFile;
     findings.parts.push_back(std::move(part));
   }
@@ -316,6 +318,9 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (sysfs.empty())
     return Error{Code::kNoMeasurement,
                  "the node told nothing of /proc and /sys: " + script::complaint(output)};
+  // Half of the error counters would add up to too little.
+  if (!script::said(output, "cupel-all-told"))
+    return Error{Code::kMalformed, "the node's answer is cut short"};
   Findings findings;
   add_memory(sysfs, findings);
   add_cpus(sysfs, findings);
