@@ -37,14 +37,6 @@ std::string remedy_of(PartKind kind) {
   }
 }
 
-/// "0000:1B:00.0" and "1b:00.0" are the same place: domain and case are told differently.
-std::string pci_key(std::string_view address) {
-  auto text = lower_case(address);
-  const auto colons = std::ranges::count(text, ':');
-  if (colons > 1) text.erase(0, text.find(':') + 1);
-  return text;
-}
-
 bool model_fits(const std::string& model, const std::vector<std::string>& wanted) {
   const auto told = lower_case(model);
   return std::ranges::any_of(
@@ -88,9 +80,8 @@ class OneSource {
         std::ranges::all_of(seen_, [](const auto* p) { return !p->slot.empty(); });
     if (!expected_.pci.empty() && slots_told) {
       for (std::size_t i = 0; i < expected_.pci.size(); ++i) {
-        const bool there = std::ranges::any_of(seen_, [&](const auto* part) {
-          return pci_key(part->slot) == pci_key(expected_.pci[i]);
-        });
+        const bool there = std::ranges::any_of(
+            seen_, [&](const auto* part) { return same_pci(part->slot, expected_.pci[i]); });
         if (!there) names.push_back(fmt::format("{}{}", to_string(expected_.kind), i));
       }
     }

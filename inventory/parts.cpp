@@ -1,7 +1,10 @@
 #include "inventory/parts.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "base/text.h"
 
 namespace cupel::inventory {
 namespace {
@@ -20,6 +23,16 @@ constexpr std::array<std::pair<PartKind, std::string_view>, 11> kWords{{
     {PartKind::system, "system"},
 }};
 
+/// Domain, and the rest.
+std::pair<std::string_view, std::string_view> parted(std::string_view address) {
+  const auto bus = address.rfind(':');
+  const auto domain = bus == address.npos || bus == 0 ? bus : address.rfind(':', bus - 1);
+  if (bus == address.npos || domain == address.npos) return {{}, address};
+  auto number = address.substr(0, domain);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return {number.empty() ? "0" : number, address.substr(domain + 1)};
+}
+
 }  // namespace
 
 std::string_view to_string(PartKind kind) {
@@ -32,6 +45,14 @@ std::optional<PartKind> part_kind(std::string_view word) {
   for (const auto& [kind, known] : kWords)
     if (known == word) return kind;
   return std::nullopt;
+}
+
+bool same_pci(std::string_view left, std::string_view right) {
+  const auto one = lower_case(trimmed(left)), other = lower_case(trimmed(right));
+  const auto [one_domain, one_rest] = parted(one);
+  const auto [other_domain, other_rest] = parted(other);
+  const bool open = one_domain.empty() || other_domain.empty();
+  return one_rest == other_rest && (open || one_domain == other_domain);
 }
 
 }  // namespace cupel::inventory

@@ -39,4 +39,8 @@ struct Unknown {
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
 
+/// Whether two PCI addresses name the same place: "00000000:1B:00.0", "0000:1b:00.0", and
+/// "1b:00.0", which leaves the domain open.
+bool same_pci(std::string_view left, std::string_view right);
+
 }  // namespace cupel::inventory

@@ -2,19 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cupel::burnin {
 namespace {
 
 using inventory::Criterion;
 
-/// Six figures are enough to tell a number from its limit, unless they would hide the difference.
+/// Six figures are what people read; a count is told whole.
 std::string number(double value) {
-  auto text = fmt::format("{:.6g}", value);
-  if (std::stod(text) != value && value == std::floor(value) && std::abs(value) < 1e15)
-    text = fmt::format("{:.0f}", value);
+  const bool whole = std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+/// A number beside its limits: with all its figures where six would make it look like the limit
+/// that it misses ("79, wanted at least 79").
+std::string number_beside(const Criterion& criterion, double value) {
+  const auto text = number(value);
+  for (const auto& limit : {criterion.at_least, criterion.at_most})
+    if (limit && *limit != value && number(*limit) == text) return fmt::format("{}", value);
   return text;
+}
+
+bool same_unit(const Criterion& criterion, const Measurement& found) {
+  return criterion.unit.empty() || found.unit.empty() || criterion.unit == found.unit;
 }
 
 std::string with_unit(std::string text, const std::string& unit) {
@@ -22,17 +35,20 @@ std::string with_unit(std::string text, const std::string& unit) {
 }
 
 bool meets(const Criterion& criterion, double value) {
-  if (!std::isfinite(value)) return false;
-  if (criterion.at_least && value < *criterion.at_least) return false;
+  if (!std::isfinite(value) || (!criterion.at_least && !criterion.at_most)) return false;
+  // Written so that a limit that is no number is never met.
+  if (criterion.at_least && !(value >= *criterion.at_least)) return false;
   return !criterion.at_most || value <= *criterion.at_most;
 }
 
-/// How far a value lies outside; negative inside. Only for choosing the worst of several.
-double excess(const Criterion& criterion, double value) {
-  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
-  double worst = -std::numeric_limits<double>::infinity();
-  if (criterion.at_least) worst = std::max(worst, *criterion.at_least - value);
-  if (criterion.at_most) worst = std::max(worst, value - *criterion.at_most);
+/// How far a measurement lies outside; negative inside; infinite for one that cannot be compared.
+/// Only for choosing the worst of several.
+double excess(const Criterion& criterion, const Measurement& found) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(found.value) || !same_unit(criterion, found)) return kInfinite;
+  double worst = -kInfinite;
+  if (criterion.at_least) worst = std::max(worst, *criterion.at_least - found.value);
+  if (criterion.at_most) worst = std::max(worst, found.value - *criterion.at_most);
   return worst;
 }
 
@@ -41,8 +57,7 @@ const Measurement* worst_of(const Criterion& criterion, const std::string& part,
   const Measurement* worst = nullptr;
   for (const auto& each : findings.measurements) {
     if (each.name != criterion.measure || each.part != part) continue;
-    if (worst == nullptr || excess(criterion, each.value) > excess(criterion, worst->value))
-      worst = &each;
+    if (worst == nullptr || excess(criterion, each) > excess(criterion, *worst)) worst = &each;
   }
   return worst;
 }
@@ -55,10 +70,8 @@ Comparison compare(const Criterion& criterion, const std::string& part, const Fi
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
-  result.measured = with_unit(number(found->value), unit);
-  if (!std::isfinite(found->value)) return result;
-  if (!criterion.unit.empty() && !found->unit.empty() && criterion.unit != found->unit)
-    return result;
+  result.measured = with_unit(number_beside(criterion, found->value), unit);
+  if (!std::isfinite(found->value) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   return result;
 }
@@ -68,7 +81,8 @@ Comparison compare(const Criterion& criterion, const std::string& part, const Fi
 std::string wanted(const Criterion& criterion) {
   if (criterion.at_least && criterion.at_most) {
     const auto low = number(*criterion.at_least), high = number(*criterion.at_most);
-    if (low == high) return with_unit("exactly " + low, criterion.unit);
+    if (*criterion.at_least == *criterion.at_most)
+      return with_unit("exactly " + low, criterion.unit);
     return with_unit("between " + low + " and " + high, criterion.unit);
   }
   if (criterion.at_least)

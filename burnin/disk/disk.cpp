@@ -1,0 +1,235 @@
+#include "burnin/disk/disk.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 3> kParameters{"directory", "size", "runtime"};
+constexpr std::array<std::string_view, 5> kMeasures{"disk.errors", "disk.write.bandwidth",
+                                                    "disk.read.bandwidth", "disk.write.latency.p99",
+                                                    "disk.read.latency.p99"};
+
+constexpr double kMiB = 1024.0 * 1024;
+constexpr double kTiB = kMiB * kMiB;
+constexpr double kBlock = 4 * kMiB;
+constexpr seconds kLongest{24 * 3600};
+constexpr double kUsual = 500e6;  // bytes a second; for the ETA
+constexpr double kSick = 20e6;    // a drive slower than this counts as hung
+constexpr double kSpare = 1.1;    // of the size must be free
+
+/// Gives up where the test would fill the file system, or would test memory instead of a drive.
+constexpr std::string_view kCheckFolder = R"sh(if [ ! -d "$directory" ]; then
+  echo "cupel-gave-up: there is no folder $directory on the node"
+  exit 73
+fi
+rm -rf "$directory"/cupel-disk.*
+set -- $(df -Pk "$directory" | tail -n 1)
+if [ "$1" = tmpfs ]; then
+  echo "cupel-gave-up: $directory is in memory (tmpfs), not on a drive"
+  exit 73
+fi
+if ! [ "$4" -ge "$need" ]; then
+  echo "cupel-gave-up: not enough space in $directory: $need KiB needed, '$4' KiB free"
+  exit 73
+fi
+)sh";
+
+/// Whether O_DIRECT is taken is tried with dd: fio would end all of its jobs over it.
+constexpr std::string_view kScratch = R"sh(scratch=
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 143' HUP INT TERM
+scratch=$(mktemp -d "$directory/cupel-disk.XXXXXX") || exit 73
+direct=1
+if ! dd if=/dev/zero of="$scratch/file" bs=1048576 count=1 oflag=direct 2>/dev/null; then
+  direct=0
+fi
+rm -f "$scratch/file"
+echo "cupel-direct: $direct"
+)sh";
+
+/// Three jobs, one after the other. `verify` knows no time: a verification cut short proves less
+/// than it says.
+std::string fio(double size, seconds runtime) {
+  return fmt::format(
+      "fio --output-format=json --directory=\"$scratch\" --filename=file --size={:.0f} "
+      "--bs={:.0f} --ioengine=psync --direct=$direct "
+      "--name=write --rw=write --end_fsync=1 --time_based --runtime={} "
+      "--name=verify --stonewall --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 "
+      "--continue_on_error=verify "
+      "--name=read --stonewall --rw=read --time_based --runtime={}\n",
+      size, kBlock, runtime.count(), runtime.count());
+}
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto folder, folder_parameter(parameters, "directory", "/var/tmp"));
+  TRY(auto size, size_parameter(parameters, "size", "4GiB", 16 * kMiB, 16 * kTiB));
+  TRY(const auto runtime, duration_parameter(parameters, "runtime", "60s", seconds{1}, kLongest));
+  size = std::floor(size / kBlock) * kBlock;
+  std::string text = script::head() + script::needs("fio") + script::asks("bytes", size) +
+                     script::asks("seconds", static_cast<double>(runtime.count()));
+  text += "directory=" + shell_quoted(folder) + "\n";
+  text += fmt::format("need={:.0f}\n", std::ceil(size * kSpare / 1024));
+  text += kCheckFolder;
+  text += kScratch;
+  text += fio(size, runtime);
+  const auto at = [&](double speed) { return seconds{static_cast<long>(2 * size / speed)}; };
+  return Job{std::move(text), 2 * runtime + at(kUsual) + seconds{3},
+             2 * runtime + at(kSick) + seconds{120}};
+}
+
+/// The JSON among warnings: from the first line that opens it to the last that closes it, or to the
+/// end where it was cut off.
+std::string_view json_of(std::string_view text) {
+  const char *begin = nullptr, *end = nullptr;
+  for (const auto line : lines(text)) {
+    if (begin == nullptr && line == "{") begin = line.data();
+    if (line == "}") end = line.data() + line.size();
+  }
+  if (begin == nullptr) return {};
+  if (end == nullptr || end <= begin) end = text.data() + text.size();
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+const json::value* job_named(const json::value& root, std::string_view name) {
+  const auto* jobs = find(root, "jobs");
+  const auto* list = jobs == nullptr ? nullptr : jobs->if_array();
+  if (list == nullptr) return nullptr;
+  for (const auto& job : *list)
+    if (text_at(job, "jobname") == name) return &job;
+  return nullptr;
+}
+
+/// Not below zero, finite.
+std::optional<double> amount(const json::value& root, std::string_view path) {
+  const auto value = number_at(root, path);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
+}
+
+/// errno values by which a kernel says that a drive did not do its work (asm-generic/errno.h), and
+/// EILSEQ, by which fio says that a block came back wrong.
+bool blames_drive(int error) {
+  constexpr std::array kOfDrives{5, 6, 19, 61, 74, 84, 110, 121};
+  return std::ranges::find(kOfDrives, error) != kOfDrives.end();
+}
+
+struct Asked {
+  double bytes = 0;
+  double seconds = 0;
+};
+
+Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
+
+/// Errors of one job: 0 where it ended well.
+Result<double> errors_of(const json::value& job, std::string_view name) {
+  const auto error = amount(job, "error");
+  if (!error) return nothing_proven(fmt::format("fio does not say how job {} ended", name));
+  const auto total = amount(job, "total_err").value_or(0);
+  if (*error == 0) return total;
+  const bool known = *error < 4096 && blames_drive(static_cast<int>(*error));
+  if (!known && total == 0)
+    return nothing_proven(
+        fmt::format("fio job {} ended with error {}: {}", name, *error,
+                    *error < 4096 ? std::strerror(static_cast<int>(*error)) : "unknown"));
+  return std::max(total, 1.0);
+}
+
+struct Way {
+  std::string_view job;        // "write"
+  std::string_view bandwidth;  // names of the measurements
+  std::string_view latency;
+};
+constexpr std::array kWays{
+    Way{"write", "disk.write.bandwidth", "disk.write.latency.p99"},
+    Way{"read", "disk.read.bandwidth", "disk.read.latency.p99"},
+};
+
+/// Nothing where the job did not run for as long as it was told.
+void add_speed(const json::value& job, const Way& way, const Asked& asked, Findings& findings) {
+  const std::string at{way.job};
+  const auto bytes = amount(job, at + "/io_bytes"), speed = amount(job, at + "/bw_bytes");
+  const auto millis = amount(job, at + "/runtime");
+  if (!bytes || !speed || !millis || *bytes == 0 || *millis < 900 * asked.seconds) {
+    findings.unknown.push_back(
+        {std::string{way.bandwidth}, "fio job " + at, "it did not run for as long as it was told"});
+    return;
+  }
+  findings.measurements.push_back({std::string{way.bandwidth}, "", *speed / 1e9, "GB/s"});
+  for (const auto* kind : {"clat_ns", "lat_ns"}) {
+    const auto percentiles = find(job, at + "/" + kind + "/percentile");
+    const auto nanoseconds = percentiles ? amount(*percentiles, "99.000000") : std::nullopt;
+    if (!nanoseconds) continue;
+    findings.measurements.push_back({std::string{way.latency}, "", *nanoseconds / 1e3, "us"});
+    return;
+  }
+}
+
+/// All of the file must have been written and read back, unless that is what failed.
+Result<double> verified(const json::value& root, const Asked& asked) {
+  const auto* job = job_named(root, "verify");
+  if (job == nullptr) return nothing_proven("fio tells nothing of the verification");
+  TRY(const auto errors, errors_of(*job, "verify"));
+  const auto read = amount(*job, "read/io_bytes").value_or(0);
+  const auto written = amount(*job, "write/io_bytes").value_or(0);
+  if (errors == 0 && std::min(read, written) < asked.bytes)
+    return nothing_proven(fmt::format("fio verified {} of {}", size_text(std::min(read, written)),
+                                      size_text(asked.bytes)));
+  return errors;
+}
+
+Result<Findings> read_jobs(const json::value& root, const Asked& asked, bool direct) {
+  Findings findings;
+  TRY(auto errors, verified(root, asked));
+  for (const auto& way : kWays) {
+    const auto* job = job_named(root, way.job);
+    if (job == nullptr) {
+      findings.unknown.push_back({std::string{way.bandwidth}, "fio", "no such job in its output"});
+      continue;
+    }
+    TRY(const auto failed, errors_of(*job, way.job));
+    errors += failed;
+    if (direct) add_speed(*job, way, asked, findings);
+  }
+  findings.measurements.insert(findings.measurements.begin(),
+                               {"disk.errors", "", errors, "errors"});
+  return findings;
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
+  const auto direct = script::said(output, "cupel-direct: ");
+  if (!bytes || !time || !direct)
+    return nothing_proven("fio was not started: " + script::complaint(output));
+  const auto text = json_of(output.text);
+  if (text.empty()) return nothing_proven("fio told nothing: " + script::complaint(output));
+  TRY(const auto root, within("fio", parse_json(text)));
+  TRY(auto findings, read_jobs(root, {*bytes, *time}, *direct == "1"));
+  if (*direct != "1")
+    for (const auto& way : kWays)
+      findings.unknown.push_back({std::string{way.bandwidth}, "dd oflag=direct",
+                                  "the file system refuses O_DIRECT: the page cache's speed is not "
+                                  "the drive's"});
+  return findings;
+}
+
+}  // namespace
+
+Stage disk() {
+  return {"disk",      "write, verify and read a scratch file, and how fast (fio, crc32c)",
+          kParameters, prepare,
+          parse,       kMeasures};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,323 @@
+#include "burnin/gpu/gpu_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+#include "burnin/gpu/smi_xml.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+using inventory::Profile;
+using pugi::xml_node;
+
+constexpr std::string_view kSource = "nvidia-smi -q -x";
+constexpr double kMiB = 1024.0 * 1024;
+constexpr std::size_t kMostGpus = 256;
+
+/// nvidia-smi gives up altogether over one GPU that fell off its bus: then each one is asked by
+/// itself.
+constexpr std::string_view kAsk = R"sh(if ! nvidia-smi -q -x 2>&1; then
+  for gpu in /proc/driver/nvidia/gpus/*; do
+    if [ -d "$gpu" ]; then nvidia-smi -q -x -i "$(basename "$gpu")" 2>&1; fi
+  done
+fi
+exit 0
+)sh";
+
+/// One number, and where drivers have put it over the years.
+struct Field {
+  std::string_view measure;
+  std::array<const char*, 3> paths;  // the first that is there
+  std::string_view written;          // unit in the XML; "flag": Yes, Enabled
+  double factor = 1;
+  std::string_view unit = "";
+};
+
+constexpr std::array kFields{
+    Field{"gpu.memory.total", {"fb_memory_usage/total"}, " MiB", 1.0 / 1024, "GiB"},
+    Field{"gpu.ecc.mode", {"ecc_mode/current_ecc"}, "flag"},
+    Field{"gpu.remap.pending",
+          {"remapped_rows/remapped_row_pending", "remapped_rows/pending"},
+          "flag"},
+    Field{"gpu.remap.failed",
+          {"remapped_rows/remapped_row_failure", "remapped_rows/failure"},
+          "flag"},
+    Field{"gpu.remap.uncorrected", {"remapped_rows/remapped_row_unc"}, "", 1, "count"},
+    Field{"gpu.mig", {"mig_mode/current_mig"}, "flag"},
+    Field{"gpu.reset_required", {"gpu_reset_status/reset_required"}, "flag"},
+    Field{"gpu.persistence", {"persistence_mode"}, "flag"},
+    Field{"gpu.pcie.width_max",
+          {"pci/pci_gpu_link_info/link_widths/max_link_width"},
+          "x",
+          1,
+          "lanes"},
+    Field{"gpu.pcie.width",
+          {"pci/pci_gpu_link_info/link_widths/current_link_width"},
+          "x",
+          1,
+          "lanes"},
+    Field{"gpu.pcie.gen_max", {"pci/pci_gpu_link_info/pcie_gen/max_link_gen"}, ""},
+    Field{"gpu.pcie.gen", {"pci/pci_gpu_link_info/pcie_gen/current_link_gen"}, ""},
+    Field{"gpu.pcie.replays", {"pci/replay_counter"}, "", 1, "count"},
+    Field{"gpu.temperature", {"temperature/gpu_temp"}, " C", 1, "C"},
+    Field{"gpu.temperature.memory", {"temperature/memory_temp"}, " C", 1, "C"},
+    Field{"gpu.power",
+          {"gpu_power_readings/power_draw", "gpu_power_readings/average_power_draw",
+           "power_readings/power_draw"},
+          " W",
+          1,
+          "W"},
+    Field{"gpu.power.limit",
+          {"gpu_power_readings/current_power_limit", "power_readings/enforced_power_limit",
+           "power_readings/power_limit"},
+          " W",
+          1,
+          "W"},
+};
+
+constexpr std::array<std::string_view, 3> kCounted{"gpu.count", "gpu.ecc.uncorrected",
+                                                   "gpu.ecc.uncorrected.lifetime"};
+
+constexpr auto kMeasures = [] {
+  std::array<std::string_view, kCounted.size() + kFields.size()> names{};
+  std::ranges::copy(kCounted, names.begin());
+  std::ranges::transform(kFields, names.begin() + kCounted.size(), &Field::measure);
+  return names;
+}();
+
+Result<Job> prepare(const Profile&, const Parameters&) {
+  // Without persistence each question makes the driver start every GPU again.
+  return Job{script::head() + script::needs("nvidia-smi") + std::string{kAsk},
+             std::chrono::seconds{5}, std::chrono::seconds{300}};
+}
+
+struct Gpu {
+  xml_node xml;
+  std::string address;
+  std::string name{};
+};
+
+std::string address_of(const xml_node& gpu) {
+  auto address = script::clean(gpu.attribute("id").as_string());
+  return address.empty() ? text_of(gpu, "pci/pci_bus_id").value_or("") : address;
+}
+
+/// Each GPU once, in the order of their addresses.
+std::vector<Gpu> gpus_of(const SmiLog& log, Findings& findings) {
+  std::vector<Gpu> gpus;
+  std::set<std::string> seen;
+  for (const auto& document : log.documents)
+    for (const auto& xml : document.child("nvidia_smi_log").children("gpu")) {
+      Gpu gpu{xml, address_of(xml)};
+      if (gpu.address.empty())
+        findings.unknown.push_back({"a GPU", std::string{kSource}, "it has no PCI address"});
+      else if (gpus.size() < kMostGpus && seen.insert(lower_case(gpu.address)).second)
+        gpus.push_back(std::move(gpu));
+    }
+  std::ranges::stable_sort(gpus, {}, [](const Gpu& gpu) { return lower_case(gpu.address); });
+  return gpus;
+}
+
+std::span<const std::string> places_of(const Profile& profile) {
+  for (const auto& parts : profile.parts)
+    if (parts.kind == PartKind::gpu) return parts.pci;
+  return {};
+}
+
+/// "gpu5" by the profile's places; nothing if the address is none of them.
+std::optional<std::string> name_at(std::string_view address, std::span<const std::string> places) {
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (inventory::same_pci(address, places[i])) return fmt::format("gpu{}", i);
+  return std::nullopt;
+}
+
+void name_gpus(std::vector<Gpu>& gpus, std::span<const std::string> places, Findings& findings) {
+  const bool placed = std::ranges::any_of(
+      gpus, [&](const Gpu& gpu) { return name_at(gpu.address, places).has_value(); });
+  if (!placed && !places.empty() && !gpus.empty())
+    findings.unknown.push_back({"places of the GPUs", std::string{kSource},
+                                "none of the profile's PCI addresses is there: numbered in the "
+                                "order of their own"});
+  std::size_t number = 0;
+  for (auto& gpu : gpus) {
+    gpu.name = placed ? name_at(gpu.address, places).value_or("gpu at " + gpu.address)
+                      : fmt::format("gpu{}", number);
+    ++number;
+  }
+}
+
+std::optional<double> value_of(const Field& field, std::string_view text) {
+  if (field.written == "flag") return flag_of(text);
+  const auto value = amount_of(text, field.written);
+  return value ? std::optional{*value * field.factor} : std::nullopt;
+}
+
+void add_unknown(const Gpu& gpu, std::string_view measure, std::string why, Findings& findings) {
+  findings.unknown.push_back(
+      {fmt::format("{} of {}", measure, gpu.name), std::string{kSource}, std::move(why)});
+}
+
+/// The first path that tells a number; else why not.
+void add_field(const Gpu& gpu, const Field& field, Findings& findings) {
+  std::string why = "absent";
+  for (const auto* path : field.paths) {
+    const auto text = path == nullptr ? std::nullopt : text_of(gpu.xml, path);
+    if (!text) continue;
+    const auto value = value_of(field, *text);
+    if (value && std::isfinite(*value)) {
+      findings.measurements.push_back(
+          {std::string{field.measure}, gpu.name, *value, std::string{field.unit}});
+      return;
+    }
+    why = *text;
+  }
+  add_unknown(gpu, field.measure, why, findings);
+}
+
+/// The counters of one period, over all places where memory is. Old drivers: double_bit/total.
+/// Nothing where one of them is not told, unless the others suffice to say that it is not zero.
+std::optional<double> uncorrected(const xml_node& period) {
+  double sum = 0;
+  std::size_t told = 0, untold = 0;
+  const auto add = [&](const xml_node& counter) {
+    const auto value = amount_of(script::clean(counter.text().get()), "");
+    const bool good = value && *value >= 0;
+    told += good ? 1 : 0;
+    untold += good ? 0 : 1;
+    if (good) sum += *value;
+  };
+  for (const auto& counter : period.children()) {
+    if (std::string_view{counter.name()}.find("_uncorrectable") != std::string_view::npos)
+      add(counter);
+  }
+  if (const auto total = period.first_element_by_path("double_bit/total")) add(total);
+  const bool known = told > 0 && (untold == 0 || sum > 0);
+  return known && std::isfinite(sum) ? std::optional{sum} : std::nullopt;
+}
+
+void add_ecc(const Gpu& gpu, Findings& findings) {
+  constexpr std::array<std::pair<const char*, std::string_view>, 2> kPeriods{{
+      {"ecc_errors/volatile", "gpu.ecc.uncorrected"},
+      {"ecc_errors/aggregate", "gpu.ecc.uncorrected.lifetime"},
+  }};
+  for (const auto& [path, measure] : kPeriods) {
+    const auto count = uncorrected(gpu.xml.first_element_by_path(path));
+    if (count)
+      findings.measurements.push_back({std::string{measure}, gpu.name, *count, "errors"});
+    else
+      add_unknown(gpu, measure, "not all counters told", findings);
+  }
+}
+
+/// "N/A", "[Not Supported]" and their like say nothing.
+std::string told(const xml_node& gpu, const char* path) {
+  const auto text = text_of(gpu, path).value_or("");
+  const bool nothing = text == "N/A" || text.starts_with('[') || text == "ERR!" ||
+                       text.starts_with("Unknown") || text.starts_with("GPU ") ||
+                       text.starts_with("Requested functionality");
+  return nothing ? std::string{} : text;
+}
+
+Part part_of(const Gpu& gpu) {
+  Part part;
+  part.kind = PartKind::gpu;
+  part.name = gpu.name;
+  part.model = told(gpu.xml, "product_name");
+  part.manufacturer = "NVIDIA";
+  part.serial = told(gpu.xml, "serial");
+  part.part_number = told(gpu.xml, "board_part_number");
+  part.firmware = told(gpu.xml, "vbios_version");
+  part.slot = gpu.address;
+  part.source = kSource;
+  const auto mib = amount_of(text_of(gpu.xml, "fb_memory_usage/total").value_or(""), " MiB");
+  if (mib) part.size_bytes = *mib * kMiB;
+  return part;
+}
+
+/// One that the driver lists but cannot ask has no model and no memory.
+bool answers(const Part& part) { return !part.model.empty() && part.size_bytes.has_value(); }
+
+void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
+  double count = 0;
+  for (const auto& gpu : gpus) {
+    auto part = part_of(gpu);
+    if (!answers(part)) {
+      findings.unknown.push_back({gpu.name, std::string{kSource},
+                                  "it is listed, but does not answer: " +
+                                      text_of(gpu.xml, "product_name").value_or("no name")});
+      continue;
+    }
+    ++count;
+    findings.parts.push_back(std::move(part));
+    for (const auto& field : kFields) add_field(gpu, field, findings);
+    add_ecc(gpu, findings);
+  }
+  findings.measurements.insert(findings.measurements.begin(), {"gpu.count", "", count, "GPUs"});
+}
+
+void add_driver(const SmiLog& log, Findings& findings) {
+  const auto root = log.documents.front().child("nvidia_smi_log");
+  Part driver;
+  driver.kind = PartKind::firmware;
+  driver.name = "driver";
+  driver.firmware = told(root, "driver_version");
+  driver.source = kSource;
+  if (!driver.firmware.empty()) findings.parts.push_back(std::move(driver));
+}
+
+/// "Unable to determine the device handle for GPU0000:5D:00.0: Unknown Error": a GPU that fell off
+/// its bus.
+void add_lost(std::string_view text, std::span<const std::string> places, Findings& findings) {
+  constexpr std::string_view kLost = "Unable to determine the device handle for ";
+  constexpr std::size_t kMostLines = 64;
+  std::set<std::string> seen;
+  for (const auto line : lines(text)) {
+    const auto at = line.find(kLost);
+    if (at == line.npos || seen.size() == kMostLines) continue;
+    auto rest = trimmed(line.substr(at + kLost.size()));
+    if (rest.starts_with("GPU")) rest = trimmed(rest.substr(3));
+    const auto end = rest.find(": ");
+    const auto address = script::clean(rest.substr(0, end));
+    if (!seen.insert(address).second) continue;
+    findings.unknown.push_back(
+        {name_at(address, places).value_or("gpu at " + address), std::string{kSource},
+         script::clean(end == rest.npos ? std::string_view{"no handle"} : rest.substr(end + 2))});
+  }
+}
+
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  TRY(script::check_gave_up(output));
+  auto log = parse_smi(output.text);
+  if (!log && output.text.find("No devices were found") != std::string::npos)
+    return Findings{{{"gpu.count", "", 0, "GPUs"}}, {}, {}};
+  if (!log)
+    return Error{log.assume_error().code,
+                 log.assume_error().what + ": " + script::complaint(output)};
+  Findings findings;
+  auto gpus = gpus_of(log.assume_value(), findings);
+  const auto places = places_of(profile);
+  name_gpus(gpus, places, findings);
+  add_gpus(gpus, findings);
+  add_driver(log.assume_value(), findings);
+  add_lost(output.text, places, findings);
+  if (log.assume_value().cut)
+    findings.unknown.push_back({"GPUs", std::string{kSource}, "its output is cut short"});
+  return findings;
+}
+
+}  // namespace
+
+Stage gpu_facts() {
+  return {"gpu-facts", "read every GPU's state from the driver (nvidia-smi)", {}, prepare, parse,
+          kMeasures};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,110 @@
+#include "burnin/node/dimms.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+
+constexpr std::string_view kSource = "dmidecode -t 17";
+constexpr std::size_t kMostDimms = 1024;
+
+using Block = std::map<std::string, std::string, std::less<>>;
+
+/// "Key: value" lines below "Memory Device", up to the next handle.
+std::vector<Block> memory_devices(std::string_view text) {
+  std::vector<Block> blocks;
+  bool inside = false;
+  for (const auto line : lines(text)) {
+    const auto word = trimmed(line);
+    if (word == "Memory Device") {
+      inside = blocks.size() < kMostDimms;
+      if (inside) blocks.emplace_back();
+      continue;
+    }
+    if (word.empty() || word.starts_with("Handle ")) inside = false;
+    const auto colon = word.find(':');
+    if (!inside || colon == word.npos) continue;
+    blocks.back().emplace(script::clean(word.substr(0, colon)),
+                          script::clean(word.substr(colon + 1)));
+  }
+  return blocks;
+}
+
+/// What vendors write where nothing is known stays empty.
+std::string told(const Block& block, std::string_view key) {
+  constexpr std::array<std::string_view, 6> kNothing{"not specified", "unknown", "none",
+                                                     "no dimm",       "n/a",     "not provided"};
+  const auto found = block.find(key);
+  if (found == block.end()) return {};
+  const bool nothing = std::ranges::find(kNothing, lower_case(found->second)) != kNothing.end();
+  return nothing ? std::string{} : found->second;
+}
+
+/// "64 GB", "65536 MB": dmidecode's units are binary.
+std::optional<double> size_of(const Block& block) {
+  const auto text = told(block, "Size");
+  const auto cells = words(text);
+  if (cells.size() != 2) return std::nullopt;
+  const auto amount = script::finite(cells[0]);
+  constexpr std::array<std::string_view, 5> kUnits{"bytes", "kB", "MB", "GB", "TB"};
+  const auto unit = std::ranges::find(kUnits, cells[1]);
+  if (!amount || *amount <= 0 || unit == kUnits.end()) return std::nullopt;
+  double factor = 1;
+  for (auto step = kUnits.begin(); step != unit; ++step) factor *= 1024;
+  return *amount * factor;
+}
+
+/// "dimm A7" of "A7" and of "DIMM A7", as the BMC's reader names it.
+std::string name_of(std::string locator) {
+  if (lower_case(locator).starts_with("dimm ")) locator.erase(0, 5);
+  return "dimm " + locator;
+}
+
+void add_speed(const Block& block, const std::string& name, Findings& findings) {
+  auto speed = told(block, "Configured Memory Speed");
+  if (speed.empty()) speed = told(block, "Configured Clock Speed");
+  const auto cells = words(speed);
+  const auto value = cells.size() == 2 ? script::finite(cells[0]) : std::nullopt;
+  if (value && (cells[1] == "MT/s" || cells[1] == "MHz"))
+    findings.measurements.push_back({"dimm.speed", name, *value, "MT/s"});
+}
+
+void add_dimm(const Block& block, Findings& findings) {
+  if (block.contains("Size") && told(block, "Size").starts_with("No Module")) return;
+  Part dimm;
+  dimm.kind = PartKind::dimm;
+  dimm.slot = told(block, "Locator");
+  dimm.name = name_of(dimm.slot);
+  dimm.manufacturer = told(block, "Manufacturer");
+  dimm.serial = told(block, "Serial Number");
+  dimm.part_number = told(block, "Part Number");
+  dimm.model = told(block, "Type");
+  dimm.size_bytes = size_of(block);
+  dimm.source = kSource;
+  if (dimm.slot.empty() || !dimm.size_bytes) {
+    findings.unknown.push_back(
+        {dimm.slot.empty() ? "a DIMM" : "size of " + dimm.name, std::string{kSource}, "not told"});
+    return;
+  }
+  add_speed(block, dimm.name, findings);
+  findings.parts.push_back(std::move(dimm));
+}
+
+}  // namespace
+
+void add_dimms(std::string_view text, Findings& findings) {
+  const auto blocks = memory_devices(text);
+  if (blocks.empty())
+    findings.unknown.push_back(
+        {"DIMMs", std::string{kSource}, "dmidecode is not installed, or needs root"});
+  for (const auto& block : blocks) add_dimm(block, findings);
+}
+
+}  // namespace cupel::burnin

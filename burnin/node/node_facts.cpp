@@ -1,0 +1,344 @@
+#include "burnin/node/node_facts.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.h"
+#include "burnin/node/dimms.h"
+#include "burnin/node/sysfs.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+using inventory::Profile;
+
+constexpr std::array<std::string_view, 13> kMeasures{"memory.total",   "edac.uncorrected",
+                                                     "edac.corrected", "cpu.count",
+                                                     "cpu.threads",    "dimm.speed",
+                                                     "ib.port.rate",   "ib.port.active",
+                                                     "ib.port.downed", "ib.port.symbol_errors",
+                                                     "hca.pcie.width", "nvme.pcie.width",
+                                                     "nic.rate"};
+
+constexpr double kKiB = 1024;
+constexpr double kGiB = kKiB * kKiB * kKiB;
+constexpr double kSector = 512;  // /sys/block/*/size counts these whatever the drive has
+
+/// A file that is not there is no error here: what it would have told stays unknown.
+constexpr std::string_view kRead = R"sh(
+grep -sH -e '^processor' -e '^model name' -e '^physical id' -e '^cpu cores' -e '^vendor_id' /proc/cpuinfo
+grep -sH -e '^MemTotal' /proc/meminfo
+grep -sH . /proc/sys/kernel/osrelease
+dmi=/sys/class/dmi/id
+grep -sH . $dmi/sys_vendor $dmi/product_name $dmi/product_serial $dmi/bios_version
+mc=/sys/devices/system/edac/mc
+grep -sH . $mc/mc*/mc_name $mc/mc*/ue_count $mc/mc*/ce_count
+grep -sH . $mc/mc*/dimm*/dimm_label $mc/mc*/dimm*/dimm_ue_count $mc/mc*/dimm*/dimm_ce_count
+nvme=/sys/class/nvme
+grep -sH . $nvme/nvme*/model $nvme/nvme*/serial $nvme/nvme*/firmware_rev $nvme/nvme*/state
+grep -sH . $nvme/nvme*/nvme*/size $nvme/nvme*/device/current_link_width
+grep -sH -e '^PCI_SLOT_NAME' $nvme/nvme*/device/uevent
+ib=/sys/class/infiniband
+grep -sH . $ib/*/hca_type $ib/*/fw_ver $ib/*/board_id $ib/*/node_guid $ib/*/device/current_link_width
+grep -sH . $ib/*/ports/*/state $ib/*/ports/*/phys_state $ib/*/ports/*/rate $ib/*/ports/*/link_layer
+grep -sH . $ib/*/ports/*/counters/link_downed $ib/*/ports/*/counters/symbol_error
+grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
+net=/sys/class/net
+grep -sH . $net/*/address $net/*/type $net/*/speed
+grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
+if command -v dmidecode >/dev/null 2>&1; then dmidecode -t 17; fi
+echo cupel-all-told
+exit 0
+)sh";
+
+Result<Job> prepare(const Profile&, const Parameters&) {
+  return Job{script::head() + std::string{kRead}, std::chrono::seconds{2},
+             std::chrono::seconds{120}};
+}
+
+void add(Findings& findings, std::string_view name, std::string part, std::optional<double> value,
+         std::string_view unit) {
+  if (value)
+    findings.measurements.push_back(
+        {std::string{name}, std::move(part), *value, std::string{unit}});
+}
+
+/// Not below zero.
+std::optional<double> count_at(const Attributes& device, std::string_view path) {
+  const auto value = script::finite(at(device, path));
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+/// What is not told may not be passed over.
+void add_unknown(Findings& findings, std::string fact, std::string_view source, std::string why) {
+  findings.unknown.push_back({std::move(fact), std::string{source}, std::move(why)});
+}
+
+void add_memory(const Sysfs& sysfs, Findings& findings) {
+  const auto line = sysfs.file("/proc/meminfo").value_or("");
+  const auto cells = words(line);
+  const auto kib = cells.size() == 3 && cells[0] == "MemTotal:" && cells[2] == "kB"
+                       ? script::finite(cells[1])
+                       : std::nullopt;
+  if (!kib || *kib <= 0) return add_unknown(findings, "memory", "/proc/meminfo", "no MemTotal");
+  add(findings, "memory.total", "", *kib * kKiB / kGiB, "GiB");
+}
+
+struct Socket {
+  std::string model{};
+  std::string vendor{};
+  std::optional<double> cores{};
+};
+
+/// Each physical CPU once, by its id; /proc/cpuinfo tells each of them once for every thread.
+void add_cpus(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFile = "/proc/cpuinfo";
+  constexpr std::size_t kMostSockets = 64;
+  std::map<int, Socket> sockets;
+  Socket current;
+  std::optional<int> id;
+  double threads = 0;
+  for (const auto line : sysfs.lines_of(kFile)) {
+    const auto colon = line.find(':');
+    if (colon == line.npos) continue;
+    const auto key = trimmed(line.substr(0, colon)), value = trimmed(line.substr(colon + 1));
+    if (key == "processor") {
+      ++threads;
+      current = {};
+      id.reset();
+    }
+    if (key == "vendor_id") current.vendor = script::clean(value);
+    if (key == "model name") current.model = script::clean(value);
+    if (key == "physical id") {
+      id = number<int>(value);
+      if (id && sockets.size() < kMostSockets) sockets.emplace(*id, current);
+    }
+    const auto socket = key == "cpu cores" && id ? sockets.find(*id) : sockets.end();
+    if (socket != sockets.end() && !socket->second.cores)
+      socket->second.cores = script::finite(value);
+  }
+  if (threads > 0) add(findings, "cpu.threads", "", threads, "count");
+  if (sockets.empty())
+    return add_unknown(findings, "CPUs", kFile, "this kernel tells no physical id");
+  add(findings, "cpu.count", "", static_cast<double>(sockets.size()), "count");
+  int next = 0;
+  for (auto& [place, cpu] : sockets) {
+    Part part;
+    part.kind = PartKind::cpu;
+    part.name = fmt::format("cpu{}", next++);
+    part.model = cpu.model;
+    part.manufacturer = cpu.vendor;
+    part.slot = fmt::format("physical id {}", place);
+    part.count = cpu.cores;
+    part.source = kFile;
+    findings.parts.push_back(std::move(part));
+  }
+}
+
+void add_system(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFolder = "/sys/class/dmi/id";
+  const auto told = [&](std::string_view name) {
+    return sysfs.file(fmt::format("{}/{}", kFolder, name)).value_or("");
+  };
+  Part system;
+  system.kind = PartKind::system;
+  system.name = "system";
+  system.manufacturer = told("sys_vendor");
+  system.model = told("product_name");
+  system.serial = told("product_serial");
+  system.source = kFolder;
+  if (system.model.empty())
+    add_unknown(findings, "system", kFolder, "absent");
+  else
+    findings.parts.push_back(std::move(system));
+  const auto add_firmware = [&](std::string name, std::string version, std::string_view source) {
+    if (version.empty()) return;
+    Part part;
+    part.kind = PartKind::firmware;
+    part.name = std::move(name);
+    part.firmware = std::move(version);
+    part.source = source;
+    findings.parts.push_back(std::move(part));
+  };
+  add_firmware("bios", told("bios_version"), kFolder);
+  constexpr std::string_view kKernel = "/proc/sys/kernel/osrelease";
+  add_firmware("kernel", sysfs.file(kKernel).value_or(""), kKernel);
+}
+
+/// "dimm3/dimm_ue_count" and "dimm3/dimm_label" of one memory controller.
+void add_edac_dimms(const Attributes& controller, Findings& findings) {
+  constexpr std::string_view kSuffix = "/dimm_label";
+  for (const auto& [path, label] : controller) {
+    if (!path.ends_with(kSuffix)) continue;
+    const auto dimm = path.substr(0, path.size() - kSuffix.size());
+    const auto name = "dimm " + label;
+    add(findings, "edac.uncorrected", name, count_at(controller, dimm + "/dimm_ue_count"),
+        "errors");
+    add(findings, "edac.corrected", name, count_at(controller, dimm + "/dimm_ce_count"), "errors");
+  }
+}
+
+/// A controller that does not tell its count leaves the sum unknown.
+void add_edac(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFolder = "/sys/devices/system/edac/mc";
+  const auto controllers = sysfs.below(kFolder);
+  if (controllers.empty())
+    return add_unknown(findings, "memory errors", kFolder,
+                       "no EDAC driver watches the memory: load the one for this CPU");
+  std::optional<double> uncorrected = 0.0, corrected = 0.0;
+  const auto sum = [](std::optional<double>& total, std::optional<double> more) {
+    total = total && more ? std::optional{*total + *more} : std::nullopt;
+  };
+  for (const auto& [name, controller] : controllers) {
+    sum(uncorrected, count_at(controller, "ue_count"));
+    sum(corrected, count_at(controller, "ce_count"));
+    add_edac_dimms(controller, findings);
+  }
+  add(findings, "edac.uncorrected", "", uncorrected, "errors");
+  add(findings, "edac.corrected", "", corrected, "errors");
+  if (!uncorrected) add_unknown(findings, "memory errors", kFolder, "a ue_count is not told");
+}
+
+std::string slot_of(const Attributes& device) {
+  return std::string{at(device, "device/uevent/PCI_SLOT_NAME")};
+}
+
+/// All namespaces together.
+std::optional<double> drive_bytes(const Attributes& drive) {
+  std::optional<double> bytes;
+  for (const auto& [path, text] : drive) {
+    if (!path.starts_with("nvme") || !path.ends_with("/size")) continue;
+    const auto sectors = script::finite(text);
+    if (sectors && *sectors >= 0) bytes = bytes.value_or(0) + *sectors * kSector;
+  }
+  return bytes;
+}
+
+void add_drives(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFolder = "/sys/class/nvme";
+  for (const auto& [name, drive] : sysfs.below(kFolder)) {
+    Part part;
+    part.kind = PartKind::nvme;
+    part.name = name;
+    part.model = at(drive, "model");
+    part.serial = at(drive, "serial");
+    part.firmware = at(drive, "firmware_rev");
+    part.slot = slot_of(drive);
+    part.size_bytes = drive_bytes(drive);
+    part.health = at(drive, "state") == "live" ? "OK" : std::string{at(drive, "state")};
+    part.source = kFolder;
+    add(findings, "nvme.pcie.width", name, count_at(drive, "device/current_link_width"), "lanes");
+    findings.parts.push_back(std::move(part));
+  }
+}
+
+/// "400 Gb/sec (4X NDR)": 400.
+std::optional<double> rate_of(std::string_view text) {
+  const auto cells = words(text);
+  if (cells.size() < 2 || cells[1] != "Gb/sec") return std::nullopt;
+  const auto rate = script::finite(cells[0]);
+  return rate && *rate >= 0 ? rate : std::nullopt;
+}
+
+/// A port that is down still tells a rate, of the link that it would like to have: it carries
+/// nothing.
+void add_port(const std::string& name, const Attributes& hca, const std::string& port,
+              Findings& findings) {
+  const auto state = at(hca, port + "/state"), physical = at(hca, port + "/phys_state");
+  const auto rate = rate_of(at(hca, port + "/rate"));
+  if (state.empty() || physical.empty() || !rate)
+    return add_unknown(findings, "link of " + name, "/sys/class/infiniband", "not told in full");
+  const bool active = state.ends_with("ACTIVE") && physical.ends_with("LinkUp");
+  add(findings, "ib.port.active", name, active ? 1 : 0, "");
+  add(findings, "ib.port.rate", name, active ? *rate : 0, "Gb/s");
+  if (!active)
+    add_unknown(findings, "rate of " + name, "/sys/class/infiniband",
+                fmt::format("the port is not active: {}, {}", state, physical));
+  add(findings, "ib.port.downed", name, count_at(hca, port + "/counters/link_downed"), "count");
+  add(findings, "ib.port.symbol_errors", name, count_at(hca, port + "/counters/symbol_error"),
+      "errors");
+}
+
+/// "mlx5_0" is port 1; others are "mlx5_0/2".
+void add_ports(const std::string& name, const Attributes& hca, Findings& findings) {
+  std::set<std::string> ports;
+  for (const auto& [path, text] : hca) {
+    const auto pieces = split(path, '/');
+    if (pieces.size() >= 3 && pieces[0] == "ports") ports.insert(std::string{pieces[1]});
+  }
+  for (const auto& port : ports)
+    add_port(port == "1" ? name : name + "/" + port, hca, "ports/" + port, findings);
+}
+
+void add_hcas(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFolder = "/sys/class/infiniband";
+  for (const auto& [name, hca] : sysfs.below(kFolder)) {
+    add_ports(name, hca, findings);
+    // A bond is made of HCAs and is none.
+    if (name.find("bond") != std::string::npos) continue;
+    Part part;
+    part.kind = PartKind::hca;
+    part.name = name;
+    part.model = at(hca, "hca_type");
+    part.part_number = at(hca, "board_id");
+    part.serial = at(hca, "node_guid");
+    part.firmware = at(hca, "fw_ver");
+    part.slot = slot_of(hca);
+    part.source = kFolder;
+    add(findings, "hca.pcie.width", name, count_at(hca, "device/current_link_width"), "lanes");
+    findings.parts.push_back(std::move(part));
+  }
+}
+
+/// Network interfaces with a device behind them; IPoIB (not ARPHRD_ETHER) belongs to its HCA.
+void add_nics(const Sysfs& sysfs, Findings& findings) {
+  constexpr std::string_view kFolder = "/sys/class/net";
+  for (const auto& [name, nic] : sysfs.below(kFolder)) {
+    const auto driver = at(nic, "device/uevent/DRIVER");
+    if (at(nic, "type") != "1" || (driver.empty() && slot_of(nic).empty())) continue;
+    Part part;
+    part.kind = PartKind::nic;
+    part.name = name;
+    part.model = driver;
+    part.serial = at(nic, "address");
+    part.slot = slot_of(nic);
+    part.source = kFolder;
+    const auto megabits = count_at(nic, "speed");  // -1 where there is no link
+    if (megabits) add(findings, "nic.rate", name, *megabits / 1000, "Gb/s");
+    findings.parts.push_back(std::move(part));
+  }
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  const Sysfs sysfs{output.text};
+  if (sysfs.empty())
+    return Error{Code::kNoMeasurement,
+                 "the node told nothing of /proc and /sys: " + script::complaint(output)};
+  // Half of the error counters would add up to too little.
+  if (!script::said(output, "cupel-all-told"))
+    return Error{Code::kMalformed, "the node's answer is cut short"};
+  Findings findings;
+  add_memory(sysfs, findings);
+  add_cpus(sysfs, findings);
+  add_system(sysfs, findings);
+  add_edac(sysfs, findings);
+  add_dimms(output.text, findings);
+  add_drives(sysfs, findings);
+  add_hcas(sysfs, findings);
+  add_nics(sysfs, findings);
+  return findings;
+}
+
+}  // namespace
+
+Stage node_facts() {
+  return {"node-facts", "read what the node is made of from its kernel (/proc, /sys, dmidecode)",
+          {},           prepare,
+          parse,        kMeasures};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,76 @@
+#include "burnin/script.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace cupel::burnin::script {
+namespace {
+
+constexpr std::string_view kGaveUp = "cupel-gave-up: ";
+constexpr std::size_t kLongestWord = 160;
+
+std::optional<std::string_view> said_in(std::string_view text, std::string_view mark) {
+  for (const auto line : lines(text))
+    if (line.starts_with(mark)) return line.substr(mark.size());
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string head() {
+  return "PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin\n"
+         "LC_ALL=C\n"
+         "export PATH LC_ALL\n";
+}
+
+std::string needs(std::string_view tool) {
+  return fmt::format(
+      "if ! command -v {0} >/dev/null 2>&1; then\n"
+      "  echo '{1}{0} is not installed on the node'\n"
+      "  exit 69\n"
+      "fi\n",
+      tool, kGaveUp);
+}
+
+std::string asks(std::string_view what, double amount) {
+  return fmt::format("echo 'cupel-asked-{}: {:.0f}'\n", what, amount);
+}
+
+Result<void> check_gave_up(const Output& output) {
+  const auto why = said(output, kGaveUp);
+  if (why) return Error{Code::kNoMeasurement, clean(*why)};
+  return ok();
+}
+
+std::optional<double> asked(const Output& output, std::string_view what) {
+  const auto amount = said_in(output.text, fmt::format("cupel-asked-{}: ", what));
+  return amount ? finite(*amount) : std::nullopt;
+}
+
+std::optional<std::string_view> said(const Output& output, std::string_view mark) {
+  return said_in(output.text, mark);
+}
+
+std::string clean(std::string_view text) {
+  auto word = printable(shortened(trimmed(text), 4 * kLongestWord));
+  for (char& c : word)
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  return shortened(trimmed(word), kLongestWord);
+}
+
+std::optional<double> finite(std::string_view text) {
+  const auto value = number<double>(trimmed(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::string complaint(const Output& output) {
+  for (const auto text : {std::string_view{output.errors}, std::string_view{output.text}})
+    for (const auto line : lines(text))
+      if (!trimmed(line).empty() && !line.starts_with("cupel-")) return clean(line);
+  return "it said nothing";
+}
+
+}  // namespace cupel::burnin::script

@@ -1,0 +1,204 @@
+#include <gmock/gmock.h>
+
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+namespace {
+using inventory::PartKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kA100 = "nvidia-smi-xml/a100-sxm4-v12.xml";
+
+std::vector<std::string> places() {
+  for (const auto& parts : profile().parts)
+    if (parts.kind == PartKind::gpu) return parts.pci;
+  return {};
+}
+
+TEST(GpuFacts, ReadsAnA100AsItsDriverTellsIt) {
+  CUPEL_NEEDS_SAMPLE(text, kA100);
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "gpu.count"), 1);
+  EXPECT_EQ(value_of(findings, "gpu.memory.total", "gpu0"), 80);
+  EXPECT_EQ(value_of(findings, "gpu.ecc.mode", "gpu0"), 1);
+  EXPECT_EQ(value_of(findings, "gpu.ecc.uncorrected", "gpu0"), 0);
+  EXPECT_EQ(value_of(findings, "gpu.ecc.uncorrected.lifetime", "gpu0"), 0);
+  EXPECT_EQ(value_of(findings, "gpu.mig", "gpu0"), 1);
+  EXPECT_EQ(value_of(findings, "gpu.pcie.width_max", "gpu0"), 16);
+  EXPECT_EQ(value_of(findings, "gpu.pcie.gen_max", "gpu0"), 4);
+  EXPECT_EQ(value_of(findings, "gpu.temperature", "gpu0"), 27);
+  EXPECT_EQ(value_of(findings, "gpu.temperature.memory", "gpu0"), 44);
+  EXPECT_EQ(value_of(findings, "gpu.power", "gpu0"), 67.03);
+  EXPECT_EQ(findings.parts.front().model, "NVIDIA A100-SXM4-80GB");
+  EXPECT_EQ(findings.parts.front().serial, "1650522003820");
+  EXPECT_EQ(findings.parts.front().slot, "00000000:01:00.0");
+  EXPECT_EQ(findings.parts.back().name, "driver");
+  EXPECT_EQ(findings.parts.back().firmware, "535.54.03");
+}
+
+TEST(GpuFacts, TakesNotTellingForNotKnowing) {
+  CUPEL_NEEDS_SAMPLE(text, kA100);
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.pending", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu.remap.pending of gpu0"));
+}
+
+TEST(GpuFacts, ReadsTheNewSchemaOfACardWithoutEcc) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-xml/rtx-3080-v13.xml");
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found);
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "gpu.memory.total", "gpu0"), 10);
+  EXPECT_EQ(value_of(findings, "gpu.power", "gpu0"), 139.62);
+  for (const auto* name : {"gpu.ecc.mode", "gpu.ecc.uncorrected", "gpu.mig", "gpu.remap.failed"})
+    EXPECT_EQ(value_of(findings, name, "gpu0"), std::nullopt) << name;
+}
+
+TEST(GpuFacts, ReadsTheOldSchemaWithRemappedRows) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-xml/a10g.xml");
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.pending", "gpu0"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.power.limit", "gpu0"), 300);
+}
+
+TEST(GpuFacts, AddsUpWhatNewDriversSplit) {
+  CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/rtx-3080-v13.xml");
+  auto text = replaced(capture, "_uncorrectable_parity>N/A<", "_uncorrectable_parity>1<");
+  text = replaced(text, "_uncorrectable_secded>N/A<", "_uncorrectable_secded>2<");
+  const auto partly = text;
+  text = replaced(text, "<dram_uncorrectable>N/A<", "<dram_uncorrectable>4<");
+
+  const auto found = parsed("gpu-facts", text), half = parsed("gpu-facts", partly);
+
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected", "gpu0"), 7);
+  EXPECT_EQ(value_of(half.assume_value(), "gpu.ecc.uncorrected", "gpu0"), 3)
+      << "what is told suffices to know that it is not zero";
+}
+
+TEST(GpuFacts, KnowsNoZeroWhereOneCounterIsNotTold) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text = replaced(capture, "<dram_uncorrectable>0<", "<dram_uncorrectable>ERR!<");
+
+  const auto found = parsed("gpu-facts", text);
+
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected", "gpu0"), std::nullopt);
+}
+
+TEST(GpuFacts, LeavesTheOthersTheirNamesWhereOneIsMissing) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  auto addresses = places();
+  addresses.erase(addresses.begin() + 5);
+
+  const auto found = parsed("gpu-facts", with_gpus_at(capture, addresses));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 7);
+  EXPECT_THAT(names_of(found.assume_value(), PartKind::gpu),
+              ElementsAre("gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu6", "gpu7"));
+}
+
+TEST(GpuFacts, NumbersThemInOrderWhereTheProfileKnowsNoPlaces) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const std::vector<std::string> addresses{"c1:00.0", "07:00.0"};
+
+  const auto found =
+      stage("gpu-facts")->parse(profile("a100-8"), {with_gpus_at(capture, addresses), "", 0});
+
+  ASSERT_TRUE(found);
+  EXPECT_THAT(names_of(found.assume_value(), PartKind::gpu), ElementsAre("gpu0", "gpu1"));
+  EXPECT_EQ(found.assume_value().parts.front().slot, "00000000:07:00.0");
+}
+
+TEST(GpuFacts, DoesNotGiveAStrangerTheMissingOnesName) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  auto addresses = places();
+  addresses[5] = "aa:00.0";
+
+  const auto found = parsed("gpu-facts", with_gpus_at(capture, addresses));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 8);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.memory.total", "gpu5"), std::nullopt);
+}
+
+TEST(GpuFacts, DoesNotCountOneThatIsListedButDoesNotAnswer) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text =
+      replaced(replaced(capture, "81920 MiB", "Unknown Error"), "0</dram_", "GPU is lost</dram_");
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 0);
+  EXPECT_EQ(found.assume_value().measurements.size(), 1);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu0"));
+}
+
+TEST(GpuFacts, NamesTheOneThatFellOffItsBusAndReadsTheOthersOneByOne) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  std::string text = "Unable to determine the device handle for GPU0000:C3:00.0: Unknown Error\n";
+  for (const auto& address : places()) {
+    const std::vector<std::string> one{address};
+    if (address != "c3:00.0") text += with_gpus_at(capture, one);
+  }
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found);
+  const auto& unknown = found.assume_value().unknown;
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 7);
+  EXPECT_EQ(unknown.back(), (inventory::Unknown{"gpu5", "nvidia-smi -q -x", "Unknown Error"}));
+}
+
+TEST(GpuFacts, ToleratesWarningsAround) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+
+  const auto found = parsed(
+      "gpu-facts", "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n" + capture + "bye\n");
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found.assume_value(), parsed("gpu-facts", capture).assume_value());
+}
+
+TEST(GpuFacts, TellsWhyThereIsNothingToRead) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto silent = parsed("gpu-facts",
+                             "NVIDIA-SMI has failed because it couldn't communicate with the "
+                             "NVIDIA driver.\n");
+  const auto cut = parsed("gpu-facts", capture.substr(0, capture.size() / 2));
+  const auto none = parsed("gpu-facts", "No devices were found\n");
+
+  EXPECT_EQ(silent.assume_error().code, Code::kNoMeasurement);
+  EXPECT_THAT(silent.assume_error().what, HasSubstr("couldn't communicate"));
+  EXPECT_EQ(cut.assume_error().code, Code::kMalformed);
+  EXPECT_EQ(value_of(none.assume_value(), "gpu.count"), 0) << "no GPU at all was found out";
+}
+
+TEST(GpuFacts, SaysThatTheToolIsMissing) {
+  const auto output = run_script(prepared("gpu-facts").assume_value().script, "PATH=/nowhere\n");
+
+  if (installed("nvidia-smi")) GTEST_SKIP() << "this machine has nvidia-smi";
+  const auto found = stage("gpu-facts")->parse(profile(), output);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
+  EXPECT_EQ(found.assume_error().what, "nvidia-smi is not installed on the node");
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,36 @@
+#pragma once
+// The output of a node with several GPUs, made of a capture with one.
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cupel::burnin {
+
+inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// One GPU with the two sections that the A100's capture (MIG on) lacks.
+inline std::string healthy(const std::string& capture) {
+  auto text = replaced(capture, "<current_mig>Enabled", "<current_mig>Disabled");
+  return replaced(text, "<remapped_rows>N/A</remapped_rows>",
+                  "<remapped_rows><remapped_row_corr>0</remapped_row_corr><remapped_row_unc>0</"
+                  "remapped_row_unc><remapped_row_pending>No</remapped_row_pending>"
+                  "<remapped_row_failure>No</remapped_row_failure></remapped_rows>");
+}
+
+/// The capture's GPU once at each address.
+inline std::string with_gpus_at(const std::string& capture,
+                                std::span<const std::string> addresses) {
+  const auto begin = capture.find("<gpu id="), end = capture.find("</gpu>") + 6;
+  const auto gpu = capture.substr(begin, end - begin);
+  const auto id_begin = gpu.find('"') + 1, id_end = gpu.find('"', id_begin);
+  const auto id = gpu.substr(id_begin, id_end - id_begin);
+  auto text = capture.substr(0, begin);
+  for (const auto& address : addresses) text += replaced(gpu, id, "00000000:" + address) + "\n";
+  return text + "</nvidia_smi_log>\n";
+}
+
+}  // namespace cupel::burnin

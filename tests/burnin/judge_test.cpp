@@ -1,0 +1,125 @@
+#include "burnin/criteria/judge.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+namespace cupel::burnin {
+namespace {
+using inventory::Criterion;
+using inventory::Profile;
+
+Criterion at_least(double least, std::string unit = "GiB", std::string part = "gpu0") {
+  Criterion criterion;
+  criterion.stage = "gpu-facts";
+  criterion.measure = "gpu.memory.total";
+  criterion.parts = {std::move(part)};
+  criterion.at_least = least;
+  criterion.unit = std::move(unit);
+  criterion.remedy = "replace the GPU";
+  criterion.source = "datasheet";
+  return criterion;
+}
+
+Comparison judged(Criterion criterion, std::vector<Measurement> measurements) {
+  Profile profile;
+  profile.name = "one";
+  profile.criteria = {std::move(criterion)};
+  const FindingsByStage findings{{"gpu-facts", {std::move(measurements), {}, {}}}};
+  return judge(profile, {"gpu-facts"}, findings).at(0);
+}
+
+Measurement memory(double value, std::string unit = "GiB") {
+  return {"gpu.memory.total", "gpu0", value, std::move(unit)};
+}
+
+TEST(Judge, TellsWhatWasMetWithWhatWasMeasuredAndWanted) {
+  EXPECT_EQ(judged(at_least(79), {memory(79.6475)}),
+            (Comparison{"gpu-facts", "gpu0", "gpu.memory.total", Met::met, "79.6475 GiB",
+                        "at least 79 GiB", "replace the GPU", "datasheet"}));
+}
+
+TEST(Judge, TakesTheLimitItselfForMet) {
+  auto exactly = at_least(8, "GPUs");
+  exactly.at_most = 8;
+
+  EXPECT_EQ(judged(at_least(79), {memory(79)}).met, Met::met);
+  EXPECT_EQ(judged(exactly, {memory(8, "GPUs")}).met, Met::met);
+  EXPECT_EQ(judged(exactly, {memory(8, "GPUs")}).wanted, "exactly 8 GPUs");
+  EXPECT_EQ(judged(exactly, {memory(7, "GPUs")}).met, Met::failed);
+  EXPECT_EQ(judged(exactly, {memory(9, "GPUs")}).met, Met::failed);
+}
+
+TEST(Judge, FailsWhatLiesOutside) {
+  auto between = at_least(2);
+  between.at_most = 4;
+
+  EXPECT_EQ(judged(at_least(79), {memory(40)}).met, Met::failed);
+  EXPECT_EQ(judged(between, {memory(4.5)}).wanted, "between 2 and 4 GiB");
+  EXPECT_EQ(judged(between, {memory(4.5)}).met, Met::failed);
+  EXPECT_EQ(judged(between, {memory(1.5)}).met, Met::failed);
+  EXPECT_EQ(judged(between, {memory(3)}).met, Met::met);
+}
+
+TEST(Judge, MissesANumberOfAnotherPartOrName) {
+  for (const auto& other : {Measurement{"gpu.memory.total", "gpu1", 80, "GiB"},
+                            Measurement{"gpu.memory.total", "", 80, "GiB"},
+                            Measurement{"gpu.memory", "gpu0", 80, "GiB"}}) {
+    EXPECT_EQ(judged(at_least(79), {other}).met, Met::missing);
+    EXPECT_EQ(judged(at_least(79), {other}).measured, "nothing");
+  }
+}
+
+TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
+  Profile profile;
+  profile.name = "one";
+  profile.criteria = {at_least(79), at_least(79)};
+  profile.criteria[1].stage = "disk";
+
+  const auto comparisons = judge(profile, {"gpu-facts"}, {});
+
+  ASSERT_EQ(comparisons.size(), 1) << "of a stage that is not judged nothing is said";
+  EXPECT_EQ(comparisons[0].met, Met::missing);
+}
+
+TEST(Judge, DoesNotCompareUnlikeUnits) {
+  EXPECT_EQ(judged(at_least(79, "GiB"), {memory(81559, "MiB")}).met, Met::missing);
+  EXPECT_EQ(judged(at_least(79, "GiB"), {memory(81559, "MiB")}).measured, "81559 MiB");
+  EXPECT_EQ(judged(at_least(79, ""), {memory(80, "GiB")}).met, Met::met);
+  EXPECT_EQ(judged(at_least(79, "GiB"), {memory(80, "")}).met, Met::met);
+}
+
+TEST(Judge, TakesNothingButFiniteNumbersForEvidence) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  for (const double value : {std::nan(""), kInfinite, -kInfinite})
+    EXPECT_EQ(judged(at_least(79), {memory(value)}).met, Met::missing);
+  EXPECT_EQ(judged(at_least(std::nan("")), {memory(80)}).met, Met::failed);
+}
+
+TEST(Judge, IsNotMetByACriterionWithoutLimits) {
+  auto open = at_least(79);
+  open.at_least.reset();
+
+  EXPECT_EQ(judged(open, {memory(80)}).met, Met::failed);
+}
+
+TEST(Judge, TellsTheWorstOfSeveral) {
+  const auto worst = judged(at_least(79), {memory(80), memory(40), memory(81)});
+  const auto unlike = judged(at_least(79), {memory(80), memory(81, "MiB")});
+  const auto broken = judged(at_least(79), {memory(80), memory(std::nan("")), memory(10)});
+
+  EXPECT_EQ(worst.met, Met::failed);
+  EXPECT_EQ(worst.measured, "40 GiB");
+  EXPECT_EQ(unlike.met, Met::missing) << "one that cannot be compared is not passed over";
+  EXPECT_EQ(broken.met, Met::missing);
+}
+
+TEST(Judge, ShowsWhatTellsANumberFromTheLimitThatItMisses) {
+  EXPECT_EQ(judged(at_least(79), {memory(78.99999999)}).measured, "78.99999999 GiB");
+  EXPECT_EQ(judged(at_least(1234567), {memory(1234566)}).measured, "1234566 GiB");
+  EXPECT_EQ(judged(at_least(79), {memory(5e-324)}).met, Met::failed);
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/node_text.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/real_part.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+namespace {
+using inventory::Part;
+using inventory::PartKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Part* part_named(const Findings& findings, std::string_view name) {
+  for (const auto& part : findings.parts)
+    if (part.name == name) return &part;
+  return nullptr;
+}
+
+TEST(NodeFacts, ReadsWhatAKernelTellsOfItsNode) {
+  const auto found = parsed("node-facts", std::string{kNodeText});
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_NEAR(value_of(findings, "memory.total").value(), 2015.5, 0.1);
+  EXPECT_EQ(value_of(findings, "cpu.count"), 2);
+  EXPECT_EQ(value_of(findings, "cpu.threads"), 4);
+  EXPECT_EQ(value_of(findings, "edac.uncorrected"), 2);
+  EXPECT_EQ(value_of(findings, "edac.corrected"), 7);
+  EXPECT_EQ(value_of(findings, "edac.uncorrected", "dimm CPU_SrcID#0_MC#0_Chan#1_DIMM#0"), 2);
+  EXPECT_EQ(value_of(findings, "dimm.speed", "dimm A1"), 4800);
+  EXPECT_EQ(value_of(findings, "nvme.pcie.width", "nvme0"), 4);
+  EXPECT_EQ(value_of(findings, "nic.rate", "eno1"), 10);
+  EXPECT_EQ(part_named(findings, "cpu1")->model, "Intel(R) Xeon(R) Platinum 8480C");
+  EXPECT_EQ(part_named(findings, "cpu1")->count, 56);
+  EXPECT_EQ(part_named(findings, "bios")->firmware, "01.01.03");
+  EXPECT_EQ(part_named(findings, "system")->model, "DGXH100");
+  EXPECT_EQ(part_named(findings, "nvme0")->size_bytes, 3840755982336);
+  EXPECT_EQ(part_named(findings, "nvme0")->slot, "0000:ab:00.0");
+  EXPECT_THAT(names_of(findings, PartKind::nic), ElementsAre("eno1"))
+      << "IPoIB, loopback and bridges are no NICs";
+}
+
+TEST(NodeFacts, NamesDimmsAsTheBmcDoesAndLeavesEmptySlotsAside) {
+  const auto found = parsed("node-facts", std::string{kNodeText});
+
+  EXPECT_THAT(names_of(found.assume_value(), PartKind::dimm), ElementsAre("dimm A1", "dimm B1"));
+  const auto* dimm = part_named(found.assume_value(), "dimm A1");
+  EXPECT_EQ(dimm->size_bytes, 64.0 * (1 << 30));
+  EXPECT_EQ(dimm->serial, "80CE012345");
+  EXPECT_EQ(dimm->manufacturer, "Samsung");
+  EXPECT_EQ(part_named(found.assume_value(), "dimm B1")->serial, "") << "'Not Specified' is none";
+}
+
+TEST(NodeFacts, GivesNoErrorCountWhereNobodyCounts) {
+  std::string text;
+  for (const auto line : lines(kNodeText))
+    if (!line.contains("/edac/")) text += std::string{line} + "\n";
+  const auto half = replaced(std::string{kNodeText}, "mc1/ue_count:0", "mc1/ue_count:-");
+
+  const auto none = parsed("node-facts", text), one = parsed("node-facts", half);
+
+  EXPECT_EQ(value_of(none.assume_value(), "edac.uncorrected"), std::nullopt);
+  EXPECT_TRUE(says_unknown(none.assume_value(), "memory errors"));
+  EXPECT_EQ(value_of(one.assume_value(), "edac.uncorrected"), std::nullopt)
+      << "half of the counters is no sum";
+}
+
+TEST(NodeFacts, SaysThatItsAnswerWasCutShort) {
+  const auto text = std::string{kNodeText.substr(0, kNodeText.size() / 2)};
+
+  EXPECT_EQ(parsed("node-facts", text).assume_error().code, Code::kMalformed);
+  EXPECT_EQ(parsed("node-facts", "sh: grep: not found\n").assume_error().code,
+            Code::kNoMeasurement);
+}
+
+/// As the script would have printed it.
+std::string told_by(const std::filesystem::path& tree) {
+  std::string text;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{tree}) {
+    if (!entry.is_regular_file()) continue;
+    const auto below = std::filesystem::relative(entry.path(), tree).string();
+    const auto content = read_file(entry.path(), 1u << 20);
+    if (content)
+      text += "/sys/class/infiniband/" + below + ":" + content.assume_value() + "\n";
+  }
+  return text + "cupel-all-told\n";
+}
+
+TEST(NodeFacts, ReadsTheLinksOfARealH100Node) {
+  const auto archive = cupel::testing::samples() / "sys-class-infiniband-h100.tar.zst";
+  CUPEL_NEEDS_REAL_PART(std::filesystem::exists(archive), "no " << archive);
+  const test::TemporaryFolder folder;
+  const auto command = "tar --zstd -xf " + shell_quoted(archive.string()) + " -C " +
+                       shell_quoted(folder.path().string());
+  ASSERT_EQ(std::system(command.c_str()), 0);
+
+  const auto found =
+      parsed("node-facts", told_by(folder.path() / "sys-class-infiniband-h100.0"));
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_THAT(names_of(findings, PartKind::hca),
+              ElementsAre("mlx5_0", "mlx5_1", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7", "mlx5_8",
+                          "mlx5_9"))
+      << "a bond is no HCA";
+  for (const auto& name : names_of(findings, PartKind::hca)) {
+    EXPECT_EQ(value_of(findings, "ib.port.rate", name), 400);
+    EXPECT_EQ(value_of(findings, "ib.port.active", name), 1);
+    EXPECT_EQ(part_named(findings, name)->model, "MT4129");
+    EXPECT_EQ(part_named(findings, name)->firmware, "28.41.1000");
+  }
+}
+
+TEST(NodeFacts, TakesARateThatADownPortDreamsOfForNothing) {
+  const auto found = parsed("node-facts",
+                            "/sys/class/infiniband/mlx5_3/ports/1/state:1: DOWN\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/phys_state:3: Disabled\n"
+                            "/sys/class/infiniband/mlx5_3/ports/1/rate:400 Gb/sec (4X NDR)\n"
+                            "/sys/class/infiniband/mlx5_4/ports/1/rate:400 Gb/sec (4X NDR)\n"
+                            "cupel-all-told\n");
+
+  EXPECT_EQ(value_of(found.assume_value(), "ib.port.rate", "mlx5_3"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "ib.port.rate", "mlx5_4"), std::nullopt)
+      << "a port whose state is not told";
+}
+
+TEST(NodeFacts, TellsOfThisVeryMachineWhatItsLibraryTells) {
+  const auto output = run_script(prepared("node-facts").assume_value().script);
+
+  const auto found = stage("node-facts")->parse(profile(), output);
+
+  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.errors;
+  const auto& findings = found.assume_value();
+  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
+  const auto gib = pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
+  EXPECT_NEAR(value_of(findings, "memory.total").value_or(0), gib, 0.01 * gib);
+  EXPECT_EQ(value_of(findings, "cpu.threads"), sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_EQ(output.errors, "");
+}
+
+}  // namespace
+}  // namespace cupel::burnin
