@@ -244,6 +244,8 @@ bool SshConnection::drain(Channel& channel, Pipe& pipe, bool error) {
 void SshConnection::pump(Channel& channel) {
   if (!channel.channel) return;
   if (channel.closed) {
+    // libssh keeps a channel until the other side has closed it too, and would still call us.
+    ssh_remove_channel_callbacks(channel.channel, &channel.callbacks);
     ssh_channel_free(channel.channel);
     channel.channel = nullptr;
     return;
