@@ -17,12 +17,13 @@ std::string filled(std::string text,
 /// In a POSIX shell, whatever the login shell is.
 std::string by_sh(std::string_view text) { return "sh -c " + shell_quoted(text); }
 
-/// Ends group $g. What made a group of its own (stress-ng's workers do) is still told by its
-/// environment; where a node has no grep or no /proc, the group is all there is.
-constexpr std::string_view kEndGroup = R"sh($as kill -@signal@ -- -$g 2>/dev/null
+/// Ends group $g, by `kill -s NAME`: dash takes no "--" behind `kill -NAME`. What made a group of
+/// its own (stress-ng's workers do) is still told by its environment; where a node has no grep or
+/// no /proc, the group is all there is.
+constexpr std::string_view kEndGroup = R"sh($as kill -s @signal@ -- -$g 2>/dev/null
 cd /proc
 strays=$($as grep -lsxzF "CUPEL_JOB=$d" [0-9]*/environ 2>/dev/null)
-[ -z "$strays" ] || $as kill -@signal@ $(dirname $strays) 2>/dev/null
+[ -z "$strays" ] || $as kill -s @signal@ $(dirname $strays) 2>/dev/null
 cd /
 )sh";
 
@@ -46,6 +47,7 @@ as=
   sleep 10
   @kill@ ) &
 while sleep 10; do
+  if [ ! -d "$d/started" ] || [ -s "$d/exit" ]; then kill -s KILL -- -$$; fi
   if [ "$(wc -c < "$d/out")" -gt @spool@ ] || [ "$(wc -c < "$d/err")" -gt @spool@ ]; then
     mkdir "$d/full"
     g=$(cat "$d/group")
@@ -53,6 +55,11 @@ while sleep 10; do
   fi
 done
 )sh";
+
+/// Each by itself too: the watch may not lead its group yet, and what it started outlives it.
+constexpr std::string_view kEndWatch = R"sh(kill -s KILL -- -$w 2>/dev/null
+kill -s KILL $w 2>/dev/null
+kill -s KILL -- -$w 2>/dev/null)sh";
 
 /// Outlives the job, so that its exit status is always written, and nothing of it stays behind.
 constexpr std::string_view kKeeper = R"sh(d=@folder@
@@ -62,7 +69,7 @@ setsid sh -c @watch@ < /dev/null > /dev/null 2>&1 &
 w=$!
 env CUPEL_JOB="$d" setsid sh -c @job@ < /dev/null > "$d/out" 2> "$d/err"
 status=$?
-kill -KILL -- -$w 2>/dev/null
+@end_watch@
 g=$(cat "$d/group")
 @kill@
 if [ -d "$d/over" ]; then status=124; fi
@@ -182,6 +189,7 @@ std::string start(std::string_view folder, std::string_view script_digest,
                                                   {"@kill@", end_group("KILL")}});
   const auto keeper = filled(std::string{kKeeper}, {{"@folder@", d},
                                                     {"@watch@", shell_quoted(watch)},
+                                                    {"@end_watch@", std::string{kEndWatch}},
                                                     {"@job@", shell_quoted(job)},
                                                     {"@kill@", end_group("KILL")}});
   const auto script = filled(std::string{kStart}, {{"@folder@", d},

@@ -20,12 +20,13 @@ std::string announced(std::string_view command) {
   return "echo " + std::string{kWord} + "$$ >&2\n" + std::string{command};
 }
 
+// `kill -s NAME`, because the login shell may be dash, which takes no "--" behind `kill -NAME`.
 std::string killing(long group) {
   const auto id = std::to_string(group);
-  return "kill -TERM -- -" + id + " 2>/dev/null || exit 0\n" +
+  return "kill -s TERM -- -" + id + " 2>/dev/null || exit 0\n" +
          "for try in 1 2 3 4 5 6 7 8 9 10; do\n"
-         "  kill -0 -- -" +
-         id + " 2>/dev/null || exit 0\n" + "  sleep 0.1\ndone\n" + "kill -KILL -- -" + id +
+         "  kill -s 0 -- -" +
+         id + " 2>/dev/null || exit 0\n" + "  sleep 0.1\ndone\n" + "kill -s KILL -- -" + id +
          " 2>/dev/null\n";
 }
 

@@ -157,6 +157,9 @@ TEST_F(DetachedTest, LeavesNothingRunningWhenTheScriptEnds) {
 
   EXPECT_EQ(spool.last.exit_status, 0);
   EXPECT_TRUE(processes_with("sleep 2002").empty());
+  // The keeper says "ended" with its last act; what watched the job is gone by then.
+  run(*on, "while kill -s 0 $(cat " + handle.folder + "/keeper) 2>/dev/null; do :; done").value();
+  EXPECT_TRUE(processes_with(handle.folder).empty());
 }
 
 TEST_F(DetachedTest, IsLostWhenTheNodeWasRestarted) {

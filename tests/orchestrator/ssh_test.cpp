@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text.h"
+#include "orchestrator/ssh/remote_process.h"
 #include "tests/orchestrator/node.h"
 
 namespace cupel::ssh {
@@ -254,6 +256,22 @@ TEST_F(SshTest, TellsWhenTheNodeDiesInTheMiddle) {
   EXPECT_EQ(outcome.error().code, Code::kUnreachable);
   EXPECT_EQ(run(*on, "true").error().code, Code::kUnreachable);
   for (const auto pid : processes_with("sleep 10031")) ::kill(pid, SIGKILL);
+}
+
+TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {
+  for (const std::string shell : {"dash", "bash", "busybox ash"}) {
+    if (std::system(("command -v " + shell.substr(0, shell.find(' ')) + " > /dev/null").c_str()))
+      continue;
+    auto* pipe = ::popen("setsid sh -c 'echo $$; exec sleep 20101'", "r");
+    long group = 0;
+    ASSERT_EQ(std::fscanf(pipe, "%ld", &group), 1);
+
+    std::system((shell + " -c " + shell_quoted(killing(group))).c_str());
+
+    EXPECT_TRUE(cupel::testing::processes_with("sleep 20101").empty()) << shell;
+    ::kill(static_cast<pid_t>(-group), SIGKILL);
+    ::pclose(pipe);
+  }
 }
 
 }  // namespace

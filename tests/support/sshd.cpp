@@ -52,7 +52,10 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
        << (folder / "authorized").string()
        << "\nStrictModes no\nUsePAM no\nPidFile none\nMaxStartups 1000\nMaxSessions 100\n"
           "LoginGraceTime 60\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
-          "PermitRootLogin prohibit-password\nUseDNS no\nPrintMotd no\nLogLevel INFO\n";
+          "PermitRootLogin prohibit-password\nUseDNS no\nPrintMotd no\nLogLevel INFO\n"
+          // A login shell reads start-up files there: the tester's own are none of our business.
+          "SetEnv HOME="
+       << folder.string() << "\n";
   for (const auto& address : addresses) text << "ListenAddress " << address << "\n";
   return text.str();
 }
@@ -78,6 +81,8 @@ std::string until_listening(int pipe, std::size_t times) {
   return said;
 }
 
+}  // namespace
+
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator{"/proc"}) {
@@ -94,8 +99,6 @@ std::vector<pid_t> children_of(pid_t parent) {
   }
   return found;
 }
-
-}  // namespace
 
 bool Sshd::installed() { return ::access(kServer, X_OK) == 0; }
 

@@ -31,6 +31,7 @@ class Sshd {
   std::string strange_key() const { return file("strange"); }
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   std::uint16_t port() const { return port_; }
+  pid_t pid() const { return pid_; }
 
   /// Kills the server and every connection of it, as a crash of the node would.
   void crash();
@@ -47,6 +48,9 @@ class Sshd {
   pid_t pid_ = -1;
   std::jthread drain_;
 };
+
+/// Process ids of all children, zombies too.
+std::vector<pid_t> children_of(pid_t parent);
 
 /// Process ids of all living (not zombie) processes with `text` in their command line.
 std::vector<pid_t> processes_with(const std::string& text);
