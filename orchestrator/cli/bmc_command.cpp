@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "bmc/power.h"
 #include "inventory/select.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/record/codec.h"
 
@@ -49,9 +50,9 @@ void print(const Context& context, const Node& node, const Result<Answer>& answe
     if (!answer) object["error"] = answer.assume_error().what;
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else if (answer) {
-    fmt::print("{}: {}\n", node.name, answer.assume_value().text);
+    say("{}: {}\n", node.name, answer.assume_value().text);
   } else {
-    fmt::print(stderr, "{}: {}\n", node.name, printable(answer.assume_error().what));
+    say(stderr, "{}: {}\n", node.name, printable(answer.assume_error().what));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "inventory/node_range.h"
 #include "inventory/select.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/ssh/fan_out.h"
 #include "orchestrator/ssh/gather.h"
@@ -163,15 +164,13 @@ void print_faults(const std::vector<NodeOutcome>& outcomes, const Asked& asked) 
   for (const auto& group : ssh::gather(faults)) {
     const auto count =
         group.nodes.size() > 1 ? fmt::format(" ({})", group.nodes.size()) : std::string{};
-    fmt::print(stderr, "cupel: {}{}: {}\n", inventory::fold(group.nodes), count,
-               printable(group.text));
+    say(stderr, "cupel: {}{}: {}\n", inventory::fold(group.nodes), count, printable(group.text));
   }
   std::vector<std::string> cut;
   for (const auto& each : outcomes)
     if (each.cut && asked.gather) cut.push_back(each.node);
   if (!cut.empty())
-    fmt::print(stderr, "cupel: {}: the output was too long; its end is not shown\n",
-               inventory::fold(cut));
+    say(stderr, "cupel: {}: the output was too long; its end is not shown\n", inventory::fold(cut));
 }
 
 boost::json::object object_of(const NodeOutcome& each) {
@@ -290,7 +289,7 @@ Result<void> accept_key(const Context& context, store::Store& store, const Node&
   if (context.json)
     print_object({{"node", node.name}, {"accepted", presented}, {"before", before}});
   else
-    fmt::print("{}: accepted {} (before: {})\n", node.name, presented, before);
+    say("{}: accepted {} (before: {})\n", node.name, presented, before);
   return ok();
 }
 

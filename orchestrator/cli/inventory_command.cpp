@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
 namespace {
@@ -25,10 +26,10 @@ Exit check(const Context& context, const std::string& file) {
     std::printf("%s\n", boost::json::serialize(object).c_str());
     return exit;
   }
-  fmt::print("{}: site {}, {} nodes in {} racks, no error\n", file, inventory->site,
-             inventory->nodes.size(), inventory->racks.size());
+  say("{}: site {}, {} nodes in {} racks, no error\n", file, inventory->site,
+      inventory->nodes.size(), inventory->racks.size());
   for (const auto& [name, nodes] : count)
-    fmt::print("  {:>6} x {} ({})\n", nodes, name, inventory->profiles.at(name).description);
+    say("  {:>6} x {} ({})\n", nodes, name, inventory->profiles.at(name).description);
   return exit;
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
@@ -51,21 +52,21 @@ boost::json::object to_json(const playbooks::Plan& plan) {
 
 void print(const Planned& planned) {
   const auto& plan = planned.plan;
-  fmt::print("{}: {} steps on {} nodes, {} at once\n", plan.playbook, plan.step_count(),
-             plan.nodes.size(), plan.nodes_at_once);
+  say("{}: {} steps on {} nodes, {} at once\n", plan.playbook, plan.step_count(), plan.nodes.size(),
+      plan.nodes_at_once);
   double watts = 0;
   for (const auto& node : plan.nodes)
     watts += planned.inventory.profile_of(*node.node).draw.loaded_watts;
   for (const auto& [names, steps] : groups(plan)) {
-    fmt::print("\n{} ({} nodes), about {} each\n", inventory::fold(names), names.size(),
-               report::span_text(expected(*steps)));
-    fmt::print("  {:<14} {:>12} {:>12}  {}\n", "step", "expected", "at most", "if it fails");
+    say("\n{} ({} nodes), about {} each\n", inventory::fold(names), names.size(),
+        report::span_text(expected(*steps)));
+    say("  {:<14} {:>12} {:>12}  {}\n", "step", "expected", "at most", "if it fails");
     for (const auto& step : *steps)
-      fmt::print("  {:<14} {:>12} {:>12}  {}\n", step.name, report::span_text(step.expected),
-                 report::span_text(step.deadline),
-                 step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict");
+      say("  {:<14} {:>12} {:>12}  {}\n", step.name, report::span_text(step.expected),
+          report::span_text(step.deadline),
+          step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict");
   }
-  fmt::print("\npower with all of them loaded: {} kW\n", plain(watts / 1000, 1));
+  say("\npower with all of them loaded: {} kW\n", plain(watts / 1000, 1));
 }
 
 Exit show_plan(const Context& context, const PlanOptions& options) {

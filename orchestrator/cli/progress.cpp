@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "orchestrator/cli/live_table.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
@@ -30,8 +31,8 @@ class PlainLines final : public Progress {
     const auto line = said(event);
     if (line.empty()) return;
     const auto seconds = std::chrono::floor<std::chrono::seconds>(event.time);
-    fmt::print("{:%H:%M:%S} {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(seconds)),
-               printable(line));
+    say("{:%H:%M:%S} {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(seconds)),
+        printable(line));
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "inventory/shipped.h"
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/say.h"
 #include "rehearsal/virtual_rack.h"
 
 namespace cupel::cli {
@@ -77,7 +78,7 @@ Exit serve(const Context& context, const Options& options) {
   const auto inventory = rack.assume_value()->inventory_yaml() + slurm_section(options.slurm);
   const auto written = write_file(file, inventory, 0600);
   if (!written) return complain(context, written.assume_error(), Exit::unfinished);
-  fmt::print("rack {} stands; its inventory is {}\n", spec->name, file.string());
+  say("rack {} stands; its inventory is {}\n", spec->name, file.string());
   std::fflush(stdout);
   int signal = 0;
   ::sigwait(&ends, &signal);
@@ -155,8 +156,7 @@ Exit rehearse(Context& context, Options options, bool state_named) {
   if (!planned) return exit;
   exit = execute_new(context, *planned);
   if (!context.json)
-    fmt::print("rehearsed in {}: cupel --state {} status\n", options.folder,
-               context.state.string());
+    say("rehearsed in {}: cupel --state {} status\n", options.folder, context.state.string());
   return exit;
 }
 

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/store/run_lock.h"
 
 namespace cupel::cli {
@@ -99,7 +100,7 @@ Exit cancel(Context& context, engine::RunId named) {
   if (context.json)
     std::printf("%s\n", boost::json::serialize(boost::json::object{{"cancelled", run.id}}).c_str());
   else
-    fmt::print("run {} is cancelled; its nodes stay drained\n", run.id);
+    say("run {} is cancelled; its nodes stay drained\n", run.id);
   return Exit::passed;
 }
 

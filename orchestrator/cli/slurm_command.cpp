@@ -5,6 +5,7 @@
 
 #include "base/for_each_of.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/handoff/slurm_conf.h"
 
 namespace cupel::cli {
@@ -42,9 +43,8 @@ Exit check(const Context& context, const inventory::Inventory& inventory) {
     std::printf("%s\n",
                 boost::json::serialize(boost::json::object{{"disagreements", all}}).c_str());
   } else {
-    for (const auto& line : all) fmt::print("{}\n", std::string_view{line.get_string()});
-    if (all.empty())
-      fmt::print("slurmctld agrees with the inventory on all {} nodes\n", answers.size());
+    for (const auto& line : all) say("{}\n", std::string_view{line.get_string()});
+    if (all.empty()) say("slurmctld agrees with the inventory on all {} nodes\n", answers.size());
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }

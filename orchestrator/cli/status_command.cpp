@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/store/run_lock.h"
@@ -31,8 +32,8 @@ Exit status(const Context& context) {
   if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
   boost::json::array all;
   if (!context.json)
-    fmt::print("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {}\n", "run", "began", "state", "pass",
-               "fail", "unclear", "playbook, nodes");
+    say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {}\n", "run", "began", "state", "pass", "fail",
+        "unclear", "playbook, nodes");
   for (const auto& run : runs.assume_value()) {
     const auto summary = report::summarize(*store.assume_value(), run.id);
     if (!summary) return complain(context, summary.assume_error(), Exit::unfinished);
@@ -43,55 +44,53 @@ Exit status(const Context& context) {
       all.push_back(std::move(object));
       continue;
     }
-    fmt::print("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}\n", run.id, report::utc(run.began),
-               state_of(context, run), told.count(burnin::Decision::pass),
-               told.count(burnin::Decision::fail), told.count(burnin::Decision::inconclusive),
-               run.playbook, shortened(inventory::fold(run.nodes), 60));
+    say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}\n", run.id, report::utc(run.began),
+        state_of(context, run), told.count(burnin::Decision::pass),
+        told.count(burnin::Decision::fail), told.count(burnin::Decision::inconclusive),
+        run.playbook, shortened(inventory::fold(run.nodes), 60));
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return Exit::passed;
 }
 
 void print_steps(const record::NodeRecord& record) {
-  fmt::print("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
+  say("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
   for (const auto& step : record.steps) {
     const bool over = step.ended != engine::WallTime{};
-    fmt::print("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name,
-               step.outcome.empty() ? "open" : step.outcome,
-               over ? report::span_text(step.ended - step.began) : "", step.attempts,
-               printable(step.detail));
+    say("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name, step.outcome.empty() ? "open" : step.outcome,
+        over ? report::span_text(step.ended - step.began) : "", step.attempts,
+        printable(step.detail));
   }
 }
 
 void print_causes(const report::NodeSummary& node) {
   for (const auto& cause : node.causes) {
-    fmt::print("  {}\n", printable(burnin::to_string(cause)));
-    if (!cause.remedy.empty()) fmt::print("    -> {}\n", printable(cause.remedy));
-    if (!cause.evidence.empty()) fmt::print("    evidence {}\n", cause.evidence);
+    say("  {}\n", printable(burnin::to_string(cause)));
+    if (!cause.remedy.empty()) say("    -> {}\n", printable(cause.remedy));
+    if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
   }
 }
 
 void print_measurements(const record::NodeRecord& record) {
   for (const auto& [stage, findings] : record.findings) {
     const auto evidence = record.evidence.find(stage);
-    fmt::print("\n{} (evidence {})\n", stage,
-               evidence == record.evidence.end() ? "none" : evidence->second);
+    say("\n{} (evidence {})\n", stage,
+        evidence == record.evidence.end() ? "none" : evidence->second);
     for (const auto& each : findings.measurements)
-      fmt::print("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
+      say("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
     for (const auto& each : findings.unknown)
-      fmt::print("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
+      say("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
   }
 }
 
 void print_parts(const record::NodeRecord& record) {
   const auto print = [](const std::vector<inventory::Part>& parts, std::string_view seen_by) {
     for (const auto& part : parts)
-      fmt::print("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind),
-                 printable(part.name), printable(part.model), printable(part.serial),
-                 printable(part.firmware), seen_by);
+      say("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind), printable(part.name),
+          printable(part.model), printable(part.serial), printable(part.firmware), seen_by);
   };
-  fmt::print("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial",
-             "firmware", "seen by");
+  say("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial", "firmware",
+      "seen by");
   print(record.bmc_parts, "BMC");
   for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
 }
@@ -142,8 +141,8 @@ Exit show(const Context& context, const std::string& name, engine::RunId run) {
     if (context.json) {
       std::printf("%s\n", boost::json::serialize(to_json(node, run)).c_str());
     } else {
-      fmt::print("{} in run {}: {}{}\n", name, run, to_string(node.decision),
-                 node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
+      say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
+          node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
       print_causes(node);
       print_steps(node.record);
       print_measurements(node.record);
