@@ -111,7 +111,7 @@ void Maker::dimms(const ExpectedParts& parts) {
   for (int i = 0; i < parts.count; ++i) {
     const char bank = static_cast<char>('A' + i / each);
     Dimm dimm{.name = fmt::format("dimm {}{}", bank, i % each + 1),
-              .locator = fmt::format("DIMM_{}{}", bank, i % each + 1)};
+              .locator = fmt::format("DIMM {}{}", bank, i % each + 1)};
     dimm.model = model_of(parts, "MTC40F2046S1RC48BA1");
     dimm.manufacturer = "Micron";
     dimm.serial = seeded.hex(dimm.name, 8);

@@ -32,7 +32,7 @@ struct Cpu {
 
 struct Dimm {
   std::string name{};     // "dimm A7"
-  std::string locator{};  // "DIMM_A7"
+  std::string locator{};  // "DIMM A7", as BMC and dmidecode say it
   std::string model{}, serial{}, manufacturer{};
   double bytes = 0;
   bool present = true;

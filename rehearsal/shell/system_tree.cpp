@@ -22,12 +22,14 @@ std::string gigatransfers(int gen) {
 }
 
 struct PciFunction {
-  std::string address, vendor, device, type;
+  std::string address, vendor, device, type, driver;
   int gen, gen_max, width, width_max, numa;
 };
 
+std::string pci_folder(const std::string& address) { return "/sys/bus/pci/devices/" + address; }
+
 void plant_pci(FileSystem& disk, const PciFunction& function) {
-  const auto folder = "/sys/bus/pci/devices/" + function.address;
+  const auto folder = pci_folder(function.address);
   disk.put(folder + "/vendor", function.vendor + "\n");
   disk.put(folder + "/device", function.device + "\n");
   disk.put(folder + "/class", function.type + "\n");
@@ -36,18 +38,24 @@ void plant_pci(FileSystem& disk, const PciFunction& function) {
   disk.put(folder + "/current_link_width", fmt::format("{}\n", function.width));
   disk.put(folder + "/max_link_width", fmt::format("{}\n", function.width_max));
   disk.put(folder + "/numa_node", fmt::format("{}\n", function.numa));
+  disk.put(folder + "/uevent",
+           fmt::format("DRIVER={}\nPCI_SLOT_NAME={}\n", function.driver, function.address));
 }
 
 void plant_adapter(FileSystem& disk, const Adapter& adapter) {
   plant_pci(disk, {adapter.pci, adapter.infiniband ? "0x15b3" : "0x8086",
                    adapter.infiniband ? "0x1021" : "0x1592",
-                   adapter.infiniband ? "0x020700" : "0x020000", 5, 5, 16, 16, adapter.numa});
+                   adapter.infiniband ? "0x020700" : "0x020000",
+                   adapter.infiniband ? "mlx5_core" : "ice", 5, 5, 16, 16, adapter.numa});
   const auto net = adapter.infiniband ? "ib" + adapter.name.substr(5) : adapter.name;
   disk.put("/sys/class/net/" + net + "/address", adapter.mac + "\n");
   disk.put("/sys/class/net/" + net + "/operstate", "up\n");
+  disk.put("/sys/class/net/" + net + "/type", adapter.infiniband ? "32\n" : "1\n");
+  disk.put_link("/sys/class/net/" + net + "/device", pci_folder(adapter.pci));
   disk.put("/sys/class/net/" + net + "/speed", adapter.infiniband ? "400000\n" : "100000\n");
   if (!adapter.infiniband) return;
   const auto folder = "/sys/class/infiniband/" + adapter.name;
+  disk.put_link(folder + "/device", pci_folder(adapter.pci));
   disk.put(folder + "/fw_ver", adapter.firmware + "\n");
   disk.put(folder + "/hca_type", adapter.model + "\n");
   disk.put(folder + "/board_id", "MT_0000000838\n");
@@ -63,8 +71,15 @@ void plant_adapter(FileSystem& disk, const Adapter& adapter) {
 }
 
 void plant_drive(FileSystem& disk, const Drive& drive) {
-  plant_pci(disk, {drive.pci, "0x144d", "0xa80a", "0x010802", 4, 4, 4, 4, 0});
+  plant_pci(disk, {drive.pci, "0x144d", "0xa80a", "0x010802", "nvme", 4, 4, 4, 4, 0});
   const auto name = drive.name + "n1";
+  const auto folder = "/sys/class/nvme/" + drive.name;
+  disk.put_link(folder + "/device", pci_folder(drive.pci));
+  disk.put(folder + "/model", fmt::format("{:<40}\n", drive.model));
+  disk.put(folder + "/serial", fmt::format("{:<20}\n", drive.serial));
+  disk.put(folder + "/firmware_rev", "GDC5602Q\n");
+  disk.put(folder + "/state", "live\n");
+  disk.put(folder + "/" + name + "/size", fmt::format("{:.0f}\n", drive.bytes / 512));
   device(disk, "/dev/" + name, "disk");
   disk.put("/sys/block/" + name + "/size", fmt::format("{:.0f}\n", drive.bytes / 512));
   disk.put("/sys/block/" + name + "/device/model", fmt::format("{:<40}\n", drive.model));
@@ -146,6 +161,7 @@ void plant_proc(Host& host) {
     const double up = machine.clock().epoch() - host.booted_at();
     return fmt::format("{:.2f} {:.2f}\n", up, up * 200);
   });
+  disk.put("/proc/vmstat", "nr_free_pages 520000000\noom_kill 0\n");
   disk.put("/proc/loadavg", "0.08 0.03 0.01 1/1024 4242\n");
   disk.put("/proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz root=/dev/md0 ro iommu=pt\n");
   disk.put("/proc/version", fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n", kKernelRelease));
@@ -187,6 +203,7 @@ void plant_system(Host& host) {
   auto& disk = host.disk();
   const auto& hardware = host.machine().hardware();
   disk.remove_tree("/sys");
+  disk.remove_tree("/proc/driver");
   std::vector<std::string> old_drives;
   for (const auto& [name, node] : disk.find("/dev")->entries)
     if (name.starts_with("nvme") || name.starts_with("nvidia")) old_drives.push_back(name);
@@ -195,8 +212,10 @@ void plant_system(Host& host) {
   plant_identity(disk, hardware);
   plant_nodes(disk, hardware);
   for (const auto& gpu : hardware.gpus) {
-    plant_pci(disk, {gpu.pci, "0x10de", "0x2330", "0x030200", gpu.gen, gpu.gen_max, gpu.width,
-                     gpu.width_max, gpu.numa});
+    plant_pci(disk, {gpu.pci, "0x10de", "0x2330", "0x030200", "nvidia", gpu.gen, gpu.gen_max,
+                     gpu.width, gpu.width_max, gpu.numa});
+    disk.put("/proc/driver/nvidia/gpus/" + gpu.pci + "/information",
+             fmt::format("Model: \t\t {}\nBus Location: \t {}\n", gpu.model, gpu.pci));
     device(disk, fmt::format("/dev/nvidia{}", gpu.index), "gpu");
   }
   for (const auto& drive : hardware.drives) plant_drive(disk, drive);

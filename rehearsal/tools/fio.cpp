@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -52,18 +53,20 @@ std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
   return jobs;
 }
 
-json::object latency(double mean) {
+json::object latency(double mean, double count) {
+  if (mean == 0) return {{"min", 0}, {"max", 0}, {"mean", 0.0}, {"stddev", 0.0}, {"N", 0}};
   json::object percentiles;
   for (const auto& [name, factor] : std::initializer_list<std::pair<const char*, double>>{
            {"1.000000", 0.4}, {"50.000000", 0.95}, {"90.000000", 1.4}, {"95.000000", 1.6}, {"99.000000", 2.4},
            {"99.900000", 5}, {"99.990000", 9}})
     percentiles[name] = static_cast<std::int64_t>(mean * factor);
   return {{"min", static_cast<std::int64_t>(mean * 0.3)}, {"max", static_cast<std::int64_t>(mean * 12)}, {"mean", mean},
-          {"stddev", mean * 0.4}, {"N", 100000}, {"percentile", std::move(percentiles)}};
+          {"stddev", mean * 0.4}, {"N", static_cast<std::int64_t>(count)}, {"percentile", std::move(percentiles)}};
 }
 
-json::object direction(double bytes_a_second, double block, double seconds) {
-  const double bytes = bytes_a_second * seconds, operations = block > 0 ? bytes / block : 0;
+/// One way of one job: so many bytes in so many seconds.
+json::object direction(double bytes, double block, double seconds) {
+  const double bytes_a_second = seconds > 0 ? bytes / seconds : 0, operations = block > 0 ? bytes / block : 0;
   const bool any = bytes_a_second > 0;
   const double wait = any ? block / bytes_a_second * 1e9 : 0;
   return {{"io_bytes", static_cast<std::int64_t>(bytes)},
@@ -75,9 +78,9 @@ json::object direction(double bytes_a_second, double block, double seconds) {
           {"total_ios", static_cast<std::int64_t>(operations)},
           {"short_ios", 0},
           {"drop_ios", 0},
-          {"slat_ns", latency(0)},
-          {"clat_ns", latency(wait)},
-          {"lat_ns", latency(wait)},
+          {"slat_ns", latency(0, 0)},
+          {"clat_ns", latency(wait, operations)},
+          {"lat_ns", latency(wait, operations)},
           {"bw_min", static_cast<std::int64_t>(bytes_a_second / 1024 * 0.97)},
           {"bw_max", static_cast<std::int64_t>(bytes_a_second / 1024 * 1.02)},
           {"bw_agg", any ? 100.0 : 0.0},
@@ -91,6 +94,41 @@ const Drive* drive_under(const Hardware& hardware, const std::string& path) {
   return hardware.drives.empty() ? nullptr : &hardware.drives.front();
 }
 
+/// fio(1): `filename` lies in `directory`, unless it says itself where it lies.
+std::string path_of(const Job& job) {
+  const auto name = job.value("filename", job.name + ".0.0");
+  return name.starts_with('/') ? name : job.value("directory", ".") + "/" + name;
+}
+
+/// As fio lays its JSON out: its readers find its ends by lines that are a brace and nothing else.
+void lay_out(const json::value& value, std::size_t depth, std::string& text) {
+  const auto* object = value.if_object();
+  const auto* array = value.if_array();
+  if (!object && !array) {
+    text += value.is_double() ? fmt::format("{:.6f}", value.as_double()) : json::serialize(value);
+    return;
+  }
+  const std::string margin((depth + 1) * 2, ' ');
+  std::string between = "\n";
+  const auto next = [&] {
+    text += std::exchange(between, ",\n");
+    text += margin;
+  };
+  text += object ? '{' : '[';
+  if (object)
+    for (const auto& entry : *object) {
+      next();
+      text += json::serialize(entry.key()) + " : ";
+      lay_out(entry.value(), depth + 1, text);
+    }
+  else
+    for (const auto& each : *array) {
+      next();
+      lay_out(each, depth + 1, text);
+    }
+  text += "\n" + std::string(depth * 2, ' ') + (object ? '}' : ']');
+}
+
 struct Outcome {
   json::object report{};
   std::string complaint{};
@@ -99,9 +137,7 @@ struct Outcome {
 
 Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   auto& disk = process->disk();
-  auto path = job.value("filename");
-  if (path.empty()) path = job.value("directory", ".") + "/" + job.name + ".0.0";
-  path = process->path(path);
+  const auto path = process->path(path_of(job));
   const auto* drive = drive_under(process->host.machine().hardware(), path);
   auto place = disk.place(path);
   Outcome outcome;
@@ -112,7 +148,7 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   const double size = parse_size(job.value("size", "0")).value_or(0);
   double rate_read = 6.5e9, rate_write = 3.9e9;
   if (job.value("rw").starts_with("rand")) rate_read = 3.1e9, rate_write = 1.2e9;
-  if (drive && drive->slow) rate_read /= 20, rate_write /= 20;
+  if (drive && drive->slow) rate_read /= 10, rate_write /= 10;
   const bool broken = drive && drive->broken;
   if (outcome.error == 0 && !place.node) {
     place.node = disk.make_file(place, 0644, process->now());
@@ -135,11 +171,16 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   for (const auto& [key, value] : job.settings) settings[key] = value;
   const bool verifies = job.settings.contains("verify") && job.writes();
   const bool good = outcome.error == 0;
+  // Both ways of a job run for their own part of the time, and move the same bytes.
+  const double write_time = job.writes() ? seconds * (bytes / rate_write) / natural : 0;
+  const double read_time = seconds - write_time;
+  const double read = good && (job.reads() || verifies) ? rate_read * read_time : 0;
+  const double written = good && job.writes() ? rate_write * write_time : 0;
   outcome.report = {{"jobname", job.name}, {"groupid", 0}, {"error", outcome.error}, {"eta", 0},
                     {"elapsed", static_cast<std::int64_t>(seconds) + 1}, {"job options", std::move(settings)},
-                    {"read", direction(good && (job.reads() || verifies) ? rate_read : 0, block, seconds)},
-                    {"write", direction(good && job.writes() ? rate_write : 0, block, seconds)},
-                    {"trim", direction(0, block, seconds)},
+                    {"read", direction(std::round(read), block, read_time)},
+                    {"write", direction(std::round(written), block, write_time)},
+                    {"trim", direction(0, block, 0)},
                     {"job_runtime", static_cast<std::int64_t>(seconds * 1000)}, {"usr_cpu", 2.4}, {"sys_cpu", 30.2}};
   if (outcome.error != 0) outcome.report["total_err"] = 1;
   if (job.settings.contains("unlink") && place.folder) disk.remove(place);
@@ -165,8 +206,11 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
   }
   std::string text;
   if (general["output-format"].starts_with("json")) {
-    const json::object all{{"fio version", "fio-3.33"}, {"timestamp", static_cast<std::int64_t>(process->now())}, {"jobs", std::move(reports)}};
-    text = json::serialize(all) + "\n";
+    lay_out(json::object{{"fio version", "fio-3.33"},
+                         {"timestamp", static_cast<std::int64_t>(process->now())},
+                         {"jobs", std::move(reports)}},
+            0, text);
+    text += "\n";
   } else {
     for (const auto& report : reports) {
       const auto& one = report.as_object();

@@ -107,11 +107,15 @@ std::string link_xml(const Gpu& gpu) {
 			<tx_util>0 KB/s</tx_util>
 			<rx_util>0 KB/s</rx_util>
 		</pci>
+		<gpu_reset_status>
+			<reset_required>{}</reset_required>
+			<drain_and_reset_recommended>No</drain_and_reset_recommended>
+		</gpu_reset_status>
 		<fan_speed>N/A</fan_speed>
 		<performance_state>P0</performance_state>
 )",
                      bus_id(gpu).substr(9, 2), bus_id(gpu).substr(12, 2), bus_id(gpu), gpu.gen_max, gpu.gen, gpu.gen, gpu.gen_max,
-                     gpu.gen_max, gpu.width_max, gpu.width);
+                     gpu.gen_max, gpu.width_max, gpu.width, gpu.remap_pending ? "Yes" : "No");
 }
 
 constexpr std::array<std::string_view, 9> kReasons{"gpu_idle", "applications_clocks_setting", "sw_power_cap",
@@ -274,8 +278,8 @@ std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int i
   return std::nullopt;
 }
 
-Task<int> query(ProcessPtr process, std::string fields, std::string format) {
-  const auto& hardware = process->host.machine().hardware();
+Task<int> query(ProcessPtr process, const Hardware& hardware, std::string fields,
+                std::string format) {
   const bool units = !format.contains("nounits"), header = !format.contains("noheader");
   std::string text;
   const auto names = split(fields, ',');
@@ -300,10 +304,37 @@ Task<int> query(ProcessPtr process, std::string fields, std::string format) {
   co_return 0;
 }
 
+/// What `-i` leaves: an index, a UUID or a PCI address; nothing said leaves all.
+Hardware chosen(Hardware hardware, std::string id) {
+  if (id.empty()) return hardware;
+  id = lower_case(id);
+  const auto as_index = number<std::size_t>(id);
+  std::vector<Gpu> left;
+  for (std::size_t i = 0; i < hardware.gpus.size(); ++i) {
+    const auto& gpu = hardware.gpus[i];
+    const bool named = (as_index && *as_index == i) || lower_case(gpu.uuid) == id ||
+                       (id.size() >= 7 && lower_case(bus_id(gpu)).ends_with(id));
+    if (named) left.push_back(gpu);
+  }
+  hardware.gpus = std::move(left);
+  return hardware;
+}
+
+/// The value of "-i 3", "--id=3".
+std::string wanted_id(const Arguments& arguments) {
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i].starts_with("--id=")) return arguments[i].substr(5);
+    const bool next = arguments[i] == "-i" || arguments[i] == "--id";
+    if (next && i + 1 < arguments.size()) return arguments[i + 1];
+  }
+  return {};
+}
+
 }  // namespace
 
 Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
-  const auto& hardware = process->host.machine().hardware();
+  const auto hardware =
+      chosen(process->host.machine().hardware(), wanted_id(arguments));
   std::string fields, format;
   bool list = false, is_xml = false, log = false, setting = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -319,7 +350,7 @@ Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
     co_await process->say("No devices were found\n");
     co_return 6;
   }
-  if (!fields.empty()) co_return co_await query(process, std::move(fields), std::move(format));
+  if (!fields.empty()) co_return co_await query(process, hardware, std::move(fields), std::move(format));
   char now[64];
   const auto seconds = static_cast<std::time_t>(process->now());
   std::tm parts{};

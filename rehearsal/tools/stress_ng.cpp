@@ -59,12 +59,18 @@ Request read_request(const Arguments& arguments, int threads) {
 
 std::string metrics_lines(const Request& request, int number, double took) {
   const auto prefix = fmt::format("stress-ng: metrc: [{}] ", number);
-  auto text = prefix + "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s\n" +
-              prefix + "                          (secs)    (secs)    (secs)   (real time) (usr+sys time)\n";
+  const bool whole = !request.brief;
+  auto text =
+      prefix +
+      "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s" +
+      (whole ? " CPU used per       RSS Max\n" : "\n") + prefix +
+      "                          (secs)    (secs)    (secs)   (real time) (usr+sys time)" +
+      (whole ? " instance (%)          (KB)\n" : "\n");
   for (const auto& each : request.stressors) {
     const double operations = each.rate * each.instances * took, cpu = took * each.instances;
-    text += prefix + fmt::format("{:<13} {:>9.0f} {:>9.2f} {:>9.2f} {:>9.2f} {:>13.2f} {:>14.2f}\n", each.name,
+    text += prefix + fmt::format("{:<13} {:>9.0f} {:>9.2f} {:>9.2f} {:>9.2f} {:>13.2f} {:>14.2f}", each.name,
                                  operations, took, cpu * 0.99, cpu * 0.01, operations / took, operations / cpu);
+    text += whole ? fmt::format(" {:>12.2f} {:>13}\n", 99.98, 6516) : "\n";
   }
   return text;
 }
