@@ -100,6 +100,17 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
   }
 }
 
+TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
+  std::vector<Problem> problems;
+  std::vector<std::string> rails;
+  for (const auto& criterion : shipped_profile("hgx-h100-8", problems).criteria)
+    if (criterion.measure == "ib.port.rate")
+      rails.insert(rails.end(), criterion.parts.begin(), criterion.parts.end());
+
+  EXPECT_EQ(rails, (std::vector<std::string>{"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4",
+                                             "mlx5_5", "mlx5_6", "mlx5_7"}));
+}
+
 TEST(Plan, SharesItsStepsAmongTheNodesOfAProfile) {
   const auto made = planned("playbook: p\nsteps: [{step: power-on}, {stage: node-facts}]\n");
 
