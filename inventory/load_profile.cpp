@@ -154,9 +154,12 @@ void read_criteria(const YamlValue& value, const std::string& file, Profile& pro
     }
     for (const auto& item : stage.items) {
       auto criterion = read_criterion(stage.key, item, file, problems);
+      // What is inherited is replaced whole: eight HCAs instead of twelve must not leave four
+      // behind.
       std::erase_if(profile.criteria, [&](const auto& before) {
+        const bool inherited = before.where.file != file;
         return before.stage == criterion.stage && before.measure == criterion.measure &&
-               before.parts == criterion.parts;
+               (inherited || before.parts == criterion.parts);
       });
       profile.criteria.push_back(std::move(criterion));
     }

@@ -94,20 +94,25 @@ struct Socket {
   std::optional<double> cores{};
 };
 
-/// Each physical CPU once, by its id; /proc/cpuinfo tells each of them once for every thread.
-void add_cpus(const Sysfs& sysfs, Findings& findings) {
-  constexpr std::string_view kFile = "/proc/cpuinfo";
+constexpr std::string_view kCpuFile = "/proc/cpuinfo";
+
+struct Cpus {
+  std::map<int, Socket> sockets{};  // by physical id
+  double threads = 0;
+};
+
+/// Each physical CPU once; the file tells it again for every thread.
+Cpus read_cpus(const Sysfs& sysfs) {
   constexpr std::size_t kMostSockets = 64;
-  std::map<int, Socket> sockets;
+  Cpus cpus;
   Socket current;
   std::optional<int> id;
-  double threads = 0;
-  for (const auto line : sysfs.lines_of(kFile)) {
+  for (const auto line : sysfs.lines_of(kCpuFile)) {
     const auto colon = line.find(':');
     if (colon == line.npos) continue;
     const auto key = trimmed(line.substr(0, colon)), value = trimmed(line.substr(colon + 1));
     if (key == "processor") {
-      ++threads;
+      ++cpus.threads;
       current = {};
       id.reset();
     }
@@ -115,32 +120,48 @@ void add_cpus(const Sysfs& sysfs, Findings& findings) {
     if (key == "model name") current.model = script::clean(value);
     if (key == "physical id") {
       id = number<int>(value);
-      if (id && sockets.size() < kMostSockets) sockets.emplace(*id, current);
+      if (id && cpus.sockets.size() < kMostSockets) cpus.sockets.emplace(*id, current);
     }
-    const auto socket = key == "cpu cores" && id ? sockets.find(*id) : sockets.end();
-    if (socket != sockets.end() && !socket->second.cores)
+    const auto socket = key == "cpu cores" && id ? cpus.sockets.find(*id) : cpus.sockets.end();
+    if (socket != cpus.sockets.end() && !socket->second.cores)
       socket->second.cores = script::finite(value);
   }
-  if (threads > 0) add(findings, "cpu.threads", "", threads, "count");
-  if (sockets.empty())
-    return add_unknown(findings, "CPUs", kFile, "this kernel tells no physical id");
-  add(findings, "cpu.count", "", static_cast<double>(sockets.size()), "count");
+  return cpus;
+}
+
+void add_cpus(const Sysfs& sysfs, Findings& findings) {
+  const auto cpus = read_cpus(sysfs);
+  if (cpus.threads > 0) add(findings, "cpu.threads", "", cpus.threads, "count");
+  if (cpus.sockets.empty())
+    return add_unknown(findings, "CPUs", kCpuFile, "this kernel tells no physical id");
+  add(findings, "cpu.count", "", static_cast<double>(cpus.sockets.size()), "count");
   int next = 0;
-  for (auto& [place, cpu] : sockets) {
+  for (const auto& [id, socket] : cpus.sockets) {
     Part part;
     part.kind = PartKind::cpu;
     part.name = fmt::format("cpu{}", next++);
-    part.model = cpu.model;
-    part.manufacturer = cpu.vendor;
-    part.slot = fmt::format("physical id {}", place);
-    part.count = cpu.cores;
-    part.source = kFile;
+    part.model = socket.model;
+    part.manufacturer = socket.vendor;
+    part.slot = fmt::format("physical id {}", id);
+    part.count = socket.cores;
+    part.source = kCpuFile;
     findings.parts.push_back(std::move(part));
   }
 }
 
+void add_firmware(std::string name, std::string version, std::string_view source,
+                  Findings& findings) {
+  if (version.empty()) return;
+  Part part;
+  part.kind = PartKind::firmware;
+  part.name = std::move(name);
+  part.firmware = std::move(version);
+  part.source = source;
+  findings.parts.push_back(std::move(part));
+}
+
 void add_system(const Sysfs& sysfs, Findings& findings) {
-  constexpr std::string_view kFolder = "/sys/class/dmi/id";
+  constexpr std::string_view kFolder = "/sys/class/dmi/id", kKernel = "/proc/sys/kernel/osrelease";
   const auto told = [&](std::string_view name) {
     return sysfs.file(fmt::format("{}/{}", kFolder, name)).value_or("");
   };
@@ -155,18 +176,8 @@ void add_system(const Sysfs& sysfs, Findings& findings) {
     add_unknown(findings, "system", kFolder, "absent");
   else
     findings.parts.push_back(std::move(system));
-  const auto add_firmware = [&](std::string name, std::string version, std::string_view source) {
-    if (version.empty()) return;
-    Part part;
-    part.kind = PartKind::firmware;
-    part.name = std::move(name);
-    part.firmware = std::move(version);
-    part.source = source;
-    findings.parts.push_back(std::move(part));
-  };
-  add_firmware("bios", told("bios_version"), kFolder);
-  constexpr std::string_view kKernel = "/proc/sys/kernel/osrelease";
-  add_firmware("kernel", sysfs.file(kKernel).value_or(""), kKernel);
+  add_firmware("bios", told("bios_version"), kFolder, findings);
+  add_firmware("kernel", sysfs.file(kKernel).value_or(""), kKernel, findings);
 }
 
 /// "dimm3/dimm_ue_count" and "dimm3/dimm_label" of one memory controller.

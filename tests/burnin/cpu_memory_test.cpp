@@ -5,7 +5,7 @@
 
 namespace cupel::burnin {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kGood =
     R"(cupel-asked-seconds: 2

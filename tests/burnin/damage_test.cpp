@@ -54,9 +54,26 @@ class Damage {
   }
 
   std::string word() {
-    static const std::vector<std::string> kWords{
-        "nan", "-nan", "inf", "-1",  "1e999", "1e308", "99999999999999999999", "N/A", "\0", "<",
-        "{",   "}",    "\n",  "\"", "[[[[", "</gpu>", "<gpu id=\"\">", "\xff\xfe", ":", "0x10"};
+    static const std::vector<std::string> kWords{"nan",
+                                                 "-nan",
+                                                 "inf",
+                                                 "-1",
+                                                 "1e999",
+                                                 "1e308",
+                                                 "99999999999999999999",
+                                                 "N/A",
+                                                 "\0",
+                                                 "<",
+                                                 "{",
+                                                 "}",
+                                                 "\n",
+                                                 "\"",
+                                                 "[[[[",
+                                                 "</gpu>",
+                                                 "<gpu id=\"\">",
+                                                 "\xff\xfe",
+                                                 ":",
+                                                 "0x10"};
     return kWords[random_() % kWords.size()];
   }
 
@@ -95,7 +112,7 @@ void survive(std::string_view name, const std::string& good) {
       ASSERT_TRUE(code == Code::kNoMeasurement || code == Code::kMalformed);
       ASSERT_TRUE(is_printable_ascii(found.assume_error().what)) << found.assume_error().what;
     }
-    if (testing::Test::HasFatalFailure()) {
+    if (::testing::Test::HasFatalFailure()) {
       ADD_FAILURE() << "round " << round << " of " << name;
       return;
     }

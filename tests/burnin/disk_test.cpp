@@ -7,8 +7,8 @@
 
 namespace cupel::burnin {
 namespace {
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::string_view kHead =
     "cupel-asked-bytes: 16777216\ncupel-asked-seconds: 1\ncupel-direct: 1\n";

@@ -7,8 +7,8 @@
 namespace cupel::burnin {
 namespace {
 using inventory::PartKind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr auto kA100 = "nvidia-smi-xml/a100-sxm4-v12.xml";
 

@@ -11,8 +11,8 @@ namespace cupel::burnin {
 namespace {
 using inventory::Part;
 using inventory::PartKind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const Part* part_named(const Findings& findings, std::string_view name) {
   for (const auto& part : findings.parts)
@@ -84,28 +84,26 @@ std::string told_by(const std::filesystem::path& tree) {
     if (!entry.is_regular_file()) continue;
     const auto below = std::filesystem::relative(entry.path(), tree).string();
     const auto content = read_file(entry.path(), 1u << 20);
-    if (content)
-      text += "/sys/class/infiniband/" + below + ":" + content.assume_value() + "\n";
+    if (content) text += "/sys/class/infiniband/" + below + ":" + content.assume_value() + "\n";
   }
   return text + "cupel-all-told\n";
 }
 
 TEST(NodeFacts, ReadsTheLinksOfARealH100Node) {
-  const auto archive = cupel::testing::samples() / "sys-class-infiniband-h100.tar.zst";
+  const auto archive = ::cupel::testing::samples() / "sys-class-infiniband-h100.tar.zst";
   CUPEL_NEEDS_REAL_PART(std::filesystem::exists(archive), "no " << archive);
   const test::TemporaryFolder folder;
   const auto command = "tar --zstd -xf " + shell_quoted(archive.string()) + " -C " +
                        shell_quoted(folder.path().string());
   ASSERT_EQ(std::system(command.c_str()), 0);
 
-  const auto found =
-      parsed("node-facts", told_by(folder.path() / "sys-class-infiniband-h100.0"));
+  const auto found = parsed("node-facts", told_by(folder.path() / "sys-class-infiniband-h100.0"));
 
   ASSERT_TRUE(found) << found.assume_error().what;
   const auto& findings = found.assume_value();
-  EXPECT_THAT(names_of(findings, PartKind::hca),
-              ElementsAre("mlx5_0", "mlx5_1", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7", "mlx5_8",
-                          "mlx5_9"))
+  EXPECT_THAT(
+      names_of(findings, PartKind::hca),
+      ElementsAre("mlx5_0", "mlx5_1", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7", "mlx5_8", "mlx5_9"))
       << "a bond is no HCA";
   for (const auto& name : names_of(findings, PartKind::hca)) {
     EXPECT_EQ(value_of(findings, "ib.port.rate", name), 400);

@@ -13,9 +13,13 @@
 
 namespace cupel::burnin {
 
-inline inventory::Profile profile(const std::string& name = "dgx-h100") {
+inline const inventory::Profile& profile(const std::string& name = "dgx-h100") {
+  static std::map<std::string, inventory::Profile> loaded;
+  const auto known = loaded.find(name);
+  if (known != loaded.end()) return known->second;
   std::vector<inventory::Problem> problems;
-  return inventory::ProfileSource{"/nowhere"}.load(name, problems).value();
+  auto fresh = inventory::ProfileSource{"/nowhere"}.load(name, problems).value();
+  return loaded.emplace(name, std::move(fresh)).first->second;
 }
 
 inline Result<Job> prepared(std::string_view name, const Parameters& with = {}) {

@@ -1,0 +1,65 @@
+// What the stages give against what the shipped profiles ask for: names, parts and units must meet.
+#include <gmock/gmock.h>
+
+#include "burnin/criteria/judge.h"
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/node_text.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+namespace {
+
+std::string told(const std::vector<Comparison>& comparisons) {
+  std::string text;
+  for (const auto& each : comparisons)
+    if (each.met != Met::met)
+      text += each.part + " " + each.measure + " " + each.measured + ", " + each.wanted + "\n";
+  return text;
+}
+
+std::string not_met(const std::string& of, std::string_view name, const Output& output) {
+  const auto found = stage(name)->parse(profile(of), output);
+  if (!found) return found.assume_error().what;
+  return told(judge(profile(of), {std::string{name}}, {{std::string{name}, found.assume_value()}}));
+}
+
+TEST(Profiles, AreMetByAHealthyNodesGpus) {
+  CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/a100-sxm4-v12.xml");
+  std::vector<std::string> addresses;
+  for (const auto* bus : {"07", "0f", "47", "4e", "87", "90", "b7", "bd"})
+    addresses.push_back(std::string{bus} + ":00.0");
+  const auto text = with_gpus_at(healthy(capture), addresses);
+
+  EXPECT_EQ(not_met("a100-8", "gpu-facts", {text, "", 0}), "");
+}
+
+TEST(Profiles, FailTheOneGpuThatIsMissing) {
+  CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/a100-sxm4-v12.xml");
+  const std::string fast = replaced(healthy(capture), "<max_link_gen>4", "<max_link_gen>5");
+  for (const auto& parts : profile().parts) {
+    if (parts.kind != inventory::PartKind::gpu) continue;
+    auto addresses = parts.pci;
+    EXPECT_EQ(not_met("dgx-h100", "gpu-facts", {with_gpus_at(fast, addresses), "", 0}), "");
+    addresses.erase(addresses.begin() + 5);
+
+    const auto text = not_met("dgx-h100", "gpu-facts", {with_gpus_at(fast, addresses), "", 0});
+
+    EXPECT_THAT(text, ::testing::HasSubstr(" gpu.count 7 GPUs, exactly 8 GPUs"));
+    for (const auto line : lines(text))
+      EXPECT_TRUE(line.contains("gpu.count") || line.starts_with("gpu5 ")) << line;
+  }
+}
+
+TEST(Profiles, AreMetByAHealthyNode) {
+  auto text = replaced(std::string{kNodeText}, "mc0/ue_count:2", "mc0/ue_count:0");
+  for (int hca = 1; hca < 8; ++hca)
+    for (const auto line : lines(kNodeText))
+      if (line.contains("/mlx5_0/"))
+        text = replaced(std::string{line}, "mlx5_0", "mlx5_" + std::to_string(hca)) + "\n" + text;
+
+  EXPECT_EQ(not_met("hgx-h100-8", "node-facts", {text, "", 0}), "");
+}
+
+}  // namespace
+}  // namespace cupel::burnin

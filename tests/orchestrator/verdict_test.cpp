@@ -1,0 +1,200 @@
+#include "orchestrator/steps/verdict.h"
+
+#include <gmock/gmock.h>
+
+namespace cupel::steps {
+namespace {
+using burnin::Cause;
+using burnin::Decision;
+using burnin::Measurement;
+using inventory::AuditFinding;
+using inventory::Criterion;
+using inventory::Finding;
+using inventory::Profile;
+using record::NodeRecord;
+using record::StepRecord;
+using ::testing::HasSubstr;
+
+/// Wants two GPUs without errors, and a disk without.
+Profile profile() {
+  Profile profile;
+  profile.name = "two";
+  Criterion gpus;
+  gpus.stage = "gpu-facts";
+  gpus.measure = "gpu.ecc.uncorrected";
+  gpus.parts = {"gpu0", "gpu1"};
+  gpus.at_most = 0;
+  gpus.unit = "errors";
+  gpus.remedy = "replace the GPU";
+  gpus.source = "the catalogue";
+  profile.criteria.push_back(gpus);
+  auto disk = gpus;
+  disk.stage = "disk";
+  disk.measure = "disk.errors";
+  disk.parts = {""};
+  profile.criteria.push_back(disk);
+  return profile;
+}
+
+StepRecord step(std::string name, std::string outcome = "done", std::string detail = "") {
+  StepRecord record;
+  record.name = std::move(name);
+  record.outcome = std::move(outcome);
+  record.detail = std::move(detail);
+  return record;
+}
+
+Measurement errors(std::string part, double count) {
+  return {"gpu.ecc.uncorrected", std::move(part), count, "errors"};
+}
+
+/// A node with nothing wrong.
+NodeRecord healthy() {
+  NodeRecord record;
+  record.node = "n1";
+  record.steps = {step("power-on"), step("gpu-facts"), step("disk"), step("audit"),
+                  step("verdict", "")};
+  record.findings["gpu-facts"].measurements = {errors("gpu0", 0), errors("gpu1", 0)};
+  record.findings["disk"].measurements = {{"disk.errors", "", 0, "errors"}};
+  record.evidence = {{"gpu-facts", "a1"}, {"disk", "d1"}, {"bmc-facts", "b1"}};
+  record.bmc_told = true;
+  record.audit.emplace();
+  return record;
+}
+
+std::vector<Cause> causes(const NodeRecord& record) { return decide(profile(), record).causes; }
+Decision decision(const NodeRecord& record) { return decide(profile(), record).decision; }
+
+TEST(Verdict, PassesANodeThatMetEverything) {
+  const auto verdict = decide(profile(), healthy());
+
+  EXPECT_EQ(verdict.decision, Decision::pass);
+  EXPECT_TRUE(verdict.causes.empty());
+  ASSERT_EQ(verdict.checked.size(), 3);
+  EXPECT_EQ(verdict.checked[1],
+            (burnin::Checked{"gpu-facts", "gpu1", "gpu.ecc.uncorrected", "0 errors",
+                             "at most 0 errors", true, "the catalogue"}));
+}
+
+TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements[1].value = 2;
+
+  EXPECT_EQ(decision(record), Decision::fail);
+  EXPECT_EQ(causes(record),
+            (std::vector<Cause>{{Decision::fail, "gpu1", "gpu.ecc.uncorrected", "2 errors",
+                                 "at most 0 errors", "a1", "replace the GPU"}}));
+}
+
+TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements.pop_back();
+
+  EXPECT_EQ(decision(record), Decision::fail);
+  EXPECT_EQ(causes(record)[0].part, "gpu1");
+  EXPECT_EQ(causes(record)[0].measured, "nothing");
+}
+
+TEST(Verdict, IsInconclusiveAboutAStageThatProvedNothing) {
+  auto record = healthy();
+  record.steps[2] = step("disk", "reject", "fio is not installed on the node");
+  record.findings.erase("disk");
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  ASSERT_EQ(causes(record).size(), 1);
+  EXPECT_EQ(to_string(causes(record)[0]), "stage disk fio is not installed on the node");
+  EXPECT_EQ(causes(record)[0].evidence, "d1");
+}
+
+TEST(Verdict, FailsANodeOnWhichAStageHung) {
+  auto record = healthy();
+  record.steps[2] = step("disk", "reject", "hung: it was ended after its limit of 120 s");
+  record.steps[2].hung = true;
+  record.findings.erase("disk");
+
+  EXPECT_EQ(decision(record), Decision::fail);
+}
+
+TEST(Verdict, FailsABadPartAndIsInconclusiveAboutOneThatNobodyTold) {
+  auto bad = healthy(), unseen = healthy();
+  bad.audit = {AuditFinding{Finding::missing, "dimm A7", "32 dimms", "31", "", "reseat it"}};
+  unseen.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};
+
+  EXPECT_EQ(decision(bad), Decision::fail);
+  EXPECT_EQ(causes(bad), (std::vector<Cause>{{Decision::fail, "dimm A7", "audit: missing", "31",
+                                              "32 dimms", "b1", "reseat it"}}));
+  EXPECT_EQ(decision(unseen), Decision::inconclusive);
+}
+
+TEST(Verdict, ShowsTheOutputInWhichABadPartWasSeen) {
+  auto record = healthy();
+  inventory::Part gpu;
+  gpu.source = "nvidia-smi -q -x";
+  record.findings["gpu-facts"].parts = {gpu};
+  record.audit = {AuditFinding{Finding::wrong_model, "gpu1", "H100", "A10", gpu.source, ""}};
+
+  EXPECT_EQ(causes(record)[0].evidence, "a1");
+}
+
+TEST(Verdict, IsInconclusiveWhereAStepFailedWhateverElseWasMet) {
+  auto record = healthy();
+  record.steps[0] = step("power-on", "reject", "HTTP 403");
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  EXPECT_THAT(to_string(causes(record)[0]), HasSubstr("step power-on HTTP 403"));
+}
+
+TEST(Verdict, BlamesTheFailedStepAndNotThoseItKeptFromRunning) {
+  auto record = healthy();
+  record.steps = {step("power-on", "reject", "HTTP 403"), step("gpu-facts", "skipped"),
+                  step("disk", "skipped"), step("verdict", "")};
+  record.findings.clear();
+
+  EXPECT_EQ(causes(record).size(), 1);
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+}
+
+TEST(Verdict, DoesNotPassOverAStepThatNobodyRan) {
+  auto record = healthy();
+  record.steps[2] = step("disk", "skipped");
+  record.findings.erase("disk");
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+}
+
+TEST(Verdict, PutsFailuresFirst) {
+  auto record = healthy();
+  record.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};
+  record.findings["disk"].measurements[0].value = 1;
+  record.steps[0] = step("power-on", "reject", "HTTP 403");
+
+  const auto told = causes(record);
+
+  ASSERT_EQ(told.size(), 3);
+  EXPECT_EQ(told[0].criterion, "disk.errors");
+  EXPECT_EQ(told[1].part, "psu");
+  EXPECT_EQ(decision(record), Decision::fail);
+}
+
+TEST(Verdict, IsInconclusiveAboutANodeOfWhichNothingIsKnown) {
+  NodeRecord record;
+  record.node = "n1";
+  record.steps = {step("ssh-wait"), step("verdict", "")};
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  EXPECT_EQ(to_string(causes(record)[0]), "measurements nothing, wanted at least one");
+}
+
+TEST(Verdict, PassesAnAuditAloneOnlyWhereTheBmcTold) {
+  auto told = healthy();
+  told.steps = {step("bmc-facts"), step("audit"), step("verdict", "")};
+  told.findings.clear();
+  auto silent = told;
+  silent.bmc_told = false;
+
+  EXPECT_EQ(decision(told), Decision::pass);
+  EXPECT_EQ(decision(silent), Decision::inconclusive);
+}
+
+}  // namespace
+}  // namespace cupel::steps

@@ -1,0 +1,196 @@
+#include "playbooks/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "inventory/load_profile.h"
+#include "inventory/shipped.h"
+
+namespace cupel::playbooks {
+namespace {
+using inventory::Inventory;
+using inventory::Problem;
+using inventory::Profile;
+using ::testing::HasSubstr;
+
+std::vector<std::string> shipped_names(std::string_view folder) {
+  std::vector<std::string> names;
+  for (const auto& file : inventory::shipped_files())
+    if (file.path.starts_with(folder))
+      names.push_back(std::filesystem::path{file.path}.stem().string());
+  return names;
+}
+
+Profile shipped_profile(const std::string& name, std::vector<Problem>& problems) {
+  return inventory::ProfileSource{"/nowhere"}.load(name, problems).value();
+}
+
+/// Two nodes of one kind.
+Inventory two_of(Profile profile) {
+  Inventory inventory;
+  for (const auto* name : {"n1", "n2"}) {
+    inventory::Node node;
+    node.name = name;
+    node.profile = profile.name;
+    inventory.nodes.push_back(std::move(node));
+  }
+  inventory.profiles.emplace(profile.name, std::move(profile));
+  return inventory;
+}
+
+struct Made {
+  Inventory inventory{};
+  std::optional<Plan> plan{};
+  std::vector<Problem> problems{};
+  std::string told() const { return to_string(problems); }
+};
+
+Made planned(const Playbook& playbook, Profile profile) {
+  Made made;
+  made.inventory = two_of(std::move(profile));
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& node : made.inventory.nodes) nodes.push_back(&node);
+  made.plan = make_plan(playbook, made.inventory, nodes, made.problems);
+  return made;
+}
+
+Made planned(std::string_view text, const std::string& profile = "dgx-h100") {
+  std::vector<Problem> problems;
+  const auto playbook = parse_playbook(text, "book.yaml", problems);
+  auto of = shipped_profile(profile, problems);
+  EXPECT_TRUE(playbook) << to_string(problems);
+  return planned(*playbook, std::move(of));
+}
+
+TEST(Plan, IsMadeOfEveryShippedPlaybookForEveryShippedProfile) {
+  ASSERT_GE(shipped_names("playbooks/").size(), 2);
+  ASSERT_GE(shipped_names("inventory/profiles/").size(), 3);
+  for (const auto& book : shipped_names("playbooks/"))
+    for (const auto& name : shipped_names("inventory/profiles/")) {
+      SCOPED_TRACE(book + " for " + name);
+      std::vector<Problem> problems;
+      const auto playbook = load_playbook(book, problems);
+      auto profile = shipped_profile(name, problems);
+      ASSERT_TRUE(playbook) << to_string(problems);
+
+      const auto made = planned(*playbook, std::move(profile));
+
+      ASSERT_TRUE(made.plan) << made.told();
+      EXPECT_EQ(made.plan->step_count(), 2 * playbook->steps.size());
+    }
+}
+
+TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
+  // Every unit that a shipped criterion names is one that its stage gives.
+  const std::map<std::string, std::string> units{
+      {"memory.total", "GiB"},         {"edac.uncorrected", "errors"},
+      {"ib.port.rate", "Gb/s"},        {"gpu.count", "GPUs"},
+      {"gpu.memory.total", "GiB"},     {"gpu.ecc.uncorrected", "errors"},
+      {"gpu.pcie.width_max", "lanes"}, {"stress.failures", "errors"},
+      {"disk.errors", "errors"},       {"disk.write.bandwidth", "GB/s"},
+      {"disk.read.bandwidth", "GB/s"}};
+  for (const auto& name : shipped_names("inventory/profiles/")) {
+    std::vector<Problem> problems;
+    for (const auto& criterion : shipped_profile(name, problems).criteria) {
+      const auto unit = units.find(criterion.measure);
+      EXPECT_EQ(criterion.unit, unit == units.end() ? "" : unit->second)
+          << name << " " << criterion.measure;
+    }
+  }
+}
+
+TEST(Plan, AsksAnExtendedProfileForItsOwnPartsAlone) {
+  std::vector<Problem> problems;
+  std::vector<std::string> rails;
+  for (const auto& criterion : shipped_profile("hgx-h100-8", problems).criteria)
+    if (criterion.measure == "ib.port.rate")
+      rails.insert(rails.end(), criterion.parts.begin(), criterion.parts.end());
+
+  EXPECT_EQ(rails, (std::vector<std::string>{"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4",
+                                             "mlx5_5", "mlx5_6", "mlx5_7"}));
+}
+
+TEST(Plan, SharesItsStepsAmongTheNodesOfAProfile) {
+  const auto made = planned("playbook: p\nsteps: [{step: power-on}, {stage: node-facts}]\n");
+
+  ASSERT_TRUE(made.plan) << made.told();
+  ASSERT_EQ(made.plan->nodes.size(), 2);
+  EXPECT_EQ(made.plan->nodes[0].steps, made.plan->nodes[1].steps);
+}
+
+TEST(Plan, FillsInWhatThePlaybookLeavesOpen) {
+  const auto written = planned(
+      "playbook: p\nsteps:\n"
+      "  - {stage: cpu-memory, with: {duration: 5m, memory: \"80%\"}}\n"
+      "  - {stage: disk, with: {directory: /var/tmp, size: 4GiB, runtime: 60s}}\n");
+  const auto left = planned("playbook: p\nsteps: [{stage: cpu-memory}, {stage: disk}]\n");
+
+  ASSERT_TRUE(written.plan && left.plan) << written.told() << left.told();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& one = written.plan->nodes[0].steps->at(i);
+    const auto& other = left.plan->nodes[0].steps->at(i);
+    ASSERT_TRUE(one.job && other.job);
+    EXPECT_EQ(one.job->script, other.job->script) << one.name;
+    EXPECT_EQ(one.job->limit, other.job->limit);
+    EXPECT_EQ(one.deadline, other.deadline);
+    EXPECT_EQ(one.tries, 8);
+    EXPECT_GT(one.deadline, one.job->limit) << "the node ends a stage that hangs, not the clock";
+    EXPECT_GT(one.job->limit, one.job->expected);
+  }
+}
+
+TEST(Plan, TakesThePlaybooksWordForDeadlinesAndTries) {
+  const auto made = planned(
+      "playbook: p\nsteps: [{stage: disk, deadline: 9m, tries: 2, on_failure: continue}]\n");
+
+  ASSERT_TRUE(made.plan) << made.told();
+  const auto& step = made.plan->nodes[0].steps->at(0);
+  EXPECT_EQ(step.deadline, std::chrono::minutes{9});
+  EXPECT_EQ(step.tries, 2);
+  EXPECT_EQ(step.on_failure, OnFailure::go_on);
+}
+
+TEST(Plan, TellsAllBadParametersBeforeAnythingRuns) {
+  const auto made = planned(R"(playbook: p
+steps:
+  - stage: cpu-memory
+    with: {duration: 5 minutes, memory: "80%"}
+  - stage: disk
+    with: {directory: tmp}
+)");
+
+  EXPECT_FALSE(made.plan);
+  EXPECT_THAT(made.told(), HasSubstr("book.yaml:3:5: stage 'cpu-memory': duration must be"));
+  EXPECT_THAT(made.told(), HasSubstr("book.yaml:5:5: stage 'disk': directory must be"));
+}
+
+TEST(Plan, RefusesCriteriaThatCanNeverBeMet) {
+  std::vector<Problem> problems;
+  const auto playbook = load_playbook("audit", problems);
+  auto profile = shipped_profile("dgx-h100", problems);
+  profile.criteria[0].measure = "memory.totl";
+  profile.criteria[1].stage = "node-fact";
+
+  const auto made = planned(*playbook, profile);
+
+  EXPECT_FALSE(made.plan);
+  EXPECT_THAT(made.told(), HasSubstr("does not measure 'memory.totl' (did you mean"));
+  EXPECT_THAT(made.told(), HasSubstr("there is no stage 'node-fact' (did you mean 'node-facts'?)"));
+}
+
+TEST(Plan, RefusesAStageThatNobodyWouldJudge) {
+  std::vector<Problem> problems;
+  auto profile = shipped_profile("dgx-h100", problems);
+  std::erase_if(profile.criteria, [](const auto& each) { return each.stage == "disk"; });
+  const auto playbook =
+      parse_playbook("playbook: p\nsteps: [{stage: disk}]\n", "book.yaml", problems);
+
+  const auto made = planned(*playbook, profile);
+
+  EXPECT_FALSE(made.plan);
+  EXPECT_THAT(made.told(), HasSubstr("has no criteria for stage 'disk': nothing would be judged"));
+}
+
+}  // namespace
+}  // namespace cupel::playbooks

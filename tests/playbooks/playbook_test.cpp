@@ -1,0 +1,133 @@
+#include "playbooks/playbook.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/shipped.h"
+
+namespace cupel::playbooks {
+namespace {
+using inventory::Problem;
+using ::testing::HasSubstr;
+
+struct Read {
+  std::optional<Playbook> playbook{};
+  std::vector<Problem> problems{};
+  std::string told() const { return to_string(problems); }
+};
+
+Read read(std::string_view text) {
+  Read result;
+  result.playbook = parse_playbook(text, "book.yaml", result.problems);
+  return result;
+}
+
+TEST(Playbook, ReadsEveryStepAsItsAuthorWroteIt) {
+  const auto result = read(R"(playbook: mine
+description: a try
+nodes_at_once: 7
+steps:
+  - step: power-on
+    deadline: 90s
+    tries: 3
+  - stage: cpu-memory
+    with: {duration: 2s, memory: 32MiB}
+    on_failure: continue
+  - step: verdict
+)");
+
+  ASSERT_TRUE(result.playbook) << result.told();
+  const auto& steps = result.playbook->steps;
+  EXPECT_EQ(result.playbook->name, "mine");
+  EXPECT_EQ(result.playbook->nodes_at_once, 7);
+  ASSERT_EQ(steps.size(), 3);
+  EXPECT_EQ(steps[0].kind, StepKind::power_on);
+  EXPECT_EQ(steps[0].deadline, std::chrono::seconds{90});
+  EXPECT_EQ(steps[0].tries, 3);
+  EXPECT_EQ(steps[0].on_failure, OnFailure::stop);
+  EXPECT_EQ(steps[1].kind, StepKind::stage);
+  EXPECT_EQ(steps[1].name, "cpu-memory");
+  EXPECT_EQ(steps[1].with, (burnin::Parameters{{"duration", "2s"}, {"memory", "32MiB"}}));
+  EXPECT_EQ(steps[1].on_failure, OnFailure::go_on);
+  EXPECT_EQ(steps[1].where, (inventory::Place{"book.yaml", 8, 5}));
+  EXPECT_EQ(steps[2].tries, std::nullopt);
+}
+
+TEST(Playbook, IsSixtyFourNodesAtOnceUnlessToldOtherwise) {
+  const auto result = read("playbook: short\nsteps: [{step: verdict}]\n");
+
+  ASSERT_TRUE(result.playbook) << result.told();
+  EXPECT_EQ(result.playbook->nodes_at_once, 64);
+  EXPECT_EQ(result.playbook->steps[0].with, burnin::Parameters{});
+}
+
+TEST(Playbook, TellsWhereAnUnknownStageStandsAndWhatWasMeant) {
+  const auto result = read(R"(playbook: mine
+steps:
+  - stage: gpu-fact
+  - step: disk
+)");
+
+  EXPECT_FALSE(result.playbook);
+  EXPECT_EQ(result.told(),
+            "book.yaml:3:12: there is no stage 'gpu-fact' (did you mean 'gpu-facts'?)\n"
+            "book.yaml:4:11: there is no step 'disk' (it is a stage: write stage: disk)\n");
+}
+
+TEST(Playbook, TellsAllErrorsAtOnce) {
+  const auto result = read(R"(playbook: mine
+nodes_at_once: many
+stpes: []
+steps:
+  - step: power-onn
+  - stage: cpu-memory
+    with: {durations: 5m, memory: [1, 2]}
+  - step: verdict
+    stage: disk
+  - step: hand-off
+    on_failure: contniue
+    tries: 0
+    deadline: soon
+  - stage: gpu-facts
+    with: {anything: 1}
+)");
+
+  EXPECT_FALSE(result.playbook);
+  for (const auto* line :
+       {"book.yaml:2:", "'stpes'", "there is no step 'power-onn' (did you mean 'power-on'?)",
+        "book.yaml:7:12: 'cpu-memory' has no parameter 'durations' (did you mean 'duration'?)",
+        "memory must be a single value", "exactly one of step: KIND and stage: NAME",
+        "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)", "tries",
+        "deadline", "'gpu-facts' has no parameter 'anything'"})
+    EXPECT_THAT(result.told(), HasSubstr(line));
+}
+
+TEST(Playbook, HandsNothingOverThatWasNotJudged) {
+  const auto early = read("playbook: p\nsteps: [{step: hand-off}, {step: verdict}]\n");
+  const auto late = read("playbook: p\nsteps: [{step: verdict}, {stage: disk}]\n");
+  const auto twice = read("playbook: p\nsteps: [{stage: disk}, {stage: disk}]\n");
+
+  EXPECT_THAT(early.told(), HasSubstr("hand-off must come after verdict"));
+  EXPECT_THAT(late.told(), HasSubstr("'disk' after verdict would not be judged"));
+  EXPECT_THAT(twice.told(), HasSubstr("'disk' stands twice"));
+}
+
+TEST(Playbook, NeedsSteps) {
+  EXPECT_THAT(read("playbook: p\n").told(), HasSubstr("playbook needs steps"));
+  EXPECT_THAT(read("").problems, ::testing::Not(::testing::IsEmpty()));
+}
+
+TEST(Playbook, IsFoundByItsNameAmongTheShippedOnes) {
+  std::vector<Problem> problems;
+
+  const auto by_name = load_playbook("new-rack", problems);
+  const auto by_path = load_playbook("playbooks/new-rack.yaml", problems);
+  const auto typo = load_playbook("new-rak", problems);
+
+  ASSERT_TRUE(by_name && by_path);
+  EXPECT_EQ(by_name->text, by_path->text);
+  EXPECT_FALSE(typo);
+  EXPECT_THAT(to_string(problems), HasSubstr("did you mean 'new-rack'?"));
+}
+
+}  // namespace
+}  // namespace cupel::playbooks
