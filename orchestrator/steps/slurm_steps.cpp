@@ -13,6 +13,8 @@ using engine::StepEnd;
 using engine::StepRequest;
 
 constexpr std::chrono::seconds kJobsPoll{5};
+constexpr std::chrono::seconds kSignOfLife{90};  // slurmctld pings within a few seconds
+constexpr std::chrono::milliseconds kReadyPoll{500};
 constexpr std::string_view kNoSlurm = "the inventory has no Slurm";
 
 /// Slurm has no event for this that a client could wait on.
@@ -56,13 +58,31 @@ std::string reason_for(const burnin::Verdict& verdict, engine::RunId run) {
                      text.empty() ? "no evidence" : text, more, run);
 }
 
+/// RESUME makes slurmctld ask the node's slurmd for a sign of life; until it comes no job starts
+/// there, and the node is not really handed over.
+Task<Result<void>> wait_until_ready(handoff::Slurm& slurm, const StepRequest& request) {
+  const auto deadline = request.deadline.sooner(kSignOfLife);
+  for (;;) {
+    CO_TRY(const auto now, co_await slurm.node(request.node.slurm_name, request.deadline));
+    if (now.drained())
+      co_return Error{Code::kFailed, "Slurm still says DRAIN of " + now.name + " after RESUME"};
+    const bool silent = now.has("NOT_RESPONDING") || now.has("DOWN");
+    if (!silent) co_return ok();
+    if (deadline.left() <= kReadyPoll)
+      co_return Error{Code::kFailed,
+                      fmt::format("{} was resumed, but slurmctld hears no slurmd there: start it, "
+                                  "then look with: scontrol show node {}",
+                                  now.name, now.name)};
+    request.waiting("slurmctld hears no slurmd there yet");
+    CO_TRY(co_await pause_for(kReadyPoll));
+  }
+}
+
 Task<Result<StepEnd>> give(handoff::Slurm& slurm, const StepRequest& request) {
   const auto& name = request.node.slurm_name;
   CO_TRY(co_await slurm.add_features(name, slurm.site().features, request.deadline));
   CO_TRY(co_await slurm.resume(name, request.deadline));
-  CO_TRY(const auto after, co_await slurm.node(name, request.deadline));
-  if (after.drained())
-    co_return Error{Code::kFailed, "Slurm still says DRAIN of " + name + " after RESUME"};
+  CO_TRY(co_await wait_until_ready(slurm, request));
   co_return done("resumed in Slurm", {{"slurm", "resumed"}});
 }
 

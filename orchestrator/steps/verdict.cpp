@@ -36,16 +36,47 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   return told;
 }
 
+using Comparisons = std::vector<burnin::Comparison>;
+
+/// A part of which a stage told nothing at all: one cause, and not one for each number.
+Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
+  const auto& first = of_part.front();
+  return {Decision::fail,
+          first.part,
+          first.stage,
+          "nothing",
+          fmt::format("{} measurements", of_part.size()),
+          evidence_of(record, first.stage),
+          "find out why it does not answer: it is missing, or it is broken"};
+}
+
+/// All that is wrong with one part in one stage.
+void add_causes(const NodeRecord& record, const Comparisons& of_part, Verdict& verdict) {
+  const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
+  if (silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
+    verdict.causes.push_back(silent_part(record, of_part));
+    return;
+  }
+  // A number that did not come counts as bad: the stage ran, and the part could not prove itself.
+  for (const auto& each : of_part)
+    if (each.met != Met::met)
+      verdict.causes.push_back({Decision::fail, each.part, each.measure, each.measured, each.wanted,
+                                evidence_of(record, each.stage), each.remedy});
+}
+
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
-  for (auto& each : burnin::judge(profile, stages_told(record), record.findings)) {
+  const auto comparisons = burnin::judge(profile, stages_told(record), record.findings);
+  std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
+  std::map<std::pair<std::string, std::string>, Comparisons> by_part;
+  for (const auto& each : comparisons) {
     const bool met = each.met == Met::met;
     verdict.checked.push_back(
         {each.stage, each.part, each.measure, each.measured, each.wanted, met, each.source});
-    if (met) continue;
-    // The stage ran and this part did not show up in it: a part that cannot prove itself fails.
-    verdict.causes.push_back({Decision::fail, each.part, each.measure, each.measured, each.wanted,
-                              evidence_of(record, each.stage), each.remedy});
+    const std::pair key{each.stage, each.part};
+    if (!by_part.contains(key)) order.push_back(key);
+    by_part[key].push_back(each);
   }
+  for (const auto& key : order) add_causes(record, by_part[key], verdict);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {
