@@ -76,7 +76,7 @@ void load(benchmark::State& state, Shape shape) {
     const bool good = loaded.inventory && loaded.inventory->nodes.size() == kRacks * kInRack;
     if (shape == Shape::doubles ? good : !good) {
       const auto said = to_string(loaded.problems);
-      state.SkipWithError(said.substr(0, 500));
+      state.SkipWithError(said.substr(0, 500).c_str());
       break;
     }
   }
