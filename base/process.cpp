@@ -20,7 +20,8 @@ namespace {
 
 using Stream = asio::posix::stream_descriptor;
 
-/// A child that is killed and reaped when the owner goes, whatever path that is.
+/// A child that leads a process group of its own. The group is killed and the child reaped when the
+/// owner goes, whatever path that is.
 struct Child {
   pid_t pid = -1;
   Child() = default;
@@ -28,11 +29,12 @@ struct Child {
   Child& operator=(const Child&) = delete;
   ~Child() {
     if (pid <= 0) return;
-    ::kill(pid, SIGKILL);
+    kill();
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
   }
+  void kill() const { ::kill(-pid, SIGKILL); }
   /// Only after the pidfd said that it has ended: does not block.
   int reap() {
     int status = 0;
@@ -64,7 +66,8 @@ Task<Result<void>> feed(Stream& pipe, const std::string& input) {
   co_return ok();
 }
 
-Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit) {
+/// A child that says too much is killed: its other pipes would stay open, and be waited for.
+Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit, const Child& child) {
   std::array<char, 16384> chunk{};
   for (;;) {
     const auto room = asio::buffer(chunk);
@@ -73,8 +76,10 @@ Task<Result<void>> drain(Stream& pipe, std::string& into, std::size_t limit) {
     if (failure == asio::error::operation_aborted)
       co_return Error{Code::kCancelled, "stopped while reading"};
     if (failure) co_return ok();
-    if (into.size() + got > limit)
+    if (into.size() + got > limit) {
+      child.kill();
       co_return Error{Code::kMalformed, "printed more than " + std::to_string(limit) + " bytes"};
+    }
     into.append(chunk.data(), got);
   }
 }
@@ -99,8 +104,13 @@ Result<pid_t> spawn(ProcessRequest& request, Pipe& in, Pipe& out, Pipe& err) {
   for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
   environment.push_back(nullptr);
   pid_t pid = -1;
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   const int failure =
-      ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
+      ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0)
     return Error{Code::kNotFound,
@@ -132,11 +142,12 @@ Task<Result<ProcessOutcome>> run_to_exit(ProcessRequest request) {
       asio::co_spawn(executor, detail::run_into(fed, feed(to_child, request.input)),
                      asio::deferred),
       asio::co_spawn(
-          executor, detail::run_into(read, drain(from_child, outcome.output, request.output_limit)),
+          executor,
+          detail::run_into(read, drain(from_child, outcome.output, request.output_limit, child)),
           asio::deferred),
       asio::co_spawn(
           executor,
-          detail::run_into(read_errors, drain(errors, outcome.error, request.output_limit)),
+          detail::run_into(read_errors, drain(errors, outcome.error, request.output_limit, child)),
           asio::deferred));
   co_await all.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
   for (auto* part : {&*read, &*read_errors})

@@ -22,7 +22,8 @@ struct ProcessOutcome {
 };
 
 /// Runs the program to its end. A program that is still there at the deadline, or when the caller
-/// is cancelled, gets SIGKILL and is waited for: no child is left behind. Errors: kNotFound (no
+/// is cancelled, gets SIGKILL with all of its process group and is waited for: no child is left
+/// behind. Errors: kNotFound (no
 /// such program), kTimeout, kCancelled, kMalformed (more output than the limit). A program that
 /// exits non-zero is no Error: look at exit_status.
 Task<Result<ProcessOutcome>> run_process(ProcessRequest request, Deadline deadline);

@@ -73,11 +73,8 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
   if (all_profiles) check_power(inventory, problems);
   inventory.digest = sha256_hex(digested);
-  // What stands in defaults is read for each node: said once.
-  std::vector<Problem> once;
-  for (auto& problem : problems)
-    if (std::ranges::find(once, problem) == once.end()) once.push_back(std::move(problem));
-  problems = std::move(once);
+  // What stands in defaults is read for each node.
+  problems = told_once(std::move(problems));
   if (problems.empty()) loaded.inventory = std::move(inventory);
   return loaded;
 }

@@ -1,6 +1,7 @@
 #include "inventory/problem.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace cupel::inventory {
@@ -10,10 +11,25 @@ std::string to_string(const Place& place) {
   return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
+std::vector<Problem> told_once(std::vector<Problem> problems) {
+  std::set<Problem> told;
+  std::vector<Problem> once;
+  for (auto& problem : problems) {
+    if (!told.insert(problem).second) continue;
+    if (once.size() < kMostProblems) once.push_back(std::move(problem));
+  }
+  if (told.size() > once.size())
+    once.push_back({{once.front().where.file, 0, 0},
+                    std::to_string(told.size() - once.size()) + " more errors are not told"});
+  return once;
+}
+
 std::string to_string(const std::vector<Problem>& problems) {
   auto sorted = problems;
+  // What is said of the file as a whole comes last, behind what has a line.
   std::ranges::stable_sort(sorted, {}, [](const Problem& problem) {
-    return std::tie(problem.where.file, problem.where.line, problem.where.column);
+    const auto& where = problem.where;
+    return std::tuple{where.file, where.line == 0, where.line, where.column};
   });
   std::string text;
   for (const auto& problem : sorted) text += to_string(problem.where) + ": " + problem.what + "\n";

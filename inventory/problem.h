@@ -1,5 +1,6 @@
 #pragma once
 // What is wrong in a file that a person wrote: one line each, all of them at once.
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@ struct Place {
   int line = 0;
   int column = 0;
   friend bool operator==(const Place&, const Place&) = default;
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 /// "site.yaml:12:7".
@@ -21,7 +23,16 @@ struct Problem {
   Place where;
   std::string what;  // "unknown key 'pasword' (did you mean 'password'?)"
   friend bool operator==(const Problem&, const Problem&) = default;
+  friend auto operator<=>(const Problem&, const Problem&) = default;
 };
+
+/// What is said of one file at most: nobody reads more, and one wrong default is wrong for each
+/// node.
+inline constexpr std::size_t kMostProblems = 1'000;
+
+/// Each once and in their order, the first kMostProblems of them and a last one that counts the
+/// rest.
+std::vector<Problem> told_once(std::vector<Problem> problems);
 
 /// "site.yaml:12:7: unknown key ...", one a line, sorted by place.
 std::string to_string(const std::vector<Problem>& problems);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "inventory/node_range.h"
@@ -163,38 +165,72 @@ class Once {
  private:
   std::string what_;
   Problems& problems_;
-  std::map<std::string, const Node*, std::less<>> seen_{};
+  std::unordered_map<std::string, const Node*> seen_{};
 };
 
-void check_place(const Inventory& inventory, const Node& node, Once& units, Problems& problems) {
+/// What nodes point at. A name that is not there is compared with all that are, which is slow: the
+/// same wrong name is looked up once, and after many none any more.
+class Names {
+ public:
+  void add(const std::string& name) {
+    if (known_.insert(name).second) all_.push_back(name);
+  }
+  bool has(const std::string& name) const { return known_.contains(name); }
+  std::string hint(const std::string& wrong) {
+    const auto [found, fresh] = hints_.try_emplace(wrong);
+    if (fresh && hints_.size() <= kMostHints) found->second = did_you_mean(wrong, std::span{all_});
+    return found->second;
+  }
+
+ private:
+  static constexpr std::size_t kMostHints = 20;
+
+  std::unordered_set<std::string> known_;
+  std::vector<std::string> all_;
+  std::map<std::string, std::string, std::less<>> hints_;
+};
+
+/// Everything that the nodes of one inventory are held against.
+struct Known {
+  explicit Known(const Inventory& inventory) {
+    for (const auto& rack : inventory.racks) {
+      rack_names.add(rack.name);
+      racks.emplace(rack.name, &rack);
+    }
+    for (const auto& level : inventory.power)
+      if (level.kind == PowerNode::Kind::breaker) breakers.add(level.name);
+  }
+  std::unordered_map<std::string_view, const Rack*> racks;
+  Names rack_names;
+  Names breakers;
+};
+
+void check_place(const Inventory& inventory, const Node& node, Known& known, Once& units,
+                 Problems& problems) {
   if (node.rack.empty()) return;
-  const auto rack = std::ranges::find(inventory.racks, node.rack, &Rack::name);
-  if (rack == inventory.racks.end()) {
-    std::vector<std::string> racks;
-    for (const auto& known : inventory.racks) racks.push_back(known.name);
+  const auto found = known.racks.find(node.rack);
+  if (found == known.racks.end()) {
     problems.push_back({node.where, "node '" + node.name + "': there is no rack '" + node.rack +
-                                        "'" + did_you_mean(node.rack, std::span{racks})});
+                                        "'" + known.rack_names.hint(node.rack)});
     return;
   }
   if (node.unit == 0) return;
+  const auto& rack = *found->second;
   const auto height = inventory.profile_of(node).units;
-  if (node.unit + height - 1 > rack->units)
+  if (node.unit + height - 1 > rack.units)
     problems.push_back(
         {node.where, fmt::format("node '{}' of {} units at unit {} does not fit into "
                                  "rack '{}' of {} units",
-                                 node.name, height, node.unit, rack->name, rack->units)});
-  for (int unit = node.unit; unit < node.unit + height && unit <= rack->units; ++unit)
+                                 node.name, height, node.unit, rack.name, rack.units)});
+  for (int unit = node.unit; unit < node.unit + height && unit <= rack.units; ++unit)
     units.use(fmt::format("{} of rack {}", unit, node.rack), node);
 }
 
-void check_feeds(const Node& node, const std::set<std::string, std::less<>>& breakers,
-                 Problems& problems) {
-  for (const auto& feed : node.feeds) {
-    if (breakers.contains(feed)) continue;
-    const std::vector<std::string> known{breakers.begin(), breakers.end()};
-    problems.push_back({node.where, "node '" + node.name + "': there is no breaker '" + feed + "'" +
-                                        did_you_mean(feed, std::span{known})});
-  }
+void check_feeds(const Node& node, Names& breakers, Problems& problems) {
+  for (const auto& feed : node.feeds)
+    if (!breakers.has(feed))
+      problems.push_back({node.where, "node '" + node.name + "': there is no breaker '" + feed +
+                                          "'" + breakers.hint(feed)});
 }
 
 }  // namespace
@@ -218,17 +254,16 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once ssh{"SSH address", problems};
   Once serials{"serial", problems};
   Once units{"unit", problems};
-  std::set<std::string, std::less<>> breakers;
-  for (const auto& level : inventory.power)
-    if (level.kind == PowerNode::Kind::breaker) breakers.insert(level.name);
+  Known known{inventory};
   for (const auto& node : inventory.nodes) {
     names.use(node.name, node);
     slurm_names.use(node.slurm_name, node);
     bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);
-    if (inventory.profiles.contains(node.profile)) check_place(inventory, node, units, problems);
-    check_feeds(node, breakers, problems);
+    if (inventory.profiles.contains(node.profile))
+      check_place(inventory, node, known, units, problems);
+    check_feeds(node, known.breakers, problems);
   }
 }
 

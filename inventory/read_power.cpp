@@ -29,18 +29,37 @@ double watts_of(YamlFields& fields) {
   return watts.value_or(0);
 }
 
-void add(Inventory& into, PowerNode node, Problems& problems) {
-  for (const auto& other : into.power)
-    if (other.kind == node.kind && other.name == node.name) {
-      problems.push_back({node.where, fmt::format("'{}' stands already at {}", node.name,
-                                                  to_string(other.where))});
+/// Levels of the power tree by their kind and name, in the order of the file in `into.power`.
+class Levels {
+ public:
+  Levels(Inventory& into, Problems& problems) : into_{into}, problems_{problems} {
+    for (std::size_t i = 0; i < into.power.size(); ++i) where_.emplace(key(into.power[i]), i);
+  }
+  void add(PowerNode node) {
+    const auto [found, fresh] = where_.try_emplace(key(node), into_.power.size());
+    if (fresh) {
+      into_.power.push_back(std::move(node));
       return;
     }
-  into.power.push_back(std::move(node));
-}
+    const auto& other = into_.power[found->second];
+    problems_.push_back(
+        {node.where, fmt::format("'{}' stands already at {}", node.name, to_string(other.where))});
+  }
+  bool has_room(const std::string& name) const {
+    return where_.contains({PowerNode::Kind::room, name});
+  }
+
+ private:
+  using Key = std::pair<PowerNode::Kind, std::string>;
+  static Key key(const PowerNode& node) { return {node.kind, node.name}; }
+
+  Inventory& into_;
+  Problems& problems_;
+  std::map<Key, std::size_t> where_{};
+};
 
 void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const std::string& file,
-                   Inventory& into, Problems& problems) {
+                   Levels& levels, Problems& problems) {
   for (const auto& item : pdu.list("breakers")) {
     YamlFields fields{item, "breaker", file, problems};
     const auto names = names_of(fields, "name");
@@ -49,12 +68,12 @@ void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const 
     fields.finish();
     for (const auto& parent : pdus)
       for (const auto& name : names)
-        add(into, {PowerNode::Kind::breaker, parent + "/" + name, watts, parent, where}, problems);
+        levels.add({PowerNode::Kind::breaker, parent + "/" + name, watts, parent, where});
   }
 }
 
 void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const std::string& file,
-               Inventory& into, Problems& problems) {
+               Levels& levels, Problems& problems) {
   for (const auto& item : rack.list("pdus")) {
     YamlFields fields{item, "pdu", file, problems};
     const auto names = names_of(fields, "name");
@@ -63,54 +82,59 @@ void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const st
     for (const auto& parent : racks)
       for (const auto& name : names) {
         full.push_back(parent + "/" + name);
-        add(into, {PowerNode::Kind::pdu, full.back(), watts, parent, fields.place()}, problems);
+        levels.add({PowerNode::Kind::pdu, full.back(), watts, parent, fields.place()});
       }
-    read_breakers(fields, full, file, into, problems);
+    read_breakers(fields, full, file, levels, problems);
     fields.finish();
   }
 }
 
-void read_rack(const YamlValue& item, const std::string& file, Inventory& into,
+/// Names of racks that were read.
+using RackNames = std::unordered_set<std::string>;
+
+void read_rack(const YamlValue& item, Inventory& into, Levels& levels, RackNames& seen,
                Problems& problems) {
+  const auto& file = into.file;
   YamlFields fields{item, "rack", file, problems};
   const auto names = names_of(fields, "name");
   const auto room = fields.text("room").value_or("");
   const auto units = static_cast<int>(fields.integer("units", 1, 100).value_or(48));
   const auto watts = fields.number("watts");
-  const bool room_known = room.empty() || std::ranges::any_of(into.power, [&](const auto& level) {
-                            return level.kind == PowerNode::Kind::room && level.name == room;
-                          });
-  if (!room_known) {
+  if (!room.empty() && !levels.has_room(room)) {
     std::vector<std::string> rooms;
-    for (const auto& level : into.power) rooms.push_back(level.name);
+    for (const auto& level : into.power)
+      if (level.kind == PowerNode::Kind::room) rooms.push_back(level.name);
     fields.report(fields.place("room"),
                   "there is no room '" + room + "'" + did_you_mean(room, std::span{rooms}));
   }
   for (const auto& name : names) {
-    if (std::ranges::find(into.racks, name, &Rack::name) != into.racks.end())
+    if (!seen.insert(name).second)
       fields.report(fields.place("name"), "rack '" + name + "' stands twice");
     into.racks.push_back({name, room, units, fields.place("name")});
-    if (watts) add(into, {PowerNode::Kind::rack, name, *watts, room, fields.place()}, problems);
+    if (watts) levels.add({PowerNode::Kind::rack, name, *watts, room, fields.place()});
   }
-  read_pdus(fields, names, file, into, problems);
+  read_pdus(fields, names, file, levels, problems);
   fields.finish();
 }
 
 }  // namespace
 
 void read_rooms(YamlFields& site, Inventory& into, Problems& problems) {
+  Levels levels{into, problems};
   for (const auto& item : site.list("rooms")) {
     YamlFields fields{item, "room", into.file, problems};
     const auto names = names_of(fields, "name");
     const auto watts = watts_of(fields);
     for (const auto& name : names)
-      add(into, {PowerNode::Kind::room, name, watts, "", fields.place()}, problems);
+      levels.add({PowerNode::Kind::room, name, watts, "", fields.place()});
     fields.finish();
   }
 }
 
 void read_racks(YamlFields& site, Inventory& into, Problems& problems) {
-  for (const auto& item : site.list("racks")) read_rack(item, into.file, into, problems);
+  Levels levels{into, problems};
+  RackNames seen;
+  for (const auto& item : site.list("racks")) read_rack(item, into, levels, seen, problems);
 }
 
 void check_power(const Inventory& inventory, Problems& problems) {

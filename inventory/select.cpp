@@ -9,6 +9,9 @@
 namespace cupel::inventory {
 namespace {
 
+/// Of one range; each is compared with every node's name, which is slow.
+constexpr std::size_t kMostComplaints = 10;
+
 /// Commas outside of brackets part terms.
 std::vector<std::string_view> terms_of(std::string_view text) {
   std::vector<std::string_view> found;
@@ -52,11 +55,14 @@ std::vector<std::string> matching(const Inventory& inventory, std::string_view t
     std::vector<std::string> known;
     for (const auto& node : inventory.nodes) known.push_back(node.name);
     const std::unordered_set<std::string> there{known.begin(), known.end()};
+    std::size_t wrong = 0;
     for (auto& name : expanded.assume_value()) {
-      if (!there.contains(name))
+      if (!there.contains(name) && ++wrong <= kMostComplaints)
         complain("there is no node '" + name + "'" + did_you_mean(name, std::span{known}));
       names.push_back(std::move(name));
     }
+    if (wrong > kMostComplaints)
+      complain("nor are there " + std::to_string(wrong - kMostComplaints) + " more of them");
   }
   return names;
 }

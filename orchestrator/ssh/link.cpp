@@ -127,6 +127,9 @@ bool Link::pump() {
 Link::~Link() {
   if (joined_) ssh_event_remove_session(event_, session_);
   ssh_event_free(event_);
+  // libssh leaves a descriptor open that it was given as an option. Ours is a duplicate made for it
+  // alone: without the option it closes it, unless it did when the other side went.
+  ssh_options_set(session_, SSH_OPTIONS_FD, nullptr);
   ssh_disconnect(session_);
   ssh_free(session_);
 }

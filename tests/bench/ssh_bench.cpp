@@ -214,6 +214,7 @@ Round measure(Site& site, const Contender& contender) {
   const bool good = contender.run(site);
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - before;
   const auto client = client_cpu() - client_before;
+  fmt::print(stderr, "{}: {:.0f} ms\n", contender.name, wall.count());
   if (!good) throw std::runtime_error{std::string{contender.name} + " failed on some target"};
   wait_until_idle(site.sshd.pid());
   return {wall.count(), client * 1e3, (server_cpu(site.sshd.pid()) - server_before) * 1e3};

@@ -137,6 +137,21 @@ TEST(LoadInventory, RefusesHostileYaml) {
   }
 }
 
+TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {
+  std::string text = "site: lab\nnodes:\n";
+  for (int i = 0; i < 1500; ++i)
+    text += "  - {name: n" + std::to_string(i) +
+            ", profile: dgx-h100, bmc: {address: 10.0.0.1, user: u, password: 'env:P'}, "
+            "ssh: {address: 11.0.0." +
+            std::to_string(i) + "}}\n";
+
+  const auto result = loaded(text);
+
+  ASSERT_EQ(result.problems.size(), kMostProblems + 1);
+  EXPECT_EQ(result.problems.back().what, "499 more errors are not told");
+  EXPECT_THAT(to_string(result.problems), testing::EndsWith("499 more errors are not told\n"));
+}
+
 TEST(Profiles, EveryShippedOneIsSound) {
   const ProfileSource source{"/nowhere"};
   for (const auto& name : source.names()) {

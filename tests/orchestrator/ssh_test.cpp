@@ -258,6 +258,24 @@ TEST_F(SshTest, TellsWhenTheNodeDiesInTheMiddle) {
   for (const auto pid : processes_with("sleep 10031")) ::kill(pid, SIGKILL);
 }
 
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all{"/proc/self/fd"};
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(SshTest, LeavesNoDescriptorOpenHoweverASessionEnds) {
+  session();
+  const auto before = open_descriptors();
+
+  run(*session(), "true").value();
+  run(*session(), "sleep 20111", {}, 200ms).error();
+  auto nobody = sshd_->access();
+  nobody.key_file = sshd_->strange_key();
+  EXPECT_FALSE(try_connect(nobody));
+
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {
   for (const std::string shell : {"dash", "bash", "busybox ash"}) {
     if (std::system(("command -v " + shell.substr(0, shell.find(' ')) + " > /dev/null").c_str()))

@@ -1,0 +1,66 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cupel {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public ::testing::Test {
+ protected:
+  FileTest() {
+    char name[] = "/tmp/cupel-file-XXXXXX";
+    folder_ = ::mkdtemp(name);
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileTest, ReplacesAFileWholeAndLeavesNothingBeside) {
+  const auto file = folder_ / "a";
+  ASSERT_TRUE(write_file(file, "first"));
+  ASSERT_TRUE(write_file(file, std::string(100'000, 'x')));
+
+  EXPECT_EQ(read_file(file, 1 << 20).value(), std::string(100'000, 'x'));
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(FileTest, IsNeverOpenToMoreThanItsMode) {
+  const auto file = folder_ / "secret";
+  ASSERT_TRUE(write_file(file, "s", 0600));
+
+  struct stat found{};
+  ASSERT_EQ(::stat(file.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u);
+}
+
+TEST_F(FileTest, AFailedWriteLeavesTheOldFile) {
+  const auto file = folder_ / "a";
+  fs::create_directories(file / "in the way");
+
+  EXPECT_EQ(write_file(file, "new").error().code, Code::kStorage);
+  EXPECT_EQ(write_file(folder_ / "none" / "a", "new").error().code, Code::kStorage);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(FileTest, ReadsNoMoreThanItsLimit) {
+  const auto file = folder_ / "a";
+  ASSERT_TRUE(write_file(file, "12345"));
+
+  EXPECT_EQ(read_file(file, 5).value(), "12345");
+  EXPECT_EQ(read_file(file, 4).error().code, Code::kInvalid);
+  EXPECT_EQ(read_file("/dev/zero", 1 << 20).error().code, Code::kInvalid);
+  EXPECT_EQ(read_file(folder_, 1 << 20).error().code, Code::kInvalid);
+  EXPECT_EQ(read_file(folder_ / "none", 1).error().code, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace cupel

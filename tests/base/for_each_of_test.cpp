@@ -1,0 +1,90 @@
+#include "base/for_each_of.h"
+
+#include <gmock/gmock.h>
+
+namespace cupel {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<int> up_to(int last) {
+  std::vector<int> all;
+  for (int i = 1; i <= last; ++i) all.push_back(i);
+  return all;
+}
+
+struct Load {
+  int now = 0;
+  int most = 0;
+};
+
+/// Later items end earlier.
+Task<Result<int>> square(Load& load, int number) {
+  load.most = std::max(load.most, ++load.now);
+  const auto moment = std::chrono::milliseconds{number % 3};
+  CO_TRY(co_await pause_for(moment));
+  --load.now;
+  if (number == 4) co_return Error{Code::kFailed, "four"};
+  co_return number* number;
+}
+
+Task<Result<int>> wait_long(int& ended, int) {
+  auto paused = co_await pause_for(1h);
+  ++ended;
+  co_return std::move(paused).assume_error();
+}
+
+Task<Result<std::vector<Result<int>>>> as_result(Task<std::vector<Result<int>>> work) {
+  co_return co_await std::move(work);
+}
+
+TEST(ForEachOf, KeepsTheOrderAndTheWidthAndOneFailureStopsNobody) {
+  asio::io_context io;
+  Load load;
+
+  const auto all = run_to_end(
+      io, for_each_of<int>(up_to(10), 3, [&](int number) { return square(load, number); }));
+
+  ASSERT_EQ(all.size(), 10u);
+  EXPECT_EQ(all[3].error().what, "four");
+  EXPECT_EQ(all[9].value(), 100);
+  EXPECT_EQ(all[0].value(), 1);
+  EXPECT_EQ(load.most, 3);
+}
+
+TEST(ForEachOf, OfNothingIsNothing) {
+  asio::io_context io;
+  Load load;
+  const auto verb = [&](int number) { return square(load, number); };
+
+  EXPECT_TRUE(run_to_end(io, for_each_of<int>(std::vector<int>{}, 3, verb)).empty());
+}
+
+// Named apart, since a deadline around it would lose the outcomes.
+Task<std::vector<Result<int>>> stopped_after_a_moment(int& ended) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto verb = [&ended](int number) { return wait_long(ended, number); };
+  std::optional<Result<std::vector<Result<int>>>> outcomes;
+  asio::steady_timer moment{executor, 1ms};
+  auto work = as_result(for_each_of<int>(up_to(5), 2, verb));
+  auto race = asio::experimental::make_parallel_group(
+      asio::co_spawn(executor, detail::run_into(outcomes, std::move(work)), asio::deferred),
+      moment.async_wait(asio::deferred));
+  co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  co_return std::move(*outcomes).value();
+}
+
+TEST(ForEachOf, CancelledItEndsWhatRunsAndStartsNothing) {
+  asio::io_context io;
+  int ended = 0;
+
+  const auto all = run_to_end(io, stopped_after_a_moment(ended));
+
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(ended, 2);
+  for (const auto& each : all) EXPECT_EQ(each.error().code, Code::kCancelled);
+  EXPECT_EQ(all[4].error().what, "not started");
+}
+
+}  // namespace
+}  // namespace cupel
