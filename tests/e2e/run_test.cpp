@@ -79,7 +79,7 @@ TEST_F(RunTest, KeepsABadNodeDrainedWithItsCause) {
 
   const auto ran = site.run({"run", "qualify.yaml", "--json", "--nodes", "s01-n01"});
 
-  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   const auto node = node_of(summary_of(ran), "s01-n01");
   EXPECT_EQ(text_at(node, "verdict"), "fail");
   EXPECT_THAT(first_cause(node), AllOf(HasSubstr("memory.total"), HasSubstr("at least 1000000 GiB"),
@@ -162,7 +162,7 @@ TEST_F(RunTest, TriesAWrongPasswordOnceAndTouchesNothing) {
 
   const auto ran = site.run({"run", "qualify.yaml", "--json"});
 
-  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   const auto asked = site.bmc(1).asked();
   EXPECT_EQ(asked.refused, 1) << "a second try may lock the account";
   EXPECT_THAT(asked.resets, ::testing::IsEmpty());
@@ -193,7 +193,7 @@ TEST_F(RunTest, SaysWhatToDoWhereSlurmDoesNotKnowTheNode) {
 
   const auto ran = site.run({"run", "qualify.yaml", "--json"});
 
-  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(first_cause(node_of(summary_of(ran), "s01-n01")),
               AllOf(HasSubstr("nobody"), HasSubstr("cupel slurm conf")));
   EXPECT_EQ(site.bmc(1).asked().requests, 0) << "a node that Slurm may use was touched";
@@ -272,7 +272,7 @@ TEST_F(RunTest, RefusesAHostKeyThatChanged) {
 
   const auto ran = site.run({"run", "qualify.yaml", "--json"});
 
-  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   EXPECT_THAT(first_cause(node_of(summary_of(ran), "s01-n01")), HasSubstr("host key"));
   EXPECT_EQ(site.slurm->state("s01-n01"), "drain");
 }

@@ -46,9 +46,9 @@ steps:
   - step: ssh-wait
   - stage: node-facts
   - stage: cpu-memory
-    with: {duration: 2s, memory: 16M}
+    with: {duration: 2s, memory: 16MiB}
   - stage: disk
-    with: {directory: /var/tmp, size: 8MiB, runtime: 1s}
+    with: {directory: /var/tmp, size: 16MiB, runtime: 1s}
   - step: audit
   - step: verdict
   - step: hand-off
