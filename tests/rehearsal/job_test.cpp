@@ -2,6 +2,7 @@
 // questions that burn-in stages ask.
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "tests/rehearsal/bench.h"
 
 namespace cupel::rehearsal {

@@ -96,9 +96,6 @@ const char* const kScripts[] = {
     "x=$(exit 3); echo $?; y=$(false) ; echo $?",
     "(exit 4); x=$?; echo $x $?; false; x=1; echo $?; $(exit 6); echo $?;",
     "sleep 100 > /dev/null & p=$!; kill -KILL $p; wait $p; echo $?",
-    "setsid sh -c 'sleep 100 & sleep 100' < /dev/null > /dev/null 2>&1 & sleep 0.2; kill -KILL -- "
-    "-$!; "
-    "wait; echo $?",
     "(true; exec sh -c 'exit 5') > /dev/null; s=$?; echo $s; env A=1 sh -c 'echo $A; exit 3'; "
     "s=$?; "
     "echo $s",
