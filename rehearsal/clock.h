@@ -1,6 +1,6 @@
 #pragma once
-// Time on the rack's side: it runs `speed` times faster than life, so that an hour of burn-in can be
-// rehearsed in a minute. Not a scheduler: timers are Asio's.
+// Time on the rack's side: it runs `speed` times faster than life, so that an hour of burn-in can
+// be rehearsed in a minute. Not a scheduler: timers are Asio's.
 #include <chrono>
 #include <cstdint>
 

@@ -15,28 +15,52 @@ constexpr std::array<std::string_view, 1> kFor{"for"};
 constexpr std::array<std::string_view, 1> kAfter{"after"};
 
 constexpr std::array<FaultRow, 18> kTable{{
-    {FaultKind::gpu_missing, "gpu-missing", "the GPU is gone from PCI, nvidia-smi and Redfish",
-     kPart, {}},
+    {FaultKind::gpu_missing,
+     "gpu-missing",
+     "the GPU is gone from PCI, nvidia-smi and Redfish",
+     kPart,
+     {}},
     {FaultKind::gpu_ecc, "gpu-ecc", "uncorrected ECC errors", kPart, kErrors},
-    {FaultKind::gpu_remap_pending, "gpu-remap-pending", "a row remap waits for a GPU reset", kPart,
+    {FaultKind::gpu_remap_pending,
+     "gpu-remap-pending",
+     "a row remap waits for a GPU reset",
+     kPart,
      {}},
     {FaultKind::gpu_slow_link, "gpu-slow-link", "PCIe trained below its generation or width", kPart,
      kLink},
     {FaultKind::dimm_missing, "dimm-missing", "the slot is empty", kPart, {}},
-    {FaultKind::dimm_too_small, "dimm-too-small",
-     "BMC, dmidecode and /proc/meminfo agree on a smaller module", kPartSize, {}},
+    {FaultKind::dimm_too_small,
+     "dimm-too-small",
+     "BMC, dmidecode and /proc/meminfo agree on a smaller module",
+     kPartSize,
+     {}},
     {FaultKind::psu_missing, "psu-missing", "the bay is empty", kPart, {}},
-    {FaultKind::nvme_missing, "nvme-missing", "the drive is gone from PCI, lsblk and Redfish",
-     kPart, {}},
-    {FaultKind::wrong_firmware, "wrong-firmware", "one component reports another version",
-     kFirmware, {}},
-    {FaultKind::bmc_busy, "bmc-busy",
-     "503 with Retry-After for so long, counted from the first request", kFor, {}},
+    {FaultKind::nvme_missing,
+     "nvme-missing",
+     "the drive is gone from PCI, lsblk and Redfish",
+     kPart,
+     {}},
+    {FaultKind::wrong_firmware,
+     "wrong-firmware",
+     "one component reports another version",
+     kFirmware,
+     {}},
+    {FaultKind::bmc_busy,
+     "bmc-busy",
+     "503 with Retry-After for so long, counted from the first request",
+     kFor,
+     {}},
     {FaultKind::bmc_wrong_password, "bmc-wrong-password", "the BMC has another password", {}, {}},
-    {FaultKind::bmc_certificate_changed, "bmc-certificate-changed",
-     "the BMC shows another certificate than before", {}, {}},
-    {FaultKind::ssh_host_key_changed, "ssh-host-key-changed",
-     "the node shows another host key than before", {}, {}},
+    {FaultKind::bmc_certificate_changed,
+     "bmc-certificate-changed",
+     "the BMC shows another certificate than before",
+     {},
+     {}},
+    {FaultKind::ssh_host_key_changed,
+     "ssh-host-key-changed",
+     "the node shows another host key than before",
+     {},
+     {}},
     {FaultKind::boot_hangs, "boot-hangs", "powered on, but SSH never comes up", {}, {}},
     {FaultKind::disk_slow, "disk-slow", "the drive moves a tenth of what it should", kPart, {}},
     {FaultKind::disk_errors, "disk-errors", "reads and writes of the drive fail", kPart, {}},
@@ -48,9 +72,7 @@ constexpr std::array<FaultRow, 18> kTable{{
 
 std::span<const FaultRow> fault_table() { return kTable; }
 
-const FaultRow& row_of(FaultKind kind) {
-  return *std::ranges::find(kTable, kind, &FaultRow::kind);
-}
+const FaultRow& row_of(FaultKind kind) { return *std::ranges::find(kTable, kind, &FaultRow::kind); }
 
 const FaultRow* fault_row(std::string_view name) {
   const auto row = std::ranges::find(kTable, name, &FaultRow::name);

@@ -35,13 +35,13 @@ enum class FaultKind {
 /// One fault of one node. What the kind does not ask for stays empty.
 struct Fault {
   FaultKind kind{};
-  std::string part{};              // "gpu5", "dimm A7", "psu2", "nvme0"
-  std::optional<double> bytes{};   // size
+  std::string part{};                 // "gpu5", "dimm A7", "psu2", "nvme0"
+  std::optional<double> bytes{};      // size
   std::optional<VirtualTime> span{};  // for, after
   std::optional<int> errors{};
-  std::optional<int> gen{};    // of a PCIe link
+  std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
-  std::string component{};         // of the firmware
+  std::string component{};  // of the firmware
   std::string version{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };

@@ -218,17 +218,30 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
   made.loaded_watts = profile.draw.loaded_watts;
   maker.firmware();
   for (const auto& parts : profile.parts) switch (parts.kind) {
-      case PartKind::gpu: maker.gpus(parts); break;
-      case PartKind::dimm: maker.dimms(parts); break;
-      case PartKind::nvme: maker.drives(parts); break;
-      case PartKind::psu: maker.psus(parts); break;
-      case PartKind::cpu: maker.cpus(parts); break;
+      case PartKind::gpu:
+        maker.gpus(parts);
+        break;
+      case PartKind::dimm:
+        maker.dimms(parts);
+        break;
+      case PartKind::nvme:
+        maker.drives(parts);
+        break;
+      case PartKind::psu:
+        maker.psus(parts);
+        break;
+      case PartKind::cpu:
+        maker.cpus(parts);
+        break;
       case PartKind::hca:
-      case PartKind::nic: maker.adapters(parts); break;
+      case PartKind::nic:
+        maker.adapters(parts);
+        break;
       case PartKind::switch_chip:
       case PartKind::firmware:
       case PartKind::bmc:
-      case PartKind::system: break;
+      case PartKind::system:
+        break;
     }
   return made;
 }

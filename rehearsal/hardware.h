@@ -1,6 +1,6 @@
 #pragma once
-// What is screwed into one virtual machine: made from its profile and its faults, the same every time
-// for the same name and seed. Data only.
+// What is screwed into one virtual machine: made from its profile and its faults, the same every
+// time for the same name and seed. Data only.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -13,8 +13,8 @@
 namespace cupel::rehearsal {
 
 struct Gpu {
-  int index = 0;  // position on the baseboard, also where a neighbour is missing
-  std::string name{};  // "gpu0"
+  int index = 0;        // position on the baseboard, also where a neighbour is missing
+  std::string name{};   // "gpu0"
   std::string model{};  // "H100 80GB HBM3"
   std::string serial{}, uuid{}, pci{};
   double bytes = 0;

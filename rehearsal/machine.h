@@ -1,7 +1,7 @@
 #pragma once
-// One virtual machine: its hardware, its power, its boots. State changes only by events in time; who
-// wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC, not its
-// operating system.
+// One virtual machine: its hardware, its power, its boots. State changes only by events in time;
+// who wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC, not
+// its operating system.
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <string>
@@ -28,10 +28,10 @@ struct BootOverride {
 class Machine {
  public:
   enum class Event {
-    powered,   // the power state changed
+    powered,    // the power state changed
     went_down,  // the operating system is gone, with everything that ran in it
-    booted,    // the operating system is up
-    refitted,  // the hardware changed
+    booted,     // the operating system is up
+    refitted,   // the hardware changed
   };
   using Listener = std::function<void(Event)>;
 

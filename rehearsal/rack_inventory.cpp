@@ -32,7 +32,8 @@ std::string power_tree(const RackAccess& access, const inventory::Profile& profi
       "    room: hall\n"
       "    watts: {0:.0f}\n"
       "    units: {2}\n"
-      "    pdus: [{{name: p1, watts: {0:.0f}, breakers: [{{name: \"b[1-{3}]\", watts: {4:.0f}}}]}}]\n",
+      "    pdus: [{{name: p1, watts: {0:.0f}, breakers: [{{name: \"b[1-{3}]\", watts: "
+      "{4:.0f}}}]}}]\n",
       all, access.rack, kTallestRack, breakers, breaker);
 }
 

@@ -9,10 +9,10 @@ namespace cupel::rehearsal {
 
 struct NodeAccess {
   std::string name;
-  std::string bmc;          // "127.64.1.1:40001"
-  std::string bmc_pin;      // "SHA256:..."
+  std::string bmc;      // "127.64.1.1:40001"
+  std::string bmc_pin;  // "SHA256:..."
   std::string ssh;
-  std::string host_key;     // "SHA256:..."
+  std::string host_key;  // "SHA256:..."
 };
 
 struct RackAccess {
@@ -23,7 +23,8 @@ struct RackAccess {
   std::vector<NodeAccess> nodes;
 };
 
-/// One item for each node, as each has its own pins. Breakers of two nodes each, with a tenth to spare.
+/// One item for each node, as each has its own pins. Breakers of two nodes each, with a tenth to
+/// spare.
 std::string inventory_text(const RackAccess& access, const inventory::Profile& profile);
 
 }  // namespace cupel::rehearsal

@@ -25,9 +25,9 @@ std::vector<std::string> expanded(YamlFields& fields, std::string_view key) {
     return {};
   }
   if (names.assume_value().size() <= kMostNodesOfARack) return std::move(names).assume_value();
-  fields.report(fields.place(key), fmt::format("{} has {} names, and a virtual rack holds {} nodes",
-                                               key, names.assume_value().size(),
-                                               kMostNodesOfARack));
+  fields.report(fields.place(key),
+                fmt::format("{} has {} names, and a virtual rack holds {} nodes", key,
+                            names.assume_value().size(), kMostNodesOfARack));
   return {};
 }
 
@@ -48,9 +48,9 @@ std::vector<std::string> addresses(YamlFields& fields, std::string_view key, std
                                 "virtual rack is not for others",
                                 key, address));
   if (all.empty() || nodes == 0 || all.size() == nodes) return all;
-  fields.report(fields.place(key),
-                fmt::format("{} has {} addresses for {} nodes: give one for each", key, all.size(),
-                            nodes));
+  fields.report(
+      fields.place(key),
+      fmt::format("{} has {} addresses for {} nodes: give one for each", key, all.size(), nodes));
   return {};
 }
 
@@ -129,9 +129,8 @@ std::optional<inventory::Profile> read_profile(YamlFields& rack, const std::stri
   auto profile = source.load(name, problems);
   if (!profile && problems.size() == before) {
     const auto names = source.names();
-    rack.report(rack.place("profile"),
-                "there is no profile '" + name + "'" +
-                    inventory::did_you_mean(name, std::span{names}));
+    rack.report(rack.place("profile"), "there is no profile '" + name + "'" +
+                                           inventory::did_you_mean(name, std::span{names}));
   }
   return profile;
 }

@@ -14,10 +14,10 @@ namespace cupel::rehearsal {
 
 /// How long the parts of a boot take, in the rack's own time.
 struct BootTimes {
-  VirtualTime power_on{5};   // from the button to On
-  VirtualTime power_off{3};  // from the button to Off
-  VirtualTime shutdown{15};  // of an operating system that was asked politely
-  VirtualTime post{120};     // from On to SSH
+  VirtualTime power_on{5};    // from the button to On
+  VirtualTime power_off{3};   // from the button to Off
+  VirtualTime shutdown{15};   // of an operating system that was asked politely
+  VirtualTime post{120};      // from On to SSH
   VirtualTime report_lag{2};  // how far a BMC's PowerState trails the machine
   friend bool operator==(const BootTimes&, const BootTimes&) = default;
 };
@@ -41,9 +41,10 @@ struct RackSpec {
 /// All nodes of a rack live on one loop, in one process.
 inline constexpr std::size_t kMostNodesOfARack = 256;
 
-/// A rack from YAML. Every error at once, with its place and the word that was most likely meant; on
-/// any error, nothing. Profiles come from `profiles/` beside `file`, or are shipped ones: parts are
-/// checked against them. Addresses are loopback ones only, so that no rack is ever open to a network.
+/// A rack from YAML. Every error at once, with its place and the word that was most likely meant;
+/// on any error, nothing. Profiles come from `profiles/` beside `file`, or are shipped ones: parts
+/// are checked against them. Addresses are loopback ones only, so that no rack is ever open to a
+/// network.
 std::optional<RackSpec> parse_rack(std::string_view text, const std::string& file,
                                    std::vector<inventory::Problem>& problems);
 

@@ -21,14 +21,23 @@ std::vector<std::string> parts_for(FaultKind kind, const Hardware& hardware) {
     case FaultKind::gpu_missing:
     case FaultKind::gpu_ecc:
     case FaultKind::gpu_remap_pending:
-    case FaultKind::gpu_slow_link: add(hardware.gpus); break;
+    case FaultKind::gpu_slow_link:
+      add(hardware.gpus);
+      break;
     case FaultKind::dimm_missing:
-    case FaultKind::dimm_too_small: add(hardware.dimms); break;
-    case FaultKind::psu_missing: add(hardware.psus); break;
+    case FaultKind::dimm_too_small:
+      add(hardware.dimms);
+      break;
+    case FaultKind::psu_missing:
+      add(hardware.psus);
+      break;
     case FaultKind::nvme_missing:
     case FaultKind::disk_slow:
-    case FaultKind::disk_errors: add(hardware.drives); break;
-    default: break;
+    case FaultKind::disk_errors:
+      add(hardware.drives);
+      break;
+    default:
+      break;
   }
   return names;
 }
@@ -125,7 +134,8 @@ class FaultReader {
     if (takes(row, "gen"))
       if (const auto gen = fields_.integer("gen", 1, 6)) fault.gen = static_cast<int>(*gen);
     if (takes(row, "width"))
-      if (const auto width = fields_.integer("width", 1, 16)) fault.width = static_cast<int>(*width);
+      if (const auto width = fields_.integer("width", 1, 16))
+        fault.width = static_cast<int>(*width);
     if (takes(row, "component")) fault.component = component();
     if (takes(row, "version")) fault.version = fields_.text("version").value_or("");
     return fault;
@@ -157,8 +167,8 @@ class FaultReader {
              other.component == fault.component;
     });
     if (twice)
-      fields_.report(fields_.place("fault"),
-                     fmt::format("node '{}' has fault {} twice", node.name, row_of(fault.kind).name));
+      fields_.report(fields_.place("fault"), fmt::format("node '{}' has fault {} twice", node.name,
+                                                         row_of(fault.kind).name));
     else
       node.faults.push_back(fault);
   }

@@ -8,8 +8,8 @@
 
 namespace cupel::rehearsal {
 
-/// Plants each in the nodes that it names. `profile`: against which parts are checked; nullptr where
-/// there is none, and then they are not.
+/// Plants each in the nodes that it names. `profile`: against which parts are checked; nullptr
+/// where there is none, and then they are not.
 void read_faults(std::span<const inventory::YamlValue> items, const std::string& file,
                  const inventory::Profile* profile, RackSpec& into,
                  std::vector<inventory::Problem>& problems);

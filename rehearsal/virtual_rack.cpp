@@ -115,8 +115,8 @@ Result<void> VirtualRack::Impl::build() {
 }
 
 Result<void> VirtualRack::Impl::build_node(const NodeSpec& wanted) {
-  auto made = std::make_unique<Node>(io.get_executor(), clock, profile, wanted, options.seed,
-                                     spec.boot);
+  auto made =
+      std::make_unique<Node>(io.get_executor(), clock, profile, wanted, options.seed, spec.boot);
   auto& node = *made;
   if (!nodes.try_emplace(wanted.name, std::move(made)).second)
     return Error{Code::kInvalid, "node " + wanted.name + " stands twice"};
@@ -127,9 +127,8 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   const auto& wanted = node.spec;
   TRY(const auto bmc, endpoint_of(wanted.bmc_address, wanted.bmc_port));
   TRY(const auto ssh, endpoint_of(wanted.ssh_address, wanted.ssh_port));
-  TRY(auto certificate,
-      load_or_make_certificate(file("bmc") / (wanted.name + ".pem"), wanted.name + "-bmc",
-                               wanted.bmc_address));
+  TRY(auto certificate, load_or_make_certificate(file("bmc") / (wanted.name + ".pem"),
+                                                 wanted.name + "-bmc", wanted.bmc_address));
   node.bmc_pin = certificate.fingerprint;
   TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
   node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine,
@@ -183,10 +182,10 @@ void VirtualRack::stop() {
 bool VirtualRack::post(const std::string& node, std::function<void(Machine&)> act) {
   const auto found = impl_->nodes.find(node);
   if (found == impl_->nodes.end() || impl_->stopped) return false;
-  asio::post(impl_->io, [impl = impl_.get(), &machine = found->second->machine,
-                         doing = std::move(act)] {
-    if (!impl->stopped) doing(machine);
-  });
+  asio::post(impl_->io,
+             [impl = impl_.get(), &machine = found->second->machine, doing = std::move(act)] {
+               if (!impl->stopped) doing(machine);
+             });
   return true;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A running rack: for each node a machine, a BMC behind HTTPS, and Linux behind SSH, all on one loop
-// in a thread of its own. Whoever drives it sees addresses and keys, as with a real one.
+// A running rack: for each node a machine, a BMC behind HTTPS, and Linux behind SSH, all on one
+// loop in a thread of its own. Whoever drives it sees addresses and keys, as with a real one.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -14,16 +14,16 @@
 namespace cupel::rehearsal {
 
 struct RackOptions {
-  double speed = 60;       // so many times faster than life; more than 0
-  std::uint64_t seed = 1;  // of serial numbers and natural spread
+  double speed = 60;             // so many times faster than life; more than 0
+  std::uint64_t seed = 1;        // of serial numbers and natural spread
   std::filesystem::path folder;  // keys, certificates and the BMCs' password; made where it is not
 };
 
 class VirtualRack {
  public:
-  /// Every BMC answers when this returns, and every machine is off. Keys and certificates that lie in
-  /// the folder are used again. One rack for each folder at a time.
-  /// Errors: kInvalid (options, a damaged key), kStorage, kConflict (a port is taken), kFailed.
+  /// Every BMC answers when this returns, and every machine is off. Keys and certificates that lie
+  /// in the folder are used again. One rack for each folder at a time. Errors: kInvalid (options, a
+  /// damaged key), kStorage, kConflict (a port is taken), kFailed.
   static Result<std::unique_ptr<VirtualRack>> start(const RackSpec& spec,
                                                     const inventory::Profile& profile,
                                                     const RackOptions& options);
@@ -32,14 +32,16 @@ class VirtualRack {
   ~VirtualRack();
 
   /// An inventory of this rack, with the ports that it got, for inventory/load.h: certificates and
-  /// host keys pinned, secrets by reference. It names the profile, which must be a shipped one or lie
-  /// in `profiles/` beside the inventory.
+  /// host keys pinned, secrets by reference. It names the profile, which must be a shipped one or
+  /// lie in `profiles/` beside the inventory.
   std::string inventory_yaml() const;
 
-  /// Runs `act` on the rack's loop, soon. False where there is no such node, or the rack has stopped.
+  /// Runs `act` on the rack's loop, soon. False where there is no such node, or the rack has
+  /// stopped.
   bool post(const std::string& node, std::function<void(Machine&)> act);
 
-  /// Cuts every connection and ends every process, then returns. Idempotent. Not from within post().
+  /// Cuts every connection and ends every process, then returns. Idempotent. Not from within
+  /// post().
   void stop();
 
  private:

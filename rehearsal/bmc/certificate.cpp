@@ -28,9 +28,8 @@ std::string written(Write write) {
 
 Certificate in_text(EVP_PKEY* key, X509* x509) {
   Certificate made;
-  made.key_pem = written([&](BIO* bio) {
-    PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr);
-  });
+  made.key_pem = written(
+      [&](BIO* bio) { PEM_write_bio_PrivateKey(bio, key, nullptr, nullptr, 0, nullptr, nullptr); });
   made.certificate_pem = written([&](BIO* bio) { PEM_write_bio_X509(bio, x509); });
   made.fingerprint = "SHA256:" + sha256_hex(written([&](BIO* bio) { i2d_X509_bio(bio, x509); }));
   return made;
@@ -84,9 +83,9 @@ Result<Certificate> load_or_make_certificate(const std::filesystem::path& file,
     return made;
   }
   const auto opened = [&] {
-    return Bio{BIO_new_mem_buf(text.assume_value().data(),
-                               static_cast<int>(text.assume_value().size())),
-               &BIO_free_all};
+    return Bio{
+        BIO_new_mem_buf(text.assume_value().data(), static_cast<int>(text.assume_value().size())),
+        &BIO_free_all};
   };
   const PrivateKey key{PEM_read_bio_PrivateKey(opened().get(), nullptr, nullptr, nullptr),
                        &EVP_PKEY_free};

@@ -23,13 +23,17 @@ void add_power(ResourceTree& tree, const Machine& machine) {
     one["Status"] = healthy();
     tree[path] = std::move(one);
   }
-  add_collection(tree, subsystem + "/PowerSupplies", "#PowerSupplyCollection.PowerSupplyCollection", "PowerSupplies");
-  auto power = resource(subsystem, "#PowerSubsystem.v1_1_0.PowerSubsystem", "PowerSubsystem", "PowerSubsystem");
+  add_collection(tree, subsystem + "/PowerSupplies", "#PowerSupplyCollection.PowerSupplyCollection",
+                 "PowerSupplies");
+  auto power = resource(subsystem, "#PowerSubsystem.v1_1_0.PowerSubsystem", "PowerSubsystem",
+                        "PowerSubsystem");
   power["PowerSupplies"] = link(subsystem + "/PowerSupplies");
   power["Status"] = healthy();
   tree[subsystem] = std::move(power);
   const bool on = machine.power() == Power::on;
-  auto metrics = resource(std::string{kChassis} + "/EnvironmentMetrics", "#EnvironmentMetrics.v1_3_0.EnvironmentMetrics", "EnvironmentMetrics", "Environment Metrics");
+  auto metrics = resource(std::string{kChassis} + "/EnvironmentMetrics",
+                          "#EnvironmentMetrics.v1_3_0.EnvironmentMetrics", "EnvironmentMetrics",
+                          "Environment Metrics");
   metrics["PowerWatts"] = {{"Reading", on ? machine.hardware().idle_watts : 120.0}};
   tree[std::string{kChassis} + "/EnvironmentMetrics"] = std::move(metrics);
 }
@@ -56,7 +60,8 @@ void add_adapters(ResourceTree& tree, const Hardware& hardware) {
     add_collection(tree, path + "/Ports", "#PortCollection.PortCollection", "Ports");
     tree[path] = std::move(one);
   }
-  add_collection(tree, std::string{kChassis} + "/NetworkAdapters", "#NetworkAdapterCollection.NetworkAdapterCollection", "Network Adapters");
+  add_collection(tree, std::string{kChassis} + "/NetworkAdapters",
+                 "#NetworkAdapterCollection.NetworkAdapterCollection", "Network Adapters");
 }
 
 std::string pci_id(const std::string& address) {
@@ -67,34 +72,49 @@ std::string pci_id(const std::string& address) {
 }
 
 void add_pci(ResourceTree& tree, const Hardware& hardware) {
-  const auto add = [&](const std::string& address, std::string_view maker, const std::string& model, int gen, int gen_max, int lanes, int lanes_max) {
+  const auto add = [&](const std::string& address, std::string_view maker, const std::string& model,
+                       int gen, int gen_max, int lanes, int lanes_max) {
     const auto id = pci_id(address);
     const auto path = std::string{kChassis} + "/PCIeDevices/" + id;
     auto one = resource(path, "#PCIeDevice.v1_4_0.PCIeDevice", id, id);
     one["DeviceType"] = "SingleFunction";
     one["Manufacturer"] = maker;
     one["Model"] = model;
-    one["PCIeInterface"] = {{"PCIeType", fmt::format("Gen{}", gen)}, {"MaxPCIeType", fmt::format("Gen{}", gen_max)}, {"LanesInUse", lanes}, {"MaxLanes", lanes_max}};
+    one["PCIeInterface"] = {{"PCIeType", fmt::format("Gen{}", gen)},
+                            {"MaxPCIeType", fmt::format("Gen{}", gen_max)},
+                            {"LanesInUse", lanes},
+                            {"MaxLanes", lanes_max}};
     one["Status"] = healthy();
     tree[path] = std::move(one);
   };
-  for (const auto& gpu : hardware.gpus) add(gpu.pci, "NVIDIA", gpu.model, gpu.gen, gpu.gen_max, gpu.width, gpu.width_max);
+  for (const auto& gpu : hardware.gpus)
+    add(gpu.pci, "NVIDIA", gpu.model, gpu.gen, gpu.gen_max, gpu.width, gpu.width_max);
   for (const auto& drive : hardware.drives) add(drive.pci, "Samsung", drive.model, 4, 4, 4, 4);
-  for (const auto& adapter : hardware.adapters) add(adapter.pci, adapter.infiniband ? "Mellanox" : "Intel", adapter.model, 5, 5, 16, 16);
-  add_collection(tree, std::string{kChassis} + "/PCIeDevices", "#PCIeDeviceCollection.PCIeDeviceCollection", "PCIe Devices");
+  for (const auto& adapter : hardware.adapters)
+    add(adapter.pci, adapter.infiniband ? "Mellanox" : "Intel", adapter.model, 5, 5, 16, 16);
+  add_collection(tree, std::string{kChassis} + "/PCIeDevices",
+                 "#PCIeDeviceCollection.PCIeDeviceCollection", "PCIe Devices");
 }
 
 void add_thermal(ResourceTree& tree, const Machine& machine) {
   const auto path = std::string{kChassis} + "/Thermal";
   auto thermal = resource(path, "#Thermal.v1_5_3.Thermal", "Thermal", "Thermal");
   const bool on = machine.power() == Power::on;
-  json::array temperatures{{{"MemberId", "0"}, {"Name", "TEMP_AMBIENT"}, {"ReadingCelsius", 24}, {"Status", healthy()}}};
+  json::array temperatures{
+      {{"MemberId", "0"}, {"Name", "TEMP_AMBIENT"}, {"ReadingCelsius", 24}, {"Status", healthy()}}};
   int index = 1;
   for (const auto& gpu : machine.hardware().gpus)
-    temperatures.push_back({{"MemberId", std::to_string(index++)}, {"Name", fmt::format("TEMP_GPU_SXM_{}", gpu.index + 1)},
-                            {"ReadingCelsius", on ? json::value(30 + gpu.index) : json::value{nullptr}}, {"Status", healthy(on)}});
+    temperatures.push_back(
+        {{"MemberId", std::to_string(index++)},
+         {"Name", fmt::format("TEMP_GPU_SXM_{}", gpu.index + 1)},
+         {"ReadingCelsius", on ? json::value(30 + gpu.index) : json::value{nullptr}},
+         {"Status", healthy(on)}});
   thermal["Temperatures"] = std::move(temperatures);
-  thermal["Fans"] = json::array{{{"MemberId", "0"}, {"Name", "SPD_FAN_SYS0_F"}, {"Reading", on ? 4400 : 0}, {"ReadingUnits", "RPM"}, {"Status", healthy()}}};
+  thermal["Fans"] = json::array{{{"MemberId", "0"},
+                                 {"Name", "SPD_FAN_SYS0_F"},
+                                 {"Reading", on ? 4400 : 0},
+                                 {"ReadingUnits", "RPM"},
+                                 {"Status", healthy()}}};
   tree[path] = std::move(thermal);
 }
 
@@ -112,7 +132,8 @@ void add_chassis(ResourceTree& tree, const Machine& machine) {
   chassis["Manufacturer"] = hardware.manufacturer;
   chassis["Model"] = hardware.model;
   chassis["SerialNumber"] = hardware.serial;
-  for (const auto* child : {"PowerSubsystem", "NetworkAdapters", "PCIeDevices", "Thermal", "EnvironmentMetrics"})
+  for (const auto* child :
+       {"PowerSubsystem", "NetworkAdapters", "PCIeDevices", "Thermal", "EnvironmentMetrics"})
     chassis[child] = link(path + "/" + child);
   chassis["Links"] = {{"ComputerSystems", json::array{link("/redfish/v1/Systems/DGX")}},
                       {"ManagedBy", json::array{link("/redfish/v1/Managers/BMC")}}};
@@ -129,7 +150,8 @@ void add_chassis(ResourceTree& tree, const Machine& machine) {
     module["Status"] = healthy();
     tree[gpu_path] = std::move(module);
   }
-  add_collection(tree, "/redfish/v1/Chassis", "#ChassisCollection.ChassisCollection", "Chassis Collection");
+  add_collection(tree, "/redfish/v1/Chassis", "#ChassisCollection.ChassisCollection",
+                 "Chassis Collection");
 }
 
 }  // namespace cupel::rehearsal

@@ -17,10 +17,9 @@ HttpResponse redfish_error(int status, std::string_view message_id, std::string_
                              {"Severity", "Critical"},
                              {"MessageSeverity", "Critical"},
                              {"Resolution", "None."}};
-  const json::object body{{"error",
-                           {{"code", id},
-                            {"message", text},
-                            {"@Message.ExtendedInfo", json::array{message}}}}};
+  const json::object body{
+      {"error",
+       {{"code", id}, {"message", text}, {"@Message.ExtendedInfo", json::array{message}}}}};
   return answer(status, body);
 }
 

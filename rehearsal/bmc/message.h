@@ -9,7 +9,7 @@ namespace cupel::rehearsal {
 
 struct HttpRequest {
   std::string method;
-  std::string target;  // path and query
+  std::string target;                            // path and query
   std::map<std::string, std::string> headers{};  // names in lower case
   std::string body{};
 

@@ -6,11 +6,12 @@ json::object resource(const std::string& path, std::string_view type, std::strin
                       std::string_view name) {
   // "#Memory.v1_8_0.Memory"; the context names the type without its version.
   const auto bare = type.substr(1, type.find('.') - 1);
-  return {{"@odata.context", "/redfish/v1/$metadata#" + std::string{bare} + "." + std::string{bare}},
-          {"@odata.id", path},
-          {"@odata.type", type},
-          {"Id", id},
-          {"Name", name}};
+  return {
+      {"@odata.context", "/redfish/v1/$metadata#" + std::string{bare} + "." + std::string{bare}},
+      {"@odata.id", path},
+      {"@odata.type", type},
+      {"Id", id},
+      {"Name", name}};
 }
 
 json::object link(const std::string& path) { return {{"@odata.id", path}}; }

@@ -1,6 +1,7 @@
 #pragma once
-// What a DGX H100's BMC shows of its machine: every resource as a function of the machine, by its path.
-// Reading only; what changes something is in service.h. The shapes follow a captured DGX H100.
+// What a DGX H100's BMC shows of its machine: every resource as a function of the machine, by its
+// path. Reading only; what changes something is in service.h. The shapes follow a captured DGX
+// H100.
 #include <functional>
 #include <map>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace cupel::rehearsal {
 
-/// Path without a trailing slash: resource. Made anew for each request: a machine is small, and what
-/// it shows follows it at once.
+/// Path without a trailing slash: resource. Made anew for each request: a machine is small, and
+/// what it shows follows it at once.
 using ResourceTree = std::map<std::string, json::object>;
 
 ResourceTree resources(const Machine& machine);

@@ -172,9 +172,8 @@ Task<void> BmcServer::serve(std::shared_ptr<Connection> connection) {
     again = request.keep_alive() && !too_long;
     const auto version = request.version();
     const bool head = request.method() == http::verb::head;
-    auto plain = too_long
-                     ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
-                     : service_.handle(plain_of(std::move(request)));
+    auto plain = too_long ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
+                          : service_.handle(plain_of(std::move(request)));
     auto response = wire_of(std::move(plain), version, again, head);
     const auto [lost, sent] = co_await http::async_write(stream, response, kAwait);
     if (lost) co_return;

@@ -16,8 +16,8 @@ class BmcServer {
   static constexpr std::size_t kMostConnections = 16;
   static constexpr std::size_t kMostBody = 1u << 20;
   static constexpr std::uint32_t kMostHeader = 16 * 1024;
-  static constexpr std::chrono::seconds kIdle{60};   // of our time: the client's clock counts it
-  static constexpr VirtualTime kRestart{90};  // a BMC's own boot
+  static constexpr std::chrono::seconds kIdle{60};  // of our time: the client's clock counts it
+  static constexpr VirtualTime kRestart{90};        // a BMC's own boot
 
   /// `machine` must outlive it.
   BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,

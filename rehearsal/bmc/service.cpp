@@ -29,15 +29,15 @@ bool asks_for_unknown(std::string_view target) {
 }
 
 HttpResponse not_allowed(std::string allow) {
-  auto response = redfish_error(405, "OperationNotAllowed",
-                                "The HTTP method is not allowed on this resource.");
+  auto response =
+      redfish_error(405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.");
   response.headers["Allow"] = std::move(allow);
   return response;
 }
 
 HttpResponse missing(const std::string& path) {
-  return redfish_error(404, "ResourceMissingAtURI", "The resource at the URI " + path +
-                                                        " was not found.");
+  return redfish_error(404, "ResourceMissingAtURI",
+                       "The resource at the URI " + path + " was not found.");
 }
 
 std::string from_base64(std::string_view text) {
@@ -110,8 +110,7 @@ std::optional<HttpResponse> BmcService::busy() {
 HttpResponse BmcService::routed(const HttpRequest& request, const std::string& path) {
   const auto& method = request.method;
   const bool reads = method == "GET" || method == "HEAD";
-  if (path == "/redfish" && reads)
-    return answer(200, json::object{{"v1", "/redfish/v1/"}});
+  if (path == "/redfish" && reads) return answer(200, json::object{{"v1", "/redfish/v1/"}});
   if (path == kSessions && method == "POST") return log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
   if (path == "/redfish/v1" && reads) return read(path);
@@ -139,8 +138,7 @@ HttpResponse BmcService::act(const HttpRequest& request, const std::string& path
   if (path == kSystem && method == "PATCH") {
     const auto match = request.header("if-match");
     const bool stale = !match.empty() && match != "*" && match != etag_of(found->second);
-    if (stale)
-      return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
+    if (stale) return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
     return patch_system(machine_, request);
   }
   const bool is_there = found != tree.end() || path == kSessions ||
@@ -168,8 +166,7 @@ void BmcService::add_sessions(ResourceTree& tree) {
 }
 
 bool BmcService::accepts(const std::string& user, const std::string& password) const {
-  const bool changed =
-      find_fault(machine_.faults(), FaultKind::bmc_wrong_password) != nullptr;
+  const bool changed = find_fault(machine_.faults(), FaultKind::bmc_wrong_password) != nullptr;
   return !changed && user == account_.user && password == account_.password;
 }
 

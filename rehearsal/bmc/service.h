@@ -1,6 +1,6 @@
 #pragma once
-// The Redfish service of one virtual BMC: a request in, an answer out, on the machine's loop. Who may
-// ask, what is where, what may be changed. No sockets: server.h. Source: DSP0266 1.15.
+// The Redfish service of one virtual BMC: a request in, an answer out, on the machine's loop. Who
+// may ask, what is where, what may be changed. No sockets: server.h. Source: DSP0266 1.15.
 #include <functional>
 #include <optional>
 #include <string>
@@ -60,8 +60,8 @@ class BmcService {
 /// forbids it.
 HttpResponse reset_system(Machine& machine, const HttpRequest& request);
 
-/// PATCH of a System: its Boot alone. 204; 400 with the property that is wrong, and then nothing was
-/// changed.
+/// PATCH of a System: its Boot alone. 204; 400 with the property that is wrong, and then nothing
+/// was changed.
 HttpResponse patch_system(Machine& machine, const HttpRequest& request);
 
 /// What If-Match is compared with; weak, as it is made of the meaning.

@@ -9,22 +9,29 @@ namespace {
 constexpr const char* kRoot = "/redfish/v1";
 
 void add_firmware(ResourceTree& tree, const Hardware& hardware) {
-  std::map<std::string, std::string> versions{{"HostBMC_0", "23.11.21"}, {"HostBIOS_0", "01.01.03"}, {"CPLDMB_0", "0.2.1.9"}};
-  for (const auto& gpu : hardware.gpus) versions[fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1)] = gpu.vbios;
+  std::map<std::string, std::string> versions{
+      {"HostBMC_0", "23.11.21"}, {"HostBIOS_0", "01.01.03"}, {"CPLDMB_0", "0.2.1.9"}};
+  for (const auto& gpu : hardware.gpus)
+    versions[fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1)] = gpu.vbios;
   for (const auto& psu : hardware.psus) versions["PSU_" + psu.name.substr(3)] = psu.firmware;
   for (const auto& [component, version] : hardware.firmware) {
-    constexpr std::array<std::string_view, 6> kOfTheHost{"driver", "gpu", "vbios", "hca", "psu", "os"};
-    if (std::ranges::find(kOfTheHost, std::string_view{component}) == kOfTheHost.end()) versions[component] = version;
+    constexpr std::array<std::string_view, 6> kOfTheHost{"driver", "gpu", "vbios",
+                                                         "hca",    "psu", "os"};
+    if (std::ranges::find(kOfTheHost, std::string_view{component}) == kOfTheHost.end())
+      versions[component] = version;
   }
   const std::string path = "/redfish/v1/UpdateService/FirmwareInventory";
   for (const auto& [component, version] : versions) {
-    auto one = resource(path + "/" + component, "#SoftwareInventory.v1_2_3.SoftwareInventory", component, component);
+    auto one = resource(path + "/" + component, "#SoftwareInventory.v1_2_3.SoftwareInventory",
+                        component, component);
     one["Version"] = version;
     one["Updateable"] = true;
     tree[path + "/" + component] = std::move(one);
   }
-  add_collection(tree, path, "#SoftwareInventoryCollection.SoftwareInventoryCollection", "Firmware Inventory Collection");
-  auto service = resource("/redfish/v1/UpdateService", "#UpdateService.v1_11_0.UpdateService", "UpdateService", "Update Service");
+  add_collection(tree, path, "#SoftwareInventoryCollection.SoftwareInventoryCollection",
+                 "Firmware Inventory Collection");
+  auto service = resource("/redfish/v1/UpdateService", "#UpdateService.v1_11_0.UpdateService",
+                          "UpdateService", "Update Service");
   service["FirmwareInventory"] = link(path);
   service["ServiceEnabled"] = true;
   tree["/redfish/v1/UpdateService"] = std::move(service);
@@ -39,12 +46,15 @@ void add_managers(ResourceTree& tree, const Hardware& hardware) {
     manager["Manufacturer"] = "NVIDIA";
     manager["Model"] = hardware.model;
     manager["FirmwareVersion"] = hardware.version("HostBMC_0", "23.11.21");
-    manager["Actions"] = {{"#Manager.Reset", {{"ResetType@Redfish.AllowableValues", json::array{"ForceRestart"}}, {"target", path + "/Actions/Manager.Reset"}}}};
+    manager["Actions"] = {{"#Manager.Reset",
+                           {{"ResetType@Redfish.AllowableValues", json::array{"ForceRestart"}},
+                            {"target", path + "/Actions/Manager.Reset"}}}};
     manager["PowerState"] = "On";
     manager["Status"] = healthy();
     tree[path] = std::move(manager);
   }
-  add_collection(tree, "/redfish/v1/Managers", "#ManagerCollection.ManagerCollection", "Manager Collection");
+  add_collection(tree, "/redfish/v1/Managers", "#ManagerCollection.ManagerCollection",
+                 "Manager Collection");
 }
 
 }  // namespace

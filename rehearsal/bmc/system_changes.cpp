@@ -6,9 +6,12 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::array<Reset, kResets.size()> kPresses{
-    Reset::on,            Reset::force_off,        Reset::graceful_shutdown,
-    Reset::force_restart, Reset::graceful_restart, Reset::power_cycle};
+constexpr std::array<Reset, kResets.size()> kPresses{Reset::on,
+                                                     Reset::force_off,
+                                                     Reset::graceful_shutdown,
+                                                     Reset::force_restart,
+                                                     Reset::graceful_restart,
+                                                     Reset::power_cycle};
 constexpr std::array<std::string_view, 3> kEnabled{"Disabled", "Once", "Continuous"};
 constexpr std::array<std::string_view, 1> kModes{"UEFI"};
 constexpr std::array<std::string_view, 8> kTargets{"None", "Pxe",       "Cd",        "Usb",

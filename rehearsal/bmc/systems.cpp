@@ -16,7 +16,8 @@ json::object boot(const BootOverride& boot) {
     return all;
   };
   return {{"BootSourceOverrideEnabled", boot.enabled},
-          {"BootSourceOverrideEnabled@Redfish.AllowableValues", values({"Disabled", "Once", "Continuous"})},
+          {"BootSourceOverrideEnabled@Redfish.AllowableValues",
+           values({"Disabled", "Once", "Continuous"})},
           {"BootSourceOverrideMode", boot.mode},
           {"BootSourceOverrideMode@Redfish.AllowableValues", values({"UEFI"})},
           {"BootSourceOverrideTarget", boot.target},
@@ -50,14 +51,20 @@ void add_host(ResourceTree& tree, const Machine& machine) {
                              {"TotalSystemMemoryGiB", hardware.memory_bytes() / 1073741824}};
   system["ProcessorSummary"] = {
       {"Count", hardware.cpus.size()},
-      {"Model", hardware.cpus.empty() ? json::value{nullptr} : json::value(hardware.cpus[0].model)}};
-  for (const auto* child : {"Processors", "Memory", "Storage", "EthernetInterfaces", "NetworkInterfaces"})
+      {"Model",
+       hardware.cpus.empty() ? json::value{nullptr} : json::value(hardware.cpus[0].model)}};
+  for (const auto* child :
+       {"Processors", "Memory", "Storage", "EthernetInterfaces", "NetworkInterfaces"})
     system[child] = link(path + "/" + child);
   system["Links"] = {{"Chassis", json::array{link("/redfish/v1/Chassis/DGX")}},
                      {"ManagedBy", json::array{link("/redfish/v1/Managers/BMC")}}};
   tree[path] = std::move(system);
-  auto info = resource(path + "/ResetActionInfo", "#ActionInfo.v1_1_2.ActionInfo", "ResetAction", "ResetAction");
-  info["Parameters"] = json::array{{{"AllowableValues", allowed}, {"DataType", "String"}, {"Name", "ResetType"}, {"Required", true}}};
+  auto info = resource(path + "/ResetActionInfo", "#ActionInfo.v1_1_2.ActionInfo", "ResetAction",
+                       "ResetAction");
+  info["Parameters"] = json::array{{{"AllowableValues", allowed},
+                                    {"DataType", "String"},
+                                    {"Name", "ResetType"},
+                                    {"Required", true}}};
   tree[path + "/ResetActionInfo"] = std::move(info);
 }
 
@@ -76,7 +83,8 @@ void add_processors(ResourceTree& tree, const Hardware& hardware) {
     one["Status"] = healthy();
     tree[path] = std::move(one);
   }
-  add_collection(tree, std::string{kSystem} + "/Processors", "#ProcessorCollection.ProcessorCollection", "Processors Collection");
+  add_collection(tree, std::string{kSystem} + "/Processors",
+                 "#ProcessorCollection.ProcessorCollection", "Processors Collection");
 }
 
 void add_memory(ResourceTree& tree, const Hardware& hardware) {
@@ -87,7 +95,8 @@ void add_memory(ResourceTree& tree, const Hardware& hardware) {
     auto one = resource(path, "#Memory.v1_8_0.Memory", id, id);
     one["DeviceLocator"] = dimm.locator;
     const int socket = dimm.locator[5] - 'A';
-    one["MemoryLocation"] = {{"Channel", i % 8}, {"MemoryController", 0}, {"Slot", i % 2}, {"Socket", socket}};
+    one["MemoryLocation"] = {
+        {"Channel", i % 8}, {"MemoryController", 0}, {"Slot", i % 2}, {"Socket", socket}};
     if (!dimm.present) {
       one["CapacityMiB"] = nullptr;
       one["Status"] = {{"Health", nullptr}, {"State", "Absent"}};
@@ -105,7 +114,8 @@ void add_memory(ResourceTree& tree, const Hardware& hardware) {
     one["Status"] = healthy();
     tree[path] = std::move(one);
   }
-  add_collection(tree, std::string{kSystem} + "/Memory", "#MemoryCollection.MemoryCollection", "Memory Collection");
+  add_collection(tree, std::string{kSystem} + "/Memory", "#MemoryCollection.MemoryCollection",
+                 "Memory Collection");
 }
 
 void add_storage(ResourceTree& tree, const Hardware& hardware) {
@@ -131,7 +141,8 @@ void add_storage(ResourceTree& tree, const Hardware& hardware) {
   storage["Drives"] = std::move(drives);
   storage["Status"] = healthy();
   tree[unit] = std::move(storage);
-  add_collection(tree, std::string{kSystem} + "/Storage", "#StorageCollection.StorageCollection", "Storage Collection");
+  add_collection(tree, std::string{kSystem} + "/Storage", "#StorageCollection.StorageCollection",
+                 "Storage Collection");
 }
 
 void add_networks(ResourceTree& tree, const Hardware& hardware) {
@@ -143,14 +154,18 @@ void add_networks(ResourceTree& tree, const Hardware& hardware) {
     one["Links"] = {{"NetworkAdapter", link("/redfish/v1/Chassis/DGX/NetworkAdapters/" + id)}};
     one["Status"] = healthy();
     tree[path] = std::move(one);
-    const auto ethernet = fmt::format("{}/EthernetInterfaces/EthernetInterface{}", kSystem, index++);
-    auto port = resource(ethernet, "#EthernetInterface.v1_6_0.EthernetInterface", ethernet.substr(ethernet.rfind('/') + 1), adapter.name);
+    const auto ethernet =
+        fmt::format("{}/EthernetInterfaces/EthernetInterface{}", kSystem, index++);
+    auto port = resource(ethernet, "#EthernetInterface.v1_6_0.EthernetInterface",
+                         ethernet.substr(ethernet.rfind('/') + 1), adapter.name);
     port["MACAddress"] = adapter.mac;
     port["Status"] = healthy();
     tree[ethernet] = std::move(port);
   }
-  add_collection(tree, std::string{kSystem} + "/NetworkInterfaces", "#NetworkInterfaceCollection.NetworkInterfaceCollection", "Network Interfaces");
-  add_collection(tree, std::string{kSystem} + "/EthernetInterfaces", "#EthernetInterfaceCollection.EthernetInterfaceCollection", "Ethernet Interfaces");
+  add_collection(tree, std::string{kSystem} + "/NetworkInterfaces",
+                 "#NetworkInterfaceCollection.NetworkInterfaceCollection", "Network Interfaces");
+  add_collection(tree, std::string{kSystem} + "/EthernetInterfaces",
+                 "#EthernetInterfaceCollection.EthernetInterfaceCollection", "Ethernet Interfaces");
 }
 
 void add_gpu(ResourceTree& tree, const Gpu& gpu) {
@@ -164,13 +179,23 @@ void add_gpu(ResourceTree& tree, const Gpu& gpu) {
   one["SerialNumber"] = gpu.serial;
   one["UUID"] = gpu.uuid.substr(4);
   one["FirmwareVersion"] = gpu.vbios;
-  one["Location"] = {{"PartLocation", {{"LocationType", "Embedded"}, {"ServiceLabel", fmt::format("SXM{}", gpu.index + 1)}}}};
+  one["Location"] = {
+      {"PartLocation",
+       {{"LocationType", "Embedded"}, {"ServiceLabel", fmt::format("SXM{}", gpu.index + 1)}}}};
   one["SystemInterface"] = {{"InterfaceType", "PCIe"},
-                            {"PCIe", {{"LanesInUse", gpu.width}, {"MaxLanes", gpu.width_max}, {"MaxPCIeType", fmt::format("Gen{}", gpu.gen_max)}, {"PCIeType", fmt::format("Gen{}", gpu.gen)}}}};
-  one["MemorySummary"] = {{"ECCModeEnabled", true}, {"TotalMemorySizeMiB", static_cast<std::int64_t>(gpu.bytes / 1048576)}};
-  one["Oem"] = {{"Nvidia", {{"@odata.type", "#NvidiaProcessor.v1_0_0.NvidiaProcessor"}, {"MIGModeEnabled", false}}}};
-  one["Links"] = {{"Chassis", link("/redfish/v1/Chassis/HGX_" + id)},
-                  {"Memory", json::array{link(std::string{kBaseboard} + "/Memory/" + id + "_DRAM_0")}}};
+                            {"PCIe",
+                             {{"LanesInUse", gpu.width},
+                              {"MaxLanes", gpu.width_max},
+                              {"MaxPCIeType", fmt::format("Gen{}", gpu.gen_max)},
+                              {"PCIeType", fmt::format("Gen{}", gpu.gen)}}}};
+  one["MemorySummary"] = {{"ECCModeEnabled", true},
+                          {"TotalMemorySizeMiB", static_cast<std::int64_t>(gpu.bytes / 1048576)}};
+  one["Oem"] = {
+      {"Nvidia",
+       {{"@odata.type", "#NvidiaProcessor.v1_0_0.NvidiaProcessor"}, {"MIGModeEnabled", false}}}};
+  one["Links"] = {
+      {"Chassis", link("/redfish/v1/Chassis/HGX_" + id)},
+      {"Memory", json::array{link(std::string{kBaseboard} + "/Memory/" + id + "_DRAM_0")}}};
   one["Status"] = healthy();
   tree[path] = std::move(one);
 
@@ -181,7 +206,8 @@ void add_gpu(ResourceTree& tree, const Gpu& gpu) {
   memory["MemoryDeviceType"] = "HBM";
   memory["MemoryType"] = "DRAM";
   memory["ErrorCorrection"] = "SingleBitECC";
-  memory["Oem"] = {{"Nvidia", {{"RowRemappingFailed", false}, {"RowRemappingPending", gpu.remap_pending}}}};
+  memory["Oem"] = {
+      {"Nvidia", {{"RowRemappingFailed", false}, {"RowRemappingPending", gpu.remap_pending}}}};
   memory["Status"] = healthy();
   tree[memory_path] = std::move(memory);
 }
@@ -197,7 +223,8 @@ void add_systems(ResourceTree& tree, const Machine& machine) {
   add_networks(tree, hardware);
   if (!hardware.gpus.empty()) {
     const std::string path = kBaseboard;
-    auto board = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", "HGX_Baseboard_0", "HGX_Baseboard_0");
+    auto board = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", "HGX_Baseboard_0",
+                          "HGX_Baseboard_0");
     board["Manufacturer"] = "NVIDIA";
     board["SystemType"] = "Physical";
     board["PowerState"] = to_string(machine.reported_power());
@@ -207,15 +234,19 @@ void add_systems(ResourceTree& tree, const Machine& machine) {
     board["Links"] = {{"ManagedBy", json::array{link("/redfish/v1/Managers/HGX_BMC_0")}}};
     tree[path] = std::move(board);
     for (const auto& gpu : hardware.gpus) add_gpu(tree, gpu);
-    auto fpga = resource(path + "/Processors/FPGA_0", "#Processor.v1_13_0.Processor", "FPGA_0", "Processor");
+    auto fpga = resource(path + "/Processors/FPGA_0", "#Processor.v1_13_0.Processor", "FPGA_0",
+                         "Processor");
     fpga["ProcessorType"] = "FPGA";
     fpga["Manufacturer"] = "NVIDIA";
     fpga["Status"] = healthy();
     tree[path + "/Processors/FPGA_0"] = std::move(fpga);
-    add_collection(tree, path + "/Processors", "#ProcessorCollection.ProcessorCollection", "Processor Collection");
-    add_collection(tree, path + "/Memory", "#MemoryCollection.MemoryCollection", "Memory Module Collection");
+    add_collection(tree, path + "/Processors", "#ProcessorCollection.ProcessorCollection",
+                   "Processor Collection");
+    add_collection(tree, path + "/Memory", "#MemoryCollection.MemoryCollection",
+                   "Memory Module Collection");
   }
-  add_collection(tree, "/redfish/v1/Systems", "#ComputerSystemCollection.ComputerSystemCollection", "Systems Collection");
+  add_collection(tree, "/redfish/v1/Systems", "#ComputerSystemCollection.ComputerSystemCollection",
+                 "Systems Collection");
 }
 
 }  // namespace cupel::rehearsal

@@ -22,9 +22,7 @@ class Reader {
   }
 
  private:
-  static Error wrong() {
-    return {Code::kInvalid, "arithmetic expression: expecting primary"};
-  }
+  static Error wrong() { return {Code::kInvalid, "arithmetic expression: expecting primary"}; }
   void blanks() {
     while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_.front())))
       text_.remove_prefix(1);
@@ -65,7 +63,8 @@ class Reader {
       text.remove_prefix(1);
     }
     Value value = 0;
-    const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    const auto [stop, failure] =
+        std::from_chars(text.data(), text.data() + text.size(), value, base);
     if (failure != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
     return value;
   }
@@ -80,8 +79,8 @@ class Reader {
     const auto to = name();
     if (!to.empty()) {
       blanks();
-      constexpr std::array<std::string_view, 11> kAssign{"<<=", ">>=", "+=", "-=", "*=", "/=",
-                                                         "%=",  "&=",  "|=", "^=", "="};
+      constexpr std::array<std::string_view, 11> kAssign{
+          "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "="};
       for (const auto operation : kAssign) {
         if (!text_.starts_with(operation) || text_.starts_with("==")) continue;
         text_.remove_prefix(operation.size());
@@ -132,9 +131,16 @@ class Reader {
   }
 
   Result<Value> binary(std::size_t level) {
-    static const std::vector<std::vector<std::string_view>> kLevels{
-        {"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"},
-        {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
+    static const std::vector<std::vector<std::string_view>> kLevels{{"||"},
+                                                                    {"&&"},
+                                                                    {"|"},
+                                                                    {"^"},
+                                                                    {"&"},
+                                                                    {"==", "!="},
+                                                                    {"<=", ">=", "<", ">"},
+                                                                    {"<<", ">>"},
+                                                                    {"+", "-"},
+                                                                    {"*", "/", "%"}};
     if (level == kLevels.size()) return unary();
     TRY(Value left, binary(level + 1));
     for (;;) {

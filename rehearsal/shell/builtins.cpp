@@ -29,7 +29,7 @@ Task<int> say_printf(Shell& shell, const Words& words) {
   const bool good = printf_text(words, text, complaint);
   const int error = co_await shell.process->write(1, text);
   if (!complaint.empty()) co_await shell.fail(1, "printf: " + complaint);
-  co_return good && error == 0 ? 0 : 1;
+  co_return good&& error == 0 ? 0 : 1;
 }
 
 Task<int> test(Shell& shell, const Words& words) {
@@ -62,15 +62,13 @@ Task<int> where(Shell& shell, const Words&) {
 }
 
 Task<int> leave(Shell& shell, const Words& words) {
-  const int code =
-      words.size() > 1 ? number<int>(words[1]).value_or(2) & 255 : shell.status;
+  const int code = words.size() > 1 ? number<int>(words[1]).value_or(2) & 255 : shell.status;
   shell.flow = Flow::exit;
   co_return code;
 }
 
 Task<int> leave_function(Shell& shell, const Words& words) {
-  const int code =
-      words.size() > 1 ? number<int>(words[1]).value_or(2) & 255 : shell.status;
+  const int code = words.size() > 1 ? number<int>(words[1]).value_or(2) & 255 : shell.status;
   shell.flow = shell.call_depth > 0 ? Flow::leave_function : Flow::exit;
   co_return code;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Commands that must be part of the shell because they change it, and those that every shell has built
-// in for speed.
+// Commands that must be part of the shell because they change it, and those that every shell has
+// built in for speed.
 #include "rehearsal/shell/shell.h"
 
 namespace cupel::rehearsal {

@@ -34,15 +34,23 @@ Task<Flow> Shell::evaluate(CommandPtr command) {
       if (flow == Flow::normal && go_on) co_await evaluate(command->children[1]);
       co_return flow;
     }
-    case Kind::background: co_return co_await background(*command);
+    case Kind::background:
+      co_return co_await background(*command);
     case Kind::function:
       functions[command->name] = command->children[0];
       status = 0;
       co_return flow;
-    case Kind::simple: co_await simple(*command); break;
-    case Kind::pipeline: co_await pipeline(*command); break;
-    case Kind::subshell: co_await fork_and_wait(command); break;
-    default: co_return co_await compound(command);
+    case Kind::simple:
+      co_await simple(*command);
+      break;
+    case Kind::pipeline:
+      co_await pipeline(*command);
+      break;
+    case Kind::subshell:
+      co_await fork_and_wait(command);
+      break;
+    default:
+      co_return co_await compound(command);
   }
   if (!process->pending.empty()) co_await run_traps();
   const bool negated = command->kind == Kind::pipeline && command->negated;
@@ -60,12 +68,23 @@ Task<Flow> Shell::compound(CommandPtr command) {
     co_return flow;
   }
   switch (command->kind) {
-    case Kind::group: co_await evaluate(command->children[0]); break;
-    case Kind::condition: co_await condition(*command); break;
-    case Kind::loop: co_await loop(*command); break;
-    case Kind::for_each: co_await for_each(*command); break;
-    case Kind::match: co_await match(*command); break;
-    default: break;
+    case Kind::group:
+      co_await evaluate(command->children[0]);
+      break;
+    case Kind::condition:
+      co_await condition(*command);
+      break;
+    case Kind::loop:
+      co_await loop(*command);
+      break;
+    case Kind::for_each:
+      co_await for_each(*command);
+      break;
+    case Kind::match:
+      co_await match(*command);
+      break;
+    default:
+      break;
   }
   if (!command->redirects.empty()) process->files = saved;
   co_return flow;
@@ -161,7 +180,7 @@ Task<int> subshell_body(std::shared_ptr<Shell> shell, CommandPtr command) {
     inner->kind = Kind::group;
     command = inner;
   }
-  co_await shell->evaluate(command);
+  co_await shell->evaluate_last(command);
   co_await shell->run_traps();
   co_return shell->status;
 }
@@ -228,18 +247,20 @@ Task<Flow> Shell::pipeline(const Command& command) {
 }
 
 Task<Flow> Shell::simple(const Command& command) {
+  const bool tail = std::exchange(tail_, false);
+  substituted_ = false;
   const auto words = co_await fields(command.words);
   if (stopped()) co_return flow;
-  const int before = std::exchange(status, 0);  // of a substitution in an assignment, if there is one
   std::vector<std::pair<std::string, std::string>> values;
-  if (!words.empty()) status = before;
   for (const auto& each : command.assignments) {
     auto value_of = co_await text(each.value);
     if (stopped()) co_return flow;
     values.emplace_back(each.name, std::move(value_of));
     if (words.empty()) assign(each.name, values.back().second);
   }
-  const auto saved = process->files;
+  // POSIX XCU 2.9.1: without a command, the status is that of the last substitution, or 0.
+  if (words.empty() && !substituted_) status = 0;
+  auto saved = process->files;
   const bool redirected = co_await redirect(command.redirects);
   if (!redirected) {
     process->files = saved;
@@ -255,6 +276,11 @@ Task<Flow> Shell::simple(const Command& command) {
   if (function == functions.end() && !builtin) {
     auto child_environment = environment();
     for (const auto& [key, value_of] : values) child_environment[key] = value_of;
+    if (tail) {
+      saved.clear();
+      co_await become(words, std::move(child_environment));
+      co_return flow;
+    }
     co_await external(words, std::move(child_environment));
     process->files = saved;
     co_return flow;
@@ -328,6 +354,27 @@ Task<void> Shell::external(std::vector<std::string> words,
   auto body = run_program(child, std::move(words), "sh");
   process->host.start(child, std::move(body));
   status = co_await wait_for(child, false);
+}
+
+/// As dash does at a subshell's end: `setsid x > f &` is one process, which `$!` names, and which
+/// holds nothing open that was redirected.
+Task<void> Shell::become(std::vector<std::string> words,
+                         std::map<std::string, std::string> own_environment) {
+  std::string shown;
+  for (const auto& word : words) shown += (shown.empty() ? "" : " ") + word;
+  process->command = shown.substr(0, 256);
+  process->environment = std::move(own_environment);
+  process->caught.clear();
+  status = co_await run_program(process, std::move(words), "sh");
+  flow = Flow::exit;
+}
+
+Task<Flow> Shell::evaluate_last(CommandPtr command) {
+  auto last = command;
+  if (last->kind == Kind::pipeline && last->children.size() == 1 && !last->negated)
+    last = last->children[0];
+  tail_ = last->kind == Kind::simple;
+  co_return co_await evaluate(std::move(command));
 }
 
 Task<bool> Shell::redirect(const std::vector<Redirect>& redirects) {

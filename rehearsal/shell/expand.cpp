@@ -10,8 +10,8 @@ struct Expander {
   bool splitting;
   std::vector<Field> done{};
   Field now{};
-  bool open = false;          // `now` is a field, be it empty
-  bool after_blank = false;   // a blank of IFS has just ended a field
+  bool open = false;         // `now` is a field, be it empty
+  bool after_blank = false;  // a blank of IFS has just ended a field
   std::size_t size = 0;
 
   void add(std::string_view text, bool quoted) {
@@ -95,8 +95,12 @@ Task<void> Expander::piece(const Piece& piece) {
     co_return;
   }
   switch (piece.kind) {
-    case Piece::Kind::text: add(piece.text, piece.quoted); co_return;
-    case Piece::Kind::parameter: co_await parameter(piece); co_return;
+    case Piece::Kind::text:
+      add(piece.text, piece.quoted);
+      co_return;
+    case Piece::Kind::parameter:
+      co_await parameter(piece);
+      co_return;
     case Piece::Kind::command: {
       const auto output = co_await shell.substitute(piece.script);
       if (piece.quoted || !splitting)
@@ -233,7 +237,7 @@ Task<std::string> Shell::substitute(CommandPtr script) {
   child->files[1] = std::move(ends.writer);
   const auto shell = forked(child);
   const auto body = [](std::shared_ptr<Shell> inner, CommandPtr tree) -> Task<int> {
-    co_await inner->evaluate(tree);
+    co_await inner->evaluate_last(tree);
     co_await inner->run_traps();
     co_return inner->status;
   };
@@ -248,6 +252,7 @@ Task<std::string> Shell::substitute(CommandPtr script) {
   }
   ends.reader.reset();
   status = co_await wait_for(child, false);
+  substituted_ = true;
   std::erase(output, '\0');
   while (output.ends_with('\n')) output.pop_back();
   co_return output;

@@ -17,11 +17,16 @@ std::string Inode::content() const {
 
 std::uint64_t Inode::length() const {
   switch (kind) {
-    case Kind::file: return size;
-    case Kind::link: return bytes.size();
-    case Kind::generated: return 0;  // as /proc and /sys say it
-    case Kind::folder: return 4096;
-    case Kind::device: return 0;
+    case Kind::file:
+      return size;
+    case Kind::link:
+      return bytes.size();
+    case Kind::generated:
+      return 0;  // as /proc and /sys say it
+    case Kind::folder:
+      return 4096;
+    case Kind::device:
+      return 0;
   }
   return 0;
 }
@@ -34,8 +39,8 @@ FileSystem::FileSystem(std::uint64_t limit) : limit_{limit} {
 }
 
 std::string FileSystem::absolute(std::string_view folder, std::string_view path) {
-  std::string joined = path.starts_with('/') ? std::string{path}
-                                             : std::string{folder} + "/" + std::string{path};
+  std::string joined =
+      path.starts_with('/') ? std::string{path} : std::string{folder} + "/" + std::string{path};
   std::vector<std::string_view> parts;
   for (const auto part : split(joined, '/')) {
     if (part.empty() || part == ".") continue;

@@ -17,7 +17,7 @@ struct Inode {
   enum class Kind { file, folder, link, generated, device };
   Kind kind = Kind::file;
   unsigned mode = 0644;
-  double modified = 0;     // seconds since 1970, by the node's clock
+  double modified = 0;  // seconds since 1970, by the node's clock
   std::uint64_t number = 0;
   std::string bytes{};     // content of a file, target of a link, name of a device
   std::uint64_t size = 0;  // of a file; what is beyond `bytes` reads as zeros

@@ -1,8 +1,7 @@
 // Patterns: POSIX XCU 2.13.
+#include "base/text.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/shell/shell.h"
-
-#include "base/text.h"
 
 namespace cupel::rehearsal {
 namespace {

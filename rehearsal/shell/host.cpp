@@ -19,8 +19,8 @@ Host::Host(asio::any_io_executor executor, Machine& machine)
 }
 
 void Host::boot() {
-  const auto h = sha256_hex(fmt::format("{}/{}/{}", machine_.name(), machine_.boots(),
-                                        machine_.clock().epoch()));
+  const auto h = sha256_hex(
+      fmt::format("{}/{}/{}", machine_.name(), machine_.boots(), machine_.clock().epoch()));
   boot_id_ = fmt::format("{}-{}-{}-{}-{}", h.substr(0, 8), h.substr(8, 4), h.substr(12, 4),
                          h.substr(16, 4), h.substr(20, 12));
   booted_at_ = machine_.clock().epoch();
@@ -67,8 +67,8 @@ void Host::start(const ProcessPtr& process, Task<int> body) {
   ++running_;
   plant_process(*this, process);
   auto status = std::make_shared<std::optional<int>>();
-  // A tool that throws is a bug of ours, yet one node's bug must not end the whole rack: it looks as
-  // if the program had crashed.
+  // A tool that throws is a bug of ours, yet one node's bug must not end the whole rack: it looks
+  // as if the program had crashed.
   static constexpr int kCrashed = 134;
   asio::co_spawn(executor_, live(process, std::move(body), *status),
                  [this, process, status](std::exception_ptr bug) {

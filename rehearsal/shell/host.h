@@ -1,6 +1,6 @@
 #pragma once
-// The operating system of one virtual node while it is up: process table, files, boot id. It dies with
-// the machine's power; its disk does not.
+// The operating system of one virtual node while it is up: process table, files, boot id. It dies
+// with the machine's power; its disk does not.
 #include <boost/asio/any_io_executor.hpp>
 
 #include "rehearsal/machine.h"
@@ -19,7 +19,8 @@ class Host {
   FileSystem& disk() { return disk_; }
   asio::any_io_executor executor() const { return executor_; }
 
-  /// A new process with its parent's files, folder and environment; nullptr where there are too many.
+  /// A new process with its parent's files, folder and environment; nullptr where there are too
+  /// many.
   ProcessPtr fork(Process* parent, std::string command);
   /// Its body begins on the loop; its end is told to whoever waits.
   void start(const ProcessPtr& process, Task<int> body);

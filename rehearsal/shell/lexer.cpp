@@ -267,7 +267,8 @@ Result<void> Lexer::backquotes(Word& word, bool quoted) {
   if (!more()) return syntax("EOF in backquote substitution");
   ++at_;
   TRY(auto tree, parse_script(script, depth_ + 1));
-  word.pieces.push_back({.kind = Piece::Kind::command, .quoted = quoted, .script = std::move(tree)});
+  word.pieces.push_back(
+      {.kind = Piece::Kind::command, .quoted = quoted, .script = std::move(tree)});
   return ok();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Characters to tokens, as POSIX XCU 2.3 has it: what ends a word depends on the quotes that are open.
+// Characters to tokens, as POSIX XCU 2.3 has it: what ends a word depends on the quotes that are
+// open.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ class Lexer {
   int line() const { return line_; }
 
   /// `target` is filled in when the line ends.
-  void expect_here_document(std::shared_ptr<Word> target, std::string delimiter, bool verbatim, bool tabs);
+  void expect_here_document(std::shared_ptr<Word> target, std::string delimiter, bool verbatim,
+                            bool tabs);
 
   /// The text of a here-document or of an arithmetic expression: as within double quotes.
   static Result<Word> quoted_text(std::string_view text, int depth);

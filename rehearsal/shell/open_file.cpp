@@ -99,7 +99,8 @@ class OpenInode : public OpenFile {
     const std::uint64_t size = generated ? bytes.size() : node_->size;
     if (at_ >= size) co_return 0;
     const auto end = std::min<std::uint64_t>(size, at_ + limit);
-    if (at_ < bytes.size()) into.append(bytes, at_, std::min<std::uint64_t>(end, bytes.size()) - at_);
+    if (at_ < bytes.size())
+      into.append(bytes, at_, std::min<std::uint64_t>(end, bytes.size()) - at_);
     if (end > bytes.size()) into.append(end - std::max<std::uint64_t>(at_, bytes.size()), '\0');
     at_ = end;
     co_return 0;

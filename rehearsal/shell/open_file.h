@@ -33,7 +33,7 @@ class Pipe {
   bool writer_gone = false;
   bool reader_gone = false;
   std::size_t capacity = kCapacity;
-  std::function<void()> on_data{};   // bytes or the end came: for a reader that is no process
+  std::function<void()> on_data{};  // bytes or the end came: for a reader that is no process
   std::function<void()> on_space{};
 
   /// The other side looks again.

@@ -69,9 +69,15 @@ bool Parser::ends_list(Ends ends) const {
 Error Parser::unexpected() const {
   std::string what;
   switch (token_.kind) {
-    case Token::Kind::end: what = "end of file"; break;
-    case Token::Kind::newline: what = "newline"; break;
-    default: what = "\"" + token_.text + "\""; break;
+    case Token::Kind::end:
+      what = "end of file";
+      break;
+    case Token::Kind::newline:
+      what = "newline";
+      break;
+    default:
+      what = "\"" + token_.text + "\"";
+      break;
   }
   return {Code::kInvalid, "Syntax error: " + what + " unexpected"};
 }
@@ -338,13 +344,20 @@ Result<bool> Parser::redirect(std::vector<Redirect>& redirects) {
   const auto operation = token_.text;
   Redirect made_redirect;
   using Kind = Redirect::Kind;
-  if (operation == "<") made_redirect.kind = Kind::read;
-  else if (operation == ">" || operation == ">|") made_redirect.kind = Kind::write;
-  else if (operation == ">>") made_redirect.kind = Kind::append;
-  else if (operation == "<>") made_redirect.kind = Kind::read_write;
-  else if (operation == ">&" || operation == "<&") made_redirect.kind = Kind::duplicate;
-  else if (operation == "<<" || operation == "<<-") made_redirect.kind = Kind::here;
-  else return false;
+  if (operation == "<")
+    made_redirect.kind = Kind::read;
+  else if (operation == ">" || operation == ">|")
+    made_redirect.kind = Kind::write;
+  else if (operation == ">>")
+    made_redirect.kind = Kind::append;
+  else if (operation == "<>")
+    made_redirect.kind = Kind::read_write;
+  else if (operation == ">&" || operation == "<&")
+    made_redirect.kind = Kind::duplicate;
+  else if (operation == "<<" || operation == "<<-")
+    made_redirect.kind = Kind::here;
+  else
+    return false;
   const bool output = operation.front() == '>';
   made_redirect.descriptor = descriptor >= 0 ? descriptor : (output ? 1 : 0);
   take();

@@ -153,8 +153,7 @@ std::string echo_text(const std::vector<std::string>& words) {
   return newline ? text + "\n" : text;
 }
 
-bool printf_text(const std::vector<std::string>& words, std::string& text,
-                 std::string& complaint) {
+bool printf_text(const std::vector<std::string>& words, std::string& text, std::string& complaint) {
   auto copy = words;
   if (copy.size() > 1 && copy[1] == "--") copy.erase(copy.begin() + 1);
   if (copy.size() < 2) {

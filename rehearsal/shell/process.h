@@ -1,6 +1,6 @@
 #pragma once
-// One process of a virtual node: a coroutine with a number, a group, open files and signals. It never
-// runs anything on the host.
+// One process of a virtual node: a coroutine with a number, a group, open files and signals. It
+// never runs anything on the host.
 #include <map>
 #include <memory>
 #include <set>
@@ -28,8 +28,8 @@ class Process : public std::enable_shared_from_this<Process> {
   unsigned mask = 022;
   std::map<std::string, std::string> environment{};
   std::map<int, OpenFilePtr> files{};
-  std::set<int> ignored{};   // signals
-  std::set<int> caught{};    // signals with a trap
+  std::set<int> ignored{};     // signals
+  std::set<int> caught{};      // signals with a trap
   std::vector<int> pending{};  // caught, and not yet handled
   std::function<void(int status)> on_exit{};
 

@@ -10,8 +10,8 @@ namespace {
 
 std::vector<Tool> all_tools() {
   std::vector<Tool> all;
-  for (const auto set : {file_tools(), text_tools(), process_tools(), system_tools(), node_tools(),
-                         load_tools()})
+  for (const auto set :
+       {file_tools(), text_tools(), process_tools(), system_tools(), node_tools(), load_tools()})
     all.insert(all.end(), set.begin(), set.end());
   std::ranges::sort(all, {}, &Tool::name);
   return all;

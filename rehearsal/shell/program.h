@@ -30,10 +30,13 @@ struct Program {
 /// Looks along PATH, on the virtual disk.
 Program find_program(const Process& process, const std::string& name);
 
-/// Runs it in this process, as execvp(3) would. `complainer` names itself where there is none: "env".
+/// Runs it in this process, as execvp(3) would. `complainer` names itself where there is none:
+/// "env".
 Task<int> run_program(ProcessPtr process, Arguments arguments, std::string complainer);
 
 /// What the disk holds for a program of ours.
-inline constexpr std::string_view kProgramMark = "\x7f" "ELF cupel";
+inline constexpr std::string_view kProgramMark =
+    "\x7f"
+    "ELF cupel";
 
 }  // namespace cupel::rehearsal

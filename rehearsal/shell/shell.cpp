@@ -40,8 +40,8 @@ std::optional<std::string> Shell::value(const std::string& of) const {
     const auto known = variables.find("$");
     return known == variables.end() ? std::to_string(process->number) : known->second;
   }
-  if (of == "!") return last_background == 0 ? std::nullopt
-                                             : std::optional{std::to_string(last_background)};
+  if (of == "!")
+    return last_background == 0 ? std::nullopt : std::optional{std::to_string(last_background)};
   if (of == "#") return std::to_string(arguments.size());
   if (of == "-") return std::string{errexit ? "e" : ""} + (nounset ? "u" : "");
   if (of == "0") return name;

@@ -1,6 +1,6 @@
 #pragma once
-// One running shell: its variables, functions and options, and what it does with a tree. It runs in a
-// virtual process and starts virtual processes; nothing of the host is within its reach.
+// One running shell: its variables, functions and options, and what it does with a tree. It runs in
+// a virtual process and starts virtual processes; nothing of the host is within its reach.
 #include <map>
 #include <optional>
 #include <set>
@@ -71,6 +71,8 @@ class Shell {
   Task<int> wait_for(ProcessPtr child, bool breakable);
   Task<void> run_traps();
   Task<Flow> evaluate(CommandPtr command);
+  /// The only thing that is left to do: a program takes this process over.
+  Task<Flow> evaluate_last(CommandPtr command);
   Task<Flow> evaluate_text(std::string script);
   /// "sh: 1: what" on standard error, and `code` as the status.
   Task<void> fail(int code, std::string what);
@@ -98,6 +100,7 @@ class Shell {
   Task<Flow> call(CommandPtr body, std::vector<std::string> words);
   Task<void> external(std::vector<std::string> words,
                       std::map<std::string, std::string> environment);
+  Task<void> become(std::vector<std::string> words, std::map<std::string, std::string> environment);
   Task<bool> redirect(const std::vector<Redirect>& redirects);
   Task<int> open(const Redirect& redirect, std::string target);
   Task<std::string> substitute(CommandPtr script);
@@ -106,7 +109,9 @@ class Shell {
   std::shared_ptr<Shell> forked(ProcessPtr child) const;
 
   int turns_ = 0;
-  int unchecked_ = 0;  // in a condition, where a failure does not end a `set -e` shell
+  bool tail_ = false;         // the next simple command is the last one
+  bool substituted_ = false;  // since a simple command began
+  int unchecked_ = 0;         // in a condition, where a failure does not end a `set -e` shell
 };
 
 /// A shell as the body of a process.

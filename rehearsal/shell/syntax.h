@@ -17,7 +17,8 @@ struct Piece {
   Kind kind = Kind::text;
   bool quoted = false;
   std::string text{};  // text; name of the parameter; the arithmetic expression is in `argument`
-  std::string operation{};  // of a parameter: "", "-", ":-", "=", "?", "+", "#", "##", "%", "%%", "length"
+  std::string
+      operation{};  // of a parameter: "", "-", ":-", "=", "?", "+", "#", "##", "%", "%%", "length"
   std::shared_ptr<const Word> argument{};
   CommandPtr script{};
 };

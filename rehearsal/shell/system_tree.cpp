@@ -16,7 +16,7 @@ void device(FileSystem& disk, const std::string& path, std::string name) {
 }
 
 std::string gigatransfers(int gen) {
-  constexpr std::array<std::string_view, 7> kRates{"Unknown", "2.5", "5.0", "8.0",
+  constexpr std::array<std::string_view, 7> kRates{"Unknown", "2.5",  "5.0", "8.0",
                                                    "16.0",    "32.0", "64.0"};
   return std::string{kRates[static_cast<std::size_t>(std::clamp(gen, 0, 6))]} + " GT/s PCIe\n";
 }
@@ -43,10 +43,10 @@ void plant_pci(FileSystem& disk, const PciFunction& function) {
 }
 
 void plant_adapter(FileSystem& disk, const Adapter& adapter) {
-  plant_pci(disk, {adapter.pci, adapter.infiniband ? "0x15b3" : "0x8086",
-                   adapter.infiniband ? "0x1021" : "0x1592",
-                   adapter.infiniband ? "0x020700" : "0x020000",
-                   adapter.infiniband ? "mlx5_core" : "ice", 5, 5, 16, 16, adapter.numa});
+  plant_pci(disk,
+            {adapter.pci, adapter.infiniband ? "0x15b3" : "0x8086",
+             adapter.infiniband ? "0x1021" : "0x1592", adapter.infiniband ? "0x020700" : "0x020000",
+             adapter.infiniband ? "mlx5_core" : "ice", 5, 5, 16, 16, adapter.numa});
   const auto net = adapter.infiniband ? "ib" + adapter.name.substr(5) : adapter.name;
   disk.put("/sys/class/net/" + net + "/address", adapter.mac + "\n");
   disk.put("/sys/class/net/" + net + "/operstate", "up\n");
@@ -64,9 +64,9 @@ void plant_adapter(FileSystem& disk, const Adapter& adapter) {
   disk.put(folder + "/ports/1/phys_state", "5: LinkUp\n");
   disk.put(folder + "/ports/1/rate", "400 Gb/sec (4X NDR)\n");
   disk.put(folder + "/ports/1/link_layer", "InfiniBand\n");
-  for (const auto* counter : {"symbol_error", "link_downed", "link_error_recovery",
-                              "port_rcv_errors", "port_xmit_discards", "port_rcv_data",
-                              "port_xmit_data", "VL15_dropped"})
+  for (const auto* counter :
+       {"symbol_error", "link_downed", "link_error_recovery", "port_rcv_errors",
+        "port_xmit_discards", "port_rcv_data", "port_xmit_data", "VL15_dropped"})
     disk.put(folder + "/ports/1/counters/" + counter, "0\n");
 }
 
@@ -131,9 +131,8 @@ void plant_nodes(FileSystem& disk, const Hardware& hardware) {
     const int first = static_cast<int>(i) * each;
     disk.put(folder + "/cpulist", fmt::format("{}-{},{}-{}\n", first, first + each - 1,
                                               first + cores, first + cores + each - 1));
-    disk.put(folder + "/meminfo",
-             fmt::format("Node {} MemTotal:       {:.0f} kB\n", i,
-                         total_kib(hardware) / static_cast<double>(sockets)));
+    disk.put(folder + "/meminfo", fmt::format("Node {} MemTotal:       {:.0f} kB\n", i,
+                                              total_kib(hardware) / static_cast<double>(sockets)));
     disk.put(fmt::format("/sys/devices/system/edac/mc/mc{}/ce_count", i), "0\n");
     disk.put(fmt::format("/sys/devices/system/edac/mc/mc{}/ue_count", i), "0\n");
     disk.put(fmt::format("/sys/devices/system/edac/mc/mc{}/mc_name", i), "Intel_10nm\n");
@@ -164,7 +163,8 @@ void plant_proc(Host& host) {
   disk.put("/proc/vmstat", "nr_free_pages 520000000\noom_kill 0\n");
   disk.put("/proc/loadavg", "0.08 0.03 0.01 1/1024 4242\n");
   disk.put("/proc/cmdline", "BOOT_IMAGE=/boot/vmlinuz root=/dev/md0 ro iommu=pt\n");
-  disk.put("/proc/version", fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n", kKernelRelease));
+  disk.put("/proc/version",
+           fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n", kKernelRelease));
   disk.put("/proc/mounts", "/dev/md0 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw 0 0\n");
   disk.put("/proc/modules", "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n");
   disk.put("/proc/sys/kernel/osrelease", std::string{kKernelRelease} + "\n");
@@ -193,9 +193,12 @@ void plant_disk(Host& host) {
   disk.put_link("/bin", "/usr/bin");
   disk.put_link("/sbin", "/usr/bin");
   disk.put_link("/usr/sbin", "/usr/bin");
-  for (const auto& [path, name] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"/dev/null", "null"},     {"/dev/zero", "zero"}, {"/dev/full", "full"},
-           {"/dev/urandom", "random"}, {"/dev/random", "random"}})
+  for (const auto& [path, name] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"/dev/null", "null"},
+                                                                  {"/dev/zero", "zero"},
+                                                                  {"/dev/full", "full"},
+                                                                  {"/dev/urandom", "random"},
+                                                                  {"/dev/random", "random"}})
     device(disk, path, name);
 }
 

@@ -31,7 +31,8 @@ struct Tester {
 };
 
 bool is_unary(const std::string& word) {
-  return word.size() == 2 && word[0] == '-' && std::string_view{"efdsnzrwxLhptcbSugkO"}.contains(word[1]);
+  return word.size() == 2 && word[0] == '-' &&
+         std::string_view{"efdsnzrwxLhptcbSugkO"}.contains(word[1]);
 }
 
 bool Tester::unary(const std::string& operation, const std::string& operand) {
@@ -46,17 +47,26 @@ bool Tester::unary(const std::string& operation, const std::string& operand) {
   if (!node) return false;
   using Kind = Inode::Kind;
   switch (what) {
-    case 'f': return node->kind == Kind::file || node->kind == Kind::generated;
-    case 'd': return node->is_folder();
-    case 's': return node->kind == Kind::generated || node->length() > 0;
+    case 'f':
+      return node->kind == Kind::file || node->kind == Kind::generated;
+    case 'd':
+      return node->is_folder();
+    case 's':
+      return node->kind == Kind::generated || node->length() > 0;
     case 'L':
-    case 'h': return node->kind == Kind::link;
-    case 'x': return node->is_folder() || (node->mode & 0111) != 0;
-    case 'c': return node->kind == Kind::device && node->bytes != "disk";
-    case 'b': return node->kind == Kind::device && node->bytes == "disk";
+    case 'h':
+      return node->kind == Kind::link;
+    case 'x':
+      return node->is_folder() || (node->mode & 0111) != 0;
+    case 'c':
+      return node->kind == Kind::device && node->bytes != "disk";
+    case 'b':
+      return node->kind == Kind::device && node->bytes == "disk";
     case 'p':
-    case 'S': return false;
-    default: return true;  // root may read and write everything
+    case 'S':
+      return false;
+    default:
+      return true;  // root may read and write everything
   }
 }
 

@@ -20,8 +20,7 @@ void SshConnection::start() {
   callbacks_.auth_pubkey_function = [](ssh_session, const char*, ssh_key_struct* key, char state,
                                        void* user) -> int {
     auto& self = *static_cast<SshConnection*>(user);
-    const bool known =
-        ssh_key_cmp(key, self.server_.authorized_.get(), SSH_KEY_CMP_PUBLIC) == 0;
+    const bool known = ssh_key_cmp(key, self.server_.authorized_.get(), SSH_KEY_CMP_PUBLIC) == 0;
     if (!known) {
       ++self.server_.counters_.refused;
       ++self.tries_;
@@ -230,7 +229,8 @@ bool SshConnection::drain(Channel& channel, Pipe& pipe, bool error) {
   while (!pipe.queue.empty() && !channel.closed) {
     const auto window = ssh_channel_window_size(channel.channel);
     if (window == 0) return false;
-    const auto size = static_cast<std::uint32_t>(std::min<std::size_t>({pipe.queue.size(), window, 32768}));
+    const auto size =
+        static_cast<std::uint32_t>(std::min<std::size_t>({pipe.queue.size(), window, 32768}));
     const auto piece = pipe.queue.substr(0, size);
     const int written = error ? ssh_channel_write_stderr(channel.channel, piece.data(), size)
                               : ssh_channel_write(channel.channel, piece.data(), size);

@@ -19,12 +19,14 @@ Result<Key> load_or_make_key(const std::filesystem::path& file) {
   if (std::filesystem::exists(file, ignored)) {
     ssh_key read = nullptr;
     if (ssh_pki_import_privkey_file(file.c_str(), nullptr, nullptr, nullptr, &read) != SSH_OK)
-      return Error{Code::kInvalid, file.string() + " is no private key; remove it to get a new one"};
+      return Error{Code::kInvalid,
+                   file.string() + " is no private key; remove it to get a new one"};
     return Key{read};
   }
   TRY(auto key, make_key());
   const auto mask = ::umask(077);
-  const int written = ssh_pki_export_privkey_file(key.get(), nullptr, nullptr, nullptr, file.c_str());
+  const int written =
+      ssh_pki_export_privkey_file(key.get(), nullptr, nullptr, nullptr, file.c_str());
   ::umask(mask);
   if (written != SSH_OK) return Error{Code::kStorage, "cannot write " + file.string()};
   std::filesystem::permissions(

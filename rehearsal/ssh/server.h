@@ -1,6 +1,6 @@
 #pragma once
-// sshd of one virtual node: there while the node is up, public keys only, commands run in the virtual
-// shell. Everything on the node's loop.
+// sshd of one virtual node: there while the node is up, public keys only, commands run in the
+// virtual shell. Everything on the node's loop.
 #include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <set>
@@ -17,7 +17,7 @@ class SshConnection;
 struct SshCounters {
   std::uint64_t connections = 0;
   std::uint64_t logins = 0;
-  std::uint64_t refused = 0;   // keys that are not the rack's
+  std::uint64_t refused = 0;  // keys that are not the rack's
   std::uint64_t commands = 0;
   std::size_t open = 0;
 };

@@ -26,10 +26,14 @@ std::string base_name(std::string_view path) {
 
 char type_letter(const Inode& node) {
   switch (node.kind) {
-    case Kind::folder: return 'd';
-    case Kind::link: return 'l';
-    case Kind::device: return node.bytes == "disk" ? 'b' : 'c';
-    default: return '-';
+    case Kind::folder:
+      return 'd';
+    case Kind::link:
+      return 'l';
+    case Kind::device:
+      return node.bytes == "disk" ? 'b' : 'c';
+    default:
+      return '-';
   }
 }
 
@@ -76,10 +80,12 @@ Task<int> list(ProcessPtr process, Arguments arguments) {
       files += line(operand, *node);
       continue;
     }
-    if (operands.size() > 1) folders += (folders.empty() && files.empty() ? "" : "\n") + operand + ":\n";
+    if (operands.size() > 1)
+      folders += (folders.empty() && files.empty() ? "" : "\n") + operand + ":\n";
     if (options.has('a')) folders += line(".", *node) + line("..", *node);
     for (const auto& [name, entry] : node->entries)
-      if (!name.starts_with('.') || options.has('a') || options.has('A')) folders += line(name, *entry);
+      if (!name.starts_with('.') || options.has('a') || options.has('A'))
+        folders += line(name, *entry);
   }
   co_await process->say(files + folders);
   co_return status;
@@ -92,7 +98,8 @@ Task<int> make_folder(ProcessPtr process, Arguments arguments) {
     auto path = process->path(operand);
     std::vector<std::string> wanted{path};
     if (options.has('p'))
-      for (auto slash = path.rfind('/'); slash != 0 && slash != path.npos; slash = path.rfind('/', slash - 1))
+      for (auto slash = path.rfind('/'); slash != 0 && slash != path.npos;
+           slash = path.rfind('/', slash - 1))
         wanted.push_back(path.substr(0, slash));
     std::ranges::reverse(wanted);
     for (const auto& each : wanted) {
@@ -102,11 +109,13 @@ Task<int> make_folder(ProcessPtr process, Arguments arguments) {
         if (!options.has('p') || !place.node->is_folder()) error = EEXIST;
       } else if (error == 0) {
         unsigned mode = 0777 & ~process->mask;
-        if (options.has('m') && each == path) mode = static_cast<unsigned>(std::strtoul(options.value('m').c_str(), nullptr, 8));
+        if (options.has('m') && each == path)
+          mode = static_cast<unsigned>(std::strtoul(options.value('m').c_str(), nullptr, 8));
         process->disk().make_folder(place, mode, process->now());
       }
       if (error == 0) continue;
-      status = co_await complain(process, "mkdir", quoted_error("cannot create directory", operand, error));
+      status = co_await complain(process, "mkdir",
+                                 quoted_error("cannot create directory", operand, error));
       break;
     }
   }
@@ -143,14 +152,15 @@ Task<int> remove_folder(ProcessPtr process, Arguments arguments) {
     if (error == 0)
       process->disk().remove(place);
     else
-      status = co_await complain(process, "rmdir", quoted_error("failed to remove", operand, error));
+      status =
+          co_await complain(process, "rmdir", quoted_error("failed to remove", operand, error));
   }
   co_return status;
 }
 
 /// Where mv and cp put `source`: `target` itself, or a name in it if it is a folder.
-FileSystem::Place destination(Process& process, const std::string& source, const std::string& target,
-                              bool no_folder) {
+FileSystem::Place destination(Process& process, const std::string& source,
+                              const std::string& target, bool no_folder) {
   auto place = process.disk().place(process.path(target));
   if (!no_folder && place.error == 0 && place.node && place.node->is_folder())
     place = process.disk().place(process.path(target + "/" + base_name(source)));
@@ -159,7 +169,8 @@ FileSystem::Place destination(Process& process, const std::string& source, const
 
 Task<int> move(ProcessPtr process, Arguments arguments) {
   auto options = parse_options(arguments, "fnTvt:");
-  if (options.operands.size() < 2) co_return co_await complain(process, "mv", "missing file operand");
+  if (options.operands.size() < 2)
+    co_return co_await complain(process, "mv", "missing file operand");
   const auto target = options.operands.back();
   options.operands.pop_back();
   int status = 0;
@@ -189,7 +200,9 @@ bool copy_tree(Process& process, const Inode& from, const FileSystem::Place& to,
     const auto entries = from.entries;
     for (const auto& [name, entry] : entries) {
       const auto old = folder->entries.find(name);
-      const FileSystem::Place place{.folder = folder, .name = name, .node = old == folder->entries.end() ? nullptr : old->second};
+      const FileSystem::Place place{.folder = folder,
+                                    .name = name,
+                                    .node = old == folder->entries.end() ? nullptr : old->second};
       if (!copy_tree(process, *entry, place, depth + 1)) return false;
     }
     return true;
@@ -205,7 +218,8 @@ bool copy_tree(Process& process, const Inode& from, const FileSystem::Place& to,
 
 Task<int> copy(ProcessPtr process, Arguments arguments) {
   auto options = parse_options(arguments, "rRafpTdv");
-  if (options.operands.size() < 2) co_return co_await complain(process, "cp", "missing file operand");
+  if (options.operands.size() < 2)
+    co_return co_await complain(process, "cp", "missing file operand");
   const auto target = options.operands.back();
   options.operands.pop_back();
   int status = 0;
@@ -228,7 +242,8 @@ Task<int> link(ProcessPtr process, Arguments arguments) {
   const auto& source = options.operands[0];
   const auto target = options.operands.size() > 1 ? options.operands[1] : base_name(source);
   auto place = process->disk().place(process->path(target), false);
-  if (!options.has('n') && !options.has('T') && place.node && process->disk().find(process->path(target)) &&
+  if (!options.has('n') && !options.has('T') && place.node &&
+      process->disk().find(process->path(target)) &&
       process->disk().find(process->path(target))->is_folder())
     place = process->disk().place(process->path(target + "/" + base_name(source)), false);
   if (place.error == 0 && place.node && options.has('f')) {
@@ -236,7 +251,9 @@ Task<int> link(ProcessPtr process, Arguments arguments) {
     place.node = nullptr;
   }
   if (place.error != 0 || place.node)
-    co_return co_await complain(process, "ln", quoted_error("failed to create link", target, place.error != 0 ? place.error : EEXIST));
+    co_return co_await complain(
+        process, "ln",
+        quoted_error("failed to create link", target, place.error != 0 ? place.error : EEXIST));
   if (options.has('s')) {
     const auto node = process->disk().make_file(place, 0777, process->now());
     node->kind = Kind::link;
@@ -244,7 +261,8 @@ Task<int> link(ProcessPtr process, Arguments arguments) {
     co_return 0;
   }
   const auto node = process->disk().find(process->path(source));
-  if (!node || node->is_folder()) co_return co_await complain(process, "ln", quoted_error("failed to access", source, ENOENT));
+  if (!node || node->is_folder())
+    co_return co_await complain(process, "ln", quoted_error("failed to access", source, ENOENT));
   place.folder->entries[place.name] = node;
   co_return 0;
 }
@@ -273,7 +291,8 @@ std::optional<unsigned> changed_mode(unsigned mode, const std::string& how) {
 Task<int> change_mode(ProcessPtr process, Arguments arguments) {
   Arguments operands;
   for (std::size_t i = 1; i < arguments.size(); ++i)
-    if (arguments[i] != "-R" && arguments[i] != "--" && arguments[i] != "-f") operands.push_back(arguments[i]);
+    if (arguments[i] != "-R" && arguments[i] != "--" && arguments[i] != "-f")
+      operands.push_back(arguments[i]);
   if (operands.size() < 2) co_return co_await complain(process, "chmod", "missing operand");
   int status = 0;
   for (std::size_t i = 1; i < operands.size(); ++i) {
@@ -282,7 +301,8 @@ Task<int> change_mode(ProcessPtr process, Arguments arguments) {
     if (mode)
       node->mode = *mode;
     else
-      status = co_await complain(process, "chmod", quoted_error("cannot access", operands[i], ENOENT));
+      status =
+          co_await complain(process, "chmod", quoted_error("cannot access", operands[i], ENOENT));
   }
   co_return status;
 }
@@ -295,7 +315,8 @@ Task<int> touch(ProcessPtr process, Arguments arguments) {
   for (const auto& operand : options.operands) {
     const auto place = process->disk().place(process->path(operand));
     if (place.error != 0)
-      status = co_await complain(process, "touch", quoted_error("cannot touch", operand, place.error));
+      status =
+          co_await complain(process, "touch", quoted_error("cannot touch", operand, place.error));
     else if (place.node)
       place.node->modified = process->now();
     else if (!options.has('c'))
@@ -321,28 +342,56 @@ Task<int> state(ProcessPtr process, Arguments arguments) {
         continue;
       }
       switch (format[++i]) {
-        case 's': text += std::to_string(node->length()); break;
+        case 's':
+          text += std::to_string(node->length());
+          break;
         case 'Y':
         case 'X':
         case 'Z':
-        case 'W': text += std::to_string(static_cast<std::int64_t>(node->modified)); break;
-        case 'n': text += operand; break;
-        case 'a': text += fmt::format("{:o}", node->mode & 07777); break;
-        case 'A': text += mode_text(*node); break;
-        case 'u':
-        case 'g': text += '0'; break;
-        case 'U':
-        case 'G': text += "root"; break;
-        case 'i': text += std::to_string(node->number); break;
-        case 'b': text += std::to_string((node->length() + 511) / 512); break;
-        case 'B': text += "512"; break;
-        case 'h': text += '1'; break;
-        case 'y': text += time_text(node->modified, "%Y-%m-%d %H:%M:%S.000000000 +0000"); break;
-        case 'F':
-          text += node->is_folder() ? "directory" : node->kind == Kind::link ? "symbolic link"
-                  : node->length() == 0 ? "regular empty file" : "regular file";
+        case 'W':
+          text += std::to_string(static_cast<std::int64_t>(node->modified));
           break;
-        default: text += '?'; break;
+        case 'n':
+          text += operand;
+          break;
+        case 'a':
+          text += fmt::format("{:o}", node->mode & 07777);
+          break;
+        case 'A':
+          text += mode_text(*node);
+          break;
+        case 'u':
+        case 'g':
+          text += '0';
+          break;
+        case 'U':
+        case 'G':
+          text += "root";
+          break;
+        case 'i':
+          text += std::to_string(node->number);
+          break;
+        case 'b':
+          text += std::to_string((node->length() + 511) / 512);
+          break;
+        case 'B':
+          text += "512";
+          break;
+        case 'h':
+          text += '1';
+          break;
+        case 'y':
+          text += time_text(node->modified, "%Y-%m-%d %H:%M:%S.000000000 +0000");
+          break;
+        case 'F':
+          text += node->is_folder()          ? "directory"
+                  : node->kind == Kind::link ? "symbolic link"
+                  : node->length() == 0      ? "regular empty file"
+                                             : "regular file";
+          break;
+        default:
+          text += '?';
+          break;
       }
     }
     text += "\n";
@@ -355,9 +404,11 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
   std::map<std::string, std::string> set{{"bs", "512"}};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const auto equals = arguments[i].find('=');
-    set[arguments[i].substr(0, equals)] = equals == std::string::npos ? "" : arguments[i].substr(equals + 1);
+    set[arguments[i].substr(0, equals)] =
+        equals == std::string::npos ? "" : arguments[i].substr(equals + 1);
   }
-  const auto block = static_cast<std::size_t>(std::clamp(parse_size(set.contains("ibs") ? set["ibs"] : set["bs"]).value_or(512), 1.0, 67108864.0));
+  const auto block = static_cast<std::size_t>(std::clamp(
+      parse_size(set.contains("ibs") ? set["ibs"] : set["bs"]).value_or(512), 1.0, 67108864.0));
   const auto blocks = set.contains("count") ? parse_size(set["count"]).value_or(0) : 1e18;
   const auto skip = parse_size(set.contains("skip") ? set["skip"] : "0").value_or(0);
   auto& disk = process->disk();
@@ -365,12 +416,17 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
   OpenFilePtr out = process->files.contains(1) ? process->files[1] : nullptr;
   if (set.contains("if")) {
     const auto node = disk.find(process->path(set["if"]));
-    if (!node) co_return co_await complain(process, "dd", "failed to open '" + set["if"] + "': No such file or directory");
+    if (!node)
+      co_return co_await complain(process, "dd",
+                                  "failed to open '" + set["if"] + "': No such file or directory");
     in = open_inode(disk, node, false);
   }
   if (set.contains("of")) {
     auto place = disk.place(process->path(set["of"]));
-    if (place.error != 0) co_return co_await complain(process, "dd", "failed to open '" + set["of"] + "': " + std::string{error_text(place.error)});
+    if (place.error != 0)
+      co_return co_await complain(
+          process, "dd",
+          "failed to open '" + set["of"] + "': " + std::string{error_text(place.error)});
     if (!place.node) place.node = disk.make_file(place, 0666 & ~process->mask, process->now());
     const bool keep = set["conv"].contains("notrunc");
     if (place.node->kind == Kind::file && !keep) disk.truncate(*place.node, 0, process->now());
@@ -393,12 +449,16 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
     }
     if (piece.empty()) break;
     const int error = co_await out->write(*process, piece);
-    if (error != 0) co_return co_await complain(process, "dd", "error writing: " + std::string{error_text(error)});
+    if (error != 0)
+      co_return co_await complain(process, "dd",
+                                  "error writing: " + std::string{error_text(error)});
     bytes += static_cast<double>(piece.size());
     if (static_cast<int>(done) % 64 == 63) co_await process->yield();
   }
   if (set["status"] != "none") {
-    const auto line = fmt::format("{0:.0f}+0 records in\n{0:.0f}+0 records out\n{1:.0f} bytes copied, 0.01 s, 1.0 GB/s\n", done, bytes);
+    const auto line = fmt::format(
+        "{0:.0f}+0 records in\n{0:.0f}+0 records out\n{1:.0f} bytes copied, 0.01 s, 1.0 GB/s\n",
+        done, bytes);
     co_await process->complain(line);
   }
   co_return 0;
@@ -407,7 +467,8 @@ Task<int> convert(ProcessPtr process, Arguments arguments) {
 Task<int> base(ProcessPtr process, Arguments arguments) {
   if (arguments.size() < 2) co_return co_await complain(process, "basename", "missing operand");
   auto name = base_name(arguments[1]);
-  if (arguments.size() > 2 && name.ends_with(arguments[2]) && name != arguments[2]) name.resize(name.size() - arguments[2].size());
+  if (arguments.size() > 2 && name.ends_with(arguments[2]) && name != arguments[2])
+    name.resize(name.size() - arguments[2].size());
   name += "\n";
   co_await process->say(name);
   co_return 0;
@@ -429,22 +490,31 @@ Task<int> folder_of(ProcessPtr process, Arguments arguments) {
 Task<int> make_temporary(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "dp:tqu", {{"directory", 'd'}, {"tmpdir", 'p'}});
   auto pattern = options.operands.empty() ? std::string{"tmp.XXXXXXXXXX"} : options.operands[0];
-  if (options.operands.empty() || options.has('p')) pattern = options.value('p', "/tmp") + "/" + pattern;
+  if (options.operands.empty() || options.has('p'))
+    pattern = options.value('p', "/tmp") + "/" + pattern;
   const auto end = pattern.find_last_of('X');
   auto start = end;
   while (start != pattern.npos && start > 0 && pattern[start - 1] == 'X') --start;
-  if (end == pattern.npos || end - start < 2) co_return co_await complain(process, "mktemp", "too few X's in template '" + pattern + "'");
+  if (end == pattern.npos || end - start < 2)
+    co_return co_await complain(process, "mktemp", "too few X's in template '" + pattern + "'");
   for (int attempt = 0; attempt < 100; ++attempt) {
     auto path = pattern;
-    auto value = static_cast<std::uint64_t>(process->number) * 1000003u + static_cast<std::uint64_t>(attempt) * 7919u +
+    auto value = static_cast<std::uint64_t>(process->number) * 1000003u +
+                 static_cast<std::uint64_t>(attempt) * 7919u +
                  static_cast<std::uint64_t>(process->now() * 1000);
     for (auto i = start; i <= end; ++i, value = value * 6364136223846793005u + 1442695040888963407u)
-      path[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[(value >> 33) % 62];
+      path[i] =
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"[(value >> 33) % 62];
     const auto place = process->disk().place(process->path(path));
-    if (place.error != 0) co_return co_await complain(process, "mktemp", quoted_error("failed to create file via template", pattern, place.error));
+    if (place.error != 0)
+      co_return co_await complain(
+          process, "mktemp",
+          quoted_error("failed to create file via template", pattern, place.error));
     if (place.node) continue;
-    if (options.has('d')) process->disk().make_folder(place, 0700, process->now());
-    else process->disk().make_file(place, 0600, process->now());
+    if (options.has('d'))
+      process->disk().make_folder(place, 0700, process->now());
+    else
+      process->disk().make_file(place, 0600, process->now());
     path += "\n";
     co_await process->say(path);
     co_return 0;
@@ -457,10 +527,12 @@ Task<int> read_link(ProcessPtr process, Arguments arguments) {
   if (options.operands.empty()) co_return 1;
   const auto path = process->path(options.operands[0]);
   std::string text;
-  if (arguments[0].ends_with("realpath") || options.has('f') || options.has('e') || options.has('m')) {
+  if (arguments[0].ends_with("realpath") || options.has('f') || options.has('e') ||
+      options.has('m')) {
     text = process->disk().real_path(path);
     if (text.empty() && !options.has('e')) text = path;
-  } else if (const auto node = process->disk().find(path, false); node && node->kind == Kind::link) {
+  } else if (const auto node = process->disk().find(path, false);
+             node && node->kind == Kind::link) {
     text = node->bytes;
   }
   if (text.empty()) co_return 1;
@@ -475,21 +547,25 @@ Task<int> truncate(ProcessPtr process, Arguments arguments) {
   if (!size) co_return co_await complain(process, "truncate", "you must specify a size");
   for (const auto& operand : options.operands) {
     auto place = process->disk().place(process->path(operand));
-    if (place.error != 0) co_return co_await complain(process, "truncate", quoted_error("cannot open", operand, place.error));
-    if (!place.node) place.node = process->disk().make_file(place, 0666 & ~process->mask, process->now());
+    if (place.error != 0)
+      co_return co_await complain(process, "truncate",
+                                  quoted_error("cannot open", operand, place.error));
+    if (!place.node)
+      place.node = process->disk().make_file(place, 0666 & ~process->mask, process->now());
     process->disk().truncate(*place.node, static_cast<std::uint64_t>(*size), process->now());
   }
   co_return 0;
 }
 
-void find_under(const Process& process, const Inode& node, const std::string& path, const std::string& pattern,
-                char type, int depth, std::string& text) {
+void find_under(const Process& process, const Inode& node, const std::string& path,
+                const std::string& pattern, char type, int depth, std::string& text) {
   const bool named = pattern.empty() || matches(pattern, base_name(path));
   const bool typed = type == '\0' || (type == 'd') == node.is_folder();
   if (named && typed) text += path + "\n";
   if (depth <= 0 || !node.is_folder()) return;
   for (const auto& [name, entry] : node.entries)
-    find_under(process, *entry, path.ends_with('/') ? path + name : path + "/" + name, pattern, type, depth - 1, text);
+    find_under(process, *entry, path.ends_with('/') ? path + name : path + "/" + name, pattern,
+               type, depth - 1, text);
 }
 
 Task<int> find(ProcessPtr process, Arguments arguments) {
@@ -499,29 +575,47 @@ Task<int> find(ProcessPtr process, Arguments arguments) {
   int depth = 32, status = 0;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const bool value = i + 1 < arguments.size();
-    if (arguments[i] == "-name" && value) pattern = arguments[++i];
-    else if (arguments[i] == "-type" && value) type = arguments[++i][0];
-    else if (arguments[i] == "-maxdepth" && value) depth = number<int>(arguments[++i]).value_or(32);
-    else if (!arguments[i].starts_with('-')) roots.push_back(arguments[i]);
+    if (arguments[i] == "-name" && value)
+      pattern = arguments[++i];
+    else if (arguments[i] == "-type" && value)
+      type = arguments[++i][0];
+    else if (arguments[i] == "-maxdepth" && value)
+      depth = number<int>(arguments[++i]).value_or(32);
+    else if (!arguments[i].starts_with('-'))
+      roots.push_back(arguments[i]);
   }
   if (roots.empty()) roots.push_back(".");
   for (const auto& root : roots) {
     const auto node = process->disk().find(process->path(root));
-    if (node) find_under(*process, *node, root, pattern, type, depth, text);
-    else status = co_await complain(process, "find", "'" + root + "': No such file or directory");
+    if (node)
+      find_under(*process, *node, root, pattern, type, depth, text);
+    else
+      status = co_await complain(process, "find", "'" + root + "': No such file or directory");
   }
   co_await process->say(text);
   co_return status;
 }
 
-constexpr std::array<Tool, 20> kTools{{{"ls", list}, {"mkdir", make_folder}, {"rm", remove},
-                                       {"rmdir", remove_folder}, {"mv", move}, {"cp", copy},
-                                       {"ln", link}, {"chmod", change_mode}, {"chown", change_owner},
-                                       {"touch", touch}, {"stat", state}, {"dd", convert},
-                                       {"basename", base}, {"dirname", folder_of},
-                                       {"mktemp", make_temporary}, {"readlink", read_link},
-                                       {"realpath", read_link}, {"truncate", truncate},
-                                       {"find", find}, {"sync", change_owner}}};
+constexpr std::array<Tool, 20> kTools{{{"ls", list},
+                                       {"mkdir", make_folder},
+                                       {"rm", remove},
+                                       {"rmdir", remove_folder},
+                                       {"mv", move},
+                                       {"cp", copy},
+                                       {"ln", link},
+                                       {"chmod", change_mode},
+                                       {"chown", change_owner},
+                                       {"touch", touch},
+                                       {"stat", state},
+                                       {"dd", convert},
+                                       {"basename", base},
+                                       {"dirname", folder_of},
+                                       {"mktemp", make_temporary},
+                                       {"readlink", read_link},
+                                       {"realpath", read_link},
+                                       {"truncate", truncate},
+                                       {"find", find},
+                                       {"sync", change_owner}}};
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
-#include "rehearsal/tools/stress_ng.h"
 #include "rehearsal/tools/streams.h"
+#include "rehearsal/tools/stress_ng.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -23,8 +23,12 @@ struct Job {
     const auto found = settings.find(key);
     return found == settings.end() ? std::move(otherwise) : found->second;
   }
-  bool reads() const { return value("rw", "read").contains("read") || value("rw") == "rw" || value("rw") == "randrw"; }
-  bool writes() const { return value("rw", "read").contains("write") || value("rw") == "rw" || value("rw") == "randrw"; }
+  bool reads() const {
+    return value("rw", "read").contains("read") || value("rw") == "rw" || value("rw") == "randrw";
+  }
+  bool writes() const {
+    return value("rw", "read").contains("write") || value("rw") == "rw" || value("rw") == "randrw";
+  }
 };
 
 std::string canonical(std::string key) {
@@ -36,19 +40,25 @@ std::string canonical(std::string key) {
 
 /// "--name=..." begins a job; what stands before the first one is for all.
 std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
-  constexpr std::array<std::string_view, 6> kGeneral{"output-format", "output", "status-interval",
-                                                     "eta", "minimal", "version"};
+  constexpr std::array<std::string_view, 6> kGeneral{"output-format", "output",  "status-interval",
+                                                     "eta",           "minimal", "version"};
   std::vector<Job> jobs;
   Settings shared;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (!arguments[i].starts_with("--")) continue;
     const auto equals = arguments[i].find('=');
-    const auto key = canonical(arguments[i].substr(2, equals == std::string::npos ? equals : equals - 2));
-    const auto value = equals == std::string::npos ? std::string{"1"} : arguments[i].substr(equals + 1);
-    if (std::ranges::find(kGeneral, std::string_view{key}) != kGeneral.end()) general[key] = value;
-    else if (key == "name") jobs.push_back({value, shared});
-    else if (jobs.empty()) shared[key] = value;
-    else jobs.back().settings[key] = value;
+    const auto key =
+        canonical(arguments[i].substr(2, equals == std::string::npos ? equals : equals - 2));
+    const auto value =
+        equals == std::string::npos ? std::string{"1"} : arguments[i].substr(equals + 1);
+    if (std::ranges::find(kGeneral, std::string_view{key}) != kGeneral.end())
+      general[key] = value;
+    else if (key == "name")
+      jobs.push_back({value, shared});
+    else if (jobs.empty())
+      shared[key] = value;
+    else
+      jobs.back().settings[key] = value;
   }
   return jobs;
 }
@@ -56,17 +66,27 @@ std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
 json::object latency(double mean, double count) {
   if (mean == 0) return {{"min", 0}, {"max", 0}, {"mean", 0.0}, {"stddev", 0.0}, {"N", 0}};
   json::object percentiles;
-  for (const auto& [name, factor] : std::initializer_list<std::pair<const char*, double>>{
-           {"1.000000", 0.4}, {"50.000000", 0.95}, {"90.000000", 1.4}, {"95.000000", 1.6}, {"99.000000", 2.4},
-           {"99.900000", 5}, {"99.990000", 9}})
+  for (const auto& [name, factor] :
+       std::initializer_list<std::pair<const char*, double>>{{"1.000000", 0.4},
+                                                             {"50.000000", 0.95},
+                                                             {"90.000000", 1.4},
+                                                             {"95.000000", 1.6},
+                                                             {"99.000000", 2.4},
+                                                             {"99.900000", 5},
+                                                             {"99.990000", 9}})
     percentiles[name] = static_cast<std::int64_t>(mean * factor);
-  return {{"min", static_cast<std::int64_t>(mean * 0.3)}, {"max", static_cast<std::int64_t>(mean * 12)}, {"mean", mean},
-          {"stddev", mean * 0.4}, {"N", static_cast<std::int64_t>(count)}, {"percentile", std::move(percentiles)}};
+  return {{"min", static_cast<std::int64_t>(mean * 0.3)},
+          {"max", static_cast<std::int64_t>(mean * 12)},
+          {"mean", mean},
+          {"stddev", mean * 0.4},
+          {"N", static_cast<std::int64_t>(count)},
+          {"percentile", std::move(percentiles)}};
 }
 
 /// One way of one job: so many bytes in so many seconds.
 json::object direction(double bytes, double block, double seconds) {
-  const double bytes_a_second = seconds > 0 ? bytes / seconds : 0, operations = block > 0 ? bytes / block : 0;
+  const double bytes_a_second = seconds > 0 ? bytes / seconds : 0,
+               operations = block > 0 ? bytes / block : 0;
   const bool any = bytes_a_second > 0;
   const double wait = any ? block / bytes_a_second * 1e9 : 0;
   return {{"io_bytes", static_cast<std::int64_t>(bytes)},
@@ -156,14 +176,18 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   }
   const double bytes = size > 0 ? size : 1e9;
   const auto runtime = parse_span(job.value("runtime", "0")).value_or(VirtualTime{0});
-  const double natural = (job.writes() ? bytes / rate_write : 0) + (job.reads() || job.settings.contains("verify") ? bytes / rate_read : 0);
+  const double natural = (job.writes() ? bytes / rate_write : 0) +
+                         (job.reads() || job.settings.contains("verify") ? bytes / rate_read : 0);
   double seconds = natural;
-  if (runtime.count() > 0) seconds = job.settings.contains("time_based") ? runtime.count() : std::min(natural, runtime.count());
+  if (runtime.count() > 0)
+    seconds =
+        job.settings.contains("time_based") ? runtime.count() : std::min(natural, runtime.count());
   if (broken && outcome.error == 0) {
     seconds = std::min(seconds, 1.0);
     outcome.error = job.settings.contains("verify") ? EILSEQ : EIO;
-    outcome.complaint = fmt::format("fio: io_u error on file {}: Input/output error: {} offset=2097152, buflen=131072\n",
-                                    path, job.writes() ? "write" : "read");
+    outcome.complaint = fmt::format(
+        "fio: io_u error on file {}: Input/output error: {} offset=2097152, buflen=131072\n", path,
+        job.writes() ? "write" : "read");
   }
   co_await process->sleep(VirtualTime{seconds});
   const double block = parse_size(job.value("bs", "4k")).value_or(4096);
@@ -176,12 +200,18 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   const double read_time = seconds - write_time;
   const double read = good && (job.reads() || verifies) ? rate_read * read_time : 0;
   const double written = good && job.writes() ? rate_write * write_time : 0;
-  outcome.report = {{"jobname", job.name}, {"groupid", 0}, {"error", outcome.error}, {"eta", 0},
-                    {"elapsed", static_cast<std::int64_t>(seconds) + 1}, {"job options", std::move(settings)},
+  outcome.report = {{"jobname", job.name},
+                    {"groupid", 0},
+                    {"error", outcome.error},
+                    {"eta", 0},
+                    {"elapsed", static_cast<std::int64_t>(seconds) + 1},
+                    {"job options", std::move(settings)},
                     {"read", direction(std::round(read), block, read_time)},
                     {"write", direction(std::round(written), block, write_time)},
                     {"trim", direction(0, block, 0)},
-                    {"job_runtime", static_cast<std::int64_t>(seconds * 1000)}, {"usr_cpu", 2.4}, {"sys_cpu", 30.2}};
+                    {"job_runtime", static_cast<std::int64_t>(seconds * 1000)},
+                    {"usr_cpu", 2.4},
+                    {"sys_cpu", 30.2}};
   if (outcome.error != 0) outcome.report["total_err"] = 1;
   if (job.settings.contains("unlink") && place.folder) disk.remove(place);
   co_return outcome;
@@ -214,7 +244,9 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
   } else {
     for (const auto& report : reports) {
       const auto& one = report.as_object();
-      text += fmt::format("{}: (groupid=0, jobs=1): err={:>2}\n", std::string{one.at("jobname").as_string()}, one.at("error").to_number<int>());
+      text +=
+          fmt::format("{}: (groupid=0, jobs=1): err={:>2}\n",
+                      std::string{one.at("jobname").as_string()}, one.at("error").to_number<int>());
     }
   }
   if (!general.contains("output")) {

@@ -34,7 +34,8 @@ bool is_plain(std::string_view pattern) {
   return pattern.find_first_of(".[]*^$\\+?(){}|") == pattern.npos;
 }
 
-/// POSIX basic to extended: what is special with a backslash is so without, and the other way round.
+/// POSIX basic to extended: what is special with a backslash is so without, and the other way
+/// round.
 std::string extended(std::string_view basic) {
   std::string text;
   for (std::size_t i = 0; i < basic.size(); ++i) {
@@ -55,9 +56,12 @@ std::string extended(std::string_view basic) {
 }
 
 Result<Query> make_query(const Options& options, const Arguments& patterns, bool is_extended) {
-  Query query{.inverted = options.has('v'), .whole_line = options.has('x'),
-              .whole_word = options.has('w'), .fold = options.has('i')};
-  const bool plain = (options.has('F') || std::ranges::all_of(patterns, is_plain)) && !query.whole_word;
+  Query query{.inverted = options.has('v'),
+              .whole_line = options.has('x'),
+              .whole_word = options.has('w'),
+              .fold = options.has('i')};
+  const bool plain =
+      (options.has('F') || std::ranges::all_of(patterns, is_plain)) && !query.whole_word;
   if (plain) {
     for (const auto& each : patterns) query.fixed.push_back(query.fold ? lower_case(each) : each);
     return query;
@@ -86,8 +90,8 @@ struct Printer {
 
   std::size_t print(const Query& query, const Source& source, std::string& text) const {
     std::size_t count = 0, number_of_line = 0;
-    const auto prefix = named ? (source.name == "-" ? "(standard input)" : source.name) + ":"
-                              : std::string{};
+    const auto prefix =
+        named ? (source.name == "-" ? "(standard input)" : source.name) + ":" : std::string{};
     const auto records = options.has('z') ? split(source.bytes, '\0') : lines(source.bytes);
     for (const auto line : records) {
       ++number_of_line;
@@ -99,7 +103,9 @@ struct Printer {
       if (options.has('c') || options.has('q') || options.has('l')) continue;
       const auto at = options.has('n') ? std::to_string(number_of_line) + ":" : std::string{};
       if (!options.has('o') || !query.pattern) {
-        text += prefix + at + std::string{options.has('o') && !query.fixed.empty() ? query.fixed[0] : line} + "\n";
+        text += prefix + at +
+                std::string{options.has('o') && !query.fixed.empty() ? query.fixed[0] : line} +
+                "\n";
         continue;
       }
       const std::string copy{line};

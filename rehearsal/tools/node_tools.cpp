@@ -14,7 +14,8 @@ const Hardware& hardware(const ProcessPtr& process) { return process->host.machi
 
 std::string system_table(const Hardware& machine) {
   return fmt::format(
-      "Handle 0x0001, DMI type 1, 27 bytes\nSystem Information\n\tManufacturer: {}\n\tProduct Name: "
+      "Handle 0x0001, DMI type 1, 27 bytes\nSystem Information\n\tManufacturer: {}\n\tProduct "
+      "Name: "
       "{}\n\tVersion: 1.0\n\tSerial Number: {}\n\tUUID: {}\n\tWake-up Type: Power Switch\n\n",
       machine.manufacturer, machine.model, machine.serial, machine.uuid);
 }
@@ -73,8 +74,9 @@ Task<int> desktop_management(ProcessPtr process, Arguments arguments) {
     co_return 0;
   }
   const auto type = options.value('t', "all");
-  std::string text = options.has('q') ? "" : "# dmidecode 3.4\nGetting SMBIOS data from sysfs.\n"
-                                             "SMBIOS 3.5.0 present.\n\n";
+  std::string text = options.has('q') ? ""
+                                      : "# dmidecode 3.4\nGetting SMBIOS data from sysfs.\n"
+                                        "SMBIOS 3.5.0 present.\n\n";
   for (const auto one : split(type, ',')) {
     const bool all = one == "all";
     if (all || one == "bios" || one == "0") text += bios_table(machine);
@@ -90,11 +92,13 @@ Task<int> pci_list(ProcessPtr process, Arguments arguments) {
   const auto& machine = hardware(process);
   std::map<std::string, std::pair<std::string, std::string>> devices;  // address: numbers, name
   for (const auto& gpu : machine.gpus)
-    devices[gpu.pci] = {"10de:2330", "3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB]"};
+    devices[gpu.pci] = {"10de:2330",
+                        "3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB]"};
   for (const auto& drive : machine.drives)
-    devices[drive.pci] = {"144d:a80a",
-                          "Non-Volatile memory controller [0108]: Samsung Electronics Co Ltd NVMe SSD "
-                          "Controller PM9A1/PM9A3/980PRO"};
+    devices[drive.pci] = {
+        "144d:a80a",
+        "Non-Volatile memory controller [0108]: Samsung Electronics Co Ltd NVMe SSD "
+        "Controller PM9A1/PM9A3/980PRO"};
   for (const auto& adapter : machine.adapters)
     devices[adapter.pci] =
         adapter.infiniband
@@ -102,8 +106,9 @@ Task<int> pci_list(ProcessPtr process, Arguments arguments) {
                                                   "Infiniband controller [0207]: Mellanox "
                                                   "Technologies MT2910 Family [ConnectX-7]"}
             : std::pair<std::string, std::string>{
-                  "8086:1592", "Ethernet controller [0200]: Intel Corporation Ethernet Controller "
-                               "E810-C for QSFP"};
+                  "8086:1592",
+                  "Ethernet controller [0200]: Intel Corporation Ethernet Controller "
+                  "E810-C for QSFP"};
   std::string text;
   for (const auto& [address, device] : devices) {
     const auto wanted = options.value('d');
@@ -122,8 +127,12 @@ Task<int> pci_list(ProcessPtr process, Arguments arguments) {
 
 Task<int> block_devices(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "Jbo:dnpPrO",
-                                     {{"json", 'J'}, {"bytes", 'b'}, {"output", 'o'},
-                                      {"nodeps", 'd'}, {"noheadings", 'n'}, {"paths", 'p'}});
+                                     {{"json", 'J'},
+                                      {"bytes", 'b'},
+                                      {"output", 'o'},
+                                      {"nodeps", 'd'},
+                                      {"noheadings", 'n'},
+                                      {"paths", 'p'}});
   const auto columns_text = options.value('o', "NAME,MAJ:MIN,RM,SIZE,RO,TYPE,MOUNTPOINTS");
   const auto columns = split(columns_text, ',');
   json::array devices;
@@ -138,20 +147,34 @@ Task<int> block_devices(ProcessPtr process, Arguments arguments) {
       const auto key = lower_case(trimmed(column));
       json::value value;
       const auto name = drive.name + "n1";
-      if (key == "name" || key == "kname") value = (options.has('p') ? "/dev/" : "") + name;
-      else if (key == "path") value = "/dev/" + name;
-      else if (key == "size" && options.has('b')) value = static_cast<std::int64_t>(drive.bytes);
-      else if (key == "size") value = fmt::format("{:.1f}T", drive.bytes / 1099511627776);
-      else if (key == "model") value = drive.model;
-      else if (key == "serial") value = drive.serial;
-      else if (key == "type") value = "disk";
-      else if (key == "tran") value = "nvme";
-      else if (key == "rota" || key == "rm" || key == "ro" || key == "hotplug") value = false;
-      else if (key == "vendor" || key == "fstype" || key == "mountpoint") value = nullptr;
-      else if (key == "mountpoints") value = json::array{nullptr};
-      else if (key == "rev") value = "GDC5602Q";
-      else if (key == "log-sec" || key == "phy-sec") value = 512;
-      else value = nullptr;
+      if (key == "name" || key == "kname")
+        value = (options.has('p') ? "/dev/" : "") + name;
+      else if (key == "path")
+        value = "/dev/" + name;
+      else if (key == "size" && options.has('b'))
+        value = static_cast<std::int64_t>(drive.bytes);
+      else if (key == "size")
+        value = fmt::format("{:.1f}T", drive.bytes / 1099511627776);
+      else if (key == "model")
+        value = drive.model;
+      else if (key == "serial")
+        value = drive.serial;
+      else if (key == "type")
+        value = "disk";
+      else if (key == "tran")
+        value = "nvme";
+      else if (key == "rota" || key == "rm" || key == "ro" || key == "hotplug")
+        value = false;
+      else if (key == "vendor" || key == "fstype" || key == "mountpoint")
+        value = nullptr;
+      else if (key == "mountpoints")
+        value = json::array{nullptr};
+      else if (key == "rev")
+        value = "GDC5602Q";
+      else if (key == "log-sec" || key == "phy-sec")
+        value = 512;
+      else
+        value = nullptr;
       text += fmt::format("{:<20} ", value.is_string() ? std::string{value.as_string()}
                                      : value.is_null() ? std::string{}
                                                        : json::serialize(value));
@@ -196,12 +219,14 @@ Task<int> ethernet(ProcessPtr process, Arguments arguments) {
   const auto name = options.operands.empty() ? "" : options.operands[0];
   for (const auto& adapter : hardware(process).adapters) {
     if (adapter.name != name) continue;
-    const auto text = options.has('i')
-                          ? fmt::format("driver: ice\nversion: 6.1.0\nfirmware-version: {}\nbus-info: {}\n",
-                                        adapter.firmware, adapter.pci)
-                          : fmt::format("Settings for {}:\n\tSpeed: 100000Mb/s\n\tDuplex: Full\n\tLink "
-                                        "detected: yes\n",
-                                        name);
+    const auto text =
+        options.has('i')
+            ? fmt::format("driver: ice\nversion: 6.1.0\nfirmware-version: {}\nbus-info: {}\n",
+                          adapter.firmware, adapter.pci)
+            : fmt::format(
+                  "Settings for {}:\n\tSpeed: 100000Mb/s\n\tDuplex: Full\n\tLink "
+                  "detected: yes\n",
+                  name);
     co_await process->say(text);
     co_return 0;
   }

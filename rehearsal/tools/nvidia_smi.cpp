@@ -25,30 +25,50 @@ double watts(const Gpu& gpu) { return 68.0 + gpu.index * 1.37; }
 
 std::string table(const Hardware& hardware, const std::string& now) {
   const std::string rule =
-      "+-----------------------------------------+------------------------+----------------------+\n";
+      "+-----------------------------------------+------------------------+----------------------+"
+      "\n";
   auto text = now + "       \n" +
-              "+-----------------------------------------------------------------------------------------+\n" +
-              fmt::format("| NVIDIA-SMI {0:<22} Driver Version: {0:<14} CUDA Version: 12.4     |\n", driver(hardware)) +
+              "+-----------------------------------------------------------------------------------"
+              "------+\n" +
+              fmt::format("| NVIDIA-SMI {0:<22} Driver Version: {0:<14} CUDA Version: 12.4     |\n",
+                          driver(hardware)) +
               rule +
-              "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
-              "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
-              "|                                         |                        |               MIG M. |\n"
-              "|=========================================+========================+======================|\n";
+              "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile "
+              "Uncorr. ECC |\n"
+              "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  "
+              "Compute M. |\n"
+              "|                                         |                        |               "
+              "MIG M. |\n"
+              "|=========================================+========================+================"
+              "======|\n";
   int index = 0;
   for (const auto& gpu : hardware.gpus) {
-    text += fmt::format("| {:>3}  {:<26} {:>6}  |   {} Off | {:>20} |\n", index++, product(gpu).substr(0, 26), "On", bus_id(gpu), gpu.uncorrected);
-    text += fmt::format("| N/A   {}C    P0            {:>4.0f}W /  700W | {:>8}MiB / {:>6}MiB | {:>7}%      Default |\n",
-                        temperature(gpu), watts(gpu), 1, mebibytes(gpu), 0);
-    text += "|                                         |                        |             Disabled |\n" + rule;
+    text += fmt::format("| {:>3}  {:<26} {:>6}  |   {} Off | {:>20} |\n", index++,
+                        product(gpu).substr(0, 26), "On", bus_id(gpu), gpu.uncorrected);
+    text += fmt::format(
+        "| N/A   {}C    P0            {:>4.0f}W /  700W | {:>8}MiB / {:>6}MiB | {:>7}%      "
+        "Default |\n",
+        temperature(gpu), watts(gpu), 1, mebibytes(gpu), 0);
+    text +=
+        "|                                         |                        |             Disabled "
+        "|\n" +
+        rule;
   }
   return text +
-         "\n+-----------------------------------------------------------------------------------------+\n"
-         "| Processes:                                                                              |\n"
-         "|  GPU   GI   CI        PID   Type   Process name                              GPU Memory |\n"
-         "|        ID   ID                                                               Usage      |\n"
-         "|=========================================================================================|\n"
-         "|  No running processes found                                                             |\n"
-         "+-----------------------------------------------------------------------------------------+\n";
+         "\n+--------------------------------------------------------------------------------------"
+         "---+\n"
+         "| Processes:                                                                             "
+         " |\n"
+         "|  GPU   GI   CI        PID   Type   Process name                              GPU "
+         "Memory |\n"
+         "|        ID   ID                                                               Usage     "
+         " |\n"
+         "|========================================================================================"
+         "=|\n"
+         "|  No running processes found                                                            "
+         " |\n"
+         "+----------------------------------------------------------------------------------------"
+         "-+\n";
 }
 
 std::string identity_xml(const Gpu& gpu, int index) {
@@ -78,7 +98,8 @@ std::string identity_xml(const Gpu& gpu, int index) {
 		<gpu_part_number>2330-885-A1</gpu_part_number>
 		<gpu_module_id>{}</gpu_module_id>
 )",
-                     product(gpu), gpu.serial, gpu.uuid, index, gpu.vbios, gpu.pci.substr(5, 2), gpu.index + 1);
+                     product(gpu), gpu.serial, gpu.uuid, index, gpu.vbios, gpu.pci.substr(5, 2),
+                     gpu.index + 1);
 }
 
 std::string link_xml(const Gpu& gpu) {
@@ -114,18 +135,21 @@ std::string link_xml(const Gpu& gpu) {
 		<fan_speed>N/A</fan_speed>
 		<performance_state>P0</performance_state>
 )",
-                     bus_id(gpu).substr(9, 2), bus_id(gpu).substr(12, 2), bus_id(gpu), gpu.gen_max, gpu.gen, gpu.gen, gpu.gen_max,
-                     gpu.gen_max, gpu.width_max, gpu.width, gpu.remap_pending ? "Yes" : "No");
+                     bus_id(gpu).substr(9, 2), bus_id(gpu).substr(12, 2), bus_id(gpu), gpu.gen_max,
+                     gpu.gen, gpu.gen, gpu.gen_max, gpu.gen_max, gpu.width_max, gpu.width,
+                     gpu.remap_pending ? "Yes" : "No");
 }
 
-constexpr std::array<std::string_view, 9> kReasons{"gpu_idle", "applications_clocks_setting", "sw_power_cap",
-                                                   "hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown",
-                                                   "sync_boost", "sw_thermal_slowdown", "display_clocks_setting"};
+constexpr std::array<std::string_view, 9> kReasons{
+    "gpu_idle",    "applications_clocks_setting", "sw_power_cap",
+    "hw_slowdown", "hw_thermal_slowdown",         "hw_power_brake_slowdown",
+    "sync_boost",  "sw_thermal_slowdown",         "display_clocks_setting"};
 
 std::string memory_xml(const Gpu& gpu) {
   std::string text = "\t\t<clocks_event_reasons>\n";
   for (const auto reason : kReasons)
-    text += fmt::format("\t\t\t<clocks_event_reason_{0}>{1}</clocks_event_reason_{0}>\n", reason, reason == "gpu_idle" ? "Active" : "Not Active");
+    text += fmt::format("\t\t\t<clocks_event_reason_{0}>{1}</clocks_event_reason_{0}>\n", reason,
+                        reason == "gpu_idle" ? "Active" : "Not Active");
   return text + fmt::format(R"(		</clocks_event_reasons>
 		<fb_memory_usage>
 			<total>{} MiB</total>
@@ -160,7 +184,8 @@ std::string ecc_xml(const Gpu& gpu) {
 		</ecc_mode>
 		<ecc_errors>
 )" + counts("volatile") +
-         counts("aggregate") + fmt::format(R"(		</ecc_errors>
+         counts("aggregate") +
+         fmt::format(R"(		</ecc_errors>
 		<retired_pages>
 			<pending_retirement>N/A</pending_retirement>
 		</retired_pages>
@@ -178,7 +203,7 @@ std::string ecc_xml(const Gpu& gpu) {
 			</row_remapper_histogram>
 		</remapped_rows>
 )",
-                                            gpu.remap_pending ? 1 : 0, gpu.remap_pending ? "Yes" : "No");
+                     gpu.remap_pending ? 1 : 0, gpu.remap_pending ? "Yes" : "No");
 }
 
 std::string sensors_xml(const Gpu& gpu) {
@@ -233,13 +258,14 @@ std::string xml(const Hardware& hardware, const std::string& now) {
                           now, driver(hardware), hardware.gpus.size());
   int index = 0;
   for (const auto& gpu : hardware.gpus)
-    text += fmt::format("\t<gpu id=\"{}\">\n", bus_id(gpu)) + identity_xml(gpu, index++) + link_xml(gpu) + memory_xml(gpu) +
-            ecc_xml(gpu) + sensors_xml(gpu) + "\t</gpu>\n\n";
+    text += fmt::format("\t<gpu id=\"{}\">\n", bus_id(gpu)) + identity_xml(gpu, index++) +
+            link_xml(gpu) + memory_xml(gpu) + ecc_xml(gpu) + sensors_xml(gpu) + "\t</gpu>\n\n";
   return text + "</nvidia_smi_log>\n";
 }
 
 /// One field of --query-gpu; nothing where there is no such field.
-std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int index, std::string_view name, bool units) {
+std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int index,
+                                 std::string_view name, bool units) {
   const auto with = [&](auto value, std::string_view unit) {
     return units ? fmt::format("{} {}", value, unit) : fmt::format("{}", value);
   };
@@ -251,8 +277,10 @@ std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int i
   if (name == "driver_version") return driver(hardware);
   if (name == "vbios_version") return gpu.vbios;
   if (name == "count") return std::to_string(hardware.gpus.size());
-  if (name == "pcie.link.gen.current" || name == "pcie.link.gen.gpucurrent") return std::to_string(gpu.gen);
-  if (name == "pcie.link.gen.max" || name == "pcie.link.gen.gpumax") return std::to_string(gpu.gen_max);
+  if (name == "pcie.link.gen.current" || name == "pcie.link.gen.gpucurrent")
+    return std::to_string(gpu.gen);
+  if (name == "pcie.link.gen.max" || name == "pcie.link.gen.gpumax")
+    return std::to_string(gpu.gen_max);
   if (name == "pcie.link.width.current") return std::to_string(gpu.width);
   if (name == "pcie.link.width.max") return std::to_string(gpu.width_max);
   if (name == "memory.total") return with(mebibytes(gpu), "MiB");
@@ -263,7 +291,8 @@ std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int i
   if (name == "power.draw") return with(fmt::format("{:.2f}", watts(gpu)), "W");
   if (name == "power.limit" || name == "power.max_limit") return with("700.00", "W");
   if (name == "utilization.gpu" || name == "utilization.memory") return with(0, "%");
-  if (name == "ecc.mode.current" || name == "persistence_mode" || name == "ecc.mode.pending") return "Enabled";
+  if (name == "ecc.mode.current" || name == "persistence_mode" || name == "ecc.mode.pending")
+    return "Enabled";
   if (name == "mig.mode.current" || name == "mig.mode.pending") return "Disabled";
   if (name.starts_with("ecc.errors.uncorrected")) return std::to_string(gpu.uncorrected);
   if (name.starts_with("ecc.errors.corrected")) return "0";
@@ -271,10 +300,12 @@ std::optional<std::string> field(const Hardware& hardware, const Gpu& gpu, int i
   if (name == "remapped_rows.failure") return "No";
   if (name.starts_with("remapped_rows.")) return "0";
   if (name == "pstate") return "P0";
-  if (name == "clocks.sm" || name == "clocks.gr" || name == "clocks.current.sm") return with(345, "MHz");
+  if (name == "clocks.sm" || name == "clocks.gr" || name == "clocks.current.sm")
+    return with(345, "MHz");
   if (name == "clocks.mem" || name == "clocks.current.memory") return with(2619, "MHz");
   if (name == "compute_cap") return "9.0";
-  if (name == "clocks_event_reasons.active" || name == "clocks_throttle_reasons.active") return "0x0000000000000001";
+  if (name == "clocks_event_reasons.active" || name == "clocks_throttle_reasons.active")
+    return "0x0000000000000001";
   return std::nullopt;
 }
 
@@ -291,7 +322,8 @@ Task<int> query(ProcessPtr process, const Hardware& hardware, std::string fields
     for (const auto name : names) {
       const auto value = field(hardware, gpu, index, trimmed(name), units);
       if (!value) {
-        const auto wrong = fmt::format("Field \"{}\" is not a valid field to query.\n\n", trimmed(name));
+        const auto wrong =
+            fmt::format("Field \"{}\" is not a valid field to query.\n\n", trimmed(name));
         co_await process->say(wrong);
         co_return 2;
       }
@@ -333,8 +365,7 @@ std::string wanted_id(const Arguments& arguments) {
 }  // namespace
 
 Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
-  const auto hardware =
-      chosen(process->host.machine().hardware(), wanted_id(arguments));
+  const auto hardware = chosen(process->host.machine().hardware(), wanted_id(arguments));
   std::string fields, format;
   bool list = false, is_xml = false, log = false, setting = false;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -350,7 +381,8 @@ Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
     co_await process->say("No devices were found\n");
     co_return 6;
   }
-  if (!fields.empty()) co_return co_await query(process, hardware, std::move(fields), std::move(format));
+  if (!fields.empty())
+    co_return co_await query(process, hardware, std::move(fields), std::move(format));
   char now[64];
   const auto seconds = static_cast<std::time_t>(process->now());
   std::tm parts{};
@@ -361,7 +393,8 @@ Task<int> nvidia_smi(ProcessPtr process, Arguments arguments) {
     text = "All done.\n";
   } else if (list) {
     int index = 0;
-    for (const auto& gpu : hardware.gpus) text += fmt::format("GPU {}: {} (UUID: {})\n", index++, product(gpu), gpu.uuid);
+    for (const auto& gpu : hardware.gpus)
+      text += fmt::format("GPU {}: {} (UUID: {})\n", index++, product(gpu), gpu.uuid);
   } else if (is_xml && log) {
     text = xml(hardware, now);
   } else {

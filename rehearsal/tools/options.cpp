@@ -53,11 +53,14 @@ Options parse_options(const Arguments& arguments, std::string_view letters,
 
 std::optional<double> parse_size(std::string_view text) {
   double factor = 1;
-  if (text.ends_with("iB")) text.remove_suffix(2);
-  else if (text.ends_with('B') || (text.ends_with('b') && text.size() > 1)) text.remove_suffix(1);
+  if (text.ends_with("iB"))
+    text.remove_suffix(2);
+  else if (text.ends_with('B') || (text.ends_with('b') && text.size() > 1))
+    text.remove_suffix(1);
   if (text.empty()) return std::nullopt;
   constexpr std::string_view kSteps{"kmgt"};
-  const auto step = kSteps.find(static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
+  const auto step =
+      kSteps.find(static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
   if (step != kSteps.npos) {
     for (std::size_t i = 0; i <= step; ++i) factor *= 1024;
     text.remove_suffix(1);

@@ -140,13 +140,14 @@ Task<int> pass_through(ProcessPtr process, Arguments arguments) {
       continue;
     }
     if (!word.starts_with('-')) break;
-    const bool value = (sudo && (word == "-u" || word == "-g" || word == "-C" || word == "-p")) ||
-                       (!sudo && ((std::ranges::find(kValued, std::string_view{word}) != kValued.end()) ||
-                                  (nice && word == "-n")));
+    const bool value =
+        (sudo && (word == "-u" || word == "-g" || word == "-C" || word == "-p")) ||
+        (!sudo && ((std::ranges::find(kValued, std::string_view{word}) != kValued.end()) ||
+                   (nice && word == "-n")));
     if (value) ++i;
   }
   if (arguments[0].ends_with("taskset") && i < arguments.size()) ++i;
-  if (i >= arguments.size()) co_return sudo && arguments.size() > 1 ? 0 : 1;
+  if (i >= arguments.size()) co_return sudo&& arguments.size() > 1 ? 0 : 1;
   Arguments rest{arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end()};
   co_return co_await run_program(process, std::move(rest), arguments[0]);
 }
@@ -195,8 +196,10 @@ Task<int> timeout(ProcessPtr process, Arguments arguments) {
       ++i;
       break;
     }
-    if (word == "--foreground") foreground = true;
-    else if (word == "--preserve-status" || word == "-p") preserve = true;
+    if (word == "--foreground")
+      foreground = true;
+    else if (word == "--preserve-status" || word == "-p")
+      preserve = true;
     else if (word.starts_with("-k") || word.starts_with("--kill-after"))
       kill_after = parse_span(value("-k", "--kill-after"));
     else if (word.starts_with("-s") || word.starts_with("--signal"))
@@ -251,7 +254,8 @@ Task<int> kill(ProcessPtr process, Arguments arguments) {
   int which = 15;
   std::size_t i = 1;
   if (arguments.size() > 1 && arguments[1] == "-l") {
-    co_await process->say("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n");
+    co_await process->say(
+        "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM\n");
     co_return 0;
   }
   if (i < arguments.size() && arguments[i] == "-s" && i + 1 < arguments.size()) {
@@ -271,8 +275,7 @@ Task<int> kill(ProcessPtr process, Arguments arguments) {
   for (; i < arguments.size(); ++i) {
     const auto target = number<int>(arguments[i]);
     const bool own_group = target && *target == 0;
-    const bool there =
-        target && process->host.signal(own_group ? -process->group : *target, which);
+    const bool there = target && process->host.signal(own_group ? -process->group : *target, which);
     if (there) continue;
     co_await process->complain("sh: 1: kill: No such process\n");
     status = 1;
@@ -294,13 +297,20 @@ Task<int> processes(ProcessPtr process, Arguments arguments) {
     std::string line;
     for (const auto column : split(columns, ',')) {
       if (!line.empty()) line += " ";
-      if (column == "pid") line += fmt::format("{:>7}", pid);
-      else if (column == "ppid") line += fmt::format("{:>7}", one->parent);
-      else if (column == "pgid" || column == "pgrp") line += fmt::format("{:>7}", one->group);
-      else if (column == "sid" || column == "sess") line += fmt::format("{:>7}", one->session);
-      else if (column == "stat" || column == "state" || column == "s") line += "S";
-      else if (column == "lstart") line += "Thu Jan  1 00:00:00 1970";
-      else line += one->command;
+      if (column == "pid")
+        line += fmt::format("{:>7}", pid);
+      else if (column == "ppid")
+        line += fmt::format("{:>7}", one->parent);
+      else if (column == "pgid" || column == "pgrp")
+        line += fmt::format("{:>7}", one->group);
+      else if (column == "sid" || column == "sess")
+        line += fmt::format("{:>7}", one->session);
+      else if (column == "stat" || column == "state" || column == "s")
+        line += "S";
+      else if (column == "lstart")
+        line += "Thu Jan  1 00:00:00 1970";
+      else
+        line += one->command;
     }
     text += line + "\n";
   }

@@ -8,18 +8,30 @@ namespace cupel::rehearsal {
 
 std::string_view error_text(int error) {
   switch (error) {
-    case ENOENT: return "No such file or directory";
-    case EISDIR: return "Is a directory";
-    case ENOTDIR: return "Not a directory";
-    case EACCES: return "Permission denied";
-    case ENOSPC: return "No space left on device";
-    case EEXIST: return "File exists";
-    case ENOTEMPTY: return "Directory not empty";
-    case EIO: return "Input/output error";
-    case EPIPE: return "Broken pipe";
-    case EBADF: return "Bad file descriptor";
-    case ELOOP: return "Too many levels of symbolic links";
-    default: return "Error";
+    case ENOENT:
+      return "No such file or directory";
+    case EISDIR:
+      return "Is a directory";
+    case ENOTDIR:
+      return "Not a directory";
+    case EACCES:
+      return "Permission denied";
+    case ENOSPC:
+      return "No space left on device";
+    case EEXIST:
+      return "File exists";
+    case ENOTEMPTY:
+      return "Directory not empty";
+    case EIO:
+      return "Input/output error";
+    case EPIPE:
+      return "Broken pipe";
+    case EBADF:
+      return "Bad file descriptor";
+    case ELOOP:
+      return "Too many levels of symbolic links";
+    default:
+      return "Error";
   }
 }
 

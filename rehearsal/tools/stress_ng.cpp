@@ -39,19 +39,31 @@ Request read_request(const Arguments& arguments, int threads) {
       const auto count = number<int>(value()).value_or(1);
       request.stressors.push_back({std::move(name), count > 0 ? count : threads, rate});
     };
-    if (word == "--cpu" || word == "-c") add("cpu", 1053.8);
-    else if (word == "--vm" || word == "-m") add("vm", 35926.9);
-    else if (word == "--matrix") add("matrix", 4200);
-    else if (word == "--cache" || word == "-C") add("cache", 120);
-    else if (word == "--memrate") add("memrate", 88);
-    else if (word == "--stream") add("stream", 31);
-    else if (word == "--timeout" || word == "-t") request.span = parse_span(value()).value_or(VirtualTime{86400});
-    else if (word == "--yaml" || word == "-Y") request.yaml = value();
-    else if (word == "--verify") request.verify = true;
-    else if (word == "--metrics") request.metrics = true;
-    else if (word == "--metrics-brief") request.metrics = request.brief = true;
+    if (word == "--cpu" || word == "-c")
+      add("cpu", 1053.8);
+    else if (word == "--vm" || word == "-m")
+      add("vm", 35926.9);
+    else if (word == "--matrix")
+      add("matrix", 4200);
+    else if (word == "--cache" || word == "-C")
+      add("cache", 120);
+    else if (word == "--memrate")
+      add("memrate", 88);
+    else if (word == "--stream")
+      add("stream", 31);
+    else if (word == "--timeout" || word == "-t")
+      request.span = parse_span(value()).value_or(VirtualTime{86400});
+    else if (word == "--yaml" || word == "-Y")
+      request.yaml = value();
+    else if (word == "--verify")
+      request.verify = true;
+    else if (word == "--metrics")
+      request.metrics = true;
+    else if (word == "--metrics-brief")
+      request.metrics = request.brief = true;
     else if (word == "--vm-bytes" || word == "--vm-method" || word == "--cpu-method" ||
-             word == "--temp-path" || word == "--log-file" || word == "--taskset" || word == "--vm-hang")
+             word == "--temp-path" || word == "--log-file" || word == "--taskset" ||
+             word == "--vm-hang")
       value();
   }
   return request;
@@ -60,16 +72,16 @@ Request read_request(const Arguments& arguments, int threads) {
 std::string metrics_lines(const Request& request, int number, double took) {
   const auto prefix = fmt::format("stress-ng: metrc: [{}] ", number);
   const bool whole = !request.brief;
-  auto text =
-      prefix +
-      "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s" +
-      (whole ? " CPU used per       RSS Max\n" : "\n") + prefix +
-      "                          (secs)    (secs)    (secs)   (real time) (usr+sys time)" +
-      (whole ? " instance (%)          (KB)\n" : "\n");
+  auto text = prefix +
+              "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s" +
+              (whole ? " CPU used per       RSS Max\n" : "\n") + prefix +
+              "                          (secs)    (secs)    (secs)   (real time) (usr+sys time)" +
+              (whole ? " instance (%)          (KB)\n" : "\n");
   for (const auto& each : request.stressors) {
     const double operations = each.rate * each.instances * took, cpu = took * each.instances;
-    text += prefix + fmt::format("{:<13} {:>9.0f} {:>9.2f} {:>9.2f} {:>9.2f} {:>13.2f} {:>14.2f}", each.name,
-                                 operations, took, cpu * 0.99, cpu * 0.01, operations / took, operations / cpu);
+    text += prefix + fmt::format("{:<13} {:>9.0f} {:>9.2f} {:>9.2f} {:>9.2f} {:>13.2f} {:>14.2f}",
+                                 each.name, operations, took, cpu * 0.99, cpu * 0.01,
+                                 operations / took, operations / cpu);
     text += whole ? fmt::format(" {:>12.2f} {:>13}\n", 99.98, 6516) : "\n";
   }
   return text;
@@ -78,19 +90,25 @@ std::string metrics_lines(const Request& request, int number, double took) {
 std::string yaml_text(const Request& request, Process& process, double took) {
   const auto& hardware = process.host.machine().hardware();
   auto text = fmt::format(
-      "---\nsystem-info:\n      stress-ng-version: 0.15.06\n      run-by: root\n      epoch-secs: {:.0f}\n"
-      "      hostname: {}\n      sysname: Linux\n      nodename: {}\n      release: {}\n      machine: "
-      "x86_64\n      totalram: {:.0f}\n      cpus: {}\n      cpus-online: {}\n      ticks-per-second: "
+      "---\nsystem-info:\n      stress-ng-version: 0.15.06\n      run-by: root\n      epoch-secs: "
+      "{:.0f}\n"
+      "      hostname: {}\n      sysname: Linux\n      nodename: {}\n      release: {}\n      "
+      "machine: "
+      "x86_64\n      totalram: {:.0f}\n      cpus: {}\n      cpus-online: {}\n      "
+      "ticks-per-second: "
       "100\n\nmetrics:\n",
       process.now(), hardware.node, hardware.node, kKernelRelease, hardware.memory_bytes() * 0.985,
       hardware.threads(), hardware.threads());
   for (const auto& each : request.stressors) {
     const double operations = each.rate * each.instances * took, cpu = took * each.instances;
     text += fmt::format(
-        "    - stressor: {}\n      bogo-ops: {:.0f}\n      bogo-ops-per-second-usr-sys-time: {:.6f}\n      "
-        "bogo-ops-per-second-real-time: {:.6f}\n      wall-clock-time: {:.6f}\n      user-time: {:.6f}\n      "
+        "    - stressor: {}\n      bogo-ops: {:.0f}\n      bogo-ops-per-second-usr-sys-time: "
+        "{:.6f}\n      "
+        "bogo-ops-per-second-real-time: {:.6f}\n      wall-clock-time: {:.6f}\n      user-time: "
+        "{:.6f}\n      "
         "system-time: {:.6f}\n      cpu-usage-per-instance: {:.6f}\n      max-rss: 6516\n\n",
-        each.name, operations, operations / cpu, operations / took, took, cpu * 0.99, cpu * 0.01, 99.98);
+        each.name, operations, operations / cpu, operations / took, took, cpu * 0.99, cpu * 0.01,
+        99.98);
   }
   return text + "...\n";
 }
@@ -110,8 +128,9 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
   std::string hogs;
   for (const auto& each : request.stressors)
     hogs += fmt::format("{}{} {}", hogs.empty() ? "" : ", ", each.instances, each.name);
-  const auto start = info + fmt::format("setting to a {:.0f} second run per stressor\n", request.span.count()) +
-                     info + "dispatching hogs: " + hogs + "\n";
+  const auto start =
+      info + fmt::format("setting to a {:.0f} second run per stressor\n", request.span.count()) +
+      info + "dispatching hogs: " + hogs + "\n";
   co_await process->complain(start);
 
   const auto* fault = find_fault(machine.faults(), FaultKind::memory_errors);
@@ -124,11 +143,14 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
   if (fails)
     for (const auto& each : request.stressors)
       if (each.name == "vm")
-        text += fmt::format("stress-ng: fail:  [{0}] vm: detected {1} bit errors while stressing memory\n"
-                            "stress-ng: error: [{0}] vm: [{2}] terminated with an error, exit status=2 (stressor failed)\n",
-                            process->number, fault->errors.value_or(2), process->number + 1);
+        text += fmt::format(
+            "stress-ng: fail:  [{0}] vm: detected {1} bit errors while stressing memory\n"
+            "stress-ng: error: [{0}] vm: [{2}] terminated with an error, exit status=2 (stressor "
+            "failed)\n",
+            process->number, fault->errors.value_or(2), process->number + 1);
   if (request.metrics) text += metrics_lines(request, process->number, took);
-  text += fails ? fmt::format("stress-ng: info:  [{}] unsuccessful run completed in {:.2f}s\n", process->number, took)
+  text += fails ? fmt::format("stress-ng: info:  [{}] unsuccessful run completed in {:.2f}s\n",
+                              process->number, took)
                 : info + fmt::format("successful run completed in {:.2f}s\n", took);
   co_await process->complain(text);
   if (!request.yaml.empty()) {

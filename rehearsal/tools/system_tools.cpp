@@ -17,7 +17,8 @@ Task<int> kernel_name(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "asnrvmopi");
   std::string text;
   const auto add = [&](char letter, std::string_view value) {
-    const bool wanted = options.has(letter) || options.has('a') || (letter == 's' && options.set.empty());
+    const bool wanted =
+        options.has(letter) || options.has('a') || (letter == 's' && options.set.empty());
     if (wanted) text += (text.empty() ? "" : " ") + std::string{value};
   };
   add('s', "Linux");
@@ -40,9 +41,12 @@ Task<int> host_name(ProcessPtr process, Arguments) {
 Task<int> user(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "ungG");
   const bool name = arguments[0].ends_with("whoami") || options.has('n');
-  if (name) co_await process->say("root\n");
-  else if (!options.set.empty()) co_await process->say("0\n");
-  else co_await process->say("uid=0(root) gid=0(root) groups=0(root)\n");
+  if (name)
+    co_await process->say("root\n");
+  else if (!options.set.empty())
+    co_await process->say("0\n");
+  else
+    co_await process->say("uid=0(root) gid=0(root) groups=0(root)\n");
   co_return 0;
 }
 
@@ -51,18 +55,23 @@ Task<int> date(ProcessPtr process, Arguments arguments) {
   double when = process->now();
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i].starts_with('+')) format = arguments[i].substr(1);
-    if (arguments[i].starts_with("-I") || arguments[i].starts_with("--iso-8601")) format = "%Y-%m-%dT%H:%M:%S+00:00";
+    if (arguments[i].starts_with("-I") || arguments[i].starts_with("--iso-8601"))
+      format = "%Y-%m-%dT%H:%M:%S+00:00";
     if (arguments[i] == "-d" && i + 1 < arguments.size() && arguments[i + 1].starts_with('@'))
       when = number<double>(std::string_view{arguments[++i]}.substr(1)).value_or(when);
   }
-  const auto nanoseconds = fmt::format("{:09d}", static_cast<long>((when - std::floor(when)) * 1e9));
-  for (auto at = format.find("%N"); at != format.npos; at = format.find("%N")) format.replace(at, 2, nanoseconds);
-  for (auto at = format.find("%3N"); at != format.npos; at = format.find("%3N")) format.replace(at, 3, nanoseconds.substr(0, 3));
+  const auto nanoseconds =
+      fmt::format("{:09d}", static_cast<long>((when - std::floor(when)) * 1e9));
+  for (auto at = format.find("%N"); at != format.npos; at = format.find("%N"))
+    format.replace(at, 2, nanoseconds);
+  for (auto at = format.find("%3N"); at != format.npos; at = format.find("%3N"))
+    format.replace(at, 3, nanoseconds.substr(0, 3));
   const auto seconds = static_cast<std::time_t>(when);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char buffer[256] = "";
-  for (auto at = format.find("%s"); at != format.npos; at = format.find("%s")) format.replace(at, 2, std::to_string(seconds));
+  for (auto at = format.find("%s"); at != format.npos; at = format.find("%s"))
+    format.replace(at, 2, std::to_string(seconds));
   const auto size = std::strftime(buffer, sizeof buffer, format.c_str(), &parts);
   const auto line = std::string{buffer, size} + "\n";
   co_await process->say(line);
@@ -70,7 +79,8 @@ Task<int> date(ProcessPtr process, Arguments arguments) {
 }
 
 Task<int> space(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "khPB:mTt:", {{"output", 'o'}, {"block-size", 'B'}});
+  const auto options =
+      parse_options(arguments, "khPB:mTt:", {{"output", 'o'}, {"block-size", 'B'}});
   auto& disk = process->disk();
   // The disk looks as large as a node's; what it really holds is bounded much lower.
   const double total = 1.8e12, used = 4.1e10 + static_cast<double>(disk.used());
@@ -84,7 +94,8 @@ Task<int> space(ProcessPtr process, Arguments arguments) {
     co_return 0;
   }
   const auto text = fmt::format(
-      "{:<14} {:>12} {:>12} {:>12} {:>4} Mounted on\n{:<14} {:>12.0f} {:>12.0f} {:>12.0f} {:>3.0f}% /\n",
+      "{:<14} {:>12} {:>12} {:>12} {:>4} Mounted on\n{:<14} {:>12.0f} {:>12.0f} {:>12.0f} "
+      "{:>3.0f}% /\n",
       "Filesystem", options.has('P') ? "1024-blocks" : "1K-blocks", "Used", "Available", "Use%",
       "/dev/md0", total / unit, used / unit, (total - used) / unit, used / total * 100);
   co_await process->say(text);
@@ -93,7 +104,8 @@ Task<int> space(ProcessPtr process, Arguments arguments) {
 
 Task<int> uptime(ProcessPtr process, Arguments arguments) {
   const auto minutes = static_cast<long>((process->now() - process->host.booted_at()) / 60);
-  auto text = fmt::format(" 12:00:00 up {}:{:02d},  0 users,  load average: 0.08, 0.03, 0.01\n", minutes / 60, minutes % 60);
+  auto text = fmt::format(" 12:00:00 up {}:{:02d},  0 users,  load average: 0.08, 0.03, 0.01\n",
+                          minutes / 60, minutes % 60);
   if (arguments.size() > 1 && arguments[1] == "-s") {
     const auto seconds = static_cast<std::time_t>(process->host.booted_at());
     std::tm parts{};
@@ -114,12 +126,17 @@ Task<int> processors(ProcessPtr process, Arguments) {
 
 Task<int> memory(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "bkmght");
-  const double unit = options.has('b') ? 1 : options.has('m') ? 1048576 : options.has('g') ? 1073741824 : 1024;
+  const double unit = options.has('b')   ? 1
+                      : options.has('m') ? 1048576
+                      : options.has('g') ? 1073741824
+                                         : 1024;
   const double total = hardware(process).memory_bytes() * 0.985 / unit;
   const auto text = fmt::format(
-      "{:>20} {:>11} {:>11} {:>11} {:>11} {:>11}\nMem:  {:>14.0f} {:>11.0f} {:>11.0f} {:>11} {:>11.0f} {:>11.0f}\n"
+      "{:>20} {:>11} {:>11} {:>11} {:>11} {:>11}\nMem:  {:>14.0f} {:>11.0f} {:>11.0f} {:>11} "
+      "{:>11.0f} {:>11.0f}\n"
       "Swap: {:>14} {:>11} {:>11}\n",
-      "total", "used", "free", "shared", "buff/cache", "available", total, total * 0.01, total * 0.98, 0, total * 0.01, total * 0.98, 0, 0, 0);
+      "total", "used", "free", "shared", "buff/cache", "available", total, total * 0.01,
+      total * 0.98, 0, total * 0.01, total * 0.98, 0, 0, 0);
   co_await process->say(text);
   co_return 0;
 }
@@ -131,8 +148,10 @@ Task<int> kernel_log(ProcessPtr process, Arguments) {
 }
 
 Task<int> service(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "q", {{"no-pager", 'n'}, {"quiet", 'q'}, {"no-legend", 'l'}});
-  const bool running = options.operands.size() > 1 && (options.operands[1].contains("nvidia") || options.operands[1].contains("ssh"));
+  const auto options =
+      parse_options(arguments, "q", {{"no-pager", 'n'}, {"quiet", 'q'}, {"no-legend", 'l'}});
+  const bool running = options.operands.size() > 1 && (options.operands[1].contains("nvidia") ||
+                                                       options.operands[1].contains("ssh"));
   if (!options.operands.empty() && options.operands[0] == "is-active") {
     co_await process->say(running ? "active\n" : "inactive\n");
     co_return running ? 0 : 3;
@@ -153,7 +172,8 @@ Task<int> turn_off(ProcessPtr process, Arguments) {
 Task<int> configuration(ProcessPtr process, Arguments arguments) {
   const auto name = arguments.size() > 1 ? arguments[1] : "";
   std::string line = "undefined\n";
-  if (name == "_NPROCESSORS_ONLN" || name == "_NPROCESSORS_CONF") line = fmt::format("{}\n", hardware(process).threads());
+  if (name == "_NPROCESSORS_ONLN" || name == "_NPROCESSORS_CONF")
+    line = fmt::format("{}\n", hardware(process).threads());
   if (name == "PAGE_SIZE" || name == "PAGESIZE") line = "4096\n";
   if (name == "CLK_TCK") line = "100\n";
   co_await process->say(line);
@@ -164,23 +184,35 @@ Task<int> cpu_list(ProcessPtr process, Arguments) {
   const auto& machine = hardware(process);
   const auto text = fmt::format(
       "Architecture:            x86_64\nCPU(s):                  {}\nModel name:              {}\n"
-      "Thread(s) per core:      2\nCore(s) per socket:      {}\nSocket(s):               {}\nNUMA node(s):            {}\n",
-      machine.threads(), machine.cpus.empty() ? "unknown" : machine.cpus[0].model, machine.cpus.empty() ? 1 : machine.cpus[0].cores,
-      machine.cpus.size(), machine.cpus.size());
+      "Thread(s) per core:      2\nCore(s) per socket:      {}\nSocket(s):               {}\nNUMA "
+      "node(s):            {}\n",
+      machine.threads(), machine.cpus.empty() ? "unknown" : machine.cpus[0].model,
+      machine.cpus.empty() ? 1 : machine.cpus[0].cores, machine.cpus.size(), machine.cpus.size());
   co_await process->say(text);
   co_return 0;
 }
 
-constexpr std::array<Tool, 20> kTools{{{"uname", kernel_name}, {"hostname", host_name}, {"id", user},
-                                       {"whoami", user}, {"date", date}, {"df", space},
-                                       {"uptime", uptime}, {"nproc", processors}, {"free", memory},
-                                       {"dmesg", kernel_log}, {"systemctl", service},
-                                       {"reboot", restart}, {"poweroff", turn_off},
-                                       {"shutdown", turn_off}, {"getconf", configuration},
-                                       {"lscpu", cpu_list}, {"journalctl", kernel_log},
-                                       {"modprobe", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
-                                       {"mount", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
-                                       {"logger", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }}}};
+constexpr std::array<Tool, 20> kTools{
+    {{"uname", kernel_name},
+     {"hostname", host_name},
+     {"id", user},
+     {"whoami", user},
+     {"date", date},
+     {"df", space},
+     {"uptime", uptime},
+     {"nproc", processors},
+     {"free", memory},
+     {"dmesg", kernel_log},
+     {"systemctl", service},
+     {"reboot", restart},
+     {"poweroff", turn_off},
+     {"shutdown", turn_off},
+     {"getconf", configuration},
+     {"lscpu", cpu_list},
+     {"journalctl", kernel_log},
+     {"modprobe", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
+     {"mount", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
+     {"logger", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }}}};
 
 }  // namespace
 

@@ -34,9 +34,9 @@ Task<int> cat(ProcessPtr process, Arguments arguments) {
       const auto node = process->disk().find(process->path(operand));
       if (node && !node->is_folder()) file = open_inode(process->disk(), node, false);
       if (!file)
-        status = co_await complain(process, "cat",
-                                   operand + ": " +
-                                       (node ? "Is a directory" : "No such file or directory"));
+        status = co_await complain(
+            process, "cat",
+            operand + ": " + (node ? "Is a directory" : "No such file or directory"));
     }
     // Piece by piece: what comes through a pipe must not wait for its end.
     while (file && process->fatal() == 0) {
@@ -59,8 +59,8 @@ Task<int> head(ProcessPtr process, Arguments arguments) {
     arguments[1] = "-n" + arguments[1].substr(1);
   const auto options = parse_options(arguments, "n:c:q", {{"lines", 'n'}, {"bytes", 'c'}});
   const bool bytes = options.has('c');
-  auto limit = static_cast<std::int64_t>(
-      parse_size(options.value(bytes ? 'c' : 'n', "10")).value_or(10));
+  auto limit =
+      static_cast<std::int64_t>(parse_size(options.value(bytes ? 'c' : 'n', "10")).value_or(10));
   const auto value = options.value(bytes ? 'c' : 'n', "10");
   const bool from_end = value.starts_with('-');
   if (from_end) limit = number<std::int64_t>(value.substr(1)).value_or(0);
@@ -68,7 +68,8 @@ Task<int> head(ProcessPtr process, Arguments arguments) {
     // Reads no more than it must: the source may never end.
     while (limit > 0 && process->fatal() == 0) {
       std::string piece;
-      const auto want = bytes ? static_cast<std::size_t>(std::min<std::int64_t>(limit, 65536)) : 4096u;
+      const auto want =
+          bytes ? static_cast<std::size_t>(std::min<std::int64_t>(limit, 65536)) : 4096u;
       const int error = co_await process->read(0, piece, want);
       if (error != 0 || piece.empty()) break;
       std::size_t keep = piece.size();
@@ -90,7 +91,8 @@ Task<int> head(ProcessPtr process, Arguments arguments) {
     if (!node || node->kind != Inode::Kind::device || !bytes) continue;
     std::string piece;
     auto file = open_inode(process->disk(), node, false);
-    co_await file->read(*process, piece, static_cast<std::size_t>(std::min<std::int64_t>(limit, 64 << 20)));
+    co_await file->read(*process, piece,
+                        static_cast<std::size_t>(std::min<std::int64_t>(limit, 64 << 20)));
     co_await process->say(piece);
     co_return 0;
   }
@@ -119,7 +121,8 @@ std::string tail_of(std::string_view text, bool bytes, const std::string& value)
   const auto bare = value.starts_with('+') || value.starts_with('-') ? value.substr(1) : value;
   const auto count = static_cast<std::size_t>(parse_size(bare).value_or(10));
   if (bytes) {
-    if (from_start) return std::string{text.substr(std::min(text.size(), std::max<std::size_t>(count, 1) - 1))};
+    if (from_start)
+      return std::string{text.substr(std::min(text.size(), std::max<std::size_t>(count, 1) - 1))};
     return std::string{text.substr(text.size() - std::min(text.size(), count))};
   }
   const auto all = whole_lines(text);
@@ -213,13 +216,15 @@ Task<int> sort(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "nruk:t:Vfbo:s");
   const auto sources = co_await read_sources(process, "sort", options.operands);
   std::string all;
-  for (const auto& source : sources.all) all += source.bytes + (source.bytes.ends_with('\n') || source.bytes.empty() ? "" : "\n");
+  for (const auto& source : sources.all)
+    all += source.bytes + (source.bytes.ends_with('\n') || source.bytes.empty() ? "" : "\n");
   auto kept = lines(all);
   const auto key = options.value('k');
   std::size_t field = 0;
   std::from_chars(key.data(), key.data() + key.size(), field);
   const char separator = options.has('t') ? options.value('t')[0] : '\0';
-  const bool numeric = options.has('n') || key.contains('n'), reverse = options.has('r') || key.contains('r');
+  const bool numeric = options.has('n') || key.contains('n'),
+             reverse = options.has('r') || key.contains('r');
   const auto less = [&](std::string_view a, std::string_view b) {
     const auto x = key_of(a, field, separator), y = key_of(b, field, separator);
     if (numeric && leading_number(x) != leading_number(y))
@@ -230,7 +235,8 @@ Task<int> sort(ProcessPtr process, Arguments arguments) {
   std::ranges::stable_sort(kept, [&](auto a, auto b) { return reverse ? less(b, a) : less(a, b); });
   if (options.has('u')) {
     const auto same = std::ranges::unique(kept, [&](auto a, auto b) {
-      return numeric ? leading_number(key_of(a, field, separator)) == leading_number(key_of(b, field, separator))
+      return numeric ? leading_number(key_of(a, field, separator)) ==
+                           leading_number(key_of(b, field, separator))
                      : key_of(a, field, separator) == key_of(b, field, separator);
     });
     kept.erase(same.begin(), same.end());
@@ -251,8 +257,10 @@ Task<int> uniq(ProcessPtr process, Arguments arguments) {
       auto end = i + 1;
       while (end < all.size() && all[end] == all[i]) ++end;
       const bool shown = (!options.has('d') || end - i > 1) && (!options.has('u') || end - i == 1);
-      if (shown && options.has('c')) text += fmt::format("{:>7} {}\n", end - i, all[i]);
-      else if (shown) text += std::string{all[i]} + "\n";
+      if (shown && options.has('c'))
+        text += fmt::format("{:>7} {}\n", end - i, all[i]);
+      else if (shown)
+        text += std::string{all[i]} + "\n";
       i = end;
     }
   }
@@ -265,8 +273,8 @@ bool in_list(const std::string& list, std::size_t position) {
   for (const auto part : split(list, ',')) {
     const auto dash = part.find('-');
     const auto low = number<std::size_t>(part.substr(0, dash)).value_or(1);
-    const auto high = dash == part.npos ? low
-                                        : number<std::size_t>(part.substr(dash + 1)).value_or(SIZE_MAX);
+    const auto high =
+        dash == part.npos ? low : number<std::size_t>(part.substr(dash + 1)).value_or(SIZE_MAX);
     if (position >= low && position <= high) return true;
   }
   return false;
@@ -275,8 +283,10 @@ bool in_list(const std::string& list, std::size_t position) {
 Task<int> cut(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "d:f:c:b:s", {{"delimiter", 'd'}, {"fields", 'f'}});
   const auto sources = co_await read_sources(process, "cut", options.operands);
-  const char separator = options.has('d') && !options.value('d').empty() ? options.value('d')[0] : '\t';
-  const auto list = options.has('f') ? options.value('f') : options.value(options.has('c') ? 'c' : 'b');
+  const char separator =
+      options.has('d') && !options.value('d').empty() ? options.value('d')[0] : '\t';
+  const auto list =
+      options.has('f') ? options.value('f') : options.value(options.has('c') ? 'c' : 'b');
   std::string text;
   for (const auto& source : sources.all)
     for (const auto line : lines(source.bytes)) {
@@ -304,7 +314,8 @@ Task<int> cut(ProcessPtr process, Arguments arguments) {
 
 std::string expanded_set(std::string_view set) {
   std::string all;
-  for (const auto& [name, from, to] : std::initializer_list<std::tuple<std::string_view, char, char>>{
+  for (const auto& [name, from, to] :
+       std::initializer_list<std::tuple<std::string_view, char, char>>{
            {"[:lower:]", 'a', 'z'}, {"[:upper:]", 'A', 'Z'}, {"[:digit:]", '0', '9'}})
     if (set == name) {
       for (char c = from; c <= to; ++c) all += c;
@@ -320,7 +331,8 @@ std::string expanded_set(std::string_view set) {
         while (i + 1 < set.size() && set[i + 1] == '0') ++i;
     }
     if (i + 2 < set.size() && set[i + 1] == '-') {
-      for (int each = static_cast<unsigned char>(c); each <= static_cast<unsigned char>(set[i + 2]); ++each)
+      for (int each = static_cast<unsigned char>(c); each <= static_cast<unsigned char>(set[i + 2]);
+           ++each)
         all += static_cast<char>(each);
       i += 2;
       continue;
@@ -348,7 +360,8 @@ Task<int> translate(ProcessPtr process, Arguments arguments) {
     const auto at = from.find(c);
     if (at != from.npos && options.has('d')) continue;
     const char changed = at == from.npos || to.empty() ? c : to[std::min(at, to.size() - 1)];
-    const bool again = options.has('s') && !text.empty() && text.back() == changed && squeezed.contains(changed);
+    const bool again =
+        options.has('s') && !text.empty() && text.back() == changed && squeezed.contains(changed);
     if (!again) text += changed;
   }
   co_await process->say(text);
@@ -366,19 +379,22 @@ Task<int> sequence(ProcessPtr process, Arguments arguments) {
   constexpr std::size_t kMost = 1u << 20;
   std::string text;
   std::size_t count = 0;
-  for (auto i = first; step != 0 && (step > 0 ? i <= last : i >= last) && count < kMost; i += step, ++count)
+  for (auto i = first; step != 0 && (step > 0 ? i <= last : i >= last) && count < kMost;
+       i += step, ++count)
     text += std::to_string(i) + "\n";
   co_await process->say(text);
   co_return 0;
 }
 
 Task<int> digest(ProcessPtr process, Arguments arguments) {
-  const auto options = parse_options(arguments, "cbw", {{"check", 'c'}, {"status", 's'}, {"quiet", 'q'}, {"strict", 'S'}});
+  const auto options = parse_options(
+      arguments, "cbw", {{"check", 'c'}, {"status", 's'}, {"quiet", 'q'}, {"strict", 'S'}});
   const auto sources = co_await read_sources(process, "sha256sum", options.operands);
   std::string text;
   bool good = sources.good;
   if (!options.has('c')) {
-    for (const auto& source : sources.all) text += sha256_hex(source.bytes) + "  " + source.name + "\n";
+    for (const auto& source : sources.all)
+      text += sha256_hex(source.bytes) + "  " + source.name + "\n";
     co_await process->say(text);
     co_return good ? 0 : 1;
   }

@@ -107,8 +107,9 @@ TEST(BmcServerTest, IsGoneWhileItRestartsAndThenBack) {
   Browser browser{bench.node(0).bmc.endpoint};
   browser.log_in(bench.node(0));
 
-  EXPECT_EQ(browser.ask("POST", "/redfish/v1/Managers/BMC/Actions/Manager.Reset",
-                        R"({"ResetType": "ForceRestart"})")
+  EXPECT_EQ(browser
+                .ask("POST", "/redfish/v1/Managers/BMC/Actions/Manager.Reset",
+                     R"({"ResetType": "ForceRestart"})")
                 .status,
             204);
 

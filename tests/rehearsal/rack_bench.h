@@ -70,15 +70,24 @@ class RackBench {
   std::vector<std::string> ssh_line(std::size_t index, const std::string& command) const {
     const auto& endpoint = node(index).ssh.endpoint;
     return {"ssh",
-            "-F", "none",
-            "-o", "BatchMode=yes",
-            "-o", "IdentitiesOnly=yes",
-            "-o", "StrictHostKeyChecking=accept-new",
-            "-o", "LogLevel=ERROR",
-            "-o", "ConnectTimeout=10",
-            "-o", "UserKnownHostsFile=" + (folder.path() / "known_hosts").string(),
-            "-i", node(index).ssh.key_file,
-            "-p", std::to_string(endpoint.port),
+            "-F",
+            "none",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "IdentitiesOnly=yes",
+            "-o",
+            "StrictHostKeyChecking=accept-new",
+            "-o",
+            "LogLevel=ERROR",
+            "-o",
+            "ConnectTimeout=10",
+            "-o",
+            "UserKnownHostsFile=" + (folder.path() / "known_hosts").string(),
+            "-i",
+            node(index).ssh.key_file,
+            "-p",
+            std::to_string(endpoint.port),
             "root@" + endpoint.host,
             command};
   }
@@ -87,7 +96,8 @@ class RackBench {
     asio::io_context io{1};
     ProcessRequest request{.argv = std::move(line), .input = std::move(input)};
     request.output_limit = 64u << 20;
-    auto ran = run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{30})));
+    auto ran =
+        run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{30})));
     if (!ran) return {.exit_status = -1, .output = {}, .error = ran.assume_error().what};
     return std::move(ran).assume_value();
   }
@@ -155,9 +165,8 @@ class Browser {
 
   Fetched log_in(const inventory::Node& node) {
     const auto password = read_file(node.bmc.password.where, 1024);
-    const auto body = json::serialize(
-        json::object{{"UserName", node.bmc.user},
-                     {"Password", std::string{trimmed(password.assume_value())}}});
+    const auto body = json::serialize(json::object{
+        {"UserName", node.bmc.user}, {"Password", std::string{trimmed(password.assume_value())}}});
     auto fetched = ask("POST", "/redfish/v1/SessionService/Sessions", body);
     token = fetched.headers["x-auth-token"];
     return fetched;

@@ -35,11 +35,11 @@ TEST(ParseRack, ZipsNodesWithAddressesAndPlantsFaults) {
   EXPECT_THAT(rack->nodes[3].faults, testing::IsEmpty());
   EXPECT_EQ(rack->nodes[0].faults,
             (std::vector<Fault>{{.kind = FaultKind::gpu_slow_link, .part = "gpu0", .width = 8}}));
-  EXPECT_EQ(rack->nodes[2].faults,
-            (std::vector<Fault>{{.kind = FaultKind::gpu_missing, .part = "gpu5"},
-                                {.kind = FaultKind::wrong_firmware,
-                                 .component = "HostBMC_0",
-                                 .version = "1.2.3"}}));
+  EXPECT_EQ(
+      rack->nodes[2].faults,
+      (std::vector<Fault>{
+          {.kind = FaultKind::gpu_missing, .part = "gpu5"},
+          {.kind = FaultKind::wrong_firmware, .component = "HostBMC_0", .version = "1.2.3"}}));
 }
 
 TEST(ParseRack, SaysAllErrorsAtOnceWithTheirPlaceAndTheNearestWord) {
@@ -117,9 +117,9 @@ faults:
 TEST(ParseRack, RefusesMoreNodesThanOneLoopCarries) {
   std::vector<inventory::Problem> problems;
 
-  const auto rack = parse_rack(
-      "rack: v\nprofile: dgx-h100\nnodes: v[001-999]\nbmc: 127.1.1.1\nssh: 127.1.1.2\n", "r.yaml",
-      problems);
+  const auto rack =
+      parse_rack("rack: v\nprofile: dgx-h100\nnodes: v[001-999]\nbmc: 127.1.1.1\nssh: 127.1.1.2\n",
+                 "r.yaml", problems);
 
   EXPECT_FALSE(rack);
   EXPECT_THAT(to_string(problems), HasSubstr("nodes has 999 names"));

@@ -29,8 +29,8 @@ class Bmc {
     return service.handle({std::move(method), std::move(target), headers, std::move(body)});
   }
   HttpResponse log_in(const std::string& password = "secret") {
-    auto response = ask("POST", kSessions,
-                        R"({"UserName": "admin", "Password": ")" + password + "\"}");
+    auto response =
+        ask("POST", kSessions, R"({"UserName": "admin", "Password": ")" + password + "\"}");
     if (response.status == 201) token = response.headers["X-Auth-Token"];
     return response;
   }
@@ -285,8 +285,8 @@ TEST(BmcServiceTest, ShowsItsFaults) {
   EXPECT_EQ(bmc.ask("GET", "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_SXM_6").status, 404);
   EXPECT_THAT(bmc.ask("GET", std::string{kSystem} + "/Memory/DevType2_DIMM6").body,
               HasSubstr("\"CapacityMiB\":32768"));
-  EXPECT_EQ(
-      bmc.ask("GET", "/redfish/v1/Chassis/DGX/PowerSubsystem/PowerSupplies/PSU2").status, 404);
+  EXPECT_EQ(bmc.ask("GET", "/redfish/v1/Chassis/DGX/PowerSubsystem/PowerSupplies/PSU2").status,
+            404);
   EXPECT_EQ(bmc.seen("/redfish/v1/UpdateService/FirmwareInventory/HostBMC_0", "Version"), "1.2.3");
 }
 

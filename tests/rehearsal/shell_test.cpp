@@ -1,6 +1,5 @@
 // The interpreter against the host's own /bin/sh: same output, same status.
 #include <sys/wait.h>
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -67,11 +66,15 @@ const char* const kScripts[] = {
     "nosuchcommand; echo $?",
     "cat /nonexistent; echo $?",
     "echo x > /nonexistent/y; echo $?",
-    "d=$(mktemp -d); cd $d; echo one > f; echo two >> f; cat f; wc -l < f; rm -r $d; ls $d; echo $?",
-    "d=$(mktemp -d); cd $d; touch a.txt b.txt c.log; echo *.txt *.none [bc]*; echo '*' \"*\"; rm -r $d",
-    "d=$(mktemp -d); cd $d; mkdir -p x/y; echo q > x/y/z; cp -r x w; mv x v; cat w/y/z v/y/z; [ -d x ]; echo $?",
+    "d=$(mktemp -d); cd $d; echo one > f; echo two >> f; cat f; wc -l < f; rm -r $d; ls $d; echo "
+    "$?",
+    "d=$(mktemp -d); cd $d; touch a.txt b.txt c.log; echo *.txt *.none [bc]*; echo '*' \"*\"; rm "
+    "-r $d",
+    "d=$(mktemp -d); cd $d; mkdir -p x/y; echo q > x/y/z; cp -r x w; mv x v; cat w/y/z v/y/z; [ -d "
+    "x ]; echo $?",
     "[ a = a ] && [ 1 -lt 2 ] && [ -n x ] && [ -z '' ] && [ ! a = b ] && echo all",
-    "[ -e /etc ] && [ -d /etc ] && [ ! -f /etc ] && [ -f /etc/passwd ] && [ -s /etc/passwd ]; echo $?",
+    "[ -e /etc ] && [ -d /etc ] && [ ! -f /etc ] && [ -f /etc/passwd ] && [ -s /etc/passwd ]; echo "
+    "$?",
     "[ x -eq 1 ]; echo $?; [ ; echo $?; [ 1 = 1 -a 2 = 3 ]; echo $?; [ 1 = 1 -o 2 = 3 ]; echo $?",
     "sleep 0.05 & wait $!; echo $?; (exit 4) & wait $!; echo $?",
     "sh -c 'kill -TERM $$; echo no'; echo $?",
@@ -80,14 +83,23 @@ const char* const kScripts[] = {
     "sh -c 'trap \"echo caught\" TERM; kill -TERM $$; echo after'",
     "timeout 0.2 sleep 5; echo $?; timeout 5 true; echo $?; timeout -s KILL 0.1 sleep 5; echo $?",
     "echo a b c | tr a-c A-C; echo hello | cut -c 2-3; echo a:b:c | cut -d: -f1,3",
-    "printf '3\\n1\\n2\\n10\\n' | sort; printf '3\\n1\\n10\\n' | sort -n; printf 'a\\na\\nb\\n' | uniq -c",
-    "printf 'one\\ntwo\\nthree\\n' | grep t; printf 'one\\ntwo\\n' | grep -c o; echo x | grep -q y; echo $?",
+    "printf '3\\n1\\n2\\n10\\n' | sort; printf '3\\n1\\n10\\n' | sort -n; printf 'a\\na\\nb\\n' | "
+    "uniq -c",
+    "printf 'one\\ntwo\\nthree\\n' | grep t; printf 'one\\ntwo\\n' | grep -c o; echo x | grep -q "
+    "y; echo $?",
     "printf 'a1\\nb2\\n' | grep -E '^[a-z]1$'; printf 'ab\\n' | grep -v a; echo $?",
-    "printf 'l1\\nl2\\nl3\\nl4\\n' | head -n 2; printf 'l1\\nl2\\nl3\\n' | tail -n 1; printf abcdef | tail -c +3",
+    "printf 'l1\\nl2\\nl3\\nl4\\n' | head -n 2; printf 'l1\\nl2\\nl3\\n' | tail -n 1; printf "
+    "abcdef | tail -c +3",
     "printf abcdef | head -c 3; seq 3; seq 2 2 6; basename /a/b.c .c; dirname /a/b/c",
     "printf abc | sha256sum; printf 'a b c\\n' | wc -w; yes=1; echo $yes",
     "d=$(mktemp -d); dd if=/dev/zero of=$d/z bs=1k count=4 2>/dev/null; stat -c %s $d/z; rm -r $d",
     "x=$(exit 3); echo $?; y=$(false) ; echo $?",
+    "(exit 4); x=$?; echo $x $?; false; x=1; echo $?; $(exit 6); echo $?;",
+    "sleep 100 > /dev/null & p=$!; kill -KILL $p; wait $p; echo $?",
+    "(true; exec sh -c 'exit 5') > /dev/null; s=$?; echo $s; env A=1 sh -c 'echo $A; exit 3'; "
+    "s=$?; "
+    "echo $s",
+    "x=$(sleep 100 > /dev/null 2>&1 & echo $!); kill $x; echo $?",
     "echo out; echo err >&2; { echo e2 >&2; } 2>&1",
     "exec 3>&1; echo three >&3; exec 3>&-",
     "a=1 b=2; echo $a$b; unset a; echo \"[$a]\"; readonly r=5; echo $r",
@@ -99,7 +111,12 @@ const char* const kScripts[] = {
     "umask 027; umask; cd /tmp; pwd; cd /nonexistent; echo $?",
     "f() { f2; }; f2() { echo nested; }; f | cat; echo done | cat | cat",
     "echo ~ | grep -c /; echo \"~\"; x=~/y; case $x in /*) echo expanded;; esac",
-    "if true; then", "echo 'open", "for in x; do", "echo )", "while; done", "fi",
+    "if true; then",
+    "echo 'open",
+    "for in x; do",
+    "echo )",
+    "while; done",
+    "fi",
 };
 
 class ScriptTest : public testing::TestWithParam<const char*> {};

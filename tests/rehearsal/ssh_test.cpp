@@ -64,8 +64,7 @@ TEST_F(SshTest, PowerOffCutsWhatRunsThere) {
   ProcessRequest request{.argv = bench.ssh_line(0, "echo here; sleep 1000000")};
   std::thread off{[&] {
     // The command is there once its process is: the shell says so in its own file.
-    for (bool there = false; !there;)
-      there = bench.ssh(0, "ps | grep -q 1000000").exit_status == 0;
+    for (bool there = false; !there;) there = bench.ssh(0, "ps | grep -v grep | grep -q 1000000").exit_status == 0;
     bench.on("v01-n01", [](Machine& machine) { return machine.press(Reset::force_off); });
   }};
 
@@ -95,8 +94,8 @@ TEST_F(SshTest, ARestartMeansAnotherBootIdAndAnEmptyTmp) {
 TEST_F(SshTest, HostKeyIsTheOneInTheInventory) {
   const auto& endpoint = bench.node(0).ssh.endpoint;
   const auto scanned = bench.run({"sh", "-c",
-                                  "ssh-keyscan -t ed25519 -p " + std::to_string(endpoint.port) + " " +
-                                      endpoint.host + " 2>/dev/null | ssh-keygen -lf -"});
+                                  "ssh-keyscan -t ed25519 -p " + std::to_string(endpoint.port) +
+                                      " " + endpoint.host + " 2>/dev/null | ssh-keygen -lf -"});
 
   EXPECT_THAT(scanned.output, HasSubstr(bench.node(0).ssh.trust.what));
 }
@@ -107,8 +106,8 @@ TEST(SshFaultTest, HostKeyIsAnotherWhereAFaultSaysSo) {
   const auto& endpoint = bench.node(0).ssh.endpoint;
 
   const auto scanned = bench.run({"sh", "-c",
-                                  "ssh-keyscan -t ed25519 -p " + std::to_string(endpoint.port) + " " +
-                                      endpoint.host + " 2>/dev/null | ssh-keygen -lf -"});
+                                  "ssh-keyscan -t ed25519 -p " + std::to_string(endpoint.port) +
+                                      " " + endpoint.host + " 2>/dev/null | ssh-keygen -lf -"});
 
   EXPECT_THAT(scanned.output, HasSubstr("SHA256:"));
   EXPECT_THAT(scanned.output, testing::Not(HasSubstr(bench.node(0).ssh.trust.what)));
