@@ -173,7 +173,10 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
     read_patience(*patience, file, profile.patience, problems);
   if (const auto* slurm = fields.value("slurm")) read_slurm(*slurm, file, profile, problems);
   if (const auto* parts = fields.value("parts")) read_parts(*parts, file, profile, problems);
-  for (const auto& item : fields.list("firmware")) read_firmware(item, file, profile, problems);
+  const auto firmware = fields.list("firmware");
+  // An empty list is said on purpose: nothing of what the extended profile wants.
+  if (fields.has("firmware") && firmware.empty()) profile.firmware.clear();
+  for (const auto& item : firmware) read_firmware(item, file, profile, problems);
   if (const auto* criteria = fields.value("criteria"))
     read_criteria(*criteria, file, profile, problems);
 }

@@ -29,12 +29,19 @@ constexpr double kUsual = 500e6;  // bytes a second; for the ETA
 constexpr double kSick = 20e6;    // a drive slower than this counts as hung
 constexpr double kSpare = 1.1;    // of the size must be free
 
-/// Gives up where the test would fill the file system, or would test memory instead of a drive.
+/// Gives up where the test would fill the file system, or would test memory instead of a drive. What
+/// an earlier test left is removed, but only this node's and only where its shell is gone: the folder
+/// may be one that nodes share.
 constexpr std::string_view kCheckFolder = R"sh(if [ ! -d "$directory" ]; then
   echo "cupel-gave-up: there is no folder $directory on the node"
   exit 73
 fi
-rm -rf "$directory"/cupel-disk.*
+host=$(uname -n)
+for old in "$directory/cupel-disk.$host".*; do
+  owner=${old#"$directory/cupel-disk.$host."}
+  owner=${owner%%.*}
+  [ -d "$old" ] && ! kill -0 "$owner" 2>/dev/null && rm -rf "$old"
+done
 set -- $(df -Pk "$directory" | tail -n 1)
 if [ "$1" = tmpfs ]; then
   echo "cupel-gave-up: $directory is in memory (tmpfs), not on a drive"
@@ -50,7 +57,7 @@ fi
 constexpr std::string_view kScratch = R"sh(scratch=
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 143' HUP INT TERM
-scratch=$(mktemp -d "$directory/cupel-disk.XXXXXX") || exit 73
+scratch=$(mktemp -d "$directory/cupel-disk.$host.$$.XXXXXX") || exit 73
 direct=1
 if ! dd if=/dev/zero of="$scratch/file" bs=1048576 count=1 oflag=direct 2>/dev/null; then
   direct=0

@@ -343,13 +343,13 @@ void add_exec(CLI::App& app, Context& context, Exit& exit) {
       "            3 interrupted (the command was ended on the nodes).");
   auto asked = std::make_shared<Asked>();
   command->add_option("NODES", asked->nodes, "as with run --nodes")->required();
-  command->add_option("--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  command->add_option("-i,--inventory", asked->inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
   auto* gather = command->add_flag("-b,--gather", asked->gather,
                                    "at the end, each output once with the nodes that gave it");
   command->add_option("-f,--fanout", asked->width, "nodes at a time [64]")
       ->check(CLI::Range(1, 4096));
   command->add_option("--timeout", asked->patience, "for each node, such as 60s or 15m [10m]");
-  command->add_flag("-i,--stdin", asked->input, "give standard input to every node");
+  command->add_flag("--stdin", asked->input, "give standard input to every node");
   auto* accepting = command->add_flag("--accept-host-key", asked->accept,
                                       "pin the host key that each node has now");
   add_json_flag(*command, context);

@@ -131,7 +131,7 @@ TEST_F(ExecTest, SaysEverythingInJson) {
 }
 
 TEST_F(ExecTest, GivesItsInputToEveryNode) {
-  const auto ran = exec({"-i", "a01-n[01-02]", "--", "cat"}, "one\ntwo\n");
+  const auto ran = exec({"--stdin", "a01-n[01-02]", "--", "cat"}, "one\ntwo\n");
 
   EXPECT_THAT(lines_of(ran.output),
               UnorderedElementsAre("a01-n01: one", "a01-n01: two", "a01-n02: one", "a01-n02: two"));

@@ -21,7 +21,9 @@ std::string text_at(const json::object& object, std::string_view key) {
 /// What the last line of `--json` says.
 json::object summary_of(const Ran& ran) {
   const auto lines = json_lines(ran.out);
-  return lines.empty() ? json::object{} : lines.back();
+  if (lines.empty()) return {};
+  const auto* summary = lines.back().if_contains("summary");
+  return summary != nullptr && summary->is_object() ? summary->get_object() : json::object{};
 }
 
 json::object node_of(const json::object& summary, const std::string& node) {
@@ -93,7 +95,7 @@ TEST_F(RunTest, GoesOnAfterTheControllerWasKilledAndRunsNoStageTwice) {
   Site site{2};
   Child first{site.cupel({"run", "qualify.yaml", "--json"})};
   // In the middle of a stage, on both nodes or one: the journal knows the job's folder by now.
-  ASSERT_TRUE(first.wait_for("\"step_started\"", kLong));
+  ASSERT_TRUE(first.wait_for("\"step-started\"", kLong));
   first.signal(SIGKILL);
   first.wait();
 
@@ -117,7 +119,7 @@ TEST_F(RunTest, GoesOnAfterTheControllerWasKilledAndRunsNoStageTwice) {
 TEST_F(RunTest, LeavesAStageAloneWhenItIsInterruptedAndFindsItAgain) {
   Site site{1};
   Child first{site.cupel({"run", "qualify.yaml", "--json"})};
-  ASSERT_TRUE(first.wait_for("\"step_started\"", kLong));
+  ASSERT_TRUE(first.wait_for("\"step-started\"", kLong));
   first.signal(SIGTERM);
   const auto stopped = first.wait();
 
@@ -147,7 +149,7 @@ TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelled) {
 TEST_F(RunTest, RefusesASecondRunOnTheSameNodes) {
   Site site{2};
   Child first{site.cupel({"run", "qualify.yaml", "--json", "--nodes", "s01-n01"})};
-  ASSERT_TRUE(first.wait_for("\"step_began\"", kLong));
+  ASSERT_TRUE(first.wait_for("\"step-began\"", kLong));
 
   const auto second = site.run({"run", "qualify.yaml"});
 

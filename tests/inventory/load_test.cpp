@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "inventory/load_profile.h"
+
 namespace cupel::inventory {
 namespace {
 using testing::HasSubstr;
@@ -175,6 +177,16 @@ TEST(Profiles, ASitesOwnOneExtendsAShippedOne) {
   EXPECT_EQ(profile->draw.loaded_watts, 10200);
   ASSERT_EQ(profile->firmware.size(), 2);
   EXPECT_EQ(profile->firmware[1].version, "24.1");
+}
+
+TEST(LoadProfile, LetsGoOfInheritedFirmwareWhereItSaysNone) {
+  std::vector<Problem> problems;
+
+  const auto profile = ProfileSource{"/nowhere"}.load("hgx-h100-8", problems);
+
+  ASSERT_TRUE(profile) << to_string(problems);
+  EXPECT_TRUE(profile->firmware.empty()) << "each server vendor names its components differently";
+  EXPECT_FALSE(profile->criteria.empty());
 }
 
 }  // namespace
