@@ -1,11 +1,13 @@
 #include "orchestrator/cli/execute.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/progress.h"
+#include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/report/summary.h"
@@ -88,13 +90,37 @@ Task<Result<void>> work(engine::Engine& engine, store::Store& store, engine::Run
   co_return std::move(*ran);
 }
 
+/// What this process has needed so far.
+struct Cost {
+  double peak_memory_bytes = 0;
+  double cpu_seconds = 0;
+};
+
+Cost cost() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  // ru_maxrss is in KiB (man 2 getrusage).
+  return {static_cast<double>(usage.ru_maxrss) * 1024,
+          seconds(usage.ru_utime) + seconds(usage.ru_stime)};
+}
+
 void print_summary(const Context& context, const store::Store& store, engine::RunId run) {
   const auto summary = report::summarize(store, run);
   if (!summary) return;
-  if (context.json)
-    std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
-  else
+  const auto spent = cost();
+  if (context.json) {
+    auto object = report::to_json(summary.assume_value());
+    object.at("summary").as_object()["controller"] = {
+        {"peak_memory_bytes", spent.peak_memory_bytes}, {"cpu_seconds", spent.cpu_seconds}};
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+  } else {
     std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
+    say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
+        spent.peak_memory_bytes / (1 << 20), spent.cpu_seconds);
+  }
   std::fflush(stdout);
 }
 

@@ -180,6 +180,8 @@ Exit report(const Context& context, engine::RunId run, const std::string& html) 
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
+  else if (!html.empty())
+    say("wrote {}\n", html);
   else
     std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
   const auto& nodes = summary.assume_value().nodes;
