@@ -17,6 +17,8 @@ Result<json::value> parse_json(std::string_view text);
 
 /// The value at `path` ("Status/State": object keys parted by '/'), or nullptr.
 const json::value* find(const json::value& root, std::string_view path);
+/// Not into a temporary, such as the copy that an object becomes where a value is asked for.
+const json::value* find(json::value&& root, std::string_view path) = delete;
 
 /// The text at `path`, without blanks around it; nothing if absent, not a text, or empty.
 std::optional<std::string> text_at(const json::value& root, std::string_view path);

@@ -32,7 +32,7 @@ std::map<std::string, std::string> verdicts(const Ran& ran) {
   std::map<std::string, std::string> found;
   const auto lines = json_lines(ran.out);
   if (lines.empty()) return found;
-  const auto* summary = find(lines.back(), "summary");
+  const auto* summary = lines.back().if_contains("summary");
   if (summary == nullptr) return found;
   const auto* nodes = find(*summary, "nodes");
   if (nodes == nullptr || !nodes->is_array()) return found;
