@@ -6,6 +6,7 @@ namespace cupel::rehearsal {
 namespace {
 
 constexpr std::size_t kNodesOfABreaker = 2;
+constexpr int kUsualRack = 48;
 constexpr int kTallestRack = 100;  // inventory/read_power.cpp takes no more
 
 /// A double-quoted YAML scalar.
@@ -25,6 +26,7 @@ std::string power_tree(const RackAccess& access, const inventory::Profile& profi
   const double breaker =
       std::max(profile.draw.loaded_watts, kLeast) * kSpare * static_cast<double>(kNodesOfABreaker);
   const double all = breaker * static_cast<double>(breakers);
+  const int units = std::clamp(static_cast<int>(nodes) * profile.units, kUsualRack, kTallestRack);
   return fmt::format(
       "rooms: [{{name: hall, watts: {0:.0f}}}]\n"
       "racks:\n"
@@ -34,7 +36,7 @@ std::string power_tree(const RackAccess& access, const inventory::Profile& profi
       "    units: {2}\n"
       "    pdus: [{{name: p1, watts: {0:.0f}, breakers: [{{name: \"b[1-{3}]\", watts: "
       "{4:.0f}}}]}}]\n",
-      all, access.rack, kTallestRack, breakers, breaker);
+      all, access.rack, units, breakers, breaker);
 }
 
 std::string node_item(const RackAccess& access, std::size_t index,

@@ -18,7 +18,7 @@ using engine::RunState;
 using engine::StepState;
 using std::chrono::milliseconds;
 
-constexpr int kFixedColumns = 52;  // all but the last, which takes what is left
+constexpr const char* kRow = "{:<14} {:<18} {:>11} {:>12}  ";  // and what is left for the last
 
 struct Size {
   int rows = 24;
@@ -74,23 +74,39 @@ class LiveTable final : public Progress {
     const auto index = static_cast<std::size_t>(open - steps.begin());
     const bool failed = std::ranges::any_of(
         steps, [](const StepState& s) { return s.phase == StepState::Phase::failed; });
-    const auto wide = static_cast<std::size_t>(std::max(10, columns - kFixedColumns));
-    if (open == steps.end())
-      return {failed ? 0 : 3,
-              fmt::format("{:<14} {:<18} {:>7}  {}", node.node->name, failed ? "ended" : "done", "",
-                          shortened(printable(last_word(steps)), wide + 8))};
+    if (open == steps.end()) {
+      const bool good = !failed && verdict(node, steps).starts_with("pass");
+      return {good ? 3 : 0, line(node, "through", "", "", last_word(node, steps), columns)};
+    }
     const bool running = open->phase == StepState::Phase::running;
     const auto elapsed = running ? report::span_text(now() - open->began) : std::string{};
     const auto waits = waiting_.find(node.node->name);
-    const auto what = waits == waiting_.end() ? std::string{} : printable(waits->second);
+    const auto what = waits == waiting_.end() ? std::string{} : waits->second;
+    const auto step = fmt::format("{}/{} {}", index + 1, steps.size(), (*node.steps)[index].name);
     return {running ? 1 : 2,
-            fmt::format("{:<14} {:<18} {:>7} {:>9}  {}", node.node->name,
-                        fmt::format("{}/{} {}", index + 1, steps.size(), (*node.steps)[index].name),
-                        elapsed, running ? eta(node, steps, index) : "", shortened(what, wide))};
+            line(node, step, elapsed, running ? eta(node, steps, index) : "", what, columns)};
+  }
+
+  /// Never wider than the terminal: a line that wraps could not be drawn over.
+  static std::string line(const playbooks::NodePlan& node, std::string_view step,
+                          std::string_view elapsed, std::string_view eta, std::string_view last,
+                          int columns) {
+    const auto wide = static_cast<std::size_t>(std::max(20, columns - 1));
+    auto text = fmt::format(fmt::runtime(kRow), shortened(node.node->name, 20), step, elapsed, eta);
+    if (text.size() < wide) text += shortened(printable(last), wide - text.size());
+    return shortened(text, wide);
+  }
+
+  static std::string verdict(const playbooks::NodePlan& node, const std::vector<StepState>& steps) {
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if ((*node.steps)[i].kind == playbooks::StepKind::verdict) return steps[i].detail;
+    return {};
   }
 
   /// The verdict's words where there is one, else the last failure's.
-  static std::string last_word(const std::vector<StepState>& steps) {
+  static std::string last_word(const playbooks::NodePlan& node,
+                               const std::vector<StepState>& steps) {
+    if (auto judged = verdict(node, steps); !judged.empty()) return judged;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step)
       if (step->phase == StepState::Phase::failed) return step->detail;
     return steps.empty() ? std::string{} : steps.back().detail;
@@ -119,8 +135,7 @@ class LiveTable final : public Progress {
     std::string text = lines_ > 0 ? fmt::format("\x1b[{}F\x1b[J", lines_) : std::string{};
     text +=
         fmt::format("run {} {}: {} of {} nodes through\n", run_, plan_.playbook, over, rows.size());
-    text += fmt::format("{:<14} {:<18} {:>7} {:>9}  {}\n", "node", "step", "elapsed", "ETA",
-                        "waits for");
+    text += fmt::format(fmt::runtime(kRow), "node", "step", "elapsed", "ETA") + "waits for\n";
     for (std::size_t i = 0; i < std::min(room, rows.size()); ++i) text += rows[i].text + "\n";
     if (rows.size() > room) text += fmt::format("... and {} more\n", rows.size() - room);
     lines_ = static_cast<int>(2 + std::min(room, rows.size()) + (rows.size() > room ? 1 : 0));

@@ -128,6 +128,22 @@ class RackProcess {
   pid_t pid_ = -1;
 };
 
+/// The rack's time runs faster than ours; what a person is told to wait for is ours.
+void expect_faster(playbooks::Plan& plan, double speed) {
+  using Steps = std::vector<playbooks::PlannedStep>;
+  std::map<const Steps*, std::shared_ptr<const Steps>> faster;
+  for (auto& node : plan.nodes) {
+    auto& known = faster[node.steps.get()];
+    if (!known) {
+      auto steps = std::make_shared<Steps>(*node.steps);
+      for (auto& step : *steps)
+        step.expected = std::chrono::ceil<std::chrono::seconds>(step.expected / speed);
+      known = std::move(steps);
+    }
+    node.steps = known;
+  }
+}
+
 Exit rehearse(Context& context, Options options, bool state_named) {
   std::string made = (fs::temp_directory_path() / "cupel-rehearsal-XXXXXX").string();
   if (options.folder.empty()) {
@@ -154,6 +170,7 @@ Exit rehearse(Context& context, Options options, bool state_named) {
   Exit exit = Exit::passed;
   const auto planned = planned_or_complain(context, plan, exit);
   if (!planned) return exit;
+  expect_faster(planned->plan, options.speed);
   exit = execute_new(context, *planned);
   if (!context.json)
     say("rehearsed in {}: cupel --state {} status\n", options.folder, context.state.string());

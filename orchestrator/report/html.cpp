@@ -33,6 +33,8 @@ border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--dim);font-
 details{border:1px solid var(--line);border-radius:8px;margin:10px 0;background:var(--soft)}
 summary{cursor:pointer;padding:10px 14px;font-weight:600}details>div{padding:0 14px 14px;overflow-x:auto}
 code{font:13px ui-monospace,monospace;word-break:break-all}ul{margin:6px 0;padding-left:20px}
+td code{white-space:nowrap}td:first-child,td:nth-child(2){white-space:nowrap}
+@media(prefers-color-scheme:dark){.rack a text{fill:#10151a}}
 @media print{details{break-inside:avoid}}
 )css";
 
