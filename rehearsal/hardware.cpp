@@ -41,8 +41,8 @@ const ExpectedParts* expected(const inventory::Profile& profile, PartKind kind) 
   return nullptr;
 }
 
-std::string model_of(const ExpectedParts& parts, std::string otherwise) {
-  return parts.models.empty() ? std::move(otherwise) : parts.models.front();
+std::string model_of(const ExpectedParts& parts, const std::string& otherwise) {
+  return parts.models.empty() ? otherwise : parts.models.front();
 }
 
 /// "0000:1b:00.0", however short the profile wrote it; where it wrote none, one of our own.
@@ -197,9 +197,9 @@ int Hardware::cores() const {
   return sum;
 }
 
-std::string Hardware::version(const std::string& component, std::string otherwise) const {
+std::string Hardware::version(const std::string& component, const std::string& otherwise) const {
   const auto found = firmware.find(component);
-  return found == firmware.end() ? std::move(otherwise) : found->second;
+  return found == firmware.end() ? otherwise : found->second;
 }
 
 Hardware make_hardware(const inventory::Profile& profile, const std::string& node,

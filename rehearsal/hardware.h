@@ -71,7 +71,7 @@ struct Hardware {
   int cores() const;
   int threads() const { return cores() * 2; }
   /// The version of a component, or `otherwise` where the profile does not speak of it.
-  std::string version(const std::string& component, std::string otherwise) const;
+  std::string version(const std::string& component, const std::string& otherwise) const;
 };
 
 /// Never fails: what a profile does not say gets a plausible default.

@@ -36,8 +36,10 @@ Task<Result<std::vector<Document>>> read_systems(Survey& survey, const json::val
   std::optional<Error> last;
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
-    if (system) systems.push_back(std::move(system).assume_value());
-    if (!system) last = std::move(system).assume_error();
+    if (system)
+      systems.push_back(std::move(system).assume_value());
+    else
+      last = std::move(system).assume_error();
   }
   if (systems.empty() && last) co_return std::move(*last);
   co_return systems;

@@ -386,7 +386,8 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
                  "an answer of more than " + std::to_string(transfer.limit) + " bytes"};
   const bool by_pin = peer.trust.kind != inventory::Trust::Kind::ca;
   if (by_pin && handshake == 0 && host.check.refused) return changed_certificate(peer, host.check);
-  const std::string told = transfer.reason.c_str();
+  // A buffer that curl wrote into: what counts ends at the first NUL.
+  const auto told = transfer.reason.substr(0, transfer.reason.find('\0'));
   const std::string why = told.empty() ? curl_easy_strerror(transfer.outcome) : told;
   return Error{code_of(transfer.outcome), printable(why)};
 }

@@ -29,9 +29,9 @@ constexpr double kUsual = 500e6;  // bytes a second; for the ETA
 constexpr double kSick = 20e6;    // a drive slower than this counts as hung
 constexpr double kSpare = 1.1;    // of the size must be free
 
-/// Gives up where the test would fill the file system, or would test memory instead of a drive. What
-/// an earlier test left is removed, but only this node's and only where its shell is gone: the folder
-/// may be one that nodes share.
+/// Gives up where the test would fill the file system, or would test memory instead of a drive.
+/// What an earlier test left is removed, but only this node's and only where its shell is gone: the
+/// folder may be one that nodes share.
 constexpr std::string_view kCheckFolder = R"sh(if [ ! -d "$directory" ]; then
   echo "cupel-gave-up: there is no folder $directory on the node"
   exit 73

@@ -135,14 +135,16 @@ Exit ask_power(const Context& context, const Asked& asked) {
   return ask(context, asked, read_power);
 }
 
+Task<Result<Answer>> boot_once(bmc::Bmc& bmc, bmc::BootTarget wanted, Deadline deadline) {
+  CO_TRY(co_await bmc.set_boot_once(wanted, deadline));
+  const std::string word{to_string(wanted)};
+  co_return Answer{"next boot from " + word, {{"boot_once", word}}};
+}
+
 Exit ask_boot(const Context& context, const Asked& asked) {
   const auto target = target_of(asked.target);
-  const Verb verb = [target](bmc::Bmc& bmc, const Node&,
-                             Deadline deadline) -> Task<Result<Answer>> {
-    const auto wanted = *target;
-    CO_TRY(co_await bmc.set_boot_once(wanted, deadline));
-    const std::string word{to_string(wanted)};
-    co_return Answer{"next boot from " + word, {{"boot_once", word}}};
+  const Verb verb = [target](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return boot_once(bmc, *target, deadline);
   };
   return ask(context, asked, verb);
 }

@@ -1,5 +1,7 @@
 #include "rehearsal/ssh/connection.h"
 
+#include <fcntl.h>
+
 #include <boost/asio/post.hpp>
 
 namespace cupel::rehearsal {
@@ -7,7 +9,8 @@ namespace cupel::rehearsal {
 SshConnection::SshConnection(SshServer& server, ssh_session session)
     : server_{server},
       session_{session},
-      descriptor_{server.executor_, ssh_get_fd(session)},
+      // Of our own: libssh closes its one whenever it likes, and the number may be anybody's then.
+      descriptor_{server.executor_, ::fcntl(ssh_get_fd(session), F_DUPFD_CLOEXEC, 0)},
       login_timer_{server.executor_},
       drop_timer_{server.executor_} {
   ssh_set_blocking(session_, 0);
@@ -64,7 +67,8 @@ void SshConnection::cut() {
   login_timer_.cancel();
   drop_timer_.cancel();
   for (auto& channel : channels_) channel.hang_up();
-  descriptor_.release();  // libssh owns the socket
+  boost::system::error_code ignored;
+  descriptor_.close(ignored);
   if (event_) {
     ssh_event_remove_session(event_, session_);
     ssh_event_free(event_);

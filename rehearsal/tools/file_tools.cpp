@@ -325,6 +325,48 @@ Task<int> touch(ProcessPtr process, Arguments arguments) {
   co_return status;
 }
 
+/// One conversion of `stat -c` (coreutils stat(1), "valid format sequences for files").
+std::string told_of(const Inode& node, const std::string& operand, char conversion) {
+  switch (conversion) {
+    case 's':
+      return std::to_string(node.length());
+    case 'Y':
+    case 'X':
+    case 'Z':
+    case 'W':
+      return std::to_string(static_cast<std::int64_t>(node.modified));
+    case 'n':
+      return operand;
+    case 'a':
+      return fmt::format("{:o}", node.mode & 07777);
+    case 'A':
+      return mode_text(node);
+    case 'u':
+    case 'g':
+      return "0";
+    case 'U':
+    case 'G':
+      return "root";
+    case 'i':
+      return std::to_string(node.number);
+    case 'b':
+      return std::to_string((node.length() + 511) / 512);
+    case 'B':
+      return "512";
+    case 'h':
+      return "1";
+    case 'y':
+      return time_text(node.modified, "%Y-%m-%d %H:%M:%S.000000000 +0000");
+    case 'F':
+      return node.is_folder()          ? "directory"
+             : node.kind == Kind::link ? "symbolic link"
+             : node.length() == 0      ? "regular empty file"
+                                       : "regular file";
+    default:
+      return "?";
+  }
+}
+
 Task<int> state(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "c:Lft", {{"format", 'c'}, {"printf", 'p'}});
   int status = 0;
@@ -341,58 +383,7 @@ Task<int> state(ProcessPtr process, Arguments arguments) {
         text += format[i];
         continue;
       }
-      switch (format[++i]) {
-        case 's':
-          text += std::to_string(node->length());
-          break;
-        case 'Y':
-        case 'X':
-        case 'Z':
-        case 'W':
-          text += std::to_string(static_cast<std::int64_t>(node->modified));
-          break;
-        case 'n':
-          text += operand;
-          break;
-        case 'a':
-          text += fmt::format("{:o}", node->mode & 07777);
-          break;
-        case 'A':
-          text += mode_text(*node);
-          break;
-        case 'u':
-        case 'g':
-          text += '0';
-          break;
-        case 'U':
-        case 'G':
-          text += "root";
-          break;
-        case 'i':
-          text += std::to_string(node->number);
-          break;
-        case 'b':
-          text += std::to_string((node->length() + 511) / 512);
-          break;
-        case 'B':
-          text += "512";
-          break;
-        case 'h':
-          text += '1';
-          break;
-        case 'y':
-          text += time_text(node->modified, "%Y-%m-%d %H:%M:%S.000000000 +0000");
-          break;
-        case 'F':
-          text += node->is_folder()          ? "directory"
-                  : node->kind == Kind::link ? "symbolic link"
-                  : node->length() == 0      ? "regular empty file"
-                                             : "regular file";
-          break;
-        default:
-          text += '?';
-          break;
-      }
+      text += told_of(*node, operand, format[++i]);
     }
     text += "\n";
     co_await process->say(text);

@@ -19,9 +19,9 @@ struct Job {
   std::string name;
   Settings settings;
 
-  std::string value(const std::string& key, std::string otherwise = {}) const {
+  std::string value(const std::string& key, const std::string& otherwise = {}) const {
     const auto found = settings.find(key);
-    return found == settings.end() ? std::move(otherwise) : found->second;
+    return found == settings.end() ? otherwise : found->second;
   }
   bool reads() const {
     return value("rw", "read").contains("read") || value("rw") == "rw" || value("rw") == "randrw";

@@ -6,8 +6,8 @@
 //   ssh_bench [ROUNDS]     all contenders in turn, ROUNDS times (5); medians are printed
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -64,7 +64,8 @@ TEST_F(SshTest, PowerOffCutsWhatRunsThere) {
   ProcessRequest request{.argv = bench.ssh_line(0, "echo here; sleep 1000000")};
   std::thread off{[&] {
     // The command is there once its process is: the shell says so in its own file.
-    for (bool there = false; !there;) there = bench.ssh(0, "ps | grep -v grep | grep -q 1000000").exit_status == 0;
+    for (bool there = false; !there;)
+      there = bench.ssh(0, "ps | grep -v grep | grep -q 1000000").exit_status == 0;
     bench.on("v01-n01", [](Machine& machine) { return machine.press(Reset::force_off); });
   }};
 

@@ -106,7 +106,8 @@ TEST(VirtualRackTest, StopsInTheMidstOfEverythingAndTwice) {
                               "fio --name=a --rw=write --size=1G --runtime=1000000 --time_based"})
     clients.emplace_back([&bench, command] { bench.ssh(0, command); });
   for (int seen = 0; seen < 5;)
-    seen = number<int>(trimmed(bench.ssh(0, "ps | grep -v grep | grep -cE 'while|1000000|yes|cat'").output))
+    seen = number<int>(
+               trimmed(bench.ssh(0, "ps | grep -v grep | grep -cE 'while|1000000|yes|cat'").output))
                .value_or(0);
 
   const auto began = Clock::Real::now();
