@@ -153,13 +153,15 @@ class NodeReader {
 class Once {
  public:
   Once(std::string what, Problems& problems) : what_{std::move(what)}, problems_{problems} {}
-  void use(const std::string& word, const Node& node) {
-    if (word.empty()) return;
+  /// False where it was used before, which is a problem.
+  bool use(const std::string& word, const Node& node) {
+    if (word.empty()) return true;
     const auto [found, fresh] = seen_.try_emplace(word, &node);
-    if (fresh) return;
+    if (fresh) return true;
     problems_.push_back(
         {node.where, fmt::format("{} {} of node '{}' is already that of '{}' ({})", what_, word,
                                  node.name, found->second->name, to_string(found->second->where))});
+    return false;
   }
 
  private:
@@ -256,8 +258,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once units{"unit", problems};
   Known known{inventory};
   for (const auto& node : inventory.nodes) {
-    names.use(node.name, node);
-    slurm_names.use(node.slurm_name, node);
+    // A node that is there twice is one error, not one for each of its names.
+    const bool fresh = names.use(node.name, node);
+    if (fresh || node.slurm_name != node.name) slurm_names.use(node.slurm_name, node);
     bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);

@@ -25,7 +25,9 @@ Exit complain(const Context& context, const Error& error, Exit exit) {
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems) {
   if (!context.json) {
     std::fputs(to_string(problems).c_str(), stderr);
-    std::fprintf(stderr, "cupel: %zu error%s; nothing was touched\n", problems.size(),
+    const bool more = problems.size() > inventory::kMostProblems;
+    std::fprintf(stderr, "cupel: %s%zu error%s; nothing was touched\n", more ? "more than " : "",
+                 more ? inventory::kMostProblems : problems.size(),
                  problems.size() == 1 ? "" : "s");
     return Exit::invalid;
   }
