@@ -1,6 +1,7 @@
 #include "inventory/secret.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -29,6 +30,9 @@ Result<std::string> from_file(const std::string& path) {
   if ((found.st_mode & 077) != 0)
     return Error{Code::kInvalid,
                  "secret file " + path + " may be read by others: chmod 600 " + path};
+  if (found.st_uid != ::geteuid() && found.st_uid != 0)
+    return Error{Code::kInvalid,
+                 "secret file " + path + " belongs to another user, who may change it"};
   TRY(auto text, read_file(path, kLongestSecret));
   return one_line(std::move(text), path);
 }

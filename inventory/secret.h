@@ -8,9 +8,9 @@
 namespace cupel::inventory {
 
 /// The secret, without the line end. A file must not be readable by others (mode 0600 or 0400), as
-/// ssh demands of keys. A command runs through /bin/sh and has 30 s. Errors: kInvalid (unset
-/// variable, no file, wrong mode, empty); kFailed (the command, with its exit status and standard
-/// error, never its output).
+/// ssh demands of keys, and must be our own or root's. A command runs through /bin/sh and has 30 s.
+/// Errors: kInvalid (unset variable, no file, wrong mode, empty); kFailed (the command, with its
+/// exit status and standard error, never its output).
 Task<Result<std::string>> resolve_secret(SecretRef ref, Deadline deadline);
 
 }  // namespace cupel::inventory

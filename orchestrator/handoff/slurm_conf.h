@@ -18,8 +18,8 @@ struct SlurmLine {
 
 SlurmLine slurm_line(const inventory::Profile& profile);
 
-/// NodeName, PartitionName and, as comments, the lines for gres.conf. Nodes of one profile share a
-/// line. Source: man slurm.conf and man gres.conf (22.05).
+/// The lines for slurm.conf and for gres.conf, each under the name of its file in a comment. Nodes
+/// of one profile share a line. Source: man slurm.conf and man gres.conf (22.05).
 std::string slurm_conf(const inventory::Inventory& inventory);
 
 /// "a01-n03: Slurm has RealMemory=1000000, the profile says 1945600"; empty where both agree. More

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "orchestrator/ssh/remote_process.h"
 #include "tests/orchestrator/node.h"
+#include "tests/support/child.h"
 
 namespace cupel::ssh {
 namespace {
@@ -169,6 +170,24 @@ TEST_F(SshTest, IsRefusedWithAKeyThatTheNodeDoesNotKnow) {
   access.key_file = sshd_->strange_key();
 
   EXPECT_EQ(try_connect(access).error().code, Code::kRefused);
+}
+
+TEST_F(SshTest, GetsInWithAKeyOfTheAgent) {
+  const auto socket = sshd_->file("agent");
+  testing::Child agent{{"ssh-agent", "-D", "-a", socket}};
+  ASSERT_TRUE(agent.wait_for("SSH_AUTH_SOCK"));
+  auto access = sshd_->access();
+  const auto added = testing::run({"ssh-add", access.key_file}, {"SSH_AUTH_SOCK=" + socket});
+  ASSERT_EQ(added.status, 0) << added.err;
+  access.key_file.clear();
+
+  ::setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+  const bool with_agent = try_connect(access).has_value();
+  ::unsetenv("SSH_AUTH_SOCK");
+  const auto without = try_connect(access);
+
+  EXPECT_TRUE(with_agent);
+  EXPECT_NE(without.error().what.find("SSH_AUTH_SOCK"), std::string::npos) << without.error().what;
 }
 
 TEST_F(SshTest, SaysWhatIsWrongWithAKeyFile) {

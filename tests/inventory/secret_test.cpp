@@ -1,0 +1,84 @@
+#include "inventory/secret.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
+
+namespace cupel::inventory {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Secret : public ::testing::Test {
+ protected:
+  Secret() {
+    std::string made = (std::filesystem::temp_directory_path() / "cupel-secret-XXXXXX").string();
+    folder = ::mkdtemp(made.data());
+  }
+  ~Secret() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+
+  std::string file(const std::string& text, mode_t mode) {
+    const auto path = (folder / "password").string();
+    std::ofstream{path} << text;
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+  Result<std::string> resolve(SecretRef::Kind kind, const std::string& where) {
+    return run_to_end(io, resolve_secret({kind, where}, Deadline::in(std::chrono::seconds{10})));
+  }
+  std::string error(SecretRef::Kind kind, const std::string& where) {
+    const auto secret = resolve(kind, where);
+    return secret ? "no error" : secret.assume_error().what;
+  }
+
+  std::filesystem::path folder;
+  asio::io_context io;
+};
+
+TEST_F(Secret, ComesFromAFileThatOnlyItsOwnerCanRead) {
+  const auto secret = resolve(SecretRef::Kind::file, file("open sesame\n", 0600));
+
+  ASSERT_TRUE(secret);
+  EXPECT_EQ(secret.assume_value(), "open sesame");
+}
+
+TEST_F(Secret, IsRefusedFromAFileThatOthersCanRead) {
+  for (const mode_t mode : {0640, 0604, 0660})
+    EXPECT_THAT(error(SecretRef::Kind::file, file("open sesame\n", mode)), HasSubstr("chmod 600"));
+}
+
+TEST_F(Secret, ComesFromTheEnvironment) {
+  ::setenv("CUPEL_TEST_SECRET", "open sesame", 1);
+
+  EXPECT_EQ(resolve(SecretRef::Kind::env, "CUPEL_TEST_SECRET").assume_value(), "open sesame");
+  EXPECT_THAT(error(SecretRef::Kind::env, "CUPEL_TEST_NOTHING"), HasSubstr("is not set"));
+}
+
+TEST_F(Secret, ComesFromAVaultsClient) {
+  const auto secret = resolve(SecretRef::Kind::cmd, "printf 'open sesame\\n'");
+
+  ASSERT_TRUE(secret);
+  EXPECT_EQ(secret.assume_value(), "open sesame");
+}
+
+TEST_F(Secret, IsNotToldWhereTheVaultsClientFails) {
+  EXPECT_THAT(error(SecretRef::Kind::cmd, "echo half a secret; echo sealed >&2; exit 3"),
+              AllOf(HasSubstr("exit status 3"), HasSubstr("sealed"),
+                    Not(HasSubstr("\nhalf a secret"))));
+}
+
+TEST_F(Secret, IsOneLineThatIsNotEmpty) {
+  EXPECT_THAT(error(SecretRef::Kind::file, file("\n", 0600)), HasSubstr("is empty"));
+  EXPECT_THAT(error(SecretRef::Kind::file, file("one\ntwo\n", 0600)), HasSubstr("more than one"));
+}
+
+}  // namespace
+}  // namespace cupel::inventory

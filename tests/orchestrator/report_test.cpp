@@ -1,0 +1,119 @@
+// From events to what people and programs read of a run.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "orchestrator/record/codec.h"
+#include "orchestrator/report/html.h"
+
+namespace cupel::report {
+namespace {
+
+using burnin::Decision;
+using engine::Event;
+using engine::EventKind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Report : public ::testing::Test {
+ protected:
+  Report() {
+    std::string made = (std::filesystem::temp_directory_path() / "cupel-report-XXXXXX").string();
+    folder = ::mkdtemp(made.data());
+    store = std::move(store::Store::open(folder)).assume_value();
+    store::Run run;
+    run.playbook = "new-rack";
+    run.nodes = {"a01-n01", "a01-n02"};
+    id = store->begin_run(run).assume_value();
+    add({EventKind::run_started,
+         "",
+         "",
+         {{"site", "lab <&>"},
+          {"racks", {{{"name", "a01"}, {"units", 48}}}},
+          {"nodes",
+           {{{"name", "a01-n01"}, {"profile", "p"}, {"rack", "a01"}, {"unit", 1}, {"height", 8}},
+            {{"name", "a01-n02"}, {"profile", "p"}, {"rack", "a01"}, {"unit", 9}, {"height", 8}}}},
+          {"steps", {"gpu-facts", "verdict", "hand-off"}}}});
+  }
+  ~Report() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+
+  void add(Event event) { ASSERT_TRUE(store->append(id, event)); }
+  void end(const std::string& node, const std::string& step, boost::json::object data,
+           const std::string& outcome = "done") {
+    add({EventKind::step_began, node, step});
+    data["outcome"] = outcome;
+    add({EventKind::step_ended, node, step, std::move(data)});
+  }
+  static burnin::Verdict bad() {
+    return {Decision::fail,
+            {{Decision::fail, "gpu3", "gpu.ecc.uncorrected", "2 errors", "at most 0 errors",
+              std::string(64, 'a'), "replace <it>"}},
+            {}};
+  }
+  static burnin::Verdict good() { return {Decision::pass, {}, {}}; }
+  RunSummary summary() { return std::move(summarize(*store, id)).assume_value(); }
+
+  std::filesystem::path folder;
+  std::unique_ptr<store::Store> store;
+  engine::RunId id = 0;
+};
+
+TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
+  end("a01-n01", "verdict", record::to_json(good()));
+  end("a01-n01", "hand-off", {{"slurm", "resumed"}});
+  end("a01-n02", "verdict", record::to_json(bad()));
+  end("a01-n02", "hand-off", {{"slurm", "drained"}, {"reason", "cupel: fail: gpu3"}});
+
+  const auto told = boost::json::serialize(to_json(summary()));
+
+  EXPECT_THAT(told, HasSubstr(R"("node":"a01-n01","verdict":"pass","causes":[],"hand_off":"resumed")"));
+  EXPECT_THAT(told, HasSubstr(R"("part":"gpu3","criterion":"gpu.ecc.uncorrected")"));
+  EXPECT_THAT(told, HasSubstr(R"("measured":"2 errors","wanted":"at most 0 errors")"));
+  EXPECT_THAT(told, HasSubstr(std::string(64, 'a')));
+  EXPECT_THAT(told, HasSubstr(R"("hand_off":"drained","reason":"cupel: fail: gpu3")"));
+}
+
+TEST_F(Report, CallsANodeWithoutAVerdictInconclusiveAndSaysWhichStepFailed) {
+  end("a01-n01", "gpu-facts", {{"detail", "no nvidia-smi"}}, "reject");
+
+  const auto told = summary();
+
+  EXPECT_EQ(told.nodes[0].decision, Decision::inconclusive);
+  EXPECT_THAT(to_text(told), HasSubstr("step gpu-facts no nvidia-smi"));
+}
+
+TEST_F(Report, CallsAGoodNodeThatSlurmRefusedInconclusive) {
+  end("a01-n01", "verdict", record::to_json(good()));
+  end("a01-n01", "hand-off", {{"detail", "slurmctld does not answer"}}, "reject");
+
+  EXPECT_EQ(summary().nodes[0].decision, Decision::inconclusive);
+}
+
+TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
+  end("a01-n02", "verdict", record::to_json(bad()));
+
+  const auto page = to_html(summary());
+
+  EXPECT_THAT(page, HasSubstr("lab &lt;&amp;&gt;"));
+  EXPECT_THAT(page, HasSubstr("replace &lt;it&gt;"));
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  for (const auto* outside : {"<script", "http://", "https://", "src=", "@import"})
+    EXPECT_THAT(page, Not(HasSubstr(outside)));
+}
+
+TEST_F(Report, ReadsBackWhatItWrote) {
+  const auto verdict = bad();
+  const burnin::Findings findings{
+      {{"gpu.count", "", 8, "GPUs"}, {"gpu.power", "gpu0", 68.5, "W"}},
+      {{inventory::PartKind::gpu, "gpu0", "H100", "NVIDIA", "S1"}},
+      {{"ECC of gpu1", "nvidia-smi", "N/A"}}};
+
+  EXPECT_EQ(record::verdict_from(record::to_json(verdict)).causes, verdict.causes);
+  EXPECT_EQ(record::findings_from(record::to_json(findings)), findings);
+}
+
+}  // namespace
+}  // namespace cupel::report
