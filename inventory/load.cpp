@@ -81,7 +81,11 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
 
 Loaded load_inventory(const std::filesystem::path& file) {
   auto text = read_file(file, kFileLimit);
-  if (!text) return {std::nullopt, {{{file.string(), 0, 0}, text.assume_error().what}}};
+  if (!text)
+    return {std::nullopt,
+            {{{file.string(), 0, 0},
+              text.assume_error().what + " (an inventory is named with --inventory, or in "
+                                         "$CUPEL_INVENTORY)"}}};
   return parse_inventory(text.assume_value(), file.string(),
                          std::filesystem::absolute(file).parent_path());
 }

@@ -1,7 +1,10 @@
 // The one place where the parts meet: a table of commands, and nothing else.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 
+#include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
 
 namespace cupel::cli {
@@ -28,6 +31,17 @@ int words_of_ours(int argc, char** argv, std::vector<std::string>& behind) {
   return argc;
 }
 
+/// A word in the command's place that is no command; CLI11 would only say that one is required.
+std::optional<std::string> unknown_command(CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
+  const std::string_view typed = argv[1];
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::ranges::find(known, typed) != known.end()) return std::nullopt;
+  return fmt::format("there is no command '{}'{}; see cupel --help", typed,
+                     inventory::did_you_mean(typed, std::span<const std::string>{known}));
+}
+
 int run(int argc, char** argv) {
   // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
   std::signal(SIGPIPE, SIG_IGN);
@@ -45,6 +59,8 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);
+  if (const auto unknown = unknown_command(app, argc, argv))
+    return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   try {
     app.parse(words_of_ours(argc, argv, context.behind), argv);
   } catch (const CLI::ParseError& error) {

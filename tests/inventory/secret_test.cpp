@@ -70,9 +70,9 @@ TEST_F(Secret, ComesFromAVaultsClient) {
 }
 
 TEST_F(Secret, IsNotToldWhereTheVaultsClientFails) {
-  EXPECT_THAT(error(SecretRef::Kind::cmd, "echo half a secret; echo sealed >&2; exit 3"),
-              AllOf(HasSubstr("exit status 3"), HasSubstr("sealed"),
-                    Not(HasSubstr("\nhalf a secret"))));
+  EXPECT_THAT(
+      error(SecretRef::Kind::cmd, "echo half a secret; echo sealed >&2; exit 3"),
+      AllOf(HasSubstr("exit status 3"), HasSubstr("sealed"), Not(HasSubstr("\nhalf a secret"))));
 }
 
 TEST_F(Secret, IsOneLineThatIsNotEmpty) {

@@ -69,7 +69,8 @@ TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
 
   const auto told = boost::json::serialize(to_json(summary()));
 
-  EXPECT_THAT(told, HasSubstr(R"("node":"a01-n01","verdict":"pass","causes":[],"hand_off":"resumed")"));
+  EXPECT_THAT(told,
+              HasSubstr(R"("node":"a01-n01","verdict":"pass","causes":[],"hand_off":"resumed")"));
   EXPECT_THAT(told, HasSubstr(R"("part":"gpu3","criterion":"gpu.ecc.uncorrected")"));
   EXPECT_THAT(told, HasSubstr(R"("measured":"2 errors","wanted":"at most 0 errors")"));
   EXPECT_THAT(told, HasSubstr(std::string(64, 'a')));
@@ -106,10 +107,9 @@ TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
 
 TEST_F(Report, ReadsBackWhatItWrote) {
   const auto verdict = bad();
-  const burnin::Findings findings{
-      {{"gpu.count", "", 8, "GPUs"}, {"gpu.power", "gpu0", 68.5, "W"}},
-      {{inventory::PartKind::gpu, "gpu0", "H100", "NVIDIA", "S1"}},
-      {{"ECC of gpu1", "nvidia-smi", "N/A"}}};
+  const burnin::Findings findings{{{"gpu.count", "", 8, "GPUs"}, {"gpu.power", "gpu0", 68.5, "W"}},
+                                  {{inventory::PartKind::gpu, "gpu0", "H100", "NVIDIA", "S1"}},
+                                  {{"ECC of gpu1", "nvidia-smi", "N/A"}}};
 
   EXPECT_EQ(record::verdict_from(record::to_json(verdict)).causes, verdict.causes);
   EXPECT_EQ(record::findings_from(record::to_json(findings)), findings);
