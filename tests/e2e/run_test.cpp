@@ -201,6 +201,25 @@ TEST_F(RunTest, SaysWhatToDoWhereSlurmDoesNotKnowTheNode) {
   EXPECT_EQ(site.bmc(1).asked().requests, 0) << "a node that Slurm may use was touched";
 }
 
+TEST_F(RunTest, WaitsForTheJobsOfANodeBeforeItTouchesIt) {
+  Site site{1};
+  Child job{{"srun", "--time=5", "-w", "s01-n01", "sh", "-c", "echo job runs; exec sleep 600"},
+            {"SLURM_CONF=" + site.slurm->configuration()}};
+  ASSERT_TRUE(job.wait_for("job runs")) << job.wait(std::chrono::seconds{0}).err;
+  Child cupel{site.cupel({"run", "qualify.yaml", "--json"})};
+  ASSERT_TRUE(cupel.wait_for("step-began", kLong));
+  std::string state;
+  for (int looks = 0; looks < 500 && state != "drng"; ++looks) state = site.slurm->state("s01-n01");
+
+  EXPECT_EQ(state, "drng");
+  EXPECT_EQ(site.bmc(1).asked().requests, 0) << "a node with somebody's job was touched";
+  testing::run({"scancel", "--me"}, {"SLURM_CONF=" + site.slurm->configuration()});
+  job.wait(std::chrono::seconds{30});
+  const auto ran = cupel.wait(kLong);
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_EQ(site.slurm->state("s01-n01"), "idle");
+}
+
 TEST_F(RunTest, StopsOnAFullDiskAndGoesOnWhenThereIsRoom) {
   Site site{1};
   // Room for the journal to begin with, none for the evidence and all the events.
