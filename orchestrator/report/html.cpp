@@ -33,7 +33,7 @@ border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--dim);font-
 details{border:1px solid var(--line);border-radius:8px;margin:10px 0;background:var(--soft)}
 summary{cursor:pointer;padding:10px 14px;font-weight:600}details>div{padding:0 14px 14px;overflow-x:auto}
 code{font:13px ui-monospace,monospace;word-break:break-all}ul{margin:6px 0;padding-left:20px}
-td code{white-space:nowrap}td:first-child,td:nth-child(2){white-space:nowrap}
+td code{white-space:nowrap}td code.hash{white-space:normal}td:first-child,td:nth-child(2){white-space:nowrap}
 @media(prefers-color-scheme:dark){.rack a text{fill:#10151a}}
 @media print{details{break-inside:avoid}}
 )css";
@@ -70,29 +70,41 @@ std::string causes(const NodeSummary& node) {
   return text + "</table>";
 }
 
+/// SHA-256 of a step's raw output; empty where it left none.
+std::string evidence_of(const NodeSummary& node, const std::string& step) {
+  const auto found = node.record.evidence.find(step);
+  return found == node.record.evidence.end() ? std::string{} : escaped(found->second);
+}
+
 std::string checked(const NodeSummary& node) {
   if (!node.record.verdict || node.record.verdict->checked.empty()) return {};
   std::string text =
       "<details><summary>The numbers against their criteria</summary><div><table>"
-      "<tr><th>Stage<th>Part<th>Measure<th>Measured<th>Wanted<th>Source of the number</tr>";
+      "<tr><th>Stage<th>Part<th>Measure<th>Measured<th>Wanted<th>Source of the "
+      "number<th>Evidence</tr>";
   for (const auto& each : node.record.verdict->checked)
-    text += fmt::format("<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td class=dim>{}</tr>",
-                        escaped(each.stage), escaped(each.part), escaped(each.measure),
-                        each.met ? "pass" : "fail", escaped(each.measured), escaped(each.wanted),
-                        escaped(each.source));
+    text += fmt::format(
+        "<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td class=dim>{}"
+        "<td><code>{}</code></tr>",
+        escaped(each.stage), escaped(each.part), escaped(each.measure), each.met ? "pass" : "fail",
+        escaped(each.measured), escaped(each.wanted), escaped(each.source),
+        evidence_of(node, each.stage).substr(0, 12));
   return text + "</table></div></details>";
 }
 
 std::string steps(const NodeSummary& node) {
   std::string text =
       "<details><summary>Steps</summary><div><table>"
-      "<tr><th>Step<th>Outcome<th>Took<th>Tries<th>Detail</tr>";
+      "<tr><th>Step<th>Outcome<th>Took<th>Tries<th>Detail<th>Evidence (SHA-256 of its raw output, "
+      "in "
+      "the folder evidence of the state)</tr>";
   for (const auto& step : node.record.steps) {
     const bool over = step.ended != engine::WallTime{};
-    text += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}</tr>", escaped(step.name),
+    text += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td><code class=hash>{}</code></tr>",
+                        escaped(step.name),
                         escaped(step.outcome.empty() ? "not finished" : step.outcome),
                         over ? span_text(step.ended - step.began) : "", step.attempts,
-                        escaped(step.detail));
+                        escaped(step.detail), evidence_of(node, step.name));
   }
   return text + "</table></div></details>";
 }
