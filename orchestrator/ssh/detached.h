@@ -13,7 +13,7 @@ namespace cupel::ssh {
 
 /// Where a job lives on its node; what the journal keeps to find it again.
 struct JobHandle {
-  std::string folder;  // "/var/tmp/cupel-0/run-12/gpu-facts"
+  std::string folder;  // "/var/tmp/cupel-59f0d325caf8427d-run12-gpu-facts"
   friend bool operator==(const JobHandle&, const JobHandle&) = default;
 };
 

@@ -80,7 +80,7 @@ echo $status > "$d/exit.part"; mv "$d/exit.part" "$d/exit"
 constexpr std::string_view kStart = R"sh(d=@folder@
 umask 022
 if [ -d "$d/started" ]; then exit 0; fi
-mkdir -p "$d" || exit 73
+mkdir -p "$d" && [ ! -h "$d" ] && [ -O "$d" ] || exit 73
 cat > "$d/script.part.$$" || exit 73
 if [ "$(sha256sum < "$d/script.part.$$")" != "@digest@  -" ]; then
   rm -f "$d/script.part.$$"

@@ -41,13 +41,13 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRe
 }
 
 /// A name that no other run, store or controller has ever used: an old job's output must never be
-/// taken for a new one's.
+/// taken for a new one's. Nobody on the node can guess it, and so put something there before.
 std::string fresh_folder(const StepRequest& request) {
   std::array<unsigned char, 8> random{};
   RAND_bytes(random.data(), random.size());
   std::string token;
   for (const auto byte : random) token += fmt::format("{:02x}", byte);
-  return fmt::format("/var/tmp/cupel/{}-run{}-{}", token, request.run, request.step.name);
+  return fmt::format("/var/tmp/cupel-{}-run{}-{}", token, request.run, request.step.name);
 }
 
 struct Spool {

@@ -64,6 +64,18 @@ class DetachedTest : public OnANode {
 
 TEST_F(DetachedTest, IsUnknownUntilItIsStarted) { EXPECT_EQ(read().phase, Phase::unknown); }
 
+TEST_F(DetachedTest, RefusesAFolderThatSomebodyElseLaidOut) {
+  const std::filesystem::path folder = handle.folder;
+  std::filesystem::create_directories(folder.parent_path());
+  const auto elsewhere = folder.parent_path() / "elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::create_directory_symlink(elsewhere, folder);
+
+  EXPECT_FALSE(start("echo never"));
+
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere));
+}
+
 TEST_F(DetachedTest, SpoolsBothStreamsAndTheExitStatus) {
   ASSERT_TRUE(start("echo to out; echo to err >&2; exit 5"));
 
