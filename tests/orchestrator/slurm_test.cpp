@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "orchestrator/handoff/slurm_conf.h"
+#include "tests/support/damage.h"
 
 namespace cupel::handoff {
 namespace {
@@ -97,6 +98,21 @@ TEST(SlurmConf, SaysWhereSlurmDisagrees) {
   const auto found = disagreements(inventory.profiles.at("p"), node);
 
   EXPECT_THAT(found, ElementsAre("node01: Slurm has CPUs=128, the profile says 224"));
+}
+
+TEST(SlurmNodeTest, IsReadOrRefusedHoweverItsLineWasDamaged) {
+  std::mt19937 random{20261121};
+  const std::string line =
+      "NodeName=n1 CPUTot=224 RealMemory=1945600 Gres=gpu:h100:8(S:0-1) AvailableFeatures=a,b "
+      "State=IDLE+DRAIN* Reason=cupel: not qualified (run 3) [root@2026-11-21T08:00:00]";
+  for (int round = 0; round < 20'000; ++round) {
+    const auto node = parse_slurm_node(cupel::test::damaged(line, random));
+
+    if (node) {
+      EXPECT_FALSE(node.assume_value().name.empty());
+      EXPECT_FALSE(node.assume_value().state.empty());
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "inventory/shipped.h"
+#include "tests/support/damage.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -127,6 +128,21 @@ TEST(Playbook, IsFoundByItsNameAmongTheShippedOnes) {
   EXPECT_EQ(by_name->text, by_path->text);
   EXPECT_FALSE(typo);
   EXPECT_THAT(to_string(problems), HasSubstr("did you mean 'new-rack'?"));
+}
+
+TEST(Playbook, IsReadOrRefusedHoweverItWasDamaged) {
+  std::mt19937 random{20261121};
+  std::vector<inventory::Problem> none;
+  const auto shipped = load_playbook("new-rack", none);
+  ASSERT_TRUE(shipped);
+  for (int round = 0; round < 5000; ++round) {
+    const auto text = cupel::test::damaged(shipped->text, random);
+    std::vector<inventory::Problem> problems;
+
+    const auto playbook = parse_playbook(text, "damaged.yaml", problems);
+
+    EXPECT_NE(playbook.has_value(), !problems.empty()) << text;
+  }
 }
 
 }  // namespace
