@@ -1,12 +1,13 @@
-// Files that somebody's editor, disk or malice has damaged: every one is read or refused, and none of
-// them is believed in silence.
+// Files that somebody's editor, disk or malice has damaged: every one is read or refused, and none
+// of them is believed in silence.
+#include "tests/support/damage.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "inventory/load.h"
 #include "inventory/node_range.h"
-#include "tests/support/damage.h"
 
 namespace cupel::inventory {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
-// Texts as a bad disk, a bad editor or a bad person would leave them; the same ones for the same seed.
+// Texts as a bad disk, a bad editor or a bad person would leave them; the same ones for the same
+// seed.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -10,7 +11,9 @@ namespace cupel::test {
 /// One to four bytes changed, cut out, doubled or put in.
 inline std::string damaged(std::string text, std::mt19937& random) {
   using namespace std::literals;
-  static constexpr auto kNasty = "[]{}:,-*&!|>'\"%@`#=+\n\t \0\x7f\xff" "\r09azAZ"sv;
+  static constexpr auto kNasty =
+      "[]{}:,-*&!|>'\"%@`#=+\n\t \0\x7f\xff"
+      "\r09azAZ"sv;
   const auto any = [&](std::size_t count) { return random() % std::max<std::size_t>(count, 1); };
   for (auto times = 1 + any(4); times > 0; --times) {
     const auto at = any(text.size());
