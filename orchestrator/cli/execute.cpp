@@ -169,11 +169,11 @@ Exit execute(Context& context, Planned& planned, store::Store& store, World& wor
   auto state = engine::initial_state(planned.plan);
   const auto events = store.events(run);
   if (!events) return complain(context, events.assume_error(), Exit::unfinished);
-  for (const auto& event : events.assume_value()) apply(state, planned.plan, event);
+  for (const auto& event : events.assume_value()) apply(state, event);
   const auto progress = make_progress(planned.plan, run, context.json);
   const auto written = store.append(run, first);
   if (!written) return complain(context, written.assume_error(), Exit::unfinished);
-  apply(state, planned.plan, first);
+  apply(state, first);
   progress->on_event(first, state);
 
   store::RunJournal journal{store, run};

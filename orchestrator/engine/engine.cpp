@@ -44,7 +44,7 @@ Result<void> Engine::write(Event event) {
     stop(Stop::interrupt);
     return std::move(written).assume_error();
   }
-  apply(state_, plan_, event);
+  apply(state_, event);
   observer_.on_event(event, state_);
   return ok();
 }

@@ -60,12 +60,6 @@ void apply_to_step(StepState& step, const Event& event) {
   }
 }
 
-const playbooks::NodePlan* plan_of(const playbooks::Plan& plan, std::string_view node) {
-  for (const auto& each : plan.nodes)
-    if (each.node->name == node) return &each;
-  return nullptr;
-}
-
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -94,11 +88,12 @@ std::optional<RunPhase> run_phase(std::string_view word) {
 
 RunState initial_state(const playbooks::Plan& plan) {
   RunState state;
-  for (const auto& node : plan.nodes) state.nodes[node.node->name].steps.resize(node.steps->size());
+  for (const auto& node : plan.nodes)
+    state.nodes[node.node->name] = {std::vector<StepState>(node.steps->size()), node.steps};
   return state;
 }
 
-void apply(RunState& state, const playbooks::Plan& plan, const Event& event) {
+void apply(RunState& state, const Event& event) {
   switch (event.kind) {
     case EventKind::run_started:
       state.began = event.time;
@@ -122,10 +117,10 @@ void apply(RunState& state, const playbooks::Plan& plan, const Event& event) {
   }
   const auto node = state.nodes.find(event.node);
   if (node == state.nodes.end()) return;
-  const auto* steps = plan_of(plan, event.node);
-  const auto at = std::ranges::find(*steps->steps, event.step, &playbooks::PlannedStep::name);
-  if (at == steps->steps->end()) return;
-  apply_to_step(node->second.steps[static_cast<std::size_t>(at - steps->steps->begin())], event);
+  const auto& planned = *node->second.planned;
+  const auto at = std::ranges::find(planned, event.step, &playbooks::PlannedStep::name);
+  if (at == planned.end()) return;
+  apply_to_step(node->second.steps[static_cast<std::size_t>(at - planned.begin())], event);
 }
 
 Next next(const playbooks::NodePlan& plan, const NodeState& state) {

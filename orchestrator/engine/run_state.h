@@ -2,6 +2,7 @@
 // Where a run stands: a fold over its events, and what is to be done next. Pure; decided here, done
 // elsewhere, so that a crash is a matter of folding again.
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,10 @@ struct StepState {
 };
 
 struct NodeState {
-  std::vector<StepState> steps{};  // in the plan's order
-  friend bool operator==(const NodeState&, const NodeState&) = default;
+  std::vector<StepState> steps{};                                        // in the plan's order
+  std::shared_ptr<const std::vector<playbooks::PlannedStep>> planned{};  // the plan's own
+
+  friend bool operator==(const NodeState& a, const NodeState& b) { return a.steps == b.steps; }
 };
 
 enum class RunPhase { running, interrupted, cancelled, ended };
@@ -51,7 +54,7 @@ RunState initial_state(const playbooks::Plan& plan);
 
 /// Replays one fact. Total: an event of a node or step that the plan does not know changes nothing,
 /// and so does one that makes no sense in the step's phase.
-void apply(RunState& state, const playbooks::Plan& plan, const Event& event);
+void apply(RunState& state, const Event& event);
 
 /// What a node's runner must do next.
 struct Next {

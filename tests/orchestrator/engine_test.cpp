@@ -92,7 +92,7 @@ class EngineTest : public testing::Test {
   /// Folds what is in the journal, and works on until the end.
   Result<void> run() {
     auto state = initial_state(plan_);
-    for (const auto& event : journal_.events) apply(state, plan_, event);
+    for (const auto& event : journal_.events) apply(state, event);
     asio::io_context io;
     Engine engine{1, plan_, std::move(state), journal_, steps_, observer_, {1ms, 4ms}};
     auto ended = run_to_end(io, engine.run());
@@ -280,7 +280,7 @@ TEST(RunState, IgnoresEventsThatMakeNoSense) {
     event.kind = EventKind::step_ended;
     event.node = who;
     event.step = what;
-    apply(state, plan, event);
+    apply(state, event);
   }
 
   EXPECT_EQ(state.nodes, before);
