@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::test {
 
@@ -62,18 +63,12 @@ inline std::optional<std::string> captured_answer(const std::filesystem::path& t
   return std::move(file).assume_value();
 }
 
-/// Real parts may be missing on a developer's machine, never where the tests must prove something.
-inline bool real_parts_required() {
-  const char* required = std::getenv("CUPEL_REQUIRE_REAL_PARTS");
-  return required != nullptr && std::string_view{required} == "1";
-}
-
 }  // namespace cupel::test
 
 /// Ends the test, as skipped or failed, unless the capture is there; names its folder otherwise.
 #define CUPEL_NEED_CAPTURE(tree, machine)                                             \
   const auto tree##_found = ::cupel::test::capture(machine);                          \
-  if (!tree##_found && ::cupel::test::real_parts_required())                          \
+  if (!tree##_found && ::cupel::test::real_parts_are_required())                      \
     FAIL() << "no capture " << (machine) << " in " << ::cupel::test::captures();      \
   if (!tree##_found)                                                                  \
     GTEST_SKIP() << "no capture " << (machine) << " in " << ::cupel::test::captures() \

@@ -6,19 +6,19 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace cupel::testing {
+namespace cupel::test {
 
 inline bool real_parts_are_required() {
   const char* told = std::getenv("CUPEL_REQUIRE_REAL_PARTS");
   return told != nullptr && std::string_view{told} == "1";
 }
 
-}  // namespace cupel::testing
+}  // namespace cupel::test
 
 /// In a test's body or in SetUp(). `why` names the part.
-#define CUPEL_NEEDS_REAL_PART(there, why)                           \
-  if (!(there)) {                                                   \
-    if (::cupel::testing::real_parts_are_required()) FAIL() << why; \
-    GTEST_SKIP() << why;                                            \
-  }                                                                 \
+#define CUPEL_NEEDS_REAL_PART(there, why)                        \
+  if (!(there)) {                                                \
+    if (::cupel::test::real_parts_are_required()) FAIL() << why; \
+    GTEST_SKIP() << why;                                         \
+  }                                                              \
   static_assert(true)
