@@ -7,7 +7,6 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "bmc/power.h"
-#include "inventory/select.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/record/codec.h"
@@ -58,19 +57,14 @@ void print(const Context& context, const Node& node, const Result<Answer>& answe
 
 Exit ask(const Context& context, const Asked& asked, const Verb& verb) {
   Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return exit;
-  const auto nodes = inventory::select(*inventory, asked.nodes);
-  if (!nodes) return complain(context, nodes.assume_error(), Exit::invalid);
-  const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
-  World world{*inventory, *store.assume_value()};
+  const auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
+  if (!reach) return exit;
+  World world{reach->inventory, *reach->store};
   const auto deadline = Deadline::in(asked.patience);
   const auto each = [&](const Node* node) { return ask_one(world, verb, node, deadline); };
-  const auto answers =
-      run_to_end(world.io(), for_each_of<Answer>(nodes.assume_value(), kAtOnce, each));
+  const auto answers = run_to_end(world.io(), for_each_of<Answer>(reach->nodes, kAtOnce, each));
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    print(context, *nodes.assume_value()[i], answers[i]);
+    print(context, *reach->nodes[i], answers[i]);
     if (!answers[i]) exit = Exit::failed;
   }
   return exit;
@@ -152,14 +146,10 @@ Exit ask_boot(const Context& context, const Asked& asked) {
 /// A person's word that the BMC's certificate was meant to change.
 Exit accept_certificate(const Context& context, const Asked& asked) {
   Exit exit = Exit::passed;
-  const auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return exit;
-  const auto nodes = inventory::select(*inventory, asked.nodes);
-  if (!nodes) return complain(context, nodes.assume_error(), Exit::invalid);
-  const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
-  World world{*inventory, *store.assume_value()};
-  for (const auto* node : nodes.assume_value()) {
+  const auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
+  if (!reach) return exit;
+  World world{reach->inventory, *reach->store};
+  for (const auto* node : reach->nodes) {
     const auto deadline = Deadline::in(asked.patience);
     const auto presented = run_to_end(
         world.io(), world.transport().presented_certificate(node->bmc.endpoint, deadline));
@@ -167,8 +157,8 @@ Exit accept_certificate(const Context& context, const Asked& asked) {
       exit = complain(context, presented.assume_error(), Exit::failed);
       continue;
     }
-    const auto before = store.assume_value()->pinned("bmc:" + node->name).value_or("none");
-    const auto kept = store.assume_value()->repin("bmc:" + node->name, presented.assume_value());
+    const auto before = reach->store->pinned("bmc:" + node->name).value_or("none");
+    const auto kept = reach->store->repin("bmc:" + node->name, presented.assume_value());
     if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
     print(context, *node,
           Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "inventory/select.h"
 
 namespace cupel::cli {
 
@@ -52,6 +53,26 @@ std::optional<inventory::Inventory> inventory_or_complain(const Context& context
   if (loaded.inventory) return std::move(loaded.inventory);
   exit = complain(context, loaded.problems);
   return std::nullopt;
+}
+
+std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
+                                       std::string_view nodes_named, Exit& exit) {
+  auto inventory = inventory_or_complain(context, file, exit);
+  if (!inventory) return std::nullopt;
+  Reach reach{std::move(*inventory), {}, {}};
+  auto nodes = inventory::select(reach.inventory, nodes_named);
+  if (!nodes) {
+    exit = complain(context, nodes.assume_error(), Exit::invalid);
+    return std::nullopt;
+  }
+  auto store = store::Store::open(context.state);
+  if (!store) {
+    exit = complain(context, store.assume_error(), Exit::unfinished);
+    return std::nullopt;
+  }
+  reach.nodes = std::move(nodes).assume_value();
+  reach.store = std::move(store).assume_value();
+  return reach;
 }
 
 }  // namespace cupel::cli

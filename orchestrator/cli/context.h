@@ -1,7 +1,10 @@
 #pragma once
 // What every command shares: where the state lies, how it prints, and what its exit code means.
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -56,6 +59,18 @@ std::string default_inventory();
 /// Loads it, or complains.
 std::optional<inventory::Inventory> inventory_or_complain(const Context& context,
                                                           const std::string& file, Exit& exit);
+
+/// Nodes that a person named, the inventory that they stand in, and the store with their pins.
+struct Reach {
+  inventory::Inventory inventory;
+  std::vector<const inventory::Node*> nodes;
+  std::unique_ptr<store::Store> store;
+};
+
+/// Loads the inventory, selects the nodes and opens the store, or complains of the first that
+/// fails.
+std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
+                                       std::string_view nodes_named, Exit& exit);
 
 /// Adds `--json`, which most commands have.
 void add_json_flag(CLI::App& command, Context& context);

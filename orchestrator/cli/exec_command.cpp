@@ -10,7 +10,6 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "inventory/select.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
@@ -36,32 +35,6 @@ struct Asked {
   bool input = false;
   bool accept = false;
 };
-
-/// Nodes with the doors that lead to them.
-struct Reach {
-  inventory::Inventory inventory;
-  std::vector<const Node*> nodes;
-  std::unique_ptr<store::Store> store;
-};
-
-std::optional<Reach> reach_or_complain(const Context& context, const Asked& asked, Exit& exit) {
-  auto inventory = inventory_or_complain(context, asked.inventory, exit);
-  if (!inventory) return std::nullopt;
-  Reach reach{std::move(*inventory), {}, {}};
-  auto nodes = inventory::select(reach.inventory, asked.nodes);
-  if (!nodes) {
-    exit = complain(context, nodes.assume_error(), Exit::invalid);
-    return std::nullopt;
-  }
-  auto store = store::Store::open(context.state);
-  if (!store) {
-    exit = complain(context, store.assume_error(), Exit::unfinished);
-    return std::nullopt;
-  }
-  reach.nodes = std::move(nodes).assume_value();
-  reach.store = std::move(store).assume_value();
-  return reach;
-}
 
 Result<std::chrono::seconds> patience_of(const std::string& text) {
   const bool bare = number<long>(text).has_value();
@@ -263,7 +236,7 @@ Exit execute(const Context& context, const Asked& asked) {
   const auto patience = patience_of(asked.patience);
   if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
   Exit exit = Exit::passed;
-  auto reach = reach_or_complain(context, asked, exit);
+  auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
   if (!reach) return exit;
   auto options = options_of(context, asked, patience.assume_value());
   if (asked.input) {
@@ -311,7 +284,7 @@ Exit accept(const Context& context, const Asked& asked) {
   const auto patience = patience_of(asked.patience);
   if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
   Exit exit = Exit::passed;
-  auto reach = reach_or_complain(context, asked, exit);
+  auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
   if (!reach) return exit;
   const auto deadline = Deadline::in(patience.assume_value());
   const auto each = [deadline](const Node* node) {
