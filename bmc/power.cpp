@@ -35,8 +35,10 @@ Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline,
   for (int asked = 1;; ++asked) {
     auto accepted = co_await bmc.reset(type, deadline);
     const bool not_now = !accepted && accepted.assume_error().code == Code::kConflict;
-    if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again)
-      co_return accepted;
+    if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again) {
+      if (!accepted) co_return std::move(accepted).assume_error();
+      co_return ok();
+    }
     CO_TRY(co_await pause_for(pace.before_asking_again));
   }
 }
@@ -63,7 +65,7 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
   CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
   if (grace.count() > 0 && allows(allowed, ResetType::graceful_shutdown)) {
     const auto asked = co_await bmc.reset(ResetType::graceful_shutdown, deadline);
-    if (!asked && asked.assume_error().code == Code::kCancelled) co_return asked;
+    if (!asked && asked.assume_error().code == Code::kCancelled) co_return asked.assume_error();
     // Refused (nobody listens for the button): no use in waiting for it.
     const auto patience = asked ? deadline.sooner(grace) : Deadline::in({});
     auto off = co_await wait_until(bmc, PowerState::off, patience, deadline, pace);

@@ -3,6 +3,10 @@
 
 namespace cupel::bmc {
 
+std::string_view to_string(Protocol protocol) {
+  return protocol == Protocol::redfish ? "redfish" : "ipmi";
+}
+
 std::string_view to_string(PowerState state) {
   switch (state) {
     case PowerState::off:
@@ -33,6 +37,8 @@ std::string_view to_string(ResetType type) {
       return "GracefulRestart";
     case ResetType::power_cycle:
       return "PowerCycle";
+    case ResetType::ac_cycle:
+      return "FullPowerCycle";
   }
   __builtin_unreachable();
 }
@@ -51,6 +57,36 @@ std::string_view to_string(BootTarget target) {
       return "cd";
     case BootTarget::bios_setup:
       return "bios";
+  }
+  __builtin_unreachable();
+}
+
+std::string_view to_string(SensorKind kind) {
+  switch (kind) {
+    case SensorKind::power:
+      return "power";
+    case SensorKind::energy:
+      return "energy";
+    case SensorKind::temperature:
+      return "temperature";
+    case SensorKind::fan:
+      return "fan";
+    case SensorKind::voltage:
+      return "voltage";
+    case SensorKind::current:
+      return "current";
+    case SensorKind::humidity:
+      return "humidity";
+    case SensorKind::flow:
+      return "flow";
+    case SensorKind::pressure:
+      return "pressure";
+    case SensorKind::leak:
+      return "leak";
+    case SensorKind::redundancy:
+      return "redundancy";
+    case SensorKind::other:
+      return "other";
   }
   __builtin_unreachable();
 }

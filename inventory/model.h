@@ -39,14 +39,31 @@ struct Trust {
   friend bool operator==(const Trust&, const Trust&) = default;
 };
 
-enum class BmcProtocol { redfish };
+enum class BmcProtocol { redfish, ipmi };
+
+/// IPMI to the same BMC. Where it is not given, nothing is asked by IPMI.
+struct IpmiAccess {
+  Endpoint endpoint;            // UDP; the BMC's own host unless told otherwise
+  std::optional<int> cipher{};  // suite 3 or 17; nothing: 17, and 3 where the BMC has no 17
+  friend bool operator==(const IpmiAccess&, const IpmiAccess&) = default;
+};
+
+/// What a BMC leaves the factory with.
+struct FactoryLogin {
+  std::string user;
+  SecretRef password;
+  friend bool operator==(const FactoryLogin&, const FactoryLogin&) = default;
+};
 
 struct BmcAccess {
-  BmcProtocol protocol = BmcProtocol::redfish;
-  Endpoint endpoint;
+  BmcProtocol protocol = BmcProtocol::redfish;  // asked first
+  Endpoint endpoint;                            // HTTPS
   std::string user;
   SecretRef password;
   Trust trust;
+  std::optional<IpmiAccess> ipmi{};
+  std::optional<FactoryLogin> factory{};
+  std::string mac{};  // of the BMC's port, where the operators know it: "aa:bb:cc:00:11:22"
 };
 
 struct SshAccess {
@@ -102,6 +119,7 @@ struct Inventory {
   std::vector<Node> nodes;  // in the order of the file
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
+  std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }

@@ -9,15 +9,19 @@
 namespace cupel::inventory {
 namespace {
 
-constexpr std::array<std::pair<PartKind, std::string_view>, 11> kWords{{
+constexpr std::array<std::pair<PartKind, std::string_view>, 15> kWords{{
     {PartKind::gpu, "gpu"},
     {PartKind::cpu, "cpu"},
     {PartKind::dimm, "dimm"},
     {PartKind::nvme, "nvme"},
+    {PartKind::drive, "drive"},
     {PartKind::psu, "psu"},
+    {PartKind::fan, "fan"},
     {PartKind::hca, "hca"},
     {PartKind::nic, "nic"},
+    {PartKind::dpu, "dpu"},
     {PartKind::switch_chip, "switch"},
+    {PartKind::pcie, "pcie"},
     {PartKind::firmware, "firmware"},
     {PartKind::bmc, "bmc"},
     {PartKind::system, "system"},

@@ -7,10 +7,35 @@
 
 namespace cupel::inventory {
 
-enum class PartKind { gpu, cpu, dimm, nvme, psu, hca, nic, switch_chip, firmware, bmc, system };
+enum class PartKind {
+  gpu,
+  cpu,
+  dimm,
+  nvme,
+  drive,  // that is not NVMe
+  psu,
+  fan,
+  hca,
+  nic,
+  dpu,
+  switch_chip,  // NVSwitch
+  pcie,         // any other PCIe device
+  firmware,
+  bmc,
+  system
+};
 
 std::string_view to_string(PartKind kind);
 std::optional<PartKind> part_kind(std::string_view word);
+
+/// How a PCIe device is connected, and how it could be. 0: not told.
+struct PcieLink {
+  int generation = 0;
+  int width = 0;  // lanes
+  int max_generation = 0;
+  int max_width = 0;
+  friend bool operator==(const PcieLink&, const PcieLink&) = default;
+};
 
 /// One part of one machine. What was not told stays empty: unknown is not zero.
 struct Part {
@@ -25,7 +50,9 @@ struct Part {
   std::optional<double> size_bytes{};  // memory of a GPU or DIMM, capacity of a drive
   std::optional<double> count{};       // cores of a CPU
   std::string health{};                // as told: "OK", "Warning", "Critical"; empty: not told
-  std::string source{};                // the URI or file that said so
+  std::optional<PcieLink> pcie{};
+  std::vector<std::string> macs{};  // of its ports, in their order: "aa:bb:cc:00:11:22"
+  std::string source{};             // the URI or file that said so
 
   friend bool operator==(const Part&, const Part&) = default;
 };

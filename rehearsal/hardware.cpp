@@ -237,6 +237,10 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
       case PartKind::nic:
         maker.adapters(parts);
         break;
+      case PartKind::drive:
+      case PartKind::fan:
+      case PartKind::dpu:
+      case PartKind::pcie:
       case PartKind::switch_chip:
       case PartKind::firmware:
       case PartKind::bmc:

@@ -13,19 +13,19 @@ class RedfishBmc final : public Bmc {
       : node_{peer.node},
         client_{transport, std::move(peer), std::move(user), std::move(password)} {}
 
-  Task<Result<PowerState>> power_state(Deadline deadline) override {
+  Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
     auto system = co_await the_system(deadline);
     if (!system) co_return named("power state", std::move(system).assume_error());
-    co_return power_of(system.assume_value().body);
+    co_return Told<PowerState>{power_of(system.assume_value().body)};
   }
 
-  Task<Result<void>> reset(ResetType type, Deadline deadline) override {
+  Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
     const std::string attempt = "reset " + std::string{to_string(type)};
     auto system = co_await the_system(deadline);
     if (!system) co_return named(attempt, std::move(system).assume_error());
     auto done = co_await reset_system(client_, std::move(system).assume_value(), type, deadline);
     if (!done) co_return named(attempt, std::move(done).assume_error());
-    co_return ok();
+    co_return Protocol::redfish;
   }
 
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline deadline) override {
@@ -36,21 +36,22 @@ class RedfishBmc final : public Bmc {
     co_return known_resets(words.assume_value());
   }
 
-  Task<Result<void>> set_boot_once(BootTarget target, Deadline deadline) override {
-    const std::string attempt = "boot " + std::string{to_string(target)} + " once";
+  Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
+    const std::string attempt = "boot " + std::string{to_string(wanted.target)};
     auto system = co_await the_system(deadline);
     if (!system) co_return named(attempt, std::move(system).assume_error());
-    auto done = co_await set_boot(client_, std::move(system).assume_value(), target, deadline);
+    auto done = co_await redfish::set_boot(client_, std::move(system).assume_value(), wanted.target,
+                                           deadline);
     if (!done) co_return named(attempt, std::move(done).assume_error());
-    co_return ok();
+    co_return Protocol::redfish;
   }
 
-  Task<Result<BootOverride>> boot_override(Deadline deadline) override {
+  Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
     auto system = co_await the_system(deadline);
     if (!system) co_return named("boot override", std::move(system).assume_error());
     auto seen = co_await read_boot(client_, std::move(system).assume_value(), deadline);
     if (!seen) co_return named("boot override", std::move(seen).assume_error());
-    co_return seen;
+    co_return Told<BootOverride>{std::move(seen).assume_value()};
   }
 
   Task<Result<Identity>> identity(Deadline deadline) override {

@@ -71,7 +71,7 @@ Exit ask(const Context& context, const Asked& asked, const Verb& verb) {
 }
 
 Task<Result<Answer>> read_power(bmc::Bmc& bmc, const Node&, Deadline deadline) {
-  CO_TRY(const auto state, co_await bmc.power_state(deadline));
+  CO_TRY(const bmc::PowerState state, co_await bmc.power_state(deadline));
   const std::string word{to_string(state)};
   co_return Answer{word, {{"power", word}}};
 }
@@ -130,7 +130,7 @@ Exit ask_power(const Context& context, const Asked& asked) {
 }
 
 Task<Result<Answer>> boot_once(bmc::Bmc& bmc, bmc::BootTarget wanted, Deadline deadline) {
-  CO_TRY(co_await bmc.set_boot_once(wanted, deadline));
+  CO_TRY(co_await bmc.set_boot({.target = wanted, .once = true}, deadline));
   const std::string word{to_string(wanted)};
   co_return Answer{"next boot from " + word, {{"boot_once", word}}};
 }

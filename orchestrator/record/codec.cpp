@@ -52,8 +52,25 @@ json::object to_json(const Part& part) {
   put(object, "size_bytes", part.size_bytes);
   put(object, "count", part.count);
   put(object, "health", part.health);
+  if (part.pcie)
+    object["pcie"] = {{"generation", part.pcie->generation},
+                      {"width", part.pcie->width},
+                      {"max_generation", part.pcie->max_generation},
+                      {"max_width", part.pcie->max_width}};
+  if (!part.macs.empty()) object["macs"] = json::value_from(part.macs);
   put(object, "source", part.source);
   return object;
+}
+
+inventory::PcieLink pcie_from(const json::object& object) {
+  const auto whole = [&](std::string_view key) {
+    const auto told = number(object, key).value_or(0);
+    return told >= 0 && told <= 64 ? static_cast<int>(told) : 0;
+  };
+  return {.generation = whole("generation"),
+          .width = whole("width"),
+          .max_generation = whole("max_generation"),
+          .max_width = whole("max_width")};
 }
 
 Part part_from(const json::object& object) {
@@ -69,6 +86,11 @@ Part part_from(const json::object& object) {
   part.size_bytes = number(object, "size_bytes");
   part.count = number(object, "count");
   part.health = text(object, "health");
+  if (const auto* link = object.if_contains("pcie"); link != nullptr && link->is_object())
+    part.pcie = pcie_from(link->get_object());
+  if (const auto* macs = object.if_contains("macs"); macs != nullptr && macs->is_array())
+    for (const auto& mac : macs->get_array())
+      if (mac.is_string()) part.macs.emplace_back(mac.get_string());
   part.source = text(object, "source");
   return part;
 }

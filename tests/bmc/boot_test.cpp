@@ -7,15 +7,18 @@ class Boot : public OverHttps {
  protected:
   Result<void> set(BootTarget target) {
     const auto bmc = open();
-    auto done = run(bmc->set_boot_once(target, soon()));
+    const bool once = target != BootTarget::none;
+    const auto done = run(bmc->set_boot({.target = target, .once = once}, soon()));
     run(bmc->log_out());
-    return done;
+    if (!done) return done.assume_error();
+    return ok();
   }
   Result<BootOverride> seen() {
     const auto bmc = open();
-    auto override = run(bmc->boot_override(soon()));
+    const auto told = run(bmc->boot_override(soon()));
     run(bmc->log_out());
-    return override;
+    if (!told) return told.assume_error();
+    return told.assume_value().value;
   }
 };
 

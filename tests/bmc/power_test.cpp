@@ -11,22 +11,20 @@ constexpr Pace kQuick{.first = 1ms, .longest = 2ms, .before_asking_again = 1ms};
 /// asked.
 class FakeBmc final : public Bmc {
  public:
-  Task<Result<PowerState>> power_state(Deadline) override {
+  Task<Result<Told<PowerState>>> power_state(Deadline) override {
     if (state != goal && looks_until_change-- <= 0) state = goal;
-    co_return state;
+    co_return Told<PowerState>{state};
   }
-  Task<Result<void>> reset(ResetType type, Deadline) override {
+  Task<Result<Protocol>> reset(ResetType type, Deadline) override {
     resets.push_back(type);
     if (conflicts-- > 0) co_return Error{Code::kConflict, "not now"};
-    if (ignores_resets) co_return ok();
+    if (ignores_resets) co_return Protocol::redfish;
     if (type == ResetType::on) goal = PowerState::on;
     if (type == ResetType::force_off) goal = PowerState::off;
     if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
-    co_return ok();
+    co_return Protocol::redfish;
   }
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) override { co_return allowed; }
-  Task<Result<void>> set_boot_once(BootTarget, Deadline) override { co_return ok(); }
-  Task<Result<BootOverride>> boot_override(Deadline) override { co_return BootOverride{}; }
   Task<Result<Identity>> identity(Deadline) override { co_return Identity{}; }
   Task<Result<Observed>> observe(Deadline) override { co_return Observed{}; }
   Task<void> log_out() override { co_return; }
