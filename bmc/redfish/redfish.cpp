@@ -37,7 +37,8 @@ class RedfishBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
-    const std::string attempt = "boot " + std::string{to_string(wanted.target)};
+    const std::string attempt =
+        "boot " + std::string{to_string(wanted.target)} + (wanted.once ? " once" : "");
     auto system = co_await the_system(deadline);
     if (!system) co_return named(attempt, std::move(system).assume_error());
     auto done = co_await redfish::set_boot(client_, std::move(system).assume_value(), wanted.target,
