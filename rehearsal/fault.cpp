@@ -13,8 +13,10 @@ constexpr std::array<std::string_view, 2> kLink{"gen", "width"};
 constexpr std::array<std::string_view, 2> kFirmware{"component", "version"};
 constexpr std::array<std::string_view, 1> kFor{"for"};
 constexpr std::array<std::string_view, 1> kAfter{"after"};
+constexpr std::array<std::string_view, 1> kPath{"path"};
+constexpr std::array<std::string_view, 5> kAnswer{"method", "status", "body", "times", "late"};
 
-constexpr std::array<FaultRow, 18> kTable{{
+constexpr std::array<FaultRow, 20> kTable{{
     {FaultKind::gpu_missing,
      "gpu-missing",
      "the GPU is gone from PCI, nvidia-smi and Redfish",
@@ -66,6 +68,8 @@ constexpr std::array<FaultRow, 18> kTable{{
     {FaultKind::disk_errors, "disk-errors", "reads and writes of the drive fail", kPart, {}},
     {FaultKind::memory_errors, "memory-errors", "stress-ng's verification fails", {}, kErrors},
     {FaultKind::ssh_drops, "ssh-drops", "connections are cut after so long", kAfter, {}},
+    {FaultKind::bmc_answer, "bmc-answer", "the BMC answers wrongly, or late", kPath, kAnswer},
+    {FaultKind::leak, "leak", "a leak detector of the BMC is wet", {}, {}},
 }};
 
 }  // namespace

@@ -30,6 +30,19 @@ enum class FaultKind {
   disk_errors,
   memory_errors,
   ssh_drops,
+  bmc_answer,
+  leak,
+};
+
+/// What a BMC does instead of answering properly.
+struct WrongAnswer {
+  std::string method{};  // empty: any
+  std::string path{};    // with * for anything
+  int status = 0;        // 0: the proper answer, late
+  std::string body{};
+  int times = 0;                 // 0: always
+  std::chrono::seconds late{0};  // of our time: the client's clock counts it
+  friend bool operator==(const WrongAnswer&, const WrongAnswer&) = default;
 };
 
 /// One fault of one node. What the kind does not ask for stays empty.
@@ -43,6 +56,7 @@ struct Fault {
   std::optional<int> width{};
   std::string component{};  // of the firmware
   std::string version{};
+  WrongAnswer answer{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 

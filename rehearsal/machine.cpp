@@ -33,8 +33,8 @@ void Machine::set_faults(std::vector<Fault> faults) {
   tell(Event::refitted);
 }
 
-Power Machine::reported_power() const {
-  const bool fresh = clock_.elapsed() - power_changed_ < times_.report_lag;
+Power Machine::reported_power(VirtualTime lag) const {
+  const bool fresh = clock_.elapsed() - power_changed_ < std::max(lag, times_.report_lag);
   return fresh ? power_before_ : power_;
 }
 
@@ -115,10 +115,23 @@ void Machine::start_post() {
 void Machine::finish_boot() {
   // DSP0266: "Once" is over as soon as the boot has used it.
   booted_from_ = boot_override.enabled == "Disabled" ? "None" : boot_override.target;
+  booted_image_ = image_of(booted_from_);
   if (boot_override.enabled == "Once") boot_override = {};
   ++boots_;
   up_ = true;
   tell(Event::booted);
+}
+
+std::string Machine::image_of(const std::string& target) const {
+  if (target == "Cd" || target == "UsbCd") return virtual_disc;
+  return target == "UefiHttp" ? boot_override.uri : std::string{};
+}
+
+void Machine::hang() {
+  if (power_ != Power::on) return;
+  ++generation_;
+  timer_.cancel();
+  go_down();
 }
 
 void Machine::cut_power() {

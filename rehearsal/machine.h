@@ -22,6 +22,7 @@ struct BootOverride {
   std::string enabled = "Disabled";  // Disabled, Once, Continuous
   std::string target = "None";
   std::string mode = "UEFI";
+  std::string uri{};  // of UefiHttp
   friend bool operator==(const BootOverride&, const BootOverride&) = default;
 };
 
@@ -47,16 +48,26 @@ class Machine {
 
   Power power() const { return power_; }
   /// What a BMC would say: the truth of a moment ago.
-  Power reported_power() const;
+  Power reported_power() const { return reported_power(VirtualTime{0}); }
+  /// As a BMC that is slower than the rack's: the truth of that long ago.
+  Power reported_power(VirtualTime lag) const;
   bool up() const { return up_; }
   int boots() const { return boots_; }
   /// What the last boot was told to start from; "None" without an override.
   const std::string& booted_from() const { return booted_from_; }
+  /// The image of that boot: the virtual disc's, or UefiHttp's URI; empty for anything else.
+  const std::string& booted_image() const { return booted_image_; }
+  /// Powered, and the operating system not up yet.
+  bool in_post() const { return power_ == Power::on && !up_; }
 
   BootOverride boot_override{};
+  std::string virtual_disc{};  // URL of what lies in a virtual drive; empty: nothing
 
   /// The button. False where it makes no sense now (restart of a machine that is off).
   bool press(Reset reset);
+
+  /// On, and nothing more happens until it was off.
+  void hang();
 
   /// Listeners stay for the machine's life and are called on its loop.
   void subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
@@ -72,6 +83,7 @@ class Machine {
   void turn_on();
   void start_post();
   void finish_boot();
+  std::string image_of(const std::string& target) const;
   void cut_power();
   void finish_power_off();
   void turn_off_then_on();
@@ -94,6 +106,7 @@ class Machine {
   bool on_again_ = false;
   int boots_ = 0;
   std::string booted_from_ = "None";
+  std::string booted_image_{};
 };
 
 }  // namespace cupel::rehearsal

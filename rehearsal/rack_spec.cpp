@@ -8,6 +8,7 @@
 #include "inventory/load_profile.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
+#include "rehearsal/bmc/manners.h"
 #include "rehearsal/read_faults.h"
 
 namespace cupel::rehearsal {
@@ -103,6 +104,45 @@ Ports read_ports(YamlFields& rack, const std::string& file, Problems& problems) 
   return ports;
 }
 
+BmcSpec read_kind(YamlFields& fields, BmcSpec usual) {
+  if (const auto vendor = fields.text("vendor")) {
+    std::vector<std::string_view> known;
+    for (const auto& row : all_manners()) known.push_back(row.vendor);
+    if (manners_of(*vendor) == nullptr)
+      fields.report(fields.place("vendor"), "there is no BMC of vendor '" + *vendor + "'" +
+                                                inventory::did_you_mean(*vendor, std::span{known}));
+    usual.vendor = *vendor;
+  }
+  usual.licensed = fields.flag("licensed").value_or(usual.licensed);
+  usual.factory_password = fields.flag("factory_password").value_or(usual.factory_password);
+  usual.new_certificate = fields.flag("new_certificate").value_or(usual.new_certificate);
+  return usual;
+}
+
+/// Of all nodes, and of those that `but` names.
+void read_bmcs(YamlFields& rack, const std::string& file, Problems& problems,
+               std::vector<NodeSpec>& nodes) {
+  const auto* value = rack.value("bmcs");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "bmcs", file, problems};
+  const auto usual = read_kind(fields, {});
+  for (auto& node : nodes) node.bmc = usual;
+  for (const auto& item : fields.list("but")) {
+    YamlFields some{item, "but", file, problems};
+    const auto names = expanded(some, "nodes");
+    const auto kind = read_kind(some, usual);
+    for (const auto& name : names) {
+      const auto node = std::ranges::find(nodes, name, &NodeSpec::name);
+      if (node != nodes.end())
+        node->bmc = kind;
+      else
+        some.report(some.place("nodes"), "there is no node '" + printable(name) + "'");
+    }
+    some.finish();
+  }
+  fields.finish();
+}
+
 /// With ports of the operating system's choice, one address may serve many.
 void check_endpoints(YamlFields& rack, const std::vector<NodeSpec>& nodes) {
   std::map<std::string, std::string> taken;
@@ -162,6 +202,7 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
                           .ssh_address = i < shells.size() ? shells[i] : std::string{},
                           .ssh_port = ports.ssh});
   check_endpoints(fields, rack.nodes);
+  read_bmcs(fields, file, problems, rack.nodes);
   read_faults(fields.list("faults"), file, profile ? &*profile : nullptr, rack, problems);
   fields.finish();
   if (problems.size() > before) return std::nullopt;

@@ -22,6 +22,15 @@ struct BootTimes {
   friend bool operator==(const BootTimes&, const BootTimes&) = default;
 };
 
+/// What kind of BMC a node has.
+struct BmcSpec {
+  std::string vendor = "dgx";     // a row of rehearsal/bmc/manners.h
+  bool licensed = true;           // for what needs a licence there
+  bool factory_password = false;  // which must be changed first
+  bool new_certificate = false;   // after each restart of the BMC
+  friend bool operator==(const BmcSpec&, const BmcSpec&) = default;
+};
+
 struct NodeSpec {
   std::string name;
   std::string bmc_address;
@@ -29,6 +38,7 @@ struct NodeSpec {
   std::string ssh_address;
   std::uint16_t ssh_port = 0;
   std::vector<Fault> faults{};
+  BmcSpec bmc{};
 };
 
 struct RackSpec {

@@ -136,9 +136,26 @@ class FaultReader {
     if (takes(row, "width"))
       if (const auto width = fields_.integer("width", 1, 16))
         fault.width = static_cast<int>(*width);
+    if (row.kind == FaultKind::bmc_answer) fault.answer = answer(row);
     if (takes(row, "component")) fault.component = component();
     if (takes(row, "version")) fault.version = fields_.text("version").value_or("");
     return fault;
+  }
+
+  WrongAnswer answer(const FaultRow& row) {
+    constexpr long kMostTimes = 1'000'000;
+    WrongAnswer wrong;
+    if (takes(row, "path")) wrong.path = fields_.text("path").value_or("");
+    if (takes(row, "method")) wrong.method = fields_.text("method").value_or("");
+    if (takes(row, "status"))
+      wrong.status = static_cast<int>(fields_.integer("status", 200, 599).value_or(503));
+    if (takes(row, "body")) wrong.body = fields_.text("body").value_or("");
+    if (takes(row, "times"))
+      wrong.times = static_cast<int>(fields_.integer("times", 1, kMostTimes).value_or(1));
+    if (takes(row, "late")) wrong.late = fields_.duration("late").value_or(std::chrono::seconds{0});
+    if (wrong.status == 0 && wrong.late.count() == 0)
+      fields_.report(fields_.place(), "fault bmc-answer needs status or late");
+    return wrong;
   }
 
   std::string part_of(const FaultRow& row) {
@@ -164,7 +181,7 @@ class FaultReader {
   void plant(NodeSpec& node, const Fault& fault) {
     const bool twice = std::ranges::any_of(node.faults, [&](const Fault& other) {
       return other.kind == fault.kind && other.part == fault.part &&
-             other.component == fault.component;
+             other.component == fault.component && other.answer == fault.answer;
     });
     if (twice)
       fields_.report(fields_.place("fault"), fmt::format("node '{}' has fault {} twice", node.name,

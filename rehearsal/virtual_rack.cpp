@@ -131,8 +131,9 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
                                                  wanted.name + "-bmc", wanted.bmc_address));
   node.bmc_pin = certificate.fingerprint;
   TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
-  node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine,
-                                         BmcAccount{kUser, password}, std::move(certificate), bmc);
+  node.bmc =
+      std::make_unique<BmcServer>(io.get_executor(), node.machine, BmcAccount{kUser, password},
+                                  std::move(certificate), bmc, wanted.bmc);
   TRY(node.bmc->listen());
   node.ssh =
       std::make_unique<SshServer>(io.get_executor(), node.host, node.host_key, authorized, ssh);

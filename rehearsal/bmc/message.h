@@ -1,11 +1,15 @@
 #pragma once
 // A request and an answer, without the sockets: what a Redfish service is a function of.
+#include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/json.h"
 
 namespace cupel::rehearsal {
+
+struct EventStream;
 
 struct HttpRequest {
   std::string method;
@@ -23,6 +27,14 @@ struct HttpResponse {
   int status = 200;
   std::map<std::string, std::string> headers{};
   std::string body{};
+
+  // Of an error: the message in it, for whoever writes it in another way.
+  std::string message_id{}, message{};
+
+  // How it goes on the wire.
+  std::chrono::milliseconds late{0};      // before it is sent, of our time
+  bool cut = false;                       // the connection, instead of an answer
+  std::shared_ptr<EventStream> stream{};  // what follows the headers, until it ends
 };
 
 /// A JSON answer.
@@ -30,5 +42,13 @@ HttpResponse answer(int status, const json::value& body);
 
 /// An error as DSP0266, 8.6, has it: one message of the Base registry, with its text.
 HttpResponse redfish_error(int status, std::string_view message_id, std::string_view text);
+/// The same of another registry: "iLO.2.14.UnableToModifyDuringSystemPOST".
+HttpResponse registry_error(int status, std::string_view message_id, std::string_view text);
+
+/// Merged as RFC 7396 has it: null removes.
+void merge(json::value& into, const json::value& patch);
+
+/// Whether a text is like "/redfish/v1/Systems/*": a star stands for anything.
+bool is_like(std::string_view text, std::string_view pattern);
 
 }  // namespace cupel::rehearsal

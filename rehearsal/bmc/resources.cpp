@@ -1,6 +1,57 @@
 #include "rehearsal/bmc/resources.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
 namespace cupel::rehearsal {
+
+std::string BmcView::system_of_gpus() const {
+  if (layout().system_of_gpus.empty()) return system();
+  return "/redfish/v1/Systems/" + std::string{layout().system_of_gpus};
+}
+
+std::string BmcView::gpu_id(const Gpu& gpu) const {
+  return fmt::format(fmt::runtime(layout().system_of_gpus.empty() ? "GPU{}" : "GPU_SXM_{}"),
+                     gpu.index + 1);
+}
+
+std::string BmcView::boot() const {
+  if (!layout().boot_is_in_settings) return system();
+  return system() + "/" + std::string{layout().boot_settings};
+}
+
+std::string BmcView::bios() const {
+  // An iLO writes this part of its tree in lower case.
+  const auto base =
+      layout().trailing_slash ? "/redfish/v1/systems/" + std::string{layout().system} : system();
+  return base + "/" + std::string{layout().bios};
+}
+
+std::string BmcView::bios_settings() const {
+  return bios() + "/" + std::string{layout().bios_settings};
+}
+
+std::string BmcView::log() const {
+  const auto base = layout().log_of_manager ? manager() : system();
+  return base + "/LogServices/" + std::string{layout().log};
+}
+
+std::string BmcView::media() const {
+  return (manners().media.of_manager ? manager() : system()) + "/VirtualMedia";
+}
+
+std::string BmcView::id(std::string_view form, int index) const {
+  return fmt::format(fmt::runtime(form), index + layout().first);
+}
+
+std::string BmcView::time(double epoch) const {
+  const int offset = state.offset_minutes;
+  const auto seconds = static_cast<std::time_t>(epoch) + offset * 60;
+  const auto text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
+  if (offset == 0 && manners().writes_z) return text + "Z";
+  return fmt::format("{}{}{:02}:{:02}", text, offset < 0 ? '-' : '+', std::abs(offset) / 60,
+                     std::abs(offset) % 60);
+}
 
 json::object resource(const std::string& path, std::string_view type, std::string_view id,
                       std::string_view name) {
@@ -15,6 +66,18 @@ json::object resource(const std::string& path, std::string_view type, std::strin
 }
 
 json::object link(const std::string& path) { return {{"@odata.id", path}}; }
+
+json::array links(const std::vector<std::string>& paths) {
+  json::array all;
+  for (const auto& path : paths) all.push_back(link(path));
+  return all;
+}
+
+json::array words(Words words) {
+  json::array all;
+  for (const auto word : words) all.push_back(json::value(word));
+  return all;
+}
 
 json::object healthy(bool enabled) {
   return {{"Health", "OK"}, {"State", enabled ? "Enabled" : "StandbyOffline"}};
@@ -36,11 +99,17 @@ void add_collection(ResourceTree& tree, const std::string& path, std::string_vie
   tree[path] = std::move(collection);
 }
 
-ResourceTree resources(const Machine& machine) {
+ResourceTree resources(const BmcView& view) {
   ResourceTree tree;
-  add_systems(tree, machine);
-  add_chassis(tree, machine);
-  add_services(tree, machine);
+  add_systems(tree, view);
+  add_compute(tree, view);
+  add_chassis(tree, view);
+  add_sensors(tree, view);
+  add_managers(tree, view);
+  add_logs_and_media(tree, view);
+  add_bios(tree, view);
+  add_accounts(tree, view);
+  add_services(tree, view);
   return tree;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-// What a DGX H100's BMC shows of its machine: every resource as a function of the machine, by its
-// path. Reading only; what changes something is in service.h. The shapes follow a captured DGX
-// H100.
-#include <functional>
+// What a BMC shows of its machine and of itself: every resource as a function of both, by its path.
+// Reading only; what changes something is in service.h. Shapes: DSP0268; what stands where and
+// under which name: manners.h.
 #include <map>
 #include <string>
 
 #include "base/json.h"
+#include "rehearsal/bmc/state.h"
 #include "rehearsal/machine.h"
 
 namespace cupel::rehearsal {
@@ -15,24 +15,62 @@ namespace cupel::rehearsal {
 /// what it shows follows it at once.
 using ResourceTree = std::map<std::string, json::object>;
 
-ResourceTree resources(const Machine& machine);
+/// What resources are made of, and where they go.
+struct BmcView {
+  const Machine& machine;
+  const BmcState& state;
+
+  const Manners& manners() const { return state.manners; }
+  const Layout& layout() const { return state.manners.layout; }
+  const Hardware& hardware() const { return machine.hardware(); }
+  std::string system() const { return "/redfish/v1/Systems/" + std::string{layout().system}; }
+  std::string manager() const { return "/redfish/v1/Managers/" + std::string{layout().manager}; }
+  std::string chassis() const { return "/redfish/v1/Chassis/" + std::string{layout().chassis}; }
+  /// The System that has the GPUs.
+  std::string system_of_gpus() const;
+  std::string gpu_id(const Gpu& gpu) const;
+  /// Where BootSourceOverride is written.
+  std::string boot() const;
+  std::string bios() const;
+  std::string bios_settings() const;
+  std::string log() const;
+  std::string media() const;
+  /// "Fan{}" of the layout, with the number of the part that is the `index`th.
+  std::string id(std::string_view form, int index) const;
+  /// As this BMC tells it, late.
+  Power power() const { return machine.reported_power(manners().power.lag); }
+  VirtualTime now() const { return machine.clock().elapsed(); }
+  /// The BMC's own clock.
+  double epoch() const { return machine.clock().epoch() + state.clock_ahead; }
+  /// A point of its time as it writes it: "2026-01-31T12:00:00+00:00".
+  std::string time(double epoch) const;
+};
+
+ResourceTree resources(const BmcView& view);
 
 // The parts of it.
-void add_systems(ResourceTree& tree, const Machine& machine);
-void add_chassis(ResourceTree& tree, const Machine& machine);
-void add_services(ResourceTree& tree, const Machine& machine);
+void add_systems(ResourceTree& tree, const BmcView& view);
+void add_compute(ResourceTree& tree, const BmcView& view);
+void add_chassis(ResourceTree& tree, const BmcView& view);
+void add_sensors(ResourceTree& tree, const BmcView& view);
+void add_managers(ResourceTree& tree, const BmcView& view);
+void add_logs_and_media(ResourceTree& tree, const BmcView& view);
+void add_bios(ResourceTree& tree, const BmcView& view);
+void add_accounts(ResourceTree& tree, const BmcView& view);
+void add_services(ResourceTree& tree, const BmcView& view);
 
 /// A resource with its three "@odata" keys, Id and Name.
 json::object resource(const std::string& path, std::string_view type, std::string_view id,
                       std::string_view name);
 json::object link(const std::string& path);
+json::array links(const std::vector<std::string>& paths);
+json::array words(Words words);
 json::object healthy(bool enabled = true);
 /// A collection at `path` of all its direct children in the tree; last of all.
 void add_collection(ResourceTree& tree, const std::string& path, std::string_view type,
                     std::string_view name);
-
-/// The reset types that this BMC takes.
-inline constexpr std::array<std::string_view, 6> kResets{
-    "On", "ForceOff", "GracefulShutdown", "ForceRestart", "GracefulRestart", "PowerCycle"};
+/// What a log's line looks like, as a resource and within an event.
+json::object log_entry(const BmcView& view, const LogLine& line);
+json::object event_of(const BmcView& view, const LogLine& line);
 
 }  // namespace cupel::rehearsal

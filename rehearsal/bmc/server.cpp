@@ -32,15 +32,15 @@ HttpRequest plain_of(http::request<http::string_body> request) {
   return plain;
 }
 
-http::response<http::string_body> wire_of(HttpResponse plain, unsigned version, bool keep_alive,
-                                          bool head) {
+http::response<http::string_body> wire_of(HttpResponse plain, std::string_view server,
+                                          unsigned version, bool keep_alive, bool head) {
   http::response<http::string_body> response{static_cast<http::status>(plain.status), version};
-  response.set(http::field::server, "AMI MegaRAC Redfish Service");
+  if (!server.empty()) response.set(http::field::server, server);
   for (const auto& [name, value] : plain.headers) response.set(name, value);
   response.keep_alive(keep_alive);
   response.body() = std::move(plain.body);
   // RFC 9110, 8.6: a 204 has no Content-Length.
-  if (plain.status != 204 && !head) response.prepare_payload();
+  if (plain.status != 204 && plain.status != 304 && !head) response.prepare_payload();
   return response;
 }
 
@@ -54,20 +54,33 @@ struct BmcServer::Tls {
 class BmcServer::Connection {
  public:
   Connection(tcp::socket socket, asio::ssl::context& context)
-      : stream{beast::tcp_stream{std::move(socket)}, context} {}
+      : stream{beast::tcp_stream{std::move(socket)}, context},
+        pause{stream.next_layer().get_executor()} {}
 
   /// Whatever waits on it ends at once.
-  void close() { stream.next_layer().close(); }
+  void close() {
+    pause.cancel();
+    stream.next_layer().close();
+  }
+  /// The same, and the peer gets an RST.
+  void cut() {
+    boost::system::error_code ignored;
+    auto& socket = stream.next_layer().socket();
+    (void)socket.set_option(asio::socket_base::linger{true, 0}, ignored);
+    close();
+  }
   void allow(std::chrono::seconds patience) { stream.next_layer().expires_after(patience); }
+  void allow_forever() { stream.next_layer().expires_never(); }
 
   beast::ssl_stream<beast::tcp_stream> stream;
+  asio::steady_timer pause;  // before an answer that is late
 };
 
 BmcServer::BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
-                     Certificate certificate, tcp::endpoint endpoint)
+                     Certificate certificate, tcp::endpoint endpoint, BmcSpec spec)
     : executor_{executor},
       machine_{machine},
-      service_{machine, std::move(account)},
+      service_{machine, std::move(account), std::move(spec)},
       certificate_{std::move(certificate)},
       endpoint_{endpoint},
       acceptor_{executor},
@@ -104,9 +117,19 @@ Result<void> BmcServer::open() {
   return ok();
 }
 
+/// Some BMCs make themselves a new one at each start.
+void BmcServer::renew_certificate() {
+  auto made = make_certificate(machine_.name() + "-bmc", endpoint_.address().to_string());
+  if (!made) return;
+  certificate_ = std::move(made).assume_value();
+  // Connections that are still closing hold OpenSSL's own reference to the old one.
+  tls_->own = context_of(certificate_);
+}
+
 void BmcServer::close() {
   boost::system::error_code ignored;
   (void)acceptor_.close(ignored);
+  service_.state().log.end_streams();
   for (const auto& connection : open_) connection->close();
 }
 
@@ -123,6 +146,7 @@ void BmcServer::restart() {
   restart_timer_.async_wait([this](boost::system::error_code cancelled) {
     if (cancelled || stopped_) return;
     close();
+    if (service_.state().spec.new_certificate) renew_certificate();
     restart_timer_.expires_after(machine_.clock().real(kRestart));
     restart_timer_.async_wait([this](boost::system::error_code stopped) {
       if (!stopped && !stopped_) (void)open();
@@ -159,28 +183,75 @@ Task<void> BmcServer::serve(std::shared_ptr<Connection> connection) {
   connection->allow(kIdle);
   const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
   if (refused) co_return;
+  co_await answer_all(connection);
+  constexpr std::chrono::seconds kParting{2};
+  connection->allow(kParting);
+  co_await stream.async_shutdown(kAwait);
+}
+
+/// Until one of the two has had enough.
+Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
+  auto& wire = connection->stream;
+  const auto& manners = service_.manners();
   beast::flat_buffer buffer{kMostHeader + kMostBody};
+  int served = 0;
   for (bool again = true; again;) {
     http::request_parser<http::string_body> parser;
     parser.body_limit(kMostBody);
     parser.header_limit(kMostHeader);
     connection->allow(kIdle);
-    const auto [failure, taken] = co_await http::async_read(stream, buffer, parser, kAwait);
+    const auto [failure, taken] = co_await http::async_read(wire, buffer, parser, kAwait);
     const bool too_long = failure == http::error::body_limit;
     if (failure && !too_long) co_return;
+    if (served++ > 0 && served == manners.connection.resets_every) co_return connection->cut();
     auto request = parser.release();
-    again = request.keep_alive() && !too_long;
+    again = request.keep_alive() && !too_long && !manners.connection.says_close;
     const auto version = request.version();
     const bool head = request.method() == http::verb::head;
     auto plain = too_long ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
                           : service_.handle(plain_of(std::move(request)));
-    auto response = wire_of(std::move(plain), version, again, head);
-    const auto [lost, sent] = co_await http::async_write(stream, response, kAwait);
+    if (plain.late.count() > 0) {
+      connection->pause.expires_after(plain.late);
+      const auto [stopped] = co_await connection->pause.async_wait(kAwait);
+      if (stopped) co_return;
+    }
+    if (plain.cut) co_return connection->cut();
+    if (plain.stream) co_return co_await stream(connection, std::move(plain));
+    auto response = wire_of(std::move(plain), manners.names.server, version, again, head);
+    connection->allow(kIdle);
+    const auto [lost, sent] = co_await http::async_write(wire, response, kAwait);
     if (lost) co_return;
   }
-  constexpr std::chrono::seconds kParting{2};
-  connection->allow(kParting);
-  co_await stream.async_shutdown(kAwait);
+}
+
+/// Server-Sent Events, until the reader has gone or the BMC ends it. Source: DSP0266, 13.5.4.
+Task<void> BmcServer::stream(std::shared_ptr<Connection> connection, HttpResponse response) {
+  auto events = response.stream;
+  http::response<http::empty_body> head{http::status::ok, 11};
+  for (const auto& [name, value] : response.headers) head.set(name, value);
+  head.chunked(true);
+  http::response_serializer<http::empty_body> serializer{head};
+  connection->allow(kIdle);
+  const auto [lost, sent] =
+      co_await http::async_write_header(connection->stream, serializer, kAwait);
+  if (lost) co_return;
+  asio::steady_timer more{executor_};
+  events->on_change = [&more] { more.cancel(); };
+  std::string text = ": stream\n\n";
+  while (!stopped_) {
+    connection->allow(kIdle);
+    const auto [gone, written] = co_await asio::async_write(
+        connection->stream, http::make_chunk(asio::buffer(text)), kAwait);
+    if (gone || events->ended) break;
+    if (events->waiting.empty()) {
+      connection->allow_forever();
+      more.expires_after(kStillThere);
+      co_await more.async_wait(kAwait);
+    }
+    text = events->waiting.empty() ? ": still there\n\n" : std::move(events->waiting.front());
+    if (!events->waiting.empty()) events->waiting.pop_front();
+  }
+  events->on_change = nullptr;
 }
 
 }  // namespace cupel::rehearsal

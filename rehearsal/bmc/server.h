@@ -17,17 +17,19 @@ class BmcServer {
   static constexpr std::size_t kMostBody = 1u << 20;
   static constexpr std::uint32_t kMostHeader = 16 * 1024;
   static constexpr std::chrono::seconds kIdle{60};  // of our time: the client's clock counts it
-  static constexpr VirtualTime kRestart{90};        // a BMC's own boot
+  static constexpr VirtualTime kRestart = BmcService::kRestart;
+  static constexpr std::chrono::seconds kStillThere{10};  // between signs of life of a stream
 
   /// `machine` must outlive it.
   BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
-            Certificate certificate, asio::ip::tcp::endpoint endpoint);
+            Certificate certificate, asio::ip::tcp::endpoint endpoint, BmcSpec spec = {});
   ~BmcServer();
 
   /// Listens from now on; a port of 0 becomes a number. Errors: kConflict, kFailed.
   Result<void> listen();
   std::uint16_t port() const { return endpoint_.port(); }
   BmcService& service() { return service_; }
+  const Certificate& certificate() const { return certificate_; }
   std::size_t connections() const { return open_.size(); }
 
   /// Closes everything. Its coroutines end when the loop next runs.
@@ -42,6 +44,9 @@ class BmcServer {
   void restart();
   Task<void> accept();
   Task<void> serve(std::shared_ptr<Connection> connection);
+  Task<void> answer_all(std::shared_ptr<Connection> connection);
+  Task<void> stream(std::shared_ptr<Connection> connection, HttpResponse response);
+  void renew_certificate();
 
   asio::any_io_executor executor_;
   Machine& machine_;

@@ -2,30 +2,20 @@
 
 #include <openssl/evp.h>
 
-#include "base/digest.h"
 #include "base/text.h"
+#include "rehearsal/bmc/phrase.h"
+#include "rehearsal/bmc/reading.h"
 
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::string_view kSystem = "/redfish/v1/Systems/DGX";
 constexpr std::string_view kSessions = "/redfish/v1/SessionService/Sessions";
-constexpr std::string_view kManagers = "/redfish/v1/Managers/";
+constexpr std::string_view kUsers = "/redfish/v1/AccountService/Accounts/";
 
 std::string path_of(std::string_view target) {
   std::string path{target.substr(0, target.find_first_of("?#"))};
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
-}
-
-/// DSP0266, 7.3.1: a query parameter with '$' that a service does not know is an error, others are
-/// ignored. This one knows none, and advertises none.
-bool asks_for_unknown(std::string_view target) {
-  const auto question = target.find('?');
-  if (question == target.npos) return false;
-  for (const auto parameter : split(target.substr(question + 1), '&'))
-    if (parameter.starts_with('$')) return true;
-  return false;
 }
 
 HttpResponse not_allowed(std::string allow) {
@@ -40,6 +30,17 @@ HttpResponse missing(const std::string& path) {
                        "The resource at the URI " + path + " was not found.");
 }
 
+HttpResponse malformed() {
+  return redfish_error(400, "MalformedJSON", "The request body contains malformed JSON.");
+}
+
+HttpResponse no_session() {
+  auto refusal = redfish_error(401, "NoValidSession",
+                               "There is no valid session established with the implementation.");
+  refusal.headers["WWW-Authenticate"] = "Basic realm=\"Redfish\"";
+  return refusal;
+}
+
 std::string from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 1024) return {};
   std::string bytes(text.size() / 4 * 3, '\0');
@@ -52,16 +53,6 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-json::object service_text(std::chrono::seconds timeout) {
-  auto service = resource("/redfish/v1/SessionService", "#SessionService.v1_1_8.SessionService",
-                          "SessionService", "Session Service");
-  service["ServiceEnabled"] = true;
-  service["SessionTimeout"] = timeout.count();
-  service["Sessions"] = link(std::string{kSessions});
-  service["Status"] = healthy();
-  return service;
-}
-
 json::object session_text(const BmcSession& session) {
   auto text = resource(std::string{kSessions} + "/" + session.id, "#Session.v1_3_0.Session",
                        session.id, "User Session");
@@ -69,123 +60,182 @@ json::object session_text(const BmcSession& session) {
   return text;
 }
 
-}  // namespace
-
-std::string etag_of(const json::object& resource) {
-  return "W/\"" + sha256_hex(json::serialize(resource)).substr(0, 16) + "\"";
+bool reads(const HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
 }
 
-BmcService::BmcService(Machine& machine, BmcAccount account)
-    : machine_{machine}, account_{std::move(account)} {}
+}  // namespace
+
+ResourceTree BmcService::tree() {
+  auto tree = resources(view());
+  for (const auto& [id, session] : sessions_.all())
+    tree[std::string{kSessions} + "/" + id] = session_text(session);
+  add_collection(tree, std::string{kSessions}, "#SessionCollection.SessionCollection",
+                 "Session Collection");
+  auto service = resource("/redfish/v1/SessionService", "#SessionService.v1_1_8.SessionService",
+                          "SessionService", "Session Service");
+  service["ServiceEnabled"] = true;
+  service["SessionTimeout"] = std::chrono::seconds{kSessionTimeout}.count();
+  service["Sessions"] = link(std::string{kSessions});
+  service["Status"] = healthy();
+  tree["/redfish/v1/SessionService"] = std::move(service);
+  return tree;
+}
 
 HttpResponse BmcService::handle(const HttpRequest& request) {
   ++requests_;
+  const auto path = path_of(request.target);
+  auto* active = rule_for(request, path);
+  if (active && active->rule.cut) return {.cut = true};
+  const bool instead = active && active->rule.status != 0;
   HttpResponse response;
-  if (auto patience = busy())
-    response = std::move(*patience);
-  else
-    response = routed(request, path_of(request.target));
+  if (instead) {
+    response = {.status = active->rule.status,
+                .headers = {{"Content-Type", "application/json; charset=utf-8"}},
+                .body = active->rule.body.value_or("")};
+  } else {
+    response = answered(request, path);
+  }
+  if (active) {
+    const auto& rule = active->rule;
+    if (!instead && rule.body) response.body = *rule.body;
+    auto body = rule.merge.empty() ? Result<json::value>{json::value{}} : parse_json(response.body);
+    if (!rule.merge.empty() && body) {
+      merge(body.assume_value(), rule.merge);
+      response.body = json::serialize(body.assume_value());
+    }
+    for (const auto& [name, value] : rule.headers) response.headers[name] = value;
+    response.late = rule.late;
+  }
   response.headers["OData-Version"] = "4.0";
   response.headers["Cache-Control"] = "no-cache";
   if (request.method == "HEAD") response.body.clear();
   return response;
 }
 
-/// A BMC that has just started says so in seconds of the asker's clock, not of the rack's.
-std::optional<HttpResponse> BmcService::busy() {
-  const auto* fault = find_fault(machine_.faults(), FaultKind::bmc_busy);
-  if (!fault) return std::nullopt;
-  const auto now = machine_.clock().elapsed();
-  if (!first_asked_) first_asked_ = now;
-  const auto left = *first_asked_ + fault->span.value_or(VirtualTime{60}) - now;
-  if (left <= VirtualTime{0}) return std::nullopt;
-  const auto wait = std::chrono::ceil<std::chrono::seconds>(machine_.clock().real(left));
-  auto response = redfish_error(503, "ServiceTemporarilyUnavailable",
-                                "The service is temporarily unavailable. Retry in " +
-                                    std::to_string(wait.count()) + " seconds.");
-  response.headers["Retry-After"] = std::to_string(wait.count());
+HttpResponse BmcService::answered(const HttpRequest& request, const std::string& path) {
+  auto patience = busy();
+  auto response = patience ? std::move(*patience) : routed(request, path);
+  phrase_error(response, manners().errors);
   return response;
 }
 
 HttpResponse BmcService::routed(const HttpRequest& request, const std::string& path) {
-  const auto& method = request.method;
-  const bool reads = method == "GET" || method == "HEAD";
-  if (path == "/redfish" && reads) return answer(200, json::object{{"v1", "/redfish/v1/"}});
-  if (path == kSessions && method == "POST") return log_in(request);
+  if (path == "/redfish" && reads(request))
+    return answer(200, json::object{{"v1", "/redfish/v1/"}});
+  if (path == kSessions && request.method == "POST") return log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
-  if (path == "/redfish/v1" && reads) return read(path);
-  if (!knows(request)) {
-    auto refusal = redfish_error(401, "NoValidSession",
-                                 "There is no valid session established with the implementation.");
-    refusal.headers["WWW-Authenticate"] = "Basic realm=\"Redfish\"";
-    return refusal;
-  }
-  if (asks_for_unknown(request.target))
-    return redfish_error(501, "QueryNotSupported", "Querying is not supported.");
-  if (reads && !path.contains("/Actions/")) return read(path);
+  if (path == "/redfish/v1" && reads(request)) return read_resource(view(), tree(), request, path);
+  const auto user = asker(request);
+  if (user.empty()) return no_session();
+  const auto every = manners().connection.forgets_every;
+  if (every > 0 && ++good_requests_ % every == 0) return no_session();
+  if (auto refusal = not_yet(request, path, user)) return *refusal;
+  if (reads(request) && path == manners().layout.sse) return stream();
+  if (reads(request) && !path.contains("/Actions/"))
+    return read_resource(view(), tree(), request, path);
   return act(request, path);
 }
 
-HttpResponse BmcService::act(const HttpRequest& request, const std::string& path) {
-  const auto& method = request.method;
-  if (method == "DELETE" && path.starts_with(std::string{kSessions} + "/")) return log_out(path);
-  const bool resets = path == std::string{kSystem} + "/Actions/ComputerSystem.Reset";
-  if (resets) return method == "POST" ? reset_system(machine_, request) : not_allowed("POST");
-  const bool restarts = path == std::string{kManagers} + "BMC/Actions/Manager.Reset";
-  if (restarts) return method == "POST" ? restart_manager(request) : not_allowed("POST");
-  const auto tree = resources(machine_);
-  const auto found = tree.find(path);
-  if (path == kSystem && method == "PATCH") {
-    const auto match = request.header("if-match");
-    const bool stale = !match.empty() && match != "*" && match != etag_of(found->second);
-    if (stale) return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
-    return patch_system(machine_, request);
+/// What a user may not do before a new password, or ever. Source: DSP0266, 13.2.8 (password
+/// change required): the account itself, its PATCH, and the end of the session remain.
+std::optional<HttpResponse> BmcService::not_yet(const HttpRequest& request, const std::string& path,
+                                                const std::string& user) {
+  const auto id = state_.accounts.id_of(user);
+  const auto* account = state_.accounts.find(id);
+  if (!account) return std::nullopt;
+  const auto own = std::string{kUsers} + id;
+  const bool leaves = request.method == "DELETE" && path.starts_with(kSessions);
+  if (path == own || leaves) return std::nullopt;
+  if (account->must_change) {
+    return redfish_error(403, "PasswordChangeRequired",
+                         "The password provided for this account must be changed before access "
+                         "is granted. PATCH the Password property for this account located at the "
+                         "target URI '" +
+                             own + "' to complete this process.");
   }
-  const bool is_there = found != tree.end() || path == kSessions ||
-                        path == "/redfish/v1/SessionService" || path == "/redfish/v1";
-  if (!is_there) return missing(path);
-  return not_allowed(path == kSystem ? "GET, HEAD, PATCH" : "GET, HEAD");
+  if (account->role == "ReadOnly" && !reads(request))
+    return redfish_error(403, "InsufficientPrivilege",
+                         "There are insufficient privileges for the account or credentials "
+                         "associated with the current session to perform the requested operation.");
+  return std::nullopt;
 }
 
-HttpResponse BmcService::read(const std::string& path) {
-  auto tree = resources(machine_);
-  add_sessions(tree);
-  const auto found = tree.find(path);
-  if (found == tree.end()) return missing(path);
-  auto response = answer(200, found->second);
-  response.headers["ETag"] = etag_of(found->second);
+HttpResponse BmcService::stream() {
+  auto stream = state_.log.subscribe();
+  if (!stream)
+    return redfish_error(503, "EventSubscriptionLimitExceeded",
+                         "The event subscription failed due to the number of simultaneous "
+                         "subscriptions exceeding the limit of the implementation.");
+  return {.headers = {{"Content-Type", "text/event-stream"}}, .stream = std::move(stream)};
+}
+
+HttpResponse BmcService::act(const HttpRequest& request, const std::string& path) {
+  if (request.method == "DELETE" && path.starts_with(std::string{kSessions} + "/"))
+    return log_out(path);
+  const auto all = tree();
+  const auto found = all.find(path);
+  const auto* resource = found == all.end() ? nullptr : &found->second;
+  std::string allow = resource ? "GET, HEAD" : "";
+  for (const auto& route : routes_of(view())) {
+    if (!is_like(path, route.path)) continue;
+    const bool one_name = std::ranges::count(path, '/') == std::ranges::count(route.path, '/');
+    const bool is_there = resource != nullptr || path.contains("/Actions/");
+    if (!one_name || !is_there) continue;
+    if (route.method == request.method) return change(route, request, path, resource);
+    allow += (allow.empty() ? "" : ", ") + std::string{route.method};
+  }
+  return allow.empty() ? missing(path) : not_allowed(std::move(allow));
+}
+
+HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
+                                const std::string& path, const json::object* resource) {
+  const auto& tags = manners().tags;
+  const bool patches = route.method == "PATCH";
+  if (!patches && tags.refused_on_post && !request.header("if-match").empty())
+    return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
+  if (patches && resource)
+    if (auto unmet = unmet_condition(tags, *resource, request, good_tags_)) return *unmet;
+  Change asked{.machine = machine_,
+               .state = state_,
+               .path = path,
+               .empty = trimmed(request.body).empty(),
+               .note = [this](LogLine line) { note(std::move(line)); },
+               .restart = [this] { restart(); }};
+  if (!asked.empty || patches) {
+    auto body = parse_json(request.body);
+    if (!body || !body.assume_value().is_object()) return malformed();
+    asked.body = std::move(body.assume_value().as_object());
+  }
+  auto response = route.change(asked);
+  const auto now = patches ? tree() : ResourceTree{};
+  const auto changed = now.find(path);
+  phrase_success(response, manners().thanks, changed == now.end() ? nullptr : &changed->second);
   return response;
 }
 
-void BmcService::add_sessions(ResourceTree& tree) {
-  for (const auto& [id, session] : sessions_.all())
-    tree[std::string{kSessions} + "/" + id] = session_text(session);
-  add_collection(tree, std::string{kSessions}, "#SessionCollection.SessionCollection",
-                 "Session Collection");
-  tree["/redfish/v1/SessionService"] = service_text(kSessionTimeout);
+bool BmcService::accepts(const std::string& user, const std::string& password) {
+  if (find_fault(machine_.faults(), FaultKind::bmc_wrong_password)) return false;
+  const auto now = machine_.clock().elapsed();
+  return state_.accounts.check(user, password, now) == BmcAccounts::Login::good;
 }
 
-bool BmcService::accepts(const std::string& user, const std::string& password) const {
-  const bool changed = find_fault(machine_.faults(), FaultKind::bmc_wrong_password) != nullptr;
-  return !changed && user == account_.user && password == account_.password;
-}
-
-bool BmcService::knows(const HttpRequest& request) {
-  if (sessions_.use(request.header("x-auth-token"))) return true;
+/// The user behind a request; empty: nobody who may ask.
+std::string BmcService::asker(const HttpRequest& request) {
+  if (const auto* session = sessions_.use(request.header("x-auth-token"))) return session->user;
   const auto header = request.header("authorization");
-  if (!lower_case(header).starts_with("basic ")) return false;
+  if (!lower_case(header).starts_with("basic ")) return {};
   const auto plain_text = from_base64(trimmed(std::string_view{header}.substr(6)));
   const auto colon = plain_text.find(':');
   const bool good = colon != std::string::npos &&
                     accepts(plain_text.substr(0, colon), plain_text.substr(colon + 1));
   if (!good) ++refused_;
-  return good;
+  return good ? plain_text.substr(0, colon) : std::string{};
 }
 
 HttpResponse BmcService::log_in(const HttpRequest& request) {
   const auto body = parse_json(request.body);
-  if (!body)
-    return redfish_error(400, "MalformedJSON", "The request body contains malformed JSON.");
+  if (!body) return malformed();
   // Not text_at(): a password may begin with a blank.
   const auto text = [&](std::string_view key) {
     const auto* found = find(body.assume_value(), key);
@@ -203,7 +253,15 @@ HttpResponse BmcService::log_in(const HttpRequest& request) {
     return redfish_error(503, "SessionLimitExceeded",
                          "The session establishment failed due to the number of simultaneous "
                          "sessions exceeding the limit of the implementation.");
-  auto response = answer(201, session_text(*session));
+  auto told = session_text(*session);
+  const auto id = state_.accounts.id_of(user);
+  if (state_.accounts.find(id)->must_change)
+    told["@Message.ExtendedInfo"] =
+        json::array{{{"MessageId", "Base.1.12.PasswordChangeRequired"},
+                     {"Message", "The password provided for this account must be changed."},
+                     {"MessageArgs", json::array{json::value(std::string{kUsers} + id)}},
+                     {"Severity", "Critical"}}};
+  auto response = answer(201, told);
   response.headers["X-Auth-Token"] = session->token;
   response.headers["Location"] = std::string{kSessions} + "/" + session->id;
   return response;
@@ -212,19 +270,6 @@ HttpResponse BmcService::log_in(const HttpRequest& request) {
 HttpResponse BmcService::log_out(const std::string& path) {
   const bool closed = sessions_.close(path.substr(kSessions.size() + 1));
   return closed ? HttpResponse{.status = 204} : missing(path);
-}
-
-HttpResponse BmcService::restart_manager(const HttpRequest& request) {
-  const auto body = parse_json(request.body);
-  const auto type =
-      body ? text_at(body.assume_value(), "ResetType").value_or("ForceRestart") : std::string{};
-  if (type != "ForceRestart")
-    return redfish_error(400, "ActionParameterValueNotInList",
-                         "The value for the parameter ResetType is not in the list of acceptable "
-                         "values.");
-  sessions_ = BmcSessions{kMostSessions, kSessionTimeout};
-  if (on_restart) on_restart();
-  return {.status = 204};
 }
 
 }  // namespace cupel::rehearsal

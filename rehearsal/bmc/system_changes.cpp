@@ -1,106 +1,149 @@
 // What a client may change about the machine: its power and its next boot.
 #include <fmt/format.h>
 
-#include "rehearsal/bmc/service.h"
+#include "rehearsal/bmc/change.h"
 
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::array<Reset, kResets.size()> kPresses{Reset::on,
-                                                     Reset::force_off,
-                                                     Reset::graceful_shutdown,
-                                                     Reset::force_restart,
-                                                     Reset::graceful_restart,
-                                                     Reset::power_cycle};
-constexpr std::array<std::string_view, 3> kEnabled{"Disabled", "Once", "Continuous"};
-constexpr std::array<std::string_view, 1> kModes{"UEFI"};
-constexpr std::array<std::string_view, 8> kTargets{"None", "Pxe",       "Cd",        "Usb",
-                                                   "Hdd",  "BiosSetup", "UefiShell", "UefiHttp"};
+struct Press {
+  std::string_view word;
+  std::optional<Reset> button;  // nothing: a machine without a crash kernel ignores it
+};
+constexpr std::array<Press, 8> kPresses{{{"On", Reset::on},
+                                         {"ForceOn", Reset::on},
+                                         {"ForceOff", Reset::force_off},
+                                         {"GracefulShutdown", Reset::graceful_shutdown},
+                                         {"ForceRestart", Reset::force_restart},
+                                         {"GracefulRestart", Reset::graceful_restart},
+                                         {"PowerCycle", Reset::power_cycle},
+                                         {"Nmi", std::nullopt}}};
 
 struct BootProperty {
   std::string_view name;
-  std::span<const std::string_view> values;
+  Words values;
   std::string BootOverride::* field;
 };
-constexpr std::array<BootProperty, 3> kBoot{
-    {{"BootSourceOverrideEnabled", kEnabled, &BootOverride::enabled},
-     {"BootSourceOverrideTarget", kTargets, &BootOverride::target},
-     {"BootSourceOverrideMode", kModes, &BootOverride::mode}}};
 
-HttpResponse malformed() {
-  return redfish_error(400, "MalformedJSON", "The request body contains malformed JSON.");
+bool has(Words words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-HttpResponse unknown(std::string_view property) {
-  return redfish_error(400, "PropertyUnknown",
-                       fmt::format("The property {} is not in the list of valid properties for the "
-                                   "resource.",
-                                   property));
+HttpResponse in_standby(const Machine& machine) {
+  return redfish_error(409, "ResourceInStandby",
+                       "The request failed because the resource is in standby: the system is " +
+                           std::string{to_string(machine.power())} + ".");
+}
+
+bool is_so_already(const Machine& machine, std::string_view word) {
+  if (word == "On" || word == "ForceOn") return machine.power() == Power::on;
+  if (word == "ForceOff" || word == "GracefulShutdown") return machine.power() == Power::off;
+  return false;
+}
+
+HttpResponse press(Change& change, std::string_view word) {
+  auto& machine = change.machine;
+  const auto& manners = change.state.manners.power;
+  if (manners.same_state == SameState::conflict && is_so_already(machine, word))
+    return redfish_error(409, "ActionParameterValueConflict",
+                         fmt::format("The parameter ResetType with the requested value of {} does "
+                                     "not meet the constraints of the implementation: the server "
+                                     "is already powered {}.",
+                                     word, machine.power() == Power::on ? "ON" : "OFF"));
+  const bool hangs = word == "ForceRestart" && manners.force_restart == Restart::hangs;
+  if (hangs && machine.power() == Power::on) {
+    machine.hang();
+    return {.status = 204};
+  }
+  if (word == "PushPowerButton") word = machine.power() == Power::on ? "GracefulShutdown" : "On";
+  const auto row = std::ranges::find(kPresses, word, &Press::word);
+  if (row == kPresses.end() || !row->button) return {.status = 204};
+  return machine.press(*row->button) ? HttpResponse{.status = 204} : in_standby(machine);
 }
 
 /// Sets one property of an override, or says what is wrong with it.
-std::optional<HttpResponse> set(BootOverride& boot, std::string_view name,
-                                const json::value& value) {
-  const auto property = std::ranges::find(kBoot, name, &BootProperty::name);
-  if (property == kBoot.end()) return unknown(name);
-  if (!value.is_string())
-    return redfish_error(400, "PropertyValueTypeError",
-                         fmt::format("The value for the property {} is of a different type than "
-                                     "the property can accept.",
-                                     name));
+std::optional<HttpResponse> set(BootOverride& boot, const BootManners& manners,
+                                std::string_view name, const json::value& value) {
+  static constexpr std::array<std::string_view, 1> kModes{"UEFI"};
+  const std::array<BootProperty, 3> all{
+      {{"BootSourceOverrideEnabled", manners.enabled, &BootOverride::enabled},
+       {"BootSourceOverrideTarget", manners.targets, &BootOverride::target},
+       {"BootSourceOverrideMode", kModes, &BootOverride::mode}}};
+  if (name == "HttpBootUri" && manners.http_uri) {
+    if (!value.is_string() && !value.is_null()) return wrong_type(name);
+    boot.uri = value.is_string() ? std::string{value.as_string()} : std::string{};
+    return std::nullopt;
+  }
+  const auto property = std::ranges::find(all, name, &BootProperty::name);
+  const bool has_it = name != "BootSourceOverrideMode" || manners.mode;
+  if (property == all.end() || !has_it) return unknown_property(name);
+  if (!value.is_string()) return wrong_type(name);
   const std::string_view word{value.as_string()};
-  if (std::ranges::find(property->values, word) == property->values.end())
-    return redfish_error(400, "PropertyValueNotInList",
-                         fmt::format("The value '{}' for the property {} is not in the list of "
-                                     "acceptable values.",
-                                     word, name));
+  if (!has(property->values, word)) return not_in_list(name, word);
   boot.*(property->field) = word;
   return std::nullopt;
 }
 
+HttpResponse patch_boot(Change& change) {
+  const auto& manners = change.state.manners.boot;
+  if (change.body.empty())
+    return redfish_error(400, "NoOperation", "The request body has nothing to change.");
+  for (const auto& entry : change.body)
+    if (entry.key() != "Boot") return unknown_property(entry.key());
+  const auto* boot = change.body.at("Boot").if_object();
+  if (!boot) return wrong_type("Boot");
+  if (manners.not_during_post && change.machine.in_post())
+    return registry_error(400, "iLO.2.14.UnableToModifyDuringSystemPOST",
+                          "The value cannot be modified while the system is in POST.");
+  auto wanted = change.machine.boot_override;
+  if (manners.forgets_the_rest) {
+    wanted.enabled = "Once";
+    wanted.mode = "Legacy";
+  }
+  for (const auto& entry : *boot)
+    if (auto complaint = set(wanted, manners, entry.key(), entry.value())) return *complaint;
+  change.machine.boot_override = std::move(wanted);
+  return {.status = 204};
+}
+
 }  // namespace
 
-HttpResponse reset_system(Machine& machine, const HttpRequest& request) {
-  const auto body = parse_json(request.body);
-  if (!body || !body.assume_value().is_object()) return malformed();
-  const auto type = text_at(body.assume_value(), "ResetType");
-  if (!type)
+HttpResponse reset_system(Change& change) {
+  const auto* type = change.body.if_contains("ResetType");
+  if (!type || !type->is_string())
     return redfish_error(400, "ActionParameterMissing",
                          "The action ComputerSystem.Reset requires the parameter ResetType to be "
                          "present in the request body.");
-  const auto known = std::ranges::find(kResets, std::string_view{*type});
-  if (known == kResets.end())
+  const std::string_view word{type->as_string()};
+  if (!has(change.state.manners.power.resets, word))
     return redfish_error(400, "ActionParameterValueNotInList",
                          fmt::format("The value '{}' for the parameter ResetType in the action "
                                      "ComputerSystem.Reset is not in the list of acceptable "
                                      "values.",
-                                     *type));
-  const auto press = kPresses[static_cast<std::size_t>(known - kResets.begin())];
-  if (!machine.press(press))
-    return redfish_error(409, "ResourceInStandby",
-                         "The request failed because the resource is in standby: the system is " +
-                             std::string{to_string(machine.power())} + ".");
+                                     word));
+  return press(change, word);
+}
+
+/// The standby power goes too: the BMC is gone as well, and the machine comes back off.
+HttpResponse cycle_ac(Change& change) {
+  const auto& ac = change.state.manners.power.ac;
+  const auto* type = change.body.if_contains("ResetType");
+  if (!type || !type->is_string() || std::string_view{type->as_string()} != ac.word)
+    return not_in_list("ResetType", type && type->is_string() ? type->as_string() : "");
+  change.machine.press(Reset::force_off);
+  if (change.restart) change.restart();
   return {.status = 204};
 }
 
-HttpResponse patch_system(Machine& machine, const HttpRequest& request) {
-  const auto body = parse_json(request.body);
-  const auto* object = body ? body.assume_value().if_object() : nullptr;
-  if (!object) return malformed();
-  if (object->empty())
-    return redfish_error(400, "NoOperation", "The request body has nothing to change.");
-  for (const auto& entry : *object)
-    if (entry.key() != "Boot") return unknown(entry.key());
-  const auto* boot = object->at("Boot").if_object();
-  if (!boot)
-    return redfish_error(400, "PropertyValueTypeError",
-                         "The value for the property Boot is of a different type than the property "
-                         "can accept.");
-  auto wanted = machine.boot_override;
-  for (const auto& entry : *boot)
-    if (auto complaint = set(wanted, entry.key(), entry.value())) return *complaint;
-  machine.boot_override = std::move(wanted);
-  return {.status = 204};
+HttpResponse patch_system(Change& change) {
+  if (!change.state.manners.boot.only_in_settings) return patch_boot(change);
+  if (!change.body.contains("Boot"))
+    return change.body.empty() ? patch_boot(change) : unknown_property(change.body.begin()->key());
+  return registry_error(
+      400, "Ami.1.0.OperationSupportedInFutureStateURI",
+      "The property Boot can only be modified through the URI " + change.view().boot() + ".");
 }
+
+HttpResponse patch_boot_settings(Change& change) { return patch_boot(change); }
 
 }  // namespace cupel::rehearsal

@@ -1,4 +1,4 @@
-// Systems: the host, and the baseboard with the GPUs that a DGX H100 shows as a system of its own.
+// Systems: the host, and the baseboard with the GPUs where a BMC shows it as a system of its own.
 #include <fmt/format.h>
 
 #include "rehearsal/bmc/resources.h"
@@ -6,46 +6,94 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr const char* kSystem = "/redfish/v1/Systems/DGX";
-constexpr const char* kBaseboard = "/redfish/v1/Systems/HGX_Baseboard_0";
-
-json::object boot(const BootOverride& boot) {
-  const auto values = [](std::initializer_list<std::string_view> words) {
-    json::array all;
-    for (const auto word : words) all.push_back(json::value(word));
-    return all;
+json::object boot(const BmcView& view, bool writable) {
+  const auto& manners = view.manners().boot;
+  const auto& now = view.machine.boot_override;
+  json::object boot{{"BootSourceOverrideEnabled", now.enabled},
+                    {"BootSourceOverrideTarget", now.target}};
+  if (manners.mode) boot["BootSourceOverrideMode"] = now.mode;
+  if (manners.http_uri)
+    boot["HttpBootUri"] = now.uri.empty() ? json::value{nullptr} : json::value(now.uri);
+  if (!writable) return boot;
+  const auto allow = [&](std::string_view name, json::array values) {
+    boot["BootSourceOverride" + std::string{name} + "@Redfish.AllowableValues"] = std::move(values);
   };
-  return {{"BootSourceOverrideEnabled", boot.enabled},
-          {"BootSourceOverrideEnabled@Redfish.AllowableValues",
-           values({"Disabled", "Once", "Continuous"})},
-          {"BootSourceOverrideMode", boot.mode},
-          {"BootSourceOverrideMode@Redfish.AllowableValues", values({"UEFI"})},
-          {"BootSourceOverrideTarget", boot.target},
-          {"BootSourceOverrideTarget@Redfish.AllowableValues",
-           values({"None", "Pxe", "Cd", "Usb", "Hdd", "BiosSetup", "UefiShell", "UefiHttp"})}};
+  allow("Enabled", words(manners.enabled));
+  allow("Target", words(manners.targets));
+  if (manners.mode) allow("Mode", json::array{"UEFI"});
+  return boot;
 }
 
-void add_host(ResourceTree& tree, const Machine& machine) {
-  const auto& hardware = machine.hardware();
-  const std::string path = kSystem;
-  auto system = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", "DGX", "System");
-  json::array allowed;
-  for (const auto reset : kResets) allowed.push_back(json::value(reset));
-  system["Actions"] = {{"#ComputerSystem.Reset",
-                        {{"@Redfish.ActionInfo", path + "/ResetActionInfo"},
-                         {"ResetType@Redfish.AllowableValues", allowed},
-                         {"target", path + "/Actions/ComputerSystem.Reset"}}}};
-  system["BiosVersion"] = hardware.version("HostBIOS_0", "01.01.03");
-  system["Boot"] = boot(machine.boot_override);
-  system["HostName"] = machine.name();
-  system["IndicatorLED"] = "Off";
-  system["Manufacturer"] = hardware.manufacturer;
-  system["Model"] = hardware.model;
-  system["SerialNumber"] = hardware.serial;
+void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
+  const auto& power = view.manners().power;
+  const auto path = view.system();
+  json::object reset{{"target", path + "/Actions/ComputerSystem.Reset"}};
+  if (power.inline_words) reset["ResetType@Redfish.AllowableValues"] = words(power.resets);
+  if (power.action_info) {
+    reset["@Redfish.ActionInfo"] = path + "/ResetActionInfo";
+    auto info = resource(path + "/ResetActionInfo", "#ActionInfo.v1_1_2.ActionInfo", "ResetAction",
+                         "ResetAction");
+    info["Parameters"] = json::array{{{"AllowableValues", words(power.resets)},
+                                      {"DataType", "String"},
+                                      {"Name", "ResetType"},
+                                      {"Required", true}}};
+    tree[path + "/ResetActionInfo"] = std::move(info);
+  }
+  system["Actions"] = json::object{{"#ComputerSystem.Reset", std::move(reset)}};
+  const auto& ac = power.ac;
+  if (!ac.action.starts_with("Systems/")) return;
+  json::object oem{{std::string{ac.key},
+                    {{"target", "/redfish/v1/" + std::string{ac.action}},
+                     {"ResetType@Redfish.AllowableValues", json::array{json::value(ac.word)}}}}};
+  system["Actions"].as_object()["Oem"] = std::move(oem);
+}
+
+void name_it(const BmcView& view, json::object& system) {
+  const auto& names = view.manners().names;
+  const auto& hardware = view.hardware();
+  if (names.system_is_nameless) return;
+  const auto or_own = [](std::string_view told, const std::string& own) {
+    return told.empty() ? json::value(own) : json::value(told);
+  };
+  system["Manufacturer"] = or_own(names.manufacturer, hardware.manufacturer);
+  system["Model"] = or_own(names.model, hardware.model);
+  system["SerialNumber"] = (names.serial_is_sku ? "CNBOARD" : "") + hardware.serial;
+  if (names.serial_is_sku) system["SKU"] = hardware.serial;
   system["PartNumber"] = "965-24387-0003-000";
+}
+
+json::object console_of(const BmcView& view) {
+  const auto& services = view.state.services;
+  json::object console{{"MaxConcurrentSessions", 1},
+                       {"IPMI", {{"ServiceEnabled", services.at("IPMI").enabled}}}};
+  json::object ssh{{"ServiceEnabled", services.at("SSH").enabled}};
+  if (view.manners().vendor == "openbmc") {
+    ssh["Port"] = 2200;
+    ssh["HotKeySequenceDisplay"] = "Press ~. to exit console";
+  } else {
+    ssh["Port"] = services.at("SSH").port;
+    ssh["SharedWithManagerCLI"] = true;
+    ssh["ConsoleEntryCommand"] = "cd system1/sol1; start";
+  }
+  console["SSH"] = std::move(ssh);
+  return console;
+}
+
+void add_host(ResourceTree& tree, const BmcView& view) {
+  const auto& hardware = view.hardware();
+  const auto& layout = view.layout();
+  const auto path = view.system();
+  auto system = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", layout.system, "System");
+  add_reset(tree, view, system);
+  name_it(view, system);
+  system["BiosVersion"] = hardware.version("HostBIOS_0", "01.01.03");
+  system["Boot"] = boot(view, !layout.boot_is_in_settings);
+  system["HostName"] = view.machine.name();
+  system["IndicatorLED"] = "Off";
   system["UUID"] = hardware.uuid;
   system["SystemType"] = "Physical";
-  system["PowerState"] = to_string(machine.reported_power());
+  system["PowerState"] = to_string(view.power());
+  system["BootProgress"] = {{"LastState", view.machine.up() ? "OSRunning" : "None"}};
   system["Status"] = healthy();
   system["MemorySummary"] = {{"Status", healthy()},
                              {"TotalSystemMemoryGiB", hardware.memory_bytes() / 1073741824}};
@@ -56,195 +104,59 @@ void add_host(ResourceTree& tree, const Machine& machine) {
   for (const auto* child :
        {"Processors", "Memory", "Storage", "EthernetInterfaces", "NetworkInterfaces"})
     system[child] = link(path + "/" + child);
-  system["Links"] = {{"Chassis", json::array{link("/redfish/v1/Chassis/DGX")}},
-                     {"ManagedBy", json::array{link("/redfish/v1/Managers/BMC")}}};
+  system["Bios"] = link(view.bios() + (layout.trailing_slash ? "/" : ""));
+  if (!layout.log_of_manager) system["LogServices"] = link(path + "/LogServices");
+  if (!view.manners().media.of_manager) system["VirtualMedia"] = link(view.media());
+  const bool tells_console =
+      view.manners().vendor == "openbmc" || view.manners().vendor == "supermicro";
+  if (tells_console) system["SerialConsole"] = console_of(view);
+  if (!layout.boot_settings.empty())
+    system["@Redfish.Settings"] = {
+        {"@odata.type", "#Settings.v1_3_0.Settings"},
+        {"SettingsObject", link(path + "/" + std::string{layout.boot_settings})}};
+  system["Links"] = {{"Chassis", json::array{link(view.chassis())}},
+                     {"ManagedBy", json::array{link(view.manager())}}};
   tree[path] = std::move(system);
-  auto info = resource(path + "/ResetActionInfo", "#ActionInfo.v1_1_2.ActionInfo", "ResetAction",
-                       "ResetAction");
-  info["Parameters"] = json::array{{{"AllowableValues", allowed},
-                                    {"DataType", "String"},
-                                    {"Name", "ResetType"},
-                                    {"Required", true}}};
-  tree[path + "/ResetActionInfo"] = std::move(info);
 }
 
-void add_processors(ResourceTree& tree, const Hardware& hardware) {
-  for (std::size_t i = 0; i < hardware.cpus.size(); ++i) {
-    const auto& cpu = hardware.cpus[i];
-    const auto id = fmt::format("DevType1_CPU{}", i);
-    const auto path = std::string{kSystem} + "/Processors/" + id;
-    auto one = resource(path, "#Processor.v1_10_0.Processor", id, id);
-    one["ProcessorType"] = "CPU";
-    one["Socket"] = fmt::format("CPU{}", i);
-    one["Manufacturer"] = cpu.model.contains("EPYC") ? "AMD" : "Intel(R) Corporation";
-    one["Model"] = cpu.model.contains(' ') ? cpu.model : "Intel(R) Xeon(R) Platinum " + cpu.model;
-    one["TotalCores"] = cpu.cores;
-    one["TotalThreads"] = cpu.cores * 2;
-    one["Status"] = healthy();
-    tree[path] = std::move(one);
+/// AMI's and OpenBMC's hold the override, Lenovo's only the order.
+void add_settings(ResourceTree& tree, const BmcView& view) {
+  const auto& layout = view.layout();
+  if (layout.boot_settings.empty()) return;
+  const auto path = view.system() + "/" + std::string{layout.boot_settings};
+  auto settings = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", layout.boot_settings,
+                           "Pending Settings");
+  settings["Boot"] = layout.boot_is_in_settings ? boot(view, true) : json::object{};
+  settings["Boot"].as_object()["BootOrder"] = json::array{"Boot0001", "Boot0002"};
+  tree[path] = std::move(settings);
+}
+
+void add_baseboard(ResourceTree& tree, const BmcView& view) {
+  const auto path = view.system_of_gpus();
+  auto board = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem",
+                        view.layout().system_of_gpus, view.layout().system_of_gpus);
+  board["Manufacturer"] = "NVIDIA";
+  const auto& names = view.manners().names;
+  if (names.system_is_nameless) {
+    board["Model"] = json::value(names.model);
+    board["SerialNumber"] = "164" + view.hardware().serial;
   }
-  add_collection(tree, std::string{kSystem} + "/Processors",
-                 "#ProcessorCollection.ProcessorCollection", "Processors Collection");
-}
-
-void add_memory(ResourceTree& tree, const Hardware& hardware) {
-  for (std::size_t i = 0; i < hardware.dimms.size(); ++i) {
-    const auto& dimm = hardware.dimms[i];
-    const auto id = fmt::format("DevType2_DIMM{}", i);
-    const auto path = std::string{kSystem} + "/Memory/" + id;
-    auto one = resource(path, "#Memory.v1_8_0.Memory", id, id);
-    one["DeviceLocator"] = dimm.locator;
-    const int socket = dimm.locator[5] - 'A';
-    one["MemoryLocation"] = {
-        {"Channel", i % 8}, {"MemoryController", 0}, {"Slot", i % 2}, {"Socket", socket}};
-    if (!dimm.present) {
-      one["CapacityMiB"] = nullptr;
-      one["Status"] = {{"Health", nullptr}, {"State", "Absent"}};
-      tree[path] = std::move(one);
-      continue;
-    }
-    one["CapacityMiB"] = static_cast<std::int64_t>(dimm.bytes / 1048576);
-    one["BaseModuleType"] = "RDIMM";
-    one["MemoryType"] = "DRAM";
-    one["MemoryDeviceType"] = "DDR5";
-    one["OperatingSpeedMhz"] = 4400;
-    one["Manufacturer"] = dimm.manufacturer;
-    one["PartNumber"] = dimm.model + " ";  // padded, as the real one is
-    one["SerialNumber"] = dimm.serial;
-    one["Status"] = healthy();
-    tree[path] = std::move(one);
-  }
-  add_collection(tree, std::string{kSystem} + "/Memory", "#MemoryCollection.MemoryCollection",
-                 "Memory Collection");
-}
-
-void add_storage(ResourceTree& tree, const Hardware& hardware) {
-  const auto unit = std::string{kSystem} + "/Storage/StorageUnit_0";
-  auto storage = resource(unit, "#Storage.v1_12_0.Storage", "StorageUnit_0", "StorageUnit_0");
-  json::array drives;
-  for (const auto& drive : hardware.drives) {
-    const auto id = fmt::format("NVMe_Device{}_NSID1", drive.name.substr(4));
-    const auto path = unit + "/Drives/" + id;
-    auto one = resource(path, "#Drive.v1_14_0.Drive", id, drive.name);
-    one["MediaType"] = "SSD";
-    one["Protocol"] = "NVMe";
-    one["Manufacturer"] = "Samsung";
-    one["Model"] = drive.model;
-    one["SerialNumber"] = drive.serial;
-    one["Revision"] = "GDC5602Q";
-    one["CapacityBytes"] = static_cast<std::int64_t>(drive.bytes);
-    one["Status"] = healthy();
-    drives.push_back(link(path));
-    tree[path] = std::move(one);
-  }
-  storage["Drives@odata.count"] = drives.size();
-  storage["Drives"] = std::move(drives);
-  storage["Status"] = healthy();
-  tree[unit] = std::move(storage);
-  add_collection(tree, std::string{kSystem} + "/Storage", "#StorageCollection.StorageCollection",
-                 "Storage Collection");
-}
-
-void add_networks(ResourceTree& tree, const Hardware& hardware) {
-  int index = 0;
-  for (const auto& adapter : hardware.adapters) {
-    const auto id = fmt::format("DevType7_NIC{}", index);
-    const auto path = std::string{kSystem} + "/NetworkInterfaces/" + id;
-    auto one = resource(path, "#NetworkInterface.v1_2_0.NetworkInterface", id, id);
-    one["Links"] = {{"NetworkAdapter", link("/redfish/v1/Chassis/DGX/NetworkAdapters/" + id)}};
-    one["Status"] = healthy();
-    tree[path] = std::move(one);
-    const auto ethernet =
-        fmt::format("{}/EthernetInterfaces/EthernetInterface{}", kSystem, index++);
-    auto port = resource(ethernet, "#EthernetInterface.v1_6_0.EthernetInterface",
-                         ethernet.substr(ethernet.rfind('/') + 1), adapter.name);
-    port["MACAddress"] = adapter.mac;
-    port["Status"] = healthy();
-    tree[ethernet] = std::move(port);
-  }
-  add_collection(tree, std::string{kSystem} + "/NetworkInterfaces",
-                 "#NetworkInterfaceCollection.NetworkInterfaceCollection", "Network Interfaces");
-  add_collection(tree, std::string{kSystem} + "/EthernetInterfaces",
-                 "#EthernetInterfaceCollection.EthernetInterfaceCollection", "Ethernet Interfaces");
-}
-
-void add_gpu(ResourceTree& tree, const Gpu& gpu) {
-  const auto id = fmt::format("GPU_SXM_{}", gpu.index + 1);
-  const auto path = std::string{kBaseboard} + "/Processors/" + id;
-  auto one = resource(path, "#Processor.v1_13_0.Processor", id, "Processor");
-  one["ProcessorType"] = "GPU";
-  one["Manufacturer"] = "NVIDIA";
-  one["Model"] = gpu.model;
-  one["PartNumber"] = "2330-885-A1";
-  one["SerialNumber"] = gpu.serial;
-  one["UUID"] = gpu.uuid.substr(4);
-  one["FirmwareVersion"] = gpu.vbios;
-  one["Location"] = {
-      {"PartLocation",
-       {{"LocationType", "Embedded"}, {"ServiceLabel", fmt::format("SXM{}", gpu.index + 1)}}}};
-  one["SystemInterface"] = {{"InterfaceType", "PCIe"},
-                            {"PCIe",
-                             {{"LanesInUse", gpu.width},
-                              {"MaxLanes", gpu.width_max},
-                              {"MaxPCIeType", fmt::format("Gen{}", gpu.gen_max)},
-                              {"PCIeType", fmt::format("Gen{}", gpu.gen)}}}};
-  one["MemorySummary"] = {{"ECCModeEnabled", true},
-                          {"TotalMemorySizeMiB", static_cast<std::int64_t>(gpu.bytes / 1048576)}};
-  one["Oem"] = {
-      {"Nvidia",
-       {{"@odata.type", "#NvidiaProcessor.v1_0_0.NvidiaProcessor"}, {"MIGModeEnabled", false}}}};
-  one["Links"] = {
-      {"Chassis", link("/redfish/v1/Chassis/HGX_" + id)},
-      {"Memory", json::array{link(std::string{kBaseboard} + "/Memory/" + id + "_DRAM_0")}}};
-  one["Status"] = healthy();
-  tree[path] = std::move(one);
-
-  const auto memory_id = id + "_DRAM_0";
-  const auto memory_path = std::string{kBaseboard} + "/Memory/" + memory_id;
-  auto memory = resource(memory_path, "#Memory.v1_11_0.Memory", memory_id, "DIMM Slot");
-  memory["CapacityMiB"] = static_cast<std::int64_t>(gpu.bytes / 1048576);
-  memory["MemoryDeviceType"] = "HBM";
-  memory["MemoryType"] = "DRAM";
-  memory["ErrorCorrection"] = "SingleBitECC";
-  memory["Oem"] = {
-      {"Nvidia", {{"RowRemappingFailed", false}, {"RowRemappingPending", gpu.remap_pending}}}};
-  memory["Status"] = healthy();
-  tree[memory_path] = std::move(memory);
+  board["SystemType"] = "Physical";
+  board["PowerState"] = to_string(view.power());
+  board["Processors"] = link(path + "/Processors");
+  board["Memory"] = link(path + "/Memory");
+  board["Status"] = healthy();
+  board["Links"] = {{"ManagedBy", json::array{link("/redfish/v1/Managers/HGX_BMC_0")}}};
+  tree[path] = std::move(board);
 }
 
 }  // namespace
 
-void add_systems(ResourceTree& tree, const Machine& machine) {
-  const auto& hardware = machine.hardware();
-  add_host(tree, machine);
-  add_processors(tree, hardware);
-  add_memory(tree, hardware);
-  add_storage(tree, hardware);
-  add_networks(tree, hardware);
-  if (!hardware.gpus.empty()) {
-    const std::string path = kBaseboard;
-    auto board = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", "HGX_Baseboard_0",
-                          "HGX_Baseboard_0");
-    board["Manufacturer"] = "NVIDIA";
-    board["SystemType"] = "Physical";
-    board["PowerState"] = to_string(machine.reported_power());
-    board["Processors"] = link(path + "/Processors");
-    board["Memory"] = link(path + "/Memory");
-    board["Status"] = healthy();
-    board["Links"] = {{"ManagedBy", json::array{link("/redfish/v1/Managers/HGX_BMC_0")}}};
-    tree[path] = std::move(board);
-    for (const auto& gpu : hardware.gpus) add_gpu(tree, gpu);
-    auto fpga = resource(path + "/Processors/FPGA_0", "#Processor.v1_13_0.Processor", "FPGA_0",
-                         "Processor");
-    fpga["ProcessorType"] = "FPGA";
-    fpga["Manufacturer"] = "NVIDIA";
-    fpga["Status"] = healthy();
-    tree[path + "/Processors/FPGA_0"] = std::move(fpga);
-    add_collection(tree, path + "/Processors", "#ProcessorCollection.ProcessorCollection",
-                   "Processor Collection");
-    add_collection(tree, path + "/Memory", "#MemoryCollection.MemoryCollection",
-                   "Memory Module Collection");
-  }
+void add_systems(ResourceTree& tree, const BmcView& view) {
+  add_host(tree, view);
+  add_settings(tree, view);
+  const bool two = !view.layout().system_of_gpus.empty() && !view.hardware().gpus.empty();
+  if (two) add_baseboard(tree, view);
   add_collection(tree, "/redfish/v1/Systems", "#ComputerSystemCollection.ComputerSystemCollection",
                  "Systems Collection");
 }

@@ -1,0 +1,71 @@
+#include "rehearsal/bmc/bios.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cupel::rehearsal {
+
+const std::vector<BiosAttribute>& bios_attributes() {
+  using Type = BiosAttribute::Type;
+  static const std::vector<BiosAttribute> all{
+      {.name = "ProcVirtualization", .usual = "Enabled", .choices = {"Enabled", "Disabled"}},
+      {.name = "LogicalProc", .usual = "Enabled", .choices = {"Enabled", "Disabled"}},
+      {.name = "SysProfile",
+       .usual = "Performance",
+       .choices = {"Performance", "PerfPerWatt", "Custom"}},
+      {.name = "AcPwrRcvry", .usual = "Last", .choices = {"On", "Off", "Last"}},
+      {.name = "BootMode", .usual = "Uefi", .choices = {"Uefi", "Bios"}},
+      {.type = Type::integer, .name = "AcPwrRcvryDelay", .usual = 120, .least = 60, .most = 600},
+      {.type = Type::flag, .name = "SpcrConsoleRedirection", .usual = true},
+      {.type = Type::text, .name = "AssetTag", .usual = "", .most = 63},
+      {.type = Type::text, .name = "SystemModelName", .usual = "", .most = 40, .read_only = true},
+  };
+  return all;
+}
+
+Bios::Bios() {
+  for (const auto& attribute : bios_attributes()) current_[attribute.name] = attribute.usual;
+}
+
+std::string Bios::complaint(std::string_view name, const json::value& value) {
+  const auto& all = bios_attributes();
+  const auto row = std::ranges::find(all, name, &BiosAttribute::name);
+  if (row == all.end()) return "there is no such attribute";
+  if (row->read_only) return "it is read only";
+  switch (row->type) {
+    case BiosAttribute::Type::choice: {
+      const auto* text = value.if_string();
+      const bool known =
+          text && std::ranges::find(row->choices, std::string_view{*text}) != row->choices.end();
+      return known ? "" : "it is not in the list of acceptable values";
+    }
+    case BiosAttribute::Type::integer: {
+      const auto* number = value.if_int64();
+      const bool good = number && *number >= row->least && *number <= row->most;
+      return good ? "" : fmt::format("it is no number from {} to {}", row->least, row->most);
+    }
+    case BiosAttribute::Type::text: {
+      const auto* text = value.if_string();
+      const bool good = text && text->size() <= static_cast<std::size_t>(row->most);
+      return good ? "" : fmt::format("it is no text of up to {} characters", row->most);
+    }
+    case BiosAttribute::Type::flag:
+      return value.is_bool() ? "" : "it is neither true nor false";
+  }
+  return {};
+}
+
+void Bios::stage(const json::object& attributes) {
+  for (const auto& attribute : attributes) {
+    pending_[attribute.key()] = attribute.value();
+    if (current_[attribute.key()] == attribute.value()) pending_.erase(attribute.key());
+  }
+}
+
+void Bios::apply() {
+  for (const auto& attribute : std::exchange(pending_, {}))
+    current_[attribute.key()] = attribute.value();
+}
+
+}  // namespace cupel::rehearsal

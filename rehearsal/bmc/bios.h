@@ -1,0 +1,42 @@
+#pragma once
+// The BIOS settings of one machine: what is, what the next boot makes of it, and which values there
+// may be. No HTTP here.
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "rehearsal/bmc/manners.h"
+
+namespace cupel::rehearsal {
+
+/// One row of the attribute registry.
+struct BiosAttribute {
+  enum class Type { choice, integer, text, flag } type = Type::choice;
+  std::string_view name;
+  json::value usual;
+  std::vector<std::string_view> choices{};
+  std::int64_t least = 0, most = 0;  // of an integer; the length of a text
+  bool read_only = false;
+};
+
+const std::vector<BiosAttribute>& bios_attributes();
+
+class Bios {
+ public:
+  Bios();
+
+  const json::object& current() const { return current_; }
+  const json::object& pending() const { return pending_; }
+
+  /// What is wrong with the value of that name; empty: nothing.
+  static std::string complaint(std::string_view name, const json::value& value);
+  void stage(const json::object& attributes);
+  void forget() { pending_.clear(); }
+  /// The machine has booted.
+  void apply();
+
+ private:
+  json::object current_, pending_;
+};
+
+}  // namespace cupel::rehearsal

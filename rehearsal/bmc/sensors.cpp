@@ -1,0 +1,288 @@
+// What a BMC measures: the readings once, shown as the old Thermal and Power, as the new Sensors
+// and subsystems, or as both. They follow the machine's power; load does not heat anything.
+#include <fmt/format.h>
+
+#include "rehearsal/bmc/resources.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+constexpr int kFans = 6;
+constexpr double kPsuCapacity = 3300, kStandbyWatts = 120;
+constexpr double kOwnWatts = 15;  // of a power supply that feeds nothing
+
+struct Reading {
+  std::string id;
+  std::string_view type, units, context;
+  std::optional<double> value{};  // nothing: it cannot be read now
+  std::optional<double> critical{};
+};
+
+bool is_on(const BmcView& view) { return view.machine.power() == Power::on; }
+
+double watts(const BmcView& view) {
+  return is_on(view) ? view.hardware().idle_watts : kStandbyWatts;
+}
+
+std::vector<Reading> temperatures(const BmcView& view) {
+  const bool on = is_on(view);
+  const auto while_on = [&](double value) { return on ? std::optional{value} : std::nullopt; };
+  std::vector<Reading> all{{"TEMP_AMBIENT", "Temperature", "Cel", "Intake", 24.0, 45.0}};
+  const auto& hardware = view.hardware();
+  for (std::size_t i = 0; i < hardware.cpus.size(); ++i)
+    all.push_back({fmt::format("TEMP_CPU{}", i), "Temperature", "Cel", "CPU",
+                   while_on(38.0 + static_cast<double>(i)), 95.0});
+  for (const auto& gpu : hardware.gpus)
+    all.push_back({fmt::format("TEMP_GPU_SXM_{}", gpu.index + 1), "Temperature", "Cel", "GPU",
+                   while_on(30.0 + gpu.index), 87.0});
+  return all;
+}
+
+std::vector<Reading> fans(const BmcView& view) {
+  std::vector<Reading> all;
+  for (int i = 0; i < kFans; ++i)
+    all.push_back({view.id(view.layout().fan, i), "Rotational", "RPM", "Fan",
+                   is_on(view) ? 4400.0 + 10 * i : 0.0});
+  return all;
+}
+
+std::vector<Reading> powers(const BmcView& view) {
+  std::vector<Reading> all{{"PWR_SYSTEM", "Power", "W", "Chassis", watts(view)}};
+  const auto& psus = view.hardware().psus;
+  for (const auto& psu : psus) {
+    const auto number = psu.name.substr(3);
+    const double share = std::max(watts(view) / static_cast<double>(psus.size()), kOwnWatts);
+    all.push_back({"PWR_PSU" + number, "Power", "W", "PowerSupply", share});
+    all.push_back({"VOLT_PSU" + number, "Voltage", "V", "PowerSupply", 230.0});
+  }
+  return all;
+}
+
+json::value shown(const std::optional<double>& value) {
+  return value ? json::value(*value) : json::value{nullptr};
+}
+
+void add_sensor(ResourceTree& tree, const BmcView& view, const Reading& reading) {
+  const auto path = view.chassis() + "/Sensors/" + reading.id;
+  auto one = resource(path, "#Sensor.v1_2_0.Sensor", reading.id, reading.id);
+  one["Reading"] = shown(reading.value);
+  one["ReadingType"] = reading.type;
+  one["ReadingUnits"] = reading.units;
+  one["PhysicalContext"] = reading.context;
+  if (reading.critical) one["Thresholds"] = {{"UpperCritical", {{"Reading", *reading.critical}}}};
+  one["Status"] = healthy(reading.value.has_value());
+  tree[path] = std::move(one);
+}
+
+std::string psu_id(const BmcView& view, const Psu& psu) {
+  return view.id(view.layout().psu, std::stoi(psu.name.substr(3)));
+}
+
+bool redundancy_is_lost(const BmcView& view) {
+  return find_fault(view.machine.faults(), FaultKind::psu_missing) != nullptr;
+}
+
+json::object redundancy_status(const BmcView& view) {
+  return {{"Health", redundancy_is_lost(view) ? "Warning" : "OK"}, {"State", "Enabled"}};
+}
+
+void add_power_subsystem(ResourceTree& tree, const BmcView& view) {
+  const auto subsystem = view.chassis() + "/PowerSubsystem";
+  std::vector<std::string> group;
+  const auto& psus = view.hardware().psus;
+  for (const auto& psu : psus) {
+    const auto id = psu_id(view, psu);
+    const auto path = subsystem + "/PowerSupplies/" + id;
+    auto one = resource(path, "#PowerSupply.v1_3_0.PowerSupply", id, id);
+    one["Manufacturer"] = "Delta";
+    one["Model"] = psu.model;
+    one["PartNumber"] = "ECD16020137";
+    one["SerialNumber"] = psu.serial;
+    one["FirmwareVersion"] = psu.firmware;
+    one["PowerCapacityWatts"] = kPsuCapacity;
+    one["LineInputStatus"] = "Normal";
+    one["Status"] = healthy();
+    tree[path] = std::move(one);
+    group.push_back(path);
+  }
+  add_collection(tree, subsystem + "/PowerSupplies", "#PowerSupplyCollection.PowerSupplyCollection",
+                 "PowerSupplies");
+  auto power = resource(subsystem, "#PowerSubsystem.v1_1_0.PowerSubsystem", "PowerSubsystem",
+                        "PowerSubsystem");
+  power["PowerSupplies"] = link(subsystem + "/PowerSupplies");
+  power["CapacityWatts"] = kPsuCapacity * static_cast<double>(psus.size());
+  power["PowerSupplyRedundancy"] =
+      json::array{{{"RedundancyType", "NPlusM"},
+                   {"MinNeededInGroup", std::max<std::size_t>(psus.size(), 2) - 1},
+                   {"MaxSupportedInGroup", psus.size()},
+                   {"RedundancyGroup", links(group)},
+                   {"Status", redundancy_status(view)}}};
+  power["Status"] = redundancy_status(view);
+  tree[subsystem] = std::move(power);
+}
+
+void add_leak_detection(ResourceTree& tree, const BmcView& view, const std::string& subsystem) {
+  const auto path = subsystem + "/LeakDetection";
+  const bool leaks = find_fault(view.machine.faults(), FaultKind::leak) != nullptr;
+  for (const auto* where : {"ColdPlate", "Manifold"}) {
+    const auto id = fmt::format("{}_LeakDetector_0_{}", view.layout().chassis, where);
+    const bool wet = leaks && std::string_view{where} == "ColdPlate";
+    auto one = resource(path + "/LeakDetectors/" + id, "#LeakDetector.v1_1_0.LeakDetector", id, id);
+    one["LeakDetectorType"] = "Moisture";
+    one["DetectorState"] = wet ? "Critical" : "OK";
+    one["Status"] = {{"Health", wet ? "Critical" : "OK"}, {"State", "Enabled"}};
+    tree[path + "/LeakDetectors/" + id] = std::move(one);
+  }
+  add_collection(tree, path + "/LeakDetectors", "#LeakDetectorCollection.LeakDetectorCollection",
+                 "Leak Detectors");
+  auto detection = resource(path, "#LeakDetection.v1_0_0.LeakDetection", "LeakDetection",
+                            "Leak Detection Systems");
+  detection["LeakDetectors"] = link(path + "/LeakDetectors");
+  detection["Status"] = {{"Health", leaks ? "Critical" : "OK"}, {"State", "Enabled"}};
+  tree[path] = std::move(detection);
+}
+
+void add_thermal_subsystem(ResourceTree& tree, const BmcView& view) {
+  const auto subsystem = view.chassis() + "/ThermalSubsystem";
+  std::vector<std::string> group;
+  for (const auto& fan : fans(view)) {
+    const auto path = subsystem + "/Fans/" + fan.id;
+    auto one = resource(path, "#Fan.v1_1_1.Fan", fan.id, fan.id);
+    one["PhysicalContext"] = "Fan";
+    one["SpeedPercent"] = {{"DataSourceUri", view.chassis() + "/Sensors/" + fan.id},
+                           {"Reading", is_on(view) ? 30 : 0},
+                           {"SpeedRPM", shown(fan.value)}};
+    one["Status"] = healthy();
+    tree[path] = std::move(one);
+    group.push_back(path);
+  }
+  add_collection(tree, subsystem + "/Fans", "#FanCollection.FanCollection", "Fans");
+  json::array all;
+  for (const auto& reading : temperatures(view))
+    all.push_back({{"DataSourceUri", view.chassis() + "/Sensors/" + reading.id},
+                   {"DeviceName", reading.id},
+                   {"Reading", shown(reading.value)}});
+  auto metrics = resource(subsystem + "/ThermalMetrics", "#ThermalMetrics.v1_0_0.ThermalMetrics",
+                          "ThermalMetrics", "Thermal Metrics");
+  metrics["TemperatureReadingsCelsius"] = std::move(all);
+  tree[subsystem + "/ThermalMetrics"] = std::move(metrics);
+  auto thermal = resource(subsystem, "#ThermalSubsystem.v1_3_0.ThermalSubsystem",
+                          "ThermalSubsystem", "ThermalSubsystem");
+  thermal["Fans"] = link(subsystem + "/Fans");
+  thermal["ThermalMetrics"] = link(subsystem + "/ThermalMetrics");
+  thermal["FanRedundancy"] = json::array{{{"RedundancyType", "NPlusM"},
+                                          {"MinNeededInGroup", kFans - 1},
+                                          {"MaxSupportedInGroup", kFans},
+                                          {"RedundancyGroup", links(group)},
+                                          {"Status", healthy()}}};
+  thermal["Status"] = healthy();
+  if (view.layout().liquid) {
+    add_leak_detection(tree, view, subsystem);
+    thermal["LeakDetection"] = link(subsystem + "/LeakDetection");
+  }
+  tree[subsystem] = std::move(thermal);
+}
+
+void add_environment(ResourceTree& tree, const BmcView& view) {
+  const auto path = view.chassis() + "/EnvironmentMetrics";
+  auto metrics = resource(path, "#EnvironmentMetrics.v1_3_0.EnvironmentMetrics",
+                          "EnvironmentMetrics", "Environment Metrics");
+  const auto source = [&](std::string_view id) {
+    return view.chassis() + "/Sensors/" + std::string{id};
+  };
+  metrics["PowerWatts"] = {{"DataSourceUri", source("PWR_SYSTEM")}, {"Reading", watts(view)}};
+  metrics["TemperatureCelsius"] = {{"DataSourceUri", source("TEMP_AMBIENT")}, {"Reading", 24.0}};
+  tree[path] = std::move(metrics);
+}
+
+std::string part_of(const std::string& path, std::string_view array, std::size_t index) {
+  return fmt::format("{}#/{}/{}", path, array, index);
+}
+
+void add_old_thermal(ResourceTree& tree, const BmcView& view) {
+  const auto path = view.chassis() + "/Thermal";
+  auto thermal = resource(path, "#Thermal.v1_5_3.Thermal", "Thermal", "Thermal");
+  json::array hot;
+  for (const auto& reading : temperatures(view)) {
+    json::object one{{"@odata.id", part_of(path, "Temperatures", hot.size())},
+                     {"MemberId", std::to_string(hot.size())},
+                     {"Name", reading.id},
+                     {"PhysicalContext", reading.context},
+                     {"ReadingCelsius", shown(reading.value)},
+                     {"Status", healthy(reading.value.has_value())}};
+    if (reading.critical) one["UpperThresholdCritical"] = *reading.critical;
+    hot.push_back(std::move(one));
+  }
+  json::array blowing;
+  for (const auto& fan : fans(view))
+    blowing.push_back({{"@odata.id", part_of(path, "Fans", blowing.size())},
+                       {"MemberId", std::to_string(blowing.size())},
+                       {"Name", fan.id},
+                       {"Reading", shown(fan.value)},
+                       {"ReadingUnits", "RPM"},
+                       {"Status", healthy()}});
+  thermal["Temperatures"] = std::move(hot);
+  thermal["Fans"] = std::move(blowing);
+  tree[path] = std::move(thermal);
+}
+
+void add_old_power(ResourceTree& tree, const BmcView& view) {
+  const auto path = view.chassis() + "/Power";
+  auto power = resource(path, "#Power.v1_6_0.Power", "Power", "Power");
+  json::array supplies, set;
+  // A DGX's lists none here: they are in its PowerSubsystem alone.
+  const bool lists = view.manners().vendor != "dgx";
+  const auto& psus = view.hardware().psus;
+  for (const auto& psu : psus) {
+    if (!lists) break;
+    const auto mine = part_of(path, "PowerSupplies", supplies.size());
+    supplies.push_back({{"@odata.id", mine},
+                        {"MemberId", std::to_string(supplies.size())},
+                        {"Name", "Power Supply Bay " + psu_id(view, psu)},
+                        {"Manufacturer", "Delta"},
+                        {"Model", psu.model},
+                        {"SerialNumber", psu.serial},
+                        {"FirmwareVersion", psu.firmware},
+                        {"PowerCapacityWatts", kPsuCapacity},
+                        {"LineInputVoltage", 230},
+                        {"LastPowerOutputWatts", watts(view) / static_cast<double>(psus.size())},
+                        {"Status", healthy()}});
+    set.push_back(link(mine));
+  }
+  power["PowerControl"] = json::array{{{"@odata.id", part_of(path, "PowerControl", 0)},
+                                       {"MemberId", "0"},
+                                       {"Name", "System Power Control"},
+                                       {"PowerConsumedWatts", watts(view)}}};
+  if (lists) {
+    power["Redundancy"] = json::array{{{"@odata.id", part_of(path, "Redundancy", 0)},
+                                       {"MemberId", "0"},
+                                       {"Name", "PowerSupply Redundancy Group 1"},
+                                       {"Mode", "N+m"},
+                                       {"MinNumNeeded", std::max<std::size_t>(psus.size(), 2) - 1},
+                                       {"MaxNumSupported", psus.size()},
+                                       {"RedundancySet", std::move(set)},
+                                       {"Status", redundancy_status(view)}}};
+    power["PowerSupplies"] = std::move(supplies);
+  }
+  tree[path] = std::move(power);
+}
+
+}  // namespace
+
+void add_sensors(ResourceTree& tree, const BmcView& view) {
+  const auto style = view.layout().sensors;
+  if (style != SensorStyle::modern) {
+    add_old_thermal(tree, view);
+    add_old_power(tree, view);
+  }
+  if (style == SensorStyle::legacy) return;
+  for (const auto& all : {temperatures(view), fans(view), powers(view)})
+    for (const auto& reading : all) add_sensor(tree, view, reading);
+  add_collection(tree, view.chassis() + "/Sensors", "#SensorCollection.SensorCollection",
+                 "Sensors");
+  add_power_subsystem(tree, view);
+  add_thermal_subsystem(tree, view);
+  add_environment(tree, view);
+}
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,152 @@
+// What is configured: BIOS attributes with their registry, and the BMC's users.
+#include <fmt/format.h>
+
+#include "rehearsal/bmc/resources.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+constexpr std::string_view kRegistry = "BiosAttributeRegistry.v1_0_0";
+
+std::string_view name_of(BiosAttribute::Type type) {
+  switch (type) {
+    case BiosAttribute::Type::choice:
+      return "Enumeration";
+    case BiosAttribute::Type::integer:
+      return "Integer";
+    case BiosAttribute::Type::text:
+      return "String";
+    case BiosAttribute::Type::flag:
+      return "Boolean";
+  }
+  return "String";
+}
+
+json::object row_of(const BiosAttribute& attribute) {
+  json::object row{{"AttributeName", attribute.name}, {"DisplayName", attribute.name},
+                   {"Type", name_of(attribute.type)}, {"ReadOnly", attribute.read_only},
+                   {"ResetRequired", true},           {"DefaultValue", attribute.usual}};
+  if (attribute.type == BiosAttribute::Type::choice) {
+    json::array values;
+    for (const auto choice : attribute.choices)
+      values.push_back({{"ValueName", choice}, {"ValueDisplayName", choice}});
+    row["Value"] = std::move(values);
+  }
+  if (attribute.type == BiosAttribute::Type::integer) {
+    row["LowerBound"] = attribute.least;
+    row["UpperBound"] = attribute.most;
+  }
+  if (attribute.type == BiosAttribute::Type::text) row["MaxLength"] = attribute.most;
+  return row;
+}
+
+void add_registry(ResourceTree& tree) {
+  const std::string registries = "/redfish/v1/Registries";
+  const auto file = registries + "/" + std::string{kRegistry};
+  auto entry = resource(file, "#MessageRegistryFile.v1_1_0.MessageRegistryFile", kRegistry,
+                        "BIOS Attribute Registry File");
+  entry["Registry"] = json::value(kRegistry);
+  entry["Languages"] = json::array{"en"};
+  entry["Location"] = json::array{{{"Language", "en"}, {"Uri", file + "/" + "Registry.json"}}};
+  tree[file] = std::move(entry);
+  auto registry = resource(file + "/Registry.json", "#AttributeRegistry.v1_3_0.AttributeRegistry",
+                           kRegistry, "BIOS Attribute Registry");
+  json::array rows;
+  for (const auto& attribute : bios_attributes()) rows.push_back(row_of(attribute));
+  registry["Language"] = "en";
+  registry["RegistryVersion"] = "1.0.0";
+  registry["OwningEntity"] = "Cupel";
+  registry["RegistryEntries"] = {{"Attributes", std::move(rows)}};
+  tree[file + "/Registry.json"] = std::move(registry);
+}
+
+json::object role(const std::string& path, std::string_view id) {
+  auto one = resource(path, "#Role.v1_3_0.Role", id, "User Role");
+  one["IsPredefined"] = true;
+  one["RoleId"] = id;
+  json::array privileges{"Login", "ConfigureSelf"};
+  if (id != "ReadOnly") privileges.emplace_back("ConfigureComponents");
+  if (id == "Administrator") {
+    privileges.emplace_back("ConfigureUsers");
+    privileges.emplace_back("ConfigureManager");
+  }
+  one["AssignedPrivileges"] = std::move(privileges);
+  return one;
+}
+
+json::object account(const BmcView& view, const std::string& path, const std::string& id,
+                     const BmcUser& user) {
+  auto one = resource(path, "#ManagerAccount.v1_8_0.ManagerAccount", id, "User Account");
+  one["UserName"] = user.name;
+  one["Password"] = nullptr;
+  one["RoleId"] = user.role;
+  one["Enabled"] = user.enabled;
+  one["Locked"] = view.state.accounts.locked(user, view.now());
+  one["PasswordChangeRequired"] = user.must_change;
+  one["AccountTypes"] = json::array{"Redfish", "IPMI"};
+  if (user.role != "None")
+    one["Links"] = {{"Role", link("/redfish/v1/AccountService/Roles/" + user.role)}};
+  return one;
+}
+
+}  // namespace
+
+void add_bios(ResourceTree& tree, const BmcView& view) {
+  const auto& manners = view.manners();
+  const std::string slash = manners.layout.trailing_slash ? "/" : "";
+  const auto settings_path = view.bios_settings();
+  auto bios = resource(view.bios(), "#Bios.v1_1_0.Bios", manners.layout.bios,
+                       "BIOS Configuration Current Settings");
+  auto attributes = view.state.bios.current();
+  if (manners.bios.shows_pending)
+    for (const auto& wanted : view.state.bios.pending()) attributes[wanted.key()] = wanted.value();
+  bios["@odata.id"] = view.bios() + slash;
+  bios["Attributes"] = std::move(attributes);
+  bios["@Redfish.Settings"] = {{"@odata.type", "#Settings.v1_3_0.Settings"},
+                               {"SettingsObject", link(settings_path + slash)},
+                               {"SupportedApplyTimes", json::array{"OnReset"}}};
+  auto settings = resource(settings_path, "#Bios.v1_1_0.Bios", manners.layout.bios_settings,
+                           "BIOS Configuration Pending Settings");
+  settings["@odata.id"] = settings_path + slash;
+  // Dell's and OpenBMC's hold what differs, the others' everything as it will be.
+  auto pending = view.state.bios.pending();
+  const bool differences = manners.vendor == "dell" || manners.vendor == "openbmc";
+  if (!differences) {
+    pending = view.state.bios.current();
+    for (const auto& wanted : view.state.bios.pending()) pending[wanted.key()] = wanted.value();
+  }
+  settings["Attributes"] = std::move(pending);
+  if (manners.layout.bios_registry) {
+    bios["AttributeRegistry"] = json::value(kRegistry);
+    settings["AttributeRegistry"] = json::value(kRegistry);
+    add_registry(tree);
+  }
+  tree[view.bios()] = std::move(bios);
+  tree[settings_path] = std::move(settings);
+  add_collection(tree, "/redfish/v1/Registries",
+                 "#MessageRegistryFileCollection.MessageRegistryFileCollection", "Registries");
+}
+
+void add_accounts(ResourceTree& tree, const BmcView& view) {
+  const std::string path = "/redfish/v1/AccountService";
+  const auto& manners = view.manners().accounts;
+  for (const auto& [id, user] : view.state.accounts.all())
+    tree[path + "/Accounts/" + id] = account(view, path + "/Accounts/" + id, id, user);
+  add_collection(tree, path + "/Accounts", "#ManagerAccountCollection.ManagerAccountCollection",
+                 "Accounts Collection");
+  for (const auto* id : {"Administrator", "Operator", "ReadOnly"})
+    tree[path + "/Roles/" + id] = role(path + "/Roles/" + id, id);
+  add_collection(tree, path + "/Roles", "#RoleCollection.RoleCollection", "Roles Collection");
+  auto service =
+      resource(path, "#AccountService.v1_8_0.AccountService", "AccountService", "Account Service");
+  service["ServiceEnabled"] = true;
+  service["MinPasswordLength"] = manners.shortest;
+  service["MaxPasswordLength"] = manners.longest;
+  service["AccountLockoutThreshold"] = manners.lockout;
+  service["Accounts"] = link(path + "/Accounts");
+  service["Roles"] = link(path + "/Roles");
+  service["Status"] = healthy();
+  tree[path] = std::move(service);
+}
+
+}  // namespace cupel::rehearsal
