@@ -128,37 +128,6 @@ TEST(BmcServiceTest, RefusesThePasswordWhereAFaultChangedIt) {
   EXPECT_EQ(bmc.log_in().status, 401);
 }
 
-TEST(BmcServiceTest, EveryLinkLeadsSomewhere) {
-  Bmc bmc;
-  bmc.log_in();
-  std::set<std::string> seen{"/redfish/v1"};
-  std::vector<std::string> next{"/redfish/v1"};
-  const std::function<void(const json::value&)> collect = [&](const json::value& value) {
-    if (const auto* array = value.if_array())
-      for (const auto& each : *array) collect(each);
-    const auto* object = value.if_object();
-    if (!object) return;
-    for (const auto& entry : *object) {
-      const bool is_link = entry.key() == "@odata.id" && entry.value().is_string();
-      if (is_link && seen.insert(std::string{entry.value().as_string()}).second)
-        next.emplace_back(entry.value().as_string());
-      collect(entry.value());
-    }
-  };
-
-  while (!next.empty()) {
-    const auto uri = std::exchange(next.back(), {});
-    next.pop_back();
-    const auto response = bmc.ask("GET", uri);
-    ASSERT_EQ(response.status, 200) << uri;
-    const auto body = parse_json(response.body);
-    ASSERT_TRUE(body) << uri;
-    EXPECT_EQ(text_at(body.assume_value(), "@odata.id"), uri);
-    collect(body.assume_value());
-  }
-  EXPECT_GT(seen.size(), 100);
-}
-
 TEST(BmcServiceTest, SaysWhatItCannotDo) {
   Bmc bmc;
   bmc.log_in();

@@ -1,0 +1,107 @@
+#include "tests/support/virtual_bmc.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <thread>
+
+#include "inventory/load_profile.h"
+#include "rehearsal/bmc/server.h"
+
+namespace cupel::test {
+namespace {
+
+inventory::Profile profile() {
+  std::vector<inventory::Problem> problems;
+  const inventory::ProfileSource source{"/nonexistent"};
+  auto loaded = source.load("dgx-h100", problems);
+  return loaded ? *loaded : inventory::Profile{};
+}
+
+asio::ip::tcp::endpoint anywhere() { return {asio::ip::address_v4::loopback(), 0}; }
+
+}  // namespace
+
+struct VirtualBmc::Impl {
+  explicit Impl(Options how)
+      : options{std::move(how)},
+        clock{options.speed},
+        machine{io.get_executor(), clock, profile(), "a01-n01", 1, options.times, options.faults},
+        server{io.get_executor(),
+               machine,
+               {"admin", options.password},
+               rehearsal::make_certificate("a01-n01-bmc", "127.0.0.1").assume_value(),
+               anywhere(),
+               options.bmc} {}
+
+  Options options;
+  asio::io_context io{1};  // outlives what runs on it
+  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
+  rehearsal::Clock clock;
+  rehearsal::Machine machine;
+  rehearsal::BmcServer server;
+  std::thread thread;
+};
+
+VirtualBmc::VirtualBmc(Options options) : impl_{std::make_unique<Impl>(std::move(options))} {
+  const auto listens = impl_->server.listen();
+  EXPECT_TRUE(listens) << listens.assume_error().what;
+  impl_->thread = std::thread{[this] { impl_->io.run(); }};
+}
+
+VirtualBmc::VirtualBmc(const std::string& vendor)
+    : VirtualBmc{Options{.bmc = {.vendor = vendor}}} {}
+
+VirtualBmc::~VirtualBmc() {
+  asio::post(impl_->io, [this] {
+    impl_->server.stop();
+    impl_->machine.stop();
+    impl_->work.reset();
+  });
+  impl_->thread.join();
+}
+
+inventory::Endpoint VirtualBmc::endpoint() const {
+  return {.host = "127.0.0.1", .port = impl_->server.port()};
+}
+
+const std::string& VirtualBmc::password() const { return impl_->options.password; }
+
+std::string VirtualBmc::fingerprint() {
+  return on([this](auto&, auto&) { return impl_->server.certificate().fingerprint; });
+}
+
+void VirtualBmc::misbehave(rehearsal::Rule rule) {
+  on([&](auto&, rehearsal::BmcService& service) {
+    service.misbehave(std::move(rule));
+    return true;
+  });
+}
+
+void VirtualBmc::post(Act act) {
+  asio::post(impl_->io,
+             [this, doing = std::move(act)] { doing(impl_->machine, impl_->server.service()); });
+}
+
+bool VirtualBmc::wait_until(std::function<bool(rehearsal::Machine&)> holds,
+                            std::chrono::seconds patience) {
+  auto told = std::make_shared<std::promise<void>>();
+  auto known = told->get_future();
+  post([told, holds](rehearsal::Machine& machine, auto&) {
+    auto look = [told, holds, &machine, done = false](rehearsal::Machine::Event) mutable {
+      if (!done && holds(machine) && !std::exchange(done, true)) told->set_value();
+    };
+    const auto shared = std::make_shared<decltype(look)>(std::move(look));
+    machine.subscribe([shared](rehearsal::Machine::Event event) { (*shared)(event); });
+    (*shared)(rehearsal::Machine::Event::powered);
+  });
+  return known.wait_for(patience) == std::future_status::ready;
+}
+
+bool VirtualBmc::boot() {
+  on([](rehearsal::Machine& machine, auto&) { return machine.press(rehearsal::Reset::on); });
+  return wait_until([](rehearsal::Machine& machine) { return machine.up(); });
+}
+
+}  // namespace cupel::test

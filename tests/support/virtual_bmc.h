@@ -1,0 +1,66 @@
+#pragma once
+// One virtual BMC of a vendor over HTTPS, on a loop and a thread of its own: for tests of the
+// client. It is the rehearsal's: it shares no code with bmc/.
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inventory/model.h"
+#include "rehearsal/bmc/service.h"
+
+namespace cupel::test {
+
+class VirtualBmc {
+ public:
+  struct Options {
+    rehearsal::BmcSpec bmc{};  // .vendor: a row of rehearsal/bmc/manners.h
+    double speed = 1000;       // so many times faster than life
+    std::vector<rehearsal::Fault> faults{};
+    rehearsal::BootTimes times{};
+    std::string password = "Open-sesame-1234";  // of user "admin"; good enough for every policy
+  };
+
+  explicit VirtualBmc(Options options);
+  /// Of that vendor, otherwise as usual.
+  explicit VirtualBmc(const std::string& vendor);
+  VirtualBmc(const VirtualBmc&) = delete;
+  VirtualBmc& operator=(const VirtualBmc&) = delete;
+  ~VirtualBmc();
+
+  inventory::Endpoint endpoint() const;
+  std::string user() const { return "admin"; }
+  const std::string& password() const;
+  /// Of the certificate that it shows now: "SHA256:...".
+  std::string fingerprint();
+
+  void misbehave(rehearsal::Rule rule);
+
+  /// What `ask(machine, service)` returns, asked on the BMC's loop.
+  template <class Ask>
+  auto on(Ask ask) {
+    using Told =
+        decltype(ask(std::declval<rehearsal::Machine&>(), std::declval<rehearsal::BmcService&>()));
+    std::promise<Told> told;
+    post([&](rehearsal::Machine& machine, rehearsal::BmcService& service) {
+      told.set_value(ask(machine, service));
+    });
+    return told.get_future().get();
+  }
+
+  /// Presses the button and waits until the operating system is up. False: it did not come up.
+  bool boot();
+  /// Waits for one of the machine's events after which that holds; true at once where it does.
+  bool wait_until(std::function<bool(rehearsal::Machine&)> holds,
+                  std::chrono::seconds patience = std::chrono::seconds{20});
+
+ private:
+  using Act = std::function<void(rehearsal::Machine&, rehearsal::BmcService&)>;
+  void post(Act act);
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cupel::test
