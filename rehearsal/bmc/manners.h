@@ -34,6 +34,7 @@ struct Layout {
   std::string_view system{}, manager{}, chassis{};
   std::string_view system_of_gpus{};  // a second System; empty: GPUs are Processors of the first
   std::string_view boot_settings{};   // "SD": below the System; empty: none
+  bool form_beside_system = false;    // a System called Capabilities, which is a form to fill in
   bool boot_is_in_settings = false;   // else the settings resource holds the order alone
   std::string_view bios = "Bios", bios_settings = "Settings";
   bool trailing_slash = false;  // of what is under `bios`

@@ -8,11 +8,12 @@ HttpResponse answer(int status, const json::value& body) {
           .body = json::serialize(body)};
 }
 
-HttpResponse registry_error(int status, std::string_view message_id, std::string_view text) {
+HttpResponse registry_error(int status, std::string_view message_id, std::string_view text,
+                            json::array args) {
   const json::object message{{"@odata.type", "#Message.v1_1_1.Message"},
                              {"MessageId", message_id},
                              {"Message", text},
-                             {"MessageArgs", json::array{}},
+                             {"MessageArgs", args},
                              {"Severity", "Critical"},
                              {"MessageSeverity", "Critical"},
                              {"Resolution", "None."}};
@@ -22,6 +23,7 @@ HttpResponse registry_error(int status, std::string_view message_id, std::string
   auto response = answer(status, body);
   response.message_id = message_id;
   response.message = text;
+  response.message_args = std::move(args);
   return response;
 }
 

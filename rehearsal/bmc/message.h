@@ -30,6 +30,7 @@ struct HttpResponse {
 
   // Of an error: the message in it, for whoever writes it in another way.
   std::string message_id{}, message{};
+  json::array message_args{};
 
   // How it goes on the wire.
   std::chrono::milliseconds late{0};      // before it is sent, of our time
@@ -43,7 +44,8 @@ HttpResponse answer(int status, const json::value& body);
 /// An error as DSP0266, 8.6, has it: one message of the Base registry, with its text.
 HttpResponse redfish_error(int status, std::string_view message_id, std::string_view text);
 /// The same of another registry: "iLO.2.14.UnableToModifyDuringSystemPOST".
-HttpResponse registry_error(int status, std::string_view message_id, std::string_view text);
+HttpResponse registry_error(int status, std::string_view message_id, std::string_view text,
+                            json::array args = {});
 
 /// Merged as RFC 7396 has it: null removes.
 void merge(json::value& into, const json::value& patch);

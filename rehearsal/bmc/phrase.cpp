@@ -38,11 +38,13 @@ json::object in_dells_words(const HttpResponse& response) {
 }
 
 /// As an iLO has it: which message it is, and not what it says.
-json::object by_ids_alone(std::string_view id) {
+json::object by_ids_alone(std::string_view id, const json::array& args = {}) {
+  json::object message{{"MessageId", id}};
+  if (!args.empty()) message["MessageArgs"] = args;
   return {{"error",
            {{"code", "iLO.0.10.ExtendedInfo"},
             {"message", "See @Message.ExtendedInfo for more information."},
-            {"@Message.ExtendedInfo", json::array{json::object{{"MessageId", id}}}}}}};
+            {"@Message.ExtendedInfo", json::array{std::move(message)}}}}};
 }
 
 void say(HttpResponse& response, const json::object& body) {
@@ -55,7 +57,8 @@ void say(HttpResponse& response, const json::object& body) {
 void phrase_error(HttpResponse& response, ErrorStyle style) {
   if (response.message_id.empty()) return;
   if (style == ErrorStyle::dell) say(response, in_dells_words(response));
-  if (style == ErrorStyle::ids_only) say(response, by_ids_alone(response.message_id));
+  if (style == ErrorStyle::ids_only)
+    say(response, by_ids_alone(response.message_id, response.message_args));
 }
 
 void phrase_success(HttpResponse& response, Thanks thanks, const json::object* resource) {

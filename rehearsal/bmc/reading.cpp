@@ -8,7 +8,7 @@
 namespace cupel::rehearsal {
 namespace {
 
-/// Which links are followed. Source: DSP0266, 7.3.1, Table 11.
+/// Which links are followed. Source: DSP0266, "The $expand query parameter".
 enum class Follow { nothing, subordinate, links, everything };
 
 struct Query {

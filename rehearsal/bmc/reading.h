@@ -1,6 +1,6 @@
 #pragma once
-// How a resource becomes the answer to a GET: tags, expansion, pages. Source: DSP0266 1.15, 6.5
-// (ETags) and 7.3 (query parameters).
+// How a resource becomes the answer to a GET: tags, expansion, pages. Source: DSP0266 1.15, "ETags"
+// and "Query parameters".
 #include "rehearsal/bmc/message.h"
 #include "rehearsal/bmc/resources.h"
 

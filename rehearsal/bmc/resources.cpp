@@ -113,4 +113,26 @@ ResourceTree resources(const BmcView& view) {
   return tree;
 }
 
+ResourceTree resources_around(const BmcView& view, const std::string& path) {
+  const auto below = [&](std::string_view place) { return path.starts_with(place); };
+  const bool systems = below("/redfish/v1/Systems") || below("/redfish/v1/systems");
+  const bool chassis = below("/redfish/v1/Chassis");
+  const bool managers = below("/redfish/v1/Managers");
+  // Asked for most: the machine's power.
+  const bool machine = path == view.system() || path == view.boot();
+  ResourceTree tree;
+  if (systems) add_systems(tree, view);
+  if ((systems && !machine) || below("/redfish/v1/Fabrics")) add_compute(tree, view);
+  if (chassis) {
+    add_chassis(tree, view);
+    add_sensors(tree, view);
+  }
+  if (managers) add_managers(tree, view);
+  if ((systems && !machine) || managers) add_logs_and_media(tree, view);
+  if (systems || below("/redfish/v1/Registries")) add_bios(tree, view);
+  if (below("/redfish/v1/AccountService")) add_accounts(tree, view);
+  if (!systems && !chassis) add_services(tree, view);
+  return tree;
+}
+
 }  // namespace cupel::rehearsal

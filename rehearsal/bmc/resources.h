@@ -47,6 +47,8 @@ struct BmcView {
 };
 
 ResourceTree resources(const BmcView& view);
+/// At least the resource at `path` (and a collection's members), for less work.
+ResourceTree resources_around(const BmcView& view, const std::string& path);
 
 // The parts of it.
 void add_systems(ResourceTree& tree, const BmcView& view);

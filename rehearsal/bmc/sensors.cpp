@@ -59,7 +59,7 @@ std::vector<Reading> powers(const BmcView& view) {
 }
 
 json::value shown(const std::optional<double>& value) {
-  return value ? json::value(*value) : json::value{nullptr};
+  return value ? json::value(*value) : json::value(nullptr);
 }
 
 void add_sensor(ResourceTree& tree, const BmcView& view, const Reading& reading) {

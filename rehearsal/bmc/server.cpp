@@ -224,7 +224,8 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
   }
 }
 
-/// Server-Sent Events, until the reader has gone or the BMC ends it. Source: DSP0266, 13.5.4.
+/// Server-Sent Events, until the reader has gone or the BMC ends it. Source: DSP0266, "Server-sent
+/// events".
 Task<void> BmcServer::stream(std::shared_ptr<Connection> connection, HttpResponse response) {
   auto events = response.stream;
   http::response<http::empty_body> head{http::status::ok, 11};

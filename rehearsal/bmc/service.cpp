@@ -66,8 +66,9 @@ bool reads(const HttpRequest& request) {
 
 }  // namespace
 
-ResourceTree BmcService::tree() {
-  auto tree = resources(view());
+ResourceTree BmcService::tree(const HttpRequest& request, const std::string& path) {
+  const bool all = request.target.contains("expand");
+  auto tree = all ? resources(view()) : resources_around(view(), path);
   for (const auto& [id, session] : sessions_.all())
     tree[std::string{kSessions} + "/" + id] = session_text(session);
   add_collection(tree, std::string{kSessions}, "#SessionCollection.SessionCollection",
@@ -125,7 +126,8 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
     return answer(200, json::object{{"v1", "/redfish/v1/"}});
   if (path == kSessions && request.method == "POST") return log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
-  if (path == "/redfish/v1" && reads(request)) return read_resource(view(), tree(), request, path);
+  if (path == "/redfish/v1" && reads(request))
+    return read_resource(view(), tree(request, path), request, path);
   const auto user = asker(request);
   if (user.empty()) return no_session();
   const auto every = manners().connection.forgets_every;
@@ -133,12 +135,12 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   if (auto refusal = not_yet(request, path, user)) return *refusal;
   if (reads(request) && path == manners().layout.sse) return stream();
   if (reads(request) && !path.contains("/Actions/"))
-    return read_resource(view(), tree(), request, path);
+    return read_resource(view(), tree(request, path), request, path);
   return act(request, path);
 }
 
-/// What a user may not do before a new password, or ever. Source: DSP0266, 13.2.8 (password
-/// change required): the account itself, its PATCH, and the end of the session remain.
+/// What a user may not do before a new password, or ever. Source: DSP0266, "Password change
+/// required handling": the account itself, its PATCH, and the end of the session remain.
 std::optional<HttpResponse> BmcService::not_yet(const HttpRequest& request, const std::string& path,
                                                 const std::string& user) {
   const auto id = state_.accounts.id_of(user);
@@ -148,11 +150,12 @@ std::optional<HttpResponse> BmcService::not_yet(const HttpRequest& request, cons
   const bool leaves = request.method == "DELETE" && path.starts_with(kSessions);
   if (path == own || leaves) return std::nullopt;
   if (account->must_change) {
-    return redfish_error(403, "PasswordChangeRequired",
-                         "The password provided for this account must be changed before access "
-                         "is granted. PATCH the Password property for this account located at the "
-                         "target URI '" +
-                             own + "' to complete this process.");
+    return registry_error(403, "Base.1.12.PasswordChangeRequired",
+                          "The password provided for this account must be changed before access "
+                          "is granted. PATCH the Password property for this account located at the "
+                          "target URI '" +
+                              own + "' to complete this process.",
+                          json::array{json::value(own)});
   }
   if (account->role == "ReadOnly" && !reads(request))
     return redfish_error(403, "InsufficientPrivilege",
@@ -173,7 +176,7 @@ HttpResponse BmcService::stream() {
 HttpResponse BmcService::act(const HttpRequest& request, const std::string& path) {
   if (request.method == "DELETE" && path.starts_with(std::string{kSessions} + "/"))
     return log_out(path);
-  const auto all = tree();
+  const auto all = tree(request, path);
   const auto found = all.find(path);
   const auto* resource = found == all.end() ? nullptr : &found->second;
   std::string allow = resource ? "GET, HEAD" : "";
@@ -208,7 +211,7 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
     asked.body = std::move(body.assume_value().as_object());
   }
   auto response = route.change(asked);
-  const auto now = patches ? tree() : ResourceTree{};
+  const auto now = patches ? tree(request, path) : ResourceTree{};
   const auto changed = now.find(path);
   phrase_success(response, manners().thanks, changed == now.end() ? nullptr : &changed->second);
   return response;

@@ -89,7 +89,7 @@ class BmcService {
   HttpResponse change(const Route& route, const HttpRequest& request, const std::string& path,
                       const json::object* resource);
   void restart();
-  ResourceTree tree();
+  ResourceTree tree(const HttpRequest& request, const std::string& path);
 
   Machine& machine_;
   BmcState state_;

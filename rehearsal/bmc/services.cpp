@@ -84,7 +84,9 @@ void add_tasks(ResourceTree& tree, const BmcView& view) {
   }
   if (view.manners().bios.by_job) {
     add_collection(tree, jobs, "#DellJobCollection.DellJobCollection", "JobQueue");
-    tree[view.manager()]["Links"].as_object()["Oem"] = {{"Dell", {{"Jobs", link(jobs)}}}};
+    const auto manager = tree.find(view.manager());
+    if (manager != tree.end())
+      manager->second["Links"].as_object()["Oem"] = {{"Dell", {{"Jobs", link(jobs)}}}};
   }
   add_collection(tree, path + "/Tasks", "#TaskCollection.TaskCollection", "Tasks");
   auto service = resource(path, "#TaskService.v1_1_6.TaskService", "TaskService", "Task Service");

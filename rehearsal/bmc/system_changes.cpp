@@ -94,7 +94,8 @@ HttpResponse patch_boot(Change& change) {
   if (!boot) return wrong_type("Boot");
   if (manners.not_during_post && change.machine.in_post())
     return registry_error(400, "iLO.2.14.UnableToModifyDuringSystemPOST",
-                          "The value cannot be modified while the system is in POST.");
+                          "The value cannot be modified while the system is in POST.",
+                          json::array{"BootSourceOverrideTarget"});
   auto wanted = change.machine.boot_override;
   if (manners.forgets_the_rest) {
     wanted.enabled = "Once";

@@ -13,7 +13,7 @@ json::object boot(const BmcView& view, bool writable) {
                     {"BootSourceOverrideTarget", now.target}};
   if (manners.mode) boot["BootSourceOverrideMode"] = now.mode;
   if (manners.http_uri)
-    boot["HttpBootUri"] = now.uri.empty() ? json::value{nullptr} : json::value(now.uri);
+    boot["HttpBootUri"] = now.uri.empty() ? json::value(nullptr) : json::value(now.uri);
   if (!writable) return boot;
   const auto allow = [&](std::string_view name, json::array values) {
     boot["BootSourceOverride" + std::string{name} + "@Redfish.AllowableValues"] = std::move(values);
@@ -100,7 +100,7 @@ void add_host(ResourceTree& tree, const BmcView& view) {
   system["ProcessorSummary"] = {
       {"Count", hardware.cpus.size()},
       {"Model",
-       hardware.cpus.empty() ? json::value{nullptr} : json::value(hardware.cpus[0].model)}};
+       hardware.cpus.empty() ? json::value(nullptr) : json::value(hardware.cpus[0].model)}};
   for (const auto* child :
        {"Processors", "Memory", "Storage", "EthernetInterfaces", "NetworkInterfaces"})
     system[child] = link(path + "/" + child);
@@ -157,6 +157,11 @@ void add_systems(ResourceTree& tree, const BmcView& view) {
   add_settings(tree, view);
   const bool two = !view.layout().system_of_gpus.empty() && !view.hardware().gpus.empty();
   if (two) add_baseboard(tree, view);
+  if (view.layout().form_beside_system) {
+    const std::string path = "/redfish/v1/Systems/Capabilities";
+    tree[path] = resource(path, "#ComputerSystem.v1_7_0.ComputerSystem", "Capabilities",
+                          "Capabilities for the ComputerSystem collection");
+  }
   add_collection(tree, "/redfish/v1/Systems", "#ComputerSystemCollection.ComputerSystemCollection",
                  "Systems Collection");
 }

@@ -191,6 +191,32 @@ TEST(BmcManners, HpeForgetsWhoAsksNowAndThen) {
   EXPECT_EQ(refused, 2);
 }
 
+TEST(BmcManners, DgxBootsFromTheUriThatItIsTold) {
+  BmcBench bmc{"dgx"};
+
+  const auto set = bmc.ask("PATCH", bmc.view().boot(),
+                           R"({"Boot": {"BootSourceOverrideEnabled": "Once",
+                                        "BootSourceOverrideTarget": "UefiHttp",
+                                        "HttpBootUri": "http://10.0.0.1/boot.efi"}})");
+
+  EXPECT_EQ(set.status, 204);
+  EXPECT_EQ(bmc.seen(bmc.view().boot(), "Boot/HttpBootUri"), "http://10.0.0.1/boot.efi");
+  bmc.boot();
+  EXPECT_EQ(bmc.machine.booted_from(), "UefiHttp");
+  EXPECT_EQ(bmc.machine.booted_image(), "http://10.0.0.1/boot.efi");
+  EXPECT_EQ(bmc.seen(bmc.view().boot(), "Boot/HttpBootUri"), "null");
+}
+
+TEST(BmcManners, OthersKnowNoHttpBootUri) {
+  BmcBench bmc{"openbmc"};
+
+  const auto refused =
+      bmc.ask("PATCH", bmc.view().boot(), R"({"Boot": {"HttpBootUri": "http://10.0.0.1/a"}})");
+
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("PropertyUnknown"));
+}
+
 TEST(BmcManners, DellSaysThatItsSessionsAreUsedUp) {
   BmcBench bmc{"dell"};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(bmc.log_in(bmc.password).status, 201);

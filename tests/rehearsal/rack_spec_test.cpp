@@ -125,6 +125,54 @@ TEST(ParseRack, RefusesMoreNodesThanOneLoopCarries) {
   EXPECT_THAT(to_string(problems), HasSubstr("nodes has 999 names"));
 }
 
+TEST(ParseRack, GivesEachNodeTheBmcThatItSays) {
+  std::vector<inventory::Problem> problems;
+
+  const auto rack = parse_rack(std::string{kGood} + R"(  - node: v01-n04
+    fault: bmc-answer
+    path: /redfish/v1/Systems/*
+    method: GET
+    status: 500
+    times: 3
+    late: 2s
+bmcs:
+  vendor: dell
+  factory_password: true
+  but:
+    - {nodes: "v01-n[02-03]", vendor: supermicro, licensed: false}
+)",
+                               "rack.yaml", problems);
+
+  ASSERT_TRUE(rack) << to_string(problems);
+  EXPECT_EQ(rack->nodes[0].bmc, (BmcSpec{.vendor = "dell", .factory_password = true}));
+  EXPECT_EQ(rack->nodes[2].bmc,
+            (BmcSpec{.vendor = "supermicro", .licensed = false, .factory_password = true}));
+  ASSERT_EQ(rack->nodes[3].faults.size(), 1);
+  EXPECT_EQ(rack->nodes[3].faults[0].answer, (WrongAnswer{.method = "GET",
+                                                          .path = "/redfish/v1/Systems/*",
+                                                          .status = 500,
+                                                          .times = 3,
+                                                          .late = std::chrono::seconds{2}}));
+}
+
+TEST(ParseRack, RefusesABmcThatNobodyMakes) {
+  std::vector<inventory::Problem> problems;
+
+  const auto rack =
+      parse_rack(std::string{kGood} + R"(  - {node: v01-n04, fault: bmc-answer, path: /x}
+bmcs:
+  vendor: del
+  licenced: true
+  but: [{nodes: v01-n09, vendor: hpe}]
+)",
+                 "rack.yaml", problems);
+
+  EXPECT_FALSE(rack);
+  for (const auto* line : {"there is no BMC of vendor 'del' (did you mean 'dell'?)", "licenced",
+                           "there is no node 'v01-n09'", "bmc-answer needs status or late"})
+    EXPECT_THAT(to_string(problems), HasSubstr(line));
+}
+
 TEST(ParseRack, ReadsTheShippedRack) {
   std::vector<inventory::Problem> problems;
   const auto* file = inventory::shipped_file("rehearsal/racks/h100-8.yaml");
