@@ -19,6 +19,16 @@ TEST(BmcReading, SaysThatNothingChanged) {
   EXPECT_EQ(bmc.ask("GET", bmc.view().system(), {}, {{"if-none-match", tag}}).status, 200);
 }
 
+TEST(BmcReading, AClockThatGoesOnIsNoChange) {
+  BmcBench bmc{"dgx"};
+  const auto tag = bmc.ask("GET", bmc.view().manager()).headers.at("ETag");
+  bmc.pass(VirtualTime{5});
+
+  const auto again = bmc.ask("GET", bmc.view().manager(), {}, {{"if-none-match", tag}});
+
+  EXPECT_EQ(again.status, 304);
+}
+
 TEST(BmcReading, ExpandsMembersAsFarAsItIsAsked) {
   BmcBench bmc{"dgx"};
   const auto memory = bmc.view().system() + "/Memory";

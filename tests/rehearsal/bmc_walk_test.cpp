@@ -108,8 +108,13 @@ TEST_P(BmcOf, EveryCollectionHasAsManyMembersAsItSays) {
 TEST_P(BmcOf, TheShortWayToAResourceLeadsToTheSameOne) {
   bmc.boot();
 
-  for (const auto& [path, whole] : resources(bmc.view()))
-    EXPECT_EQ(resources_around(bmc.view(), path)[path], whole) << path;
+  auto all = resources(bmc.view());
+  for (auto& [path, whole] : all) {
+    auto same = resources_around(bmc.view(), path)[path];
+    whole.erase("DateTime");  // the clock goes on
+    same.erase("DateTime");
+    EXPECT_EQ(json::serialize(same), json::serialize(whole)) << path;
+  }
 }
 
 TEST_P(BmcOf, EveryActionSaysWhereItIsAndWhatItTakes) {
