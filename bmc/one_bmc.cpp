@@ -24,8 +24,8 @@ Error both(Error redfish, Error ipmi) {
 
 /// A reset that leaves the machine where one of its kind left it already.
 Twice twice(ResetType type) {
-  const bool settles = type == ResetType::on || type == ResetType::force_off ||
-                       type == ResetType::graceful_shutdown;
+  const bool settles =
+      type == ResetType::on || type == ResetType::force_off || type == ResetType::graceful_shutdown;
   return settles ? Twice::harmless : Twice::forbidden;
 }
 
@@ -64,9 +64,8 @@ class OneBmc final : public Bmc {
       : redfish_{std::move(redfish)}, ipmi_{std::move(ipmi)} {}
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
-    return ask<Told<PowerState>>("power state", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.power_state(deadline);
-    });
+    return ask<Told<PowerState>>("power state", Twice::harmless,
+                                 [deadline](Bmc& bmc) { return bmc.power_state(deadline); });
   }
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
     return ask<Protocol>("reset " + std::string{to_string(type)}, twice(type),
@@ -96,15 +95,13 @@ class OneBmc final : public Bmc {
                          [=](Bmc& bmc) { return bmc.set_boot(wanted, deadline); });
   }
   Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
-    return ask<Told<BootOverride>>("boot override", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.boot_override(deadline);
-    });
+    return ask<Told<BootOverride>>("boot override", Twice::harmless,
+                                   [deadline](Bmc& bmc) { return bmc.boot_override(deadline); });
   }
 
   Task<Result<Identity>> identity(Deadline deadline) override {
-    auto told = co_await ask<Identity>("identity", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.identity(deadline);
-    });
+    auto told = co_await ask<Identity>("identity", Twice::harmless,
+                                       [deadline](Bmc& bmc) { return bmc.identity(deadline); });
     if (!told || told.assume_value().by == Protocol::ipmi || tells_who(told.assume_value()))
       co_return told;
     const auto more = co_await ipmi_->identity(deadline);
@@ -138,9 +135,8 @@ class OneBmc final : public Bmc {
   }
 
   Task<Result<std::vector<MediaSlot>>> media(Deadline deadline) override {
-    return ask<std::vector<MediaSlot>>("virtual media", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.media(deadline);
-    });
+    return ask<std::vector<MediaSlot>>("virtual media", Twice::harmless,
+                                       [deadline](Bmc& bmc) { return bmc.media(deadline); });
   }
   Task<Result<Protocol>> insert_media(std::string url, Deadline deadline) override {
     return ask<Protocol>("insert media", Twice::harmless,
@@ -152,14 +148,13 @@ class OneBmc final : public Bmc {
   }
 
   Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
-    return ask<Told<std::vector<Account>>>(
-        "accounts", Twice::harmless, [deadline](Bmc& bmc) { return bmc.accounts(deadline); });
+    return ask<Told<std::vector<Account>>>("accounts", Twice::harmless,
+                                           [deadline](Bmc& bmc) { return bmc.accounts(deadline); });
   }
   Task<Result<Protocol>> change_password(std::string user, std::string password,
                                          Deadline deadline) override {
-    return ask<Protocol>("change password", Twice::forbidden, [=](Bmc& bmc) {
-      return bmc.change_password(user, password, deadline);
-    });
+    return ask<Protocol>("change password", Twice::forbidden,
+                         [=](Bmc& bmc) { return bmc.change_password(user, password, deadline); });
   }
   Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
     return ask<Told<std::vector<NetworkService>>>(
@@ -168,9 +163,8 @@ class OneBmc final : public Bmc {
   }
   Task<Result<Protocol>> enable_service(std::string name, bool enabled,
                                         Deadline deadline) override {
-    return ask<Protocol>("service " + name, Twice::harmless, [=](Bmc& bmc) {
-      return bmc.enable_service(name, enabled, deadline);
-    });
+    return ask<Protocol>("service " + name, Twice::harmless,
+                         [=](Bmc& bmc) { return bmc.enable_service(name, enabled, deadline); });
   }
   Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
     return ask<Protocol>("reset BMC", Twice::forbidden,
@@ -195,9 +189,8 @@ class OneBmc final : public Bmc {
   }
 
   Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
-    return ask<std::vector<ConsoleWay>>("console", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.console_ways(deadline);
-    });
+    return ask<std::vector<ConsoleWay>>(
+        "console", Twice::harmless, [deadline](Bmc& bmc) { return bmc.console_ways(deadline); });
   }
   Task<Result<std::unique_ptr<Console>>> console(Deadline deadline) override {
     auto sol = co_await ipmi_->console(deadline);
@@ -205,9 +198,8 @@ class OneBmc final : public Bmc {
     co_return co_await redfish_->console(deadline);
   }
   Task<Result<std::unique_ptr<Events>>> events(Deadline deadline) override {
-    return ask<std::unique_ptr<Events>>("events", Twice::harmless, [deadline](Bmc& bmc) {
-      return bmc.events(deadline);
-    });
+    return ask<std::unique_ptr<Events>>("events", Twice::harmless,
+                                        [deadline](Bmc& bmc) { return bmc.events(deadline); });
   }
 
   Task<void> log_out() override {

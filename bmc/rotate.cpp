@@ -94,8 +94,7 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     if (certainly_unchanged(code) && !before) {
       CO_TRY(doors.write_note(std::nullopt));
     }
-    if (code == Code::kRefused)
-      co_return neither(std::move(changed).assume_error(), before, note);
+    if (code == Code::kRefused) co_return neither(std::move(changed).assume_error(), before, note);
     co_return std::move(changed).assume_error();
   }
   doors.forget_refusals();

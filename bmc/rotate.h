@@ -11,8 +11,8 @@ namespace cupel::bmc {
 
 /// Written before the password is changed, and gone when the new one was seen to work. No secrets.
 struct RotationNote {
-  std::string digest;   // of the new password: tells two apart, and is too short to find one by
-  int refused = 0;      // logins with the new password that the BMC has refused since
+  std::string digest;  // of the new password: tells two apart, and is too short to find one by
+  int refused = 0;     // logins with the new password that the BMC has refused since
   friend bool operator==(const RotationNote&, const RotationNote&) = default;
 };
 
@@ -27,7 +27,7 @@ std::string rotation_digest(std::string_view node, std::string_view user,
 /// What it needs of the world. All are called on the loop's thread.
 struct RotationDoors {
   std::string node;
-  std::string user;         // whose password is changed, and who logs in with the new one
+  std::string user;  // whose password is changed, and who logs in with the new one
   std::string new_password;
   std::function<std::unique_ptr<Bmc>()> with_new{};  // nothing is sent before the first verb
   std::function<std::unique_ptr<Bmc>()> with_old{};

@@ -222,7 +222,8 @@ std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
 void check_access_defaults(const YamlValue& defaults, const std::string& file, Problems& problems) {
   if (const auto* bmc = defaults.entry("bmc")) {
     YamlFields fields{*bmc, "bmc", file, problems};
-    for (const auto key : {"protocol", "user", "password", "tls", "ipmi", "factory"}) fields.has(key);
+    for (const auto key : {"protocol", "user", "password", "tls", "ipmi", "factory"})
+      fields.has(key);
     fields.finish();
   }
   if (const auto* ssh = defaults.entry("ssh")) {

@@ -140,8 +140,8 @@ void read_macs(const std::vector<std::string>& ranges, const Place& where,
     for (auto& mac : expanded.assume_value()) macs.push_back(std::move(mac));
   }
   if (macs.size() != nodes.size()) {
-    problems.push_back({where, fmt::format("{} MACs for {} nodes: give one for each", macs.size(),
-                                           nodes.size())});
+    problems.push_back(
+        {where, fmt::format("{} MACs for {} nodes: give one for each", macs.size(), nodes.size())});
     return;
   }
   for (std::size_t i = 0; i < macs.size(); ++i) {
@@ -162,10 +162,10 @@ Result<std::vector<std::string>> hosts_of(std::string_view network) {
                  fmt::format("'{}' is not an IPv4 network such as 10.0.1.0/24", network)};
   const auto size = std::uint64_t{1} << (32 - *bits);
   if (*address % size != 0)
-    return Error{Code::kInvalid,
-                 fmt::format("'{}' is an address within {}/{}", network,
-                             text_of(static_cast<std::uint32_t>(*address - *address % size)),
-                             *bits)};
+    return Error{
+        Code::kInvalid,
+        fmt::format("'{}' is an address within {}/{}", network,
+                    text_of(static_cast<std::uint32_t>(*address - *address % size)), *bits)};
   if (size > kMostAddresses)
     return Error{Code::kInvalid, fmt::format("'{}' has {} addresses: at most {}, a /20", network,
                                              size, kMostAddresses)};
@@ -188,9 +188,9 @@ std::vector<std::string> read_networks(YamlFields& site, Problems& problems) {
     problems.push_back({site.place("bmc_networks"), hosts.assume_error().what});
   }
   if (all > kMostAddresses)
-    problems.push_back({site.place("bmc_networks"),
-                        fmt::format("bmc_networks have {} addresses in all: at most {}", all,
-                                    kMostAddresses)});
+    problems.push_back(
+        {site.place("bmc_networks"),
+         fmt::format("bmc_networks have {} addresses in all: at most {}", all, kMostAddresses)});
   return networks;
 }
 

@@ -71,6 +71,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/store", {"base", "inventory", "orchestrator/engine"}},
       {"orchestrator/ssh", {"base", "inventory"}},
       {"orchestrator/handoff", {"base", "inventory"}},
+      {"orchestrator/console", {"base", "inventory", "bmc"}},
       {"orchestrator/record",
        {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store"}},
       {"orchestrator/report",

@@ -67,7 +67,9 @@ class Page {
     return printable(what);
   }
   void tell_grouped() const {
-    const ssh::Fold fold = [](std::span<const std::string> names) { return inventory::fold(names); };
+    const ssh::Fold fold = [](std::span<const std::string> names) {
+      return inventory::fold(names);
+    };
     std::vector<ssh::NodeText> texts;
     std::vector<ssh::NodeText> faults;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -126,8 +128,9 @@ Task<Result<Answer>> in_a_session(World& world, const Verb& verb, const Node& no
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit) {
   if (command.asked->nodes.empty()) {
     exit = complain(command.context,
-                    Error{Code::kInvalid, "which nodes? They stand behind bmc: cupel bmc a01-n07 "
-                                          "power, cupel bmc rack:a01 sensors"},
+                    Error{Code::kInvalid,
+                          "which nodes? They stand behind bmc: cupel bmc a01-n07 "
+                          "power, cupel bmc rack:a01 sensors"},
                     Exit::invalid);
     return std::nullopt;
   }
@@ -150,8 +153,7 @@ Exit ask_world(const BmcCommand& command, const WorldVerb& verb) {
   World world{reached->inventory, *reached->store};
   Page page{command.context, command.asked->group, reached->nodes};
   Work work{world, verb, reached->nodes, patience.assume_value(), page};
-  const auto ended =
-      run_to_end(world.io(), until_interrupted(ask_all(work, command.asked->width)));
+  const auto ended = run_to_end(world.io(), until_interrupted(ask_all(work, command.asked->width)));
   exit = page.finish();
   return ended.interrupted ? Exit::unfinished : exit;
 }
@@ -160,13 +162,6 @@ Exit ask(const BmcCommand& command, const Verb& verb) {
   return ask_world(command, [&verb](World& world, const Node& node, Deadline deadline) {
     return in_a_session(world, verb, node, deadline);
   });
-}
-
-Answer said(std::string text, std::string_view word, boost::json::value value, bmc::Protocol by) {
-  Answer answer{std::move(text), {}};
-  answer.object[word] = std::move(value);
-  answer.object["by"] = to_string(by);
-  return answer;
 }
 
 Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now) {

@@ -46,7 +46,13 @@ std::optional<Reach> reach(const BmcCommand& command, Exit& exit);
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
 
 /// A short answer that a protocol gave: "text", {"word": value, "by": "ipmi"}.
-Answer said(std::string text, std::string_view word, boost::json::value value, bmc::Protocol by);
+template <class Value>
+Answer said(std::string text, std::string_view word, Value&& value, bmc::Protocol by) {
+  Answer answer{std::move(text), {}};
+  answer.object[word] = std::forward<Value>(value);
+  answer.object["by"] = to_string(by);
+  return answer;
+}
 
 /// "2026-11-21T10:00:00Z" (also without time or zone, which then is UTC), or so long ago: "2h".
 /// Errors: kInvalid.

@@ -27,7 +27,8 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("NODES", bmc.asked->nodes, "as with run --nodes");
   command->add_option("-i,--inventory", bmc.asked->inventory,
                       "[$CUPEL_INVENTORY, ./inventory.yaml]");
-  command->add_option("--patience", bmc.asked->patience, "with each node, such as 90s or 15m [10m]");
+  command->add_option("--patience", bmc.asked->patience,
+                      "with each node, such as 90s or 15m [10m]");
   command->add_option("-f,--fanout", bmc.asked->width, "nodes at a time [64]")
       ->check(CLI::Range(1, 4096));
   auto* group = command->add_flag("-b,--group", bmc.asked->group,
@@ -40,6 +41,8 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
   add_bmc_bios(*command, bmc);
   add_bmc_settings(*command, bmc);
   add_bmc_trust(*command, bmc);
+  add_bmc_console(*command, bmc);
+  add_bmc_scan(*command, bmc);
 }
 
 }  // namespace cupel::cli

@@ -76,8 +76,7 @@ Exit log(const BmcCommand& command, const Log& asked) {
   });
 }
 
-void tell(const Context& context, const Node& node, std::string_view way,
-          const bmc::Event& event) {
+void tell(const Context& context, const Node& node, std::string_view way, const bmc::Event& event) {
   constexpr std::array<std::string_view, 3> kKinds{"power", "fault", "other"};
   const auto kind = kKinds[static_cast<std::size_t>(event.kind)];
   if (context.json) {

@@ -129,9 +129,10 @@ Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
 void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
   auto* power = bmc.add_subcommand("power", "read or change the power state");
   auto power_asked = std::make_shared<Power>();
-  power->add_option("WHAT", power_asked->what,
-                    "status (if not said), on, off, cycle (off and on, each until the BMC says "
-                    "so), reset (at once), ac-cycle (standby power too)")
+  power
+      ->add_option("WHAT", power_asked->what,
+                   "status (if not said), on, off, cycle (off and on, each until the BMC says "
+                   "so), reset (at once), ac-cycle (standby power too)")
       ->check(CLI::IsMember({"status", "on", "off", "cycle", "reset", "ac-cycle"}));
   power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
   power->callback([command, power_asked] {

@@ -23,14 +23,10 @@ std::string one_line(const bmc::Identity& identity) {
 }
 
 boost::json::object object_of(const bmc::Identity& identity) {
-  return {{"vendor", identity.vendor},
-          {"model", identity.model},
-          {"serial", identity.serial},
-          {"part_number", identity.part_number},
-          {"uuid", identity.uuid},
-          {"bios", identity.bios_version},
-          {"bmc", identity.bmc_version},
-          {"bmc_macs", boost::json::value_from(identity.bmc_macs)},
+  return {{"vendor", identity.vendor},   {"model", identity.model},
+          {"serial", identity.serial},   {"part_number", identity.part_number},
+          {"uuid", identity.uuid},       {"bios", identity.bios_version},
+          {"bmc", identity.bmc_version}, {"bmc_macs", boost::json::value_from(identity.bmc_macs)},
           {"by", to_string(identity.by)}};
 }
 
@@ -95,12 +91,9 @@ std::string limits_of(const bmc::Sensor& sensor) {
 }
 
 boost::json::object object_of(const bmc::Sensor& sensor) {
-  boost::json::object object{{"kind", to_string(sensor.kind)},
-                             {"name", sensor.name},
-                             {"unit", sensor.unit},
-                             {"state", sensor.state},
-                             {"health", sensor.health},
-                             {"source", sensor.source}};
+  boost::json::object object{
+      {"kind", to_string(sensor.kind)}, {"name", sensor.name},     {"unit", sensor.unit},
+      {"state", sensor.state},          {"health", sensor.health}, {"source", sensor.source}};
   const auto put = [&](std::string_view key, const std::optional<double>& value) {
     if (value) object[key] = *value;
   };

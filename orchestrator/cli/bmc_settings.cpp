@@ -50,9 +50,8 @@ Task<Result<Answer>> eject(bmc::Bmc& bmc, Deadline deadline) {
 
 Exit media(const BmcCommand& command, const Words& asked) {
   if (asked.what == "eject")
-    return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
-      return eject(bmc, deadline);
-    });
+    return ask(command,
+               [](bmc::Bmc& bmc, const Node&, Deadline deadline) { return eject(bmc, deadline); });
   if (asked.what != "insert")
     return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
       return list_media(bmc, deadline);
@@ -71,8 +70,7 @@ Task<Result<Answer>> list_services(bmc::Bmc& bmc, Deadline deadline) {
   for (const auto& service : services.value) {
     const auto port = service.port == 0 ? std::string{} : std::to_string(service.port);
     rows.push_back({service.name, service.enabled ? "enabled" : "disabled", port});
-    all.push_back(
-        {{"name", service.name}, {"enabled", service.enabled}, {"port", service.port}});
+    all.push_back({{"name", service.name}, {"enabled", service.enabled}, {"port", service.port}});
   }
   const auto count = fmt::format("{} services\n", services.value.size());
   co_return said(count + table(rows), "services", std::move(all), services.by);
@@ -100,11 +98,11 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
   CO_TRY(const auto clock, co_await bmc.clock(deadline));
   const auto ahead = clock.ahead.count();
   const auto* side = ahead < 0 ? "behind" : "ahead of";
-  auto answer = said(fmt::format("{}{} UTC, {} s {} ours{}{}", before, text_of(clock.time),
-                                 ahead < 0 ? -ahead : ahead, side,
-                                 clock.ntp_servers.empty() ? "" : ", NTP from ",
-                                 printable(joined(clock.ntp_servers))),
-                     "time", text_of(clock.time), clock.by);
+  auto answer = said(
+      fmt::format("{}{} UTC, {} s {} ours{}{}", before, text_of(clock.time),
+                  ahead < 0 ? -ahead : ahead, side, clock.ntp_servers.empty() ? "" : ", NTP from ",
+                  printable(joined(clock.ntp_servers))),
+      "time", text_of(clock.time), clock.by);
   answer.object["ahead_seconds"] = ahead;
   answer.object["told"] = clock.told;
   answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);

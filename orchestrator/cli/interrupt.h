@@ -18,7 +18,7 @@ struct Stopped {
 /// Any of SIGINT, SIGTERM and SIGHUP, once.
 inline Task<Result<void>> until_signal() {
   boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM, SIGHUP};
-  const auto [failure, signal] = co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
   co_return ok();
 }
 

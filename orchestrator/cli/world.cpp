@@ -25,9 +25,8 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   //     ipmi = bmc::ipmi::open(ipmi_transport_, node.name, *node.bmc.ipmi, login.user, secret);
   //     and then the branch below for a BMC that speaks nothing else. <<<
   if (ipmi && node.bmc.protocol == inventory::BmcProtocol::ipmi) return ipmi;
-  return bmc::first_of(
-      bmc::redfish::open(transport_, node.name, std::move(access), secret, store_),
-      std::move(ipmi));
+  return bmc::first_of(bmc::redfish::open(transport_, node.name, std::move(access), secret, store_),
+                       std::move(ipmi));
 }
 
 void World::forget_refusals(const inventory::Node& node) {
@@ -42,7 +41,9 @@ Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& no
 steps::Doors World::doors() {
   std::optional<handoff::Slurm> slurm;
   if (inventory_.slurm) slurm.emplace(*inventory_.slurm);
-  return {inventory_, store_, [this](const inventory::Node& node) { return bmc(node); },
+  return {inventory_,
+          store_,
+          [this](const inventory::Node& node) { return bmc(node); },
           [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
           std::move(slurm),
           [this](const inventory::Node& node, const inventory::FactoryLogin& login) {

@@ -45,8 +45,9 @@ std::string_view words_for(bmc::Rotated rotated) {
 Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
                                                bool again, Deadline deadline) {
   if (!node.bmc.factory || !doors.bmc_as)
-    co_return Error{Code::kInvalid, node.name + ": the inventory names no factory login to change "
-                                                "from (bmc: {factory: {user, password}})"};
+    co_return Error{Code::kInvalid, node.name +
+                                        ": the inventory names no factory login to change "
+                                        "from (bmc: {factory: {user, password}})"};
   CO_TRY(auto secret, co_await inventory::resolve_secret(node.bmc.password, deadline));
   auto rotation = doors_for(doors, node, std::move(secret));
   if (again) {

@@ -14,10 +14,12 @@ Loaded loaded(const std::string& bmc, const std::string& defaults = {},
               const std::string& top = {}) {
   return parse_inventory("site: lab\n" + top + R"(defaults:
   profile: dgx-h100
-  bmc: {user: admin, password: "env:P")" + defaults + R"(}
+  bmc: {user: admin, password: "env:P")" +
+                             defaults + R"(}
 nodes:
   - name: n[1-2]
-    bmc: {address: "10.0.1.[11-12]")" + bmc + R"(}
+    bmc: {address: "10.0.1.[11-12]")" +
+                             bmc + R"(}
     ssh: {address: "10.0.2.[11-12]"}
 )",
                          "site.yaml", "/nowhere");
@@ -71,8 +73,7 @@ TEST(BmcAccess, ReadsFactoryLoginsMacsAndNetworks) {
 
   ASSERT_TRUE(result.inventory) << to_string(result.problems);
   const auto& node = result.inventory->nodes[0];
-  EXPECT_EQ(node.bmc.factory,
-            (FactoryLogin{"root", {SecretRef::Kind::file, "/nowhere/factory"}}));
+  EXPECT_EQ(node.bmc.factory, (FactoryLogin{"root", {SecretRef::Kind::file, "/nowhere/factory"}}));
   EXPECT_EQ(node.bmc.mac, "aa:bb:cc:00:11:22");
   EXPECT_THAT(result.inventory->bmc_networks, ElementsAre("10.0.1.0/24", "10.0.3.0/30"));
 }
@@ -106,8 +107,8 @@ TEST(BmcAccess, RefusesIpmiAloneWhereIpmiIsForbidden) {
 }
 
 TEST(BmcAccess, RefusesTwoNodesWithOneIpmiAddressOrMac) {
-  const auto one_address =
-      loaded(R"(, ipmi: {address: "10.0.9.[1,1]"}, mac: ["02:00:00:00:00:01", "02:00:00:00:00:01"])");
+  const auto one_address = loaded(
+      R"(, ipmi: {address: "10.0.9.[1,1]"}, mac: ["02:00:00:00:00:01", "02:00:00:00:00:01"])");
 
   const auto text = to_string(one_address.problems);
   EXPECT_THAT(text, HasSubstr("IPMI address 10.0.9.1:623 of node 'n2' is already that of 'n1'"));
@@ -122,8 +123,9 @@ TEST(HostsOf, LeavesOutWhatNoHostMayHave) {
 }
 
 TEST(HostsOf, RefusesWhatIsNoNetwork) {
-  for (const auto* wrong : {"", "10.0.3.0", "10.0.3.0/", "10.0.3.0/33", "10.0.3/24", "10.0.3.256/32",
-                            "010.0.3.0/24", "10.0.3.0/19", "10.0.0.0/19", "::/120", "10.0.3.0/-1"})
+  for (const auto* wrong :
+       {"", "10.0.3.0", "10.0.3.0/", "10.0.3.0/33", "10.0.3/24", "10.0.3.256/32", "010.0.3.0/24",
+        "10.0.3.0/19", "10.0.0.0/19", "::/120", "10.0.3.0/-1"})
     EXPECT_FALSE(hosts_of(wrong)) << wrong;
 }
 

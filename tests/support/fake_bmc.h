@@ -52,7 +52,7 @@ class FakeConsole final : public bmc::Console {
 /// What it holds, and what it was asked. Outlives its Bmcs, as a machine outlives its sessions.
 struct FakeMachine {
   bmc::Protocol by = bmc::Protocol::redfish;
-  std::optional<Error> all{};  // the answer to every verb
+  std::optional<Error> all{};                         // the answer to every verb
   std::map<std::string, Error, std::less<>> fails{};  // by verb
   std::optional<bmc::PowerState> power{};
   std::optional<bmc::Identity> identity{};

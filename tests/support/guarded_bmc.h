@@ -8,8 +8,9 @@
 
 namespace cupel::test {
 
-/// Outlives its Bmcs. `crash_at` counts acts (a login, a change, a note): at that one, and from then
-/// on, nothing reaches the world any more; `effective` acts are done before the crash takes them.
+/// Outlives its Bmcs. `crash_at` counts acts (a login, a change, a note): at that one, and from
+/// then on, nothing reaches the world any more; `effective` acts are done before the crash takes
+/// them.
 struct Guarded {
   std::string password = "factory";
   int refused = 0;
