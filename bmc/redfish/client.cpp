@@ -47,10 +47,10 @@ std::string Client::asked(Method method, std::string_view uri) const {
 void Client::join(const std::string& digest) {
   if (session_ && digest_ == digest) return;
   (void)leave();
-  auto& session = transport_.sessions(peer_.node)[digest];
+  auto& session = apart_ ? session_ : transport_.sessions(peer_.node)[digest];
   if (!session) session = std::make_shared<Session>();
   ++session->holders;
-  session_ = session;
+  if (!apart_) session_ = session;
   digest_ = digest;
 }
 
@@ -203,23 +203,23 @@ Task<Result<Response>> Client::send(Request request, Deadline deadline) {
   co_return co_await transport_.send(peer_, std::move(request), deadline);
 }
 
-// One login at a time: whoever waited finds the session there, or the refusal.
+// One login at a time: whoever waited finds the session there, or the refusal. The root is read
+// before that gate: where nobody answers there, another client looks for the BMC, and logs in.
 Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
   if (session_ && session_->usable()) co_return ok();
-  CO_TRY(const Gate::Pass pass, co_await courtesy_.login.enter(deadline));
+  CO_TRY(const Gate::Pass one_of_us, co_await own_.enter(deadline));
   if (session_ && session_->usable()) co_return ok();
   auto password = co_await password_();
   if (!password) co_return std::move(password).assume_error().within(peer_.node);
   join(sha256_hex(user_ + '\0' + password.assume_value()));
   if (session_->usable()) co_return ok();
-  co_return co_await log_in(std::move(password).assume_value(), deadline);
-}
-
-Task<Result<void>> Client::log_in(std::string password, Deadline deadline) {
-  CO_TRY(courtesy_.logins.may_try(user_, password));
-  session_->proven = false;
+  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
   CO_TRY(std::string uri, co_await sessions_uri(deadline));
-  co_return co_await open_session(std::move(uri), std::move(password), deadline);
+  CO_TRY(const Gate::Pass one_of_all, co_await courtesy_.login.enter(deadline));
+  if (session_->usable()) co_return ok();
+  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
+  session_->proven = false;
+  co_return co_await open_session(std::move(uri), std::move(password).assume_value(), deadline);
 }
 
 // The root is open to everybody (DSP0266, 13.3.1). Where it is not, or says nothing, the default.
@@ -308,7 +308,7 @@ Task<void> Client::log_out() {
   known_ = false;
   if (!session) co_return;
   auto& all = transport_.sessions(peer_.node);
-  const auto kept = all.find(digest_);
+  const auto kept = all.find(digest_);  // not that of one that stood apart
   if (kept != all.end() && kept->second == session) all.erase(kept);
   session->basic.reset();
   courtesy_.session = false;

@@ -32,6 +32,8 @@ class Client final : public Fetch {
 
   /// Once, before the first request.
   void at(Moments moments) { moments_ = std::move(moments); }
+  /// Its session is its own: for talking to somebody who may turn out to be a stranger.
+  void stand_apart() { apart_ = true; }
   void slow_where(IsSlow is_slow) { is_slow_ = is_slow; }
 
   /// The document at `uri`. Logs in first, and once more where the session ended meanwhile.
@@ -75,7 +77,6 @@ class Client final : public Fetch {
   Task<Result<Answer>> ask_once(const Question& question, Deadline deadline);
   Task<Result<void>> ensure_known(const Question& question, Deadline deadline);
   Task<Result<void>> ensure_credentials(Deadline deadline);
-  Task<Result<void>> log_in(std::string password, Deadline deadline);
   Task<Result<void>> open_session(std::string uri, std::string password, Deadline deadline);
   Task<Result<std::string>> sessions_uri(Deadline deadline);
   Task<void> reap(std::string old_session, Deadline deadline);
@@ -91,6 +92,7 @@ class Client final : public Fetch {
   std::string user_;
   SecretSource password_;
   Courtesy& courtesy_;  // lives as long as the transport
+  Gate own_{1};         // to begin with
   Moments moments_{};
   IsSlow is_slow_ = nullptr;
   std::shared_ptr<Session> session_{};  // nothing before the first request and after the last
@@ -98,6 +100,7 @@ class Client final : public Fetch {
   std::string ended_{};                 // URI of a session that the BMC does not know any more
   std::optional<std::string> sessions_{};
   RefusalRules refusals_{};
+  bool apart_ = false;
   bool closes_ = false;  // this BMC breaks kept connections
   bool known_ = false;   // that it is who it should be
   bool followed_ = false;

@@ -418,4 +418,12 @@ std::string Transport::owner(const inventory::Endpoint& endpoint) const {
   return known == impl_->hosts.end() ? std::string{} : known->second->node;
 }
 
+void Transport::disown(const inventory::Endpoint& endpoint) {
+  Host& host = impl_->host(endpoint);
+  host.node.clear();
+  host.check.expected.clear();
+  host.check.forget_sessions();
+  ++host.generation;
+}
+
 }  // namespace cupel::bmc::redfish

@@ -115,6 +115,8 @@ class Transport {
   Handshakes handshakes(const inventory::Endpoint& endpoint) const;
   /// Whose this address is, as far as this process knows; empty: nobody's.
   std::string owner(const inventory::Endpoint& endpoint) const;
+  /// It turned out to be nobody that we know.
+  void disown(const inventory::Endpoint& endpoint);
 
  private:
   class Streaming;

@@ -158,7 +158,8 @@ Exit accept_certificate(const Context& context, const Asked& asked) {
       continue;
     }
     const auto before = reach->store->pinned("bmc:" + node->name).value_or("none");
-    const auto kept = reach->store->repin("bmc:" + node->name, presented.assume_value());
+    auto kept = reach->store->repin("bmc:" + node->name, presented.assume_value());
+    if (kept) kept = reach->store->forget_bmc(node->name);
     if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
     print(context, *node,
           Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),

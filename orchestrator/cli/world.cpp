@@ -7,13 +7,15 @@ namespace cupel::cli {
 constexpr std::chrono::seconds kSecretPatience{30};
 
 World::World(const inventory::Inventory& inventory, store::Store& store)
-    : inventory_{inventory}, store_{store}, transport_{io_.get_executor()} {}
+    : inventory_{inventory}, store_{store}, transport_{io_.get_executor(), {}, &store} {}
 
 std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
   const auto secret = [ref = node.bmc.password]() {
     return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
   };
-  return bmc::redfish::open(transport_, node.name, node.bmc, secret, store_);
+  bmc::redfish::Expected expected{.people = {.serial = node.serial, .mac = node.bmc.mac},
+                                  .networks = inventory_.bmc_networks};
+  return bmc::redfish::open(transport_, node.name, node.bmc, secret, store_, std::move(expected));
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& node,

@@ -14,10 +14,8 @@ class Transport : public OverHttps {
   }
   /// On a connection of its own, as every action.
   Result<redfish::Response> post(bool secret = false) {
-    Request request{.method = redfish::Method::post,
-                    .path = "/redfish/v1/X",
-                    .body = "{}",
-                    .secret = secret};
+    Request request{
+        .method = redfish::Method::post, .path = "/redfish/v1/X", .body = "{}", .secret = secret};
     return run(transport.send(peer(), std::move(request), soon()));
   }
 };
@@ -185,8 +183,8 @@ TEST_F(Transport, LetsSlowAnswersHoldOnePlaceOnly) {
 
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i].assume_error().code, Code::kTimeout);
   for (std::size_t i = 3; i < 5; ++i) EXPECT_TRUE(answers[i]);
-  EXPECT_THAT(server.asked().lines, UnorderedElementsAre("GET /redfish/v1/Slow/1",
-                                                         "GET /redfish/v1", "GET /redfish/v1"));
+  EXPECT_THAT(server.asked().lines,
+              UnorderedElementsAre("GET /redfish/v1/Slow/1", "GET /redfish/v1", "GET /redfish/v1"));
 }
 
 TEST_F(Transport, CountsWhatItAskedAndHowItWent) {

@@ -355,9 +355,7 @@ struct HttpsServer::Impl {
 HttpsServer::HttpsServer(Options options) : impl_{std::make_unique<Impl>(std::move(options))} {}
 HttpsServer::~HttpsServer() = default;
 
-inventory::Endpoint HttpsServer::endpoint() const {
-  return {impl_->options.address, impl_->port};
-}
+inventory::Endpoint HttpsServer::endpoint() const { return {impl_->options.address, impl_->port}; }
 std::string HttpsServer::fingerprint() const { return impl_->certificate.fingerprint; }
 std::string HttpsServer::certificate_pem() const { return impl_->certificate.certificate_pem; }
 

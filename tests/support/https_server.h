@@ -54,8 +54,8 @@ class HttpsServer {
     bool wants_if_match = false;            // 428 without, 412 with another ETag
     bool forgets_patches = false;           // 200, and nothing changes
     std::string address = "127.0.0.1";
-    std::uint16_t port = 0;  // 0: whichever is free
-    std::string session_prefix{};  // of the names of sessions
+    std::uint16_t port = 0;            // 0: whichever is free
+    std::string session_prefix{};      // of the names of sessions
     bool refuses_tokens_once = false;  // 401 to every token there is, without forgetting sessions
   };
 
