@@ -6,8 +6,6 @@
 namespace cupel::bmc {
 namespace {
 
-constexpr std::size_t kDigits = 8;
-
 /// One login: any question that only somebody who is logged in may ask.
 Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Deadline deadline) {
   const auto bmc = open();
@@ -63,9 +61,7 @@ RotationNote rotation_note_of(std::string_view text) {
 
 std::string rotation_digest(std::string_view node, std::string_view user,
                             std::string_view password) {
-  std::string all{node};
-  all.append("\n").append(user).append("\n").append(password);
-  return sha256_hex(all).substr(0, kDigits);
+  return secret_mark(password, std::string{node} + "\n" + std::string{user});
 }
 
 Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {

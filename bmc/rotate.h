@@ -20,7 +20,7 @@ struct RotationNote {
 std::string to_text(const RotationNote& note);
 RotationNote rotation_note_of(std::string_view text);
 
-/// The first eight digits of a SHA-256 over all three.
+/// Leads back to no password: base/digest.h, secret_mark, salted with node and user.
 std::string rotation_digest(std::string_view node, std::string_view user,
                             std::string_view password);
 

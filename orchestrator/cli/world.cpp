@@ -7,7 +7,7 @@ namespace cupel::cli {
 constexpr std::chrono::seconds kSecretPatience{30};
 
 World::World(const inventory::Inventory& inventory, store::Store& store)
-    : inventory_{inventory}, store_{store}, transport_{io_.get_executor()} {}
+    : inventory_{inventory}, store_{store}, transport_{io_.get_executor(), {}, &store} {}
 
 std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
   return bmc_as(node, {node.bmc.user, node.bmc.password});
@@ -20,17 +20,20 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   };
   auto access = node.bmc;
   access.user = login.user;
+  bmc::redfish::Expected expected{.people = {.serial = node.serial, .mac = node.bmc.mac},
+                                  .networks = inventory_.bmc_networks};
   std::unique_ptr<bmc::Bmc> ipmi;
   // >>> IPMI IS PLUGGED IN HERE: where node.bmc.ipmi is there,
   //     ipmi = bmc::ipmi::open(ipmi_transport_, node.name, *node.bmc.ipmi, login.user, secret);
   //     and then the branch below for a BMC that speaks nothing else. <<<
   if (ipmi && node.bmc.protocol == inventory::BmcProtocol::ipmi) return ipmi;
-  return bmc::first_of(bmc::redfish::open(transport_, node.name, std::move(access), secret, store_),
+  return bmc::first_of(bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
+                                          std::move(expected)),
                        std::move(ipmi));
 }
 
 void World::forget_refusals(const inventory::Node& node) {
-  transport_.courtesy(node.bmc.endpoint).refused_credentials.clear();
+  transport_.courtesy(node.name).logins.accepted(node.bmc.user);
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& node,

@@ -16,7 +16,8 @@ std::vector<std::string> addresses(int nodes) {
 
 }  // namespace
 
-Site::Site(int nodes, Slurm with_slurm) : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
+Site::Site(int nodes, Slurm with_slurm)
+    : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
   std::string made = (std::filesystem::temp_directory_path() / "cupel-site-XXXXXX").string();
   if (::mkdtemp(made.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
   folder = made;
@@ -43,9 +44,8 @@ void Site::write_inventory() const {
   const auto access = sshd->access();
   std::string text = "site: e2e\n";
   if (slurm)
-    text += fmt::format(
-        "slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n",
-        slurm->configuration());
+    text += fmt::format("slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n",
+                        slurm->configuration());
   text += fmt::format(
       "defaults:\n"
       "  profile: lab\n"
