@@ -32,6 +32,7 @@ struct Scanner {
   Options& options;
   redfish::Transport transport;
   NoKeys keys{};
+  std::set<std::string> told{};  // hosts that SSDP told of
 };
 
 inventory::Endpoint endpoint(const Scanner& scanner, const std::string& host) {
@@ -82,6 +83,15 @@ Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
   if (bmc.mac.empty() && !told.bmc_macs.empty()) bmc.mac = told.bmc_macs.front();
 }
 
+/// We have just talked to it: a neighbour stands in the kernel's table.
+void add_mac(FoundBmc& bmc) {
+  const auto table = read_file("/proc/net/arp", kArpLimit);
+  if (!table || !bmc.mac.empty()) return;
+  const auto macs = parse_arp(table.assume_value());
+  const auto mac = macs.find(bmc.address);
+  if (mac != macs.end()) bmc.mac = mac->second;
+}
+
 Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
   FoundBmc bmc{.address = host};
   const auto shown = co_await scanner.transport.presented_certificate(
@@ -97,6 +107,8 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
     if (there && there.assume_value()) bmc.ways.emplace_back("ipmi");
   }
   if (bmc.ways.empty()) co_return Error{Code::kNotFound, "no BMC"};
+  if (scanner.told.contains(host)) bmc.ways.emplace_back("ssdp");
+  add_mac(bmc);
   if (scanner.options.login && bmc.ways.front() == "redfish") co_await log_in(scanner, bmc);
   if (scanner.options.found) scanner.options.found(bmc);
   co_return bmc;
@@ -150,16 +162,6 @@ Task<std::vector<SsdpAnswer>> search_ssdp(std::string host) {
   co_return heard;
 }
 
-void add_macs(std::vector<FoundBmc>& all) {
-  const auto table = read_file("/proc/net/arp", kArpLimit);
-  if (!table) return;
-  const auto macs = parse_arp(table.assume_value());
-  for (auto& bmc : all) {
-    const auto mac = macs.find(bmc.address);
-    if (bmc.mac.empty() && mac != macs.end()) bmc.mac = mac->second;
-  }
-}
-
 }  // namespace
 
 Task<Result<std::vector<FoundBmc>>> scan(Options options) {
@@ -168,10 +170,9 @@ Task<Result<std::vector<FoundBmc>>> scan(Options options) {
                                         " addresses in one scan"};
   const auto executor = co_await asio::this_coro::executor;
   Scanner scanner{options, redfish::Transport{executor}};
-  std::set<std::string> told;
   if (options.ssdp && !options.hosts.empty()) {
     const auto answers = co_await search_ssdp(options.hosts.front());
-    for (const auto& answer : answers) told.insert(answer.host);
+    for (const auto& answer : answers) scanner.told.insert(answer.host);
   }
   const auto each = [&scanner](const std::string& host) { return look_at(scanner, host); };
   const auto looked = co_await for_each_of<FoundBmc>(options.hosts, options.at_once, each);
@@ -179,11 +180,8 @@ Task<Result<std::vector<FoundBmc>>> scan(Options options) {
   if (stopped) co_return Error{Code::kCancelled, "stopped"};
   std::vector<FoundBmc> all;
   for (const auto& one : looked) {
-    if (!one) continue;
-    all.push_back(one.assume_value());
-    if (told.contains(all.back().address)) all.back().ways.emplace_back("ssdp");
+    if (one) all.push_back(one.assume_value());
   }
-  add_macs(all);
   co_return all;
 }
 

@@ -13,6 +13,7 @@ namespace {
 using inventory::Node;
 
 constexpr std::chrono::minutes kNextPatience{60};
+constexpr std::size_t kAllAtOnce = 4096;
 
 struct Log {
   std::string what = "show";
@@ -108,6 +109,7 @@ Task<Result<Answer>> listen(const Context& context, bmc::Bmc& bmc, const Node& n
   CO_TRY(const auto events, co_await bmc.events(deadline));
   auto ended = co_await hear(context, node, *events);
   co_await events->close();
+  if (ended.code == Code::kCancelled) co_return Answer{"stopped listening", {{"stopped", true}}};
   co_return ended;
 }
 
@@ -126,6 +128,7 @@ void add_bmc_log(CLI::App& bmc, const BmcCommand& command) {
 
   auto* events = bmc.add_subcommand("events", "print events as they come, until Ctrl-C");
   events->callback([command] {
+    command.asked->width = kAllAtOnce;  // nobody's turn ever ends
     command.exit = ask(command, [&command](bmc::Bmc& one, const Node& node, Deadline deadline) {
       return listen(command.context, one, node, deadline);
     });

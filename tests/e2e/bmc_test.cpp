@@ -214,6 +214,31 @@ TEST_F(BmcTest, ScansANetworkIntoAnInventoryThatItTakesItself) {
   EXPECT_EQ(checked.status, 0) << checked.err;
 }
 
+TEST_F(BmcTest, ShowsHowABmcFaredWithoutAskingItAnything) {
+  Site site{1, Site::Slurm::none};
+  const auto before = site.run({"bmc", "s01-n01", "budget"});
+  ASSERT_EQ(site.run({"bmc", "s01-n01", "power"}).status, 0);
+  const auto asked = site.bmc(1).asked().requests;
+
+  const auto told = site.run({"bmc", "s01-n01", "budget"});
+
+  EXPECT_EQ(before.out, "s01-n01: never asked\n");
+  EXPECT_THAT(told.out, HasSubstr("s01-n01: health 100, "));
+  EXPECT_EQ(site.bmc(1).asked().requests, asked);
+}
+
+TEST_F(BmcTest, TellsPartsInColumns) {
+  Site site{1, Site::Slurm::none};
+
+  const auto told = site.run({"bmc", "s01-n01", "inventory"});
+
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out,
+              AllOf(HasSubstr("serial 437XR1138R2"),
+                    HasSubstr("\n  part      name    model  serial       firmware  health\n")));
+  EXPECT_THAT(told.out, Not(HasSubstr(" \n"))) << "no line ends with blanks";
+}
+
 TEST_F(BmcTest, AcceptsACertificateThatWasMeantToChange) {
   Site site{1, Site::Slurm::none};
   ASSERT_EQ(site.run({"bmc", "s01-n01", "power"}).status, 0);
