@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "inventory/read_bmc.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
 #include "inventory/yaml.h"
@@ -62,6 +63,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   read_rooms(site, inventory, problems);
   read_racks(site, inventory, problems);
   read_slurm(site, folder, inventory, problems);
+  inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
   site.finish();
   if (inventory.nodes.empty() && problems.empty())

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "inventory/read_bmc.h"
 
 namespace cupel::inventory {
 namespace {
@@ -12,7 +13,7 @@ using Problems = std::vector<Problem>;
 
 constexpr std::uint16_t kHttps = 443;
 constexpr std::uint16_t kSsh = 22;
-constexpr std::array<std::string_view, 1> kProtocols{"redfish"};
+constexpr std::array<std::string_view, 2> kProtocols{"redfish", "ipmi"};
 
 std::string resolved(std::string_view path, const std::filesystem::path& folder) {
   const std::filesystem::path named{path};
@@ -76,40 +77,47 @@ std::optional<std::string> AccessFields::text(std::string_view key) {
   return defaults_ ? defaults_->text(key) : std::nullopt;
 }
 
+const YamlValue* AccessFields::value(std::string_view key) {
+  if (own_ && own_->has(key)) return own_->value(key);
+  return defaults_ ? defaults_->value(key) : nullptr;
+}
+
 Place AccessFields::place(std::string_view key) {
   if (own_ && own_->has(key)) return own_->place(key);
   return defaults_ ? defaults_->place(key) : Place{file_, 0, 0};
 }
 
-std::vector<Endpoint> AccessFields::endpoints(std::size_t count, std::uint16_t port, Place node) {
+std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t count,
+                                       std::uint16_t port, const Place& where, Problems& problems) {
   const std::vector<Endpoint> none(count);
-  const auto range = own_ ? own_->text("address") : std::nullopt;
-  if (!range) {
-    problems_.push_back({node, "node needs " + what_ + ": {address: ...}"});
-    return none;
-  }
-  const auto where = own_->place("address");
   // Brackets are ranges here, so an IPv6 address with a port can't be one: it is taken as it
   // stands.
-  auto addresses = range->starts_with("[") && range->find("::") != std::string::npos
-                       ? Result<std::vector<std::string>>{std::vector{*range}}
-                       : expand(*range);
+  auto addresses = range.starts_with("[") && range.find("::") != std::string::npos
+                       ? Result<std::vector<std::string>>{std::vector{range}}
+                       : expand(range);
   if (!addresses) {
-    problems_.push_back({where, addresses.assume_error().what});
+    problems.push_back({where, addresses.assume_error().what});
     return none;
   }
   if (addresses.assume_value().size() != count) {
-    problems_.push_back({where, fmt::format("{} addresses for {} nodes: give one for each",
-                                            addresses.assume_value().size(), count)});
+    problems.push_back({where, fmt::format("{} addresses for {} nodes: give one for each",
+                                           addresses.assume_value().size(), count)});
     return none;
   }
   std::vector<Endpoint> found;
   for (const auto& address : addresses.assume_value()) {
     auto endpoint = endpoint_of(address, port);
-    if (!endpoint) problems_.push_back({where, "'" + address + "' is not a host or host:port"});
+    if (!endpoint) problems.push_back({where, "'" + address + "' is not a host or host:port"});
     found.push_back(std::move(endpoint).value_or(Endpoint{}));
   }
   return found;
+}
+
+std::vector<Endpoint> AccessFields::endpoints(std::size_t count, std::uint16_t port, Place node) {
+  const auto range = own_ ? own_->text("address") : std::nullopt;
+  if (range) return zipped_endpoints(*range, count, port, own_->place("address"), problems_);
+  problems_.push_back({node, "node needs " + what_ + ": {address: ...}"});
+  return std::vector<Endpoint>(count);
 }
 
 Trust AccessFields::tls_trust() {
@@ -152,29 +160,42 @@ void AccessFields::finish() {
   if (own_) own_->finish();
 }
 
+std::optional<SecretRef> AccessFields::secret(std::string_view key) {
+  const auto word = text(key);
+  if (!word) return std::nullopt;
+  auto found = secret_of(*word, folder_);
+  if (!found) problems_.push_back({place(key), std::string{kSecretForm}});
+  return found;
+}
+
+BmcProtocol AccessFields::protocol() {
+  const auto word = text("protocol").value_or("redfish");
+  if (std::ranges::find(kProtocols, word) == kProtocols.end())
+    problems_.push_back({place("protocol"), "bmc protocol must be redfish or ipmi, not '" + word +
+                                                "'" + did_you_mean(word, std::span{kProtocols})});
+  return word == "ipmi" ? BmcProtocol::ipmi : BmcProtocol::redfish;
+}
+
 std::vector<BmcAccess> AccessFields::bmc(std::size_t count, Place node) {
   BmcAccess access;
-  const auto protocol = text("protocol").value_or("redfish");
-  if (protocol != "redfish")
-    problems_.push_back({place("protocol"), "bmc protocol must be redfish, not '" + protocol + "'" +
-                                                did_you_mean(protocol, std::span{kProtocols})});
+  access.protocol = protocol();
   access.user = text("user").value_or("");
   if (access.user.empty())
     problems_.push_back({node, "node needs bmc: {user: ...}, here or in defaults"});
-  const auto password = text("password");
-  if (!password)
+  const auto password = secret("password");
+  if (!text("password"))
     problems_.push_back({node, "node needs bmc: {password: ...}, here or in defaults"});
-  const auto secret = password ? secret_of(*password, folder_) : std::nullopt;
-  if (password && !secret)
-    problems_.push_back(
-        {place("password"),
-         "password must say where the secret is: env:NAME, file:PATH or cmd:COMMAND; "
-         "never the secret itself"});
-  access.password = secret.value_or(SecretRef{});
+  access.password = password.value_or(SecretRef{});
   access.trust = tls_trust();
+  if (const auto* factory = value("factory"))
+    access.factory = read_factory(*factory, file_, folder_, problems_);
   std::vector<BmcAccess> all(count, access);
   const auto found = endpoints(count, kHttps, node);
   for (std::size_t i = 0; i < count; ++i) all[i].endpoint = found[i];
+  IpmiFields{own_ ? own_->value("ipmi") : nullptr, defaults_ ? defaults_->value("ipmi") : nullptr,
+             file_, problems_}
+      .read(all, place("protocol"));
+  if (own_ && own_->has("mac")) read_macs(own_->texts("mac"), own_->place("mac"), all, problems_);
   finish();
   return all;
 }
@@ -201,7 +222,8 @@ std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
 void check_access_defaults(const YamlValue& defaults, const std::string& file, Problems& problems) {
   if (const auto* bmc = defaults.entry("bmc")) {
     YamlFields fields{*bmc, "bmc", file, problems};
-    for (const auto key : {"protocol", "user", "password", "tls"}) fields.has(key);
+    for (const auto key : {"protocol", "user", "password", "tls", "ipmi", "factory"})
+      fields.has(key);
     fields.finish();
   }
   if (const auto* ssh = defaults.entry("ssh")) {

@@ -28,7 +28,10 @@ class AccessFields {
 
  private:
   std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place node);
+  std::optional<SecretRef> secret(std::string_view key);
+  BmcProtocol protocol();
   std::optional<std::string> text(std::string_view key);
+  const YamlValue* value(std::string_view key);
   Place place(std::string_view key);
   Trust tls_trust();
   Trust host_key_trust();
@@ -41,6 +44,12 @@ class AccessFields {
   std::optional<YamlFields> own_{};
   std::optional<YamlFields> defaults_{};
 };
+
+/// The endpoints of one text with a range, "10.0.1.[11-14]:623": one for each of `count` nodes.
+/// Every fault becomes a problem at `where`, and leaves as many empty ones.
+std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t count,
+                                       std::uint16_t port, const Place& where,
+                                       std::vector<Problem>& problems);
 
 /// Unknown keys in `defaults:`, said once and not for each node.
 void check_access_defaults(const YamlValue& defaults, const std::string& file,

@@ -253,6 +253,8 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once names{"name", problems};
   Once slurm_names{"Slurm name", problems};
   Once bmcs{"BMC address", problems};
+  Once ipmi{"IPMI address", problems};
+  Once macs{"BMC MAC", problems};
   Once ssh{"SSH address", problems};
   Once serials{"serial", problems};
   Once units{"unit", problems};
@@ -262,6 +264,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     const bool fresh = names.use(node.name, node);
     if (fresh || node.slurm_name != node.name) slurm_names.use(node.slurm_name, node);
     bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
+    if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
+      ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
+    macs.use(node.bmc.mac, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);
     if (inventory.profiles.contains(node.profile))

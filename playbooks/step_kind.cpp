@@ -8,6 +8,12 @@ namespace {
 constexpr std::array<std::string_view, 1> kBootParameters{"target"};
 
 constexpr std::array kRows{
+    StepKindRow{StepKind::bmc_password,
+                "bmc-password",
+                "change the BMC's password from the factory's to the inventory's, if it has one",
+                {},
+                false,
+                false},
     StepKindRow{StepKind::slurm_drain,
                 "slurm-drain",
                 "drain the node in Slurm and wait until no job runs on it",
@@ -75,6 +81,8 @@ const StepKindRow& row_of(StepKind kind) {
 std::chrono::seconds default_deadline(StepKind kind, const inventory::Patience& patience) {
   using std::chrono::minutes;
   switch (kind) {
+    case StepKind::bmc_password:
+      return minutes{2} + patience.bmc_restart;
     case StepKind::slurm_drain:
       return minutes{10};
     // A DGX H100's firmware inventory alone takes two to three minutes, and a BMC may restart.

@@ -9,6 +9,7 @@
 namespace cupel::playbooks {
 
 enum class StepKind {
+  bmc_password,
   slurm_drain,
   bmc_facts,
   boot_once,

@@ -12,9 +12,29 @@ namespace cupel::bmc::redfish {
 /// Where the password comes from, each time it is needed: it is not kept longer than that.
 using SecretSource = std::function<Task<Result<std::string>>()>;
 
+/// Whether the answer to a GET of this URI may take minutes.
+using IsSlow = bool (*)(std::string_view uri);
+
+/// What to do at moments that the client alone knows of. Any of them may be empty.
+struct Moments {
+  /// Before the first change in a session: whether this is who it should be.
+  std::function<Task<Result<void>>(Deadline)> before_changes{};
+  /// The service root was read, before any login.
+  std::function<Result<void>(const json::value& root)> root_read{};
+  /// Nobody answers at the address, or a stranger does: another address, where there is one.
+  std::function<Task<Result<inventory::Endpoint>>(Error, Deadline)> lost{};
+};
+
 class Client final : public Fetch {
  public:
   Client(Transport& transport, Peer peer, std::string user, SecretSource password);
+  ~Client() override;
+
+  /// Once, before the first request.
+  void at(Moments moments) { moments_ = std::move(moments); }
+  /// Its session is its own: for talking to somebody who may turn out to be a stranger.
+  void stand_apart() { apart_ = true; }
+  void slow_where(IsSlow is_slow) { is_slow_ = is_slow; }
 
   /// The document at `uri`. Logs in first, and once more where the session ended meanwhile.
   /// Cancel-safe. Errors: as Transport::send and understood(); kInvalid for a URI off the BMC;
@@ -32,11 +52,16 @@ class Client final : public Fetch {
   /// Errors: kConflict where none of them is accepted.
   Task<Result<void>> patch(std::string uri, json::value body, Answer before, Deadline deadline);
 
-  /// Ends the session, if there is one, within kLogOutPatience of its own. Idempotent; works in a
-  /// cancelled coroutine.
+  /// A stream of events, over a connection of its own. Errors: as Transport::open_stream.
+  Task<Result<std::unique_ptr<Stream>>> open_stream(std::string uri, std::string last_event,
+                                                    Deadline deadline);
+
+  /// Lets go of the session, and ends it where no other client in this process has it, within
+  /// kLogOutPatience of its own. Idempotent; works in a cancelled coroutine.
   Task<void> log_out();
 
   int requests() const { return requests_; }
+  const Peer& peer() const { return peer_; }
 
   static constexpr std::chrono::seconds kLogOutPatience{5};
 
@@ -50,13 +75,16 @@ class Client final : public Fetch {
 
   Task<Result<Answer>> ask(Question question, Deadline deadline);
   Task<Result<Answer>> ask_once(const Question& question, Deadline deadline);
+  Task<Result<void>> ensure_known(const Question& question, Deadline deadline);
   Task<Result<void>> ensure_credentials(Deadline deadline);
-  Task<Result<void>> log_in(Deadline deadline);
   Task<Result<void>> open_session(std::string uri, std::string password, Deadline deadline);
   Task<Result<std::string>> sessions_uri(Deadline deadline);
+  Task<void> reap(std::string old_session, Deadline deadline);
   Task<Result<Response>> send(Request request, Deadline deadline);
-  std::string digest_of(std::string_view password) const;
-  Error refused_before() const;
+  Error login_failed(const Response& response, Error error, const std::string& password);
+  Request with_credentials(Request request) const;
+  void join(const std::string& digest);
+  std::shared_ptr<Session> leave();
   std::string asked(Method method, std::string_view uri) const;
 
   Transport& transport_;
@@ -64,12 +92,18 @@ class Client final : public Fetch {
   std::string user_;
   SecretSource password_;
   Courtesy& courtesy_;  // lives as long as the transport
-  std::string token_{};
-  std::string session_{};         // URI of our session, to be deleted
-  std::optional<Basic> basic_{};  // where the BMC has no session left for us
-  std::string digest_{};          // of the credentials in use
-  bool proven_ = false;           // the credentials in use worked at least once
+  Gate own_{1};         // to begin with
+  Moments moments_{};
+  IsSlow is_slow_ = nullptr;
+  std::shared_ptr<Session> session_{};  // nothing before the first request and after the last
+  std::string digest_{};                // of its credentials
+  std::string ended_{};                 // URI of a session that the BMC does not know any more
   std::optional<std::string> sessions_{};
+  RefusalRules refusals_{};
+  bool apart_ = false;
+  bool closes_ = false;  // this BMC breaks kept connections
+  bool known_ = false;   // that it is who it should be
+  bool followed_ = false;
   int requests_ = 0;
 };
 

@@ -1,17 +1,30 @@
 #include "bmc/redfish/redfish.h"
 
 #include "bmc/redfish/boot.h"
+#include "bmc/redfish/events.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/reset.h"
+#include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
 
+/// How often a BMC that tells nothing by itself is looked at.
+constexpr std::chrono::seconds kLookAgain{15};
+
+/// The whole firmware inventory at once: a DGX H100 takes two to three minutes for it.
+bool is_slow(std::string_view uri) { return normal(uri).ends_with("/FirmwareInventory"); }
+
 class RedfishBmc final : public Bmc {
  public:
-  RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password)
+  RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
+             Expected expected)
       : node_{peer.node},
-        client_{transport, std::move(peer), std::move(user), std::move(password)} {}
+        whereabouts_{transport, std::move(peer), user, password, std::move(expected)},
+        client_{transport, whereabouts_.peer(), user, password} {
+    client_.at(whereabouts_.moments(client_));
+    client_.slow_where(&is_slow);
+  }
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
     auto system = co_await the_system(deadline);
@@ -74,6 +87,12 @@ class RedfishBmc final : public Bmc {
     co_return seen;
   }
 
+  Task<Result<std::unique_ptr<Events>>> events(Deadline deadline) override {
+    auto events = co_await subscribe(client_, *this, kLookAgain, deadline);
+    if (!events) co_return named("events", std::move(events).assume_error());
+    co_return events;
+  }
+
   Task<void> log_out() override { return client_.log_out(); }
 
  private:
@@ -98,6 +117,7 @@ class RedfishBmc final : public Bmc {
   }
 
   std::string node_;
+  Whereabouts whereabouts_;
   Client client_;
   std::string system_{};
 };
@@ -105,13 +125,13 @@ class RedfishBmc final : public Bmc {
 }  // namespace
 
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
-                          SecretSource password, inventory::KnownKeys& known) {
+                          SecretSource password, inventory::KnownKeys& known, Expected expected) {
   Peer peer{.node = std::move(node),
             .endpoint = std::move(access.endpoint),
             .trust = std::move(access.trust),
             .known = &known};
   return std::make_unique<RedfishBmc>(transport, std::move(peer), std::move(access.user),
-                                      std::move(password));
+                                      std::move(password), std::move(expected));
 }
 
 }  // namespace cupel::bmc::redfish

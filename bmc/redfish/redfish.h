@@ -3,14 +3,18 @@
 #include <memory>
 
 #include "bmc/bmc.h"
-#include "bmc/redfish/client.h"
+#include "bmc/redfish/whereabouts.h"
 
 namespace cupel::bmc::redfish {
 
 /// Nothing is sent before the first verb. `transport` and `known` must outlive what is returned;
 /// call log_out() before it goes. All verbs are cancel-safe, and may run side by side.
+/// A BMC is known by its machine's serial number and its own MAC: before the first change in a
+/// session it is asked for them, and a stranger is left alone (kUntrusted). One that is not at its
+/// address is looked for in the networks of `expected`.
 /// Errors of every verb: as Client::get; the further ones are told in bmc.h.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
-                          SecretSource password, inventory::KnownKeys& known);
+                          SecretSource password, inventory::KnownKeys& known,
+                          Expected expected = {});
 
 }  // namespace cupel::bmc::redfish

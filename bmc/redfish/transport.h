@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/task.h"
-#include "bmc/redfish/courtesy.h"
+#include "bmc/courtesy.h"
+#include "bmc/redfish/session.h"
 #include "inventory/model.h"
 #include "inventory/trust.h"
 
@@ -26,11 +27,6 @@ struct Peer {
 enum class Method { get, post, patch, remove };
 std::string_view to_string(Method method);
 
-struct Basic {
-  std::string user;
-  std::string password;
-};
-
 struct Request {
   Method method = Method::get;
   std::string path;                    // "/redfish/v1/..."
@@ -40,6 +36,11 @@ struct Request {
   /// How much longer to wait for the answer once the caller was cancelled: for what must not be
   /// left half done (a login whose session nobody would know).
   std::chrono::milliseconds grace{0};
+  /// There is a password in it: it goes out only where the certificate was presented in the very
+  /// handshake of its connection, never over a resumed session. Basic implies it.
+  bool secret = false;
+  bool slow = false;         // its answer takes minutes: it waits in the slow lane
+  bool close_after = false;  // the BMC breaks connections that are kept
 };
 
 struct Response {
@@ -59,10 +60,26 @@ struct Limits {
   int redirects = 3;
 };
 
+/// An answer that has no end. Must go before its transport.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  /// What came since; never empty. Cancel-safe: nothing that came is lost.
+  /// Errors: kTimeout; kUnreachable (it ended); kCancelled.
+  virtual Task<Result<std::string>> read(Deadline deadline) = 0;
+};
+
+/// How connections to one BMC began.
+struct Handshakes {
+  int full = 0;     // a certificate was presented
+  int resumed = 0;  // a TLS session was
+};
+
 /// One for the whole process; used from one thread.
 class Transport {
  public:
-  explicit Transport(asio::any_io_executor executor, Limits limits = {});
+  /// `memory`, where there is one, must outlive the transport.
+  explicit Transport(asio::any_io_executor executor, Limits limits = {}, Memory* memory = nullptr);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -75,14 +92,34 @@ class Transport {
   /// two nodes with one endpoint).
   Task<Result<Response>> send(Peer peer, Request request, Deadline deadline);
 
+  /// Sends a GET whose answer is a stream, over a connection of its own, outside of the requests
+  /// that the BMC gets at a time. Returns when its head came and says 200.
+  /// Errors: as send; kUnsupported where the answer is of another type than `type`, or not 200.
+  Task<Result<std::unique_ptr<Stream>>> open_stream(Peer peer, Request request, std::string type,
+                                                    Deadline deadline);
+
   /// The certificate that a BMC presents, "SHA256:...". Sends no request and believes nothing.
   /// Errors: kTimeout, kUnreachable, kCancelled.
   Task<Result<std::string>> presented_certificate(inventory::Endpoint endpoint, Deadline deadline);
 
-  /// What all clients of this BMC share. Lives as long as the transport.
-  Courtesy& courtesy(const inventory::Endpoint& endpoint);
+  /// What everything that talks to a node's BMC shares, whatever protocol. Each lives as long as
+  /// the transport.
+  Courtesies& courtesies();
+  Courtesy& courtesy(const std::string& node);
+  /// As it is now; nothing where this process has not asked that BMC.
+  std::optional<Budget> budget(const std::string& node);
+
+  /// The sessions that this process has with a node's BMC.
+  Sessions& sessions(const std::string& node);
+
+  Handshakes handshakes(const inventory::Endpoint& endpoint) const;
+  /// Whose this address is, as far as this process knows; empty: nobody's.
+  std::string owner(const inventory::Endpoint& endpoint) const;
+  /// It turned out to be nobody that we know.
+  void disown(const inventory::Endpoint& endpoint);
 
  private:
+  class Streaming;
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kRootsOfTrust{"ERoT", "IRoT"};
 constexpr std::array<std::string_view, 3> kRootsOfTrustDgx{"ERoT", "IRoT", "EROT"};
 
+constexpr std::array<std::string_view, 3> kOldIlos{"iLO 4", "iLO 5", "iLO 6"};
+
 // In the order of preference where two fit equally well.
 constexpr std::array kRules{
     Rules{.vendor = "NVIDIA",
@@ -30,7 +32,11 @@ constexpr std::array kRules{
           .root_vendor = "hpe",
           .oem_key = "hpe",
           .model = "ilo",
-          .device_list = "Oem/Hpe/Links/Devices"},
+          .device_list = "Oem/Hpe/Links/Devices",
+          // A valid password is refused now and then, and after a refusal the next one for a while.
+          .refusals_believed_at = 5,
+          .pause_after_refusal = std::chrono::seconds{3},
+          .break_kept_connections = kOldIlos},
     Rules{.vendor = "Lenovo",
           .system_manufacturer = "lenovo",
           .root_vendor = "lenovo",
@@ -89,6 +95,17 @@ int fit(const Rules& rules, const Told& told) {
 }
 
 }  // namespace
+
+bool breaks_kept_connections(const Rules& rules, const json::value& root) {
+  if (rules.break_kept_connections.empty()) return false;
+  // Oem.Hpe.Manager is an array of one.
+  const auto* managers = find(root, "Oem/Hpe/Manager");
+  const auto* list = managers == nullptr ? nullptr : managers->if_array();
+  const auto type = list == nullptr || list->empty() ? std::optional<std::string>{}
+                                                     : text_at(list->front(), "ManagerType");
+  return type && std::ranges::find(rules.break_kept_connections, *type) !=
+                     rules.break_kept_connections.end();
+}
 
 const Rules& rules_for(const Signs& signs) {
   const Told told = told_by(signs);

@@ -1,6 +1,7 @@
 #pragma once
 // How BMCs differ from the standard and from each other: data, one row a vendor. A new difference
 // is a new column here and a named test, not an `if` somewhere else.
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct Rules {
   std::string_view dummy_psu{};
   /// Names of chassis that hold no part and are slow or hang (roots of trust).
   std::span<const std::string_view> idle_chassis{};
+
+  /// Sessions. So many 401 in a row are the password's fault; fewer are a mood of the BMC.
+  int refusals_believed_at = 1;
+  std::chrono::seconds pause_after_refusal{0};
+  /// Managers that break a connection after its answer where it is kept ("iLO 5"), as the root
+  /// names them.
+  std::span<const std::string_view> break_kept_connections{};
 };
 
 /// What may tell the vendor: any of these may be null.
@@ -38,5 +46,8 @@ struct Signs {
 
 /// The row that fits best; a row without a name where none fits.
 const Rules& rules_for(const Signs& signs);
+
+/// Whether connections to this BMC are to be closed after each answer.
+bool breaks_kept_connections(const Rules& rules, const json::value& root);
 
 }  // namespace cupel::bmc::redfish

@@ -28,6 +28,7 @@ enum class Exit : int {
 struct Context {
   std::filesystem::path state{};
   bool json = false;
+  bool consoles = true;               // a run records them
   std::vector<std::string> behind{};  // what stood behind "--": another command's words
 };
 

@@ -9,6 +9,7 @@
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
+#include "orchestrator/console/recorder.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/run_lock.h"
@@ -71,21 +72,25 @@ Task<Result<void>> tick(Progress& progress) {
   }
 }
 
-/// The engine, with the signals and the clock beside it for as long as it works.
+/// The engine, with the signals, the clock and the consoles beside it for as long as it works.
 Task<Result<void>> work(engine::Engine& engine, store::Store& store, engine::RunId run,
-                        Progress& progress) {
+                        Progress& progress, console::Recording recording) {
   const auto executor = co_await asio::this_coro::executor;
   std::optional<Result<void>> ran;
   std::optional<Result<void>> listened;
   std::optional<Result<void>> ticked;
+  std::optional<Result<void>> recorded;
   auto group = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, detail::run_into(ran, engine.run()), asio::deferred),
       asio::co_spawn(executor, detail::run_into(listened, listen(engine, store, run)),
                      asio::deferred),
-      asio::co_spawn(executor, detail::run_into(ticked, tick(progress)), asio::deferred));
-  const auto [order, engine_bug, listen_bug, tick_bug] =
+      asio::co_spawn(executor, detail::run_into(ticked, tick(progress)), asio::deferred),
+      asio::co_spawn(executor,
+                     detail::run_into(recorded, console::record_consoles(std::move(recording))),
+                     asio::deferred));
+  const auto [order, engine_bug, listen_bug, tick_bug, record_bug] =
       co_await group.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-  for (const auto& bug : {engine_bug, listen_bug, tick_bug})
+  for (const auto& bug : {engine_bug, listen_bug, tick_bug, record_bug})
     if (bug) std::rethrow_exception(bug);
   co_return std::move(*ran);
 }
@@ -161,6 +166,18 @@ Exit conclude(const Context& context, store::Store& store, engine::RunId run,
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 
+/// The consoles that a run is to record: none where a person said so.
+console::Recording recording_of(const Context& context, const Planned& planned, World& world,
+                                engine::RunId run) {
+  console::Recording recording;
+  recording.bmc = [&world](const inventory::Node& node) { return world.bmc(node); };
+  recording.folder = console::console_folder(context.state, run);
+  recording.locks = context.state / "locks";
+  if (!context.consoles) return recording;
+  for (const auto& each : planned.plan.nodes) recording.nodes.push_back(each.node);
+  return recording;
+}
+
 /// Replays what there is, writes `first`, and works.
 Exit execute(Context& context, Planned& planned, store::Store& store, World& world,
              engine::RunId run, Event first) {
@@ -179,7 +196,9 @@ Exit execute(Context& context, Planned& planned, store::Store& store, World& wor
   store::RunJournal journal{store, run};
   steps::NodeSteps steps{world.doors()};
   engine::Engine engine{run, planned.plan, std::move(state), journal, steps, *progress};
-  const auto ended = run_to_end(world.io(), work(engine, store, run, *progress));
+  auto recording = recording_of(context, planned, world, run);
+  const auto ended =
+      run_to_end(world.io(), work(engine, store, run, *progress, std::move(recording)));
   progress->finish();
   return conclude(context, store, run, engine, ended);
 }

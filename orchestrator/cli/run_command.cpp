@@ -104,6 +104,12 @@ Exit cancel(Context& context, engine::RunId named) {
   return Exit::passed;
 }
 
+void add_console_flag(CLI::App& command, Context& context) {
+  command.add_flag_callback(
+      "--no-console", [&context] { context.consoles = false; },
+      "do not record the nodes' serial consoles (they are where the inventory allows IPMI)");
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Context& context, Exit& exit) {
@@ -112,6 +118,7 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
   auto options = std::make_shared<PlanOptions>();
   add_plan_options(*command, *options);
   add_json_flag(*command, context);
+  add_console_flag(*command, context);
   command->callback([&context, &exit, options] { exit = run(context, *options); });
 }
 
@@ -121,6 +128,7 @@ void add_resume(CLI::App& app, Context& context, Exit& exit) {
   auto id = std::make_shared<engine::RunId>(0);
   command->add_option("RUN", *id, "its number; the newest if not said");
   add_json_flag(*command, context);
+  add_console_flag(*command, context);
   command->callback([&context, &exit, id] { exit = resume(context, *id); });
 }
 

@@ -9,6 +9,7 @@
 #include "inventory/node_range.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/store/run_lock.h"
@@ -95,6 +96,19 @@ void print_parts(const record::NodeRecord& record) {
   for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
 }
 
+void print_console(const std::vector<console::LogFile>& files) {
+  if (files.empty()) return;
+  say("\nserial console, as it was recorded\n");
+  for (const auto& each : files) say("  {:>9} bytes  {}\n", each.bytes, each.file.string());
+}
+
+boost::json::array to_json(const std::vector<console::LogFile>& files) {
+  boost::json::array all;
+  for (const auto& each : files)
+    all.push_back({{"file", each.file.string()}, {"bytes", each.bytes}});
+  return all;
+}
+
 boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
   const auto& record = node.record;
   boost::json::object object{{"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
@@ -138,8 +152,11 @@ Exit show(const Context& context, const std::string& name, engine::RunId run) {
   if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
   for (const auto& node : summary.assume_value().nodes) {
     if (node.record.node != name) continue;
+    const auto consoles = console::log_files(console::console_folder(context.state, run), name);
     if (context.json) {
-      std::printf("%s\n", boost::json::serialize(to_json(node, run)).c_str());
+      auto object = to_json(node, run);
+      object["console"] = to_json(consoles);
+      std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
       say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
@@ -147,6 +164,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run) {
       print_steps(node.record);
       print_measurements(node.record);
       print_parts(node.record);
+      print_console(consoles);
     }
     return node.decision == burnin::Decision::pass ? Exit::passed : Exit::failed;
   }

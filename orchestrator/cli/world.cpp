@@ -7,13 +7,33 @@ namespace cupel::cli {
 constexpr std::chrono::seconds kSecretPatience{30};
 
 World::World(const inventory::Inventory& inventory, store::Store& store)
-    : inventory_{inventory}, store_{store}, transport_{io_.get_executor()} {}
+    : inventory_{inventory}, store_{store}, transport_{io_.get_executor(), {}, &store} {}
 
 std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
-  const auto secret = [ref = node.bmc.password]() {
+  return bmc_as(node, {node.bmc.user, node.bmc.password});
+}
+
+std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
+                                        const inventory::FactoryLogin& login) {
+  const auto secret = [ref = login.password]() {
     return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
   };
-  return bmc::redfish::open(transport_, node.name, node.bmc, secret, store_);
+  auto access = node.bmc;
+  access.user = login.user;
+  bmc::redfish::Expected expected{.people = {.serial = node.serial, .mac = node.bmc.mac},
+                                  .networks = inventory_.bmc_networks};
+  std::unique_ptr<bmc::Bmc> ipmi;
+  // >>> IPMI IS PLUGGED IN HERE: where node.bmc.ipmi is there,
+  //     ipmi = bmc::ipmi::open(ipmi_transport_, node.name, *node.bmc.ipmi, login.user, secret);
+  //     and then the branch below for a BMC that speaks nothing else. <<<
+  if (ipmi && node.bmc.protocol == inventory::BmcProtocol::ipmi) return ipmi;
+  return bmc::first_of(bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
+                                          std::move(expected)),
+                       std::move(ipmi));
+}
+
+void World::forget_refusals(const inventory::Node& node) {
+  transport_.courtesy(node.name).logins.accepted(node.bmc.user);
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& node,
@@ -24,23 +44,32 @@ Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& no
 steps::Doors World::doors() {
   std::optional<handoff::Slurm> slurm;
   if (inventory_.slurm) slurm.emplace(*inventory_.slurm);
-  return {inventory_, store_, [this](const inventory::Node& node) { return bmc(node); },
+  return {inventory_,
+          store_,
+          [this](const inventory::Node& node) { return bmc(node); },
           [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
-          std::move(slurm)};
+          std::move(slurm),
+          [this](const inventory::Node& node, const inventory::FactoryLogin& login) {
+            return bmc_as(node, login);
+          },
+          [this](const inventory::Node& node) { forget_refusals(node); }};
 }
 
 Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nodes) {
   std::vector<inventory::SecretRef> tried;
   std::string complaints;
-  for (const auto* node : nodes) {
-    const auto& ref = node->bmc.password;
-    if (std::ranges::find(tried, ref) != tried.end()) continue;
+  const auto check = [&](const inventory::SecretRef& ref) {
+    if (std::ranges::find(tried, ref) != tried.end()) return;
     tried.push_back(ref);
     const auto secret =
         run_to_end(io_, inventory::resolve_secret(ref, Deadline::in(kSecretPatience)));
-    if (secret) continue;
+    if (secret) return;
     if (!complaints.empty()) complaints += "; ";
     complaints += secret.assume_error().what;
+  };
+  for (const auto* node : nodes) {
+    check(node->bmc.password);
+    if (node->bmc.factory) check(node->bmc.factory->password);
   }
   if (!complaints.empty()) return Error{Code::kInvalid, complaints};
   return ok();

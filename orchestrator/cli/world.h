@@ -2,6 +2,7 @@
 // The real doors: Redfish, SSH and Slurm, as the steps and the commands use them.
 #include <boost/asio/io_context.hpp>
 
+#include "bmc/one_bmc.h"
 #include "bmc/redfish/redfish.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/steps/node_steps.h"
@@ -13,8 +14,15 @@ class World {
   World(const inventory::Inventory& inventory, store::Store& store);
 
   asio::io_context& io() { return io_; }
+  store::Store& store() { return store_; }
   bmc::redfish::Transport& transport() { return transport_; }
+  /// Redfish, IPMI or both, as the inventory allows, with its user and password.
   std::unique_ptr<bmc::Bmc> bmc(const inventory::Node& node);
+  /// The same BMC as somebody else.
+  std::unique_ptr<bmc::Bmc> bmc_as(const inventory::Node& node,
+                                   const inventory::FactoryLogin& login);
+  /// What a BMC refused may be tried again: its credentials have changed.
+  void forget_refusals(const inventory::Node& node);
   Task<Result<std::unique_ptr<ssh::Session>>> ssh(const inventory::Node& node, Deadline deadline);
   steps::Doors doors();
 

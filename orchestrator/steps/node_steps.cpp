@@ -26,6 +26,8 @@ Result<StepEnd> ended_by(Error error) {
 
 Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   switch (request.step.kind) {
+    case StepKind::bmc_password:
+      co_return co_await change_bmc_password(doors_, request);
     case StepKind::slurm_drain:
       co_return co_await drain_in_slurm(doors_, request);
     case StepKind::bmc_facts:

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bmc/bmc.h"
+#include "bmc/rotate.h"
 #include "orchestrator/engine/doors.h"
 #include "orchestrator/handoff/slurm.h"
 #include "orchestrator/ssh/ssh.h"
@@ -19,6 +20,11 @@ struct Doors {
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
   std::function<Task<Result<std::unique_ptr<ssh::Session>>>(const inventory::Node&, Deadline)> ssh;
   std::optional<handoff::Slurm> slurm;  // nothing where the inventory has no Slurm
+  /// The same BMC as somebody else. Empty: there is no such door, and no password is changed.
+  std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&, const inventory::FactoryLogin&)>
+      bmc_as{};
+  /// The BMC's credentials have changed: what it refused before may be tried again.
+  std::function<void(const inventory::Node&)> forget_refusals{};
 };
 
 class NodeSteps : public engine::Steps {
@@ -33,6 +39,7 @@ class NodeSteps : public engine::Steps {
 
 // Each does one try of one step. They look before they act, so that a try after a crash repeats
 // nothing.
+Task<Result<engine::StepEnd>> change_bmc_password(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> drain_in_slurm(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> hand_off(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> read_bmc_facts(Doors& doors, const engine::StepRequest& request);
@@ -44,6 +51,12 @@ Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepReque
 Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
+
+/// From the factory's password to the inventory's, with the store as the memory of what was begun.
+/// `again`: a person wants it tried although it was refused too often. Errors: as
+/// bmc::rotate_password; kInvalid where the inventory has no factory login for the node.
+Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
+                                               bool again, Deadline deadline);
 
 /// A failure as the end of a step: transient ones ask for another try, the rest are final.
 /// Cancellation and a broken store stay errors: the engine must see them.

@@ -20,7 +20,18 @@ constexpr std::array<std::string_view, 7> kFirst{
     "NULL)",
 };
 
-constexpr std::array<Migration, 1> kMigrations{{{kFirst}}};
+// What is known of BMCs: what they refused, who and where they are, how they fared.
+constexpr std::array<std::string_view, 3> kBmcs{
+    "CREATE TABLE bmc_refusal (node TEXT NOT NULL, login TEXT NOT NULL, mark TEXT NOT NULL, "
+    "salt TEXT NOT NULL, times INTEGER NOT NULL, believed INTEGER NOT NULL, last BIGINT NOT NULL, "
+    "PRIMARY KEY (node, login))",
+    "CREATE TABLE known_bmc (node TEXT PRIMARY KEY, serial TEXT NOT NULL, uuid TEXT NOT NULL, "
+    "service_uuid TEXT NOT NULL, macs TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL, "
+    "since BIGINT NOT NULL)",
+    "CREATE TABLE bmc_budget (node TEXT PRIMARY KEY, data TEXT NOT NULL)",
+};
+
+constexpr std::array<Migration, 2> kMigrations{{{kFirst}, {kBmcs}}};
 
 }  // namespace
 

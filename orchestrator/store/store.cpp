@@ -1,7 +1,6 @@
 #include "orchestrator/store/store.h"
 
 #include <fmt/format.h>
-#include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 #include <unistd.h>
 
@@ -11,13 +10,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "inventory/node_range.h"
+#include "orchestrator/store/database.h"
 #include "orchestrator/store/schema.h"
 
 namespace cupel::store {
-
-struct Store::Database {
-  soci::session sql;
-};
 
 namespace {
 
@@ -25,20 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kEvidenceLimit = 256u << 20;
 
-WallTime now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
-std::int64_t count_of(WallTime time) { return time.time_since_epoch().count(); }
 WallTime time_of(std::int64_t count) { return WallTime{milliseconds{count}}; }
-
-/// SOCI throws; nothing above this file does. A full disk, a read-only one and a broken database
-/// all mean the same to the engine: nothing can be written down, so nothing may be done.
-template <class Verb>
-auto guarded(std::string_view what, Verb verb) -> decltype(verb()) {
-  try {
-    return verb();
-  } catch (const std::exception& fault) {
-    return Error{Code::kStorage, fmt::format("{}: {}", what, fault.what())};
-  }
-}
 
 /// What is chained: every byte that the event says, and the hash of the one before it.
 std::string chained(std::string_view before, RunId run, const Event& event, std::string_view data) {

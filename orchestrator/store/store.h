@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bmc/memory.h"
 #include "inventory/trust.h"
 #include "orchestrator/engine/doors.h"
 
@@ -36,7 +37,7 @@ struct Run {
 /// `$CUPEL_STATE`, else /var/lib/cupel for root, else ~/.local/state/cupel.
 std::filesystem::path default_folder();
 
-class Store : public inventory::KnownKeys {
+class Store : public inventory::KnownKeys, public bmc::Memory {
  public:
   /// Opens or makes it; migrates an older schema. Errors: kStorage; kUnsupported if a newer Cupel
   /// wrote it.
@@ -78,6 +79,19 @@ class Store : public inventory::KnownKeys {
   void pin(std::string_view name, std::string_view fingerprint) override;
   /// Replaces or forgets (empty fingerprint) a pin, on a person's word. Errors: kStorage.
   Result<void> repin(std::string_view name, std::string_view fingerprint);
+
+  // What is known of BMCs. What cannot be read is not known, what cannot be written is forgotten:
+  // see bmc/memory.h. In bmc_memory.cpp.
+  std::optional<bmc::Refusal> refusal(const std::string& node, const std::string& user) override;
+  void keep_refusal(const std::string& node, const std::string& user,
+                    const std::optional<bmc::Refusal>& refusal) override;
+  std::optional<bmc::KnownBmc> known_bmc(const std::string& node) override;
+  void keep_known_bmc(const std::string& node, const bmc::KnownBmc& known) override;
+  std::optional<bmc::Budget> budget(const std::string& node) override;
+  void keep_budgets(const std::vector<std::pair<std::string, bmc::Budget>>& budgets) override;
+  /// Who the node's BMC was, and what it refused, on a person's word that it is right as it is.
+  /// Errors: kStorage.
+  Result<void> forget_bmc(const std::string& node);
 
   const std::filesystem::path& folder() const { return folder_; }
 

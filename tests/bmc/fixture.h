@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 class RememberedKeys final : public inventory::KnownKeys {
  public:

@@ -37,6 +37,158 @@ TEST_F(Session, SendsOneWrongPasswordOnceHoweverManyCallersThereAre) {
   EXPECT_EQ(server.asked().logins, 1);
 }
 
+TEST_F(Session, IsSharedByAllClientsOfOneProcess) {
+  const auto one = open(), other = open();
+  ASSERT_TRUE(run(one->power_state(soon())));
+  ASSERT_TRUE(run(other->power_state(soon())));
+
+  run(one->log_out());
+  const auto still = run(other->power_state(soon()));
+  run(other->log_out());
+
+  EXPECT_TRUE(still);
+  EXPECT_EQ(server.asked().logins, 1);
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
+TEST_F(Session, IsNotSharedUnderAnotherPassword) {
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+  server.change([](auto& options) { options.password = "new one"; });
+  password = "new one";
+
+  const auto renewed = open();
+  const auto state = run(renewed->power_state(soon()));
+  run(renewed->log_out());
+  run(bmc->log_out());
+
+  EXPECT_TRUE(state);
+  EXPECT_EQ(server.asked().logins, 2);
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
+TEST_F(Session, IsLeftToTheNextClientByOneThatForgotToLogOut) {
+  ASSERT_TRUE(run(open()->power_state(soon())));
+
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+  run(bmc->log_out());
+
+  EXPECT_EQ(server.asked().logins, 1);
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
+TEST_F(Session, SendsNoPasswordThatAnotherProcessSawRefused) {
+  ShortMemory memory;
+  password = "wrong";
+  const auto ask = [&] {
+    redfish::Transport process{io.get_executor(), {}, &memory};
+    const auto bmc = redfish::open(process, "a01-n01", access(), password_from(password), keys);
+    return run(bmc->power_state(soon()));
+  };
+  ASSERT_FALSE(ask());
+
+  const auto later = ask();
+  password = "open sesame";
+  const auto changed = ask();
+
+  EXPECT_EQ(later.assume_error().code, Code::kRefused);
+  EXPECT_THAT(later.assume_error().what, HasSubstr("until they change"));
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(server.asked().refused, 1);
+  EXPECT_EQ(memory.refusal("a01-n01", "admin"), std::nullopt);
+}
+
+class Ilo : public Session {
+ protected:
+  Ilo() {
+    server.set("/redfish/v1",
+               {{"Vendor", "HPE"},
+                {"Systems", {{"@odata.id", "/redfish/v1/Systems"}}},
+                {"Managers", {{"@odata.id", "/redfish/v1/Managers"}}},
+                {"Oem", {{"Hpe", {{"Manager", json::array{{{"ManagerType", "iLO 5"}}}}}}}}});
+  }
+  /// As by a process of its own, so that its pause need not be waited for.
+  Result<Told<PowerState>> ask() {
+    redfish::Transport process{io.get_executor(), {}, &memory};
+    const auto bmc = redfish::open(process, "a01-n01", access(), password_from(password), keys);
+    auto state = run(bmc->power_state(soon()));
+    run(bmc->log_out());
+    return state;
+  }
+  ShortMemory memory;
+};
+
+TEST_F(Ilo, IsAskedAgainAfterARefusalThatMayBeAMood) {
+  server.misbehave({.method = "POST", .times = 4, .status = 401});
+
+  std::vector<Code> codes;
+  for (int i = 0; i < 4; ++i) codes.push_back(ask().assume_error().code);
+  const auto fifth = ask();
+
+  EXPECT_THAT(codes, ::testing::Each(Code::kBusy));
+  EXPECT_TRUE(fifth);
+  EXPECT_EQ(memory.refusal("a01-n01", "admin"), std::nullopt);
+}
+
+TEST_F(Ilo, IsBelievedTheFifthTime) {
+  password = "wrong";
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(ask().assume_error().code, Code::kBusy);
+
+  const auto fifth = ask();
+  const auto sixth = ask();
+
+  EXPECT_EQ(fifth.assume_error().code, Code::kRefused);
+  EXPECT_EQ(sixth.assume_error().code, Code::kRefused);
+  EXPECT_EQ(server.asked().logins, 5);
+}
+
+TEST_F(Ilo, GetsThreeSecondsBetweenCredentials) {
+  password = "wrong";
+  const auto bmc = open();
+
+  const auto first = run(bmc->power_state(soon()));
+  const auto second = run(bmc->power_state(soon()));
+
+  EXPECT_EQ(first.assume_error().retry_after, 3s);
+  EXPECT_EQ(second.assume_error().code, Code::kBusy);
+  EXPECT_GT(second.assume_error().retry_after, 1s);
+  EXPECT_EQ(server.asked().logins, 1);
+}
+
+TEST_F(Ilo, IsNotLeftWithConnectionsThatItWouldBreak) {
+  ASSERT_TRUE(ask());
+  const auto asked = server.asked();
+
+  EXPECT_EQ(asked.connections, asked.requests - 1);  // the root is read on a kept one, at first
+}
+
+TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
+  server.change([](auto& options) { options.session_prefix = "a8f3kq02z"; });
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+  const std::string old = "/redfish/v1/SessionService/Sessions/a8f3kq02z1";
+  server.set(old, {{"@odata.id", old}, {"UserName", "admin"}});
+  server.change([](auto& options) { options.refuses_tokens_once = true; });
+
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+
+  EXPECT_EQ(server.asked().open_sessions, 1);
+  run(bmc->log_out());
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
+TEST_F(Session, LeavesAnOldOneAloneWhoseNameMayBeSomebodyElsesByNow) {
+  const auto bmc = open();
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+  server.change([](auto& options) { options.refuses_tokens_once = true; });
+
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+  run(bmc->log_out());
+
+  EXPECT_EQ(server.asked().open_sessions, 1);
+}
+
 TEST_F(Session, TriesAgainOnceThePasswordHasChanged) {
   password = "wrong";
   const auto bmc = open();

@@ -12,6 +12,12 @@ class Transport : public OverHttps {
     Request request{.path = std::move(path)};
     return run(transport.send(peer(), std::move(request), soon()));
   }
+  /// On a connection of its own, as every action.
+  Result<redfish::Response> post(bool secret = false) {
+    Request request{
+        .method = redfish::Method::post, .path = "/redfish/v1/X", .body = "{}", .secret = secret};
+    return run(transport.send(peer(), std::move(request), soon()));
+  }
 };
 
 TEST_F(Transport, PinsTheCertificateThatItSeesFirst) {
@@ -63,6 +69,142 @@ TEST_F(Transport, ReadsAPresentedCertificateWithoutSendingARequest) {
   EXPECT_EQ(presented.assume_value(), server.fingerprint());
   EXPECT_EQ(server.asked().requests, 0);
   EXPECT_TRUE(keys.pins.empty());
+}
+
+TEST_F(Transport, ResumesASessionWhoseCertificateItChecked) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(post());
+
+  EXPECT_EQ(server.asked().connections, 5);
+  EXPECT_EQ(server.asked().resumed, 4);
+  EXPECT_EQ(transport.handshakes(server.endpoint()).full, 1);
+  EXPECT_EQ(transport.handshakes(server.endpoint()).resumed, 4);
+}
+
+TEST_F(Transport, ResumesTls12SessionsToo) {
+  server.speak_tls_1_2();
+  ASSERT_TRUE(get("/redfish/v1"));
+
+  ASSERT_TRUE(post());
+
+  EXPECT_EQ(server.asked().resumed, 1);
+}
+
+TEST_F(Transport, SendsAPasswordOnlyWhereTheCertificateWasPresented) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  ASSERT_TRUE(post());
+
+  ASSERT_TRUE(post(true));
+
+  EXPECT_EQ(server.asked().connections, 3);
+  EXPECT_EQ(server.asked().resumed, 1);
+}
+
+TEST_F(Transport, DoesNotSendBasicOverAResumedSession) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  ASSERT_TRUE(post());
+  Request request{.path = "/redfish/v1/Systems", .basic = redfish::Basic{"admin", password}};
+
+  const auto answer = run(transport.send(peer(), std::move(request), soon()));
+
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(server.asked().connections, 3);
+  EXPECT_EQ(server.asked().resumed, 1);
+}
+
+TEST_F(Transport, ForgetsItsTlsSessionsWhenThePinChanges) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.restart_with_new_certificate(true);
+  keys.pins["bmc:a01-n01"] = server.fingerprint();
+
+  const auto answer = post();
+
+  EXPECT_TRUE(answer);
+  EXPECT_EQ(server.asked().resumed, 0);
+  EXPECT_EQ(transport.handshakes(server.endpoint()).full, 2);
+}
+
+TEST_F(Transport, DoesNotUseAConnectionThatWasMadeUnderAnotherPin) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  keys.pins["bmc:a01-n01"] = "SHA256:" + std::string(64, '0');
+
+  const auto answer = get("/redfish/v1");
+
+  EXPECT_EQ(answer.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(server.asked().requests, 1);
+}
+
+// The BMC came back with another certificate and would still resume what began under the old one.
+TEST_F(Transport, ShowsThePasswordToNobodyWhoseNewCertificateHidesBehindAnOldSession) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.restart_with_new_certificate(true);
+
+  const auto answer = post(true);
+
+  EXPECT_EQ(answer.assume_error().code, Code::kUntrusted) << answer.assume_error().what;
+  EXPECT_EQ(server.asked().requests, 1);
+}
+
+TEST_F(Transport, AsksForTheCertificateAgainAfterAConnectionBroke) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.misbehave({.method = "POST", .kind = test::Habit::Kind::reset_connection});
+  ASSERT_FALSE(post());
+
+  ASSERT_TRUE(post());
+
+  EXPECT_EQ(server.asked().connections, 3);
+  EXPECT_EQ(server.asked().resumed, 1);  // the one that broke
+}
+
+TEST_F(Transport, ClosesTheConnectionWhereTheBmcWouldBreakIt) {
+  for (int i = 0; i < 2; ++i) {
+    Request request{.path = "/redfish/v1", .close_after = true};
+    ASSERT_TRUE(run(transport.send(peer(), std::move(request), soon())));
+  }
+
+  EXPECT_EQ(server.asked().connections, 2);
+}
+
+TEST_F(Transport, LetsSlowAnswersHoldOnePlaceOnly) {
+  test::Habit stuck{.method = "GET", .path = "/redfish/v1/Slow"};
+  stuck.kind = test::Habit::Kind::never_answer;
+  stuck.times = 10;
+  server.misbehave(stuck);
+  const auto ask = [this](std::string path) {
+    Request request{.path = path};
+    request.slow = path.find("Slow") != path.npos;
+    const auto patience = path.ends_with("Slow/1") ? 400ms : request.slow ? 100ms : 10s;
+    return transport.send(peer(), std::move(request), Deadline::in(patience));
+  };
+  std::vector<std::string> paths{"/redfish/v1/Slow/1", "/redfish/v1/Slow/2", "/redfish/v1/Slow/3",
+                                 "/redfish/v1", "/redfish/v1"};
+
+  auto answers = run(for_each_of<redfish::Response>(paths, 5, ask));
+
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i].assume_error().code, Code::kTimeout);
+  for (std::size_t i = 3; i < 5; ++i) EXPECT_TRUE(answers[i]);
+  EXPECT_THAT(server.asked().lines,
+              UnorderedElementsAre("GET /redfish/v1/Slow/1", "GET /redfish/v1", "GET /redfish/v1"));
+}
+
+TEST_F(Transport, CountsWhatItAskedAndHowItWent) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  server.misbehave(page(503, ""));
+  ASSERT_TRUE(get("/redfish/v1/Systems/1"));
+  server.misbehave({.kind = test::Habit::Kind::reset_connection});
+  ASSERT_FALSE(post());
+  ASSERT_TRUE(get("/redfish/v1"));
+
+  const auto budget = transport.budget("a01-n01");
+
+  ASSERT_TRUE(budget);
+  EXPECT_EQ(budget->requests, 4);
+  EXPECT_EQ(budget->busy, 1);
+  EXPECT_EQ(budget->resets, 1);
+  EXPECT_GT(budget->bytes, 100);
+  EXPECT_EQ(budget->places, 2);
+  EXPECT_LT(health(*budget), 100);
+  EXPECT_FALSE(transport.budget("a01-n02"));
 }
 
 TEST_F(Transport, HoldsTheCertificateAgainstTheInventorysPin) {

@@ -16,13 +16,15 @@ std::vector<std::string> addresses(int nodes) {
 
 }  // namespace
 
-Site::Site(int nodes) : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
+Site::Site(int nodes, Slurm with_slurm)
+    : count{nodes}, sshd{std::make_unique<Sshd>(addresses(nodes))} {
   std::string made = (std::filesystem::temp_directory_path() / "cupel-site-XXXXXX").string();
   if (::mkdtemp(made.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
   folder = made;
-  slurm = std::make_unique<LoopbackSlurm>(
-      fmt::format("s01-n[01-{:02}]", nodes),
-      fmt::format("NodeName=s01-n[01-{:02}] CPUs=2 RealMemory=1000 State=UNKNOWN\n", nodes));
+  if (with_slurm == Slurm::real)
+    slurm = std::make_unique<LoopbackSlurm>(
+        fmt::format("s01-n[01-{:02}]", nodes),
+        fmt::format("NodeName=s01-n[01-{:02}] CPUs=2 RealMemory=1000 State=UNKNOWN\n", nodes));
   for (int node = 0; node < nodes; ++node)
     bmcs.push_back(std::make_unique<test::HttpsServer>(test::HttpsServer::Options{}));
   std::filesystem::create_directory(folder / "profiles");
@@ -40,15 +42,18 @@ std::string Site::name(int node) { return fmt::format("s01-n{:02}", node); }
 
 void Site::write_inventory() const {
   const auto access = sshd->access();
-  auto text = fmt::format(
-      "site: e2e\n"
-      "slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n"
+  std::string text = "site: e2e\n";
+  if (slurm)
+    text += fmt::format("slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n",
+                        slurm->configuration());
+  text += fmt::format(
       "defaults:\n"
       "  profile: lab\n"
-      "  bmc: {{user: admin, password: \"env:E2E_PASSWORD\", tls: {{trust: first-use}}}}\n"
+      "  bmc: {{user: admin, password: \"env:E2E_PASSWORD\", tls: {{trust: first-use}}{}}}\n"
       "  ssh: {{user: {}, key: \"{}\"}}\n"
       "nodes:\n",
-      slurm->configuration(), access.user, access.key_file);
+      factory.empty() ? "" : ", factory: {user: admin, password: \"env:E2E_FACTORY\"}", access.user,
+      access.key_file);
   for (int node = 1; node <= count; ++node) {
     const auto endpoint = bmcs[static_cast<std::size_t>(node - 1)]->endpoint();
     text += fmt::format(
@@ -73,6 +78,7 @@ std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
                                "-C",
                                folder.string(),
                                "E2E_PASSWORD=" + password,
+                               "E2E_FACTORY=" + factory,
                                CUPEL_BINARY,
                                "--state",
                                (folder / "state").string()};

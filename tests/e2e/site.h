@@ -56,8 +56,10 @@ steps:
 
 class Site {
  public:
+  enum class Slurm { real, none };
+
   /// Nodes s01-n[01-N].
-  explicit Site(int nodes);
+  explicit Site(int nodes, Slurm slurm = Slurm::real);
   ~Site();
 
   /// The command line of cupel, with this site's state. Run in `folder`.
@@ -75,9 +77,11 @@ class Site {
   std::filesystem::path folder;
   int count;
   std::unique_ptr<Sshd> sshd;
-  std::unique_ptr<LoopbackSlurm> slurm;
+  std::unique_ptr<LoopbackSlurm> slurm;  // nullptr where there is to be none
   std::vector<std::unique_ptr<test::HttpsServer>> bmcs;
   std::string password = "open sesame";
+  std::string
+      factory{};  // password that the BMCs left the factory with; empty: not in the inventory
 };
 
 /// One object for each line that holds one.

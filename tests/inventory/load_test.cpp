@@ -88,7 +88,8 @@ nodes:
            "site.yaml:9:54: tls trust must be first-use, not 'none'",
            "site.yaml:13:20: 3 addresses for 2 nodes: give one for each",
            "site.yaml:14:11: unknown key 'adress' in ssh (did you mean 'address'?)",
-           "site.yaml:17:41: bmc protocol must be redfish, not 'redfsh' (did you mean 'redfish'?)",
+           "site.yaml:17:41: bmc protocol must be redfish or ipmi, not 'redfsh' (did you mean "
+           "'redfish'?)",
            "site.yaml:18:20: '10.0.2.14:99999' is not a host or host:port",
            "there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)",
            "site.yaml:20:11: unit must be a whole number from 1 to 100, not 'eleven'",

@@ -173,5 +173,74 @@ TEST_F(StoreTest, ARunIsExecutedByOneProcessOnly) {
   EXPECT_EQ(RunLock::holder(folder_, 7), std::nullopt);
 }
 
+TEST_F(StoreTest, KeepsWhatABmcRefusedOverProcesses) {
+  const bmc::Refusal refusal{.mark = "abcdef",
+                             .salt = "00112233",
+                             .times = 2,
+                             .believed = true,
+                             .last = std::chrono::sys_seconds{std::chrono::seconds{1'800'000'000}}};
+  open()->keep_refusal("a01-n01", "admin", refusal);
+
+  const auto later = open();
+
+  EXPECT_EQ(later->refusal("a01-n01", "admin"), refusal);
+  EXPECT_EQ(later->refusal("a01-n01", "root"), std::nullopt);
+  later->keep_refusal("a01-n01", "admin", std::nullopt);
+  EXPECT_EQ(later->refusal("a01-n01", "admin"), std::nullopt);
+}
+
+TEST_F(StoreTest, KeepsWhoABmcIsAndWhereItWent) {
+  const bmc::KnownBmc known{.serial = "437XR1138R2",
+                            .uuid = "38947555",
+                            .service_uuid = "92384634",
+                            .macs = {"aa:bb:cc:00:11:22", "aa:bb:cc:00:11:23"},
+                            .moved_to = inventory::Endpoint{"10.0.1.9", 443}};
+  open()->keep_known_bmc("a01-n01", known);
+
+  const auto later = open();
+
+  EXPECT_EQ(later->known_bmc("a01-n01"), known);
+  EXPECT_EQ(later->known_bmc("a01-n02"), std::nullopt);
+}
+
+TEST_F(StoreTest, KeepsHowBmcsFared) {
+  bmc::Budget budget;
+  bmc::note(budget, bmc::Outcome::timeout, 0, std::chrono::milliseconds{0});
+  open()->keep_budgets({{"a01-n01", budget}, {"a01-n02", {}}});
+
+  const auto later = open();
+
+  EXPECT_EQ(later->budget("a01-n01"), budget);
+  EXPECT_EQ(later->budget("a01-n02"), bmc::Budget{});
+  EXPECT_EQ(later->budget("a01-n03"), std::nullopt);
+}
+
+TEST_F(StoreTest, ForgetsABmcOnAPersonsWord) {
+  const auto store = open();
+  store->keep_refusal("a01-n01", "admin", bmc::Refusal{.mark = "abcdef", .salt = "00"});
+  store->keep_known_bmc("a01-n01", {.serial = "S1"});
+  store->keep_known_bmc("a01-n02", {.serial = "S2"});
+
+  ASSERT_TRUE(store->forget_bmc("a01-n01"));
+
+  EXPECT_EQ(store->refusal("a01-n01", "admin"), std::nullopt);
+  EXPECT_EQ(store->known_bmc("a01-n01"), std::nullopt);
+  EXPECT_EQ(store->known_bmc("a01-n02")->serial, "S2");
+}
+
+TEST_F(StoreTest, MigratesAStoreFromBeforeItKnewBmcs) {
+  ASSERT_NE(open(), nullptr);
+  sql("DROP TABLE bmc_refusal");
+  sql("DROP TABLE known_bmc");
+  sql("DROP TABLE bmc_budget");
+  sql("UPDATE schema_version SET version = 1");
+
+  const auto store = open();
+
+  ASSERT_NE(store, nullptr);
+  store->keep_known_bmc("a01-n01", {.serial = "S1"});
+  EXPECT_EQ(store->known_bmc("a01-n01")->serial, "S1");
+}
+
 }  // namespace
 }  // namespace cupel::store

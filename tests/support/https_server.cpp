@@ -50,7 +50,7 @@ std::string without_slash(std::string_view uri) {
 }  // namespace
 
 struct HttpsServer::Impl {
-  explicit Impl(Options chosen) : options{std::move(chosen)} { start(0); }
+  explicit Impl(Options chosen) : options{std::move(chosen)} { start(options.port); }
   ~Impl() { stop(); }
 
   void start(std::uint16_t wanted) {
@@ -58,11 +58,13 @@ struct HttpsServer::Impl {
     tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
     tls->use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem);
     tls->use_private_key(asio::buffer(certificate.key_pem), asio::ssl::context::pem);
+    if (!ticket_keys.empty())
+      SSL_CTX_set_tlsext_ticket_keys(tls->native_handle(), ticket_keys.data(), ticket_keys.size());
     io = std::make_unique<asio::io_context>(1);
     tcp::acceptor acceptor{*io};
     acceptor.open(tcp::v4());
     acceptor.set_option(tcp::acceptor::reuse_address(true));
-    acceptor.bind({asio::ip::make_address("127.0.0.1"), wanted});
+    acceptor.bind({asio::ip::make_address(options.address), wanted});
     acceptor.listen();
     port = acceptor.local_endpoint().port();
     asio::co_spawn(*io, accept(std::move(acceptor)), [](std::exception_ptr) {});
@@ -72,6 +74,7 @@ struct HttpsServer::Impl {
   void stop() {
     io->stop();
     thread.join();
+    listeners.clear();
     io.reset();  // ends every connection
     in_flight = 0;
   }
@@ -89,13 +92,18 @@ struct HttpsServer::Impl {
     Stream stream{beast::tcp_stream{std::move(socket)}, *tls};
     auto [broken] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
     if (broken) co_return;
-    note_connection();
+    note_connection(SSL_session_reused(stream.native_handle()) == 1);
     beast::flat_buffer buffer;
     for (;;) {
       HttpRequest request;
       auto [failure, size] = co_await http::async_read(stream, buffer, request, kAwait);
       if (failure) co_return;
       const auto habit = begin(request);
+      if (!habit && request.target() == kEventStream && is_allowed(request)) {
+        end();
+        co_await stream_events(stream);
+        co_return;
+      }
       if (habit && habit->kind == Habit::Kind::reset_connection) {
         end();
         co_return reset(stream);
@@ -113,15 +121,51 @@ struct HttpsServer::Impl {
     }
   }
 
+  bool is_allowed(const HttpRequest& request) {
+    const std::lock_guard lock{mutex};
+    return is_known(request);
+  }
+
+  /// Whatever is published, as it comes, until the streams are ended.
+  /// Source: WHATWG HTML, 9.2.5 (text/event-stream).
+  Task<void> stream_events(Stream& stream) {
+    asio::steady_timer news{*io, asio::steady_timer::time_point::max()};
+    auto told = std::make_shared<Listener>(Listener{&news, {}, false});
+    listeners.push_back(told);
+    const std::string head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(head), kAwait);
+    while (!lost) {
+      const std::string text = std::exchange(told->text, {});
+      if (!text.empty())
+        std::tie(lost, sent) = co_await asio::async_write(stream, asio::buffer(text), kAwait);
+      if (told->ended) break;
+      if (!text.empty()) continue;
+      (void)co_await news.async_wait(kAwait);
+    }
+    std::erase(listeners, told);
+  }
+
+  void tell(std::string text, bool ended) {
+    asio::post(*io, [this, text = std::move(text), ended] {
+      for (const auto& listener : listeners) {
+        listener->text += text;
+        listener->ended |= ended;
+        listener->news->cancel();
+      }
+    });
+  }
+
   static void reset(Stream& stream) {
     auto& socket = beast::get_lowest_layer(stream).socket();
     socket.set_option(asio::socket_base::linger(true, 0));
     socket.close();
   }
 
-  void note_connection() {
+  void note_connection(bool resumed) {
     const std::lock_guard lock{mutex};
     ++asked.connections;
+    if (resumed) ++asked.resumed;
   }
 
   std::chrono::milliseconds thinking() {
@@ -192,7 +236,7 @@ struct HttpsServer::Impl {
       ++asked.refused;
       return reply(401, error_body("Base.1.8.AuthorizationFailed", "The password is incorrect."));
     }
-    const std::string id = std::to_string(++last_session);
+    const std::string id = options.session_prefix + std::to_string(++last_session);
     const std::string token = "token-" + id;
     sessions[id] = token;
     const auto uri = std::string{kSessions} + "/" + id;
@@ -204,6 +248,7 @@ struct HttpsServer::Impl {
 
   bool is_known(const HttpRequest& request) {
     const std::string token{request["X-Auth-Token"]};
+    if (!token.empty() && std::exchange(options.refuses_tokens_once, false)) return false;
     for (const auto& [id, known] : sessions)
       if (known == token) return true;
     const std::string basic{request[http::field::authorization]};
@@ -278,6 +323,12 @@ struct HttpsServer::Impl {
     return reply(204);
   }
 
+  struct Listener {
+    asio::steady_timer* news;
+    std::string text;
+    bool ended;
+  };
+
   struct Pending {
     std::string system, state;
     int looks = 0;
@@ -291,6 +342,8 @@ struct HttpsServer::Impl {
   std::map<std::string, json::value> changes;   // URI to what it is now
   std::optional<Pending> pending;
   int last_session = 0, in_flight = 0;
+  std::vector<std::shared_ptr<Listener>> listeners;  // of the thread alone
+  std::vector<unsigned char> ticket_keys;            // empty: as OpenSSL draws them
 
   SelfSigned certificate;
   std::unique_ptr<asio::ssl::context> tls;
@@ -302,7 +355,7 @@ struct HttpsServer::Impl {
 HttpsServer::HttpsServer(Options options) : impl_{std::make_unique<Impl>(std::move(options))} {}
 HttpsServer::~HttpsServer() = default;
 
-inventory::Endpoint HttpsServer::endpoint() const { return {"127.0.0.1", impl_->port}; }
+inventory::Endpoint HttpsServer::endpoint() const { return {impl_->options.address, impl_->port}; }
 std::string HttpsServer::fingerprint() const { return impl_->certificate.fingerprint; }
 std::string HttpsServer::certificate_pem() const { return impl_->certificate.certificate_pem; }
 
@@ -326,10 +379,26 @@ void HttpsServer::change(const std::function<void(Options&)>& how) {
   how(impl_->options);
 }
 
-void HttpsServer::restart_with_new_certificate() {
+void HttpsServer::restart_with_new_certificate(bool same_ticket_keys) {
   impl_->stop();
+  auto& keys = impl_->ticket_keys;
+  keys.clear();
+  if (same_ticket_keys) {
+    auto* before = impl_->tls->native_handle();
+    keys.resize(static_cast<std::size_t>(SSL_CTX_get_tlsext_ticket_keys(before, nullptr, 0)));
+    SSL_CTX_get_tlsext_ticket_keys(before, keys.data(), keys.size());
+  }
   impl_->start(impl_->port);
 }
+
+void HttpsServer::speak_tls_1_2() {
+  SSL_CTX_set_max_proto_version(impl_->tls->native_handle(), TLS1_2_VERSION);
+}
+
+void HttpsServer::publish(const std::string& event_stream_text) {
+  impl_->tell(event_stream_text, false);
+}
+void HttpsServer::end_streams() { impl_->tell({}, true); }
 
 Asked HttpsServer::asked() const {
   const std::lock_guard lock{impl_->mutex};

@@ -37,6 +37,7 @@ struct Asked {
   int open_sessions = 0;             // now
   int most_in_flight = 0;            // at any time
   int connections = 0;               // that completed a handshake
+  int resumed = 0;                   // of these, without showing a certificate
   std::vector<std::string> lines{};  // "GET /redfish/v1"
   std::vector<std::string> resets{};
   std::vector<std::string> patches{};  // "URI If-Match body"
@@ -52,6 +53,10 @@ class HttpsServer {
     bool sessions_exhausted = false;        // 503 RAC0218 to every login
     bool wants_if_match = false;            // 428 without, 412 with another ETag
     bool forgets_patches = false;           // 200, and nothing changes
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;            // 0: whichever is free
+    std::string session_prefix{};      // of the names of sessions
+    bool refuses_tokens_once = false;  // 401 to every token there is, without forgetting sessions
   };
 
   explicit HttpsServer(Options options);
@@ -67,8 +72,16 @@ class HttpsServer {
   void set(const std::string& uri, json::value body);  // what it answers from now on
   void expire_sessions();
   void change(const std::function<void(Options&)>& how);
-  /// Same address, new key and certificate; all connections gone.
-  void restart_with_new_certificate();
+  /// Same address, new key and certificate; all connections gone. With the same ticket keys it
+  /// would still resume TLS sessions from before.
+  void restart_with_new_certificate(bool same_ticket_keys = false);
+  void speak_tls_1_2();
+  /// Sends it on every open stream of events (GET of kEventStream).
+  void publish(const std::string& event_stream_text);
+  /// Ends these streams.
+  void end_streams();
+
+  static constexpr const char* kEventStream = "/redfish/v1/EventService/SSE";
 
   Asked asked() const;
 

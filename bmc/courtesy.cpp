@@ -1,0 +1,115 @@
+#include "bmc/courtesy.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace cupel::bmc {
+
+Task<Result<Gate::Pass>> Gate::enter(Deadline deadline) {
+  if (free_ > 0) {
+    --free_;
+    co_return Pass{*this};
+  }
+  if (line_.size() >= kMostWaiting)
+    co_return Error{Code::kBusy, "too many requests wait for this BMC"};
+  const auto executor = co_await asio::this_coro::executor;
+  Waiter self{asio::steady_timer{executor, deadline.when()}};
+  line_.push_back(&self);
+  const auto [stopped] = co_await self.wake.async_wait(asio::as_tuple(asio::use_awaitable));
+  if (self.admitted) co_return Pass{*this};
+  std::erase(line_, &self);
+  if (!stopped) co_return Error{Code::kTimeout, "no turn among the requests to this BMC"};
+  co_return Error{Code::kCancelled, "stopped while waiting for a turn"};
+}
+
+// The place goes straight to the first in line: nobody who comes later can take it.
+void Gate::leave() {
+  if (line_.empty()) {
+    ++free_;
+    return;
+  }
+  Waiter* next = line_.front();
+  line_.pop_front();
+  next->admitted = true;
+  next->wake.cancel();
+}
+
+Result<void> Logins::may_try(const std::string& user, const std::string& password) const {
+  const auto before = memory_.refusal(node_, user);
+  const bool same = before && before->mark == secret_mark(password, before->salt);
+  if (same && before->believed)
+    return Error{Code::kRefused,
+                 node_ + ": the BMC refused user " + printable(user) +
+                     " with this password before; it is not asked again until they change, so "
+                     "that it does not lock the account; where the BMC was put right instead, "
+                     "run: cupel bmc " +
+                     node_ + " accept-certificate"};
+  if (!not_before_.passed())
+    return Error{Code::kBusy, node_ + ": the BMC refused a login a moment ago; it gets a pause",
+                 not_before_.left()};
+  return ok();
+}
+
+bool Logins::refused(const std::string& user, const std::string& password, RefusalRules rules) {
+  auto refusal = memory_.refusal(node_, user);
+  const bool again = refusal && refusal->mark == secret_mark(password, refusal->salt);
+  if (!again) {
+    const auto salt = random_hex(8);
+    refusal = Refusal{.mark = secret_mark(password, salt), .salt = salt};
+  }
+  ++refusal->times;
+  refusal->believed = refusal->times >= rules.believed_at;
+  refusal->last = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  memory_.keep_refusal(node_, user, refusal);
+  refused_user_ = user;
+  not_before_ = Deadline::in(rules.pause_after);
+  return refusal->believed;
+}
+
+void Logins::accepted(const std::string& user) {
+  if (refused_user_ == user) refused_user_.clear();
+  if (memory_.refusal(node_, user)) memory_.keep_refusal(node_, user, std::nullopt);
+}
+
+Budget Courtesy::snapshot() const {
+  Budget now = seen;
+  now.places = at_once.width();
+  now.in_flight = at_once.inside();
+  now.waiting = at_once.waiting() + slow.waiting();
+  now.slow_in_use = slow.inside() > 0;
+  now.upload_in_use = upload.inside() > 0;
+  now.session = session;
+  now.refused_user = logins.refused_user();
+  return now;
+}
+
+Courtesy& Courtesies::of(const std::string& node, int requests) {
+  auto& found = all_[node];
+  if (!found) {
+    found = std::make_unique<Courtesy>(*memory_, node, requests);
+    kept_[node] = found->seen.requests;
+  }
+  return *found;
+}
+
+std::optional<Budget> Courtesies::budget(const std::string& node) const {
+  const auto found = all_.find(node);
+  return found == all_.end() ? std::nullopt : std::optional{found->second->snapshot()};
+}
+
+void Courtesies::keep() {
+  std::vector<std::pair<std::string, Budget>> changed;
+  for (const auto& [node, courtesy] : all_) {
+    if (courtesy->seen.requests == kept_[node]) continue;
+    kept_[node] = courtesy->seen.requests;
+    changed.emplace_back(node, courtesy->seen);
+  }
+  if (!changed.empty()) memory_->keep_budgets(changed);
+  next_ = Deadline::in(std::chrono::minutes{1});
+}
+
+void Courtesies::keep_now_and_then() {
+  if (next_.passed()) keep();
+}
+
+}  // namespace cupel::bmc

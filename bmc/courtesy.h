@@ -1,0 +1,135 @@
+#pragma once
+// How politely one BMC is asked, by everything in this process that talks to it, whatever protocol
+// it speaks: so many requests at a time, one login attempt, one upload, one slow answer. BMCs
+// answer bursts with resets and crashes. Not a retry policy.
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/task.h"
+#include "bmc/memory.h"
+
+namespace cupel::bmc {
+
+/// A gate that lets `width` callers in at a time, in the order in which they came. One thread only.
+class Gate {
+ public:
+  explicit Gate(int width) : width_{width}, free_{width} {}
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// The right to be inside; leaving is its destruction. The gate must outlive it.
+  class Pass {
+   public:
+    explicit Pass(Gate& gate) : gate_{&gate} {}
+    Pass(Pass&& other) noexcept : gate_{std::exchange(other.gate_, nullptr)} {}
+    Pass& operator=(Pass&&) = delete;
+    ~Pass() {
+      if (gate_ != nullptr) gate_->leave();
+    }
+
+   private:
+    Gate* gate_;
+  };
+
+  /// Waits for its turn. Cancel-safe. Errors: kTimeout at the deadline; kCancelled; kBusy where
+  /// more than kMostWaiting are in line.
+  Task<Result<Pass>> enter(Deadline deadline);
+
+  int width() const { return width_; }
+  int inside() const { return width_ - free_; }
+  int waiting() const { return static_cast<int>(line_.size()); }
+
+  static constexpr std::size_t kMostWaiting = 1000;
+
+ private:
+  struct Waiter {
+    asio::steady_timer wake;
+    bool admitted = false;
+  };
+  void leave();
+
+  int width_, free_;
+  std::deque<Waiter*> line_;
+};
+
+/// How a vendor's refusals are to be taken.
+struct RefusalRules {
+  int believed_at = 1;                      // refusals in a row until it is the credentials
+  std::chrono::milliseconds pause_after{};  // before the next credentials may be tried
+};
+
+/// Who may still try to log in to one BMC: one refusal stops everybody, here and in processes to
+/// come, until the credentials change.
+class Logins {
+ public:
+  Logins(Memory& memory, std::string node) : memory_{memory}, node_{std::move(node)} {}
+
+  /// Errors: kRefused where these were refused; kBusy within the pause after another refusal.
+  Result<void> may_try(const std::string& user, const std::string& password) const;
+
+  /// Whether it is believed. Not believed: to be tried again after the pause.
+  bool refused(const std::string& user, const std::string& password, RefusalRules rules = {});
+
+  void accepted(const std::string& user);
+
+  /// Whose credentials were refused last, here; empty: nobody's.
+  const std::string& refused_user() const { return refused_user_; }
+
+ private:
+  Memory& memory_;
+  std::string node_;
+  std::string refused_user_{};
+  Deadline not_before_ = Deadline::at({});
+};
+
+/// What everything in this process that talks to one BMC shares.
+struct Courtesy {
+  Courtesy(Memory& memory, const std::string& node, int requests)
+      : at_once{requests}, logins{memory, node}, seen{memory.budget(node).value_or(Budget{})} {}
+  Gate at_once;    // requests in flight
+  Gate slow{1};    // of these, for answers that take minutes: they never hold every place
+  Gate login{1};   // whoever tries credentials is alone: a wrong password is sent once, not by all
+  Gate upload{1};  // of firmware
+  Logins logins;
+  Budget seen;           // counters; what is in use now is told by snapshot()
+  bool session = false;  // one is open
+
+  Budget snapshot() const;
+};
+
+/// The courtesy of every BMC, by its node's name: whatever protocol, whatever address. One for the
+/// whole process.
+class Courtesies {
+ public:
+  /// `memory`, where there is one, must outlive this.
+  explicit Courtesies(Memory* memory = nullptr)
+      : memory_{memory != nullptr ? memory : &forgetful_} {}
+  Courtesies(const Courtesies&) = delete;
+  Courtesies& operator=(const Courtesies&) = delete;
+  /// Keeps what was seen.
+  ~Courtesies() { keep(); }
+
+  /// Lives as long as this does.
+  Courtesy& of(const std::string& node, int requests = 2);
+
+  /// Nothing where this process has not asked it.
+  std::optional<Budget> budget(const std::string& node) const;
+
+  /// Writes down how the BMCs fared that were asked since the last time.
+  void keep();
+  /// The same, at most once a minute: for whoever ends one piece of work of many.
+  void keep_now_and_then();
+
+  Memory& memory() { return *memory_; }
+
+ private:
+  ShortMemory forgetful_;
+  Memory* memory_;
+  std::map<std::string, std::unique_ptr<Courtesy>> all_;
+  std::map<std::string, std::int64_t> kept_;  // requests at the last time
+  Deadline next_ = Deadline::in(std::chrono::minutes{1});
+};
+
+}  // namespace cupel::bmc

@@ -1,0 +1,106 @@
+#include "bmc/rotate.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace cupel::bmc {
+namespace {
+
+/// One login: any question that only somebody who is logged in may ask.
+Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Deadline deadline) {
+  const auto bmc = open();
+  auto told = co_await bmc->power_state(deadline);
+  co_await bmc->log_out();
+  // What the BMC cannot tell, it has let us ask.
+  if (told || told.assume_error().code == Code::kUnsupported) co_return ok();
+  co_return std::move(told).assume_error();
+}
+
+Task<Result<void>> change(RotationDoors& doors, Deadline deadline) {
+  const auto bmc = doors.with_old();
+  auto changed = co_await bmc->change_password(doors.user, doors.new_password, deadline);
+  co_await bmc->log_out();
+  if (changed) co_return ok();
+  co_return std::move(changed).assume_error();
+}
+
+/// Whether the BMC has certainly kept the old password.
+bool certainly_unchanged(Code code) {
+  return code == Code::kRefused || code == Code::kNotFound || code == Code::kInvalid ||
+         code == Code::kUnsupported || code == Code::kUntrusted;
+}
+
+Error stopped_trying(const RotationNote& note) {
+  return Error{Code::kRefused,
+               "the new password was refused " + std::to_string(note.refused) +
+                   " times while its change was pending: nothing more is sent, so that the "
+                   "account is not locked. Look at the BMC, then: password rotate --again"};
+}
+
+Error neither(Error error, const std::optional<RotationNote>& before, const RotationNote& now) {
+  const bool other = before && before->digest != now.digest;
+  auto text = "neither the inventory's password nor the factory's is right: " + error.what;
+  if (other)
+    text +=
+        "; an earlier change, to another password than the inventory's of today, was not "
+        "finished: it may have that one";
+  return Error{Code::kRefused, std::move(text)};
+}
+
+}  // namespace
+
+std::string to_text(const RotationNote& note) {
+  return "pending " + note.digest + " refused " + std::to_string(note.refused);
+}
+
+RotationNote rotation_note_of(std::string_view text) {
+  const auto word = words(text);
+  if (word.size() != 4 || word[0] != "pending" || word[2] != "refused") return {"unreadable", 0};
+  return {std::string{word[1]}, number<int>(word[3]).value_or(0)};
+}
+
+std::string rotation_digest(std::string_view node, std::string_view user,
+                            std::string_view password) {
+  return secret_mark(password, std::string{node} + "\n" + std::string{user});
+}
+
+Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
+  RotationNote note{rotation_digest(doors.node, doors.user, doors.new_password), 0};
+  CO_TRY(const auto before, doors.note());
+  if (before) {
+    if (before->digest == note.digest) note.refused = before->refused;
+    if (note.refused >= kMostRefused) co_return stopped_trying(note);
+    doors.forget_refusals();
+  }
+  auto proven = co_await prove(doors.with_new, deadline);
+  if (proven) {
+    if (before) {
+      CO_TRY(doors.write_note(std::nullopt));
+    }
+    co_return before ? Rotated::finished_earlier : Rotated::already;
+  }
+  if (proven.assume_error().code != Code::kRefused) co_return std::move(proven).assume_error();
+
+  ++note.refused;
+  CO_TRY(doors.write_note(note));
+  auto changed = co_await change(doors, deadline);
+  if (!changed) {
+    const auto code = changed.assume_error().code;
+    // An older note may be of a password that the BMC still has: it stays for people to see.
+    if (certainly_unchanged(code) && !before) {
+      CO_TRY(doors.write_note(std::nullopt));
+    }
+    if (code == Code::kRefused) co_return neither(std::move(changed).assume_error(), before, note);
+    co_return std::move(changed).assume_error();
+  }
+  doors.forget_refusals();
+  proven = co_await prove(doors.with_new, deadline);
+  if (!proven && proven.assume_error().code == Code::kRefused)
+    co_return Error{Code::kFailed, "the BMC accepted the new password, and refuses it: " +
+                                       proven.assume_error().what};
+  if (!proven) co_return std::move(proven).assume_error();
+  CO_TRY(doors.write_note(std::nullopt));
+  co_return Rotated::changed;
+}
+
+}  // namespace cupel::bmc

@@ -1,0 +1,36 @@
+#pragma once
+// Finds BMCs on a network, without credentials and without trust: what answers HTTPS with a
+// Redfish service root, an IPMI presence ping, or an SSDP search. Keeps nothing and pins nothing.
+#include <functional>
+
+#include "bmc/redfish/client.h"
+#include "bmc/scan/found.h"
+
+namespace cupel::bmc::scan {
+
+/// True where something speaks IPMI there. Errors: kTimeout (nobody), kUnreachable, kCancelled.
+using Ping = std::function<Task<Result<bool>>(std::string host, Deadline)>;
+
+/// Credentials that somebody wants tried on whatever is found.
+struct Login {
+  std::string user;
+  redfish::SecretSource password;
+};
+
+struct Options {
+  std::vector<std::string> hosts{};  // at most inventory::kMostAddresses
+  unsigned short port = 443;
+  Ping ping{};                   // empty: IPMI is not asked
+  bool ssdp = false;             // ask by multicast too; nobody outside of `hosts` is talked to
+  std::optional<Login> login{};  // only where a person asked for it
+  std::size_t at_once = 128;
+  std::chrono::milliseconds each{3000};  // for each question without a login
+  std::chrono::milliseconds login_patience{60'000};
+  std::function<void(const FoundBmc&)> found{};  // as they come
+};
+
+/// All that answered, in the order of the hosts.
+/// Errors: kInvalid (too many hosts); kCancelled.
+Task<Result<std::vector<FoundBmc>>> scan(Options options);
+
+}  // namespace cupel::bmc::scan

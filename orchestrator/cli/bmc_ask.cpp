@@ -1,0 +1,213 @@
+#include "orchestrator/cli/bmc_ask.h"
+
+#include <fmt/chrono.h>
+
+#include "base/for_each_of.h"
+#include "base/text.h"
+#include "inventory/node_range.h"
+#include "inventory/yaml.h"
+#include "orchestrator/cli/interrupt.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/ssh/gather.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+
+/// Tells answers in the nodes' order, each as soon as those before it were told.
+class Page {
+ public:
+  Page(const Context& context, bool group, const std::vector<const Node*>& nodes)
+      : context_{context}, group_{group}, nodes_{nodes}, answers_(nodes.size()) {}
+
+  void take(std::size_t node, Result<Answer> answer) {
+    answers_[node].emplace(std::move(answer));
+    if (group_) return;
+    while (told_ < nodes_.size() && answers_[told_]) {
+      tell(*nodes_[told_], *answers_[told_]);
+      ++told_;
+    }
+    std::fflush(stdout);
+  }
+
+  /// Whatever is left: those that were not asked, and all of it where equal ones are told once.
+  Exit finish() {
+    bool all = true;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!answers_[i]) answers_[i].emplace(Error{Code::kCancelled, "not asked"});
+      if (!group_ && i >= told_) tell(*nodes_[i], *answers_[i]);
+      all = all && answers_[i]->has_value();
+    }
+    if (group_) tell_grouped();
+    return all ? Exit::passed : Exit::failed;
+  }
+
+ private:
+  void tell(const Node& node, const Result<Answer>& answer) const {
+    if (context_.json) {
+      auto object = answer ? answer.assume_value().object : boost::json::object{};
+      object["node"] = node.name;
+      if (!answer) {
+        object["error"] = valid_utf8(answer.assume_error().what);
+        object["code"] = to_string(answer.assume_error().code);
+      }
+      say("{}\n", boost::json::serialize(object));
+    } else if (answer) {
+      say("{}: {}\n", node.name, answer.assume_value().text);
+    } else {
+      say(stderr, "{}: {}\n", node.name, complaint(node, answer.assume_error()));
+    }
+  }
+  /// Errors name their node already, which the line does too.
+  static std::string complaint(const Node& node, const Error& error) {
+    std::string_view what = error.what;
+    const auto prefix = node.name + ": ";
+    while (what.starts_with(prefix)) what.remove_prefix(prefix.size());
+    return printable(what);
+  }
+  void tell_grouped() const {
+    const ssh::Fold fold = [](std::span<const std::string> names) {
+      return inventory::fold(names);
+    };
+    std::vector<ssh::NodeText> texts;
+    std::vector<ssh::NodeText> faults;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const auto& answer = *answers_[i];
+      const auto& name = nodes_[i]->name;
+      if (answer)
+        texts.push_back({name, answer.assume_value().text});
+      else
+        faults.push_back({name, complaint(*nodes_[i], answer.assume_error())});
+    }
+    std::fputs(ssh::printed(ssh::gather(texts), fold).c_str(), stdout);
+    std::fflush(stdout);
+    std::fputs(ssh::printed(ssh::gather(faults), fold).c_str(), stderr);
+  }
+
+  const Context& context_;
+  bool group_;
+  const std::vector<const Node*>& nodes_;
+  std::vector<std::optional<Result<Answer>>> answers_;
+  std::size_t told_ = 0;
+};
+
+/// What one fan-out works on; its coroutines end before it goes.
+struct Work {
+  World& world;
+  const WorldVerb& verb;
+  const std::vector<const Node*>& nodes;
+  std::chrono::seconds patience;
+  Page& page;
+};
+
+Task<Result<void>> ask_one(Work& work, std::size_t which) {
+  const auto deadline = Deadline::in(work.patience);
+  auto answer = co_await work.verb(work.world, *work.nodes[which], deadline);
+  work.page.take(which, std::move(answer));
+  co_return ok();
+}
+
+Task<std::vector<Result<void>>> ask_all(Work& work, std::size_t width) {
+  std::vector<std::size_t> all(work.nodes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto each = [&work](std::size_t which) { return ask_one(work, which); };
+  return for_each_of<void>(std::move(all), width, each);
+}
+
+Task<Result<Answer>> in_a_session(World& world, const Verb& verb, const Node& node,
+                                  Deadline deadline) {
+  const auto bmc = world.bmc(node);
+  auto answer = co_await verb(*bmc, node, deadline);
+  co_await bmc->log_out();
+  co_return answer;
+}
+
+}  // namespace
+
+std::optional<Reach> reach(const BmcCommand& command, Exit& exit) {
+  if (command.asked->nodes.empty()) {
+    exit = complain(command.context,
+                    Error{Code::kInvalid,
+                          "which nodes? They stand behind bmc: cupel bmc a01-n07 "
+                          "power, cupel bmc rack:a01 sensors"},
+                    Exit::invalid);
+    return std::nullopt;
+  }
+  return reach_or_complain(command.context, command.asked->inventory, command.asked->nodes, exit);
+}
+
+Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
+  const auto patience = inventory::duration_of(asked.patience);
+  if (patience && patience->count() > 0) return *patience;
+  return Error{Code::kInvalid, "--patience must be a duration such as 90s, 15m or 2h, not '" +
+                                   asked.patience + "'"};
+}
+
+Exit ask_world(const BmcCommand& command, const WorldVerb& verb) {
+  const auto patience = patience_of(*command.asked);
+  if (!patience) return complain(command.context, patience.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  const auto reached = reach(command, exit);
+  if (!reached) return exit;
+  World world{reached->inventory, *reached->store};
+  Page page{command.context, command.asked->group, reached->nodes};
+  Work work{world, verb, reached->nodes, patience.assume_value(), page};
+  const auto ended = run_to_end(world.io(), until_interrupted(ask_all(work, command.asked->width)));
+  exit = page.finish();
+  return ended.interrupted ? Exit::unfinished : exit;
+}
+
+Exit ask(const BmcCommand& command, const Verb& verb) {
+  return ask_world(command, [&verb](World& world, const Node& node, Deadline deadline) {
+    return in_a_session(world, verb, node, deadline);
+  });
+}
+
+Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now) {
+  const Error wrong{Code::kInvalid, "'" + std::string{text} +
+                                        "' is neither a time (2026-11-21T10:00:00Z, in UTC) nor a "
+                                        "duration (90s, 15m, 72h)"};
+  if (const auto ago = inventory::duration_of(text)) return now - *ago;
+  auto rest = text;
+  if (rest.ends_with('Z')) rest.remove_suffix(1);
+  // "YYYY-MM-DD", and "THH:MM" or "THH:MM:SS" behind it; a blank serves for the T (RFC 3339, 5.6).
+  const auto piece = [&](std::size_t at, std::size_t length) {
+    return rest.size() >= at + length ? number<unsigned>(rest.substr(at, length)) : std::nullopt;
+  };
+  const auto year = piece(0, 4);
+  const auto month = piece(5, 2);
+  const auto day = piece(8, 2);
+  if (!year || !month || !day || rest[4] != '-' || rest[7] != '-') return wrong;
+  const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(*year)},
+                                         std::chrono::month{*month}, std::chrono::day{*day}};
+  if (!date.ok()) return wrong;
+  bmc::Seconds time = std::chrono::sys_days{date};
+  if (rest.size() == 10) return time;
+  const auto hour = piece(11, 2);
+  const auto minute = piece(14, 2);
+  const auto second = rest.size() == 16 ? std::optional{0U} : piece(17, 2);
+  const bool shaped = (rest.size() == 16 || (rest.size() == 19 && rest[16] == ':')) &&
+                      (rest[10] == 'T' || rest[10] == ' ') && rest[13] == ':';
+  if (!shaped || !hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60)
+    return wrong;
+  return time + std::chrono::hours{*hour} + std::chrono::minutes{*minute} +
+         std::chrono::seconds{*second};
+}
+
+std::string text_of(std::optional<bmc::Seconds> time) {
+  return time ? fmt::format("{:%Y-%m-%d %H:%M:%S}", *time) : "unknown";
+}
+
+Result<std::string> url_of(const std::string& text) {
+  for (const std::string_view scheme : {"http://", "https://", "nfs://", "cifs://"}) {
+    const bool whole = text.starts_with(scheme) && text.size() > scheme.size();
+    if (whole && text.size() <= 2048 && printable(text) == text && text.find(' ') == text.npos)
+      return text;
+  }
+  return Error{Code::kInvalid, "'" + printable(shortened(text, 200)) +
+                                   "' is not a URL that a BMC can be told (http://, https://, "
+                                   "nfs:// or cifs://)"};
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,76 @@
+#pragma once
+// What all `cupel bmc NODES ...` share: reaching the nodes, asking many at once, and telling their
+// answers for people, grouped, or for programs. The verbs themselves are in bmc_*.cpp.
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "orchestrator/cli/world.h"
+
+namespace cupel::cli {
+
+/// What was said on the command line of `bmc` itself.
+struct BmcAsked {
+  std::string inventory = default_inventory();
+  std::string nodes{};
+  std::string patience = "10m";
+  std::size_t width = 64;
+  bool group = false;
+};
+
+/// One command line, while it is read and done.
+struct BmcCommand {
+  Context& context;
+  Exit& exit;
+  std::shared_ptr<BmcAsked> asked = std::make_shared<BmcAsked>();
+};
+
+/// What one BMC answered: for people a text, for programs an object.
+struct Answer {
+  std::string text{};
+  boost::json::object object{};
+};
+
+using Verb = std::function<Task<Result<Answer>>(bmc::Bmc&, const inventory::Node&, Deadline)>;
+
+/// Asks all nodes that were named, some at a time, each in a session of its own that is ended on
+/// every path; prints in the nodes' order as answers come, or at the end with --group. Ctrl-C ends
+/// it after clean-up, with what there is.
+Exit ask(const BmcCommand& command, const Verb& verb);
+
+/// The same over what is asked of the world and not of one BMC.
+using WorldVerb = std::function<Task<Result<Answer>>(World&, const inventory::Node&, Deadline)>;
+Exit ask_world(const BmcCommand& command, const WorldVerb& verb);
+
+/// What the nodes stand in, or a complaint; kInvalid too where none were named.
+std::optional<Reach> reach(const BmcCommand& command, Exit& exit);
+Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
+
+/// A short answer that a protocol gave: "text", {"word": value, "by": "ipmi"}.
+template <class Value>
+Answer said(std::string text, std::string_view word, Value&& value, bmc::Protocol by) {
+  Answer answer{std::move(text), {}};
+  answer.object[word] = std::forward<Value>(value);
+  answer.object["by"] = to_string(by);
+  return answer;
+}
+
+/// "2026-11-21T10:00:00Z" (also without time or zone, which then is UTC), or so long ago: "2h".
+/// Errors: kInvalid.
+Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now);
+/// "2026-11-21 10:00:00"; "unknown" where it was not told.
+std::string text_of(std::optional<bmc::Seconds> time);
+
+/// A URL that a BMC can be told: http, https, nfs or cifs. Errors: kInvalid.
+Result<std::string> url_of(const std::string& text);
+
+// Each adds some subcommands.
+void add_bmc_power(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_reading(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_log(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_bios(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_settings(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_trust(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_console(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_scan(CLI::App& bmc, const BmcCommand& command);
+
+}  // namespace cupel::cli

@@ -1,0 +1,152 @@
+// `cupel bmc NODE console`: somebody at a machine's serial console.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/interrupt.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/terminal.h"
+#include "orchestrator/console/recorder.h"
+#include "orchestrator/console/talk.h"
+
+namespace cupel::cli {
+namespace {
+
+using console::TalkEnd;
+using inventory::Node;
+
+constexpr std::chrono::seconds kOpenPatience{60};
+constexpr std::size_t kRecordLimit = 64u << 20;
+
+struct Console {
+  std::string record{};
+  std::string escape = "~";
+};
+
+/// A file that grows to a limit, and no further.
+class Record {
+ public:
+  static Result<std::unique_ptr<Record>> open(const std::string& file) {
+    const int fd =
+        ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+      return Error{Code::kInvalid, "cannot record to " + file + ": " + std::strerror(errno)};
+    return std::unique_ptr<Record>{new Record{fd}};
+  }
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+  ~Record() { ::close(fd_); }
+
+  Result<void> append(std::string_view bytes) {
+    if (written_ + bytes.size() > kRecordLimit)
+      return Error{Code::kStorage, "recording stopped: the file has its limit of 64 MiB"};
+    while (!bytes.empty()) {
+      const auto size = ::write(fd_, bytes.data(), bytes.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0)
+        return Error{Code::kStorage, std::string{"recording stopped: "} + std::strerror(errno)};
+      written_ += static_cast<std::size_t>(size);
+      bytes.remove_prefix(static_cast<std::size_t>(size));
+    }
+    return ok();
+  }
+
+ private:
+  explicit Record(int fd) : fd_{fd} {}
+  int fd_;
+  std::size_t written_ = 0;
+};
+
+Result<std::optional<char>> escape_of(const std::string& word) {
+  if (word == "none") return std::nullopt;
+  if (word.size() == 1 && printable(word) == word && word != " ") return word.front();
+  return Error{Code::kInvalid, "--escape takes one character, or none"};
+}
+
+Task<Result<TalkEnd>> talk_to(World& world, const Node& node, console::Talk how) {
+  const auto bmc = world.bmc(node);
+  auto opened = co_await bmc->console(Deadline::in(kOpenPatience));
+  if (!opened) {
+    co_await bmc->log_out();
+    co_return std::move(opened).assume_error();
+  }
+  // Raw only once there is something to talk to.
+  std::optional<RawTerminal> terminal{std::in_place, STDIN_FILENO};
+  how.interactive = terminal->is_terminal();
+  if (how.interactive) {
+    const auto hint =
+        how.escape ? fmt::format("{}. ends, {}? helps", *how.escape, *how.escape) : "no escape";
+    say(stderr, "[console of {}: {}]\r\n", node.name, hint);
+  }
+  auto ended = co_await console::talk(*opened.assume_value(), std::move(how));
+  terminal.reset();
+  co_await opened.assume_value()->close();
+  co_await bmc->log_out();
+  co_return ended;
+}
+
+Exit conclude(const Context& context, const Node& node, const Stopped<Result<TalkEnd>>& ended) {
+  if (ended.interrupted) return Exit::unfinished;
+  if (!ended.value) {
+    const auto& error = ended.value.assume_error();
+    const bool is_lost = error.code == Code::kUnreachable;
+    const bool is_missing = error.code == Code::kUnsupported && !node.bmc.ipmi;
+    auto what = error.what;
+    if (is_lost) what = "console lost: " + what;
+    if (is_missing)
+      what += " (the console is Serial-over-LAN: the inventory must allow IPMI, bmc: {ipmi: true})";
+    return complain(context, Error{error.code, what}, Exit::failed);
+  }
+  return Exit::passed;
+}
+
+Exit at_console(const BmcCommand& command, const Console& asked) {
+  const auto& context = command.context;
+  const auto escape = escape_of(asked.escape);
+  if (!escape) return complain(context, escape.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  const auto reached = reach(command, exit);
+  if (!reached) return exit;
+  if (reached->nodes.size() != 1)
+    return complain(context,
+                    Error{Code::kInvalid, fmt::format("a console is of one node, not of {}",
+                                                      reached->nodes.size())},
+                    Exit::invalid);
+  const auto& node = *reached->nodes.front();
+  const auto lock = console::ConsoleLock::take(context.state / "locks", node.name);
+  if (!lock) return complain(context, lock.assume_error(), Exit::failed);
+  console::Talk how{.escape = escape.assume_value()};
+  std::unique_ptr<Record> record;
+  if (!asked.record.empty()) {
+    auto opened = Record::open(asked.record);
+    if (!opened) return complain(context, opened.assume_error(), Exit::invalid);
+    record = std::move(opened).assume_value();
+    how.record = [&record](std::string_view bytes) { return record->append(bytes); };
+  }
+  World world{reached->inventory, *reached->store};
+  const auto ended =
+      run_to_end(world.io(), until_interrupted(talk_to(world, node, std::move(how))));
+  return conclude(context, node, ended);
+}
+
+}  // namespace
+
+void add_bmc_console(CLI::App& bmc, const BmcCommand& command) {
+  auto* console_command =
+      bmc.add_subcommand("console", "the machine's serial console; ~. at a line's start ends it");
+  auto asked = std::make_shared<Console>();
+  console_command->add_option("--record", asked->record,
+                              "append what the machine writes to this file (up to 64 MiB)");
+  console_command->add_option("--escape", asked->escape, "another character, or none [~]");
+  console_command->footer(
+      "Without a terminal it sends what standard input has, and ends 2 s after the last answer:\n"
+      "  printf 'root\\n' | cupel bmc a01-n07 console");
+  console_command->callback([command, asked] { command.exit = at_console(command, *asked); });
+}
+
+}  // namespace cupel::cli

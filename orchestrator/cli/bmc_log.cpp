@@ -1,0 +1,138 @@
+// `cupel bmc NODES log` and `events`: what BMCs say happened, and what happens.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
+#include "orchestrator/record/codec.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+
+constexpr std::chrono::minutes kNextPatience{60};
+constexpr std::size_t kAllAtOnce = 4096;
+
+struct Log {
+  std::string what = "show";
+  std::string since{};
+  std::size_t last = 50;
+};
+
+boost::json::object object_of(const bmc::LogEntry& entry) {
+  boost::json::object object{{"id", entry.id},           {"severity", entry.severity},
+                             {"message", entry.message}, {"message_id", entry.message_id},
+                             {"sensor", entry.sensor},   {"source", entry.source}};
+  if (entry.time) object["time"] = text_of(entry.time);
+  return object;
+}
+
+Row row_of(const bmc::LogEntry& entry) {
+  return {text_of(entry.time), entry.severity.empty() ? "-" : entry.severity, entry.id,
+          entry.sensor.empty() ? entry.message : entry.sensor + ": " + entry.message};
+}
+
+Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, std::size_t most,
+                              Deadline deadline) {
+  CO_TRY(const auto log, co_await bmc.event_log(since, most, deadline));
+  std::vector<Row> rows{{"time (UTC)", "severity", "id", "message"}};
+  boost::json::array all;
+  for (const auto& entry : log.entries) {
+    rows.push_back(row_of(entry));
+    all.push_back(object_of(entry));
+  }
+  auto text = fmt::format("{} entries{}", log.entries.size(),
+                          log.cut ? ", the newest of more (--last N)" : "");
+  if (!log.entries.empty()) text += "\n" + table(rows);
+  for (const auto& each : log.unknown)
+    text += fmt::format("\n  unknown: {}: {} ({})", printable(each.fact), printable(each.why),
+                        printable(each.source));
+  auto answer = said(std::move(text), "entries", std::move(all), log.by);
+  answer.object["cut"] = log.cut;
+  answer.object["unknown"] = record::to_json(log.unknown);
+  co_return answer;
+}
+
+Task<Result<Answer>> clear_log(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.clear_event_log(deadline));
+  co_return said("event log cleared", "cleared", true, by);
+}
+
+Exit log(const BmcCommand& command, const Log& asked) {
+  if (asked.what == "clear")
+    return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+      return clear_log(bmc, deadline);
+    });
+  std::optional<bmc::Seconds> since;
+  if (!asked.since.empty()) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto time = time_of(asked.since, now);
+    if (!time) return complain(command.context, time.assume_error(), Exit::invalid);
+    since = time.assume_value();
+  }
+  return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return read_log(bmc, since, asked.last, deadline);
+  });
+}
+
+void tell(const Context& context, const Node& node, std::string_view way, const bmc::Event& event) {
+  constexpr std::array<std::string_view, 3> kKinds{"power", "fault", "other"};
+  const auto kind = kKinds[static_cast<std::size_t>(event.kind)];
+  if (context.json) {
+    auto object = object_of(event.entry);
+    object["node"] = node.name;
+    object["kind"] = kind;
+    object["way"] = way;
+    say("{}\n", boost::json::serialize(object));
+  } else {
+    say("{}: {} {} {} {}\n", node.name, text_of(event.entry.time), kind,
+        event.entry.severity.empty() ? "-" : printable(event.entry.severity),
+        printable(event.entry.message));
+  }
+  std::fflush(stdout);
+}
+
+/// Until the subscription ends: a quiet BMC is no fault.
+Task<Error> hear(const Context& context, const Node& node, bmc::Events& events) {
+  for (;;) {
+    const auto some = co_await events.next(Deadline::in(kNextPatience));
+    if (!some && some.assume_error().code == Code::kTimeout) continue;
+    if (!some) co_return some.assume_error();
+    for (const auto& event : some.assume_value()) tell(context, node, events.way(), event);
+  }
+}
+
+Task<Result<Answer>> listen(const Context& context, bmc::Bmc& bmc, const Node& node,
+                            Deadline deadline) {
+  CO_TRY(const auto events, co_await bmc.events(deadline));
+  auto ended = co_await hear(context, node, *events);
+  co_await events->close();
+  if (ended.code == Code::kCancelled) co_return Answer{"stopped listening", {{"stopped", true}}};
+  co_return ended;
+}
+
+}  // namespace
+
+void add_bmc_log(CLI::App& bmc, const BmcCommand& command) {
+  auto* log_command = bmc.add_subcommand("log", "the event log, oldest first; or clear it");
+  auto asked = std::make_shared<Log>();
+  log_command->add_option("WHAT", asked->what, "show (if not said), clear")
+      ->check(CLI::IsMember({"show", "clear"}));
+  log_command->add_option("--since", asked->since,
+                          "a time in UTC (2026-11-21T10:00:00Z) or so long ago (2h)");
+  log_command->add_option("--last", asked->last, "so many entries at most [50]")
+      ->check(CLI::Range(1, 100'000));
+  log_command->callback([command, asked] { command.exit = log(command, *asked); });
+
+  auto* events = bmc.add_subcommand("events", "print events as they come, until Ctrl-C");
+  events->callback([command] {
+    command.asked->width = kAllAtOnce;  // nobody's turn ever ends
+    command.exit = ask(command, [&command](bmc::Bmc& one, const Node& node, Deadline deadline) {
+      return listen(command.context, one, node, deadline);
+    });
+  });
+}
+
+}  // namespace cupel::cli

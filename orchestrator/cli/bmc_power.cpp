@@ -1,0 +1,163 @@
+// `cupel bmc NODES power`, `boot` and `reset`: what changes a machine's course.
+#include "base/text.h"
+#include "bmc/power.h"
+#include "orchestrator/cli/bmc_ask.h"
+
+namespace cupel::cli {
+namespace {
+
+using bmc::BootTarget;
+using inventory::Node;
+
+constexpr std::chrono::seconds kGrace{60};
+
+struct Power {
+  std::string what = "status";
+  bool force = false;
+};
+
+struct Boot {
+  std::string target{};
+  std::string url{};
+  bool keep = false;
+};
+
+Task<Result<Answer>> read_power(bmc::Bmc& bmc, std::string suffix, Deadline deadline) {
+  CO_TRY(const auto state, co_await bmc.power_state(deadline));
+  const std::string word{to_string(state.value)};
+  co_return said(word + suffix, "power", word, state.by);
+}
+
+// Reading it once more costs a request, and says what is, and who says so.
+Task<Result<Answer>> turn_on(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(co_await bmc::ensure_on(bmc, deadline));
+  co_return co_await read_power(bmc, "", deadline);
+}
+
+Task<Result<Answer>> turn_off(bmc::Bmc& bmc, bool force, Deadline deadline) {
+  CO_TRY(co_await bmc::ensure_off(bmc, force ? std::chrono::seconds{0} : kGrace, deadline));
+  co_return co_await read_power(bmc, "", deadline);
+}
+
+Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadline) {
+  CO_TRY(co_await bmc::cycle(bmc, force ? std::chrono::seconds{0} : kGrace, deadline));
+  co_return co_await read_power(bmc, ", after a power cycle", deadline);
+}
+
+Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.reset(type, deadline));
+  const std::string word{to_string(type)};
+  co_return said(word + " accepted", "reset", word, by);
+}
+
+Task<Result<Answer>> change_power(bmc::Bmc& bmc, const Power& power, Deadline deadline) {
+  if (power.what == "on") return turn_on(bmc, deadline);
+  if (power.what == "off") return turn_off(bmc, power.force, deadline);
+  if (power.what == "cycle") return turn_off_and_on(bmc, power.force, deadline);
+  if (power.what == "reset") return press(bmc, bmc::ResetType::force_restart, deadline);
+  if (power.what == "ac-cycle") return press(bmc, bmc::ResetType::ac_cycle, deadline);
+  return read_power(bmc, "", deadline);
+}
+
+std::optional<BootTarget> target_of(std::string_view word) {
+  for (const auto target : {BootTarget::none, BootTarget::pxe, BootTarget::uefi_http,
+                            BootTarget::disk, BootTarget::virtual_cd, BootTarget::bios_setup})
+    if (to_string(target) == word) return target;
+  return std::nullopt;
+}
+
+std::string text_of_boot(const bmc::BootOverride& boot) {
+  if (boot.target == BootTarget::none) return "no override: the machine's own boot order";
+  const std::string target{to_string(boot.target)};
+  return (boot.once ? "next boot from " : "every boot from ") + target +
+         (boot.uri.empty() ? "" : " " + printable(boot.uri));
+}
+
+Answer told(const bmc::BootOverride& boot, bmc::Protocol by) {
+  auto answer = said(text_of_boot(boot), "boot", to_string(boot.target), by);
+  answer.object["once"] = boot.once;
+  if (!boot.uri.empty()) answer.object["uri"] = boot.uri;
+  return answer;
+}
+
+Task<Result<Answer>> read_boot(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto boot, co_await bmc.boot_override(deadline));
+  co_return told(boot.value, boot.by);
+}
+
+/// The disc first: an override to a drive that is empty would boot something else.
+Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::string disc,
+                              Deadline deadline) {
+  if (!disc.empty()) {
+    CO_TRY(co_await bmc.insert_media(disc, deadline));
+  }
+  CO_TRY(const auto by, co_await bmc.set_boot(wanted, deadline));
+  co_return told(wanted, by);
+}
+
+Exit boot(const BmcCommand& command, const Boot& asked) {
+  const auto target = target_of(asked.target);
+  if (!target)
+    return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+      return read_boot(bmc, deadline);
+    });
+  bmc::BootOverride wanted{.target = *target, .once = !asked.keep};
+  if (*target == BootTarget::none) wanted.once = false;
+  std::string disc;
+  if (!asked.url.empty()) {
+    const auto url = url_of(asked.url);
+    if (!url) return complain(command.context, url.assume_error(), Exit::invalid);
+    const bool from_disc = *target == BootTarget::virtual_cd;
+    if (!from_disc && *target != BootTarget::uefi_http)
+      return complain(command.context,
+                      Error{Code::kInvalid, "only boot http and boot cd take a URL"},
+                      Exit::invalid);
+    (from_disc ? disc : wanted.uri) = url.assume_value();
+  }
+  return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return set_boot(bmc, wanted, disc, deadline);
+  });
+}
+
+Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.reset_bmc(deadline));
+  co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
+}
+
+}  // namespace
+
+void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
+  auto* power = bmc.add_subcommand("power", "read or change the power state");
+  auto power_asked = std::make_shared<Power>();
+  power
+      ->add_option("WHAT", power_asked->what,
+                   "status (if not said), on, off, cycle (off and on, each until the BMC says "
+                   "so), reset (at once), ac-cycle (standby power too)")
+      ->check(CLI::IsMember({"status", "on", "off", "cycle", "reset", "ac-cycle"}));
+  power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
+  power->callback([command, power_asked] {
+    command.exit = ask(command, [&](bmc::Bmc& one, const Node&, Deadline deadline) {
+      return change_power(one, *power_asked, deadline);
+    });
+  });
+
+  auto* boot_command = bmc.add_subcommand("boot", "read or set where the next boot comes from");
+  auto boot_asked = std::make_shared<Boot>();
+  boot_command
+      ->add_option("TARGET", boot_asked->target,
+                   "pxe, http [URL], cd [URL], disk, bios, none; read it if not said")
+      ->check(CLI::IsMember({"pxe", "http", "disk", "cd", "bios", "none"}));
+  boot_command->add_option("URL", boot_asked->url,
+                           "of http: what to boot; of cd: the image, which is inserted first");
+  boot_command->add_flag("--keep", boot_asked->keep, "every boot, not only the next one");
+  boot_command->callback([command, boot_asked] { command.exit = boot(command, *boot_asked); });
+
+  auto* reset = bmc.add_subcommand("reset", "restart the BMC itself; the machine stays as it is");
+  reset->callback([command] {
+    command.exit = ask(command, [](bmc::Bmc& one, const Node&, Deadline deadline) {
+      return reset_bmc(one, deadline);
+    });
+  });
+}
+
+}  // namespace cupel::cli

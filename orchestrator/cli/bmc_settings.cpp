@@ -1,0 +1,149 @@
+// `cupel bmc NODES media`, `services` and `clock`: the BMC's own settings and slots.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/table.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+
+struct Words {
+  std::string what{};
+  std::string value{};
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Exit misused(const BmcCommand& command, std::string what) {
+  return complain(command.context, Error{Code::kInvalid, std::move(what)}, Exit::invalid);
+}
+
+Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto slots, co_await bmc.media(deadline));
+  std::vector<Row> rows{{"slot", "takes", "holds"}};
+  boost::json::array all;
+  for (const auto& slot : slots) {
+    rows.push_back({slot.id, joined(slot.types), slot.inserted ? slot.image : ""});
+    all.push_back({{"id", slot.id},
+                   {"types", boost::json::value_from(slot.types)},
+                   {"image", slot.image},
+                   {"inserted", slot.inserted},
+                   {"source", slot.source}});
+  }
+  co_return Answer{fmt::format("{} slots\n{}", slots.size(), table(rows)), {{"slots", all}}};
+}
+
+Task<Result<Answer>> insert(bmc::Bmc& bmc, std::string url, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.insert_media(url, deadline));
+  co_return said("inserted " + url, "inserted", url, by);
+}
+
+Task<Result<Answer>> eject(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.eject_media(deadline));
+  co_return said("nothing inserted", "inserted", nullptr, by);
+}
+
+Exit media(const BmcCommand& command, const Words& asked) {
+  if (asked.what == "eject")
+    return ask(command,
+               [](bmc::Bmc& bmc, const Node&, Deadline deadline) { return eject(bmc, deadline); });
+  if (asked.what != "insert")
+    return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+      return list_media(bmc, deadline);
+    });
+  const auto url = url_of(asked.value);
+  if (!url) return complain(command.context, url.assume_error(), Exit::invalid);
+  return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return insert(bmc, url.assume_value(), deadline);
+  });
+}
+
+Task<Result<Answer>> list_services(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto services, co_await bmc.network_services(deadline));
+  std::vector<Row> rows{{"service", "state", "port"}};
+  boost::json::array all;
+  for (const auto& service : services.value) {
+    const auto port = service.port == 0 ? std::string{} : std::to_string(service.port);
+    rows.push_back({service.name, service.enabled ? "enabled" : "disabled", port});
+    all.push_back({{"name", service.name}, {"enabled", service.enabled}, {"port", service.port}});
+  }
+  const auto count = fmt::format("{} services\n", services.value.size());
+  co_return said(count + table(rows), "services", std::move(all), services.by);
+}
+
+Task<Result<Answer>> switch_service(bmc::Bmc& bmc, std::string name, bool enabled,
+                                    Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.enable_service(name, enabled, deadline));
+  co_return said(printable(name) + (enabled ? " enabled" : " disabled"), "enabled", enabled, by);
+}
+
+Exit services(const BmcCommand& command, const Words& asked) {
+  if (asked.what.empty())
+    return ask(command, [](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+      return list_services(bmc, deadline);
+    });
+  if (asked.value.empty())
+    return misused(command, "which service? Its name, as `services` prints it");
+  return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return switch_service(bmc, asked.value, asked.what == "enable", deadline);
+  });
+}
+
+Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline deadline) {
+  CO_TRY(const auto clock, co_await bmc.clock(deadline));
+  const auto ahead = clock.ahead.count();
+  const auto* side = ahead < 0 ? "behind" : "ahead of";
+  auto answer = said(
+      fmt::format("{}{} UTC, {} s {} ours{}{}", before, text_of(clock.time),
+                  ahead < 0 ? -ahead : ahead, side, clock.ntp_servers.empty() ? "" : ", NTP from ",
+                  printable(joined(clock.ntp_servers))),
+      "time", text_of(clock.time), clock.by);
+  answer.object["ahead_seconds"] = ahead;
+  answer.object["told"] = clock.told;
+  answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);
+  co_return answer;
+}
+
+Task<Result<Answer>> set_clock(bmc::Bmc& bmc, Deadline deadline) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  CO_TRY(co_await bmc.set_clock(now, deadline));
+  co_return co_await read_clock(bmc, "set; ", deadline);
+}
+
+Exit clock(const BmcCommand& command, const Words& asked) {
+  const bool set = asked.what == "set";
+  return ask(command, [set](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    return set ? set_clock(bmc, deadline) : read_clock(bmc, "", deadline);
+  });
+}
+
+}  // namespace
+
+void add_bmc_settings(CLI::App& bmc, const BmcCommand& command) {
+  auto* media_command = bmc.add_subcommand("media", "virtual discs: list, insert, eject");
+  auto disc = std::make_shared<Words>();
+  media_command->add_option("WHAT", disc->what, "list (if not said), insert, eject")
+      ->check(CLI::IsMember({"list", "insert", "eject"}));
+  media_command->add_option("URL", disc->value, "of the image to insert");
+  media_command->callback([command, disc] { command.exit = media(command, *disc); });
+
+  auto* service_command = bmc.add_subcommand("services", "what the BMC serves on its network");
+  auto service = std::make_shared<Words>();
+  service_command->add_option("WHAT", service->what, "enable, disable; list them if not said")
+      ->check(CLI::IsMember({"enable", "disable"}));
+  service_command->add_option("NAME", service->value, "HTTPS, SSH, IPMI, ...");
+  service_command->callback([command, service] { command.exit = services(command, *service); });
+
+  auto* clock_command = bmc.add_subcommand("clock", "the BMC's clock against ours; or set it");
+  auto time = std::make_shared<Words>();
+  clock_command->add_option("WHAT", time->what, "set it to ours; read it if not said")
+      ->check(CLI::IsMember({"set"}));
+  clock_command->callback([command, time] { command.exit = clock(command, *time); });
+}
+
+}  // namespace cupel::cli

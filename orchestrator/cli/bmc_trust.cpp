@@ -1,0 +1,110 @@
+// `cupel bmc NODES password`, `accept-certificate` and `budget`: who trusts whom, and how far.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+
+std::string_view words_for(bmc::Rotated rotated) {
+  switch (rotated) {
+    case bmc::Rotated::already:
+      return "the inventory's password works already";
+    case bmc::Rotated::finished_earlier:
+      return "an earlier change was finished: the inventory's password works";
+    case bmc::Rotated::changed:
+      return "changed to the inventory's, and proven by a login";
+  }
+  __builtin_unreachable();
+}
+
+Task<Result<Answer>> rotate(World& world, const Node& node, bool again, Deadline deadline) {
+  auto doors = world.doors();
+  CO_TRY(const auto rotated, co_await steps::rotate_bmc_password(doors, node, again, deadline));
+  co_return Answer{std::string{words_for(rotated)},
+                   {{"changed", rotated == bmc::Rotated::changed}}};
+}
+
+/// A person's word that the BMC's certificate was meant to change.
+Task<Result<Answer>> accept(World& world, store::Store& store, const Node& node,
+                            Deadline deadline) {
+  auto presented = co_await world.transport().presented_certificate(node.bmc.endpoint, deadline);
+  if (!presented) co_return std::move(presented).assume_error();
+  const auto before = store.pinned("bmc:" + node.name).value_or("none");
+  CO_TRY(store.repin("bmc:" + node.name, presented.assume_value()));
+  CO_TRY(store.forget_bmc(node.name));
+  co_return Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),
+                   {{"accepted", presented.assume_value()}, {"before", before}}};
+}
+
+boost::json::object object_of(const bmc::Budget& budget) {
+  return {{"health", bmc::health(budget)},
+          {"requests", budget.requests},
+          {"retries", budget.retries},
+          {"refused", budget.refused},
+          {"busy", budget.busy},
+          {"server_errors", budget.server_errors},
+          {"malformed", budget.malformed},
+          {"resets", budget.resets},
+          {"unreachable", budget.unreachable},
+          {"timeouts", budget.timeouts},
+          {"bytes", budget.bytes},
+          {"latency_ms", budget.latency.count()},
+          {"longest_ms", budget.longest.count()},
+          {"places", budget.places},
+          {"refused_user", budget.refused_user}};
+}
+
+/// From what was kept: a budget is looked at to leave the BMC alone.
+Task<Result<Answer>> show_budget(World& world, const Node& node, Deadline) {
+  const auto kept = world.store().budget(node.name);
+  if (!kept) co_return Answer{"never asked", {{"requests", 0}}};
+  const auto& budget = *kept;
+  auto refused = world.store().refusal(node.name, node.bmc.user);
+  const bool stopped = refused && refused->believed;
+  Answer answer;
+  answer.text = fmt::format(
+      "health {}, {} requests ({} repeated), mean {} ms, longest {} ms; refused {}, busy {}, "
+      "server errors {}, malformed {}, resets {}, unreachable {}, timeouts {}{}",
+      bmc::health(budget), budget.requests, budget.retries, budget.latency.count(),
+      budget.longest.count(), budget.refused, budget.busy, budget.server_errors, budget.malformed,
+      budget.resets, budget.unreachable, budget.timeouts,
+      stopped ? "; nobody logs in as " + printable(node.bmc.user) + " until its password changes"
+              : "");
+  answer.object = object_of(budget);
+  answer.object["logins_stopped"] = stopped;
+  co_return answer;
+}
+
+}  // namespace
+
+void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
+  auto* password = bmc.add_subcommand(
+      "password", "change it from the factory's to the inventory's, safe against any interruption");
+  auto again = std::make_shared<bool>(false);
+  auto what = std::make_shared<std::string>();
+  password->add_option("WHAT", *what, "rotate")->required()->check(CLI::IsMember({"rotate"}));
+  password->add_flag("--again", *again, "try although it was refused too often before");
+  password->callback([command, again, what] {
+    command.exit = ask_world(command, [again](World& world, const Node& node, Deadline deadline) {
+      return rotate(world, node, *again, deadline);
+    });
+  });
+
+  auto* budget = bmc.add_subcommand(
+      "budget", "how the BMC fared with our requests, and its health; asks it nothing");
+  budget->callback([command] { command.exit = ask_world(command, show_budget); });
+
+  auto* certificate =
+      bmc.add_subcommand("accept-certificate", "pin the certificate that the BMC has now");
+  certificate->callback([command] {
+    command.exit = ask_world(command, [](World& world, const Node& node, Deadline deadline) {
+      return accept(world, world.store(), node, deadline);
+    });
+  });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,146 @@
+#include "orchestrator/console/recorder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/for_each_of.h"
+#include "base/text.h"
+
+namespace cupel::console {
+namespace {
+
+using inventory::Node;
+
+constexpr std::chrono::seconds kOpenPatience{60};
+constexpr std::chrono::hours kReadPatience{1};
+constexpr std::chrono::hours kForEver{24};
+
+std::filesystem::path lock_file(const std::filesystem::path& locks, const std::string& node) {
+  std::string name = node;
+  std::ranges::replace(name, '/', '_');
+  return locks / ("console-" + name + ".lock");
+}
+
+/// A line of our own between those of the machine.
+std::string remark(std::string_view what) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("\r\n[cupel {:%Y-%m-%dT%H:%M:%SZ}: {}]\r\n", now, printable(what));
+}
+
+/// What no later try will change.
+bool is_final(Code code) {
+  return code == Code::kUnsupported || code == Code::kRefused || code == Code::kUntrusted ||
+         code == Code::kInvalid || code == Code::kNotFound;
+}
+
+/// Writes down what comes until it ends. Errors: of the console; kStorage.
+Task<Error> listen(bmc::Console& console, BoundedLog& log) {
+  for (;;) {
+    auto said = co_await console.read(Deadline::in(kReadPatience));
+    if (!said && said.assume_error().code == Code::kTimeout) continue;
+    if (!said) co_return std::move(said).assume_error();
+    auto kept = log.append(said.assume_value());
+    if (!kept) co_return std::move(kept).assume_error();
+  }
+}
+
+/// One session, from opening to closing. `heard` is set once the console was open.
+Task<Error> record_once(const Recording& recording, const Node& node, BoundedLog& log,
+                        bool& heard) {
+  const auto bmc = recording.bmc(node);
+  auto console = co_await bmc->console(Deadline::in(kOpenPatience));
+  std::optional<Error> ended;
+  if (console) {
+    heard = true;
+    auto begun = log.append(remark("console opened"));
+    if (begun)
+      ended = co_await listen(*console.assume_value(), log);
+    else
+      ended = std::move(begun).assume_error();
+    co_await console.assume_value()->close();
+  } else {
+    ended = std::move(console).assume_error();
+  }
+  co_await bmc->log_out();
+  co_return std::move(*ended);
+}
+
+Task<Result<void>> record_one(const Recording& recording, const Node& node) {
+  BoundedLog log{recording.folder, node.name, recording.limits};
+  auto pause = recording.pauses.first;
+  for (;;) {
+    if (!ConsoleLock::held(recording.locks, node.name)) {
+      bool heard = false;
+      const auto ended = co_await record_once(recording, node, log, heard);
+      const bool stop = co_await cancelled();
+      const auto& why = stop ? std::string{"the run stopped"} : ended.what;
+      if (heard || is_final(ended.code)) {
+        [[maybe_unused]] const auto noted = log.append(remark("console closed: " + why));
+      }
+      if (stop || is_final(ended.code) || ended.code == Code::kStorage) co_return ok();
+      if (heard) pause = recording.pauses.first;
+    }
+    CO_TRY(co_await pause_for(pause));
+    pause = std::min(pause * 2, recording.pauses.longest);
+  }
+}
+
+/// A bug in here is not one of the run.
+Task<Result<void>> record_one_safely(const Recording& recording, const Node* node) {
+  try {
+    co_return co_await record_one(recording, *node);
+  } catch (const std::exception& bug) {
+    co_return Error{Code::kFailed, bug.what()};
+  }
+}
+
+}  // namespace
+
+Task<Result<void>> record_consoles(Recording recording) {
+  std::erase_if(recording.nodes, [](const Node* node) { return !node->bmc.ipmi; });
+  const auto each = [&recording](const Node* node) { return record_one_safely(recording, node); };
+  const auto width = std::max<std::size_t>(recording.nodes.size(), 1);
+  [[maybe_unused]] const auto ended = co_await for_each_of<void>(recording.nodes, width, each);
+  // Whoever runs us beside a run takes our end for the run's.
+  for (;;) {
+    const bool stop = co_await cancelled();
+    if (stop) co_return Error{Code::kCancelled, "stopped"};
+    CO_TRY(co_await pause_for(kForEver));
+  }
+}
+
+Result<ConsoleLock> ConsoleLock::take(const std::filesystem::path& locks, const std::string& node) {
+  std::error_code failure;
+  std::filesystem::create_directories(locks, failure);
+  const auto file = lock_file(locks, node);
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return Error{Code::kStorage, "cannot open " + file.string() + ": " + std::strerror(errno)};
+  ConsoleLock lock{fd};
+  bool ours = false;
+  // held() has it for a moment, too.
+  for (int tried = 0; tried < 3 && !ours; ++tried) ours = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (!ours)
+    return Error{Code::kConflict,
+                 node + ": somebody else is at this console (" + file.string() + " is locked)"};
+  return lock;
+}
+
+bool ConsoleLock::held(const std::filesystem::path& locks, const std::string& node) {
+  const int fd = ::open(lock_file(locks, node).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool free = ::flock(fd, LOCK_SH | LOCK_NB) == 0;
+  ::close(fd);
+  return !free;
+}
+
+ConsoleLock::~ConsoleLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace cupel::console

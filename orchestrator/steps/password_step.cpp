@@ -1,0 +1,74 @@
+// The BMC's password, from the factory's to the inventory's. The note about a change that was begun
+// lies in the store beside the pins: both are what this admin node knows of a BMC.
+#include "inventory/secret.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+namespace {
+
+using bmc::RotationNote;
+
+std::string note_name(const inventory::Node& node) { return "rotation:" + node.name; }
+
+bmc::RotationDoors doors_for(Doors& doors, const inventory::Node& node, std::string secret) {
+  bmc::RotationDoors rotation{
+      .node = node.name, .user = node.bmc.user, .new_password = std::move(secret)};
+  rotation.with_new = [&doors, &node] { return doors.bmc(node); };
+  rotation.with_old = [&doors, &node] { return doors.bmc_as(node, *node.bmc.factory); };
+  rotation.note = [&doors, &node]() -> Result<std::optional<RotationNote>> {
+    const auto text = doors.store.pinned(note_name(node));
+    return text ? std::optional{bmc::rotation_note_of(*text)} : std::nullopt;
+  };
+  rotation.write_note = [&doors, &node](std::optional<RotationNote> note) {
+    return doors.store.repin(note_name(node), note ? to_text(*note) : std::string{});
+  };
+  rotation.forget_refusals = [&doors, &node] {
+    if (doors.forget_refusals) doors.forget_refusals(node);
+  };
+  return rotation;
+}
+
+std::string_view words_for(bmc::Rotated rotated) {
+  switch (rotated) {
+    case bmc::Rotated::already:
+      return "the inventory's password works: nothing to do";
+    case bmc::Rotated::finished_earlier:
+      return "an earlier change was finished: the inventory's password works";
+    case bmc::Rotated::changed:
+      return "changed from the factory's to the inventory's, and proven by a login";
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
+                                               bool again, Deadline deadline) {
+  if (!node.bmc.factory || !doors.bmc_as)
+    co_return Error{Code::kInvalid, node.name +
+                                        ": the inventory names no factory login to change "
+                                        "from (bmc: {factory: {user, password}})"};
+  CO_TRY(auto secret, co_await inventory::resolve_secret(node.bmc.password, deadline));
+  auto rotation = doors_for(doors, node, std::move(secret));
+  if (again) {
+    CO_TRY(const auto note, rotation.note());
+    if (note) {
+      CO_TRY(rotation.write_note(RotationNote{note->digest, 0}));
+    }
+    rotation.forget_refusals();
+  }
+  auto rotated = co_await bmc::rotate_password(std::move(rotation), deadline);
+  co_return within("BMC password", std::move(rotated));
+}
+
+Task<Result<engine::StepEnd>> change_bmc_password(Doors& doors,
+                                                  const engine::StepRequest& request) {
+  if (!request.node.bmc.factory)
+    co_return done("nothing to do: the inventory names no factory login");
+  request.waiting("the BMC's password");
+  auto rotated = co_await rotate_bmc_password(doors, request.node, false, request.deadline);
+  if (!rotated) co_return ended_by(std::move(rotated).assume_error());
+  co_return done(std::string{words_for(rotated.assume_value())});
+}
+
+}  // namespace cupel::steps

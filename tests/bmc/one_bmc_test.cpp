@@ -1,0 +1,191 @@
+#include "bmc/one_bmc.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/fake_bmc.h"
+
+namespace cupel::bmc {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Identity identity(std::string vendor, std::string model, std::string serial) {
+  Identity identity;
+  identity.vendor = std::move(vendor);
+  identity.model = std::move(model);
+  identity.serial = std::move(serial);
+  return identity;
+}
+
+class OneBmcTest : public ::testing::Test {
+ protected:
+  OneBmcTest() { ipmi.by = Protocol::ipmi; }
+
+  template <class T>
+  T run(Task<T> task) {
+    return run_to_end(io, std::move(task));
+  }
+  static Deadline soon() { return Deadline::in(std::chrono::seconds{10}); }
+
+  asio::io_context io;
+  test::FakeMachine redfish;
+  test::FakeMachine ipmi;
+  std::unique_ptr<Bmc> bmc =
+      first_of(std::make_unique<test::FakeBmc>(redfish), std::make_unique<test::FakeBmc>(ipmi));
+};
+
+TEST_F(OneBmcTest, AsksRedfishAloneWhereThatAnswers) {
+  redfish.power = PowerState::on;
+  ipmi.power = PowerState::off;
+
+  const auto told = run(bmc->power_state(soon()));
+
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told.assume_value(), (Told<PowerState>{PowerState::on, Protocol::redfish}));
+  EXPECT_THAT(ipmi.asked, IsEmpty());
+}
+
+TEST_F(OneBmcTest, WhatRedfishLacksComesFromIpmiAndSaysSo) {
+  ipmi.sensors = Sensors{.by = Protocol::ipmi};
+
+  const auto told = run(bmc->sensors(soon()));
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_EQ(told.assume_value().by, Protocol::ipmi);
+}
+
+TEST_F(OneBmcTest, DoesNotAskRedfishAgainForAVerbThatItDoesNotHave) {
+  ipmi.sensors = Sensors{.by = Protocol::ipmi};
+  ipmi.power = PowerState::on;
+
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(run(bmc->sensors(soon())));
+  ASSERT_TRUE(run(bmc->power_state(soon())));
+
+  EXPECT_THAT(redfish.asked, ElementsAre("sensors", "power"));
+}
+
+TEST_F(OneBmcTest, AsksRedfishAgainOnceItCanBeReachedAgain) {
+  ipmi.power = PowerState::off;
+  redfish.power = PowerState::on;
+  redfish.all = Error{Code::kUnreachable, "no route"};
+  ASSERT_EQ(run(bmc->power_state(soon())).assume_value().by, Protocol::ipmi);
+  redfish.all.reset();
+
+  const auto told = run(bmc->power_state(soon()));
+
+  EXPECT_EQ(told.assume_value().by, Protocol::redfish);
+}
+
+TEST_F(OneBmcTest, NeverGoesAroundARefusalByTheOtherProtocol) {
+  ipmi.power = PowerState::on;
+  for (const auto code : {Code::kRefused, Code::kUntrusted, Code::kBusy, Code::kCancelled,
+                          Code::kConflict, Code::kFailed, Code::kMalformed}) {
+    redfish.all = Error{code, "no"};
+
+    const auto told = run(bmc->power_state(soon()));
+
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.assume_error().code, code);
+    EXPECT_EQ(told.assume_error().what, "no");
+  }
+  EXPECT_THAT(ipmi.asked, IsEmpty());
+}
+
+TEST_F(OneBmcTest, NeverRestartsAMachineTwiceBecauseTheFirstAnswerWasLost) {
+  redfish.all = Error{Code::kUnreachable, "connection broke"};
+  redfish.power = ipmi.power = PowerState::on;
+
+  const auto cycled = run(bmc->reset(ResetType::power_cycle, soon()));
+  const auto restarted = run(bmc->reset_bmc(soon()));
+  const auto on = run(bmc->reset(ResetType::on, soon()));
+
+  EXPECT_EQ(cycled.error().code, Code::kUnreachable);
+  EXPECT_EQ(restarted.error().code, Code::kUnreachable);
+  EXPECT_EQ(on.value(), Protocol::ipmi);
+  EXPECT_THAT(ipmi.asked, ElementsAre("reset On"));
+}
+
+TEST_F(OneBmcTest, OneResetThatIsMissingIsNotAllOfThem) {
+  redfish.power = ipmi.power = PowerState::on;
+  redfish.fails.emplace("reset PowerCycle", Error{Code::kUnsupported, "not among the allowed"});
+
+  const auto cycled = run(bmc->reset(ResetType::power_cycle, soon()));
+  const auto off = run(bmc->reset(ResetType::force_off, soon()));
+
+  EXPECT_EQ(cycled.value(), Protocol::ipmi);
+  EXPECT_EQ(off.value(), Protocol::redfish);
+}
+
+TEST_F(OneBmcTest, TellsBothErrorsWhereBothFail) {
+  redfish.all = Error{Code::kUnreachable, "HTTPS: connection refused"};
+  ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
+
+  const auto told = run(bmc->power_state(soon()));
+
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.assume_error().code, Code::kTimeout);
+  EXPECT_THAT(told.assume_error().what,
+              AllOf(HasSubstr("HTTPS: connection refused"), HasSubstr("RMCP+: no answer")));
+}
+
+TEST_F(OneBmcTest, StaysTransientWhereOnlyTheUnreachableOneCouldHaveDoneIt) {
+  redfish.all = Error{Code::kUnreachable, "gone"};
+
+  const auto told = run(bmc->sensors(soon()));
+
+  EXPECT_EQ(told.error().code, Code::kUnreachable) << "IPMI has no such verb; Redfish may return";
+}
+
+TEST_F(OneBmcTest, FillsWhatRedfishDoesNotTellOfTheMachineFromIpmi) {
+  redfish.identity = identity("NVIDIA", "GB200", "");
+  redfish.parts = {{.kind = inventory::PartKind::gpu, .name = "gpu0", .source = "/redfish/v1/a"}};
+  ipmi.identity = identity("Quanta", "X", "S123");
+  ipmi.power = PowerState::on;
+  ipmi.parts = {{.kind = inventory::PartKind::gpu, .name = "gpu9", .source = "ipmi:fru/0x01"},
+                {.kind = inventory::PartKind::psu, .name = "psu0", .source = "ipmi:fru/0x02"}};
+
+  const auto seen = run(bmc->observe(soon()));
+
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen.assume_value().identity, identity("NVIDIA", "GB200", "S123"));
+  EXPECT_EQ(seen.assume_value().power, PowerState::on);
+  ASSERT_EQ(seen.assume_value().parts.size(), 2);
+  EXPECT_EQ(seen.assume_value().parts[1].source, "ipmi:fru/0x02");
+}
+
+TEST_F(OneBmcTest, AnInventoryIsNotLostBecauseIpmiDoesNotAnswer) {
+  redfish.identity = identity("NVIDIA", "", "");
+  ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
+
+  const auto seen = run(bmc->observe(soon()));
+
+  ASSERT_TRUE(seen);
+  ASSERT_EQ(seen.assume_value().unknown.size(), 1);
+  EXPECT_THAT(seen.assume_value().unknown.front().why, HasSubstr("no answer"));
+}
+
+TEST_F(OneBmcTest, TheConsoleIsSerialOverLan) {
+  test::FakeLine line;
+  ipmi.lines = {&line};
+
+  const auto console = run(bmc->console(soon()));
+
+  EXPECT_TRUE(console);
+  EXPECT_THAT(redfish.asked, IsEmpty());
+}
+
+TEST_F(OneBmcTest, LogsOutOfBoth) {
+  run_to_end(io, [](Bmc& one) -> Task<bool> {
+    co_await one.log_out();
+    co_return true;
+  }(*bmc));
+
+  EXPECT_EQ(redfish.logged_out, 1);
+  EXPECT_EQ(ipmi.logged_out, 1);
+}
+
+}  // namespace
+}  // namespace cupel::bmc

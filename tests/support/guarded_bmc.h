@@ -1,0 +1,93 @@
+#pragma once
+// A BMC that is about nothing but who may log in: it counts refused logins as BMCs do that lock an
+// account, and can lose the connection, or the whole controller, at any single act.
+#include <memory>
+#include <string>
+
+#include "bmc/bmc.h"
+
+namespace cupel::test {
+
+/// Outlives its Bmcs. `crash_at` counts acts (a login, a change, a note): at that one, and from
+/// then on, nothing reaches the world any more; `effective` acts are done before the crash takes
+/// them.
+struct Guarded {
+  std::string password = "factory";
+  int refused = 0;
+  int changes = 0;
+  int open_sessions = 0;
+  bool loses_answer_of_change = false;
+  std::optional<Error> refuses_change{};
+  bool forgets_change = false;
+  int acts = 0;
+  int crash_at = -1;
+  bool effective = false;
+
+  /// True while the controller lives; `done` runs unless the crash came before it.
+  template <class Act>
+  Result<void> act(Act done) {
+    const int mine = acts++;
+    const bool dies = crash_at >= 0 && mine >= crash_at;
+    if (!dies || (mine == crash_at && effective)) done();
+    if (dies) return Error{Code::kCancelled, "the controller died"};
+    return ok();
+  }
+};
+
+class GuardedBmc final : public bmc::Bmc {
+ public:
+  GuardedBmc(Guarded& guarded, std::string password)
+      : guarded_{guarded}, password_{std::move(password)} {}
+
+  Task<Result<bmc::Told<bmc::PowerState>>> power_state(Deadline) override {
+    CO_TRY(log_in());
+    co_return bmc::Told<bmc::PowerState>{bmc::PowerState::off};
+  }
+  Task<Result<bmc::Protocol>> reset(bmc::ResetType, Deadline) override {
+    co_return Error{Code::kUnsupported, "reset"};
+  }
+  Task<Result<std::vector<bmc::ResetType>>> allowed_resets(Deadline) override {
+    co_return Error{Code::kUnsupported, "resets"};
+  }
+  Task<Result<bmc::Identity>> identity(Deadline) override {
+    co_return Error{Code::kUnsupported, "identity"};
+  }
+  Task<Result<bmc::Observed>> observe(Deadline) override {
+    co_return Error{Code::kUnsupported, "observe"};
+  }
+  Task<Result<bmc::Protocol>> change_password(std::string, std::string password,
+                                              Deadline) override {
+    CO_TRY(log_in());
+    if (guarded_.refuses_change) co_return *guarded_.refuses_change;
+    CO_TRY(guarded_.act([&] {
+      ++guarded_.changes;
+      if (!guarded_.forgets_change) guarded_.password = password;
+    }));
+    if (guarded_.loses_answer_of_change) co_return Error{Code::kUnreachable, "connection broke"};
+    co_return bmc::Protocol::redfish;
+  }
+  Task<void> log_out() override {
+    if (in_) --guarded_.open_sessions;
+    in_ = false;
+    co_return;
+  }
+
+ private:
+  Result<void> log_in() {
+    bool right = false;
+    TRY(guarded_.act([&] {
+      right = password_ == guarded_.password;
+      if (!right) ++guarded_.refused;
+    }));
+    if (!right) return Error{Code::kRefused, "log in as admin: HTTP 401"};
+    in_ = true;
+    ++guarded_.open_sessions;
+    return ok();
+  }
+
+  Guarded& guarded_;
+  std::string password_;
+  bool in_ = false;
+};
+
+}  // namespace cupel::test
