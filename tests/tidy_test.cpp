@@ -68,7 +68,7 @@ const std::map<std::string, Names>& may_include() {
       {"playbooks", {"base", "inventory", "burnin"}},
       {"rehearsal", {"base", "inventory"}},
       {"orchestrator/engine", {"base", "inventory", "burnin", "playbooks"}},
-      {"orchestrator/store", {"base", "inventory", "orchestrator/engine"}},
+      {"orchestrator/store", {"base", "inventory", "bmc", "orchestrator/engine"}},
       {"orchestrator/ssh", {"base", "inventory"}},
       {"orchestrator/handoff", {"base", "inventory"}},
       {"orchestrator/record",

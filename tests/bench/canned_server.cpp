@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -212,7 +213,8 @@ class Serving {
         continue;
       }
       if (SSL_get_error(connection.ssl, wrote) != SSL_ERROR_WANT_WRITE) return drop(connection);
-      ::usleep(100);
+      pollfd room{.fd = connection.fd, .events = POLLOUT, .revents = 0};
+      ::poll(&room, 1, 1000);
     }
     if (!close_) return;
     SSL_shutdown(connection.ssl);
