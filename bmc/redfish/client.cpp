@@ -318,7 +318,7 @@ Task<void> Client::log_out() {
                   .path = std::exchange(session->uri, {}),
                   .headers = {"X-Auth-Token: " + std::exchange(session->token, {})},
                   .grace = kLogOutPatience,
-                  .close_after = closes_};
+                  .close_after = true};  // it needs us no more
   if (!is_on_the_bmc(request.path)) co_return;
   const auto patience = Deadline::in(kLogOutPatience);
   // Whatever comes back: there is nothing more that could be done about it.

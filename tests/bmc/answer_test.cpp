@@ -96,6 +96,15 @@ TEST(Answer, IsAnAnswerWhereAResetIsRequired) {
   EXPECT_TRUE(understood(kAsked, response));
 }
 
+TEST(Answer, IsMalformedWhereItIsNestedTooDeeply) {
+  Response response{.status = 200};
+  response.body = std::string(100, '[') + std::string(100, ']');
+
+  const auto answer = understood("a01-n01: GET /redfish/v1", response);
+
+  EXPECT_EQ(answer.assume_error().code, Code::kMalformed);
+}
+
 TEST(Answer, ReadsTheFirstOfTwoDocumentsInOneBody) {
   const Response response{.status = 200, .body = R"({"Id": "1"} {"error": {}})"};
 

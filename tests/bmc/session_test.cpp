@@ -242,6 +242,19 @@ TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
   EXPECT_EQ(server.asked().refused, 1);
 }
 
+TEST_F(Session, NeverOutlivesTheDeadlineOfTheWholeVerb) {
+  server.change([](auto& options) { options.thinking = 60ms; });
+  const auto bmc = open();
+  const auto begun = std::chrono::steady_clock::now();
+
+  const auto state = run(bmc->power_state(Deadline::in(150ms)));
+
+  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 2s);
+  run(bmc->log_out());
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
 TEST_F(Session, IsBusyAndNotRefusedWhileTheBmcStarts) {
   server.misbehave({.method = "POST", .status = 503, .headers = {{"Retry-After", "7"}}});
   const auto bmc = open();

@@ -325,6 +325,24 @@ TEST_F(Transport, AsksOneBmcTwoThingsAtATime) {
   EXPECT_LE(server.asked().connections, 2);
 }
 
+TEST_F(Transport, BoundsItsConnectionsInAll) {
+  test::HttpsServer other{{}};
+  redfish::Transport narrow{io.get_executor(), {.connections = 1}};
+  server.misbehave({.kind = test::Habit::Kind::never_answer});
+  auto second = peer();
+  second.node = "a01-n02";
+  second.endpoint = other.endpoint();
+  const auto ask = [&narrow](const redfish::Peer& whom) {
+    return narrow.send(whom, Request{.path = "/redfish/v1"}, Deadline::in(80ms));
+  };
+
+  auto answers = run(for_each_of<redfish::Response>(std::vector{peer(), second}, 2, ask));
+
+  EXPECT_EQ(answers[0].assume_error().code, Code::kTimeout);
+  EXPECT_EQ(answers[1].assume_error().code, Code::kTimeout);
+  EXPECT_EQ(server.asked().connections + other.asked().connections, 1);
+}
+
 TEST_F(Transport, BoundsTheAnswer) {
   redfish::Transport small{io.get_executor(), {.response_bytes = 1000}};
   server.misbehave(page(200, std::string(5000, ' '), "/redfish/v1"));
