@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "inventory/model.h"
+#include "tests/support/captured_actions.h"
 
 namespace cupel::test {
 
@@ -52,6 +53,7 @@ class HttpsServer {
     bool sessions_exhausted = false;        // 503 RAC0218 to every login
     bool wants_if_match = false;            // 428 without, 412 with another ETag
     bool forgets_patches = false;           // 200, and nothing changes
+    Writes writes{};                        // takes PATCH and POST first, if it is there
   };
 
   explicit HttpsServer(Options options);
