@@ -28,18 +28,26 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::ranges::find(list, word) != list.end();
 }
 
+const json::value* in(const json::value* object, const std::string& name) {
+  return object == nullptr || !object->is_object() ? nullptr
+                                                   : object->get_object().if_contains(name);
+}
+
 /// Puts `change` into `target`, as far as it has such properties. What was wrong; empty: nothing.
-std::string merge(json::object& target, const json::object& change, const std::string& where) {
+/// A word is right if the list of the resource has it, or that of the one whose settings these are
+/// (`owner`): a BlueField-3's differ.
+std::string merge(json::object& target, const json::object& change, const json::value* owner) {
   for (const auto& entry : change) {
-    const std::string name{entry.key()};
+    const std::string name{entry.key()}, list = name + "@Redfish.AllowableValues";
     auto* there = target.if_contains(name);
-    if (there == nullptr) return "PropertyUnknown " + where + name;
-    const auto allowed = texts(target.if_contains(name + "@Redfish.AllowableValues"));
+    if (there == nullptr) return "PropertyUnknown " + name;
+    auto allowed = texts(target.if_contains(list));
+    for (auto& word : texts(in(owner, list))) allowed.push_back(std::move(word));
     const bool word = entry.value().is_string();
     if (word && !allowed.empty() && !contains(allowed, std::string{entry.value().get_string()}))
-      return "PropertyValueNotInList " + where + name;
+      return "PropertyValueNotInList " + name;
     if (entry.value().is_object() && there->is_object()) {
-      const auto wrong = merge(there->get_object(), entry.value().get_object(), name + "/");
+      const auto wrong = merge(there->get_object(), entry.value().get_object(), in(owner, name));
       if (!wrong.empty()) return wrong;
     } else {
       *there = entry.value();
@@ -89,7 +97,8 @@ Written patch(const std::string& uri, const json::value& body, Resources& now, D
   }
   if (const auto bios = bios_of(uri, now))
     return stage(uri, change, std::move(*resource), *now.read(*bios), now);
-  const auto wrong = merge(resource->as_object(), change, "");
+  const auto owner = now.read(uri.substr(0, uri.rfind('/')));
+  const auto wrong = merge(resource->as_object(), change, owner ? &*owner : nullptr);
   if (!wrong.empty()) return refused(400, "Base.1.8." + wrong.substr(0, wrong.find(' ')), wrong);
   if (change.contains("Image")) {
     const bool in = change["Image"].is_string();
