@@ -34,7 +34,7 @@ TEST(Date, IsWrittenAsItIsRead) {
   EXPECT_EQ(redfish::parse_date(redfish::date_text(time)), time);
 }
 
-class OfManager : public Acting {
+class OfBmc : public Acting {
  protected:
   Result<Protocol> restart() {
     const auto bmc = open();
@@ -68,29 +68,29 @@ class OfManager : public Acting {
   }
 };
 
-TEST_F(OfManager, RestartsGracefullyWhereItCan) {
+TEST_F(OfBmc, RestartsGracefullyWhereItCan) {
   manage({{"Actions", reset_action({"ForceRestart", "GracefulRestart"})}});
   ASSERT_TRUE(restart());
   EXPECT_THAT(machine.actions, ElementsAre(R"(Manager.Reset {"ResetType":"GracefulRestart"})"));
 }
 
-TEST_F(OfManager, RestartsByForceWhereThatIsAllThereIs) {
+TEST_F(OfBmc, RestartsByForceWhereThatIsAllThereIs) {
   manage({{"Actions", reset_action({"ForceRestart"})}});
   ASSERT_TRUE(restart());
   EXPECT_THAT(machine.actions, ElementsAre(R"(Manager.Reset {"ResetType":"ForceRestart"})"));
 }
 
-TEST_F(OfManager, CannotBeRestartedWithoutAnAction) {
+TEST_F(OfBmc, CannotBeRestartedWithoutAnAction) {
   EXPECT_EQ(restart().assume_error().code, Code::kUnsupported);
 }
 
-TEST_F(OfManager, NeverShutsItsBmcDownForARestart) {
+TEST_F(OfBmc, NeverShutsItsBmcDownForARestart) {
   manage({{"Actions", reset_action({"GracefulShutdown"})}});
   EXPECT_EQ(restart().assume_error().code, Code::kUnsupported);
   EXPECT_THAT(machine.actions, ElementsAre());
 }
 
-TEST_F(OfManager, TellsHowFarItsClockIsAhead) {
+TEST_F(OfBmc, TellsHowFarItsClockIsAhead) {
   const auto in_an_hour =
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
   manage({{"DateTime", redfish::date_text(in_an_hour)}, {"NetworkProtocol", link(kProtocols)}});
@@ -104,12 +104,12 @@ TEST_F(OfManager, TellsHowFarItsClockIsAhead) {
   EXPECT_THAT(told.assume_value().ntp_servers, ElementsAre("10.0.0.1"));
 }
 
-TEST_F(OfManager, HasNoClockWhereItsDateIsNone) {
+TEST_F(OfBmc, HasNoClockWhereItsDateIsNone) {
   manage({{"DateTime", "0000-00-00T00:00:00Z"}});
   EXPECT_EQ(clock().assume_error().code, Code::kUnsupported);
 }
 
-TEST_F(OfManager, SetsTheClockOfABmcThatLivesInAnotherZone) {
+TEST_F(OfBmc, SetsTheClockOfABmcThatLivesInAnotherZone) {
   manage({{"DateTime", "2024-08-08T18:48:10-05:00"}, {"DateTimeLocalOffset", "-05:00"}});
 
   const auto done = set_clock(at(2026, 3, 1, 12, 0));
@@ -120,7 +120,7 @@ TEST_F(OfManager, SetsTheClockOfABmcThatLivesInAnotherZone) {
                         R"("DateTimeLocalOffset":"+00:00"})"));
 }
 
-TEST_F(OfManager, SaysThatNtpSetsTheClock) {
+TEST_F(OfBmc, SaysThatNtpSetsTheClock) {
   manage({{"DateTime", "2024-08-08T18:48:10Z"}, {"NetworkProtocol", link(kProtocols)}});
   ntp(true);
   server.misbehave({.method = "PATCH",
@@ -133,7 +133,7 @@ TEST_F(OfManager, SaysThatNtpSetsTheClock) {
   EXPECT_THAT(done.assume_error().what, HasSubstr("NTP is on"));
 }
 
-TEST_F(OfManager, SaysThatTheClockCannotBeSet) {
+TEST_F(OfBmc, SaysThatTheClockCannotBeSet) {
   manage({{"DateTime", "2024-08-08T18:48:10Z"}});
   server.misbehave({.method = "PATCH",
                     .status = 400,
@@ -144,7 +144,7 @@ TEST_F(OfManager, SaysThatTheClockCannotBeSet) {
   EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
 }
 
-TEST_F(OfManager, FailsWhereTheTimeWasAcceptedAndForgotten) {
+TEST_F(OfBmc, FailsWhereTheTimeWasAcceptedAndForgotten) {
   manage({{"DateTime", "2024-08-08T18:48:10Z"}});
   server.change([](auto& options) { options.forgets_patches = true; });
 
@@ -154,10 +154,10 @@ TEST_F(OfManager, FailsWhereTheTimeWasAcceptedAndForgotten) {
   EXPECT_THAT(done.assume_error().what, HasSubstr("still tells 2024-08-08T18:48:10Z"));
 }
 
-class Services : public OfManager {
+class Services : public OfBmc {
  protected:
   void SetUp() override {
-    OfManager::SetUp();
+    OfBmc::SetUp();
     manage({{"NetworkProtocol", link(kProtocols)}});
     ntp(false);
   }
