@@ -75,8 +75,11 @@ Task<Result<Bios>> read(Client& client, Layout layout, Document system, Deadline
   auto settings = co_await client.get_tagged(bios.settings_uri, deadline);
   if (!settings && settings.assume_error().code != Code::kNotFound)
     co_return std::move(settings).assume_error();
-  if (settings) bios.settings = std::move(settings).assume_value();
-  if (!settings) bios.settings_uri.clear();
+  if (settings) {
+    bios.settings = std::move(settings).assume_value();
+  } else {
+    bios.settings_uri.clear();
+  }
   co_return bios;
 }
 

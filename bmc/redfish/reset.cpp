@@ -38,6 +38,21 @@ std::optional<PowerState> goal_of(ResetType type) {
   return std::nullopt;
 }
 
+/// For firmware that has accepted power-on and ignored it: kConflict, so that it is asked again.
+Task<Result<void>> really_turns_on(Client& client, std::string system, Deadline deadline) {
+  for (int read = 0; read < kReadsBack; ++read) {
+    if (read > 0) {
+      CO_TRY(co_await pause_for(kBetweenReads));
+    }
+    CO_TRY(const json::value now, co_await client.get(system, deadline));
+    if (power_of(now) != PowerState::off) co_return ok();
+  }
+  co_return Error{Code::kConflict,
+                  system +
+                      ": accepted, and the machine is still off: this version of the BMC's "
+                      "firmware is known to ignore power-on; update it"};
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -80,6 +95,8 @@ Task<Result<void>> reset_system(Client& client, Layout layout, Document system, 
                                             "; it allows: " + joined(allowed)};
   json::value body{{"ResetType", *word}};
   auto answer = co_await act(client, target, std::move(body), deadline);
+  const bool doubtful = type == ResetType::on && layout.handling.may_ignore_power_on;
+  if (answer && doubtful) co_return co_await really_turns_on(client, system.uri, deadline);
   if (answer) co_return ok();
   Error refusal = std::move(answer).assume_error();
   const bool maybe_so_already = refusal.code == Code::kConflict || refusal.code == Code::kFailed;

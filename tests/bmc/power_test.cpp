@@ -271,6 +271,21 @@ TEST_F(PowerOverHttps, AsksAgainWhileAnIdrac10CannotBeTurnedOnYet) {
   EXPECT_TRUE(done) << done.assume_error().what;
 }
 
+TEST_F(PowerOverHttps, AsksADellAgainWhoseFirmwareIsKnownToIgnorePowerOn) {
+  auto system = system_of("Dell Inc.", "PowerEdge R650");
+  system.as_object()["PowerState"] = "Off";
+  server.set(kSystem, system);
+  server.set("/redfish/v1/Managers/1", json::value{{"FirmwareVersion", "5.10.10.05"}});
+  server.misbehave({.method = "POST", .path = kSystem, .status = 204});
+  const auto bmc = open();
+
+  const auto done = run(ensure_on(*bmc, Deadline::in(20s), kQuick));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("On"));
+}
+
 TEST_F(PowerOverHttps, CutsAnHpesStandbyPowerOnlyWhileItIsOff) {
   auto system = system_of("HPE", "ProLiant");
   system.as_object()["Oem"] = {
