@@ -86,6 +86,9 @@ class CapturedWrites : public ::testing::TestWithParam<Expected> {
         test::HttpsServer::Options{.tree = *tree, .writes = test::captured_actions(machine)});
     open();
   }
+  void TearDown() override {
+    if (server) RecordProperty("requests", server->asked().requests);
+  }
   void open() {
     const inventory::BmcAccess access{
         .endpoint = server->endpoint(), .user = user, .password = {}, .trust = {}};

@@ -174,6 +174,7 @@ TEST_F(Media, EjectsWhereTheActionIsNotShown) {
   const auto done = eject();
 
   ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(machine.actions.back(), "VirtualMedia.EjectMedia {}");
   EXPECT_FALSE(slots().front().inserted);
 }
 
