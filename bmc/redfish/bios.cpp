@@ -144,7 +144,7 @@ Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes
 
 Task<Result<void>> create_job(Client& client, std::string queue, std::string settings,
                               Deadline deadline) {
-  json::value body{{"TargetSettingsURI", std::move(settings)}};
+  json::value body{{"TargetSettingsURI", settings}};
   CO_TRY(co_await act(client, std::move(queue), std::move(body), deadline));
   co_return ok();
 }
