@@ -43,6 +43,36 @@ Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline,
   }
 }
 
+/// Whether a BMC that was cut off itself may say this while it comes back.
+bool may_pass(Code code) { return is_transient(code) || code == Code::kMalformed; }
+
+/// Waits until the BMC is gone, at most as long as that takes: what it says before it goes is about
+/// the time before.
+Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
+  const auto until = deadline.sooner(pace.until_bmc_is_gone);
+  while (!until.passed()) {
+    const auto state = co_await bmc.power_state(until);
+    if (!state && may_pass(state.assume_error().code)) co_return ok();
+    if (!state) co_return state.assume_error();
+    const auto nap = std::min(pace.first, until.left());
+    CO_TRY(co_await pause_for(nap));
+  }
+  co_return ok();  // some cut the machine's power alone
+}
+
+/// Waits until it answers again.
+Task<Result<void>> wait_until_back(Bmc& bmc, Deadline deadline, Pace pace) {
+  auto pause = pace.first;
+  for (;;) {
+    const auto state = co_await bmc.power_state(deadline);
+    if (state) co_return ok();
+    if (!may_pass(state.assume_error().code) || deadline.passed()) co_return state.assume_error();
+    const auto nap = std::min(pause, deadline.left());
+    CO_TRY(co_await pause_for(nap));
+    pause = std::min(pause * 3 / 2, pace.longest);
+  }
+}
+
 }  // namespace
 
 Task<Result<void>> ensure_on(Bmc& bmc, Deadline deadline, Pace pace) {
@@ -80,6 +110,33 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
 
 Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline, Pace pace) {
   CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));
+  co_return co_await ensure_on(bmc, deadline, pace);
+}
+
+Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
+  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  if (before == PowerState::off) co_return co_await ensure_on(bmc, deadline, pace);
+  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  for (const auto type : {ResetType::force_restart, ResetType::power_cycle}) {
+    if (!allows(allowed, type)) continue;
+    CO_TRY(co_await reset_when_ready(bmc, type, deadline, pace));
+    co_return within("restart", co_await wait_until(bmc, PowerState::on, deadline, deadline, pace));
+  }
+  co_return within("restart", co_await cycle(bmc, {}, deadline, pace));
+}
+
+Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
+                            Pace pace) {
+  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  // Only where the BMC says so: a machine must not stand off because it was tried in vain.
+  if (std::ranges::find(allowed, ResetType::ac_cycle) == allowed.end())
+    co_return Error{Code::kUnsupported,
+                    "AC cycle: this BMC has none: pull the cord, or use the rack's PDU"};
+  CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));
+  CO_TRY(co_await reset_when_ready(bmc, ResetType::ac_cycle, deadline, pace));
+  CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
+  auto back = co_await wait_until_back(bmc, deadline, pace);
+  if (!back) co_return std::move(back).assume_error().within("AC cycle: waiting for the BMC");
   co_return co_await ensure_on(bmc, deadline, pace);
 }
 

@@ -9,6 +9,7 @@ struct Pace {
   std::chrono::milliseconds first{1000};
   std::chrono::milliseconds longest{5000};
   std::chrono::milliseconds before_asking_again{10000};  // where the BMC said "not now"
+  std::chrono::milliseconds until_bmc_is_gone{60000};    // that cut its own power too
 };
 
 /// Turns the machine on and returns once the BMC itself says it is on. Idempotent. Cancel-safe.
@@ -24,5 +25,17 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
 /// Off and on again, also where the BMC has no such reset: ensure_off, then ensure_on.
 Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                          Pace pace = {});
+
+/// Restarts a machine that is on: by the BMC's own restart where it has one that does this model no
+/// harm, else by off, wait, on. A machine that is off is turned on. Not idempotent. Returns once
+/// the machine is on; whether it is the new boot, only the machine itself can tell.
+/// Errors: kTimeout; kUnsupported.
+Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace = {});
+
+/// Cuts the machine's standby power too, as if the cord were pulled: off, AC cycle, wait for the
+/// BMC, which may be gone for minutes, and on. Not idempotent. Errors: kUnsupported where the BMC
+/// has no such reset: nothing was touched then; kTimeout; kUntrusted (another certificate since).
+Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
+                            Pace pace = {});
 
 }  // namespace cupel::bmc

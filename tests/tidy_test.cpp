@@ -146,6 +146,20 @@ TEST(Tidy, NobodySpawnsWhatNobodyOwns) {
   }
 }
 
+TEST(Tidy, VendorsAreDataInOnePlace) {
+  // No comparison with a vendor's name, in whatever case, outside of the table of differences.
+  const std::regex comparison{
+      R"re((==|!=|starts_with\(|contains\(|find\()\s*"(nvidia|dell|hpe?|lenovo|supermicro|gigabyte|)re"
+      R"re(ami|openbmc|asrock|cisco|huawei|idrac|ilo|xcc)\b)re",
+      std::regex::icase};
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("bmc/") || source.path == "bmc/redfish/vendors.cpp") continue;
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(source.text, found, comparison))
+        << source.path << ": " << found.str() << ": a column in bmc/redfish/vendors.h instead";
+  }
+}
+
 TEST(Tidy, FilesAreSmall) {
   std::vector<std::string> large;
   for (const auto& source : sources()) {

@@ -3,13 +3,11 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/refusals.h"
+#include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
-
-using namespace std::chrono_literals;
-constexpr int kReadsBack = 4;
-constexpr auto kBetweenReads = 1s;
 
 /// The standard's words for a target, the best first. Source: DSP0268, BootSource.
 std::span<const std::string_view> words_of(BootTarget target) {
@@ -64,39 +62,79 @@ Task<Result<Answer>> writable(Client& client, Document system, std::string& uri,
 }
 
 std::vector<std::string> allowable(const json::value& resource, std::string_view name) {
-  std::vector<std::string> words;
-  const auto* value = at(resource, std::string{name} + "@Redfish.AllowableValues");
-  const auto* list = value == nullptr ? nullptr : value->if_array();
-  if (list == nullptr) return words;
-  for (const auto& one : *list)
-    if (one.is_string()) words.emplace_back(one.get_string());
-  return words;
+  return texts_of(at(resource, std::string{name} + "@Redfish.AllowableValues"));
 }
 
-/// The word that this BMC has for the target. Without a list, the standard's.
-Result<std::string> word_for(BootTarget target, const json::value& resource,
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string list;
+  for (const auto& word : words) list += (list.empty() ? "" : ", ") + word;
+  return printable(list);
+}
+
+/// The word that this BMC has for the target. The lists of the System and of its settings may
+/// differ (BlueField-3); without any, the standard's.
+Result<std::string> word_for(BootTarget target, const Rules& rules, const json::value& resource,
                              const json::value& system) {
   auto allowed = allowable(resource, "BootSourceOverrideTarget");
-  if (allowed.empty()) allowed = allowable(system, "BootSourceOverrideTarget");
+  for (auto& word : allowable(system, "BootSourceOverrideTarget"))
+    if (!contains(allowed, word)) allowed.push_back(std::move(word));
+  const bool own_cd = target == BootTarget::virtual_cd && !rules.virtual_cd.empty();
+  if (own_cd && (allowed.empty() || contains(allowed, rules.virtual_cd)))
+    return std::string{rules.virtual_cd};
   const auto words = words_of(target);
   if (allowed.empty()) return std::string{words.front()};
   for (const auto word : words)
-    if (std::ranges::find(allowed, word) != allowed.end()) return std::string{word};
-  std::string list;
-  for (const auto& word : allowed) list += (list.empty() ? "" : ", ") + word;
+    if (contains(allowed, word)) return std::string{word};
   return Error{Code::kUnsupported, "no boot target " + std::string{to_string(target)} +
-                                       "; the BMC has: " + printable(list)};
+                                       "; the BMC has: " + joined(allowed)};
 }
 
-/// All three together: a Supermicro sets what is left out back to Once, or to legacy mode. The mode
-/// only where it is advertised: some have none, and refuse it.
-json::value body_for(const std::string& word, const json::value& resource) {
-  const bool none = word == "None";
-  json::object boot{{"BootSourceOverrideTarget", word},
-                    {"BootSourceOverrideEnabled", none ? "Disabled" : "Once"}};
+/// "Once", "Continuous" or "Disabled", if the BMC has that.
+Result<std::string> enabled_for(const BootOverride& wanted, const Rules& rules,
+                                const json::value& resource, const json::value& system) {
+  if (wanted.target == BootTarget::none) return std::string{"Disabled"};
+  const std::string word = wanted.once ? "Once" : "Continuous";
+  auto allowed = allowable(resource, "BootSourceOverrideEnabled");
+  if (allowed.empty()) allowed = allowable(system, "BootSourceOverrideEnabled");
+  const bool refused = !wanted.once && rules.override_only_once;
+  if (refused || (!allowed.empty() && !contains(allowed, word)))
+    return Error{Code::kUnsupported,
+                 "this BMC has no boot override " +
+                     std::string{wanted.once ? "for one boot" : "that stays"} +
+                     (wanted.once ? ""
+                                  : ": set it once before each boot, or change the boot order "
+                                    "in the BIOS settings")};
+  return word;
+}
+
+Result<void> check_uri(const BootOverride& wanted, const Rules& rules,
+                       const json::value& resource) {
+  if (wanted.uri.empty()) return ok();
+  if (wanted.target != BootTarget::uefi_http)
+    return Error{Code::kInvalid, "an URI is for boot target http, not for " +
+                                     std::string{to_string(wanted.target)}};
+  if (at(resource, "HttpBootUri") != nullptr) return ok();
+  const std::string instead{rules.http_uri_instead};
+  return Error{Code::kUnsupported, "this BMC cannot tell the machine an URI: let DHCP tell it" +
+                                       (instead.empty() ? std::string{} : ", or " + instead)};
+}
+
+/// All together: a Supermicro sets what is left out back to Once, or to legacy mode. The mode only
+/// where it is advertised: some have none, and refuse it.
+json::value body_for(const std::string& word, const std::string& enabled,
+                     const BootOverride& wanted, const json::value& resource) {
+  const bool none = wanted.target == BootTarget::none;
+  json::object boot{{"BootSourceOverrideTarget", word}, {"BootSourceOverrideEnabled", enabled}};
   const auto modes = allowable(resource, "BootSourceOverrideMode");
+  const auto mode = text_at(resource, "Boot/BootSourceOverrideMode");
   const bool has_mode = at(resource, "BootSourceOverrideMode") != nullptr || !modes.empty();
   if (has_mode && !none) boot["BootSourceOverrideMode"] = "UEFI";
+  if (mode && none) boot["BootSourceOverrideMode"] = *mode;
+  if (!wanted.uri.empty()) boot["HttpBootUri"] = wanted.uri;
   return json::object{{"Boot", std::move(boot)}};
 }
 
@@ -106,36 +144,80 @@ BootOverride override_of(const json::value& resource) {
   if (enabled != "Once" && enabled != "Continuous") return {};
   for (const auto target : kTargets) {
     const auto words = words_of(target);
-    if (std::ranges::find(words, word) != words.end())
-      return {.target = target, .once = target != BootTarget::none && enabled == "Once"};
+    if (std::ranges::find(words, word) == words.end()) continue;
+    BootOverride seen{.target = target, .once = target != BootTarget::none && enabled == "Once"};
+    if (target == BootTarget::uefi_http) seen.uri = told(resource, "Boot/HttpBootUri");
+    return seen;
   }
   return {};
 }
 
-}  // namespace
+/// Where the BMC wants it written instead, by its refusal or by what is known of it; empty:
+/// nowhere. Source: DSP0268, Base registry, OperationSupportedInFutureStateURI.
+std::string future_state_of(const Error& refusal, const std::string& uri, const Rules& rules) {
+  if (!says(refusal, "OperationSupportedInFutureStateURI")) return {};
+  for (auto from = refusal.what.find("HTTP "); from != std::string::npos;) {
+    from = refusal.what.find("/redfish/", from + 1);
+    if (from == std::string::npos) break;
+    const auto end = refusal.what.find_first_of(" '\",;)", from);
+    auto named = refusal.what.substr(from, end - from);
+    while (named.ends_with('.')) named.pop_back();
+    if (is_on_the_bmc(named) && normal(named) != normal(uri)) return named;
+  }
+  return rules.future_state.empty() ? std::string{} : uri + std::string{rules.future_state};
+}
 
-Task<Result<void>> set_boot(Client& client, Document system, BootTarget target, Deadline deadline) {
-  const BootOverride wanted{.target = target, .once = target != BootTarget::none};
-  std::string uri;
-  CO_TRY(const Answer before, co_await writable(client, system, uri, deadline));
-  if (!has_override(before.body))
-    co_return Error{Code::kUnsupported, system.uri + " has no boot override"};
-  CO_TRY(const std::string word, word_for(target, before.body, system.body));
-  json::value body = body_for(word, before.body);
-  CO_TRY(co_await client.patch(uri, std::move(body), before, deadline));
+bool same(const BootOverride& wanted, const BootOverride& kept) {
+  return wanted.target == kept.target && wanted.once == kept.once &&
+         (wanted.uri.empty() || wanted.uri == kept.uri);
+}
+
+std::string said(const BootOverride& one) {
+  return std::string{to_string(one.target)} + (one.once ? " (once)" : "") +
+         (one.uri.empty() ? "" : " from " + printable(one.uri));
+}
+
+Task<Result<void>> read_back(Client& client, std::string uri, BootOverride wanted,
+                             Deadline deadline) {
   BootOverride kept;
+  bool legacy = false;
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
       CO_TRY(co_await pause_for(kBetweenReads));
     }
     CO_TRY(const json::value now, co_await client.get(uri, deadline));
     kept = override_of(now);
-    if (kept == wanted) co_return ok();
+    legacy = wanted.target != BootTarget::none &&
+             text_at(now, "Boot/BootSourceOverrideMode") == "Legacy";
+    if (same(wanted, kept) && !legacy) co_return ok();
   }
   co_return Error{Code::kFailed, uri + ": the BMC accepted boot target " +
-                                     std::string{to_string(target)} + " and reads back " +
-                                     std::string{to_string(kept.target)} +
-                                     (kept.once ? " (once)" : "")};
+                                     std::string{to_string(wanted.target)} + " and reads back " +
+                                     said(kept) + (legacy ? " in legacy mode" : "")};
+}
+
+}  // namespace
+
+Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride wanted,
+                            Deadline deadline) {
+  if (wanted.target == BootTarget::none) wanted.once = false;
+  const Rules& rules = *layout.rules;
+  std::string uri;
+  CO_TRY(const Answer before, co_await writable(client, system, uri, deadline));
+  if (!has_override(before.body))
+    co_return Error{Code::kUnsupported, system.uri + " has no boot override"};
+  CO_TRY(check_uri(wanted, rules, before.body));
+  CO_TRY(const std::string word, word_for(wanted.target, rules, before.body, system.body));
+  CO_TRY(const std::string enabled, enabled_for(wanted, rules, before.body, system.body));
+  json::value body = body_for(word, enabled, wanted, before.body);
+  auto done = co_await change(client, uri, body, before, deadline);
+  if (!done) {
+    const auto later = future_state_of(done.assume_error(), uri, rules);
+    if (later.empty()) co_return std::move(done).assume_error();
+    uri = later;
+    CO_TRY(co_await change(client, uri, std::move(body), deadline));
+  }
+  co_return co_await read_back(client, uri, wanted, deadline);
 }
 
 Task<Result<BootOverride>> read_boot(Client& client, Document system, Deadline deadline) {

@@ -1,13 +1,15 @@
 #pragma once
 // The boot override of a System.
-#include "bmc/redfish/client.h"
-#include "bmc/redfish/survey.h"
+#include "bmc/redfish/layout.h"
+#include "bmc/redfish/write.h"
 
 namespace cupel::bmc::redfish {
 
-/// Sets it for the next boot and reads it back. Errors: kUnsupported where the BMC does not have
-/// the target; kFailed where it accepted it and kept something else.
-Task<Result<void>> set_boot(Client& client, Document system, BootTarget target, Deadline deadline);
+/// Sets it, all properties together, and reads it back. Asked once: "not now" is kBusy, with the
+/// patience that the BMC wants. Errors: kUnsupported where the BMC does not have the target, the
+/// URI or an override that stays; kInvalid; kFailed where it accepted it and kept something else.
+Task<Result<void>> set_boot(Client& client, Layout layout, Document system, BootOverride wanted,
+                            Deadline deadline);
 
 Task<Result<BootOverride>> read_boot(Client& client, Document system, Deadline deadline);
 

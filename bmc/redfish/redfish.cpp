@@ -1,8 +1,18 @@
 #include "bmc/redfish/redfish.h"
 
+#include "base/text.h"
+#include "bmc/redfish/ac_cycle.h"
+#include "bmc/redfish/accounts.h"
+#include "bmc/redfish/bios.h"
 #include "bmc/redfish/boot.h"
+#include "bmc/redfish/console_ways.h"
 #include "bmc/redfish/events.h"
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/log_clear.h"
+#include "bmc/redfish/manager.h"
+#include "bmc/redfish/media.h"
+#include "bmc/redfish/network.h"
+#include "bmc/redfish/refusals.h"
 #include "bmc/redfish/reset.h"
 #include "bmc/redfish/uri.h"
 
@@ -34,30 +44,40 @@ class RedfishBmc final : public Bmc {
 
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
     const std::string attempt = "reset " + std::string{to_string(type)};
-    auto system = co_await the_system(deadline);
-    if (!system) co_return named(attempt, std::move(system).assume_error());
-    auto done = co_await reset_system(client_, std::move(system).assume_value(), type, deadline);
-    if (!done) co_return named(attempt, std::move(done).assume_error());
-    co_return Protocol::redfish;
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named(attempt, std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto done = type == ResetType::ac_cycle
+                    ? ac_cycle(client_, layout, std::move(system), deadline)
+                    : reset_system(client_, layout, std::move(system), type, deadline);
+    co_return accepted(attempt, co_await std::move(done));
   }
 
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline deadline) override {
-    auto system = co_await the_system(deadline);
-    if (!system) co_return named("allowed resets", std::move(system).assume_error());
-    auto words = co_await allowed_words(client_, std::move(system.assume_value().body), deadline);
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("allowed resets", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto words = co_await allowed_words(client_, system.body, deadline);
     if (!words) co_return named("allowed resets", std::move(words).assume_error());
-    co_return known_resets(words.assume_value());
+    auto known = known_resets(words.assume_value(), layout.handling);
+    if (known.empty()) co_return known;  // not told: everything may be tried
+    if (!has_ac_cycle_) {
+      auto way = co_await find_ac_cycle(client_, layout, std::move(system), deadline);
+      if (!way) co_return named("allowed resets", std::move(way).assume_error());
+      has_ac_cycle_ = way.assume_value().has_value();
+    }
+    if (*has_ac_cycle_) known.push_back(ResetType::ac_cycle);
+    co_return known;
   }
 
   Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
     const std::string attempt =
         "boot " + std::string{to_string(wanted.target)} + (wanted.once ? " once" : "");
-    auto system = co_await the_system(deadline);
-    if (!system) co_return named(attempt, std::move(system).assume_error());
-    auto done = co_await redfish::set_boot(client_, std::move(system).assume_value(), wanted.target,
-                                           deadline);
-    if (!done) co_return named(attempt, std::move(done).assume_error());
-    co_return Protocol::redfish;
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named(attempt, std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    co_return accepted(attempt, co_await redfish::set_boot(client_, layout, std::move(system),
+                                                           std::move(wanted), deadline));
   }
 
   Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
@@ -68,12 +88,139 @@ class RedfishBmc final : public Bmc {
     co_return Told<BootOverride>{std::move(seen).assume_value()};
   }
 
+  Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
+    constexpr auto kAttempt = "clear the event log";
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named(kAttempt, std::move(place).assume_error());
+    co_return accepted(kAttempt, co_await redfish::clear_event_log(
+                                     client_, place.assume_value().layout, deadline));
+  }
+
+  Task<Result<std::vector<MediaSlot>>> media(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("virtual media", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto slots = co_await read_media(client_, layout, std::move(system), deadline);
+    if (!slots) co_return named("virtual media", std::move(slots).assume_error());
+    co_return slots;
+  }
+
+  Task<Result<Protocol>> insert_media(std::string url, Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("insert media", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    co_return accepted("insert media",
+                       co_await redfish::insert_media(client_, layout, std::move(system),
+                                                      std::move(url), deadline));
+  }
+
+  Task<Result<Protocol>> eject_media(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("eject media", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    co_return accepted("eject media",
+                       co_await redfish::eject_media(client_, layout, std::move(system), deadline));
+  }
+
+  Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("accounts", std::move(place).assume_error());
+    auto all = co_await read_accounts(client_, place.assume_value().layout, deadline);
+    if (!all) co_return named("accounts", std::move(all).assume_error());
+    co_return Told<std::vector<Account>>{std::move(all).assume_value()};
+  }
+
+  Task<Result<Protocol>> change_password(std::string user, std::string password,
+                                         Deadline deadline) override {
+    const std::string attempt = "change the password of " + printable(user);
+    // A BMC that still has its factory password may show nothing else: then nothing is known.
+    auto place = co_await the_place(deadline);
+    const bool locked = !place && says(place.assume_error(), "PasswordChangeRequired");
+    if (!place && !locked) co_return named(attempt, std::move(place).assume_error());
+    if (locked) {
+      auto done = co_await change_first_password(client_, std::move(place).assume_error(),
+                                                 std::move(user), std::move(password), deadline);
+      co_return accepted(attempt, std::move(done));
+    }
+    auto done = co_await redfish::change_password(client_, place.assume_value().layout,
+                                                  std::move(user), std::move(password), deadline);
+    co_return accepted(attempt, std::move(done));
+  }
+
+  Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("network services", std::move(place).assume_error());
+    auto all = co_await read_services(client_, place.assume_value().layout, deadline);
+    if (!all) co_return named("network services", std::move(all).assume_error());
+    co_return Told<std::vector<NetworkService>>{std::move(all).assume_value()};
+  }
+
+  Task<Result<Protocol>> enable_service(std::string name, bool enabled,
+                                        Deadline deadline) override {
+    const std::string attempt = (enabled ? "enable " : "disable ") + printable(name);
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named(attempt, std::move(place).assume_error());
+    co_return accepted(attempt,
+                       co_await redfish::enable_service(client_, place.assume_value().layout,
+                                                        std::move(name), enabled, deadline));
+  }
+
+  Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("reset the BMC", std::move(place).assume_error());
+    co_return accepted("reset the BMC",
+                       co_await reset_manager(client_, place.assume_value().layout, deadline));
+  }
+
+  Task<Result<BmcClock>> clock(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("clock", std::move(place).assume_error());
+    auto clock = co_await read_clock(client_, place.assume_value().layout, deadline);
+    if (!clock) co_return named("clock", std::move(clock).assume_error());
+    co_return clock;
+  }
+
+  Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("set the clock", std::move(place).assume_error());
+    co_return accepted("set the clock", co_await redfish::set_clock(
+                                            client_, place.assume_value().layout, time, deadline));
+  }
+
+  Task<Result<BiosSettings>> bios(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("BIOS settings", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto settings = co_await read_bios(client_, layout, std::move(system), deadline);
+    if (!settings) co_return named("BIOS settings", std::move(settings).assume_error());
+    co_return settings;
+  }
+
+  Task<Result<void>> stage_bios(BiosValues wanted, Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("stage BIOS settings", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto done = co_await redfish::stage_bios(client_, layout, std::move(system), std::move(wanted),
+                                             deadline);
+    if (!done) co_return named("stage BIOS settings", std::move(done).assume_error());
+    co_return ok();
+  }
+
+  Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("console", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    auto ways = co_await read_console_ways(client_, layout, std::move(system), deadline);
+    if (!ways) co_return named("console", std::move(ways).assume_error());
+    co_return ways;
+  }
+
   Task<Result<Identity>> identity(Deadline deadline) override {
     Observed seen;
     Survey survey{client_, deadline, seen};
     auto machine = co_await find_machine(survey);
     if (!machine) co_return named("identity", std::move(machine).assume_error());
-    system_ = machine.assume_value().system.uri;
+    layout_ = layout_of(machine.assume_value());
     Identity identity = co_await identify(survey, machine.assume_value());
     if (survey.stopped()) co_return named("identity", *survey.stopped());
     co_return identity;
@@ -96,30 +243,49 @@ class RedfishBmc final : public Bmc {
   Task<void> log_out() override { return client_.log_out(); }
 
  private:
-  /// The System that is the machine, as it is now. Which one that is, is found out once.
-  Task<Result<Document>> the_system(Deadline deadline) {
-    if (!system_.empty()) {
-      CO_TRY(json::value body, co_await client_.get(system_, deadline));
-      co_return Document{system_, std::move(body)};
+  /// Where things are, and the System as it is now.
+  struct Place {
+    Layout layout;
+    Document system;
+  };
+
+  /// Which System is the machine is found out once, and again where it is no longer there.
+  Task<Result<Place>> the_place(Deadline deadline) {
+    if (!layout_.system.empty()) {
+      auto body = co_await client_.get(layout_.system, deadline);
+      if (body) co_return Place{layout_, {layout_.system, std::move(body).assume_value()}};
+      if (body.assume_error().code != Code::kNotFound) co_return std::move(body).assume_error();
     }
     Observed seen;
     Survey survey{client_, deadline, seen};
     CO_TRY(Machine machine, co_await find_machine(survey));
-    system_ = machine.system.uri;
-    co_return std::move(machine.system);
+    layout_ = layout_of(machine);
+    has_ac_cycle_.reset();
+    co_return Place{layout_, std::move(machine.system)};
+  }
+
+  Task<Result<Document>> the_system(Deadline deadline) {
+    CO_TRY(Place place, co_await the_place(deadline));
+    co_return std::move(place.system);
+  }
+
+  Result<Protocol> accepted(std::string_view attempt, Result<void> done) const {
+    if (!done) return named(attempt, std::move(done).assume_error());
+    return Protocol::redfish;
   }
 
   /// Errors from below the client do not name the node, those of the client do.
   Error named(std::string_view attempt, Error error) const {
     const std::string prefix = node_ + ": ";
     if (error.what.starts_with(prefix)) error.what.erase(0, prefix.size());
-    return std::move(error).within(prefix + std::string{attempt});
+    return explained(std::move(error)).within(prefix + std::string{attempt});
   }
 
   std::string node_;
   Whereabouts whereabouts_;
   Client client_;
-  std::string system_{};
+  Layout layout_{};
+  std::optional<bool> has_ac_cycle_{};
 };
 
 }  // namespace

@@ -12,26 +12,7 @@ constexpr std::array kAll{ResetType::on,
                           ResetType::graceful_restart,
                           ResetType::power_cycle};
 
-void append_texts(std::vector<std::string>& words, const json::value* value) {
-  if (value == nullptr) return;
-  if (value->is_string()) words.emplace_back(value->get_string());
-  const auto* list = value->if_array();
-  if (list == nullptr) return;
-  // Some nest them: [["On", "ForceOff"]].
-  for (const auto& one : *list) append_texts(words, &one);
-}
-
-/// AllowableValues of the parameter ResetType in an ActionInfo.
-std::vector<std::string> words_of_info(const json::value& info) {
-  std::vector<std::string> words;
-  const auto* parameters = find(info, "Parameters");
-  const auto* list = parameters == nullptr ? nullptr : parameters->if_array();
-  if (list == nullptr) return words;
-  for (const auto& one : *list) {
-    if (text_at(one, "Name") == "ResetType") append_texts(words, find(one, "AllowableValues"));
-  }
-  return words;
-}
+constexpr std::string_view kReset = "Actions/#ComputerSystem.Reset";
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
@@ -57,6 +38,21 @@ std::optional<PowerState> goal_of(ResetType type) {
   return std::nullopt;
 }
 
+/// For firmware that has accepted power-on and ignored it: kConflict, so that it is asked again.
+Task<Result<void>> really_turns_on(Client& client, std::string system, Deadline deadline) {
+  for (int read = 0; read < kReadsBack; ++read) {
+    if (read > 0) {
+      CO_TRY(co_await pause_for(kBetweenReads));
+    }
+    CO_TRY(const json::value now, co_await client.get(system, deadline));
+    if (power_of(now) != PowerState::off) co_return ok();
+  }
+  co_return Error{Code::kConflict,
+                  system +
+                      ": accepted, and the machine is still off: this version of the BMC's "
+                      "firmware is known to ignore power-on; update it"};
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -67,39 +63,40 @@ std::string joined(const std::vector<std::string>& words) {
 
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value system,
                                                      Deadline deadline) {
-  const auto* action = find(system, "Actions/#ComputerSystem.Reset");
-  std::vector<std::string> words;
-  if (action == nullptr) co_return words;
-  append_texts(words, find(*action, "ResetType@Redfish.AllowableValues"));
-  const auto info = text_at(*action, "@Redfish.ActionInfo");
-  if (!words.empty() || !info) co_return words;
-  auto told = co_await client.get(*info, deadline);
-  if (told) co_return words_of_info(told.assume_value());
-  // A link to nowhere says nothing about what the machine can do.
-  if (told.assume_error().code == Code::kNotFound) co_return words;
-  co_return std::move(told).assume_error();
+  auto action = action_at(system, kReset);
+  if (!action) co_return std::vector<std::string>{};
+  co_return co_await allowed_words(client, std::move(*action), "ResetType", deadline);
 }
 
-std::vector<ResetType> known_resets(const std::vector<std::string>& words) {
+std::vector<ResetType> known_resets(const std::vector<std::string>& words,
+                                    const Handling& handling) {
   std::vector<ResetType> known;
-  for (const auto type : kAll)
-    if (!words.empty() && word_for(type, words)) known.push_back(type);
+  for (const auto type : kAll) {
+    if (words.empty() || !word_for(type, words)) continue;
+    if (type == ResetType::force_restart && handling.restart_is_off_on) continue;
+    known.push_back(type);
+  }
   return known;
 }
 
-Task<Result<void>> reset_system(Client& client, Document system, ResetType type,
+Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,
                                 Deadline deadline) {
   const auto target = reset_target(system.body);
   if (target.empty()) co_return Error{Code::kUnsupported, system.uri + " has no reset action"};
   // Some BMCs answer a restart of a machine that is off with success and do nothing.
   if (is_restart(type) && power_of(system.body) == PowerState::off) type = ResetType::on;
+  if (type == ResetType::force_restart && layout.handling.restart_is_off_on)
+    co_return Error{Code::kUnsupported,
+                    "ForceRestart may hang this model: power it off and on instead"};
   CO_TRY(const auto allowed, co_await allowed_words(client, system.body, deadline));
   const auto word = word_for(type, allowed);
   if (!word)
     co_return Error{Code::kUnsupported, system.uri + ": no reset " + std::string{to_string(type)} +
                                             "; it allows: " + joined(allowed)};
   json::value body{{"ResetType", *word}};
-  auto answer = co_await client.post(target, std::move(body), deadline);
+  auto answer = co_await act(client, target, std::move(body), deadline);
+  const bool doubtful = type == ResetType::on && layout.handling.may_ignore_power_on;
+  if (answer && doubtful) co_return co_await really_turns_on(client, system.uri, deadline);
   if (answer) co_return ok();
   Error refusal = std::move(answer).assume_error();
   const bool maybe_so_already = refusal.code == Code::kConflict || refusal.code == Code::kFailed;

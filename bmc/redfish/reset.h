@@ -1,20 +1,21 @@
 #pragma once
 // Turning a System on and off: what it allows, and asking for it.
-#include "bmc/redfish/client.h"
-#include "bmc/redfish/machine.h"
+#include "bmc/redfish/layout.h"
+#include "bmc/redfish/write.h"
 
 namespace cupel::bmc::redfish {
 
 /// The words of ResetType that the System allows, inline or in its ActionInfo; empty: not told.
-/// Source: DSP0266, 7.11 (Redfish.ActionInfo, AllowableValues).
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value system,
                                                      Deadline deadline);
 
-/// Those of them that Cupel knows.
-std::vector<ResetType> known_resets(const std::vector<std::string>& words);
+/// Those of them that Cupel knows, without those that harm this model.
+std::vector<ResetType> known_resets(const std::vector<std::string>& words,
+                                    const Handling& handling);
 
 /// Asks for it. What is already so counts as done, after reading it back; a restart of a machine
-/// that is off turns it on. Errors: kUnsupported where the System cannot do that.
-Task<Result<void>> reset_system(Client& client, Document system, ResetType type, Deadline deadline);
+/// that is off turns it on. Not for ac_cycle. Errors: kUnsupported where the System cannot do that.
+Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,
+                                Deadline deadline);
 
 }  // namespace cupel::bmc::redfish

@@ -12,6 +12,11 @@ constexpr std::array<std::string_view, 2> kRootsOfTrust{"ERoT", "IRoT"};
 constexpr std::array<std::string_view, 3> kRootsOfTrustDgx{"ERoT", "IRoT", "EROT"};
 
 constexpr std::array<std::string_view, 3> kOldIlos{"iLO 4", "iLO 5", "iLO 6"};
+// The hardware's log: the others of these vendors are audits, alerts and debugging.
+constexpr std::array<std::string_view, 1> kHpeLogs{"IML"}, kLenovoLogs{"PlatformLog"};
+
+// IPMI keeps 20 bytes of a password (IPMI 2.0, 22.30), and an account is mostly one for both.
+constexpr std::size_t kIpmiKeeps = 20;
 
 // In the order of preference where two fit equally well.
 constexpr std::array kRules{
@@ -20,13 +25,27 @@ constexpr std::array kRules{
           .root_vendor = "nvidia",
           .oem_key = "nvidia",
           .model = "bluefield",
-          .idle_chassis = kRootsOfTrustDgx},
+          .idle_chassis = kRootsOfTrustDgx,
+          .ac_cycle = {.at = AcCycle::At::chassis,
+                       .action = "Actions/Oem/#NvidiaChassis.AuxPowerReset",
+                       .word = "AuxPowerCycle"},
+          .no_media_advice = "a DGX has them once remote media are enabled in its web page",
+          .own_account = "{user}",
+          .password = {.shortest = 8, .longest = kIpmiKeeps}},
     Rules{.vendor = "Dell",
           .system_manufacturer = "dell",
           .root_vendor = "dell",
           .oem_key = "dell",
           .model = "poweredge",
-          .serial_is_sku = true},
+          .serial_is_sku = true,
+          .http_uri_instead = "set the BIOS attributes HttpDev1EnDis and HttpDev1Uri",
+          .ac_cycle = {.at = AcCycle::At::chassis,
+                       .action = "Actions/Oem/#DellOemChassis.ExtendedReset",
+                       .word = "PowerCycle"},
+          .own_account = "2",
+          .password = {.longest = kIpmiKeeps},
+          .console_command = "console com2",
+          .job_queue = "Oem/Dell/Jobs"},
     Rules{.vendor = "HPE",
           .system_manufacturer = "hpe",
           .root_vendor = "hpe",
@@ -36,27 +55,80 @@ constexpr std::array kRules{
           // A valid password is refused now and then, and after a refusal the next one for a while.
           .refusals_believed_at = 5,
           .pause_after_refusal = std::chrono::seconds{3},
-          .break_kept_connections = kOldIlos},
+          .break_kept_connections = kOldIlos,
+          .http_uri_instead = "set the BIOS attribute UrlBootFile",
+          .ac_cycle = {.action = "Oem/Hpe/Actions/#HpeComputerSystemExt.SystemReset",
+                       .word = "AuxCycle",
+                       .only_when_off = true},
+          .own_account = "1",
+          .password = {.shortest = 8, .longest = 39},
+          .event_logs = kHpeLogs,
+          .console_command = "vsp"},
     Rules{.vendor = "Lenovo",
           .system_manufacturer = "lenovo",
           .root_vendor = "lenovo",
           .oem_key = "lenovo",
-          .model = "xclarity"},
+          .model = "xclarity",
+          .override_only_once = true,
+          .ac_cycle = {.action = "Actions/Oem/#LenovoComputerSystem.SystemReset",
+                       .word = "ACPowerCycle"},
+          .media_slot = "EXT",
+          .own_account = "1",
+          .password = {.shortest = 10, .longest = 32, .classes = 2},
+          .event_logs = kLenovoLogs,
+          .console_command = "console 1"},
     Rules{.vendor = "Supermicro",
           .system_manufacturer = "supermicro",
           .root_vendor = "supermicro",
           .oem_key = "supermicro",
           .model = "sys-",
           .dummy_psu = "PWS-DF",
-          .idle_chassis = kRootsOfTrust},
+          .idle_chassis = kRootsOfTrust,
+          .virtual_cd = "UsbCd",
+          .ac_cycle = {.action = "Actions/Oem/#OemSystemExtensions.Reset", .word = "ACCycle"},
+          .media_url_trouble = "?=",
+          .own_account = "2",
+          .password = {.shortest = 8, .longest = kIpmiKeeps, .classes = 3}},
     Rules{.vendor = "GIGABYTE",
           .system_manufacturer = "gigabyte",
           .root_vendor = "gigabyte",
-          .oem_key = "gbt"},
-    Rules{.vendor = "AMI", .root_vendor = "ami", .oem_key = "ami"},
-    Rules{.vendor = "OpenBMC", .oem_key = "openbmc", .model = "openbmc"},
+          .oem_key = "gbt",
+          .future_state = "/SD"},
+    Rules{.vendor = "AMI", .root_vendor = "ami", .oem_key = "ami", .future_state = "/SD"},
+    Rules{.vendor = "OpenBMC", .oem_key = "openbmc", .model = "openbmc", .own_account = "{user}"},
 };
 constexpr Rules kNobody{};
+
+/// Versions of the BMC's firmware from `from` to before `before`; empty: no bound.
+struct Exception {
+  std::string_view vendor, model;  // the model as a part of what is told, lower case
+  std::string_view from{}, before{};
+  Handling handling;
+};
+
+constexpr PasswordRules kDgxPassword{.shortest = 13, .longest = 20, .special = true};
+constexpr Handling kDgxH100{
+    .restart_cuts_dpu_power = true, .password = kDgxPassword, .own_account = "2"};
+
+constexpr std::array kExceptions{
+    Exception{.vendor = "Lenovo", .model = "sr675 v3", .handling = {.restart_is_off_on = true}},
+    Exception{
+        .vendor = "Lenovo", .model = "sr650 v4", .handling = {.restart_cuts_dpu_power = true}},
+    Exception{.vendor = "NVIDIA", .model = "dgxh100", .handling = kDgxH100},
+    Exception{.vendor = "NVIDIA", .model = "dgx h100", .handling = kDgxH100},
+    Exception{.vendor = "NVIDIA",
+              .model = "dgxh200",
+              .handling = {.password = kDgxPassword, .own_account = "2"}},
+    Exception{
+        .vendor = "NVIDIA",
+        .model = "bluefield",
+        .handling = {.password = {.shortest = 12, .longest = 20, .classes = 4, .special = true}}},
+    Exception{.vendor = "Dell",
+              .model = "r650",
+              .from = "5.10.10.05",
+              .before = "5.10.10.06",
+              .handling = {.may_ignore_power_on = true}},
+};
 
 bool holds(const std::string& text, std::string_view sign) {
   return !sign.empty() && lower_case(text).find(sign) != std::string::npos;
@@ -94,6 +166,25 @@ int fit(const Rules& rules, const Told& told) {
   return points;
 }
 
+/// "5.9.1" before "5.10.0", part by part; what is no number counts as 0.
+bool is_older(std::string_view left, std::string_view right) {
+  const auto ours = split(left, '.'), theirs = split(right, '.');
+  for (std::size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+    const auto a = i < ours.size() ? number<unsigned>(ours[i]).value_or(0) : 0;
+    const auto b = i < theirs.size() ? number<unsigned>(theirs[i]).value_or(0) : 0;
+    if (a != b) return a < b;
+  }
+  return false;
+}
+
+bool concerns(const Exception& one, std::string_view vendor, const std::string& model,
+              std::string_view firmware) {
+  if (one.vendor != vendor || !holds(model, one.model)) return false;
+  if (one.from.empty() && one.before.empty()) return true;
+  if (firmware.empty()) return false;
+  return !is_older(firmware, one.from) && (one.before.empty() || is_older(firmware, one.before));
+}
+
 }  // namespace
 
 bool breaks_kept_connections(const Rules& rules, const json::value& root) {
@@ -105,6 +196,19 @@ bool breaks_kept_connections(const Rules& rules, const json::value& root) {
                                                      : text_at(list->front(), "ManagerType");
   return type && std::ranges::find(rules.break_kept_connections, *type) !=
                      rules.break_kept_connections.end();
+}
+
+Handling handling_for(std::string_view vendor, std::string_view model, std::string_view firmware) {
+  Handling all;
+  for (const auto& one : kExceptions) {
+    if (!concerns(one, vendor, std::string{model}, firmware)) continue;
+    all.restart_is_off_on |= one.handling.restart_is_off_on;
+    all.restart_cuts_dpu_power |= one.handling.restart_cuts_dpu_power;
+    all.may_ignore_power_on |= one.handling.may_ignore_power_on;
+    if (one.handling.password.longest > 0) all.password = one.handling.password;
+    if (!one.handling.own_account.empty()) all.own_account = one.handling.own_account;
+  }
+  return all;
 }
 
 const Rules& rules_for(const Signs& signs) {

@@ -11,6 +11,22 @@
 
 namespace cupel::bmc::redfish {
 
+/// Where a machine's standby power is cut and given back, as if the cord were pulled: an action of
+/// the System or of its chassis that takes `word` as ResetType.
+struct AcCycle {
+  enum class At { system, chassis } at = At::system;
+  std::string_view action{};   // its path in the resource; empty: none
+  std::string_view word{};     // of ResetType
+  bool only_when_off = false;  // refused while the machine is on
+};
+
+/// What a new password must be, where the BMC does not say so itself. 0: no rule of this kind.
+struct PasswordRules {
+  std::size_t shortest = 0, longest = 0;
+  int classes = 0;       // of lower case, upper case, digits and others, so many at least
+  bool special = false;  // one of the others among them
+};
+
 struct Rules {
   std::string_view vendor;  // as Identity tells it
 
@@ -35,6 +51,32 @@ struct Rules {
   /// Managers that break a connection after its answer where it is kept ("iLO 5"), as the root
   /// names them.
   std::span<const std::string_view> break_kept_connections{};
+  /// No boot override stays: it is for the next boot, or not at all.
+  bool override_only_once = false;
+  /// The boot target that is the virtual disc, where "Cd" is another drive.
+  std::string_view virtual_cd{};
+  /// How the machine is told an URI for UEFI HTTP, where there is no Boot.HttpBootUri.
+  std::string_view http_uri_instead{};
+  /// What takes effect at the next boot is written behind the resource's own URI ("/SD"), also
+  /// where @Redfish.Settings does not say so.
+  std::string_view future_state{};
+  AcCycle ac_cycle{};
+  /// Slots of virtual media that take an URL have an Id that begins so; the others do not.
+  std::string_view media_slot{};
+  /// Characters that an image's URL had better not have.
+  std::string_view media_url_trouble{};
+  /// What to do where there are no slots at all.
+  std::string_view no_media_advice{};
+  /// The account of the factory's user, where the BMC shows no list before its password is
+  /// changed: the last part of its URI, or "{user}".
+  std::string_view own_account{};
+  PasswordRules password{};
+  /// LogServices that are the machine's event log, besides those called SEL and EventLog.
+  std::span<const std::string_view> event_logs{};
+  /// What opens the serial console after an SSH login, where no resource tells.
+  std::string_view console_command{};
+  /// Where the settings resource of the BIOS names the queue of jobs that apply it.
+  std::string_view job_queue{};
 };
 
 /// What may tell the vendor: any of these may be null.
@@ -43,6 +85,23 @@ struct Signs {
   const json::value* system = nullptr;
   const json::value* manager = nullptr;
 };
+
+/// What is so with some models or firmware alone.
+struct Handling {
+  /// ForceRestart may hang the host: power it off and on.
+  bool restart_is_off_on = false;
+  /// A restart by Redfish cuts the power of DPUs too: one by IPMI does not.
+  bool restart_cuts_dpu_power = false;
+  /// This firmware has accepted power-on and ignored it: never trust the acceptance.
+  bool may_ignore_power_on = false;
+  /// Instead of the vendor's row, where they say anything.
+  PasswordRules password{};
+  std::string_view own_account{};
+};
+
+/// All that is known of this vendor (as Identity tells it), model and version of the BMC's
+/// firmware. A composite that also speaks IPMI asks this too.
+Handling handling_for(std::string_view vendor, std::string_view model, std::string_view firmware);
 
 /// The row that fits best; a row without a name where none fits.
 const Rules& rules_for(const Signs& signs);

@@ -1,4 +1,4 @@
-#include "tests/bmc/fixture.h"
+#include "tests/bmc/acting.h"
 
 namespace cupel::bmc {
 namespace {
@@ -123,6 +123,165 @@ TEST_F(Boot, WritesToTheSystemWhereTheSettingsResourceHasNoOverride) {
 
   ASSERT_TRUE(set(BootTarget::pxe));
   EXPECT_TRUE(server.asked().patches.front().starts_with("/redfish/v1/Systems/1 "));
+}
+
+/// A BMC whose own manners are asked for, with what a test puts in.
+class BootManners : public Acting {
+ protected:
+  Result<Protocol> set(BootOverride wanted) {
+    const auto bmc = open();
+    auto done = run(bmc->set_boot(wanted, soon()));
+    run(bmc->log_out());
+    return done;
+  }
+  json::object& boot_of(json::value& system) { return system.at("Boot").as_object(); }
+};
+
+TEST_F(BootManners, TellsTheMachineTheUriOfUefiHttp) {
+  auto system = test_system();
+  boot_of(system)["HttpBootUri"] = nullptr;
+  server.set(kSystem, system);
+  const BootOverride wanted{
+      .target = BootTarget::uefi_http, .once = true, .uri = "http://10.0.0.1/boot.efi"};
+
+  const auto done = set(wanted);
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr("\"HttpBootUri\":\"http://10.0.0.1/boot.efi\""));
+}
+
+TEST_F(BootManners, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
+  become("Dell Inc.", "PowerEdge R750");
+
+  const auto done =
+      set({.target = BootTarget::uefi_http, .once = true, .uri = "http://10.0.0.1/boot.efi"});
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("set the BIOS attributes HttpDev1EnDis"));
+  EXPECT_THAT(server.asked().patches, ElementsAre());
+}
+
+TEST_F(BootManners, TakesAnUriForUefiHttpAlone) {
+  const auto done = set({.target = BootTarget::pxe, .once = true, .uri = "http://10.0.0.1/a"});
+  EXPECT_EQ(done.assume_error().code, Code::kInvalid);
+}
+
+TEST_F(BootManners, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
+  const auto done = set({.target = BootTarget::pxe, .once = false});
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr("\"BootSourceOverrideEnabled\":\"Continuous\""));
+}
+
+TEST_F(BootManners, NeverAsksALenovoForAnOverrideThatStays) {
+  become("Lenovo", "ThinkSystem SR650 V3");
+
+  const auto done = set({.target = BootTarget::pxe, .once = false});
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("set it once before each boot"));
+  EXPECT_THAT(server.asked().patches, ElementsAre());
+}
+
+TEST_F(BootManners, IsBusyAndAsksOnceWhileAnIloIsInPost) {
+  server.misbehave({.method = "PATCH",
+                    .times = 5,
+                    .status = 400,
+                    .body = test::refusal("iLO.2.14.UnableToModifyDuringSystemPOST", "In POST.")});
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  EXPECT_EQ(done.assume_error().code, Code::kBusy);
+  EXPECT_EQ(done.assume_error().retry_after, 30s);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("the machine is in POST"));
+  EXPECT_EQ(std::ranges::count_if(server.asked().lines,
+                                  [](const auto& line) { return line.starts_with("PATCH"); }),
+            1);
+}
+
+TEST_F(BootManners, WritesWhereAnAmiWantsWhatTakesEffectLater) {
+  server.set("/redfish/v1/Systems/1/SD", test_system());
+  server.misbehave({.method = "PATCH",
+                    .status = 400,
+                    .body = test::refusal("Base.1.12.OperationSupportedInFutureStateURI",
+                                          "Use /redfish/v1/Systems/1/SD instead.")});
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
+}
+
+TEST_F(BootManners, KnowsWhereAnAmiWantsItThoughItDoesNotSay) {
+  become("GIGABYTE", "H262-Z63-00");
+  server.set("/redfish/v1/Systems/1/SD", test_system());
+  server.misbehave({.method = "PATCH",
+                    .status = 400,
+                    .body = test::refusal("Base.1.12.OperationSupportedInFutureStateURI", "")});
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
+}
+
+TEST_F(BootManners, TakesTargetsThatAnIdrac10ListsInItsSettingsAlone) {
+  auto system = test_system(), settings = test_system();
+  boot_of(system).erase("BootSourceOverrideTarget@Redfish.AllowableValues");
+  boot_of(settings)["BootSourceOverrideTarget@Redfish.AllowableValues"] = {"None", "Cd"};
+  system.as_object()["@Redfish.Settings"] = {
+      {"SettingsObject", {{"@odata.id", "/redfish/v1/Systems/1/Settings"}}}};
+  server.set(kSystem, system);
+  server.set("/redfish/v1/Systems/1/Settings", settings);
+
+  EXPECT_TRUE(set({.target = BootTarget::virtual_cd, .once = true}));
+  EXPECT_EQ(set({.target = BootTarget::pxe, .once = true}).assume_error().code, Code::kUnsupported);
+}
+
+TEST_F(BootManners, BootsASupermicrosVirtualDiscByItsUsb) {
+  auto system = test_system();
+  system.as_object()["Manufacturer"] = "Supermicro";
+  boot_of(system)["BootSourceOverrideTarget@Redfish.AllowableValues"] = {"None", "Cd", "UsbCd"};
+  server.set(kSystem, system);
+
+  ASSERT_TRUE(set({.target = BootTarget::virtual_cd, .once = true}));
+  EXPECT_THAT(server.asked().patches.front(), HasSubstr("\"UsbCd\""));
+}
+
+TEST_F(BootManners, KeepsTheModeWhenItTakesTheOverrideBack) {
+  ASSERT_TRUE(set({}));
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr("\"BootSourceOverrideEnabled\":\"Disabled\","
+                        "\"BootSourceOverrideMode\":\"UEFI\""));
+}
+
+TEST_F(BootManners, FailsWhereTheMachineWouldBootInLegacyMode) {
+  auto system = test_system();
+  boot_of(system)["BootSourceOverrideMode"] = "Legacy";
+  boot_of(system)["BootSourceOverrideTarget"] = "Pxe";
+  boot_of(system)["BootSourceOverrideEnabled"] = "Once";
+  server.set(kSystem, system);
+  server.change([](auto& options) { options.forgets_patches = true; });
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  EXPECT_EQ(done.assume_error().code, Code::kFailed);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("in legacy mode"));
+}
+
+TEST_F(BootManners, NamesTheRequestInARefusalThatNobodyKnows) {
+  server.misbehave({.method = "PATCH",
+                    .status = 400,
+                    .body = test::refusal("Contoso.1.0.Whatever", "The moon is full.")});
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  EXPECT_EQ(done.assume_error().what,
+            "a01-n01: boot pxe once: PATCH /redfish/v1/Systems/1: HTTP 400: The moon is full. "
+            "(Contoso.1.0.Whatever); sent {\"Boot\":{\"BootSourceOverrideTarget\":\"Pxe\","
+            "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}");
 }
 
 }  // namespace

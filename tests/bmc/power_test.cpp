@@ -5,13 +5,18 @@
 namespace cupel::bmc {
 namespace {
 
-constexpr Pace kQuick{.first = 1ms, .longest = 2ms, .before_asking_again = 1ms};
+constexpr Pace kQuick{
+    .first = 1ms, .longest = 2ms, .before_asking_again = 1ms, .until_bmc_is_gone = 5s};
 
 /// A machine that does what it is told after so many looks, and a BMC that writes down what it was
 /// asked.
 class FakeBmc final : public Bmc {
  public:
   Task<Result<Told<PowerState>>> power_state(Deadline) override {
+    if (looks_without_answer > 0) {
+      if (!never_comes_back) --looks_without_answer;
+      co_return Error{Code::kUnreachable, "no route to the BMC"};
+    }
     if (state != goal && looks_until_change-- <= 0) state = goal;
     co_return Told<PowerState>{state};
   }
@@ -21,6 +26,7 @@ class FakeBmc final : public Bmc {
     if (ignores_resets) co_return Protocol::redfish;
     if (type == ResetType::on) goal = PowerState::on;
     if (type == ResetType::force_off) goal = PowerState::off;
+    if (type == ResetType::ac_cycle) looks_without_answer = 5;
     if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
     co_return Protocol::redfish;
   }
@@ -32,8 +38,8 @@ class FakeBmc final : public Bmc {
   PowerState state = PowerState::off, goal = PowerState::off;
   std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
   std::vector<ResetType> resets;
-  int looks_until_change = 3, conflicts = 0;
-  bool ignores_resets = false, listens = true;
+  int looks_until_change = 3, conflicts = 0, looks_without_answer = 0;
+  bool ignores_resets = false, listens = true, never_comes_back = false;
 };
 
 class Power : public ::testing::Test {
@@ -161,7 +167,143 @@ TEST_F(Power, CyclesByOffAndOn) {
   EXPECT_EQ(bmc.state, PowerState::on);
 }
 
+TEST_F(Power, RestartsByTheBmcsOwnRestart) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::force_restart};
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_restart));
+}
+
+TEST_F(Power, RestartsByOffAndOnWhereTheBmcHasNoRestartThatIsSafe) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::force_off};
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off, ResetType::on));
+}
+
+TEST_F(Power, TurnsOnAMachineThatIsOffWhenItIsToRestart) {
+  is(PowerState::off);
+  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::force_restart};
+
+  const auto done = run(restart(bmc, soon(), kQuick));
+
+  EXPECT_TRUE(done);
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::on));
+}
+
+TEST_F(Power, CyclesTheAcOfAMachineThatIsOffAndWaitsForItsBmc) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::ac_cycle};
+
+  const auto done = run(ac_cycle(bmc, 0ms, soon(), kQuick));
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(bmc.resets, ElementsAre(ResetType::force_off, ResetType::ac_cycle, ResetType::on));
+  EXPECT_EQ(bmc.looks_without_answer, 0);
+  EXPECT_EQ(bmc.state, PowerState::on);
+}
+
+TEST_F(Power, LeavesAMachineOnWhoseBmcHasNoAcCycle) {
+  is(PowerState::on);
+
+  const auto done = run(ac_cycle(bmc, 0ms, soon(), kQuick));
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(bmc.resets, ElementsAre());
+}
+
+TEST_F(Power, SaysThatTheBmcDidNotComeBackFromAnAcCycle) {
+  is(PowerState::on);
+  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::ac_cycle};
+  bmc.never_comes_back = true;
+
+  const auto done = run(ac_cycle(bmc, 0ms, Deadline::in(50ms), kQuick));
+
+  EXPECT_EQ(done.assume_error().what, "AC cycle: waiting for the BMC: no route to the BMC");
+}
+
 class PowerOverHttps : public OverHttps {};
+
+/// A System of another make, with another list of resets.
+json::value system_of(const char* manufacturer, const char* model) {
+  auto system = test::small_machine("/redfish/v1/Systems/1");
+  system.as_object()["Manufacturer"] = manufacturer;
+  system.as_object()["Model"] = model;
+  return system;
+}
+
+TEST_F(PowerOverHttps, NeverForcesARestartOnAModelThatItMayHang) {
+  server.set(kSystem, system_of("Lenovo", "ThinkSystem SR675 V3 OVX"));
+  const auto bmc = open();
+
+  const auto allowed = run(bmc->allowed_resets(soon()));
+  const auto forced = run(bmc->reset(ResetType::force_restart, soon()));
+  const auto done = run(restart(*bmc, soon(), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_THAT(allowed.assume_value(),
+              ElementsAre(ResetType::on, ResetType::force_off, ResetType::graceful_shutdown));
+  EXPECT_EQ(forced.assume_error().code, Code::kUnsupported);
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff", "On"));
+}
+
+TEST_F(PowerOverHttps, AsksAgainWhileAnIdrac10CannotBeTurnedOnYet) {
+  const auto bmc = open();
+  ASSERT_TRUE(run(ensure_off(*bmc, 0ms, soon(), kQuick)));
+  server.misbehave({.method = "POST",
+                    .path = kSystem,
+                    .times = 3,
+                    .status = 409,
+                    .body = R"({"error": {"@Message.ExtendedInfo": [{
+                      "MessageId": "Base.1.18.ActionParameterValueConflict",
+                      "Message": "The parameter ResetType conflicts with the state."}]}})"});
+
+  const auto done = run(ensure_on(*bmc, soon(), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_TRUE(done) << done.assume_error().what;
+}
+
+TEST_F(PowerOverHttps, AsksADellAgainWhoseFirmwareIsKnownToIgnorePowerOn) {
+  auto system = system_of("Dell Inc.", "PowerEdge R650");
+  system.as_object()["PowerState"] = "Off";
+  server.set(kSystem, system);
+  server.set("/redfish/v1/Managers/1", json::value{{"FirmwareVersion", "5.10.10.05"}});
+  server.misbehave({.method = "POST", .path = kSystem, .status = 204});
+  const auto bmc = open();
+
+  const auto done = run(ensure_on(*bmc, Deadline::in(20s), kQuick));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("On"));
+}
+
+TEST_F(PowerOverHttps, CutsAnHpesStandbyPowerOnlyWhileItIsOff) {
+  auto system = system_of("HPE", "ProLiant");
+  system.as_object()["Oem"] = {
+      {"Hpe",
+       {{"Actions",
+         {{"#HpeComputerSystemExt.SystemReset",
+           {{"target", "/redfish/v1/Systems/1/Actions/Oem/Hpe/HpeComputerSystemExt.SystemReset"},
+            {"ResetType@Redfish.AllowableValues", {"ColdBoot", "AuxCycle"}}}}}}}}};
+  server.set(kSystem, system);
+  const auto bmc = open();
+
+  const auto done = run(bmc->reset(ResetType::ac_cycle, soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(done.assume_error().code, Code::kConflict);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("power it off first"));
+  EXPECT_THAT(server.asked().resets, ElementsAre());
+}
 
 TEST_F(PowerOverHttps, CyclesAMachineWhoseStateLagsBehind) {
   server.change([](auto& options) { options.looks_until_power_changes = 3; });

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "inventory/model.h"
+#include "tests/support/captured_actions.h"
 
 namespace cupel::test {
 
@@ -57,6 +58,7 @@ class HttpsServer {
     std::uint16_t port = 0;            // 0: whichever is free
     std::string session_prefix{};      // of the names of sessions
     bool refuses_tokens_once = false;  // 401 to every token there is, without forgetting sessions
+    Writes writes{};                   // takes PATCH and POST first, if it is there
   };
 
   explicit HttpsServer(Options options);

@@ -1,0 +1,209 @@
+#include "bmc/redfish/bios.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "bmc/bios.h"
+#include "bmc/redfish/bios_registry.h"
+#include "bmc/redfish/refusals.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+constexpr std::size_t kMostAttributes = 5000;
+constexpr std::size_t kMostJobs = 20;  // the newest; an iDRAC keeps hundreds
+constexpr std::string_view kApplyTime = "@Redfish.SettingsApplyTime";
+
+/// The BIOS resource, and where the next boot's values are.
+struct Bios {
+  std::string uri{};
+  json::value body{};
+  std::string settings_uri{};  // empty: nowhere
+  Answer settings{};
+};
+
+std::optional<BiosValue> value_of(const json::value& value) {
+  if (value.is_bool()) return BiosValue{value.get_bool()};
+  if (value.is_int64()) return BiosValue{value.get_int64()};
+  if (value.is_double()) return BiosValue{value.get_double()};
+  if (value.is_string()) return BiosValue{std::string{value.get_string()}};
+  return std::nullopt;
+}
+
+BiosValues attributes_of(const json::value& body) {
+  BiosValues values;
+  const auto* attributes = find(body, "Attributes");
+  const auto* object = attributes == nullptr ? nullptr : attributes->if_object();
+  if (object == nullptr) return values;
+  for (const auto& entry : *object) {
+    auto value = value_of(entry.value());
+    if (value && values.size() < kMostAttributes)
+      values.emplace(std::string{entry.key()}, std::move(*value));
+  }
+  return values;
+}
+
+json::value json_of(const BiosValues& values) {
+  json::object object;
+  for (const auto& [name, value] : values)
+    std::visit([&](const auto& one) { object[name] = one; }, value);
+  return object;
+}
+
+std::string settings_uri_of(const std::string& uri, const json::value& body, const Rules& rules) {
+  auto settings = link_at(body, "@Redfish.Settings/SettingsObject");
+  if (settings.empty() && !rules.future_state.empty())
+    settings = normal(uri) + std::string{rules.future_state};
+  return settings;
+}
+
+Task<Result<Bios>> read(Client& client, Layout layout, Document system, Deadline deadline) {
+  Bios bios{.uri = link_at(system.body, "Bios")};
+  if (bios.uri.empty()) co_return Error{Code::kUnsupported, "this BMC shows no BIOS settings"};
+  auto body = co_await client.get(bios.uri, deadline);
+  if (!body && body.assume_error().code == Code::kNotFound)
+    co_return Error{Code::kUnsupported,
+                    "the BMC names BIOS settings at " + printable(bios.uri) +
+                        " and does not have them (HTTP 404); some bring them back when the "
+                        "machine has booted once more or the BMC was restarted"};
+  if (!body) co_return std::move(body).assume_error();
+  bios.body = std::move(body).assume_value();
+  bios.settings_uri = settings_uri_of(bios.uri, bios.body, *layout.rules);
+  if (bios.settings_uri.empty()) co_return bios;
+  auto settings = co_await client.get_tagged(bios.settings_uri, deadline);
+  if (!settings && settings.assume_error().code != Code::kNotFound)
+    co_return std::move(settings).assume_error();
+  if (settings) {
+    bios.settings = std::move(settings).assume_value();
+  } else {
+    bios.settings_uri.clear();
+  }
+  co_return bios;
+}
+
+Result<void> has_attributes(const Bios& bios) {
+  if (!attributes_of(bios.body).empty()) return ok();
+  return Error{Code::kUnsupported, printable(bios.uri) +
+                                       " shows no BIOS attributes; some BMCs show them when the "
+                                       "machine has booted once more or the BMC was restarted"};
+}
+
+/// Jobs of the newest that would apply BIOS settings and have not ended.
+Task<Result<bool>> a_job_waits(Client& client, std::string queue, Deadline deadline) {
+  constexpr std::array<std::string_view, 5> kEnded{"Completed", "CompletedWithErrors", "Failed",
+                                                   "RebootFailed", "Cancelled"};
+  auto list = co_await client.get(std::move(queue), deadline);
+  if (!list && list.assume_error().code == Code::kNotFound) co_return false;
+  if (!list) co_return std::move(list).assume_error();
+  auto uris = links_at(list.assume_value(), "Members");
+  std::ranges::sort(uris, [](const auto& a, const auto& b) { return natural_less(b, a); });
+  if (uris.size() > kMostJobs) uris.resize(kMostJobs);
+  for (const auto& uri : uris) {
+    const auto job = co_await client.get(uri, deadline);
+    if (!job) continue;  // it may just have gone
+    const auto& body = job.assume_value();
+    const bool ended = std::ranges::find(kEnded, told(body, "JobState")) != kEnded.end();
+    if (told(body, "JobType") == "BIOSConfiguration" && !ended) co_return true;
+  }
+  co_return false;
+}
+
+std::string queue_of(const Bios& bios, const Rules& rules) {
+  return rules.job_queue.empty() ? std::string{} : link_at(bios.settings.body, rules.job_queue);
+}
+
+BiosSettings settings_of(const Bios& bios, bool job_waits) {
+  BiosSettings told{.current = attributes_of(bios.body)};
+  for (auto& [name, value] : attributes_of(bios.settings.body)) {
+    const auto now = told.current.find(name);
+    const bool same = now != told.current.end() && same_setting(now->second, value);
+    // An iDRAC shows what a job will set as current before that has run.
+    if (!same || job_waits) told.pending.emplace(name, value);
+  }
+  return told;
+}
+
+bool takes_on_reset(const json::value& bios) {
+  const auto times = texts_of(find(bios, "@Redfish.Settings/SupportedApplyTimes"));
+  return std::ranges::find(times, "OnReset") != times.end();
+}
+
+/// One request for all of it: an iDRAC makes its job of it, and takes no second one.
+Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes,
+                        Deadline deadline) {
+  json::object body{{"Attributes", std::move(attributes)}};
+  const bool on_reset = takes_on_reset(bios.body);
+  if (on_reset) body[kApplyTime] = json::object{{"ApplyTime", "OnReset"}};
+  auto done = co_await change(client, bios.settings_uri, body, bios.settings, deadline);
+  if (done || !on_reset || !says(done.assume_error(), "SettingsApplyTime")) co_return done;
+  body.erase(kApplyTime);
+  co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline);
+}
+
+Task<Result<void>> create_job(Client& client, std::string queue, std::string settings,
+                              Deadline deadline) {
+  json::value body{{"TargetSettingsURI", settings}};
+  CO_TRY(co_await act(client, std::move(queue), std::move(body), deadline));
+  co_return ok();
+}
+
+Task<Result<void>> read_back(Client& client, Layout layout, Document system, BiosValues wanted,
+                             Deadline deadline) {
+  BiosValues lost;
+  for (int reads = 0; reads < kReadsBack; ++reads) {
+    if (reads > 0) {
+      CO_TRY(co_await pause_for(kBetweenReads));
+    }
+    CO_TRY(const BiosSettings now, co_await read_bios(client, layout, system, deadline));
+    lost = differing(wanted, now);
+    if (lost.empty()) co_return ok();
+  }
+  std::string names;
+  for (const auto& [name, value] : lost) names += (names.empty() ? "" : ", ") + printable(name);
+  co_return Error{Code::kFailed, "the BMC accepted BIOS settings and did not keep: " + names};
+}
+
+}  // namespace
+
+Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document system,
+                                     Deadline deadline) {
+  CO_TRY(const Bios bios, co_await read(client, layout, std::move(system), deadline));
+  CO_TRY(has_attributes(bios));
+  const auto queue = queue_of(bios, *layout.rules);
+  if (queue.empty() || attributes_of(bios.settings.body).empty())
+    co_return settings_of(bios, false);
+  CO_TRY(const bool waits, co_await a_job_waits(client, queue, deadline));
+  co_return settings_of(bios, waits);
+}
+
+Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, BiosValues wanted,
+                              Deadline deadline) {
+  CO_TRY(const Bios bios, co_await read(client, layout, system, deadline));
+  CO_TRY(has_attributes(bios));
+  if (bios.settings_uri.empty())
+    co_return Error{
+        Code::kUnsupported,
+        printable(bios.uri) + " shows BIOS settings and has no resource to change them"};
+  CO_TRY(const json::value registry,
+         co_await read_bios_registry(client, layout, bios.body, deadline));
+  const auto told = settings_of(bios, false);
+  CO_TRY(const BiosValues good, checked(wanted, told.current, registry));
+  const BiosValues missing = differing(good, told);
+  const auto queue = queue_of(bios, *layout.rules);
+  if (!missing.empty()) {
+    CO_TRY(co_await send(client, bios, json_of(missing), deadline));
+  }
+  const bool something_waits = !told.pending.empty() || !missing.empty();
+  if (something_waits && !queue.empty() && !takes_on_reset(bios.body)) {
+    CO_TRY(const bool waits, co_await a_job_waits(client, queue, deadline));
+    if (!waits) {
+      CO_TRY(co_await create_job(client, queue, bios.settings_uri, deadline));
+    }
+  }
+  if (missing.empty()) co_return ok();
+  co_return co_await read_back(client, layout, std::move(system), good, deadline);
+}
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,20 @@
+#pragma once
+// BIOS settings: what they are, and what the next boot makes of them. Source: DSP0268, Bios;
+// DSP0266, 9.10 (settings resource).
+#include "bmc/redfish/layout.h"
+#include "bmc/redfish/write.h"
+
+namespace cupel::bmc::redfish {
+
+/// Errors: kUnsupported where the BMC shows none.
+Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document system,
+                                     Deadline deadline);
+
+/// Writes what is not so already, in one request, and reads it back. An iDRAC's job is made by the
+/// request itself where it can, else created once. Errors: kInvalid names every attribute that
+/// there is not, or that may not have that value, and nothing is sent; kConflict where a job with
+/// other settings waits; kUnsupported; kFailed names what was accepted and not kept.
+Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, BiosValues wanted,
+                              Deadline deadline);
+
+}  // namespace cupel::bmc::redfish

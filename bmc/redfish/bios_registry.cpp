@@ -1,0 +1,166 @@
+#include "bmc/redfish/bios_registry.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "bmc/bios.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+constexpr std::size_t kMostNamed = 20;
+
+/// A missing registry costs the checks, not the settings; being told to stop is another matter.
+bool is_missing(const Error& error) {
+  return error.code == Code::kNotFound || error.code == Code::kMalformed ||
+         error.code == Code::kInvalid || error.code == Code::kFailed ||
+         error.code == Code::kUnsupported;
+}
+
+std::string registry_file(const std::vector<std::string>& members, std::string_view named) {
+  std::string best;
+  for (const auto& uri : members) {
+    const auto id = lower_case(last_name(uri));
+    if (!id.starts_with("biosattributeregistry")) continue;
+    const bool exact = !named.empty() && id.starts_with(lower_case(named));
+    if (best.empty() || exact) best = uri;
+  }
+  return best;
+}
+
+std::string english_in(const json::value& file) {
+  const auto* list = find(file, "Location");
+  const auto* places = list == nullptr ? nullptr : list->if_array();
+  if (places == nullptr) return {};
+  std::string best;
+  for (const auto& place : *places) {
+    const auto uri = path_of(text_at(place, "Uri").value_or(""));
+    const bool english = text_at(place, "Language").value_or("").starts_with("en");
+    if (is_on_the_bmc(uri) && (best.empty() || english)) best = uri;
+    if (english && !best.empty()) break;
+  }
+  return best;
+}
+
+const json::value* entry_of(const json::value& registry, const std::string& name) {
+  const auto* list = find(registry, "RegistryEntries/Attributes");
+  const auto* entries = list == nullptr ? nullptr : list->if_array();
+  if (entries == nullptr) return nullptr;
+  for (const auto& entry : *entries)
+    if (text_at(entry, "AttributeName") == name) return &entry;
+  return nullptr;
+}
+
+bool is_true(const json::value& entry, std::string_view name) {
+  const auto* value = find(entry, name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+/// The value in the type that the BIOS tells now, or that the registry names.
+BiosValue as_told(const BiosValue& wanted, const BiosValue* now, std::string_view type) {
+  const auto* text = std::get_if<std::string>(&wanted);
+  if (text == nullptr) return wanted;
+  const bool whole = type == "Integer" || (now && std::holds_alternative<std::int64_t>(*now));
+  const bool flag = type == "Boolean" || (now && std::holds_alternative<bool>(*now));
+  const auto value = number<std::int64_t>(*text);
+  if (whole && value) return *value;
+  if (flag && (*text == "true" || *text == "false")) return *text == "true";
+  return wanted;
+}
+
+/// What is wrong with a value for an enumeration; empty: nothing.
+std::string wrong_word(const json::value& entry, const std::string& value) {
+  const auto* list = find(entry, "Value");
+  const auto* allowed = list == nullptr ? nullptr : list->if_array();
+  if (allowed == nullptr || allowed->empty()) return {};
+  std::vector<std::string> names;
+  for (const auto& one : *allowed) {
+    auto name = text_at(one, "ValueName").value_or("");
+    if (name == value) return {};
+    if (!name.empty() && names.size() < kMostNamed) names.push_back(std::move(name));
+  }
+  // A DGX lists words that are empty: nothing can be held against them.
+  if (names.empty()) return {};
+  std::string all;
+  for (const auto& name : names) all += (all.empty() ? "" : ", ") + printable(name);
+  return "is one of " + all;
+}
+
+std::string wrong_number(const json::value& entry, const BiosValue& value) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  if (whole == nullptr) return "is a whole number";
+  const auto low = number_at(entry, "LowerBound"), high = number_at(entry, "UpperBound");
+  const auto number = static_cast<double>(*whole);
+  const bool in = (!low || number >= *low) && (!high || number <= *high);
+  if (in) return {};
+  return "is at least " + plain(low.value_or(0)) + " and at most " + plain(high.value_or(0));
+}
+
+std::string wrong_text(const json::value& entry, const std::string& value) {
+  const auto least = number_at(entry, "MinLength"), most = number_at(entry, "MaxLength");
+  const auto size = static_cast<double>(value.size());
+  if (least && size < *least) return "has at least " + plain(*least) + " characters";
+  if (most && *most > 0 && size > *most) return "has at most " + plain(*most) + " characters";
+  return {};
+}
+
+std::string wrong_for(const json::value& entry, const BiosValue& value) {
+  const auto type = text_at(entry, "Type").value_or("");
+  const bool fixed = is_true(entry, "ReadOnly") || is_true(entry, "Immutable");
+  if (fixed) return "is read-only";
+  if (type == "Enumeration") return wrong_word(entry, to_text(value));
+  if (type == "Integer") return wrong_number(entry, value);
+  if (type == "Boolean" && !std::holds_alternative<bool>(value)) return "is true or false";
+  if (type == "String" || type == "Password") return wrong_text(entry, to_text(value));
+  return {};
+}
+
+std::string nearest_name(const std::string& name, const BiosValues& current) {
+  std::vector<std::string> names;
+  for (const auto& [known, value] : current) names.push_back(known);
+  const auto close = nearest(name, names);
+  return close ? "; there is " + printable(*close) : std::string{};
+}
+
+}  // namespace
+
+Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json::value bios,
+                                             Deadline deadline) {
+  std::string uri = layout.registries;
+  json::value document;
+  // The collection, the file in it, its text.
+  for (int step = 0; step < 3; ++step) {
+    if (uri.empty()) co_return json::value{};
+    auto answer = co_await client.get(uri, deadline);
+    if (!answer && is_missing(answer.assume_error())) co_return json::value{};
+    if (!answer) co_return std::move(answer).assume_error();
+    document = std::move(answer).assume_value();
+    if (find(document, "RegistryEntries") != nullptr) co_return document;
+    uri = step == 0 ? registry_file(links_at(document, "Members"), told(bios, "AttributeRegistry"))
+                    : english_in(document);
+  }
+  co_return json::value{};
+}
+
+Result<BiosValues> checked(const BiosValues& wanted, const BiosValues& current,
+                           const json::value& registry) {
+  BiosValues good;
+  std::string wrong;
+  for (const auto& [name, value] : wanted) {
+    const auto now = current.find(name);
+    const auto* entry = entry_of(registry, name);
+    const auto type = entry == nullptr ? "" : text_at(*entry, "Type").value_or("");
+    const bool there = now != current.end();
+    auto own = as_told(value, there ? &now->second : nullptr, type);
+    std::string why;
+    if (!there) why = "is not an attribute of this board's BIOS" + nearest_name(name, current);
+    if (there && entry != nullptr) why = wrong_for(*entry, own);
+    if (!why.empty()) wrong += (wrong.empty() ? "" : "; ") + printable(name) + " " + why;
+    good.emplace(name, std::move(own));
+  }
+  if (wrong.empty()) return good;
+  return Error{Code::kInvalid, "BIOS settings: " + wrong};
+}
+
+}  // namespace cupel::bmc::redfish

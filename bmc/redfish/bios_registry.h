@@ -1,0 +1,20 @@
+#pragma once
+// What a BIOS attribute may be, as the BMC's attribute registry tells it. Source: DSP0268,
+// AttributeRegistry; DSP0266, 9.12 (registries).
+#include "bmc/redfish/layout.h"
+#include "bmc/redfish/write.h"
+
+namespace cupel::bmc::redfish {
+
+/// The registry that `bios` names, in English where there is a choice; null where the BMC has none
+/// that can be read: then names are checked against the attributes alone.
+Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json::value bios,
+                                             Deadline deadline);
+
+/// `wanted` as this BIOS writes it: a number that was typed as a text becomes one.
+/// Errors: kInvalid names every attribute that there is not, that is read-only, or that may not
+/// have that value, with what it may have. Pure.
+Result<BiosValues> checked(const BiosValues& wanted, const BiosValues& current,
+                           const json::value& registry);
+
+}  // namespace cupel::bmc::redfish

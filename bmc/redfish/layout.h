@@ -1,0 +1,20 @@
+#pragma once
+// Where a machine's parts are, and how its BMC differs: what the verbs that act need to know. Found
+// out once and kept; it holds URIs, no documents.
+#include "bmc/redfish/machine.h"
+
+namespace cupel::bmc::redfish {
+
+struct Layout {
+  std::string system{};
+  std::vector<std::string> baseboards{};
+  std::string manager{};     // empty: none is told
+  std::string accounts{};    // AccountService
+  std::string registries{};  // collection
+  const Rules* rules = nullptr;
+  Handling handling{};
+};
+
+Layout layout_of(const Machine& machine);
+
+}  // namespace cupel::bmc::redfish

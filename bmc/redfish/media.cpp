@@ -1,0 +1,248 @@
+#include "bmc/redfish/media.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "bmc/redfish/refusals.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+constexpr std::size_t kMostSlots = 16;
+constexpr int kTriesToInsert = 4;
+
+/// A slot, and the resource as it was read.
+struct Slot {
+  MediaSlot slot;
+  Answer answer;
+};
+
+bool takes_discs(const MediaSlot& slot) {
+  const auto has = [&](std::string_view type) {
+    return std::ranges::find(slot.types, type) != slot.types.end();
+  };
+  // An AMI tells no types; its slots are called CD1 and HD1.
+  return has("CD") || has("DVD") || (slot.types.empty() && slot.id.starts_with("CD"));
+}
+
+/// `Inserted` alone is not believed: it may stay behind when the image is gone.
+bool holds_something(const MediaSlot& slot, const json::value& body) {
+  if (!slot.image.empty()) return true;
+  const auto via = text_at(body, "ConnectedVia").value_or("");
+  return slot.inserted && via != "NotConnected" && find(body, "Image") == nullptr;
+}
+
+MediaSlot slot_of(const std::string& uri, const json::value& body) {
+  MediaSlot slot{.id = told(body, "Id"), .source = uri};
+  if (slot.id.empty()) slot.id = printable(last_name(uri));
+  slot.types = texts_of(find(body, "MediaTypes"));
+  slot.image = told(body, "Image");
+  const auto* inserted = find(body, "Inserted");
+  const bool says_so = inserted != nullptr && inserted->is_bool() && inserted->get_bool();
+  slot.inserted = says_so;
+  slot.inserted = holds_something(slot, body);
+  return slot;
+}
+
+Task<Result<Slot>> read_slot(Client& client, std::string uri, Deadline deadline) {
+  CO_TRY(Answer answer, co_await client.get_tagged(uri, deadline));
+  auto slot = slot_of(uri, answer.body);
+  co_return Slot{std::move(slot), std::move(answer)};
+}
+
+/// The slots' URIs. iDRAC has moved them from its manager to the System.
+Task<Result<std::vector<std::string>>> slot_uris(Client& client, Layout layout, Document system,
+                                                 Deadline deadline) {
+  auto collection = link_at(system.body, "VirtualMedia");
+  if (collection.empty() && !layout.manager.empty()) {
+    CO_TRY(const json::value manager, co_await client.get(layout.manager, deadline));
+    collection = link_at(manager, "VirtualMedia");
+  }
+  std::vector<std::string> uris;
+  if (!collection.empty()) {
+    CO_TRY(const json::value list, co_await client.get(collection, deadline));
+    uris = links_at(list, "Members");
+    std::erase_if(uris, [](const std::string& uri) { return !is_on_the_bmc(uri); });
+  }
+  const std::string advice{layout.rules->no_media_advice};
+  if (uris.empty())
+    co_return Error{Code::kUnsupported, "this BMC has no slots for virtual media" +
+                                            (advice.empty() ? "" : "; " + advice)};
+  if (uris.size() > kMostSlots) uris.resize(kMostSlots);
+  co_return uris;
+}
+
+Task<Result<std::vector<Slot>>> read_slots(Client& client, Layout layout, Document system,
+                                           Deadline deadline) {
+  CO_TRY(const auto uris, co_await slot_uris(client, layout, std::move(system), deadline));
+  std::vector<Slot> slots;
+  for (const auto& uri : uris) {
+    CO_TRY(Slot slot, co_await read_slot(client, uri, deadline));
+    slots.push_back(std::move(slot));
+  }
+  co_return slots;
+}
+
+std::string hidden(std::string_view url) {
+  const auto scheme = url.find("://");
+  const auto at = url.find('@');
+  const bool has_user = scheme != url.npos && at != url.npos && at < url.find('/', scheme + 3);
+  if (!has_user) return printable(shortened(url, 200));
+  return printable(shortened(
+      std::string{url.substr(0, scheme + 3)} + "(hidden)" + std::string{url.substr(at)}, 200));
+}
+
+/// "HTTPS" of "https://...", as TransferProtocolType has it.
+std::string protocol_of(std::string_view url) {
+  std::string word{url.substr(0, url.find("://"))};
+  for (char& c : word)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return word;
+}
+
+/// Adds what the refusal asks for; whether there was anything new to add. The least is sent first:
+/// some refuse what the standard makes optional (X11SDV), others want it.
+bool add_what_it_wants(json::object& body, const Error& refusal, std::string_view url) {
+  const auto add = [&](std::string_view name, json::value value) {
+    if (!says(refusal, name) || body.contains(name)) return false;
+    body[name] = std::move(value);
+    return true;
+  };
+  bool added = add("TransferProtocolType", json::value(protocol_of(url)));
+  added |= add("TransferMethod", "Stream");
+  added |= add("WriteProtected", true);
+  added |= add("Inserted", true);
+  return added;
+}
+
+bool may_want_more(const Error& refusal) {
+  return is_http(refusal, 400) || is_http(refusal, 422) || is_http(refusal, 500);
+}
+
+Task<Result<void>> insert_by_action(Client& client, std::string target, std::string url,
+                                    Deadline deadline) {
+  json::object body{{"Image", url}};
+  for (int tries = 1;; ++tries) {
+    auto done = co_await act(client, target, body, deadline);
+    if (done) co_return ok();
+    Error refusal = std::move(done).assume_error();
+    const bool again =
+        may_want_more(refusal) && tries < kTriesToInsert && add_what_it_wants(body, refusal, url);
+    if (!again) co_return refusal;
+  }
+}
+
+/// A slot without the action takes a new Image by PATCH: XCC, Cisco C845A. They want it told that
+/// the disc is in.
+Task<Result<void>> put(Client& client, Slot slot, std::string url, Deadline deadline) {
+  const auto action = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
+  if (action) co_return co_await insert_by_action(client, action->target, std::move(url), deadline);
+  json::object body{{"Image", url}, {"Inserted", true}};
+  if (find(slot.answer.body, "WriteProtected") != nullptr) body["WriteProtected"] = true;
+  co_return co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer),
+                            deadline);
+}
+
+/// The action, also where the BMC shows it only while something is inserted (Supermicro): its
+/// place is the standard's. The body is {}: iLO refuses none.
+Task<Result<void>> take_out(Client& client, Slot slot, Deadline deadline) {
+  auto eject = action_at(slot.answer.body, "Actions/#VirtualMedia.EjectMedia");
+  const auto insert = action_at(slot.answer.body, "Actions/#VirtualMedia.InsertMedia");
+  if (!eject && insert)
+    eject = Action{normal(slot.slot.source) + "/Actions/VirtualMedia.EjectMedia", {}};
+  if (eject) {
+    CO_TRY(co_await act(client, eject->target, json::object{}, deadline));
+    co_return ok();
+  }
+  json::value body{{"Image", nullptr}, {"Inserted", false}};
+  co_return co_await change(client, slot.slot.source, std::move(body), std::move(slot.answer),
+                            deadline);
+}
+
+enum class Wanted { in, out };
+
+Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std::string url,
+                             Deadline deadline) {
+  std::string seen;
+  for (int read = 0; read < kReadsBack; ++read) {
+    if (read > 0) {
+      CO_TRY(co_await pause_for(kBetweenReads));
+    }
+    CO_TRY(const Slot now, co_await read_slot(client, uri, deadline));
+    const bool empty = !now.slot.inserted;
+    // Some show the last part of the URL alone, or no image at all.
+    const bool ours = now.slot.image == url || now.slot.image.empty() ||
+                      last_name(url) == last_name(now.slot.image);
+    if (wanted == Wanted::out ? empty : !empty && ours) co_return ok();
+    seen = empty ? "nothing" : "another image";
+  }
+  co_return Error{Code::kFailed, uri + ": the BMC accepted " +
+                                     (wanted == Wanted::in ? "the image" : "the ejection") +
+                                     " and still has " + (seen.empty() ? "nothing" : seen) +
+                                     " in the slot"};
+}
+
+Task<Result<void>> eject_one(Client& client, Slot slot, Deadline deadline) {
+  const std::string uri = slot.slot.source;
+  CO_TRY(co_await take_out(client, std::move(slot), deadline));
+  co_return co_await read_back(client, uri, Wanted::out, {}, deadline);
+}
+
+Result<Slot> first_for_discs(std::vector<Slot> slots, const Rules& rules) {
+  for (auto& one : slots) {
+    if (takes_discs(one.slot) && one.slot.id.starts_with(rules.media_slot)) return std::move(one);
+  }
+  return Error{Code::kUnsupported, "no slot for virtual media of this BMC takes discs"};
+}
+
+Error about_url(Error error, const Rules& rules, std::string_view url) {
+  for (auto at = error.what.find(url); at != std::string::npos; at = error.what.find(url, at + 1))
+    error.what.replace(at, url.size(), hidden(url));
+  const bool trouble = url.find_first_of(rules.media_url_trouble) != url.npos;
+  if (!rules.media_url_trouble.empty() && trouble && may_want_more(error))
+    error.what += "; some of these BMCs take no URL with one of " +
+                  std::string{rules.media_url_trouble} + " in it: serve the image without";
+  return error;
+}
+
+}  // namespace
+
+Task<Result<std::vector<MediaSlot>>> read_media(Client& client, Layout layout, Document system,
+                                                Deadline deadline) {
+  CO_TRY(auto slots, co_await read_slots(client, layout, std::move(system), deadline));
+  std::vector<MediaSlot> media;
+  for (auto& one : slots) media.push_back(std::move(one.slot));
+  co_return media;
+}
+
+Task<Result<void>> insert_media(Client& client, Layout layout, Document system, std::string url,
+                                Deadline deadline) {
+  if (url.find("://") == std::string::npos)
+    co_return Error{Code::kInvalid, "not an URL: " + printable(shortened(url, 200))};
+  CO_TRY(auto slots, co_await read_slots(client, layout, std::move(system), deadline));
+  CO_TRY(Slot slot, first_for_discs(std::move(slots), *layout.rules));
+  if (slot.slot.inserted && slot.slot.image == url) co_return ok();
+  const std::string uri = slot.slot.source;
+  if (slot.slot.inserted) {
+    CO_TRY(co_await eject_one(client, std::move(slot), deadline));
+    CO_TRY(Slot emptied, co_await read_slot(client, uri, deadline));
+    slot = std::move(emptied);
+  }
+  auto done = co_await put(client, std::move(slot), url, deadline);
+  if (!done)
+    co_return about_url(std::move(done).assume_error(), *layout.rules, url)
+        .within(uri + " takes " + hidden(url));
+  co_return co_await read_back(client, uri, Wanted::in, url, deadline);
+}
+
+Task<Result<void>> eject_media(Client& client, Layout layout, Document system, Deadline deadline) {
+  CO_TRY(auto slots, co_await read_slots(client, layout, std::move(system), deadline));
+  for (auto& slot : slots) {
+    if (!slot.slot.inserted) continue;
+    CO_TRY(co_await eject_one(client, std::move(slot), deadline));
+  }
+  co_return ok();
+}
+
+}  // namespace cupel::bmc::redfish

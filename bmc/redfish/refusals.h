@@ -1,0 +1,18 @@
+#pragma once
+// What BMCs mean by the words with which they refuse: data. The words themselves stay in the error;
+// this adds what to make of them. Pure.
+#include "base/result.h"
+
+namespace cupel::bmc::redfish {
+
+/// The error with the code, patience and advice that its words deserve. An error that says nothing
+/// known comes back as it was.
+Error explained(Error error);
+
+/// Whether the BMC's words in it hold `word` (of a MessageId, say), in whatever case.
+bool says(const Error& error, std::string_view word);
+
+/// Whether the BMC answered this status.
+bool is_http(const Error& error, int status);
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,43 @@
+#pragma once
+// Asking a BMC to change or to do something: what was asked stands in the error of a refusal, so
+// that an unknown refusal is a ready row for the table of differences.
+#include "bmc/redfish/client.h"
+
+namespace cupel::bmc::redfish {
+
+/// An action found in a resource.
+struct Action {
+  std::string target;
+  json::value told;  // what the resource says of it
+};
+
+/// The action at `path` ("Actions/#ComputerSystem.Reset"); nothing where there is none, or where
+/// its target leads off the BMC.
+std::optional<Action> action_at(const json::value& resource, std::string_view path);
+
+/// The words that the action allows for a parameter, inline or in its ActionInfo; empty: not told.
+/// Source: DSP0266, 7.11 (Redfish.ActionInfo, AllowableValues).
+Task<Result<std::vector<std::string>>> allowed_words(Client& client, Action action,
+                                                     std::string parameter, Deadline deadline);
+
+/// The texts in an array, however nested ([["On", "ForceOff"]]).
+std::vector<std::string> texts_of(const json::value* list);
+
+/// POST. Errors: as Client::post; a refusal's names the request, without secrets.
+Task<Result<Answer>> act(Client& client, std::string target, json::value body, Deadline deadline);
+
+/// PATCH. Errors: as Client::patch; a refusal's names the request, without secrets.
+Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
+                          Deadline deadline);
+
+/// The same for a resource that was not read yet: reads it first, for its ETag.
+Task<Result<void>> change(Client& client, std::string uri, json::value body, Deadline deadline);
+
+/// What to say of a request: the body with every password in it left out.
+std::string without_secrets(const json::value& body);
+
+/// How often, and how far apart, what was written is read back: some BMCs take seconds to show it.
+inline constexpr int kReadsBack = 4;
+inline constexpr std::chrono::seconds kBetweenReads{1};
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,252 @@
+// BIOS settings: what is checked before anything is sent, and each vendor's way to stage them.
+#include "bmc/bios.h"
+
+#include "bmc/redfish/bios_registry.h"
+#include "tests/bmc/acting.h"
+
+namespace cupel::bmc {
+namespace {
+
+constexpr const char* kBios = "/redfish/v1/Systems/1/Bios";
+constexpr const char* kSettings = "/redfish/v1/Systems/1/Bios/Settings";
+constexpr const char* kQueue = "/redfish/v1/Managers/1/Oem/Dell/Jobs";
+
+const json::value kRegistry = {
+    {"RegistryEntries",
+     {{"Attributes",
+       {{{"AttributeName", "Boot"},
+         {"Type", "Enumeration"},
+         {"Value", {{{"ValueName", "Uefi"}}, {{"ValueName", "Bios"}}}}},
+        {{"AttributeName", "Delay"}, {"Type", "Integer"}, {"LowerBound", 1}, {"UpperBound", 9}},
+        {{"AttributeName", "Board"}, {"Type", "String"}, {"ReadOnly", true}},
+        {{"AttributeName", "Name"}, {"Type", "String"}, {"MaxLength", 4}},
+        {{"AttributeName", "Egm"}, {"Type", "Boolean"}}}}}}};
+const BiosValues kCurrent{{"Boot", std::string{"Bios"}},
+                          {"Delay", std::int64_t{5}},
+                          {"Board", std::string{"X"}},
+                          {"Name", std::string{"a"}},
+                          {"Egm", false}};
+
+TEST(BiosRegistry, NamesAllThatIsWrongAtOnce) {
+  const BiosValues wanted{{"Boot", std::string{"Legacy"}}, {"Delay", std::int64_t{10}},
+                          {"Board", std::string{"Y"}},     {"Name", std::string{"much longer"}},
+                          {"Egm", std::string{"maybe"}},   {"Bot", std::string{"Uefi"}}};
+
+  const auto checked = redfish::checked(wanted, kCurrent, kRegistry);
+
+  EXPECT_EQ(checked.assume_error().code, Code::kInvalid);
+  EXPECT_EQ(
+      checked.assume_error().what,
+      "BIOS settings: Board is read-only; Boot is one of Uefi, Bios; Bot is not an attribute "
+      "of this board's BIOS; there is Boot; Delay is at least 1 and at most 9; Egm is true or "
+      "false; Name has at most 4 characters");
+}
+
+TEST(BiosRegistry, TakesNumbersAndFlagsThatWereTypedAsTexts) {
+  const BiosValues typed{{"Delay", std::string{"7"}}, {"Egm", std::string{"true"}}};
+
+  const auto checked = redfish::checked(typed, kCurrent, kRegistry);
+
+  EXPECT_EQ(checked.assume_value(), (BiosValues{{"Delay", std::int64_t{7}}, {"Egm", true}}));
+}
+
+TEST(BiosRegistry, IsMissedOnlyForItsChecks) {
+  const auto good = redfish::checked({{"Boot", std::string{"?"}}}, kCurrent, json::value{});
+  const auto unknown = redfish::checked({{"Boots", true}}, kCurrent, json::value{});
+
+  EXPECT_TRUE(good);
+  EXPECT_EQ(unknown.assume_error().code, Code::kInvalid);
+}
+
+class Bios : public Acting {
+ protected:
+  void SetUp() override {
+    Acting::SetUp();
+    become_one_of("Contoso", {});
+  }
+  /// A machine of this make whose BIOS has attributes; `settings` are of @Redfish.Settings.
+  void become_one_of(const char* manufacturer, const json::object& more) {
+    auto system = test_system();
+    system.as_object()["Manufacturer"] = manufacturer;
+    system.as_object()["Bios"] = link(kBios);
+    server.set(kSystem, system);
+    json::object settings{{"SettingsObject", link(kSettings)}};
+    for (const auto& entry : more) settings[entry.key()] = entry.value();
+    server.set(kBios, json::value{{"Attributes", {{"Boot", "Bios"}, {"Delay", 5}}},
+                                  {"@Redfish.Settings", settings}});
+    server.set(kSettings, json::value{{"Attributes", json::object{}},
+                                      {"Oem", {{"Dell", {{"Jobs", link(kQueue)}}}}}});
+  }
+  void queue(const std::string& state) {
+    const std::string job = std::string{kQueue} + "/JID_1";
+    server.set(kQueue, collection({job}));
+    server.set(job, json::value{{"JobType", "BIOSConfiguration"}, {"JobState", state}});
+  }
+  Result<void> stage(BiosValues wanted) {
+    const auto bmc = open();
+    auto done = run(bmc->stage_bios(std::move(wanted), soon()));
+    run(bmc->log_out());
+    return done;
+  }
+  Result<BiosSettings> settings() {
+    const auto bmc = open();
+    auto told = run(bmc->bios(soon()));
+    run(bmc->log_out());
+    return told;
+  }
+  void refuse(const std::string& id, const std::string& text) {
+    server.misbehave(
+        {.method = "PATCH", .path = kSettings, .status = 400, .body = test::refusal(id, text)});
+  }
+  static BiosValues uefi() { return {{"Boot", std::string{"Uefi"}}}; }
+};
+
+TEST_F(Bios, StagesAllInOneRequest) {
+  const auto done = stage({{"Boot", std::string{"Uefi"}}, {"Delay", std::string{"7"}}});
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_EQ(server.asked().patches.size(), 1u);
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr(R"({"Attributes":{"Boot":"Uefi","Delay":7}})"));
+  EXPECT_EQ(settings().assume_value().pending,
+            (BiosValues{{"Boot", std::string{"Uefi"}}, {"Delay", std::int64_t{7}}}));
+}
+
+TEST_F(Bios, SendsNothingWhereAllIsSo) {
+  ASSERT_TRUE(stage({{"Boot", std::string{"Bios"}}, {"Delay", std::int64_t{5}}}));
+  EXPECT_EQ(count("PATCH"), 0);
+}
+
+TEST_F(Bios, SendsNothingWhereAnAttributeIsUnknownToTheBoard) {
+  const auto done = stage({{"Boot", std::string{"Uefi"}}, {"Tpm2", true}});
+
+  EXPECT_EQ(done.assume_error().code, Code::kInvalid);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("Tpm2 is not an attribute of this board's BIOS"));
+  EXPECT_EQ(count("PATCH"), 0);
+}
+
+TEST_F(Bios, AsksForTheNextRestartWhereTheBmcKnowsThatWord) {
+  become_one_of("Contoso", {{"SupportedApplyTimes", {"OnReset"}}});
+  ASSERT_TRUE(stage(uefi()));
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr(R"("@Redfish.SettingsApplyTime":{"ApplyTime":"OnReset"})"));
+}
+
+TEST_F(Bios, LeavesTheApplyTimeOutWhereTheBmcRefusesIt) {
+  become_one_of("Contoso", {{"SupportedApplyTimes", {"OnReset"}}});
+  refuse("Base.1.8.PropertyUnknown", "@Redfish.SettingsApplyTime is unknown.");
+
+  const auto done = stage(uefi());
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(server.asked().patches.back(), Not(HasSubstr("ApplyTime")));
+}
+
+TEST_F(Bios, NamesWhatWasAcceptedAndNotKept) {
+  server.change([](auto& options) { options.forgets_patches = true; });
+
+  const auto done = stage(uefi());
+
+  EXPECT_EQ(done.assume_error().code, Code::kFailed);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("did not keep: Boot"));
+}
+
+TEST_F(Bios, SaysThatTheBmcIsInLockdown) {
+  refuse("IDRAC.2.8.LOK001", "Unable to run the command: System Lockdown mode is on.");
+
+  const auto done = stage(uefi());
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("in lockdown mode, which a person has to lift"));
+}
+
+TEST_F(Bios, CreatesNoJobWhereADellMakesItByTheRequestItself) {
+  become_one_of("Dell Inc.", {{"SupportedApplyTimes", {"OnReset"}}});
+  queue("Completed");
+  ASSERT_TRUE(stage(uefi()));
+  EXPECT_EQ(count("POST /redfish/v1/Managers"), 0);
+}
+
+TEST_F(Bios, CreatesADellsJobOnceWhereTheRequestDoesNot) {
+  become_one_of("Dell Inc.", {});
+  queue("Completed");
+  server.misbehave({.method = "POST", .path = kQueue, .status = 200});
+
+  const auto done = stage(uefi());
+  queue("Scheduled");
+  const auto again = stage(uefi());
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(again) << again.assume_error().what;
+  EXPECT_EQ(count("POST " + std::string{kQueue}), 1);
+  EXPECT_EQ(count("PATCH"), 1);
+}
+
+TEST_F(Bios, SaysThatADellsOtherJobWaits) {
+  become_one_of("Dell Inc.", {{"SupportedApplyTimes", {"OnReset"}}});
+  refuse("IDRAC.2.8.SYS011", "Pending configuration values are already committed.");
+
+  const auto done = stage(uefi());
+
+  EXPECT_EQ(done.assume_error().code, Code::kConflict);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("waits for the next restart"));
+}
+
+TEST_F(Bios, ArePendingAsLongAsADellsJobHasNotRunThoughTheyAreShownAsCurrent) {
+  become_one_of("Dell Inc.", {});
+  server.set(kBios, json::value{{"Attributes", {{"Boot", "Uefi"}}},
+                                {"@Redfish.Settings", {{"SettingsObject", link(kSettings)}}}});
+  server.set(kSettings, json::value{{"Attributes", {{"Boot", "Uefi"}}},
+                                    {"Oem", {{"Dell", {{"Jobs", link(kQueue)}}}}}});
+  queue("Scheduled");
+  const auto bmc = open();
+
+  const auto early = run(confirm_bios(*bmc, uefi(), soon()));
+  queue("Completed");
+  const auto late = run(confirm_bios(*bmc, uefi(), soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(early.assume_error().code, Code::kBusy);
+  EXPECT_TRUE(late) << late.assume_error().what;
+}
+
+TEST_F(Bios, SaysThatAttributesMayComeBackWhereThereAreNone) {
+  server.set(kBios, json::value{{"Attributes", json::object{}}});
+
+  const auto done = settings();
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("or the BMC was restarted"));
+}
+
+TEST_F(Bios, NamesWhatTheBootDidNotMakeTrue) {
+  const auto bmc = open();
+
+  const auto done =
+      run(confirm_bios(*bmc, {{"Boot", std::string{"Uefi"}}, {"Gone", true}}, soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(done.assume_error().code, Code::kFailed);
+  EXPECT_EQ(done.assume_error().what,
+            "the machine has booted, and of its BIOS settings Boot is Bios, not Uefi; Gone is not "
+            "told");
+}
+
+TEST_F(Bios, WantABootAfterEveryChangeThoughAnIloDoesNotSaySo) {
+  become_one_of("HPE", {});
+  const auto bmc = open();
+
+  const auto first = run(ensure_bios(*bmc, uefi(), soon()));
+  const auto second = run(ensure_bios(*bmc, uefi(), soon()));
+  ASSERT_TRUE(run(bmc->reset(ResetType::force_restart, soon())));
+  const auto third = run(ensure_bios(*bmc, uefi(), soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(first.assume_value(), BiosState::waits_for_boot);
+  EXPECT_EQ(second.assume_value(), BiosState::waits_for_boot);
+  EXPECT_EQ(third.assume_value(), BiosState::as_wanted);
+  EXPECT_EQ(count("PATCH"), 1);
+}
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,230 @@
+// Virtual media as BMCs have them: each test is one way in which one of them differs.
+#include "tests/bmc/acting.h"
+
+namespace cupel::bmc {
+namespace {
+
+constexpr const char* kSlot = "/redfish/v1/Managers/1/VirtualMedia/CD";
+constexpr const char* kUrl = "https://10.0.0.1/rescue.iso";
+
+class Media : public Acting {
+ protected:
+  void SetUp() override {
+    Acting::SetUp();
+    manage({{"VirtualMedia", link("/redfish/v1/Managers/1/VirtualMedia")}});
+    server.set("/redfish/v1/Managers/1/VirtualMedia", collection({kSlot}));
+    server.set(kSlot, slot({}));
+  }
+  /// A slot as DSP0268 has it, with these properties instead.
+  static json::value slot(const json::object& but, const std::string& uri = kSlot) {
+    json::object body{
+        {"Id", "CD"},
+        {"MediaTypes", {"CD", "DVD"}},
+        {"Image", nullptr},
+        {"Inserted", false},
+        {"ConnectedVia", "NotConnected"},
+        {"Actions",
+         {{"#VirtualMedia.InsertMedia", {{"target", uri + "/Actions/VirtualMedia.InsertMedia"}}},
+          {"#VirtualMedia.EjectMedia", {{"target", uri + "/Actions/VirtualMedia.EjectMedia"}}}}}};
+    for (const auto& entry : but) body[entry.key()] = entry.value();
+    return body;
+  }
+  Result<Protocol> insert(const std::string& url = kUrl) {
+    const auto bmc = open();
+    auto done = run(bmc->insert_media(url, soon()));
+    run(bmc->log_out());
+    return done;
+  }
+  Result<Protocol> eject() {
+    const auto bmc = open();
+    auto done = run(bmc->eject_media(soon()));
+    run(bmc->log_out());
+    return done;
+  }
+  std::vector<MediaSlot> slots() {
+    const auto bmc = open();
+    auto told = run(bmc->media(soon()));
+    run(bmc->log_out());
+    return told ? told.assume_value() : std::vector<MediaSlot>{};
+  }
+  void refuse(const std::string& id, const std::string& text, int times = 1) {
+    server.misbehave({.method = "POST",
+                      .path = kSlot,
+                      .times = times,
+                      .status = 400,
+                      .body = test::refusal(id, text)});
+  }
+};
+
+TEST_F(Media, SendsTheLeastThatTheStandardWants) {
+  const auto done = insert();
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.actions,
+              ElementsAre(R"(VirtualMedia.InsertMedia {"Image":"https://10.0.0.1/rescue.iso"})"));
+  EXPECT_THAT(
+      slots(),
+      ElementsAre(MediaSlot{
+          .id = "CD", .types = {"CD", "DVD"}, .image = kUrl, .inserted = true, .source = kSlot}));
+}
+
+TEST_F(Media, DoesNothingWhereTheImageIsInAlready) {
+  ASSERT_TRUE(insert());
+  ASSERT_TRUE(insert());
+  EXPECT_EQ(machine.actions.size(), 1u);
+}
+
+TEST_F(Media, TakesOutWhatElseWasIn) {
+  ASSERT_TRUE(insert("https://10.0.0.1/old.iso"));
+
+  const auto done = insert();
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.actions[1], HasSubstr("EjectMedia"));
+  EXPECT_EQ(slots().front().image, kUrl);
+}
+
+TEST_F(Media, AddsTheTransferProtocolForABmcThatWantsIt) {
+  refuse("Base.1.5.ActionParameterMissing", "TransferProtocolType is missing.");
+
+  const auto done = insert();
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.actions.back(), HasSubstr(R"("TransferProtocolType":"HTTPS")"));
+}
+
+TEST_F(Media, AddsTheTransferMethodTooForABmcThatWantsBoth) {
+  refuse("Base.1.5.ActionParameterMissing", "TransferProtocolType is missing.");
+  refuse("Base.1.5.ActionParameterMissing", "TransferMethod is missing.");
+
+  const auto done = insert();
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_THAT(machine.actions.back(), HasSubstr(R"("TransferMethod":"Stream")"));
+}
+
+TEST_F(Media, GivesUpWhereTheRefusalNamesNothingThatCouldBeAdded) {
+  refuse("Base.1.5.GeneralError", "No.", 9);
+
+  const auto done = insert();
+
+  EXPECT_EQ(done.assume_error().code, Code::kFailed);
+  EXPECT_EQ(count("POST /redfish/v1/Managers"), 1);
+}
+
+TEST_F(Media, NeverSendsWhatAnX11RefusesUnlessItIsAsked) {
+  ASSERT_TRUE(insert());
+  EXPECT_THAT(machine.actions.front(), Not(HasSubstr("Inserted")));
+  EXPECT_THAT(machine.actions.front(), Not(HasSubstr("WriteProtected")));
+}
+
+TEST_F(Media, SaysWhichCharactersASupermicroMayNotTakeInAnUrl) {
+  become("Supermicro", "SYS-120");
+  refuse("Base.1.4.PropertyValueFormatError", "The format of Image is wrong.", 9);
+
+  const auto done = insert("http://10.0.0.1/get?image=rescue.iso");
+
+  EXPECT_THAT(done.assume_error().what, HasSubstr("take no URL with one of ?="));
+}
+
+TEST_F(Media, UsesTheSlotsOfTheSystemWhereAnIdracHasMovedThem) {
+  const std::string moved = "/redfish/v1/Systems/1/VirtualMedia/1";
+  auto system = test_system();
+  system.as_object()["VirtualMedia"] = link("/redfish/v1/Systems/1/VirtualMedia");
+  server.set(kSystem, system);
+  server.set("/redfish/v1/Systems/1/VirtualMedia", collection({moved}));
+  server.set(moved, slot({{"Id", "1"}}, moved));
+
+  ASSERT_TRUE(insert());
+  EXPECT_EQ(slots().front().source, moved);
+}
+
+TEST_F(Media, DoesNotBelieveInsertedAloneAfterTheEjection) {
+  ASSERT_TRUE(insert());
+  auto stale = slot({{"Inserted", true}, {"Image", ""}});
+  server.misbehave({.method = "POST", .path = kSlot, .status = 204});
+  server.set(kSlot, slot({{"Inserted", true}, {"Image", kUrl}, {"ConnectedVia", "URI"}}));
+  server.misbehave(page(
+      200, serialize(slot({{"Inserted", true}, {"Image", kUrl}, {"ConnectedVia", "URI"}})), kSlot));
+  server.misbehave(page(200, serialize(stale), kSlot));
+
+  const auto done = eject();
+
+  EXPECT_TRUE(done) << done.assume_error().what;
+}
+
+TEST_F(Media, EjectsWithAnEmptyObjectAsAnIloWantsIt) {
+  ASSERT_TRUE(insert());
+  ASSERT_TRUE(eject());
+  EXPECT_EQ(machine.actions.back(), "VirtualMedia.EjectMedia {}");
+}
+
+TEST_F(Media, EjectsNothingWhereNothingIsIn) {
+  ASSERT_TRUE(eject());
+  EXPECT_THAT(machine.actions, ElementsAre());
+}
+
+TEST_F(Media, EjectsWhereTheActionIsNotShown) {
+  server.set(kSlot,
+             slot({{"Actions",
+                    {{"#VirtualMedia.InsertMedia",
+                      {{"target", std::string{kSlot} + "/Actions/VirtualMedia.InsertMedia"}}}}}}));
+  ASSERT_TRUE(insert());
+
+  const auto done = eject();
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(machine.actions.back(), "VirtualMedia.EjectMedia {}");
+  EXPECT_FALSE(slots().front().inserted);
+}
+
+TEST_F(Media, PatchesTheImageOfASlotWithoutAnAction) {
+  server.set(kSlot, slot({{"Actions", json::object{}}, {"WriteProtected", true}}));
+
+  const auto in = insert();
+  const auto then = slots();
+  const auto out = eject();
+
+  ASSERT_TRUE(in) << in.assume_error().what;
+  EXPECT_THAT(server.asked().patches.front(),
+              HasSubstr(R"({"Image":"https://10.0.0.1/rescue.iso","Inserted":true,)"
+                        R"("WriteProtected":true})"));
+  EXPECT_TRUE(then.front().inserted);
+  ASSERT_TRUE(out) << out.assume_error().what;
+  EXPECT_FALSE(slots().front().inserted);
+}
+
+TEST_F(Media, FailsWhereTheImageWasAcceptedAndIsNotThere) {
+  server.misbehave({.method = "POST", .path = kSlot, .status = 204});
+
+  const auto done = insert();
+
+  EXPECT_EQ(done.assume_error().code, Code::kFailed);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("still has nothing in the slot"));
+}
+
+TEST_F(Media, IsUnsupportedWhereNoSlotTakesDiscs) {
+  server.set(kSlot, slot({{"Id", "Floppy"}, {"MediaTypes", {"Floppy", "USBStick"}}}));
+  EXPECT_EQ(insert().assume_error().code, Code::kUnsupported);
+}
+
+TEST_F(Media, IsUnsupportedWhereThereAreNoSlots) {
+  server.set("/redfish/v1/Managers/1/VirtualMedia", collection({}));
+  become("NVIDIA", "DGXH100");
+
+  const auto done = insert();
+
+  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(done.assume_error().what, HasSubstr("once remote media are enabled"));
+}
+
+TEST_F(Media, KeepsTheUrlsPasswordToItself) {
+  refuse("Base.1.5.GeneralError", "No such image: https://bob:hunter2@10.0.0.1/a.iso", 9);
+
+  const auto done = insert("https://bob:hunter2@10.0.0.1/a.iso");
+
+  EXPECT_THAT(done.assume_error().what, Not(HasSubstr("hunter2")));
+}
+
+}  // namespace
+}  // namespace cupel::bmc
