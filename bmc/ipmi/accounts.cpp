@@ -8,7 +8,8 @@ namespace cupel::bmc::ipmi {
 namespace {
 
 constexpr std::uint8_t kMessaging = 0x10;
-constexpr std::uint8_t kSetPassword = 0x02, kTwentyBytes = 0x80;
+constexpr std::uint8_t kSetPassword = 0x02, kTestPassword = 0x03, kTwentyBytes = 0x80;
+constexpr std::size_t kShort = 16, kLong = 20;
 constexpr std::uint8_t kMacAddress = 5, kRmcpPort = 8;  // LAN parameters
 constexpr std::uint8_t kSolEnable = 1, kSolPort = 8;    // SOL parameters
 constexpr int kMostSlots = 63;
@@ -86,14 +87,19 @@ int port_of(const Result<Bytes>& told, int otherwise) {
 
 bool ends_everything(Code code) { return is_transient(code) || code == Code::kCancelled; }
 
-Task<Result<Reply>> set_password(Client& client, int id, std::string_view password,
-                                 std::size_t size, Deadline deadline) {
-  Bytes data{static_cast<std::uint8_t>(id | (size == 20 ? kTwentyBytes : 0)), kSetPassword};
+Task<Result<Reply>> password_command(Client& client, int id, std::uint8_t what,
+                                     std::string_view password, std::size_t size,
+                                     Deadline deadline) {
+  Bytes data{static_cast<std::uint8_t>(id | (size == kLong ? kTwentyBytes : 0)), what};
   put(data, bytes_of(password));
   data.resize(2 + size);
   auto reply = co_await client.exchange(kSetUserPassword, data, deadline);
   wipe(data);
   co_return reply;
+}
+
+bool wants_the_other_size(std::uint8_t completion) {
+  return completion == 0xc7 || completion == 0xc8 || completion == 0xc9 || completion == 0xcc;
 }
 
 }  // namespace
@@ -114,28 +120,34 @@ Task<Result<std::vector<Account>>> read_accounts(Client& client, Deadline deadli
 
 Task<Result<void>> write_password(Client& client, std::string user, std::string password,
                                   Deadline deadline) {
-  const Error too_long{Code::kInvalid, client.node() + ": this BMC's passwords have at most "};
-  if (password.size() > 20) co_return Error{Code::kInvalid, too_long.what + "20 bytes"};
+  if (password.size() > kLong)
+    co_return Error{Code::kInvalid, client.node() + ": IPMI passwords have at most 20 bytes"};
   CO_TRY(const auto accounts, co_await read_accounts(client, deadline));
   const auto found = std::ranges::find(accounts, user, &Account::user);
   if (found == accounts.end())
     co_return Error{Code::kNotFound, client.node() + ": no user " + printable(user)};
   const int id = number<int>(found->id).value_or(0);
-  CO_TRY(Reply reply, co_await set_password(client, id, password, 20, deadline));
-  const bool sixteen_only = reply.completion == 0xc7 || reply.completion == 0xc8 ||
-                            reply.completion == 0xcc || reply.completion == 0xc9;
-  if (sixteen_only && password.size() > 16) {
-    wipe(password);
-    co_return Error{Code::kInvalid, too_long.what + "16 bytes, or it has a policy (" +
-                                        hex(reply.completion, 2) + ")"};
+  const bool fits = password.size() <= kShort;
+  const auto size = fits ? kShort : kLong;
+  CO_TRY(Reply reply,
+         co_await password_command(client, id, kSetPassword, password, size, deadline));
+  if (fits && wants_the_other_size(reply.completion)) {
+    CO_TRY(reply, co_await password_command(client, id, kSetPassword, password, kLong, deadline));
   }
-  if (sixteen_only) {
-    CO_TRY(reply, co_await set_password(client, id, password, 16, deadline));
+  if (!fits && reply.completion == 0) {
+    // Some keep 16 bytes of it and say nothing.
+    CO_TRY(reply, co_await password_command(client, id, kTestPassword, password, kLong, deadline));
+    if (reply.completion != 0x80 && reply.completion != 0x81) reply.completion = 0;
   }
   wipe(password);
   if (reply.completion == 0) co_return ok();
   auto error = error_of(kSetUserPassword, reply.completion).within(client.node());
-  if (reply.completion == 0xcc || reply.completion == 0xc9) error.code = Code::kInvalid;
+  if (reply.completion == 0x80 || reply.completion == 0x81 ||
+      wants_the_other_size(reply.completion))
+    error = Error{Code::kInvalid, client.node() + ": Set User Password: " +
+                                      (fits ? "its policy refuses this password"
+                                            : "it does not keep more than 16 bytes") +
+                                      " (" + hex(reply.completion, 2) + ")"};
   co_return error;
 }
 

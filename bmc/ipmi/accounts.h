@@ -8,8 +8,9 @@ namespace cupel::bmc::ipmi {
 /// The slots that have a name or may send IPMI messages. Source: IPMI 2.0, 22.27, 22.29.
 Task<Result<std::vector<Account>>> read_accounts(Client& client, Deadline deadline);
 
-/// As 20 bytes, and as 16 where the BMC has no more. Errors besides Client::ask's: kNotFound (no
-/// such user); kInvalid (longer than the BMC takes, or refused by its policy). Source: 22.30.
+/// In the 16-byte form where it fits, which every BMC has, else in that of 20. Errors besides
+/// Client::ask's: kNotFound (no such user); kInvalid (longer than the BMC takes, or refused by its
+/// policy). Source: 22.30.
 Task<Result<void>> write_password(Client& client, std::string user, std::string password,
                                   Deadline deadline);
 

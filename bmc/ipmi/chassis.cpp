@@ -107,8 +107,8 @@ Task<Result<PowerState>> read_power(Client& client, Deadline deadline) {
 Task<Result<void>> control(Client& client, ResetType type, Deadline deadline) {
   const auto how = control_of(type);
   if (!how)
-    co_return Error{Code::kUnsupported, client.node() + ": IPMI has no " +
-                                            std::string{to_string(type)}};
+    co_return Error{Code::kUnsupported,
+                    client.node() + ": IPMI has no " + std::string{to_string(type)}};
   Bytes data{*how};
   CO_TRY(co_await client.ask(kChassisControl, std::move(data), deadline));
   co_return ok();
@@ -125,8 +125,8 @@ Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline dead
   CO_TRY(co_await try_option(client, kSetInProgress, std::move(end), deadline));
   CO_TRY(std::move(set));
   CO_TRY(const BootOverride now, co_await read_boot(client, deadline));
-  const bool same = now.target == wanted.target &&
-                    (wanted.target == BootTarget::none || now.once == wanted.once);
+  const bool same =
+      now.target == wanted.target && (wanted.target == BootTarget::none || now.once == wanted.once);
   if (!same)
     co_return Error{Code::kFailed, client.node() + ": Set System Boot Options: accepted, but the " +
                                        "boot flags read back as " +

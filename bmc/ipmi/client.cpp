@@ -14,6 +14,7 @@ constexpr std::size_t kLongestPassword = 20;
 constexpr std::uint8_t kNodeBusy = 0xc0;
 constexpr std::uint8_t kInsufficientPrivilege = 0xd4;
 constexpr int kAskABusyNode = 3;
+constexpr int kMostStuck = 3;  // handshakes that got lost on the way
 
 }  // namespace
 
@@ -51,8 +52,8 @@ Task<Result<Reply>> Client::exchange(const Command& command, Bytes data, Deadlin
   CO_TRY(co_await ensure_session(deadline));
   CO_TRY(co_await ensure_privilege(command, deadline));
   auto reply = co_await send(command, data, unit, deadline);
-  const bool more_is_needed = reply && reply.assume_value().completion == kInsufficientPrivilege &&
-                              level_ < granted_;
+  const bool more_is_needed =
+      reply && reply.assume_value().completion == kInsufficientPrivilege && level_ < granted_;
   if (!more_is_needed) co_return reply;
   CO_TRY(co_await raise_privilege(deadline));
   co_return co_await send(command, std::move(data), unit, deadline);
@@ -94,8 +95,8 @@ Result<std::vector<Suite>> Client::suites() const {
   if (!wanted) return std::vector{kSuite17, kSuite3};
   if (*wanted == 3) return std::vector{kSuite3};
   if (*wanted == 17) return std::vector{kSuite17};
-  return Error{Code::kInvalid, node_ + ": cipher suite " + std::to_string(*wanted) +
-                                   ": Cupel speaks 3 and 17"};
+  return Error{Code::kInvalid,
+               node_ + ": cipher suite " + std::to_string(*wanted) + ": Cupel speaks 3 and 17"};
 }
 
 Task<Result<void>> Client::log_in(Deadline deadline) {
@@ -127,8 +128,10 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
 
 Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
                                        Deadline deadline) {
+  int stuck = 0;
   // A user who may not be an administrator may still be less than that.
-  for (const auto privilege : {Privilege::admin, Privilege::operate, Privilege::user}) {
+  auto privilege = Privilege::admin;
+  for (;;) {
     Login login{.suite = suite, .user = user_, .password = password, .privilege = privilege};
     login.session = transport_.fresh_session();
     login.random = random_block();
@@ -145,10 +148,11 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
       co_return ok();
     }
     if (!handshake.parting().empty()) (void)transport_.send(*address_, handshake.parting());
+    if (handshake.stuck() && ++stuck < kMostStuck) continue;
     if (!handshake.refused_role() || privilege == Privilege::user)
       co_return std::move(session).assume_error();
+    privilege = privilege == Privilege::admin ? Privilege::operate : Privilege::user;
   }
-  co_return Error{Code::kRefused, "no privilege is granted"};
 }
 
 Task<Result<void>> Client::ensure_privilege(const Command& command, Deadline deadline) {

@@ -7,10 +7,8 @@ namespace cupel::bmc::ipmi {
 // Chassis (00h).
 inline constexpr Command kGetChassisStatus{0x00, 0x01, "Get Chassis Status"};
 inline constexpr Command kChassisControl{0x00, 0x02, "Chassis Control", Privilege::operate};
-inline constexpr Command kSetBootOptions{0x00, 0x08, "Set System Boot Options",
-                                         Privilege::operate};
-inline constexpr Command kGetBootOptions{0x00, 0x09, "Get System Boot Options",
-                                         Privilege::operate};
+inline constexpr Command kSetBootOptions{0x00, 0x08, "Set System Boot Options", Privilege::operate};
+inline constexpr Command kGetBootOptions{0x00, 0x09, "Get System Boot Options", Privilege::operate};
 
 // Sensor/Event (04h).
 inline constexpr Command kGetDeviceSdr{0x04, 0x21, "Get Device SDR"};
@@ -22,8 +20,8 @@ inline constexpr Command kGetSensorReading{0x04, 0x2d, "Get Sensor Reading"};
 inline constexpr Command kGetDeviceId{0x06, 0x01, "Get Device ID"};
 inline constexpr Command kColdReset{0x06, 0x02, "Cold Reset", Privilege::admin};
 inline constexpr Command kGetSystemGuid{0x06, 0x37, "Get System GUID"};
-inline constexpr Command kGetAuthenticationCapabilities{
-    0x06, 0x38, "Get Channel Authentication Capabilities"};
+inline constexpr Command kGetAuthenticationCapabilities{0x06, 0x38,
+                                                        "Get Channel Authentication Capabilities"};
 inline constexpr Command kSetSessionPrivilege{0x06, 0x3b, "Set Session Privilege Level"};
 inline constexpr Command kCloseSession{0x06, 0x3c, "Close Session"};
 inline constexpr Command kGetChannelAccess{0x06, 0x41, "Get Channel Access"};

@@ -37,8 +37,7 @@ class SolConsole final : public Console, public Listener {
       if (stream_.has_text()) continue;
       const bool stopped = co_await cancelled();
       if (stopped) co_return Error{Code::kCancelled, client_->node() + ": stopped"};
-      if (!woken)
-        co_return Error{Code::kTimeout, client_->node() + ": the console says nothing"};
+      if (!woken) co_return Error{Code::kTimeout, client_->node() + ": the console says nothing"};
     }
   }
 

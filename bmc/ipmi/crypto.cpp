@@ -46,9 +46,8 @@ CipherContext cipher(const Block& key, int encrypting) {
 
 void run(EVP_CIPHER_CTX* context, const Block& iv, std::uint8_t* data, std::size_t count) {
   int done = 0;
-  const bool fine =
-      EVP_CipherInit_ex2(context, nullptr, nullptr, iv.data(), -1, nullptr) == 1 &&
-      EVP_CipherUpdate(context, data, &done, data, static_cast<int>(count)) == 1;
+  const bool fine = EVP_CipherInit_ex2(context, nullptr, nullptr, iv.data(), -1, nullptr) == 1 &&
+                    EVP_CipherUpdate(context, data, &done, data, static_cast<int>(count)) == 1;
   need(fine && static_cast<std::size_t>(done) == count, "AES");
 }
 
@@ -63,10 +62,9 @@ Mac::Mac(Hash hash, View key) : context_{std::make_unique<Context>()} {
   context_->handle.reset(EVP_MAC_CTX_new(hmac()));
   context_->size = size_of(hash);
   char sha1[] = "SHA1", sha256[] = "SHA256";
-  const OSSL_PARAM parameters[]{
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash == Hash::sha1 ? sha1 : sha256,
-                                       0),
-      OSSL_PARAM_construct_end()};
+  const OSSL_PARAM parameters[]{OSSL_PARAM_construct_utf8_string(
+                                    OSSL_MAC_PARAM_DIGEST, hash == Hash::sha1 ? sha1 : sha256, 0),
+                                OSSL_PARAM_construct_end()};
   // A key without bytes is a key (an empty password), and a null pointer is none.
   const std::uint8_t none = 0;
   const auto* bytes = key.empty() ? &none : key.data();
@@ -106,8 +104,7 @@ void Aes::decrypt(const Block& iv, std::uint8_t* data, std::size_t count) {
 }
 
 bool same_secret(View left, View right) {
-  return left.size() == right.size() &&
-         CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+  return left.size() == right.size() && CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
 Block random_block() {

@@ -24,8 +24,8 @@ struct Step {
 
 std::string sensor_of(const SelRecord& record, const Repository& repository) {
   for (const auto& sensor : repository.sensors) {
-    const bool owner = sensor.owner == record.generator &&
-                       sensor.unit_number == record.generator_unit;
+    const bool owner =
+        sensor.owner == record.generator && sensor.unit_number == record.generator_unit;
     // What BIOS and OS report by a software ID is often about the BMC's own sensors.
     const bool software = (record.generator & 1) != 0 && sensor.type == record.sensor_type;
     const int at = record.sensor - sensor.number;
@@ -95,22 +95,20 @@ Task<Result<SelClock>> read_clock(Client& client, Deadline deadline) {
 
 LogEntry entry_of(const SelRecord& record, const Repository& repository,
                   std::chrono::minutes east) {
-  LogEntry entry{.id = std::to_string(record.id),
-                 .severity = severity_of(record),
-                 .message = text_of(record)};
+  LogEntry entry{
+      .id = std::to_string(record.id), .severity = severity_of(record), .message = text_of(record)};
   if (record.time && !record.before_clock_was_set)
     entry.time = Seconds{std::chrono::seconds{*record.time} - east};
   if (record.time && record.before_clock_was_set)
-    entry.message += " (" + std::to_string(*record.time) +
-                     " s after the BMC started, its clock not yet set)";
+    entry.message +=
+        " (" + std::to_string(*record.time) + " s after the BMC started, its clock not yet set)";
   if (record.is_event()) entry.sensor = sensor_of(record, repository);
   entry.source = "ipmi:sel/" + hex(record.id, 4);
   return entry;
 }
 
 Task<Result<EventLog>> read_log(Client& client, const Repository& repository,
-                                std::optional<Seconds> since, std::size_t most,
-                                Deadline deadline) {
+                                std::optional<Seconds> since, std::size_t most, Deadline deadline) {
   CO_TRY(const Bytes told, co_await client.ask(kGetSel, {}, deadline));
   Reader reader{told};
   reader.u8();
@@ -140,7 +138,8 @@ Task<Result<EventLog>> read_log(Client& client, const Repository& repository,
     }
     id = step.next;
   }
-  log.entries.assign(std::make_move_iterator(newest.begin()), std::make_move_iterator(newest.end()));
+  log.entries.assign(std::make_move_iterator(newest.begin()),
+                     std::make_move_iterator(newest.end()));
   co_return log;
 }
 

@@ -18,12 +18,10 @@ Task<Result<SelClock>> read_clock(Client& client, Deadline deadline);
 /// The newest `most` entries that are not older than `since`, oldest first. Names sensors by
 /// `repository`. Errors: as Client::ask; kMalformed where it leads in a circle.
 Task<Result<EventLog>> read_log(Client& client, const Repository& repository,
-                                std::optional<Seconds> since, std::size_t most,
-                                Deadline deadline);
+                                std::optional<Seconds> since, std::size_t most, Deadline deadline);
 
 /// One record as a line of the log.
-LogEntry entry_of(const SelRecord& record, const Repository& repository,
-                  std::chrono::minutes east);
+LogEntry entry_of(const SelRecord& record, const Repository& repository, std::chrono::minutes east);
 
 /// Returns when the erasure is done. Errors: as Client::ask; kTimeout. Source: 31.9.
 Task<Result<void>> clear_log(Client& client, Deadline deadline);

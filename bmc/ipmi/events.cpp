@@ -12,12 +12,12 @@ namespace {
 using Words = std::span<const char* const>;
 
 constexpr const char* kThreshold[]{
-    "~Lower Non-critical - going low",     "~Lower Non-critical - going high",
-    "!Lower Critical - going low",         "!Lower Critical - going high",
-    "!Lower Non-recoverable - going low",  "!Lower Non-recoverable - going high",
-    "~Upper Non-critical - going low",     "~Upper Non-critical - going high",
-    "!Upper Critical - going low",         "!Upper Critical - going high",
-    "!Upper Non-recoverable - going low",  "!Upper Non-recoverable - going high"};
+    "~Lower Non-critical - going low",    "~Lower Non-critical - going high",
+    "!Lower Critical - going low",        "!Lower Critical - going high",
+    "!Lower Non-recoverable - going low", "!Lower Non-recoverable - going high",
+    "~Upper Non-critical - going low",    "~Upper Non-critical - going high",
+    "!Upper Critical - going low",        "!Upper Critical - going high",
+    "!Upper Non-recoverable - going low", "!Upper Non-recoverable - going high"};
 constexpr const char* kUsage[]{"Transition to Idle", "Transition to Active", "Transition to Busy"};
 constexpr const char* kState[]{"State Deasserted", "State Asserted"};
 constexpr const char* kPredictive[]{"Predictive Failure deasserted",
@@ -36,30 +36,30 @@ constexpr const char* kSeverity[]{"Transition to OK",
 constexpr const char* kPresence[]{"Device Removed / Device Absent",
                                   "Device Inserted / Device Present"};
 constexpr const char* kEnabled[]{"Device Disabled", "Device Enabled"};
-constexpr const char* kAvailability[]{"Transition to Running",  "Transition to In Test",
-                                      "Transition to Power Off", "Transition to On Line",
-                                      "Transition to Off Line",  "Transition to Off Duty",
-                                      "~Transition to Degraded", "Transition to Power Save",
-                                      "~Install Error"};
-constexpr const char* kRedundancy[]{"Fully Redundant",
-                                    "~Redundancy Lost",
-                                    "~Redundancy Degraded",
-                                    "~Non-redundant: Sufficient Resources from Redundant",
-                                    "~Non-redundant: Sufficient Resources from Insufficient Resources",
-                                    "!Non-redundant: Insufficient Resources",
-                                    "~Redundancy Degraded from Fully Redundant",
-                                    "~Redundancy Degraded from Non-redundant"};
+constexpr const char* kAvailability[]{
+    "Transition to Running",   "Transition to In Test",    "Transition to Power Off",
+    "Transition to On Line",   "Transition to Off Line",   "Transition to Off Duty",
+    "~Transition to Degraded", "Transition to Power Save", "~Install Error"};
+constexpr const char* kRedundancy[]{
+    "Fully Redundant",
+    "~Redundancy Lost",
+    "~Redundancy Degraded",
+    "~Non-redundant: Sufficient Resources from Redundant",
+    "~Non-redundant: Sufficient Resources from Insufficient Resources",
+    "!Non-redundant: Insufficient Resources",
+    "~Redundancy Degraded from Fully Redundant",
+    "~Redundancy Degraded from Non-redundant"};
 constexpr const char* kPowerState[]{"D0 Power State", "D1 Power State", "D2 Power State",
                                     "D3 Power State"};
 
 constexpr std::array<Words, 13> kGeneric{
-    Words{},    kThreshold, kUsage,    kState,   kPredictive,   kLimit,      kPerformance,
-    kSeverity,  kPresence,  kEnabled,  kAvailability, kRedundancy, kPowerState};
+    Words{},   kThreshold, kUsage,   kState,        kPredictive, kLimit,     kPerformance,
+    kSeverity, kPresence,  kEnabled, kAvailability, kRedundancy, kPowerState};
 
-constexpr const char* kIntrusion[]{"~General Chassis Intrusion", "~Drive Bay intrusion",
-                                   "~I/O Card area intrusion",   "~Processor area intrusion",
-                                   "~LAN Leash Lost",            "~Unauthorized dock",
-                                   "~FAN area intrusion"};
+constexpr const char* kIntrusion[]{
+    "~General Chassis Intrusion", "~Drive Bay intrusion", "~I/O Card area intrusion",
+    "~Processor area intrusion",  "~LAN Leash Lost",      "~Unauthorized dock",
+    "~FAN area intrusion"};
 constexpr const char* kViolation[]{"~Front Panel Lockout violation attempted",
                                    "~Pre-boot Password Violation - user password",
                                    "~Pre-boot Password Violation - setup password",
@@ -124,8 +124,10 @@ constexpr const char* kLogging[]{"~Correctable Memory Error Logging Disabled",
                                  "~SEL Full",
                                  "~SEL Almost Full",
                                  "~Correctable Machine Check Error Logging Disabled"};
-constexpr const char* kWatchdog1[]{"!BIOS Watchdog Reset", "!OS Watchdog Reset",
-                                   "!OS Watchdog Shut Down", "!OS Watchdog Power Down",
+constexpr const char* kWatchdog1[]{"!BIOS Watchdog Reset",
+                                   "!OS Watchdog Reset",
+                                   "!OS Watchdog Shut Down",
+                                   "!OS Watchdog Power Down",
                                    "!OS Watchdog Power Cycle",
                                    "!OS Watchdog NMI / Diagnostic Interrupt",
                                    "~OS Watchdog Expired, status only",
@@ -236,10 +238,14 @@ constexpr const char* kVersion[]{"Hardware change detected",
                                  "~Invalid or unsupported firmware or software version",
                                  "Hardware change was successful",
                                  "Firmware or software change was successful"};
-constexpr const char* kFruState[]{"FRU Not Installed",          "FRU Inactive",
-                                  "FRU Activation Requested",   "FRU Activation In Progress",
-                                  "FRU Active",                 "FRU Deactivation Requested",
-                                  "FRU Deactivation In Progress", "~FRU Communication Lost"};
+constexpr const char* kFruState[]{"FRU Not Installed",
+                                  "FRU Inactive",
+                                  "FRU Activation Requested",
+                                  "FRU Activation In Progress",
+                                  "FRU Active",
+                                  "FRU Deactivation Requested",
+                                  "FRU Deactivation In Progress",
+                                  "~FRU Communication Lost"};
 
 struct Kind {
   const char* name;
@@ -306,8 +312,7 @@ std::string sensor_type_name(std::uint8_t type) {
   return (type >= 0xc0 ? "OEM sensor " : "sensor type ") + hex(type, 2);
 }
 
-std::optional<State> state_of(std::uint8_t reading, std::uint8_t sensor_type,
-                              std::uint8_t offset) {
+std::optional<State> state_of(std::uint8_t reading, std::uint8_t sensor_type, std::uint8_t offset) {
   const auto states = states_of(reading, sensor_type);
   if (offset >= states.size()) return std::nullopt;
   const std::string_view words = states[offset];

@@ -2,11 +2,14 @@
 
 #include <array>
 
+#include "bmc/ipmi/commands.h"
+
 namespace cupel::bmc::ipmi {
 namespace {
 
 constexpr std::uint8_t kByNameAlone = 0x10;  // 13.20: look the user up without the privilege
 constexpr std::uint8_t kBadCheckValue = 0x0f;
+constexpr int kTriesInTheMiddle = 2;
 
 struct Status {
   Code code;
@@ -90,11 +93,23 @@ Action Handshake::again() {
 
 Action Handshake::on_timeout() {
   if (step_ == Step::over) return Done{};
-  if (patience_.exhausted())
-    return fail({Code::kTimeout, "no answer to any of " + std::to_string(Patience::kTries) +
-                                     " datagrams"});
+  const bool in_the_middle = step_ != Step::open && patience_.tries() == kTriesInTheMiddle;
+  if (patience_.exhausted() || in_the_middle) return give_up();
   if (step_ == Step::rakp1) resent_rakp1_ = true;
   return again();
+}
+
+Action Handshake::give_up() {
+  stuck_ = step_ != Step::open;
+  if (step_ == Step::rakp3) {
+    // If it was RAKP 4 that was lost, there is a session by now that nobody will use.
+    Session session{login_.suite, login_.session, theirs_, key_};
+    const auto id = numbers(theirs_, 0);
+    parting_ =
+        session.seal(PayloadType::ipmi, request_message(kCloseSession, 0, View{id}.first(4)));
+  }
+  return fail(
+      {Code::kTimeout, "no answer to any of " + std::to_string(patience_.tries()) + " datagrams"});
 }
 
 Action Handshake::fail(Error error) {

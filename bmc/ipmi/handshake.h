@@ -41,8 +41,11 @@ class Handshake final : public Conversation {
   /// It was refused because of the privilege alone: a lower one may be granted.
   bool refused_role() const { return refused_role_; }
 
-  /// To be sent once where the BMC did not prove that it knows the password, so that it forgets the
-  /// session at once; empty otherwise.
+  /// It stuck in the middle: a BMC answers what it has answered once not always again. To be begun
+  /// anew, with another session.
+  bool stuck() const { return stuck_; }
+
+  /// To be sent once, so that the BMC forgets the session at once; empty where there is no need.
   const Bytes& parting() const { return parting_; }
 
  private:
@@ -50,6 +53,7 @@ class Handshake final : public Conversation {
 
   Action ask(Step step);
   Action again();
+  Action give_up();
   Action fail(Error error);
   Action refuse(std::uint8_t status);
   Bytes question() const;
@@ -67,6 +71,7 @@ class Handshake final : public Conversation {
   Patience patience_{};
   bool resent_rakp1_ = false;
   bool refused_role_ = false;
+  bool stuck_ = false;
   std::uint32_t theirs_ = 0;  // the BMC's id for the session
   Bytes their_random_{}, their_guid_{};
   Bytes key_{};  // session integrity key

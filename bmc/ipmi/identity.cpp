@@ -22,11 +22,11 @@ struct Vendor {
 
 /// Source: IANA, Private Enterprise Numbers.
 constexpr std::array kVendors{
-    Vendor{11, "HPE"},          Vendor{343, "Intel"},       Vendor{674, "Dell"},
-    Vendor{2623, "ASUS"},       Vendor{5703, "NVIDIA"},     Vendor{6569, "Inventec"},
-    Vendor{7244, "Quanta"},     Vendor{10876, "Supermicro"}, Vendor{15370, "GIGABYTE"},
-    Vendor{19046, "Lenovo"},    Vendor{20301, "Lenovo"},    Vendor{20974, "AMI"},
-    Vendor{40092, "Wiwynn"},    Vendor{47196, "HPE"},       Vendor{49622, "ASRock Rack"},
+    Vendor{11, "HPE"},       Vendor{343, "Intel"},        Vendor{674, "Dell"},
+    Vendor{2623, "ASUS"},    Vendor{5703, "NVIDIA"},      Vendor{6569, "Inventec"},
+    Vendor{7244, "Quanta"},  Vendor{10876, "Supermicro"}, Vendor{15370, "GIGABYTE"},
+    Vendor{19046, "Lenovo"}, Vendor{20301, "Lenovo"},     Vendor{20974, "AMI"},
+    Vendor{40092, "Wiwynn"}, Vendor{47196, "HPE"},        Vendor{49622, "ASRock Rack"},
     Vendor{49871, "OpenBMC"}};
 
 /// A fact that costs nothing but itself; where nobody answers, asking on is of no use.
@@ -214,8 +214,7 @@ Task<Result<Found>> identify(Client& client, Deadline deadline) {
   co_return found;
 }
 
-Task<Result<Observed>> take_stock(Client& client, const Repository& repository,
-                                  Deadline deadline) {
+Task<Result<Observed>> take_stock(Client& client, const Repository& repository, Deadline deadline) {
   const int requests = client.requests();
   const auto bytes = client.bytes();
   CO_TRY(Found found, co_await identify(client, deadline));

@@ -33,7 +33,6 @@ struct Found {
 Task<Result<Found>> identify(Client& client, Deadline deadline);
 
 /// Identity, power, the system, the BMC and every FRU that says what it is.
-Task<Result<Observed>> take_stock(Client& client, const Repository& repository,
-                                  Deadline deadline);
+Task<Result<Observed>> take_stock(Client& client, const Repository& repository, Deadline deadline);
 
 }  // namespace cupel::bmc::ipmi

@@ -127,7 +127,8 @@ class IpmiBmc final : public Bmc {
     BmcClock clock{.time = Seconds{std::chrono::seconds{told.seconds} - told.east}};
     clock.ahead = clock.time - now;
     clock.told = std::to_string(told.seconds);
-    if (told.east.count() != 0) clock.told += ", " + std::to_string(told.east.count()) + " min east";
+    if (told.east.count() != 0)
+      clock.told += ", " + std::to_string(told.east.count()) + " min east";
     clock.by = Protocol::ipmi;
     co_return clock;
   }

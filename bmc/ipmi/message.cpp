@@ -45,8 +45,7 @@ constexpr std::array kMeanings{
 
 }  // namespace
 
-Bytes request_message(const Command& command, std::uint8_t sequence, View data,
-                      std::uint8_t unit) {
+Bytes request_message(const Command& command, std::uint8_t sequence, View data, std::uint8_t unit) {
   Bytes bytes;
   bytes.reserve(data.size() + 7);
   bytes.push_back(kBmc);
@@ -76,9 +75,8 @@ Error error_of(const Command& command, std::uint8_t completion) {
   const auto number = " (" + hex(completion, 2) + ")";
   if (found != kMeanings.end())
     return Error{found->code, std::string{command.name} + ": " + found->words + number};
-  return Error{Code::kFailed,
-               std::string{command.name} + ": completion code of its own or of the vendor's" +
-                   number};
+  return Error{Code::kFailed, std::string{command.name} +
+                                  ": completion code of its own or of the vendor's" + number};
 }
 
 }  // namespace cupel::bmc::ipmi

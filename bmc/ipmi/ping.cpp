@@ -45,8 +45,7 @@ Action Presences::on_datagram(View datagram) {
   }
   const auto message = parse_plain_message(datagram);
   if (!message) return Wait{};
-  const auto reply =
-      parse_reply(message.assume_value(), kGetAuthenticationCapabilities, tag_ & 63);
+  const auto reply = parse_reply(message.assume_value(), kGetAuthenticationCapabilities, tag_ & 63);
   if (!reply) return Wait{};
   over_ = true;
   presence_.ipmi = true;
@@ -66,8 +65,7 @@ Result<Presence> Presences::outcome() const {
   return presence_;
 }
 
-Task<Result<Presence>> ping(Transport& transport, inventory::Endpoint endpoint,
-                            Deadline deadline) {
+Task<Result<Presence>> ping(Transport& transport, inventory::Endpoint endpoint, Deadline deadline) {
   auto found = co_await transport.resolve(endpoint, deadline);
   CO_TRY(const Address address, within(to_string(endpoint), std::move(found)));
   // 255 would mean that no answer is wanted (ASF 2.0, 3.2.2.3).

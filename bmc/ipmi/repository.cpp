@@ -8,8 +8,8 @@ namespace cupel::bmc::ipmi {
 namespace {
 
 constexpr std::uint16_t kLast = 0xffff;
-constexpr std::uint8_t kWhole = 0xff;   // as many bytes as there are
-constexpr std::uint8_t kPiece = 16;     // that every BMC can return
+constexpr std::uint8_t kWhole = 0xff;  // as many bytes as there are
+constexpr std::uint8_t kPiece = 16;    // that every BMC can return
 constexpr std::uint8_t kSmallest = 4;
 constexpr int kMostReservations = 8;
 constexpr std::uint8_t kReservationLost = 0xc5;

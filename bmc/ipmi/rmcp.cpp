@@ -3,13 +3,13 @@
 namespace cupel::bmc::ipmi {
 namespace {
 
-constexpr std::uint8_t kVersion = 0x06;       // RMCP 1.0, as ASF 2.0 has it
-constexpr std::uint8_t kNoAck = 0xff;         // sequence number: no RMCP acknowledge wanted
+constexpr std::uint8_t kVersion = 0x06;  // RMCP 1.0, as ASF 2.0 has it
+constexpr std::uint8_t kNoAck = 0xff;    // sequence number: no RMCP acknowledge wanted
 constexpr std::uint8_t kClassAsf = 0x06;
 constexpr std::uint8_t kClassIpmi = 0x07;
-constexpr std::uint8_t kFormatPlus = 0x06;    // authentication type of RMCP+
+constexpr std::uint8_t kFormatPlus = 0x06;  // authentication type of RMCP+
 constexpr std::uint32_t kAsfEnterprise = 4542;
-constexpr std::size_t kBeforeSigned = 4;      // the RMCP header itself is not signed
+constexpr std::size_t kBeforeSigned = 4;  // the RMCP header itself is not signed
 
 Error malformed(const char* what) { return Error{Code::kMalformed, what}; }
 
@@ -52,8 +52,8 @@ Bytes packet_header(PayloadType type, bool secured, std::uint32_t session, std::
   Bytes bytes;
   bytes.reserve(payload_size + 64);
   const auto flags = secured ? 0xc0 : 0x00;
-  for (const int each : {+kVersion, 0, +kNoAck, +kClassIpmi, +kFormatPlus,
-                         flags | static_cast<int>(type)})
+  for (const int each :
+       {+kVersion, 0, +kNoAck, +kClassIpmi, +kFormatPlus, flags | static_cast<int>(type)})
     bytes.push_back(static_cast<std::uint8_t>(each));
   put32(bytes, session);
   put32(bytes, sequence);

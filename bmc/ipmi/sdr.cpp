@@ -68,8 +68,12 @@ Thresholds thresholds_of(View six, std::uint8_t readable) {
     return (readable >> bit & 1) != 0 ? std::optional{six[at]} : std::nullopt;
   };
   // The record goes from the highest to the lowest.
-  return {.lower_warn = one(5, 0), .lower_critical = one(4, 1), .lower_dead = one(3, 2),
-          .upper_warn = one(2, 3), .upper_critical = one(1, 4), .upper_dead = one(0, 5)};
+  return {.lower_warn = one(5, 0),
+          .lower_critical = one(4, 1),
+          .lower_dead = one(3, 2),
+          .upper_warn = one(2, 3),
+          .upper_critical = one(1, 4),
+          .upper_dead = one(0, 5)};
 }
 
 void read_name(Reader& reader, SensorRecord& sensor) {

@@ -46,7 +46,7 @@ struct Thresholds {
 /// A full, compact or event-only record; the last two have no formula.
 struct SensorRecord {
   std::uint16_t id = 0;
-  std::uint8_t owner = 0;  // IPMB address, or software ID: bit 0 is set
+  std::uint8_t owner = 0;        // IPMB address, or software ID: bit 0 is set
   std::uint8_t unit_number = 0;  // LUN of the owner
   std::uint8_t number = 0;
   std::uint8_t entity = 0, instance = 0;

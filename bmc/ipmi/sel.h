@@ -12,9 +12,9 @@ namespace cupel::bmc::ipmi {
 
 struct SelRecord {
   std::uint16_t id = 0;
-  std::uint8_t type = 0;               // 02h event, C0h to DFh OEM with time, E0h and up without
+  std::uint8_t type = 0;                // 02h event, C0h to DFh OEM with time, E0h and up without
   std::optional<std::uint32_t> time{};  // seconds since 1970 by the BMC's clock
-  bool before_clock_was_set = false;   // `time` counts from the BMC's start (32.1)
+  bool before_clock_was_set = false;    // `time` counts from the BMC's start (32.1)
   // Of an event:
   std::uint8_t generator = 0;  // IPMB address, or software ID: bit 0 is set
   std::uint8_t generator_unit = 0;

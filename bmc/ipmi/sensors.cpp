@@ -182,8 +182,12 @@ Thresholds parse_thresholds(View told) {
     return (told[0] >> bit & 1) != 0 ? std::optional{told[1 + static_cast<std::size_t>(bit)]}
                                      : std::nullopt;
   };
-  return {.lower_warn = one(0), .lower_critical = one(1), .lower_dead = one(2),
-          .upper_warn = one(3), .upper_critical = one(4), .upper_dead = one(5)};
+  return {.lower_warn = one(0),
+          .lower_critical = one(1),
+          .lower_dead = one(2),
+          .upper_warn = one(3),
+          .upper_critical = one(4),
+          .upper_dead = one(5)};
 }
 
 Sensor understood(const SensorRecord& record, View reading, const Thresholds& thresholds) {
@@ -213,9 +217,9 @@ Task<Result<Sensors>> read_sensors(Client& client, const Repository& repository,
   for (const auto& record : repository.sensors) {
     if (!record.readable) continue;
     if (record.owner != kOfTheBmc) {
-      all.unknown.push_back({"sensor " + record.name, "ipmi:sdr/" + hex(record.id, 4),
-                             "belongs to the controller at " + hex(record.owner, 2) +
-                                 ", which is not asked"});
+      all.unknown.push_back(
+          {"sensor " + record.name, "ipmi:sdr/" + hex(record.id, 4),
+           "belongs to the controller at " + hex(record.owner, 2) + ", which is not asked"});
       continue;
     }
     for (int i = 0; i < record.share; ++i) {

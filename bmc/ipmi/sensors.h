@@ -9,8 +9,7 @@ namespace cupel::bmc::ipmi {
 /// all the same; one behind another controller, or with a formula that is the vendor's own, is
 /// unknown. Errors: kTimeout, kUnreachable, kCancelled, kRefused: the rest is not asked.
 /// Source: IPMI 2.0, 35.9, 35.14.
-Task<Result<Sensors>> read_sensors(Client& client, const Repository& repository,
-                                   Deadline deadline);
+Task<Result<Sensors>> read_sensors(Client& client, const Repository& repository, Deadline deadline);
 
 /// Get Sensor Reading's answer for one sensor. Pure; `thresholds` as the sensor has them now.
 /// Nothing in `value` and `state` where the BMC says that there is none.

@@ -1,12 +1,11 @@
 #include "bmc/ipmi/socket.h"
 
-#include <boost/asio/ip/v6_only.hpp>
-
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <boost/asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <cstring>
 

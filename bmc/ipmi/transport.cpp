@@ -31,10 +31,10 @@ Result<std::shared_ptr<Transport::Socket>> Transport::socket_for(const Address& 
   const bool v6 = address.address().is_v6();
   auto& socket = v6 ? v6_ : v4_;
   if (socket) return socket;
-  TRY(auto udp, UdpSocket::open(
-                    executor_, v6,
-                    [this](const Address& from, View datagram) { heard(from, datagram); },
-                    [this](const Address& whom, const Error& error) { lost(whom, error); }));
+  TRY(auto udp,
+      UdpSocket::open(
+          executor_, v6, [this](const Address& from, View datagram) { heard(from, datagram); },
+          [this](const Address& whom, const Error& error) { lost(whom, error); }));
   socket = std::make_shared<Socket>(Socket{std::move(udp)});
   return socket;
 }

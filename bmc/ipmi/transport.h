@@ -50,8 +50,8 @@ class Transport {
   Task<Result<void>> perform(Address address, Conversation& conversation, Deadline deadline,
                              Ticks grace = Ticks{0});
 
-  /// A number is taken as it is; a name is looked up. Errors: kUnreachable (no such name); kTimeout;
-  /// kCancelled.
+  /// A number is taken as it is; a name is looked up. Errors: kUnreachable (no such name);
+  /// kTimeout; kCancelled.
   Task<Result<Address>> resolve(inventory::Endpoint endpoint, Deadline deadline);
 
   /// One datagram. What finds no room is lost, as on any network. Errors: kUnreachable.

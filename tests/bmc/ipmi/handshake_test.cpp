@@ -91,9 +91,9 @@ TEST(Handshake, OpensWhatIpmiSimSealed) {
   auto session = handshake.outcome();
   ASSERT_TRUE(session);
 
-  const auto opened = session.assume_value().open(
-      from_hex("0600ff0706c0a4a3a2a001000000200053e60f1565d7e9560bf832902d7c376b6db6d0f4b5587fca306b"
-               "06f932e3ad09ffff0207c48df9627f165df47cc169e5"));
+  const auto opened = session.assume_value().open(from_hex(
+      "0600ff0706c0a4a3a2a001000000200053e60f1565d7e9560bf832902d7c376b6db6d0f4b5587fca306b"
+      "06f932e3ad09ffff0207c48df9627f165df47cc169e5"));
 
   ASSERT_TRUE(opened);
   // Set Session Privilege Level, rqSeq 1: the session is an administrator's.
@@ -108,24 +108,25 @@ TEST(Handshake, WithSuite17FollowsTheStandardsOwnFormulas) {
   Handshake handshake{with_suite_17()};
 
   handshake.start();
-  handshake.on_datagram(
-      from_hex("0600ff0706110000000000000000240007000400443322118877665500000008030000000100000804000"
-               "0000200000801000000"));
-  const auto rakp3 = sent(handshake.on_datagram(
-      from_hex("0600ff070613000000000000000048000800000044332211a0a1a2a3a4a5a6a7a8a9aaabacadaeafc0c1c"
-               "2c3c4c5c6c7c8c9cacbcccdcecfaa26a8258c7a2873277a62b20caf4575308712e1b6d2bce8f0f26235"
-               "af862220")));
+  handshake.on_datagram(from_hex(
+      "0600ff0706110000000000000000240007000400443322118877665500000008030000000100000804000"
+      "0000200000801000000"));
+  const auto rakp3 = sent(handshake.on_datagram(from_hex(
+      "0600ff070613000000000000000048000800000044332211a0a1a2a3a4a5a6a7a8a9aaabacadaeafc0c1c"
+      "2c3c4c5c6c7c8c9cacbcccdcecfaa26a8258c7a2873277a62b20caf4575308712e1b6d2bce8f0f26235"
+      "af862220")));
   const auto end = handshake.on_datagram(
       from_hex("0600ff07061500000000000000001800090000004433221162dfa575f46f2140088859c39eb40dba"));
   auto session = handshake.outcome();
 
-  EXPECT_EQ(rakp3, from_hex("0600ff070614000000000000000028000900000088776655a4c10ce6193edcb7ad706e40"
-                            "c345e1b7bb35660d57a74e7b7f8d454ac756d99d"));
+  EXPECT_EQ(rakp3,
+            from_hex("0600ff070614000000000000000028000900000088776655a4c10ce6193edcb7ad706e40"
+                     "c345e1b7bb35660d57a74e7b7f8d454ac756d99d"));
   EXPECT_TRUE(is_done(end));
   ASSERT_TRUE(session);
-  const auto reply = session.assume_value().open(
-      from_hex("0600ff0706c044332211010000003000303132333435363738393a3b3c3d3e3f563b324a01160345aa35"
-               "04eb32f6410a62420df60508ceb426a6daac677800c3ffff02076fd4e9d39115be8f67c893268bd5434a"));
+  const auto reply = session.assume_value().open(from_hex(
+      "0600ff0706c044332211010000003000303132333435363738393a3b3c3d3e3f563b324a01160345aa35"
+      "04eb32f6410a62420df60508ceb426a6daac677800c3ffff02076fd4e9d39115be8f67c893268bd5434a"));
   ASSERT_TRUE(reply);
   const auto device = parse_reply(reply.assume_value().payload, kGetDeviceId, 1);
   ASSERT_TRUE(device);
@@ -145,7 +146,8 @@ TEST(Handshake, RefusesAWrongPasswordBeforeProvingAnything) {
   EXPECT_EQ(outcome.assume_error().code, Code::kRefused);
   EXPECT_THAT(outcome.assume_error().what, HasSubstr("RAKP Message 1"));
   // The BMC is told, with a status and without a code, so that it forgets the session.
-  EXPECT_EQ(handshake.parting(), from_hex("0600ff070614000000000000000008" "00020f000002000000"));
+  EXPECT_EQ(handshake.parting(), from_hex("0600ff070614000000000000000008"
+                                          "00020f000002000000"));
 }
 
 TEST(Handshake, KnowsWhatEachStatusMeans) {
@@ -200,7 +202,7 @@ TEST(Handshake, LeavesForeignLateAndCutDatagramsAside) {
   EXPECT_TRUE(waits(handshake.on_datagram({})));
   EXPECT_TRUE(waits(handshake.on_datagram(told(kOpenResponse, 9))));  // another tag
   EXPECT_TRUE(waits(handshake.on_datagram(with_byte(told(kOpenResponse, 0), 20, 1))));  // session
-  EXPECT_TRUE(waits(handshake.on_datagram(told(kRakp2, 0))));  // not yet
+  EXPECT_TRUE(waits(handshake.on_datagram(told(kRakp2, 0))));                           // not yet
   const auto whole = told(kOpenResponse, 0);
   EXPECT_TRUE(waits(handshake.on_datagram(View{whole}.first(whole.size() - 1))));
 
@@ -241,6 +243,24 @@ TEST(Handshake, AsksFiveTimesAndLongerEachTime) {
   EXPECT_THAT(waits_for, ::testing::ElementsAre(Ticks{1000}, Ticks{1500}, Ticks{2250}, Ticks{3375},
                                                 Ticks{5000}));
   EXPECT_EQ(handshake.outcome().assume_error().code, Code::kTimeout);
+}
+
+TEST(Handshake, IsBegunAnewWhereItStuckAndLeavesNoSessionBehind) {
+  Handshake handshake{as_ipmitool()};
+  handshake.start();
+  handshake.on_datagram(told(kOpenResponse, 0));
+  handshake.on_datagram(told(kRakp2, 1));
+
+  const auto again = handshake.on_timeout();
+  const auto end = handshake.on_timeout();
+
+  EXPECT_EQ(sent(again), told(kRakp3, 2));
+  EXPECT_TRUE(is_done(end));
+  EXPECT_TRUE(handshake.stuck());
+  const auto packet = parse_packet(handshake.parting());
+  ASSERT_TRUE(packet) << "Close Session, in the session that the BMC may have";
+  EXPECT_EQ(packet.assume_value().session, 2u);
+  EXPECT_TRUE(packet.assume_value().authenticated);
 }
 
 }  // namespace

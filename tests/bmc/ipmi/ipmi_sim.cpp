@@ -52,9 +52,37 @@ Bytes record(std::uint8_t id, std::uint8_t type, const Bytes& body) {
 Bytes full(std::uint8_t id, const Analog& sensor) {
   const bool limits = sensor.upper[0] != 0;
   const std::uint8_t mask = limits ? 0x38 : 0;
-  Bytes body{0x20, 0, sensor.number, 7, 1, 0x7f, 0x68, sensor.type, 1, 0, 0, 0, 0, mask, mask,
-             0, sensor.unit, 0, 0, sensor.m, 0, sensor.b, 0, 0, sensor.exponents, 7, 0, 0, 0,
-             0xff, 0};
+  Bytes body{0x20,
+             0,
+             sensor.number,
+             7,
+             1,
+             0x7f,
+             0x68,
+             sensor.type,
+             1,
+             0,
+             0,
+             0,
+             0,
+             mask,
+             mask,
+             0,
+             sensor.unit,
+             0,
+             0,
+             sensor.m,
+             0,
+             sensor.b,
+             0,
+             0,
+             sensor.exponents,
+             7,
+             0,
+             0,
+             0,
+             0xff,
+             0};
   put(body, sensor.upper);
   put(body, Bytes{0, 0, 0, 2, 2, 0, 0, 0});
   put_text(body, sensor.name);
@@ -62,8 +90,8 @@ Bytes full(std::uint8_t id, const Analog& sensor) {
 }
 
 Bytes power_supply_state(std::uint8_t id) {
-  Bytes body{0x20, 0, 3, 10, 1, 0x7f, 0x40, 8, 0x6f, 0xff, 0x7f, 0, 0, 0xff, 0x7f, 0xc0,
-             0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+  Bytes body{0x20, 0,    3,    10, 1, 0x7f, 0x40, 8, 0x6f, 0xff, 0x7f, 0, 0,
+             0xff, 0x7f, 0xc0, 0,  0, 1,    0,    0, 0,    0,    0,    0, 0};
   put_text(body, "PSU1 Status");
   return record(id, 0x02, body);
 }
@@ -95,8 +123,8 @@ Bytes fru(const Bytes& board, const Bytes& product) {
 std::string sensor_lines(int number, int type, int reading, const char* value) {
   const auto start = "0x20 0 " + std::to_string(number);
   const std::string all = reading == 1 ? "000111111000000" : "000000000001111";
-  return "sensor_add " + start + " " + std::to_string(type) + " " + std::to_string(reading) +
-         "\n" + (reading == 1 ? "sensor_set_value " : "sensor_set_bit ") + start + " " + value +
+  return "sensor_add " + start + " " + std::to_string(type) + " " + std::to_string(reading) + "\n" +
+         (reading == 1 ? "sensor_set_value " : "sensor_set_bit ") + start + " " + value +
          "\nsensor_set_event_support " + start + " enable " +
          (number == 5 ? "no-scanning" : "scanning") + " per-state " + all + " " + all + " " + all +
          " " + all + "\n";
@@ -111,24 +139,23 @@ std::string machine() {
   text += sensor_lines(2, 4, 1, "0x50 0") + sensor_lines(3, 8, 0x6f, "0 1 0") +
           sensor_lines(4, 2, 1, "0xf4 0") + sensor_lines(5, 1, 1, "0x20 0");
   const Bytes limits{0xa0, 0x90, 0x70};
-  for (const auto& each :
-       {full(1, {1, 1, 1, 1, "CPU0 Temp", 0, 0, limits}), full(2, {2, 4, 18, 100, "FAN1"}),
-        power_supply_state(3), full(4, {4, 2, 4, 5, "P12V", 1, 0xe0}), full(5, {5, 1, 1, 1, "Inlet"}),
-        locator(6, 0, 7, "Mainboard"), locator(7, 1, 10, "PSU1 FRU")})
+  for (const auto& each : {full(1, {1, 1, 1, 1, "CPU0 Temp", 0, 0, limits}),
+                           full(2, {2, 4, 18, 100, "FAN1"}), power_supply_state(3),
+                           full(4, {4, 2, 4, 5, "P12V", 1, 0xe0}), full(5, {5, 1, 1, 1, "Inlet"}),
+                           locator(6, 0, 7, "Mainboard"), locator(7, 1, 10, "PSU1 FRU")})
     text += "main_sdr_add 0x20" + in_words(each) + "\n";
-  const auto board = area({1, 0, 0, 0x10, 0x20, 0x30},
-                          {"Acme", "Board X", "BRD-0001", "BPN-1", ""});
+  const auto board =
+      area({1, 0, 0, 0x10, 0x20, 0x30}, {"Acme", "Board X", "BRD-0001", "BPN-1", ""});
   const auto product = area({1, 0, 0}, {"Acme", "GPU Server 9000", "GS9000", "1.0", "SN-4711"});
   const auto psu = area({1, 0, 0}, {"Delta", "PSU 3000", "DPS-3000", "A1", "PSU-SN-1"});
   int device = 0;
   for (const auto& each : {fru(board, product), fru({}, psu)})
-    text += "mc_add_fru_data 0x20 " + std::to_string(device++) + " " +
-            std::to_string(each.size()) + " data" + in_words(each) + "\n";
-  for (const auto* each :
-       {"0x02 0x10 0x20 0x30 0x61 0x20 0x00 0x04 0x01 0x01 0x01 0x59 0x91 0x90",
-        "0x02 0x11 0x20 0x30 0x61 0x20 0x00 0x04 0x08 0x03 0x6f 0xa1 0x00 0x00",
-        "0xc1 0x12 0x20 0x30 0x61 0x57 0x01 0x00 0x01 0x02 0x03 0x04 0x05 0x06",
-        "0xe0 1 2 3 4 5 6 7 8 9 10 11 12 13"})
+    text += "mc_add_fru_data 0x20 " + std::to_string(device++) + " " + std::to_string(each.size()) +
+            " data" + in_words(each) + "\n";
+  for (const auto* each : {"0x02 0x10 0x20 0x30 0x61 0x20 0x00 0x04 0x01 0x01 0x01 0x59 0x91 0x90",
+                           "0x02 0x11 0x20 0x30 0x61 0x20 0x00 0x04 0x08 0x03 0x6f 0xa1 0x00 0x00",
+                           "0xc1 0x12 0x20 0x30 0x61 0x57 0x01 0x00 0x01 0x02 0x03 0x04 0x05 0x06",
+                           "0xe0 1 2 3 4 5 6 7 8 9 10 11 12 13"})
     text += "sel_add 0x20 " + std::string{each} + "\n";
   return text + "mc_enable 0x20\n";
 }
@@ -228,9 +255,9 @@ std::string IpmiSim::calls() const { return whole(folder_ / "calls"); }
 
 testing::Ran IpmiSim::ipmitool(std::vector<std::string> command,
                                const std::string& password) const {
-  std::vector<std::string> argv{"ipmitool", "-I", "lanplus",     "-C", "3",
-                                "-H",       "127.0.0.1", "-p", std::to_string(port_),
-                                "-U",       kUser,       "-E"};
+  std::vector<std::string> argv{
+      "ipmitool", "-I",  "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", std::to_string(port_),
+      "-U",       kUser, "-E"};
   argv.insert(argv.end(), command.begin(), command.end());
   return testing::run(argv, {"IPMI_PASSWORD=" + password}, std::chrono::seconds{30});
 }

@@ -35,10 +35,8 @@ TEST(Sdr, ReadsAFullRecord) {
   EXPECT_EQ(sensor.id, 4);
   EXPECT_EQ(sensor.name, "P12V");
   EXPECT_EQ(sensor.unit.text(), "V");
-  EXPECT_EQ(sensor.formula, (Formula{.format = Format::from_zero,
-                                     .m = 5,
-                                     .b = 1,
-                                     .result_exponent = -2}));
+  EXPECT_EQ(sensor.formula,
+            (Formula{.format = Format::from_zero, .m = 5, .b = 1, .result_exponent = -2}));
   EXPECT_EQ(sensor.thresholds, (Thresholds{.lower_critical = 0xc8, .upper_critical = 0xfa}));
   EXPECT_THAT(sensor.formula(0xf4), Optional(DoubleNear(12.21, 1e-9)));
 }
@@ -58,8 +56,7 @@ TEST(Sdr, ReadsCompactEventOnlyAndFruRecords) {
       "0300 51 02 1e  20 00 03 0a 01 7f 40 08 6f  ff7f 0000 ff7f  c0 00 00 03 00 00 00 00 00 00 00"
       "c3 505355"));
   const auto event = parsed(from_hex("0900 51 03 0f  20 00 07 07 01 10 6f 01 00 00 00 c3 4e4d49"));
-  const auto fru = parse_sdr(
-      from_hex("0700 51 11 0e  20 01 80 00 00 10 00 0a 02 00 c3 505332"));
+  const auto fru = parse_sdr(from_hex("0700 51 11 0e  20 01 80 00 00 10 00 0a 02 00 c3 505332"));
 
   EXPECT_EQ(compact.name, "PSU");
   EXPECT_EQ(compact.share, 3);

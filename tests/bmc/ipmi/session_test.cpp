@@ -115,8 +115,7 @@ TEST(Exchange, FinishesWithItsOwnReplyOnly) {
   const auto request = std::get<Send>(exchange.start()).datagram;
   Pair other{kSuite3};
   Exchange earlier{&other.console, kGetDeviceId, 4, {}};
-  const auto late =
-      reply_to(other.bmc, std::get<Send>(earlier.start()).datagram, kGetDeviceId);
+  const auto late = reply_to(other.bmc, std::get<Send>(earlier.start()).datagram, kGetDeviceId);
   const auto reply = reply_to(pair.bmc, request, kGetDeviceId);
   ASSERT_EQ(late.size(), reply.size());
 
@@ -158,8 +157,8 @@ TEST(Message, NamesCommandAndCompletionCode) {
 
 TEST(Pong, TellsOfIpmi) {
   // ASF 2.0, 3.2.4.3: IANA number of ASF, OEM data, entities with IPMI, no interactions.
-  const auto pong = parse_pong(
-      from_hex("0600ff06 000011be 4042 0010 000011be 00000000 81 00 000000000000"));
+  const auto pong =
+      parse_pong(from_hex("0600ff06 000011be 4042 0010 000011be 00000000 81 00 000000000000"));
 
   ASSERT_TRUE(pong);
   EXPECT_EQ(pong.assume_value().tag, 0x42);

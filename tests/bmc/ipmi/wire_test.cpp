@@ -11,15 +11,13 @@ using ::testing::HasSubstr;
 
 class OverABadWire : public AgainstIpmiSim {
  protected:
-  std::unique_ptr<Bmc> open_over(const Wire& wire) {
-    return open_at(wire.endpoint(), "admin", 3);
-  }
+  std::unique_ptr<Bmc> open_over(const Wire& wire) { return open_at(wire.endpoint(), "admin", 3); }
 };
 
 TEST_F(OverABadWire, AsksAgainWhereADatagramIsLost) {
-  // The first of the handshake, one in its middle, and the first within the session; both ways.
+  // The first of all, RAKP 4 (which this BMC does not repeat), and a reply within the session.
   Wire wire{sim->endpoint(), [](bool to_bmc, int number, const Bytes& datagram) {
-              const bool lost = to_bmc ? number == 0 || number == 4 : number == 2;
+              const bool lost = to_bmc ? number == 0 : number == 2 || number == 6;
               return lost ? std::vector<Bytes>{} : std::vector<Bytes>{datagram};
             }};
   const auto one = open_over(wire);
@@ -32,8 +30,8 @@ TEST_F(OverABadWire, AsksAgainWhereADatagramIsLost) {
 }
 
 TEST_F(OverABadWire, TakesAnAnswerThatComesTwiceOnce) {
-  Wire wire{sim->endpoint(), [](bool, int, const Bytes& datagram) {
-              return std::vector<Bytes>{datagram, datagram};
+  Wire wire{sim->endpoint(), [](bool to_bmc, int, const Bytes& datagram) {
+              return to_bmc ? std::vector<Bytes>{datagram} : std::vector<Bytes>{datagram, datagram};
             }};
   const auto one = open_over(wire);
 
@@ -45,8 +43,9 @@ TEST_F(OverABadWire, TakesAnAnswerThatComesTwiceOnce) {
 }
 
 TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
-  Wire wire{sim->endpoint(), [](bool to_bmc, int, const Bytes& datagram) {
-              if (to_bmc) return std::vector<Bytes>{datagram};
+  constexpr int kHandshake = 3;  // what is in the clear, UDP's checksum alone protects
+  Wire wire{sim->endpoint(), [](bool to_bmc, int number, const Bytes& datagram) {
+              if (to_bmc || number < kHandshake) return std::vector<Bytes>{datagram};
               auto damaged = datagram;
               damaged[damaged.size() / 2] ^= 0x10;
               damaged.back() ^= 0x01;
@@ -138,8 +137,7 @@ TEST_F(WithTransport, SendsNothingThatCannotBe) {
   password.secret = std::string(21, 'x');
 
   const auto long_password = run(open_at(wire.endpoint())->power_state(soon()));
-  const auto long_name =
-      run(open_at(wire.endpoint(), std::string(17, 'a'))->power_state(soon()));
+  const auto long_name = run(open_at(wire.endpoint(), std::string(17, 'a'))->power_state(soon()));
   const auto suite = run(open_at(wire.endpoint(), "admin", 8)->power_state(soon()));
 
   EXPECT_EQ(long_password.assume_error().code, Code::kInvalid);
