@@ -1,6 +1,7 @@
 #include "bmc/ipmi/session.h"
 
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include "bmc/ipmi/commands.h"
 #include "bmc/ipmi/exchange.h"
@@ -77,6 +78,24 @@ TEST(Session, TakesNothingInTheClear) {
   bytes.push_back(0);
 
   EXPECT_FALSE(pair.bmc.open(bytes));
+}
+
+TEST(Session, TakesLessThan4KiBWhileItIsIdle) {
+  constexpr std::size_t kSessions = 200;
+  std::vector<Session> sessions;
+  sessions.reserve(kSessions);
+  Session first{kSuite17, kOurs, kTheirs, kKey};
+  const auto before = ::mallinfo2().uordblks;
+
+  for (std::size_t i = 0; i < kSessions; ++i) {
+    sessions.emplace_back(kSuite17, kOurs, kTheirs, kKey);
+    sessions.back().seal(PayloadType::ipmi, Bytes(100));
+  }
+  const auto each = (::mallinfo2().uordblks - before) / kSessions + sizeof(Session);
+
+  RecordProperty("bytes", static_cast<int>(each));
+  EXPECT_GT(each, sizeof(Session));
+  EXPECT_LT(each, 4096u);
 }
 
 TEST(Window, AcceptsWhatIsNewAndNear) {
