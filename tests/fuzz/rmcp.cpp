@@ -17,7 +17,7 @@ void shake_hands(View datagram) {
   handshake.on_datagram(datagram);
   // On to RAKP 2 with a sound answer, and the same bytes again.
   Bytes payload{0, 0, 4, 0, 1, 0, 0, 0, 2, 0, 0, 0};
-  for (const std::uint8_t kind : {0, 1, 2}) put(payload, Bytes{kind, 0, 0, 8, 1, 0, 0, 0});
+  for (std::uint8_t kind = 0; kind < 3; ++kind) put(payload, Bytes{kind, 0, 0, 8, 1, 0, 0, 0});
   handshake.on_datagram(without_session(PayloadType::open_session_response, payload));
   handshake.on_datagram(datagram);
   handshake.on_timeout();
