@@ -18,12 +18,13 @@ constexpr std::size_t kLeast = 16, kUsual = 128;
 
 class SolConsole final : public Console, public Listener {
  public:
-  SolConsole(std::unique_ptr<Client> client, std::size_t largest, asio::any_io_executor executor)
+  SolConsole(std::unique_ptr<Client> client, std::size_t largest,
+             const asio::any_io_executor& executor)
       : client_{std::move(client)},
         stream_{largest},
         reader_{executor},
         writer_{executor},
-        alive_{std::move(executor)} {
+        alive_{executor} {
     hearing_.emplace(client_->transport(), client_->address(), *this);
     keep_alive();
   }
