@@ -1,0 +1,193 @@
+#include "bmc/ipmi/client.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "bmc/ipmi/commands.h"
+
+namespace cupel::bmc::ipmi {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kLongestUser = 16;
+constexpr std::size_t kLongestPassword = 20;
+constexpr std::uint8_t kNodeBusy = 0xc0;
+constexpr std::uint8_t kInsufficientPrivilege = 0xd4;
+constexpr int kAskABusyNode = 3;
+constexpr int kMostStuck = 3;  // handshakes that got lost on the way
+
+}  // namespace
+
+Client::Client(Transport& transport, std::string node, inventory::IpmiAccess access,
+               std::string user, SecretSource password)
+    : transport_{transport},
+      node_{std::move(node)},
+      access_{std::move(access)},
+      user_{std::move(user)},
+      password_{std::move(password)} {}
+
+Client::~Client() = default;
+
+Error Client::refused_before() const {
+  return Error{Code::kRefused, node_ + ": the BMC refused user " + printable(user_) +
+                                   " with this password before; it is not asked again until they "
+                                   "change, so that it does not lock the account"};
+}
+
+Task<Result<Bytes>> Client::ask(const Command& command, Bytes data, Deadline deadline,
+                                std::uint8_t unit) {
+  for (int asked = 1;; ++asked) {
+    CO_TRY(Reply reply, co_await exchange(command, data, deadline, unit));
+    if (reply.completion == 0) co_return std::move(reply.data);
+    if (reply.completion != kNodeBusy || asked > kAskABusyNode)
+      co_return error_of(command, reply.completion).within(node_);
+    const auto pause = 100ms * (1 << asked);
+    CO_TRY(co_await pause_for(pause));
+  }
+}
+
+Task<Result<Reply>> Client::exchange(const Command& command, Bytes data, Deadline deadline,
+                                     std::uint8_t unit) {
+  CO_TRY(const redfish::Gate::Pass alone, co_await one_at_a_time_.enter(deadline));
+  CO_TRY(co_await ensure_session(deadline));
+  CO_TRY(co_await ensure_privilege(command, deadline));
+  auto reply = co_await send(command, data, unit, deadline);
+  const bool more_is_needed =
+      reply && reply.assume_value().completion == kInsufficientPrivilege && level_ < granted_;
+  if (!more_is_needed) co_return reply;
+  CO_TRY(co_await raise_privilege(deadline));
+  co_return co_await send(command, std::move(data), unit, deadline);
+}
+
+Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_t unit,
+                                 Deadline deadline) {
+  sequence_ = (sequence_ + 1) & 63;
+  ++requests_;
+  Exchange exchange{&*session_, command, sequence_, data, unit};
+  auto done = co_await transport_.perform(*address_, exchange, deadline);
+  auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).assume_error()};
+  used_ = Deadline::Clock::now();
+  if (reply) {
+    bytes_ += reply.assume_value().data.size();
+    co_return reply;
+  }
+  // A BMC that restarted knows nothing of this session, and says nothing.
+  const auto code = reply.assume_error().code;
+  if (code == Code::kTimeout || code == Code::kUnreachable) session_.reset();
+  co_return std::move(reply).assume_error().within(node_ + ": " + command.name);
+}
+
+Task<Result<void>> Client::ensure_session(Deadline deadline) {
+  if (session_ && Deadline::Clock::now() - used_ < kIdle) co_return ok();
+  session_.reset();
+  if (!address_) {
+    auto found = co_await transport_.resolve(access_.endpoint, deadline);
+    if (!found) co_return std::move(found).assume_error().within(node_);
+    address_ = found.assume_value();
+  }
+  Manners& manners = transport_.manners(*address_);
+  CO_TRY(const redfish::Gate::Pass alone, co_await manners.login.enter(deadline));
+  co_return co_await log_in(deadline);
+}
+
+Result<std::vector<Suite>> Client::suites() const {
+  const auto wanted = access_.cipher ? access_.cipher : transport_.manners(*address_).suite;
+  if (!wanted) return std::vector{kSuite17, kSuite3};
+  if (*wanted == 3) return std::vector{kSuite3};
+  if (*wanted == 17) return std::vector{kSuite17};
+  return Error{Code::kInvalid,
+               node_ + ": cipher suite " + std::to_string(*wanted) + ": Cupel speaks 3 and 17"};
+}
+
+Task<Result<void>> Client::log_in(Deadline deadline) {
+  if (user_.size() > kLongestUser)
+    co_return Error{Code::kInvalid, node_ + ": IPMI user names have at most 16 bytes"};
+  CO_TRY(const auto suites_to_try, suites());
+  auto secret = co_await password_();
+  if (!secret) co_return std::move(secret).assume_error().within(node_);
+  auto& password = secret.assume_value();
+  if (password.size() > kLongestPassword) {
+    wipe(password);
+    co_return Error{Code::kInvalid, node_ + ": IPMI passwords have at most 20 bytes"};
+  }
+  auto& manners = transport_.manners(*address_);
+  const auto digest = sha256_hex("cupel" + user_ + '\0' + password);
+  Result<void> done = refused_before();
+  if (manners.refused_credentials != digest) {
+    for (const auto& suite : suites_to_try) {
+      done = co_await log_in_with(suite, password, deadline);
+      if (done) manners.suite = suite.number;
+      if (done || done.assume_error().code != Code::kUnsupported) break;
+    }
+    if (!done && done.assume_error().code == Code::kRefused) manners.refused_credentials = digest;
+    done = within(node_ + ": log in as " + printable(user_), std::move(done));
+  }
+  wipe(password);
+  co_return done;
+}
+
+Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
+                                       Deadline deadline) {
+  int stuck = 0;
+  // A user who may not be an administrator may still be less than that.
+  auto privilege = Privilege::admin;
+  for (;;) {
+    Login login{.suite = suite, .user = user_, .password = password, .privilege = privilege};
+    login.session = transport_.fresh_session();
+    login.random = random_block();
+    login.tag = static_cast<std::uint8_t>(login.session << 2);
+    Handshake handshake{std::move(login)};
+    // What was begun is finished, so that its session is known and can be ended.
+    CO_TRY(co_await transport_.perform(*address_, handshake, deadline, kLogOutPatience));
+    auto session = handshake.outcome();
+    if (session) {
+      session_.emplace(std::move(session).assume_value());
+      granted_ = privilege;
+      level_ = Privilege::user;  // 22.18: every session begins as this
+      used_ = Deadline::Clock::now();
+      co_return ok();
+    }
+    if (!handshake.parting().empty()) (void)transport_.send(*address_, handshake.parting());
+    if (handshake.stuck() && ++stuck < kMostStuck) continue;
+    if (!handshake.refused_role() || privilege == Privilege::user)
+      co_return std::move(session).assume_error();
+    privilege = privilege == Privilege::admin ? Privilege::operate : Privilege::user;
+  }
+}
+
+Task<Result<void>> Client::ensure_privilege(const Command& command, Deadline deadline) {
+  if (command.least <= level_ || level_ == granted_) co_return ok();
+  co_return co_await raise_privilege(deadline);
+}
+
+Task<Result<void>> Client::raise_privilege(Deadline deadline) {
+  Bytes level{static_cast<std::uint8_t>(granted_)};
+  CO_TRY(const Reply reply, co_await send(kSetSessionPrivilege, std::move(level), 0, deadline));
+  if (reply.completion == 0) {
+    level_ = granted_;
+    co_return ok();
+  }
+  // 22.18: 80h, 81h: not for this user, or not on this channel. What it may do, it still may.
+  granted_ = level_;
+  co_return ok();
+}
+
+Task<void> Client::tell(const Command& command, Bytes data) {
+  const auto patience = Deadline::in(kLogOutPatience);
+  const auto alone = co_await one_at_a_time_.enter(patience);
+  if (!session_) co_return;
+  sequence_ = (sequence_ + 1) & 63;
+  Exchange exchange{&*session_, command, sequence_, data};
+  // Whatever comes back: there is nothing more that could be done about it.
+  (void)co_await transport_.perform(*address_, exchange, patience, kLogOutPatience);
+}
+
+Task<void> Client::log_out() {
+  if (!session_) co_return;
+  Bytes id;
+  put32(id, session_->theirs());
+  co_await tell(kCloseSession, std::move(id));
+  session_.reset();
+}
+
+}  // namespace cupel::bmc::ipmi

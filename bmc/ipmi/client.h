@@ -1,0 +1,82 @@
+#pragma once
+// One BMC's session as a caller sees it: a command and what came back. It knows nothing of power,
+// sensors or logs.
+#include "bmc/ipmi/exchange.h"
+#include "bmc/ipmi/handshake.h"
+#include "bmc/ipmi/transport.h"
+#include "bmc/secret_source.h"
+
+namespace cupel::bmc::ipmi {
+
+class Client {
+ public:
+  Client(Transport& transport, std::string node, inventory::IpmiAccess access, std::string user,
+         SecretSource password);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// What the BMC replied, whatever its completion code. Logs in first where there is no session,
+  /// and raises the privilege where the command needs more than the session has. One command at a
+  /// time, in the order of their callers. Cancel-safe.
+  /// Errors: kTimeout, kUnreachable, kCancelled; kRefused, at once and without any datagram where
+  /// these credentials were refused before; kUnsupported (no cipher suite in common); kInvalid (a
+  /// user name over 16 or a password over 20 bytes, a suite other than 3 and 17).
+  Task<Result<Reply>> exchange(const Command& command, Bytes data, Deadline deadline,
+                               std::uint8_t unit = 0);
+
+  /// The data that came back. Asks again a few times where the node is busy. Errors: as exchange(),
+  /// and error_of().
+  Task<Result<Bytes>> ask(const Command& command, Bytes data, Deadline deadline,
+                          std::uint8_t unit = 0);
+
+  /// Tells the BMC a last thing within an open session and takes whatever comes back, within
+  /// kLogOutPatience of its own; works in a cancelled coroutine. For clearing up.
+  Task<void> tell(const Command& command, Bytes data);
+
+  /// Ends the session, if there is one, within kLogOutPatience of its own. Idempotent; works in a
+  /// cancelled coroutine.
+  Task<void> log_out();
+
+  /// Of the BMC, once there is a session.
+  const Address& address() const { return *address_; }
+  /// Nothing without one. Whoever uses it beside exchange() sees to it that nobody else does.
+  Session* session() { return session_ ? &*session_ : nullptr; }
+
+  Transport& transport() { return transport_; }
+  const std::string& node() const { return node_; }
+  int requests() const { return requests_; }
+  std::size_t bytes() const { return bytes_; }
+
+  static constexpr std::chrono::seconds kLogOutPatience{3};
+  /// A BMC forgets a session after 60 s, give or take 3, without a packet (IPMI 2.0, 6.12.15).
+  static constexpr std::chrono::seconds kIdle{50};
+
+ private:
+  Task<Result<Reply>> send(const Command& command, Bytes data, std::uint8_t unit,
+                           Deadline deadline);
+  Task<Result<void>> ensure_session(Deadline deadline);
+  Task<Result<void>> ensure_privilege(const Command& command, Deadline deadline);
+  Task<Result<void>> raise_privilege(Deadline deadline);
+  Task<Result<void>> log_in(Deadline deadline);
+  Task<Result<void>> log_in_with(Suite suite, const std::string& password, Deadline deadline);
+  Result<std::vector<Suite>> suites() const;
+  Error refused_before() const;
+
+  Transport& transport_;
+  std::string node_;
+  inventory::IpmiAccess access_;
+  std::string user_;
+  SecretSource password_;
+  redfish::Gate one_at_a_time_{1};
+  std::optional<Address> address_{};
+  std::optional<Session> session_{};
+  Privilege granted_ = Privilege::admin;  // that the session may be raised to
+  Privilege level_ = Privilege::user;     // that it has
+  std::uint8_t sequence_ = 0;
+  Deadline::Clock::time_point used_{};
+  int requests_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace cupel::bmc::ipmi

@@ -1,0 +1,208 @@
+#include "bmc/ipmi/ipmi.h"
+
+#include "bmc/ipmi/accounts.h"
+#include "bmc/ipmi/chassis.h"
+#include "bmc/ipmi/commands.h"
+#include "bmc/ipmi/console.h"
+#include "bmc/ipmi/event_log.h"
+#include "bmc/ipmi/identity.h"
+#include "bmc/ipmi/sensors.h"
+
+namespace cupel::bmc::ipmi {
+namespace {
+
+/// Said of a command that changed something.
+Result<Protocol> by_ipmi(Result<void> done) {
+  if (!done) return std::move(done).assume_error();
+  return Protocol::ipmi;
+}
+
+template <class T>
+Result<Told<T>> told(Result<T> value) {
+  if (!value) return std::move(value).assume_error();
+  return Told<T>{std::move(value).assume_value(), Protocol::ipmi};
+}
+
+class IpmiBmc final : public Bmc {
+ public:
+  IpmiBmc(Transport& transport, std::string node, inventory::IpmiAccess access, std::string user,
+          SecretSource password)
+      : transport_{transport},
+        node_{std::move(node)},
+        access_{std::move(access)},
+        user_{std::move(user)},
+        password_{std::move(password)},
+        client_{transport_, node_, access_, user_, password_} {}
+
+  Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
+    co_return told(co_await read_power(client_, deadline));
+  }
+
+  Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
+    co_return by_ipmi(co_await control(client_, type, deadline));
+  }
+
+  // No command tells; these are what Chassis Control has words for.
+  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) override {
+    co_return std::vector{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown,
+                          ResetType::force_restart, ResetType::power_cycle};
+  }
+
+  Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
+    co_return by_ipmi(co_await write_boot(client_, std::move(wanted), deadline));
+  }
+
+  Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
+    co_return told(co_await read_boot(client_, deadline));
+  }
+
+  Task<Result<Identity>> identity(Deadline deadline) override {
+    CO_TRY(Found found, co_await identify(client_, deadline));
+    co_return std::move(found.identity);
+  }
+
+  Task<Result<Observed>> observe(Deadline deadline) override {
+    const int requests = client_.requests();
+    const auto bytes = client_.bytes();
+    auto records = co_await repository(deadline);
+    if (!records && ends_everything(records.assume_error().code))
+      co_return std::move(records).assume_error();
+    const Records known = records ? records.assume_value() : without(records.assume_error());
+    CO_TRY(Observed observed, co_await take_stock(client_, *known, deadline));
+    observed.requests = client_.requests() - requests;
+    observed.bytes = client_.bytes() - bytes;
+    co_return observed;
+  }
+
+  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+    CO_TRY(const Bytes answer, co_await client_.ask(kGetDeviceId, {}, deadline));
+    CO_TRY(const DeviceId device, within(node_, parse_device_id(answer)));
+    inventory::Part bmc{.kind = inventory::PartKind::firmware, .name = "bmc"};
+    bmc.firmware = device.firmware;
+    bmc.source = "ipmi:Get Device ID";
+    co_return Told<std::vector<inventory::Part>>{{std::move(bmc)}, Protocol::ipmi};
+  }
+
+  Task<Result<Sensors>> sensors(Deadline deadline) override {
+    CO_TRY(const Records known, co_await repository(deadline));
+    co_return co_await read_sensors(client_, *known, deadline);
+  }
+
+  Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
+                                   Deadline deadline) override {
+    auto records = co_await repository(deadline);
+    if (!records && ends_everything(records.assume_error().code))
+      co_return std::move(records).assume_error();
+    // Without the records, sensors go by their type and number.
+    const Records known = records ? records.assume_value() : without(records.assume_error());
+    co_return co_await read_log(client_, *known, since, most, deadline);
+  }
+
+  Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
+    co_return by_ipmi(co_await clear_log(client_, deadline));
+  }
+
+  Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
+    co_return told(co_await read_accounts(client_, deadline));
+  }
+
+  Task<Result<Protocol>> change_password(std::string user, std::string password,
+                                         Deadline deadline) override {
+    co_return by_ipmi(
+        co_await write_password(client_, std::move(user), std::move(password), deadline));
+  }
+
+  Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
+    co_return told(co_await read_services(client_, deadline));
+  }
+
+  Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
+    CO_TRY(co_await client_.ask(kColdReset, {}, deadline));
+    co_return Protocol::ipmi;
+  }
+
+  Task<Result<BmcClock>> clock(Deadline deadline) override {
+    CO_TRY(const SelClock told, co_await read_clock(client_, deadline));
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    BmcClock clock{.time = Seconds{std::chrono::seconds{told.seconds} - told.east}};
+    clock.ahead = clock.time - now;
+    clock.told = std::to_string(told.seconds);
+    if (told.east.count() != 0)
+      clock.told += ", " + std::to_string(told.east.count()) + " min east";
+    clock.by = Protocol::ipmi;
+    co_return clock;
+  }
+
+  Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) override {
+    CO_TRY(const SelClock now, co_await read_clock(client_, deadline));
+    const auto local = (time + now.east).time_since_epoch().count();
+    if (local < 0 || local > 0xffffffffLL)
+      co_return Error{Code::kInvalid, node_ + ": Set SEL Time: it ends in 2106"};
+    Bytes data;
+    put32(data, static_cast<std::uint32_t>(local));
+    CO_TRY(co_await client_.ask(kSetSelTime, std::move(data), deadline));
+    co_return Protocol::ipmi;
+  }
+
+  Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
+    auto enabled = co_await sol_enabled(client_, deadline);
+    if (!enabled && enabled.assume_error().code == Code::kUnsupported)
+      co_return std::vector<ConsoleWay>{};
+    CO_TRY(const bool yes, std::move(enabled));
+    co_return std::vector{ConsoleWay{.kind = ConsoleWay::Kind::sol, .enabled = yes}};
+  }
+
+  // A session of its own: ours may end while somebody watches.
+  Task<Result<std::unique_ptr<Console>>> console(Deadline deadline) override {
+    auto own = std::make_unique<Client>(transport_, node_, access_, user_, password_);
+    co_return co_await open_console(std::move(own), deadline);
+  }
+
+  Task<void> log_out() override { co_await client_.log_out(); }
+
+ private:
+  static bool ends_everything(Code code) {
+    return is_transient(code) || code == Code::kCancelled || code == Code::kRefused ||
+           code == Code::kInvalid;
+  }
+
+  // Whoever reads them keeps them, whatever is read anew meanwhile.
+  using Records = std::shared_ptr<const Repository>;
+
+  static Records without(const Error& why) {
+    return std::make_shared<Repository>(
+        Repository{.unknown = {{"sensors and FRUs", "ipmi:sdr", why.what}}});
+  }
+
+  /// Reads the records anew where they have changed since.
+  Task<Result<Records>> repository(Deadline deadline) {
+    const auto info = co_await client_.ask(kGetRepository, {}, deadline);
+    if (!info && ends_everything(info.assume_error().code)) co_return info.assume_error();
+    // Version, count, free space, and when something was added and erased last: 33.9.
+    const Bytes stamp = info ? info.assume_value() : Bytes{};
+    if (records_ && info && stamp == stamp_) co_return records_;
+    CO_TRY(Repository read, co_await read_repository(client_, deadline));
+    records_ = std::make_shared<Repository>(std::move(read));
+    stamp_ = stamp;
+    co_return records_;
+  }
+
+  Transport& transport_;
+  std::string node_;
+  inventory::IpmiAccess access_;
+  std::string user_;
+  SecretSource password_;
+  Client client_;
+  Records records_{};
+  Bytes stamp_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
+                          std::string user, SecretSource password) {
+  return std::make_unique<IpmiBmc>(transport, std::move(node), std::move(access), std::move(user),
+                                   std::move(password));
+}
+
+}  // namespace cupel::bmc::ipmi

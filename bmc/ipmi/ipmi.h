@@ -1,0 +1,17 @@
+#pragma once
+// A BMC that speaks IPMI 2.0, behind the interface in bmc.h.
+#include <memory>
+
+#include "bmc/bmc.h"
+#include "bmc/ipmi/transport.h"
+#include "bmc/secret_source.h"
+
+namespace cupel::bmc::ipmi {
+
+/// Nothing is sent before the first verb. `transport` must outlive what is returned; call log_out()
+/// before it goes. All verbs are cancel-safe, and may run side by side: they take turns.
+/// Errors of every verb: as Client::ask; the further ones are told in bmc.h.
+std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
+                          std::string user, SecretSource password);
+
+}  // namespace cupel::bmc::ipmi
