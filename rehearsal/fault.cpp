@@ -13,8 +13,9 @@ constexpr std::array<std::string_view, 2> kLink{"gen", "width"};
 constexpr std::array<std::string_view, 2> kFirmware{"component", "version"};
 constexpr std::array<std::string_view, 1> kFor{"for"};
 constexpr std::array<std::string_view, 1> kAfter{"after"};
+constexpr std::array<std::string_view, 1> kEvery{"every"};
 
-constexpr std::array<FaultRow, 18> kTable{{
+constexpr std::array<FaultRow, 21> kTable{{
     {FaultKind::gpu_missing,
      "gpu-missing",
      "the GPU is gone from PCI, nvidia-smi and Redfish",
@@ -66,6 +67,9 @@ constexpr std::array<FaultRow, 18> kTable{{
     {FaultKind::disk_errors, "disk-errors", "reads and writes of the drive fail", kPart, {}},
     {FaultKind::memory_errors, "memory-errors", "stress-ng's verification fails", {}, kErrors},
     {FaultKind::ssh_drops, "ssh-drops", "connections are cut after so long", kAfter, {}},
+    {FaultKind::ipmi_suite_3_only, "ipmi-suite-3-only", "IPMI knows cipher suite 3 alone", {}, {}},
+    {FaultKind::ipmi_silent, "ipmi-silent", "IPMI's datagrams vanish, both ways", {}, {}},
+    {FaultKind::ipmi_lossy, "ipmi-lossy", "every n-th datagram of IPMI is lost", {}, kEvery},
 }};
 
 }  // namespace

@@ -30,6 +30,9 @@ enum class FaultKind {
   disk_errors,
   memory_errors,
   ssh_drops,
+  ipmi_suite_3_only,
+  ipmi_silent,
+  ipmi_lossy,
 };
 
 /// One fault of one node. What the kind does not ask for stays empty.
@@ -41,7 +44,8 @@ struct Fault {
   std::optional<int> errors{};
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
-  std::string component{};  // of the firmware
+  std::optional<int> every{};  // of datagrams, each n-th
+  std::string component{};     // of the firmware
   std::string version{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };

@@ -30,6 +30,9 @@ class BmcServer {
   BmcService& service() { return service_; }
   std::size_t connections() const { return open_.size(); }
 
+  /// Away in a moment, and back when a BMC has booted. service().on_restart calls it.
+  void restart();
+
   /// Closes everything. Its coroutines end when the loop next runs.
   void stop();
 
@@ -39,7 +42,6 @@ class BmcServer {
 
   Result<void> open();
   void close();
-  void restart();
   Task<void> accept();
   Task<void> serve(std::shared_ptr<Connection> connection);
 
