@@ -184,8 +184,10 @@ std::optional<Bytes> Sessions::rakp_3(View request, Moment now) {
   const auto code = reader.rest();
   if (!reader.good()) return std::nullopt;
   auto* session = find(id);
-  if (session == nullptr || session->state != Session::State::challenged)
-    return refusal(tag, Status::invalid_session, 0);
+  // Once more where RAKP 4 was lost: nothing has come through the session yet.
+  const bool expected =
+      session != nullptr && session->state != Session::State::opened && session->highest == 0;
+  if (!expected) return refusal(tag, Status::invalid_session, 0);
   if (status != 0) {
     // 13.22: the console has found RAKP 2 wrong; there is nothing to be said to that.
     close(id);

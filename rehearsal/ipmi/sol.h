@@ -35,7 +35,7 @@ class Sol {
 
   // Configuration parameters (26.3).
   bool enabled = true;
-  std::uint8_t authentication = 0x82;  // encryption is forced; user and above
+  std::uint8_t authentication = 0xC2;  // both are forced; user and above
   std::uint8_t accumulate = 12, threshold = 96;
   std::uint8_t retries = 7, retry_interval = 50;  // of 10 ms
   std::uint8_t bit_rate = 0x0A;                   // 115.2 kbps

@@ -107,7 +107,7 @@ Reply set_parameter(Device& device, const Request& request) {
       sol.enabled = (value[0] & 1) != 0;
       return {};
     case kAuthentication:
-      sol.authentication = static_cast<std::uint8_t>(value[0] | 0x80);
+      sol.authentication = static_cast<std::uint8_t>(value[0] | 0xC0);
       return {};
     case kAccumulate:
       sol.accumulate = value[0];
