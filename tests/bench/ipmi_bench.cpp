@@ -14,6 +14,13 @@
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
 
+// Cupel's own contender; the peers can be measured where it is not built yet.
+#if __has_include("bmc/ipmi/ipmi.h")
+#include "base/for_each_of.h"
+#include "bmc/ipmi/ipmi.h"
+#define CUPEL_IPMI_BENCH_HAS_OURS 1
+#endif
+
 namespace {
 
 using namespace cupel;
@@ -75,6 +82,47 @@ Answers ipmipower(const Farm& farm, int suite) {
   return answers;
 }
 
+#ifdef CUPEL_IPMI_BENCH_HAS_OURS
+Task<Result<std::string>> password() { co_return std::string{kPassword}; }
+
+Task<Result<bmc::PowerState>> power_of(bmc::ipmi::Transport& transport, std::string host,
+                                       int suite) {
+  const auto deadline = Deadline::in(std::chrono::seconds{20});
+  const inventory::IpmiAccess access{.endpoint = {host, kPort}, .cipher = suite};
+  const auto one = bmc::ipmi::open(transport, host, access, kUser, password);
+  const auto state = co_await one->power_state(deadline);
+  co_await one->log_out();
+  CO_TRY(const auto told, state);
+  co_return told.value;
+}
+
+Task<Answers> ours_of(const Farm& farm, int suite) {
+  constexpr std::size_t kAtOnce = 128;
+  std::vector<std::string> hosts;
+  for (int i = 0; i < farm.count; ++i)
+    hosts.push_back(fmt::format("127.1.{}.{}", i / kOfASubnet, i % kOfASubnet + 1));
+  bmc::ipmi::Transport transport{co_await asio::this_coro::executor};
+  const auto ask = [&transport, suite](const std::string& host) {
+    return power_of(transport, host, suite);
+  };
+  const auto states = co_await for_each_of<bmc::PowerState>(std::move(hosts), kAtOnce, ask);
+  Answers answers;
+  for (const auto& state : states) {
+    if (!state) continue;
+    answers.on += state.assume_value() == bmc::PowerState::on;
+    answers.off += state.assume_value() == bmc::PowerState::off;
+  }
+  const auto failed = std::ranges::find_if(states, [](const auto& state) { return !state; });
+  if (failed != states.end()) fmt::print(stderr, "{}\n", failed->assume_error().what);
+  co_return answers;
+}
+
+Answers ours(const Farm& farm, int suite) {
+  asio::io_context io{1};
+  return run_to_end(io, ours_of(farm, suite));
+}
+#endif
+
 struct Contender {
   std::string name;
   std::function<Answers(const Farm&)> run;
@@ -115,6 +163,11 @@ int main(int argc, char** argv) {
   const int count = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 2500) : 1000;
   Farm farm{count};
   std::vector<Contender> all;
+#ifdef CUPEL_IPMI_BENCH_HAS_OURS
+  for (const int suite : {3, 17})
+    all.push_back({.name = fmt::format("Cupel, suite {}", suite),
+                   .run = [suite](const Farm& at) { return ours(at, suite); }});
+#endif
   for (const int suite : {3, 17})
     all.push_back({.name = fmt::format("ipmipower, suite {}", suite),
                    .run = [suite](const Farm& at) { return ipmipower(at, suite); }});
