@@ -47,7 +47,8 @@ Reply sdr(Device& device, const Request& request) {
   const auto reservation = reader.u16(), id = reader.u16();
   const std::size_t offset = reader.u8(), count = reader.u8();
   const bool partial = offset != 0 || reservation != 0;
-  if (partial && reservation != device.sdr_reservation) return Completion::reservation_cancelled;
+  const bool reserved = reservation != 0 && reservation == device.sdr_reservation;
+  if (partial && !reserved) return Completion::reservation_cancelled;
   const auto records = device.sdr.size();
   const std::size_t index = id == 0 ? 0 : id == kLast ? records - 1 : id - 1u;
   if (index >= records) return Completion::not_present;
