@@ -17,9 +17,7 @@ Server::Server(asio::any_io_executor executor, Machine& machine, const std::stri
 
 Server::~Server() { stop(); }
 
-Result<void> Server::listen() { return open(); }
-
-Result<void> Server::open() {
+Result<void> Server::listen() {
   boost::system::error_code failure;
   (void)socket_.open(endpoint_.protocol(), failure);
   if (!failure) (void)socket_.bind(endpoint_, failure);
@@ -48,17 +46,13 @@ void Server::stop() {
   close();
 }
 
+/// The port stays ours, so that nobody takes it meanwhile; what arrives there finds no ear.
 void Server::restart() {
-  constexpr std::chrono::milliseconds kParting{100};
   service_.forget_sessions();
-  restart_timer_.expires_after(kParting);
-  restart_timer_.async_wait([this](boost::system::error_code cancelled) {
-    if (cancelled || stopped_) return;
-    close();
-    restart_timer_.expires_after(machine_.clock().real(kRestart));
-    restart_timer_.async_wait([this](boost::system::error_code stopped) {
-      if (!stopped && !stopped_) (void)open();
-    });
+  away_ = true;
+  restart_timer_.expires_after(machine_.clock().real(kRestart));
+  restart_timer_.async_wait([this](boost::system::error_code stopped) {
+    if (!stopped) away_ = false;
   });
 }
 
@@ -73,7 +67,7 @@ void Server::receive() {
 }
 
 void Server::take(std::size_t size) {
-  if (size > kMostDatagram || lost()) return;
+  if (size > kMostDatagram || away_ || lost()) return;
   const auto from = from_;
   service_.handle(View{buffer_}.first(size), from);
 }
@@ -92,7 +86,7 @@ bool Server::lost() {
 
 /// A datagram that does not fit the queue is lost, as on any network.
 void Server::send(const Peer& to, const Bytes& datagram) {
-  if (stopped_ || !socket_.is_open() || lost()) return;
+  if (stopped_ || away_ || lost()) return;
   boost::system::error_code ignored;
   (void)socket_.send_to(asio::buffer(datagram), to, 0, ignored);
 }

@@ -22,13 +22,12 @@ class Server {
   std::uint16_t port() const { return endpoint_.port(); }
   Service& service() { return service_; }
 
-  /// Away in a moment, back after kRestart. service().on_restart calls it.
+  /// Away from now on, back after kRestart. service().on_restart calls it.
   void restart();
   /// Closes the socket.
   void stop();
 
  private:
-  Result<void> open();
   void close();
   void receive();
   void take(std::size_t size);
@@ -43,7 +42,7 @@ class Server {
   std::array<std::uint8_t, kMostDatagram + 1> buffer_{};
   Peer from_{};
   std::uint64_t passed_ = 0;  // datagrams, both ways
-  bool stopped_ = false;
+  bool away_ = false, stopped_ = false;
 };
 
 }  // namespace cupel::rehearsal::ipmi

@@ -55,19 +55,24 @@ class ServedBmc {
     asio::post(io, [&] { told.set_value(ask(machine)); });
     return told.get_future().get();
   }
-  /// Presses the button and waits for the event. Patience is for a broken test only.
-  bool wait_for(Machine::Event wanted, Reset reset) {
+  /// Waits for the event after which it is so, or returns at once where it is. Patience is for a
+  /// broken test only.
+  bool wait_until(std::function<bool(Machine&)> so) {
     auto came = std::make_shared<std::promise<void>>();
     auto told = came->get_future();
-    asio::post(io, [this, came, wanted, reset] {
-      machine.subscribe([came, wanted, done = false](Machine::Event event) mutable {
-        if (event == wanted && !std::exchange(done, true)) came->set_value();
-      });
-      machine.press(reset);
+    asio::post(io, [this, came, so = std::move(so)] {
+      const auto look = [this, came, so, done = std::make_shared<bool>(false)] {
+        if (so(machine) && !std::exchange(*done, true)) came->set_value();
+      };
+      machine.subscribe([look](Machine::Event) { look(); });
+      look();
     });
     return told.wait_for(std::chrono::seconds{20}) == std::future_status::ready;
   }
-  bool boot() { return wait_for(Machine::Event::booted, Reset::on); }
+  bool boot() {
+    asio::post(io, [this] { machine.press(Reset::on); });
+    return wait_until([](Machine& of) { return of.up(); });
+  }
 
   std::vector<std::string> ipmitool_line(const std::vector<std::string>& words, int suite = 17,
                                          const std::string& user = kUser) const {
