@@ -15,8 +15,9 @@ constexpr std::array<std::string_view, 1> kFor{"for"};
 constexpr std::array<std::string_view, 1> kAfter{"after"};
 constexpr std::array<std::string_view, 1> kPath{"path"};
 constexpr std::array<std::string_view, 5> kAnswer{"method", "status", "body", "times", "late"};
+constexpr std::array<std::string_view, 1> kEvery{"every"};
 
-constexpr std::array<FaultRow, 20> kTable{{
+constexpr std::array<FaultRow, 23> kTable{{
     {FaultKind::gpu_missing,
      "gpu-missing",
      "the GPU is gone from PCI, nvidia-smi and Redfish",
@@ -70,6 +71,9 @@ constexpr std::array<FaultRow, 20> kTable{{
     {FaultKind::ssh_drops, "ssh-drops", "connections are cut after so long", kAfter, {}},
     {FaultKind::bmc_answer, "bmc-answer", "the BMC answers wrongly, or late", kPath, kAnswer},
     {FaultKind::leak, "leak", "a leak detector of the BMC is wet", {}, {}},
+    {FaultKind::ipmi_suite_3_only, "ipmi-suite-3-only", "IPMI knows cipher suite 3 alone", {}, {}},
+    {FaultKind::ipmi_silent, "ipmi-silent", "IPMI's datagrams vanish, both ways", {}, {}},
+    {FaultKind::ipmi_lossy, "ipmi-lossy", "every n-th datagram of IPMI is lost", {}, kEvery},
 }};
 
 }  // namespace

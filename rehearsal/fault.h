@@ -32,6 +32,9 @@ enum class FaultKind {
   ssh_drops,
   bmc_answer,
   leak,
+  ipmi_suite_3_only,
+  ipmi_silent,
+  ipmi_lossy,
 };
 
 /// What a BMC does instead of answering properly.
@@ -54,7 +57,8 @@ struct Fault {
   std::optional<int> errors{};
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
-  std::string component{};  // of the firmware
+  std::optional<int> every{};  // of datagrams, each n-th
+  std::string component{};     // of the firmware
   std::string version{};
   WrongAnswer answer{};
   friend bool operator==(const Fault&, const Fault&) = default;

@@ -26,7 +26,9 @@ class Seeded {
     return text.substr(0, count);
   }
   std::string uuid(std::string_view what) const {
-    const auto h = hex(what, 32);
+    auto h = hex(what, 32);
+    h[12] = '4';  // RFC 4122, 4.4: tools tell byte orders apart by the version
+    h[16] = 'a';
     return fmt::format("{}-{}-{}-{}-{}", h.substr(0, 8), h.substr(8, 4), h.substr(12, 4),
                        h.substr(16, 4), h.substr(20, 12));
   }

@@ -108,6 +108,7 @@ void Machine::turn_on() {
 
 void Machine::start_post() {
   set_power(Power::on);
+  tell(Event::started);
   if (find_fault(faults_, FaultKind::boot_hangs)) return;
   after(times_.post, &Machine::finish_boot);
 }

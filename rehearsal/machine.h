@@ -30,6 +30,7 @@ class Machine {
  public:
   enum class Event {
     powered,    // the power state changed
+    started,    // the firmware has begun with its self-test
     went_down,  // the operating system is gone, with everything that ran in it
     booted,     // the operating system is up
     refitted,   // the hardware changed
@@ -41,6 +42,8 @@ class Machine {
 
   const std::string& name() const { return name_; }
   const Clock& clock() const { return clock_; }
+  const inventory::Profile& profile() const { return profile_; }
+  const BootTimes& times() const { return times_; }
   const Hardware& hardware() const { return hardware_; }
   std::span<const Fault> faults() const { return faults_; }
   /// A BMC's faults need no new hardware; parts come and go at once, as if hot-plugged.

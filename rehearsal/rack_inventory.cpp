@@ -39,6 +39,10 @@ std::string power_tree(const RackAccess& access, const inventory::Profile& profi
       all, access.rack, units, breakers, breaker);
 }
 
+std::string ipmi_of(const NodeAccess& node) {
+  return node.ipmi_port == 0 ? std::string{} : fmt::format(", ipmi: {{port: {}}}", node.ipmi_port);
+}
+
 std::string node_item(const RackAccess& access, std::size_t index,
                       const inventory::Profile& profile) {
   const auto& node = access.nodes[index];
@@ -49,11 +53,11 @@ std::string node_item(const RackAccess& access, std::size_t index,
       "    rack: {}\n"
       "{}"
       "    breaker: p1/b{}\n"
-      "    bmc: {{address: {}, tls: {{pin: {}}}}}\n"
+      "    bmc: {{address: {}, tls: {{pin: {}}}{}}}\n"
       "    ssh: {{address: {}, host_key: {}}}\n",
       node.name, access.rack, fits ? fmt::format("    unit: {}\n", unit) : std::string{},
-      index / kNodesOfABreaker + 1, quoted(node.bmc), quoted(node.bmc_pin), quoted(node.ssh),
-      quoted(node.host_key));
+      index / kNodesOfABreaker + 1, quoted(node.bmc), quoted(node.bmc_pin), ipmi_of(node),
+      quoted(node.ssh), quoted(node.host_key));
 }
 
 }  // namespace

@@ -9,8 +9,9 @@ namespace cupel::rehearsal {
 
 struct NodeAccess {
   std::string name;
-  std::string bmc;      // "127.64.1.1:40001"
-  std::string bmc_pin;  // "SHA256:..."
+  std::string bmc;              // "127.64.1.1:40001"
+  std::string bmc_pin;          // "SHA256:..."
+  std::uint16_t ipmi_port = 0;  // UDP, at the BMC's host; 0: not told
   std::string ssh;
   std::string host_key;  // "SHA256:..."
 };

@@ -90,7 +90,7 @@ BootTimes read_boot(YamlFields& rack, const std::string& file, Problems& problem
 }
 
 struct Ports {
-  std::uint16_t bmc = 0, ssh = 0;
+  std::uint16_t bmc = 0, ipmi = 0, ssh = 0;
 };
 
 Ports read_ports(YamlFields& rack, const std::string& file, Problems& problems) {
@@ -99,6 +99,7 @@ Ports read_ports(YamlFields& rack, const std::string& file, Problems& problems) 
   YamlFields fields{*value, "ports", file, problems};
   Ports ports;
   ports.bmc = static_cast<std::uint16_t>(fields.integer("bmc", 0, 65535).value_or(0));
+  ports.ipmi = static_cast<std::uint16_t>(fields.integer("ipmi", 0, 65535).value_or(0));
   ports.ssh = static_cast<std::uint16_t>(fields.integer("ssh", 0, 65535).value_or(0));
   fields.finish();
   return ports;
@@ -145,9 +146,9 @@ void read_bmcs(YamlFields& rack, const std::string& file, Problems& problems,
 
 /// With ports of the operating system's choice, one address may serve many.
 void check_endpoints(YamlFields& rack, const std::vector<NodeSpec>& nodes) {
-  std::map<std::string, std::string> taken;
-  const auto take = [&](std::string_view key, const std::string& address, std::uint16_t port,
-                        const std::string& node) {
+  std::map<std::string, std::string> tcp, udp;
+  const auto take = [&](auto& taken, std::string_view key, const std::string& address,
+                        std::uint16_t port, const std::string& node) {
     if (port == 0 || address.empty()) return;
     const auto endpoint = fmt::format("{}:{}", address, port);
     const auto [found, fresh] = taken.try_emplace(endpoint, node);
@@ -156,8 +157,9 @@ void check_endpoints(YamlFields& rack, const std::vector<NodeSpec>& nodes) {
                                                node, found->second));
   };
   for (const auto& node : nodes) {
-    take("bmc", node.bmc_address, node.bmc_port, node.name);
-    take("ssh", node.ssh_address, node.ssh_port, node.name);
+    take(tcp, "bmc", node.bmc_address, node.bmc_port, node.name);
+    take(udp, "bmc", node.bmc_address, node.ipmi_port, node.name);
+    take(tcp, "ssh", node.ssh_address, node.ssh_port, node.name);
   }
 }
 
@@ -199,6 +201,7 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
     rack.nodes.push_back({.name = names[i],
                           .bmc_address = i < bmcs.size() ? bmcs[i] : std::string{},
                           .bmc_port = ports.bmc,
+                          .ipmi_port = ports.ipmi,
                           .ssh_address = i < shells.size() ? shells[i] : std::string{},
                           .ssh_port = ports.ssh});
   check_endpoints(fields, rack.nodes);

@@ -34,7 +34,8 @@ struct BmcSpec {
 struct NodeSpec {
   std::string name;
   std::string bmc_address;
-  std::uint16_t bmc_port = 0;  // 0: the operating system chooses
+  std::uint16_t bmc_port = 0;   // 0: the operating system chooses
+  std::uint16_t ipmi_port = 0;  // at the BMC's address
   std::string ssh_address;
   std::uint16_t ssh_port = 0;
   std::vector<Fault> faults{};

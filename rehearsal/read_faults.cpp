@@ -137,6 +137,9 @@ class FaultReader {
       if (const auto width = fields_.integer("width", 1, 16))
         fault.width = static_cast<int>(*width);
     if (row.kind == FaultKind::bmc_answer) fault.answer = answer(row);
+    if (takes(row, "every"))
+      if (const auto every = fields_.integer("every", 2, 100))
+        fault.every = static_cast<int>(*every);
     if (takes(row, "component")) fault.component = component();
     if (takes(row, "version")) fault.version = fields_.text("version").value_or("");
     return fault;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "rehearsal/bmc/server.h"
+#include "rehearsal/ipmi/server.h"
 #include "rehearsal/rack_inventory.h"
 #include "rehearsal/ssh/server.h"
 
@@ -35,7 +36,7 @@ Result<std::string> load_or_make_password(const fs::path& file) {
   const auto known = read_file(file, kLimit);
   if (known) return std::string{trimmed(known.assume_value())};
   if (known.assume_error().code != Code::kNotFound) return known.assume_error();
-  auto made = random_hex(12);
+  auto made = random_hex(8);  // 16 characters: IPMI takes no more than 20
   TRY(write_file(file, made + "\n", 0600));
   return made;
 }
@@ -65,6 +66,7 @@ struct VirtualRack::Impl {
     std::string bmc_pin;
     NodeSpec spec;
     std::unique_ptr<BmcServer> bmc{};
+    std::unique_ptr<ipmi::Server> ipmi{};
     std::unique_ptr<SshServer> ssh{};
 
     Node(asio::any_io_executor executor, const Clock& clock, const inventory::Profile& profile,
@@ -80,6 +82,7 @@ struct VirtualRack::Impl {
   Result<void> build();
   Result<void> build_node(const NodeSpec& node);
   Result<void> connect(Node& node);
+  Result<void> connect_ipmi(Node& node);
   void end();
   fs::path file(const std::string& name) const { return options.folder / name; }
 
@@ -135,15 +138,31 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
       std::make_unique<BmcServer>(io.get_executor(), node.machine, BmcAccount{kUser, password},
                                   std::move(certificate), bmc, wanted.bmc);
   TRY(node.bmc->listen());
+  TRY(connect_ipmi(node));
   node.ssh =
       std::make_unique<SshServer>(io.get_executor(), node.host, node.host_key, authorized, ssh);
   return node.ssh->bind();
+}
+
+/// One BMC behind both: it is away on both when either is told to reset it.
+Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
+  TRY(const auto at, endpoint_of(node.spec.bmc_address, node.spec.ipmi_port));
+  node.ipmi = std::make_unique<ipmi::Server>(io.get_executor(), node.machine, kUser, password,
+                                             ipmi::Peer{at.address(), at.port()});
+  const auto restart = [&node] {
+    node.bmc->restart();
+    node.ipmi->restart();
+  };
+  node.bmc->service().on_restart = restart;
+  node.ipmi->service().on_restart = restart;
+  return node.ipmi->listen();
 }
 
 /// On the loop, or where it does not run.
 void VirtualRack::Impl::end() {
   for (const auto& [name, node] : nodes) {
     if (node->bmc) node->bmc->stop();
+    if (node->ipmi) node->ipmi->stop();
     if (node->ssh) node->ssh->stop();
     node->machine.stop();
     node->host.kill_all();
@@ -180,6 +199,11 @@ void VirtualRack::stop() {
   impl_->thread.join();
 }
 
+std::uint16_t VirtualRack::ipmi_port(const std::string& node) const {
+  const auto found = impl_->nodes.find(node);
+  return found == impl_->nodes.end() ? std::uint16_t{0} : found->second->ipmi->port();
+}
+
 bool VirtualRack::post(const std::string& node, std::function<void(Machine&)> act) {
   const auto found = impl_->nodes.find(node);
   if (found == impl_->nodes.end() || impl_->stopped) return false;
@@ -201,6 +225,7 @@ std::string VirtualRack::inventory_yaml() const {
     access.nodes.push_back({.name = spec.name,
                             .bmc = spec.bmc_address + ":" + std::to_string(node.bmc->port()),
                             .bmc_pin = node.bmc_pin,
+                            .ipmi_port = 0,  // until inventory/load.h takes a `bmc: {ipmi: ...}`
                             .ssh = spec.ssh_address + ":" + std::to_string(node.ssh->port()),
                             .host_key = fingerprint(node.host_key)});
   }

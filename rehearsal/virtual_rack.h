@@ -1,6 +1,7 @@
 #pragma once
-// A running rack: for each node a machine, a BMC behind HTTPS, and Linux behind SSH, all on one
-// loop in a thread of its own. Whoever drives it sees addresses and keys, as with a real one.
+// A running rack: for each node a machine, a BMC behind HTTPS and IPMI, and Linux behind SSH, all
+// on one loop in a thread of its own. Whoever drives it sees addresses and keys, as with a real
+// one.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -35,6 +36,9 @@ class VirtualRack {
   /// host keys pinned, secrets by reference. It names the profile, which must be a shipped one or
   /// lie in `profiles/` beside the inventory.
   std::string inventory_yaml() const;
+
+  /// The UDP port of a node's IPMI, at its BMC's address. 0: there is no such node.
+  std::uint16_t ipmi_port(const std::string& node) const;
 
   /// Runs `act` on the rack's loop, soon. False where there is no such node, or the rack has
   /// stopped.

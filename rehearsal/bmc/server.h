@@ -32,6 +32,9 @@ class BmcServer {
   const Certificate& certificate() const { return certificate_; }
   std::size_t connections() const { return open_.size(); }
 
+  /// Away in a moment, and back when a BMC has booted. service().on_restart calls it.
+  void restart();
+
   /// Closes everything. Its coroutines end when the loop next runs.
   void stop();
 
@@ -41,7 +44,6 @@ class BmcServer {
 
   Result<void> open();
   void close();
-  void restart();
   Task<void> accept();
   Task<void> serve(std::shared_ptr<Connection> connection);
   Task<void> answer_all(std::shared_ptr<Connection> connection);

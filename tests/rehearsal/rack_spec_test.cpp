@@ -42,6 +42,21 @@ TEST(ParseRack, ZipsNodesWithAddressesAndPlantsFaults) {
           {.kind = FaultKind::wrong_firmware, .component = "HostBMC_0", .version = "1.2.3"}}));
 }
 
+TEST(ParseRack, TakesPortsAndFaultsOfIpmi) {
+  std::vector<inventory::Problem> problems;
+  std::string text{kGood};
+  text.replace(text.find("ssh: 2222"), 9, "ipmi: 623");
+  text +=
+      "  - {node: v01-n04, fault: ipmi-lossy, every: 7}\n  - {node: v01-n04, fault: ipmi-silent}\n";
+
+  const auto rack = parse_rack(text, "rack.yaml", problems);
+
+  ASSERT_TRUE(rack) << to_string(problems);
+  EXPECT_EQ(rack->nodes[0].ipmi_port, 623);
+  EXPECT_EQ(rack->nodes[3].faults, (std::vector<Fault>{{.kind = FaultKind::ipmi_lossy, .every = 7},
+                                                       {.kind = FaultKind::ipmi_silent}}));
+}
+
 TEST(ParseRack, SaysAllErrorsAtOnceWithTheirPlaceAndTheNearestWord) {
   std::vector<inventory::Problem> problems;
 

@@ -127,8 +127,8 @@ TEST(SshFaultTest, ABootThatHangsIsOnAndNeverAnswers) {
   auto on = std::make_shared<std::promise<void>>();
   auto told = on->get_future();
   bench.rack->post("v01-n01", [on](Machine& machine) {
-    machine.subscribe([on, &machine](Machine::Event) {
-      if (machine.power() == Power::on) on->set_value();
+    machine.subscribe([on](Machine::Event event) {
+      if (event == Machine::Event::started) on->set_value();
     });
     machine.press(Reset::on);
   });

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include "inventory/shipped.h"
+#include "rehearsal/rack_inventory.h"
 #include "tests/rehearsal/rack_bench.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -96,6 +98,61 @@ TEST(VirtualRackTest, BmcAndNodeTellOneStory) {
   EXPECT_EQ(bench.ssh(0, "lsblk -dno NAME | wc -l").output, "9\n");
   EXPECT_THAT(browser.ask("GET", "/redfish/v1/Systems/DGX").body,
               HasSubstr("\"TotalSystemMemoryGiB\":2.016E3"));
+}
+
+TEST(VirtualRackTest, SpeaksIpmiAtTheBmcsAddress) {
+  CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/ipmitool"), "ipmitool is not there");
+  RackBench bench;
+  const auto password = read_file(bench.node(0).bmc.password.where, 1024);
+  const auto ask = [&](const std::string& name, const std::string& host,
+                       const std::vector<std::string>& words) {
+    std::vector<std::string> line{"env",
+                                  "IPMI_PASSWORD=" + std::string{trimmed(password.assume_value())},
+                                  "ipmitool",
+                                  "-I",
+                                  "lanplus",
+                                  "-H",
+                                  host,
+                                  "-p",
+                                  std::to_string(bench.rack->ipmi_port(name)),
+                                  "-U",
+                                  "admin",
+                                  "-E",
+                                  "-C",
+                                  "17",
+                                  "-N",
+                                  "1",
+                                  "-R",
+                                  "3"};
+    line.insert(line.end(), words.begin(), words.end());
+    return bench.run(line);
+  };
+  Browser browser{bench.node(1).bmc.endpoint};
+  browser.log_in(bench.node(1));
+
+  const auto set = ask("v01-n02", "127.64.1.2", {"chassis", "bootdev", "disk", "options=efiboot"});
+  ASSERT_TRUE(bench.boot("v01-n01"));
+
+  EXPECT_EQ(set.exit_status, 0) << set.error;
+  EXPECT_THAT(browser.ask("GET", "/redfish/v1/Systems/DGX").body,
+              HasSubstr("\"BootSourceOverrideTarget\":\"Hdd\""));
+  EXPECT_THAT(ask("v01-n01", "127.64.1.1", {"power", "status"}).output, HasSubstr("is on"));
+  EXPECT_THAT(ask("v01-n02", "127.64.1.2", {"power", "status"}).output, HasSubstr("is off"));
+  EXPECT_EQ(bench.rack->ipmi_port("v01-n99"), 0);
+}
+
+TEST(VirtualRackTest, TellsTheInventoryWhereIpmiIs) {
+  RackAccess access{
+      .rack = "v01", .bmc_user = "admin", .password_file = "p", .key_file = "k", .nodes = {}};
+  access.nodes.push_back({.name = "v01-n01",
+                          .bmc = "127.64.1.1:443",
+                          .bmc_pin = "SHA256:00",
+                          .ipmi_port = 40001,
+                          .ssh = "127.64.2.1:22",
+                          .host_key = "SHA256:11"});
+
+  EXPECT_THAT(inventory_text(access, dgx()),
+              HasSubstr("tls: {pin: \"SHA256:00\"}, ipmi: {port: 40001}}"));
 }
 
 TEST(VirtualRackTest, StopsInTheMidstOfEverythingAndTwice) {
