@@ -3,12 +3,13 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "bmc/redfish/uri.h"
+#include "bmc/redfish/vendors.h"
 
 namespace cupel::bmc::redfish {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kRequestPatience = 60s;
+constexpr std::chrono::seconds kRequestPatience{60};
 constexpr std::string_view kRoot = "/redfish/v1";
 constexpr std::string_view kDefaultSessions = "/redfish/v1/SessionService/Sessions";
 
@@ -59,6 +60,15 @@ Task<Result<Answer>> Client::get_tagged(std::string uri, Deadline deadline) {
   Question question{.method = Method::get, .uri = std::move(uri)};
   CO_TRY(Answer answer, co_await ask(question, deadline));
   if (!answer.body.is_object())
+    co_return Error{Code::kMalformed, asked(Method::get, question.uri) + ": no JSON object"};
+  co_return answer;
+}
+
+Task<Result<Answer>> Client::get_unless(std::string uri, std::string etag, Deadline deadline) {
+  Question question{.method = Method::get, .uri = std::move(uri)};
+  question.if_none_match = std::move(etag);
+  CO_TRY(Answer answer, co_await ask(question, deadline));
+  if (answer.status != 304 && !answer.body.is_object())
     co_return Error{Code::kMalformed, asked(Method::get, question.uri) + ": no JSON object"};
   co_return answer;
 }
@@ -115,15 +125,21 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   }
   Request request{.method = question.method, .path = question.uri, .body = question.body};
   if (!question.if_match.empty()) request.headers.push_back("If-Match: " + question.if_match);
+  const bool conditional = !question.if_none_match.empty();
+  if (conditional) request.headers.push_back("If-None-Match: " + question.if_none_match);
+  const bool slow = rules_ != nullptr && is_slow(*rules_, question.uri);
   if (!token_.empty()) {
     request.headers.push_back("X-Auth-Token: " + token_);
   } else {
     request.basic = basic_;
   }
   const bool by_basic = request.basic.has_value();
-  CO_TRY(const Response response,
-         co_await send(std::move(request), deadline.sooner(kRequestPatience)));
-  auto answer = understood(asked(question.method, question.uri), response);
+  CO_TRY(
+      const Response response,
+      co_await send(std::move(request), deadline.sooner(slow ? kSlowPatience : kRequestPatience)));
+  auto answer = response.status == 304 && conditional
+                    ? Result<Answer>{Answer{.status = 304, .body = nullptr}}
+                    : understood(asked(question.method, question.uri), response);
   // The root answers everybody.
   if (response.status < 400 && normal(question.uri) != kRoot) proven_ = true;
   if (by_basic && response.status == 401 && !proven_) {

@@ -24,6 +24,11 @@ class Client final : public Fetch {
   /// The document, with its ETag.
   Task<Result<Answer>> get_tagged(std::string uri, Deadline deadline);
 
+  /// The document, unless it still has this ETag: then the status is 304 and there is no body.
+  Task<Result<Answer>> get_unless(std::string uri, std::string etag, Deadline deadline);
+
+  void follow(const Rules& rules) override { rules_ = &rules; }
+
   /// An action. Never sent twice, and without If-Match: there is nothing to match.
   Task<Result<Answer>> post(std::string uri, json::value body, Deadline deadline);
 
@@ -46,6 +51,7 @@ class Client final : public Fetch {
     std::string uri;
     std::string body{};
     std::string if_match{};
+    std::string if_none_match{};
   };
 
   Task<Result<Answer>> ask(Question question, Deadline deadline);
@@ -71,6 +77,7 @@ class Client final : public Fetch {
   bool proven_ = false;           // the credentials in use worked at least once
   std::optional<std::string> sessions_{};
   int requests_ = 0;
+  const Rules* rules_ = nullptr;  // once known
 };
 
 }  // namespace cupel::bmc::redfish

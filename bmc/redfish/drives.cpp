@@ -1,5 +1,5 @@
-// NVMe drives, from Storage, or from SimpleStorage where Storage is an empty shell (DGX H100).
-// SATA, SAS and USB drives are no parts that Cupel knows.
+// Drives, from Storage, or from SimpleStorage where Storage is an empty shell (DGX H100). NVMe and
+// others share one count.
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -19,18 +19,21 @@ bool is_nvme(const Document& drive) {
   return text.find("nvme") != std::string::npos;
 }
 
-void add_drives(Survey& survey, const std::vector<Document>& drives, std::size_t& number) {
-  for (const auto& drive : drives) {
-    if (!is_nvme(drive)) continue;
-    const auto mine = number++;
-    if (is_absent(drive.body)) continue;
-    Part part = part_of(PartKind::nvme, "nvme" + std::to_string(mine), drive);
-    part.size_bytes = number_at(drive.body, "CapacityBytes");
-    if (part.firmware.empty()) part.firmware = told(drive.body, "Revision");
-    if (part.slot.empty()) part.slot = told(drive.body, "Id");
-    if (part.slot.empty()) part.slot = told(drive.body, "Name");
-    survey.add(std::move(part));
-  }
+void add_drive(Survey& survey, const Document& drive, std::size_t number, PcieClaims& claims) {
+  if (drive.body.is_null() || is_absent(drive.body)) return;
+  const bool nvme = is_nvme(drive);
+  Part part = part_of(nvme ? PartKind::nvme : PartKind::drive,
+                      (nvme ? "nvme" : "drive") + std::to_string(number), drive);
+  part.size_bytes = number_at(drive.body, "CapacityBytes");
+  if (part.firmware.empty()) part.firmware = told(drive.body, "Revision");
+  if (part.slot.empty()) part.slot = told(drive.body, "Id");
+  if (part.slot.empty()) part.slot = told(drive.body, "Name");
+  // A bay that says nothing but its number (SimpleStorage of an empty port).
+  if (part.model.empty() && part.serial.empty() && !part.size_bytes)
+    return survey.unknown(part.name, part.source, "nothing told of it");
+  for (const auto& function : links_at(drive.body, "Links/PCIeFunctions"))
+    claims.claim(function, part.source);
+  survey.add(std::move(part));
 }
 
 /// Drives is an array of links, or a link to a collection.
@@ -38,6 +41,8 @@ Task<std::vector<Document>> drives_of(Survey& survey, const Document& storage) {
   const auto collection = link_at(storage.body, "Drives");
   if (!collection.empty()) co_return co_await survey.members(collection, "drive");
   auto uris = links_at(storage.body, "Drives");
+  if (find(storage.body, "Drives") == nullptr && !storage.body.is_null())
+    survey.unknown("drives", storage.uri, "lists no Drives");
   co_return co_await survey.read_all(std::move(uris), "drive");
 }
 
@@ -46,19 +51,20 @@ Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine
   const auto controllers = co_await survey.members(collection, "storage controller");
   std::vector<Document> drives;
   for (const auto& controller : controllers) {
-    const auto* list = find(controller.body, "Devices");
-    if (list == nullptr || !list->is_array()) continue;
-    std::size_t index = 0;
-    for (const auto& device : list->get_array())
-      drives.push_back({controller.uri + "#/Devices/" + std::to_string(index++), device});
+    if (controller.body.is_null()) continue;
+    auto rows = rows_of(survey, controller, "Devices", "drives");
+    drives.insert(drives.end(), std::make_move_iterator(rows.begin()),
+                  std::make_move_iterator(rows.end()));
   }
   co_return drives;
 }
 
 }  // namespace
 
-Task<void> read_drives(Survey& survey, const Machine& machine) {
+Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims) {
   const auto collection = link_at(machine.system.body, "Storage");
+  if (collection.empty() && link_at(machine.system.body, "SimpleStorage").empty())
+    survey.unknown("drives", machine.system.uri, "no Storage");
   const auto storages = co_await survey.members(collection, "storage");
   std::vector<Document> drives;
   for (const auto& storage : storages) {
@@ -71,7 +77,7 @@ Task<void> read_drives(Survey& survey, const Machine& machine) {
     return natural_less(left.uri, right.uri);
   });
   std::size_t number = 0;
-  add_drives(survey, drives, number);
+  for (const auto& drive : drives) add_drive(survey, drive, number++, claims);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -20,13 +20,15 @@ bool is_gpu_name(std::string_view name) {
 }
 
 void add_gpu(Survey& survey, const Document& device, std::size_t number) {
-  if (is_absent(device.body)) return;
+  if (device.body.is_null() || is_absent(device.body)) return;
   Part gpu = part_of(PartKind::gpu, "gpu" + std::to_string(number), device);
   if (gpu.model.empty()) gpu.model = told(device.body, "Name");
   if (gpu.firmware.empty())
     gpu.firmware = told(device.body, "FirmwareVersion/Current/VersionString");
   if (gpu.manufacturer.empty()) gpu.manufacturer = told(device.body, "Oem/Supermicro/GPUVendor");
   if (gpu.slot.empty()) gpu.slot = last_name(device.uri);
+  if (const auto* told_interface = find(device.body, "PCIeInterface"))
+    gpu.pcie = pcie_link(*told_interface);
   survey.add(std::move(gpu));
 }
 
@@ -48,6 +50,7 @@ Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
   auto uris = co_await survey.links(collection, "devices");
   std::ranges::sort(uris, by_name);
   auto devices = co_await survey.read_all(std::move(uris), "device");
+  // One that could not be read may have been a GPU; here names say nothing.
   std::erase_if(devices, [](const Document& device) {
     return told(device.body, "DeviceType") != "GPU" ||
            told(device.body, "Name").find("Switch") != std::string::npos ||
@@ -58,12 +61,11 @@ Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
 
 }  // namespace
 
-Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine,
-                               const std::vector<Document>& chassis) {
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine) {
   const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
   if (std::ranges::any_of(survey.seen().parts, is_gpu)) co_return;
   std::size_t number = 0;
-  for (const auto& one : chassis) {
+  for (const auto& one : *machine.chassis) {
     auto gpus = co_await pcie_gpus(survey, one);
     if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, one);
     for (const auto& gpu : gpus) add_gpu(survey, gpu, number++);

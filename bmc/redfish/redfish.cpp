@@ -1,17 +1,21 @@
 #include "bmc/redfish/redfish.h"
 
 #include "bmc/redfish/boot.h"
+#include "bmc/redfish/event_log.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/reset.h"
+#include "bmc/redfish/sensors.h"
 
 namespace cupel::bmc::redfish {
 namespace {
 
 class RedfishBmc final : public Bmc {
  public:
-  RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password)
+  RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
+             ReadCache* cache)
       : node_{peer.node},
-        client_{transport, std::move(peer), std::move(user), std::move(password)} {}
+        client_{transport, std::move(peer), std::move(user), std::move(password)},
+        cache_{cache} {}
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
     auto system = co_await the_system(deadline);
@@ -61,17 +65,39 @@ class RedfishBmc final : public Bmc {
     auto machine = co_await find_machine(survey);
     if (!machine) co_return named("identity", std::move(machine).assume_error());
     system_ = machine.assume_value().system.uri;
-    Identity identity = co_await identify(survey, machine.assume_value());
+    const Identity identity = co_await identify(survey, machine.assume_value());
     if (survey.stopped()) co_return named("identity", *survey.stopped());
     co_return identity;
   }
 
   Task<Result<Observed>> observe(Deadline deadline) override {
     const int before = client_.requests();
-    auto seen = co_await read_inventory(client_, deadline);
+    AuditFetch fetch{client_, cache_};
+    auto seen = co_await read_inventory(fetch, deadline);
     if (!seen) co_return named("inventory", std::move(seen).assume_error());
     seen.assume_value().requests = client_.requests() - before;
+    seen.assume_value().bytes = fetch.bytes();
+    seen.assume_value().unchanged = fetch.unchanged();
     co_return seen;
+  }
+
+  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+    auto parts = co_await read_versions(client_, deadline);
+    if (!parts) co_return named("firmware", std::move(parts).assume_error());
+    co_return Told<std::vector<inventory::Part>>{std::move(parts).assume_value()};
+  }
+
+  Task<Result<Sensors>> sensors(Deadline deadline) override {
+    auto found = co_await read_sensors(client_, deadline);
+    if (!found) co_return named("sensors", std::move(found).assume_error());
+    co_return found;
+  }
+
+  Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
+                                   Deadline deadline) override {
+    auto log = co_await read_event_log(client_, since, most, deadline);
+    if (!log) co_return named("event log", std::move(log).assume_error());
+    co_return log;
   }
 
   Task<void> log_out() override { return client_.log_out(); }
@@ -99,19 +125,20 @@ class RedfishBmc final : public Bmc {
 
   std::string node_;
   Client client_;
+  ReadCache* cache_;
   std::string system_{};
 };
 
 }  // namespace
 
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
-                          SecretSource password, inventory::KnownKeys& known) {
+                          SecretSource password, inventory::KnownKeys& known, ReadCache* cache) {
   Peer peer{.node = std::move(node),
             .endpoint = std::move(access.endpoint),
             .trust = std::move(access.trust),
             .known = &known};
   return std::make_unique<RedfishBmc>(transport, std::move(peer), std::move(access.user),
-                                      std::move(password));
+                                      std::move(password), cache);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -4,13 +4,17 @@
 
 #include "bmc/bmc.h"
 #include "bmc/redfish/client.h"
+#include "bmc/redfish/read_cache.h"
 
 namespace cupel::bmc::redfish {
 
 /// Nothing is sent before the first verb. `transport` and `known` must outlive what is returned;
 /// call log_out() before it goes. All verbs are cancel-safe, and may run side by side.
 /// Errors of every verb: as Client::get; the further ones are told in bmc.h.
+/// `cache`: what the last inventory read, so that the next one asks only for what has changed; it
+/// must outlive what is returned.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
-                          SecretSource password, inventory::KnownKeys& known);
+                          SecretSource password, inventory::KnownKeys& known,
+                          ReadCache* cache = nullptr);
 
 }  // namespace cupel::bmc::redfish

@@ -10,27 +10,32 @@ namespace {
 // A GET of a root of trust may hang (BlueField-3), and its firmware is in the firmware inventory.
 constexpr std::array<std::string_view, 2> kRootsOfTrust{"ERoT", "IRoT"};
 constexpr std::array<std::string_view, 3> kRootsOfTrustDgx{"ERoT", "IRoT", "EROT"};
+constexpr std::array<std::string_view, 1> kFirmware{"/FirmwareInventory"};
 
-// In the order of preference where two fit equally well.
+// In the order of preference where two fit equally well. `expands` where the vendor documents it
+// and nobody has seen required properties go; AMI's and old OpenBMC's drop them.
 constexpr std::array kRules{
     Rules{.vendor = "NVIDIA",
           .system_manufacturer = "nvidia",
           .root_vendor = "nvidia",
           .oem_key = "nvidia",
           .model = "bluefield",
-          .idle_chassis = kRootsOfTrustDgx},
+          .idle_chassis = kRootsOfTrustDgx,
+          .slow_resources = kFirmware},
     Rules{.vendor = "Dell",
           .system_manufacturer = "dell",
           .root_vendor = "dell",
           .oem_key = "dell",
           .model = "poweredge",
-          .serial_is_sku = true},
+          .serial_is_sku = true,
+          .expands = true},
     Rules{.vendor = "HPE",
           .system_manufacturer = "hpe",
           .root_vendor = "hpe",
           .oem_key = "hpe",
           .model = "ilo",
-          .device_list = "Oem/Hpe/Links/Devices"},
+          .device_list = "Oem/Hpe/Links/Devices",
+          .expands = true},
     Rules{.vendor = "Lenovo",
           .system_manufacturer = "lenovo",
           .root_vendor = "lenovo",
@@ -89,6 +94,11 @@ int fit(const Rules& rules, const Told& told) {
 }
 
 }  // namespace
+
+bool is_slow(const Rules& rules, std::string_view uri) {
+  return std::ranges::any_of(rules.slow_resources,
+                             [&](auto part) { return uri.find(part) != uri.npos; });
+}
 
 const Rules& rules_for(const Signs& signs) {
   const Told told = told_by(signs);

@@ -1,6 +1,7 @@
 #pragma once
 // How BMCs differ from the standard and from each other: data, one row a vendor. A new difference
 // is a new column here and a named test, not an `if` somewhere else.
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,16 @@ struct Rules {
   std::string_view dummy_psu{};
   /// Names of chassis that hold no part and are slow or hang (roots of trust).
   std::span<const std::string_view> idle_chassis{};
+  /// Whole collections may be asked for at once ($expand): members come with what they must have.
+  bool expands = false;
+  /// Parts of URIs that take minutes: kSlowPatience for each, and nobody else waits behind them.
+  std::span<const std::string_view> slow_resources{};
 };
+
+/// What one slow resource is given at least. A DGX H100's firmware inventory takes 2 to 3 minutes.
+constexpr std::chrono::seconds kSlowPatience{240};
+
+bool is_slow(const Rules& rules, std::string_view uri);
 
 /// What may tell the vendor: any of these may be null.
 struct Signs {
