@@ -16,6 +16,7 @@ using inventory::PartKind;
 /// What its functions, its ports and its PCI ids say of an adapter.
 struct Signs {
   std::vector<std::string> macs{};
+  std::vector<std::string> functions{};  // PCIe functions that they are
   bool infiniband = false;
   bool mellanox = false;
   bool bluefield = false;
@@ -49,6 +50,8 @@ void look_at_function(Signs& signs, const json::value& function) {
   const auto permanent = told(function, "Ethernet/PermanentMACAddress");
   add_mac(signs, permanent.empty() ? told(function, "Ethernet/MACAddress") : permanent);
   if (told(function, "NetDevFuncType") == "InfiniBand") signs.infiniband = true;
+  if (auto uri = link_at(function, "Links/PCIeFunction"); !uri.empty())
+    signs.functions.push_back(std::move(uri));
 }
 
 /// Source: DSP0268, Port (Ethernet/AssociatedMACAddresses, LinkNetworkTechnology, PortProtocol) and
@@ -83,7 +86,7 @@ std::vector<std::string> controllers_links(const json::value& adapter, std::stri
 Task<std::vector<Document>> below(Survey& survey, const Document& adapter, std::string what) {
   auto uris = controllers_links(adapter.body, "Links/" + what);
   if (!uris.empty()) co_return co_await survey.read_all(std::move(uris), what);
-  co_return co_await survey.members(link_at(adapter.body, what), what);
+  co_return co_await survey.members(survey.link(adapter, what), what);
 }
 
 Task<Signs> look_below(Survey& survey, const Document& adapter) {
@@ -142,6 +145,7 @@ Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& a
   part.kind = kind_of(part, told(adapter.body, "Name"), signs);
   part.name = std::string{to_string(part.kind)} + std::to_string(number);
   for (const auto& device : devices) claims.claim(device, part.source);
+  for (const auto& function : signs.functions) claims.claim(function, part.source);
   survey.add(std::move(part));
 }
 
@@ -166,7 +170,7 @@ void add_own_card(Survey& survey, const Machine& machine) {
 
 /// Where no chassis lists adapters: what the system knows of its ports.
 Task<void> add_interfaces(Survey& survey, const Machine& machine) {
-  const auto collection = link_at(machine.system.body, "EthernetInterfaces");
+  const auto collection = survey.link(machine.system, "EthernetInterfaces");
   auto ports = co_await survey.members(collection, "network interface");
   std::ranges::stable_sort(ports, [](const Document& left, const Document& right) {
     return natural_less(last_name(left.uri), last_name(right.uri));
@@ -191,7 +195,7 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
 Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims) {
   std::vector<Document> adapters;
   for (const auto& one : *machine.chassis) {
-    auto found = co_await survey.members(link_at(one.body, "NetworkAdapters"), "adapter");
+    auto found = co_await survey.members(survey.link(one, "NetworkAdapters"), "adapter");
     for (auto& adapter : found) {
       const auto same = [&](const Document& other) { return is_same_card(adapter, other); };
       if (std::ranges::none_of(adapters, same)) adapters.push_back(std::move(adapter));

@@ -74,7 +74,7 @@ Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
   const bool number = !model.empty() && model == told(gpu.body, "PartNumber");
   if (number && !name.empty()) co_return name;
   if (!model.empty()) co_return model;
-  const auto device = link_at(gpu.body, "Links/PCIeDevice");
+  const auto device = survey.link(gpu, "Links/PCIeDevice");
   if (device.empty()) co_return model;
   const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)});
   if (!pcie) co_return model;
@@ -88,7 +88,7 @@ Task<void> add_gpu(Survey& survey, const Document& gpu, std::size_t number,
   part.model = co_await gpu_model(survey, gpu);
   part.size_bytes = memory_of(survey, gpu, memories);
   if (part.slot.empty()) part.slot = last_name(gpu.uri);
-  claims.claim(link_at(gpu.body, "Links/PCIeDevice"), part.source);
+  claims.claim(survey.link(gpu, "Links/PCIeDevice"), part.source);
   survey.add(std::move(part));
 }
 
@@ -183,12 +183,12 @@ Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& clai
   auto processors = co_await survey.members(link_at(system, "Processors"), "processor");
   auto memories = co_await survey.members(link_at(system, "Memory"), "memory");
   for (const auto& board : machine.baseboards) {
-    auto more = co_await survey.members(link_at(board.body, "Processors"), "processor");
+    auto more = co_await survey.members(survey.link(board, "Processors"), "processor");
     append_new(processors, std::move(more));
-    more = co_await survey.members(link_at(board.body, "Memory"), "memory");
+    more = co_await survey.members(survey.link(board, "Memory"), "memory");
     append_new(memories, std::move(more));
     for (const auto* collection : {"Processors", "Memory"})
-      if (link_at(board.body, collection).empty())
+      if (survey.link(board, collection).empty())
         survey.unknown(collection, board.uri, "lists none");
   }
   if (link_at(system, "Processors").empty())

@@ -21,7 +21,11 @@ bool is_nvme(const Document& drive) {
 
 void add_drive(Survey& survey, const Document& drive, std::size_t number, PcieClaims& claims) {
   if (drive.body.is_null() || is_absent(drive.body)) return;
+  // The BMC's own virtual media (AMI: "Virtual Cdrom Device").
+  if (told(drive.body, "Model").starts_with("Virtual ")) return;
   const bool nvme = is_nvme(drive);
+  if (!nvme && told(drive.body, "Protocol").empty())
+    survey.unknown("kind of drive" + std::to_string(number), drive.uri, "no Protocol");
   Part part = part_of(nvme ? PartKind::nvme : PartKind::drive,
                       (nvme ? "nvme" : "drive") + std::to_string(number), drive);
   part.size_bytes = number_at(drive.body, "CapacityBytes");
@@ -36,22 +40,32 @@ void add_drive(Survey& survey, const Document& drive, std::size_t number, PcieCl
   survey.add(std::move(part));
 }
 
+/// Nobody knows how many drives it has.
+void note_numbers(Survey& survey, const Document& storage) {
+  survey.unknown("numbers of the drives after " + std::string{last_name(storage.uri)}, storage.uri,
+                 "it could not be read");
+}
+
 /// Drives is an array of links, or a link to a collection.
 Task<std::vector<Document>> drives_of(Survey& survey, const Document& storage) {
   const auto collection = link_at(storage.body, "Drives");
   if (!collection.empty()) co_return co_await survey.members(collection, "drive");
   auto uris = links_at(storage.body, "Drives");
-  if (find(storage.body, "Drives") == nullptr && !storage.body.is_null())
+  const auto* list = find(storage.body, "Drives");
+  if ((list == nullptr || !list->is_array()) && !storage.body.is_null())
     survey.unknown("drives", storage.uri, "lists no Drives");
   co_return co_await survey.read_all(std::move(uris), "drive");
 }
 
 Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine) {
-  const auto collection = link_at(machine.system.body, "SimpleStorage");
+  const auto collection = survey.link(machine.system, "SimpleStorage");
   const auto controllers = co_await survey.members(collection, "storage controller");
   std::vector<Document> drives;
   for (const auto& controller : controllers) {
-    if (controller.body.is_null()) continue;
+    if (controller.body.is_null()) {
+      note_numbers(survey, controller);
+      continue;
+    }
     auto rows = rows_of(survey, controller, "Devices", "drives");
     drives.insert(drives.end(), std::make_move_iterator(rows.begin()),
                   std::make_move_iterator(rows.end()));
@@ -62,12 +76,13 @@ Task<std::vector<Document>> simple_drives(Survey& survey, const Machine& machine
 }  // namespace
 
 Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims) {
-  const auto collection = link_at(machine.system.body, "Storage");
-  if (collection.empty() && link_at(machine.system.body, "SimpleStorage").empty())
+  const auto collection = survey.link(machine.system, "Storage");
+  if (collection.empty() && survey.link(machine.system, "SimpleStorage").empty())
     survey.unknown("drives", machine.system.uri, "no Storage");
   const auto storages = co_await survey.members(collection, "storage");
   std::vector<Document> drives;
   for (const auto& storage : storages) {
+    if (storage.body.is_null()) note_numbers(survey, storage);
     auto found = co_await drives_of(survey, storage);
     drives.insert(drives.end(), std::make_move_iterator(found.begin()),
                   std::make_move_iterator(found.end()));

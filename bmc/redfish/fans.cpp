@@ -9,7 +9,7 @@ using inventory::Part;
 using inventory::PartKind;
 
 Task<std::vector<Document>> inline_fans(Survey& survey, const Document& chassis) {
-  const auto uri = link_at(chassis.body, "Thermal");
+  const auto uri = survey.link(chassis, "Thermal");
   if (uri.empty()) co_return std::vector<Document>{};
   const auto thermal = co_await survey.read(uri, "fans");
   if (!thermal) co_return std::vector<Document>{};
@@ -17,7 +17,7 @@ Task<std::vector<Document>> inline_fans(Survey& survey, const Document& chassis)
 }
 
 Task<std::vector<Document>> subsystem_fans(Survey& survey, const Document& chassis) {
-  const auto uri = link_at(chassis.body, "ThermalSubsystem");
+  const auto uri = survey.link(chassis, "ThermalSubsystem");
   if (uri.empty()) co_return std::vector<Document>{};
   const auto subsystem = co_await survey.read(uri, "fans");
   if (!subsystem) co_return std::vector<Document>{};

@@ -101,7 +101,7 @@ bool is_inner_wire(std::string_view uri) {
 /// Of the BMC's own ports. Those of wires into the machine, and made-up ones, tell nobody apart.
 Task<std::vector<std::string>> macs_of_bmc(Survey& survey, const Document& manager) {
   std::vector<std::string> macs;
-  const auto collection = link_at(manager.body, "EthernetInterfaces");
+  const auto collection = survey.link(manager, "EthernetInterfaces");
   if (collection.empty()) {
     survey.unknown("MACs of the BMC", manager.uri, "no EthernetInterfaces");
     co_return macs;

@@ -87,6 +87,13 @@ Part* part_with_serial(std::vector<Part>& parts, const std::string& serial) {
   return found == parts.end() ? nullptr : &*found;
 }
 
+/// The drives of a machine again, under serial numbers of their boards (Dell).
+bool is_drive_model(const std::vector<Part>& parts, const std::string& model) {
+  return !model.empty() && std::ranges::any_of(parts, [&](const Part& part) {
+    return part.kind == PartKind::nvme && part.model == model;
+  });
+}
+
 void connect(Part& part, std::optional<PcieLink> link, const Slots& slots,
              const std::string& device) {
   const auto slot = slots.find(key_of(device));
@@ -109,6 +116,7 @@ struct Device {
 /// in their slot, and all others where there are few.
 std::vector<Device> worth_reading(Survey& survey, const std::vector<std::string>& listed,
                                   const PcieClaims& claims, const Slots& slots) {
+  const bool has_drives = std::ranges::count(survey.seen().parts, PartKind::nvme, &Part::kind) > 0;
   std::vector<Device> wanted, others;
   for (const auto& uri : listed) {
     const auto claimants = claims.claimants(uri);
@@ -118,6 +126,8 @@ std::vector<Device> worth_reading(Survey& survey, const std::vector<std::string>
       if (part != nullptr) continue;
     }
     if (part_at(survey.seen().parts, uri) != nullptr) continue;
+    // Drives that do not say which device they are (Supermicro: "NVMeSSD3").
+    if (lower_case(last_name(uri)).find("nvme") != std::string::npos && has_drives) continue;
     const auto slot = slots.find(key_of(uri));
     const bool alone = slot != slots.end() && slot->second.alone;
     (alone ? wanted : others).push_back({uri});
@@ -142,6 +152,7 @@ void add_device(Survey& survey, const Document& device, const Slots& slots, std:
   }
   Part part = part_of(PartKind::pcie, "pcie" + std::to_string(number), device);
   if (part.model.empty()) part.model = told(device.body, "Name");
+  if (is_drive_model(survey.seen().parts, part.model)) return;
   connect(part, link, slots, device.uri);
   survey.add(std::move(part));
 }
@@ -153,7 +164,9 @@ void PcieClaims::claim(const std::string& device, const std::string& source) {
   auto& sources = by_device_[key_of(device)];
   if (std::ranges::find(sources, source) != sources.end()) return;
   sources.push_back(source);
-  by_source_[source].push_back(device);
+  auto& devices = by_source_[source];
+  const auto same = [&](const std::string& other) { return key_of(other) == key_of(device); };
+  if (std::ranges::none_of(devices, same)) devices.push_back(device);
 }
 
 std::vector<std::string> PcieClaims::devices_of(const std::string& source) const {
@@ -203,13 +216,13 @@ Task<std::vector<std::string>> listed_devices(Survey& survey, const Machine& mac
   for (const auto& chassis : *machine.chassis) {
     // The modules of a baseboard list one device each, which its part names itself.
     if (chassis.body.is_null() || is_module(chassis)) continue;
-    if (const auto uri = link_at(chassis.body, "PCIeSlots"); !uri.empty()) {
+    if (const auto uri = survey.link(chassis, "PCIeSlots"); !uri.empty()) {
       const auto body = co_await survey.read(uri, "PCIe slots");
       if (body) add_slots(slots, body->body);
       if (body && find(body->body, "Slots") == nullptr)
         survey.unknown("PCIe slots", uri, "lists no Slots");
     }
-    const auto collection = link_at(chassis.body, "PCIeDevices");
+    const auto collection = survey.link(chassis, "PCIeDevices");
     if (collection.empty()) continue;
     const auto devices = co_await survey.links(collection, "PCIe devices");
     for (const auto& uri : devices) list(uri);
@@ -224,7 +237,11 @@ void apply(Survey& survey, const Document& device, const Device& asked, const Sl
            std::size_t place) {
   if (device.body.is_null()) return;
   auto* part = part_at(survey.seen().parts, asked.claimant);
-  if (part == nullptr) return add_device(survey, device, slots, place);
+  // A card that holds drives is none of them (Lenovo's M.2 adapter).
+  const auto serial = told(device.body, "SerialNumber");
+  const bool holder = part != nullptr && part->kind == PartKind::nvme && !serial.empty() &&
+                      !part->serial.empty() && serial != part->serial;
+  if (part == nullptr || holder) return add_device(survey, device, slots, place);
   const auto* told_interface = find(device.body, "PCIeInterface");
   connect(*part, told_interface == nullptr ? std::nullopt : pcie_link(*told_interface), slots,
           device.uri);

@@ -41,7 +41,7 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
 }
 
 Task<std::vector<Document>> inline_supplies(Survey& survey, const Document& chassis) {
-  const auto uri = link_at(chassis.body, "Power");
+  const auto uri = survey.link(chassis, "Power");
   if (uri.empty()) co_return std::vector<Document>{};
   const auto power = co_await survey.read(uri, "PSUs");
   if (!power) co_return std::vector<Document>{};
@@ -49,7 +49,7 @@ Task<std::vector<Document>> inline_supplies(Survey& survey, const Document& chas
 }
 
 Task<std::vector<Document>> subsystem_supplies(Survey& survey, const Document& chassis) {
-  const auto uri = link_at(chassis.body, "PowerSubsystem");
+  const auto uri = survey.link(chassis, "PowerSubsystem");
   if (uri.empty()) co_return std::vector<Document>{};
   const auto subsystem = co_await survey.read(uri, "PSUs");
   if (!subsystem) co_return std::vector<Document>{};

@@ -128,6 +128,7 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
       unknown(fact, page, answer ? "lists no Members" : reason_of(answer.assume_error()));
       break;
     }
+    if (pages.size() == 1) note_links(answer.assume_value(), fact);
     const auto before = found.size();
     for (const auto& one : list->get_array()) {
       const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
@@ -189,6 +190,13 @@ Task<std::vector<Document>> Survey::read_all(std::vector<std::string> uris, std:
 void Survey::unknown(std::string fact, std::string source, std::string why) {
   if (seen_.unknown.size() < kMostUnknown)
     seen_.unknown.push_back({std::move(fact), printable(source), printable(why)});
+}
+
+std::string Survey::link(const Document& from, std::string_view path) {
+  auto uri = link_at(from.body, path);
+  if (uri.empty() && find(from.body, path) != nullptr)
+    unknown(std::string{path}, from.uri, "no link within the BMC");
+  return uri;
 }
 
 void Survey::note_what_lacks() {

@@ -50,6 +50,9 @@ class Survey {
 
   void add(inventory::Part part) { seen_.parts.push_back(std::move(part)); }
   void unknown(std::string fact, std::string source, std::string why);
+  /// The link at `path` of a document; empty where there is none. One that is there and leads
+  /// nowhere is noted.
+  std::string link(const Document& from, std::string_view path);
   /// Notes what parts do not tell though their kind does (facts_of). Once, at the end.
   void note_what_lacks();
 

@@ -38,7 +38,7 @@ Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& cla
     ++number;
     if (one.body.is_null() || is_absent(one.body)) continue;
     Part part = part_of(PartKind::switch_chip, "nvswitch" + name, one);
-    claims.claim(link_at(one.body, "Links/PCIeDevice"), part.source);
+    claims.claim(survey.link(one, "Links/PCIeDevice"), part.source);
     survey.add(std::move(part));
   }
 }

@@ -40,6 +40,8 @@ struct Asked {
   std::vector<std::string> lines{};  // "GET /redfish/v1"
   std::vector<std::string> resets{};
   std::vector<std::string> patches{};  // "URI If-Match body"
+  std::size_t body_bytes = 0;          // of answers to GETs
+  int unchanged = 0;                   // GETs answered with 304
 };
 
 class HttpsServer {
@@ -52,6 +54,8 @@ class HttpsServer {
     bool sessions_exhausted = false;        // 503 RAC0218 to every login
     bool wants_if_match = false;            // 428 without, 412 with another ETag
     bool forgets_patches = false;           // 200, and nothing changes
+    bool expands = true;                    // $expand; else 501
+    std::string dropped_by_expand{};        // a property that members lack within an expanded list
   };
 
   explicit HttpsServer(Options options);
