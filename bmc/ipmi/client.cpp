@@ -1,6 +1,5 @@
 #include "bmc/ipmi/client.h"
 
-#include "base/digest.h"
 #include "base/text.h"
 #include "bmc/ipmi/commands.h"
 
@@ -24,14 +23,24 @@ Client::Client(Transport& transport, std::string node, inventory::IpmiAccess acc
       node_{std::move(node)},
       access_{std::move(access)},
       user_{std::move(user)},
-      password_{std::move(password)} {}
+      password_{std::move(password)},
+      courtesy_{transport.courtesy(node_)} {}
 
 Client::~Client() = default;
 
-Error Client::refused_before() const {
-  return Error{Code::kRefused, node_ + ": the BMC refused user " + printable(user_) +
-                                   " with this password before; it is not asked again until they "
-                                   "change, so that it does not lock the account"};
+/// One conversation with the BMC: it takes one of the places that all protocols share, and how it
+/// fared is noted.
+Task<Result<void>> Client::perform(Conversation& conversation, Deadline deadline, Ticks grace) {
+  CO_TRY(const Gate::Pass place, co_await courtesy_.at_once.enter(deadline));
+  const auto began = Deadline::Clock::now();
+  auto done = co_await transport_.perform(*address_, conversation, deadline, grace);
+  const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - began);
+  auto outcome = Outcome::answered;
+  if (!done && done.assume_error().code == Code::kCancelled) co_return done;
+  if (!done && done.assume_error().code == Code::kUnreachable) outcome = Outcome::unreachable;
+  if (!done && done.assume_error().code == Code::kTimeout) outcome = Outcome::timeout;
+  note(courtesy_.seen, outcome, 0, took);
+  co_return done;
 }
 
 Task<Result<Bytes>> Client::ask(const Command& command, Bytes data, Deadline deadline,
@@ -48,7 +57,7 @@ Task<Result<Bytes>> Client::ask(const Command& command, Bytes data, Deadline dea
 
 Task<Result<Reply>> Client::exchange(const Command& command, Bytes data, Deadline deadline,
                                      std::uint8_t unit) {
-  CO_TRY(const redfish::Gate::Pass alone, co_await one_at_a_time_.enter(deadline));
+  CO_TRY(const Gate::Pass alone, co_await one_at_a_time_.enter(deadline));
   CO_TRY(co_await ensure_session(deadline));
   CO_TRY(co_await ensure_privilege(command, deadline));
   auto reply = co_await send(command, data, unit, deadline);
@@ -64,7 +73,7 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   sequence_ = (sequence_ + 1) & 63;
   ++requests_;
   Exchange exchange{&*session_, command, sequence_, data, unit};
-  auto done = co_await transport_.perform(*address_, exchange, deadline);
+  auto done = co_await perform(exchange, deadline);
   auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).assume_error()};
   used_ = Deadline::Clock::now();
   if (reply) {
@@ -85,8 +94,7 @@ Task<Result<void>> Client::ensure_session(Deadline deadline) {
     if (!found) co_return std::move(found).assume_error().within(node_);
     address_ = found.assume_value();
   }
-  Manners& manners = transport_.manners(*address_);
-  CO_TRY(const redfish::Gate::Pass alone, co_await manners.login.enter(deadline));
+  CO_TRY(const Gate::Pass alone, co_await courtesy_.login.enter(deadline));
   co_return co_await log_in(deadline);
 }
 
@@ -110,18 +118,20 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     wipe(password);
     co_return Error{Code::kInvalid, node_ + ": IPMI passwords have at most 20 bytes"};
   }
-  auto& manners = transport_.manners(*address_);
-  const auto digest = sha256_hex("cupel" + user_ + '\0' + password);
-  Result<void> done = refused_before();
-  if (manners.refused_credentials != digest) {
-    for (const auto& suite : suites_to_try) {
-      done = co_await log_in_with(suite, password, deadline);
-      if (done) manners.suite = suite.number;
-      if (done || done.assume_error().code != Code::kUnsupported) break;
-    }
-    if (!done && done.assume_error().code == Code::kRefused) manners.refused_credentials = digest;
-    done = within(node_ + ": log in as " + printable(user_), std::move(done));
+  auto done = courtesy_.logins.may_try(user_, password);
+  if (!done) {
+    wipe(password);
+    co_return done;
   }
+  for (const auto& suite : suites_to_try) {
+    done = co_await log_in_with(suite, password, deadline);
+    if (done) transport_.manners(*address_).suite = suite.number;
+    if (done || done.assume_error().code != Code::kUnsupported) break;
+  }
+  if (done) courtesy_.logins.accepted(user_);
+  if (!done && done.assume_error().code == Code::kRefused)
+    (void)courtesy_.logins.refused(user_, password);
+  done = within(node_ + ": log in as " + printable(user_), std::move(done));
   wipe(password);
   co_return done;
 }
@@ -138,7 +148,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     login.tag = static_cast<std::uint8_t>(login.session << 2);
     Handshake handshake{std::move(login)};
     // What was begun is finished, so that its session is known and can be ended.
-    CO_TRY(co_await transport_.perform(*address_, handshake, deadline, kLogOutPatience));
+    CO_TRY(co_await perform(handshake, deadline, kLogOutPatience));
     auto session = handshake.outcome();
     if (session) {
       session_.emplace(std::move(session).assume_value());

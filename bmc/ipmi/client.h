@@ -53,6 +53,7 @@ class Client {
   static constexpr std::chrono::seconds kIdle{50};
 
  private:
+  Task<Result<void>> perform(Conversation& conversation, Deadline deadline, Ticks grace = Ticks{0});
   Task<Result<Reply>> send(const Command& command, Bytes data, std::uint8_t unit,
                            Deadline deadline);
   Task<Result<void>> ensure_session(Deadline deadline);
@@ -61,14 +62,14 @@ class Client {
   Task<Result<void>> log_in(Deadline deadline);
   Task<Result<void>> log_in_with(Suite suite, const std::string& password, Deadline deadline);
   Result<std::vector<Suite>> suites() const;
-  Error refused_before() const;
 
   Transport& transport_;
   std::string node_;
   inventory::IpmiAccess access_;
   std::string user_;
   SecretSource password_;
-  redfish::Gate one_at_a_time_{1};
+  Courtesy& courtesy_;  // lives as long as the transport
+  Gate one_at_a_time_{1};
   std::optional<Address> address_{};
   std::optional<Session> session_{};
   Privilege granted_ = Privilege::admin;  // that the session may be raised to

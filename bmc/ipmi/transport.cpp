@@ -12,7 +12,8 @@ struct Transport::Socket {
   std::shared_ptr<UdpSocket> udp;
 };
 
-Transport::Transport(asio::any_io_executor executor) : executor_{std::move(executor)} {
+Transport::Transport(asio::any_io_executor executor, Courtesies* courtesies)
+    : executor_{std::move(executor)}, courtesies_{courtesies != nullptr ? courtesies : &own_} {
   const auto random = random_block();
   std::memcpy(&last_session_, random.data(), sizeof last_session_);
 }

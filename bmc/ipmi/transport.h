@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/task.h"
+#include "bmc/courtesy.h"
 #include "bmc/ipmi/conversation.h"
-#include "bmc/redfish/courtesy.h"
 #include "inventory/model.h"
 
 namespace cupel::bmc::ipmi {
@@ -28,17 +28,17 @@ class Listener {
   virtual void lost(const Error& error) = 0;
 };
 
-/// What everything in this process that speaks IPMI with one BMC shares.
+/// What was found out about how one BMC speaks IPMI.
 struct Manners {
-  redfish::Gate login{1};             // whoever tries credentials is alone
-  std::string refused_credentials{};  // a digest of those that the BMC refused last; empty: none
-  std::optional<int> suite{};         // that it took last
+  std::optional<int> suite{};  // that it took last
 };
 
 /// One for the whole process; used from one thread. What listens must go before it does.
 class Transport {
  public:
-  explicit Transport(asio::any_io_executor executor);
+  /// `courtesies` are shared with whatever else talks to these BMCs, and must outlive this;
+  /// nothing: its own.
+  explicit Transport(asio::any_io_executor executor, Courtesies* courtesies = nullptr);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -74,6 +74,9 @@ class Transport {
   /// Lives as long as the transport.
   Manners& manners(const Address& address) { return manners_[address]; }
 
+  /// What everything that talks to this node's BMC shares. Lives as long as the courtesies.
+  Courtesy& courtesy(const std::string& node) { return courtesies_->of(node); }
+
   /// A number that was not given out before, for a session: never 0.
   std::uint32_t fresh_session();
 
@@ -86,6 +89,8 @@ class Transport {
   void lost(const Address& whom, const Error& error);
 
   asio::any_io_executor executor_;
+  Courtesies own_;
+  Courtesies* courtesies_;
   std::shared_ptr<Socket> v4_, v6_;
   std::map<Address, std::vector<Listener*>> listeners_;
   std::map<Address, Manners> manners_;

@@ -1,8 +1,10 @@
-// Network adapters: those that carry RDMA are HCAs, the others NICs.
+// Network adapters: BlueFields are DPUs, what carries InfiniBand or RDMA is an HCA, the rest NICs.
+// They share one count, so that a lost one renames nobody.
 #include <array>
 
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -11,50 +13,204 @@ namespace {
 using inventory::Part;
 using inventory::PartKind;
 
-/// ConnectX and BlueField by maker, family or ordering number (MCX..., MBF...).
-bool is_hca(const Part& part, std::string_view name) {
-  constexpr std::array<std::string_view, 9> kSigns{
-      "mellanox", "mlnx", "nvidia", "connectx", "mcx", "mbf", "bluefield", "infiniband", "cx7"};
-  const auto text = lower_case(part.manufacturer + " " + part.model + " " + part.part_number + " " +
-                               part.source + " " + std::string{name});
-  return std::ranges::any_of(kSigns,
-                             [&](auto sign) { return text.find(sign) != std::string::npos; });
+/// What its functions, its ports and its PCI ids say of an adapter.
+struct Signs {
+  std::vector<std::string> macs{};
+  std::vector<std::string> functions{};  // PCIe functions that they are
+  bool infiniband = false;
+  bool mellanox = false;
+  bool bluefield = false;
+};
+
+bool holds_any(const std::string& text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [&](auto word) { return text.find(word) != std::string::npos; });
 }
 
-/// What the first controller tells: its firmware, and where it sits.
-void add_controller(Part& part, const json::value& adapter) {
+/// By maker, family or ordering number (MCX..., MBF...) where the adapter itself tells them.
+PartKind kind_of(const Part& part, std::string_view name, const Signs& signs) {
+  constexpr std::array<std::string_view, 2> kDpu{"bluefield", "mbf"};
+  constexpr std::array<std::string_view, 7> kHca{"mellanox", "mlnx", "nvidia",    "connectx",
+                                                 "mcx",      "cx7",  "infiniband"};
+  const auto card = lower_case(part.model + " " + part.part_number + " " + std::string{name});
+  if (signs.bluefield || holds_any(card, kDpu)) return PartKind::dpu;
+  const auto text = card + " " + lower_case(part.manufacturer + " " + part.source);
+  const bool hca = signs.infiniband || signs.mellanox || holds_any(text, kHca);
+  return hca ? PartKind::hca : PartKind::nic;
+}
+
+void add_mac(Signs& signs, const std::string& told) {
+  auto mac = canonical_mac(told);
+  if (mac && std::ranges::find(signs.macs, *mac) == signs.macs.end())
+    signs.macs.push_back(std::move(*mac));
+}
+
+/// Source: DSP0268, NetworkDeviceFunction: Ethernet, NetDevFuncType.
+void look_at_function(Signs& signs, const json::value& function) {
+  const auto permanent = told(function, "Ethernet/PermanentMACAddress");
+  add_mac(signs, permanent.empty() ? told(function, "Ethernet/MACAddress") : permanent);
+  if (told(function, "NetDevFuncType") == "InfiniBand") signs.infiniband = true;
+  if (auto uri = link_at(function, "Links/PCIeFunction"); !uri.empty())
+    signs.functions.push_back(std::move(uri));
+}
+
+/// Source: DSP0268, Port (Ethernet/AssociatedMACAddresses, LinkNetworkTechnology, PortProtocol) and
+/// NetworkPort (AssociatedNetworkAddresses, ActiveLinkTechnology).
+void look_at_port(Signs& signs, const json::value& port) {
+  for (const auto* path : {"Ethernet/AssociatedMACAddresses", "AssociatedNetworkAddresses"}) {
+    const auto* list = find(port, path);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const auto& one : list->get_array())
+      if (one.is_string()) add_mac(signs, std::string{one.get_string()});
+  }
+  for (const auto* path : {"LinkNetworkTechnology", "PortProtocol", "ActiveLinkTechnology"})
+    if (told(port, path) == "InfiniBand") signs.infiniband = true;
+}
+
+const json::array* controllers_of(const json::value& adapter) {
   const auto* list = find(adapter, "Controllers");
-  const auto* controllers = list == nullptr ? nullptr : list->if_array();
+  return list == nullptr ? nullptr : list->if_array();
+}
+
+std::vector<std::string> controllers_links(const json::value& adapter, std::string_view path) {
+  std::vector<std::string> links;
+  const auto* controllers = controllers_of(adapter);
+  if (controllers == nullptr) return links;
+  for (const auto& one : *controllers)
+    for (auto& link : links_at(one, path))
+      if (std::ranges::find(links, link) == links.end()) links.push_back(std::move(link));
+  return links;
+}
+
+/// What hangs below an adapter: its controllers link to it, else there is a collection.
+Task<std::vector<Document>> below(Survey& survey, const Document& adapter, std::string what) {
+  auto uris = controllers_links(adapter.body, "Links/" + what);
+  if (!uris.empty()) co_return co_await survey.read_all(std::move(uris), what);
+  co_return co_await survey.members(survey.link(adapter, what), what);
+}
+
+Task<Signs> look_below(Survey& survey, const Document& adapter) {
+  Signs signs;
+  const auto functions = co_await below(survey, adapter, "NetworkDeviceFunctions");
+  for (const auto& one : functions) look_at_function(signs, one.body);
+  if (!signs.macs.empty() || signs.infiniband) co_return signs;
+  for (const auto* what : {"Ports", "NetworkPorts"}) {
+    const auto ports = co_await below(survey, adapter, what);
+    for (const auto& one : ports) look_at_port(signs, one.body);
+    if (!signs.macs.empty() || signs.infiniband) break;
+  }
+  co_return signs;
+}
+
+/// Some BMCs name neither maker nor model (DGX H100: "DevType7_NIC8"): the PCI ids do.
+Task<void> look_at_bus(Survey& survey, const Machine& machine, Part& part, Signs& signs,
+                       const std::vector<std::string>& devices) {
+  if (!part.model.empty() || !part.manufacturer.empty() || devices.empty()) co_return;
+  const auto prefix = normal(devices.front()) + "/PCIeFunctions/";
+  std::string uri;
+  for (const auto& function : links_at(machine.system.body, "PCIeFunctions"))
+    if (uri.empty() && function.starts_with(prefix)) uri = function;
+  if (uri.empty()) co_return;
+  const auto function = co_await survey.read(uri, "maker of " + part.slot);
+  if (!function) co_return;
+  const auto vendor = told(function->body, "VendorId");
+  if (vendor.empty()) survey.unknown("maker of " + part.slot, uri, "no VendorId");
+  part.manufacturer = pci_vendor(vendor);
+  signs.mellanox = part.manufacturer == "Mellanox";
+  // PCI ID repository: a2d6 and a2dc are the network controllers within BlueField-2 and -3.
+  const auto device = lower_case(told(function->body, "DeviceId"));
+  signs.bluefield = signs.mellanox && (device == "0xa2d6" || device == "0xa2dc");
+}
+
+/// What the first controller tells: its firmware, its link, and where it sits.
+void add_controller(Part& part, const json::value& adapter) {
+  const auto* controllers = controllers_of(adapter);
   if (controllers == nullptr || controllers->empty()) return;
   const auto& first = controllers->front();
   if (part.firmware.empty()) part.firmware = told(first, "FirmwarePackageVersion");
   if (part.slot.empty()) part.slot = told(first, "Location/PartLocation/ServiceLabel");
+  if (const auto* told_interface = find(first, "PCIeInterface"))
+    part.pcie = pcie_link(*told_interface);
+}
+
+Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& adapter,
+                       std::size_t number, PcieClaims& claims) {
+  Part part = part_of(PartKind::nic, "", adapter);
+  add_controller(part, adapter.body);
+  if (part.slot.empty()) part.slot = last_name(adapter.uri);
+  Signs signs = co_await look_below(survey, adapter);
+  const auto devices = controllers_links(adapter.body, "Links/PCIeDevices");
+  co_await look_at_bus(survey, machine, part, signs, devices);
+  part.macs = std::move(signs.macs);
+  part.kind = kind_of(part, told(adapter.body, "Name"), signs);
+  part.name = std::string{to_string(part.kind)} + std::to_string(number);
+  for (const auto& device : devices) claims.claim(device, part.source);
+  for (const auto& function : signs.functions) claims.claim(function, part.source);
+  survey.add(std::move(part));
+}
+
+/// One card that two chassis list (BlueField's BMC): the same name and the same ids.
+bool is_same_card(const Document& one, const Document& other) {
+  if (last_name(one.uri) != last_name(other.uri)) return false;
+  return told(one.body, "SerialNumber") == told(other.body, "SerialNumber") &&
+         last_name(one.uri) == "NvidiaNetworkAdapter";
+}
+
+/// The machine is a DPU itself: its card is the one chassis with a model.
+void add_own_card(Survey& survey, const Machine& machine) {
+  for (const auto& chassis : *machine.chassis) {
+    if (told(chassis.body, "ChassisType") != "Card") continue;
+    if (lower_case(told(chassis.body, "Model")).find("bluefield") == std::string::npos &&
+        survey.seen().identity.vendor != "NVIDIA")
+      continue;
+    survey.add(part_of(PartKind::dpu, "dpu0", chassis));
+    return;
+  }
+}
+
+/// Where no chassis lists adapters: what the system knows of its ports.
+Task<void> add_interfaces(Survey& survey, const Machine& machine) {
+  const auto collection = survey.link(machine.system, "EthernetInterfaces");
+  auto ports = co_await survey.members(collection, "network interface");
+  std::ranges::stable_sort(ports, [](const Document& left, const Document& right) {
+    return natural_less(last_name(left.uri), last_name(right.uri));
+  });
+  std::size_t number = 0;
+  for (const auto& port : ports) {
+    const auto mine = number++;
+    if (port.body.is_null() || find(port.body, "Links/HostInterface") != nullptr) continue;
+    Part nic = part_of(PartKind::nic, "nic" + std::to_string(mine), port);
+    nic.slot = told(port.body, "Name");
+    if (auto mac = canonical_mac(told(port.body, "MACAddress"))) nic.macs.push_back(*mac);
+    if (nic.macs.empty()) {
+      survey.unknown("MACs of " + nic.name, port.uri, "none that is one");
+      continue;
+    }
+    survey.add(std::move(nic));
+  }
 }
 
 }  // namespace
 
-Task<void> read_adapters(Survey& survey, const std::vector<Document>& chassis) {
+Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims) {
   std::vector<Document> adapters;
-  for (const auto& one : chassis) {
-    auto found = co_await survey.members(link_at(one.body, "NetworkAdapters"), "adapter");
-    adapters.insert(adapters.end(), std::make_move_iterator(found.begin()),
-                    std::make_move_iterator(found.end()));
+  for (const auto& one : *machine.chassis) {
+    auto found = co_await survey.members(survey.link(one, "NetworkAdapters"), "adapter");
+    for (auto& adapter : found) {
+      const auto same = [&](const Document& other) { return is_same_card(adapter, other); };
+      if (std::ranges::none_of(adapters, same)) adapters.push_back(std::move(adapter));
+    }
   }
   std::ranges::stable_sort(adapters, [](const Document& left, const Document& right) {
     return natural_less(last_name(left.uri), last_name(right.uri));
   });
-  std::size_t hcas = 0, nics = 0;
+  if (lower_case(last_name(machine.system.uri)) == "bluefield") add_own_card(survey, machine);
+  if (adapters.empty()) co_return co_await add_interfaces(survey, machine);
+  std::size_t number = 0;
   for (const auto& adapter : adapters) {
-    if (is_absent(adapter.body)) continue;
-    Part part = part_of(PartKind::nic, "", adapter);
-    add_controller(part, adapter.body);
-    if (part.slot.empty()) part.slot = last_name(adapter.uri);
-    const bool hca = is_hca(part, told(adapter.body, "Name"));
-    part.kind = hca ? PartKind::hca : PartKind::nic;
-    part.name = hca ? "hca" + std::to_string(hcas++) : "nic" + std::to_string(nics++);
-    if (part.model.empty() && part.manufacturer.empty())
-      survey.unknown("model of " + part.name, part.source, "absent");
-    survey.add(std::move(part));
+    const auto mine = number++;
+    if (adapter.body.is_null() || is_absent(adapter.body)) continue;
+    co_await add_adapter(survey, machine, adapter, mine, claims);
   }
 }
 

@@ -159,7 +159,8 @@ Result<Answer> understood(std::string_view asked, const Response& response) {
                 .body = std::move(document).assume_value(),
                 .etag = response.etag,
                 .location = response.location,
-                .token = response.token};
+                .token = response.token,
+                .bytes = response.body.size()};
   if (answer.etag.empty()) answer.etag = text_at(answer.body, "@odata.etag").value_or("");
   return answer;
 }

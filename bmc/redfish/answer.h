@@ -14,6 +14,7 @@ struct Answer {
   std::string etag{};      // from the header, else from the body; empty: none
   std::string location{};  // of what was created, as told
   std::string token{};     // X-Auth-Token
+  std::size_t bytes = 0;   // of the body as it came
 };
 
 /// Sorts an answer. `asked` says who was asked what ("a01-n07: GET /redfish/v1"), for the error.

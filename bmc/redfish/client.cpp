@@ -9,8 +9,7 @@ namespace cupel::bmc::redfish {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kRequestPatience = 60s;
-constexpr auto kSlowPatience = 300s;  // a DGX H100's firmware inventory takes two to three minutes
+constexpr std::chrono::seconds kRequestPatience{60};
 constexpr std::string_view kRoot = "/redfish/v1";
 constexpr std::string_view kDefaultSessions = "/redfish/v1/SessionService/Sessions";
 
@@ -70,6 +69,15 @@ Task<Result<Answer>> Client::get_tagged(std::string uri, Deadline deadline) {
   Question question{.method = Method::get, .uri = std::move(uri)};
   CO_TRY(Answer answer, co_await ask(question, deadline));
   if (!answer.body.is_object())
+    co_return Error{Code::kMalformed, asked(Method::get, question.uri) + ": no JSON object"};
+  co_return answer;
+}
+
+Task<Result<Answer>> Client::get_unless(std::string uri, std::string etag, Deadline deadline) {
+  Question question{.method = Method::get, .uri = std::move(uri)};
+  question.if_none_match = std::move(etag);
+  CO_TRY(Answer answer, co_await ask(question, deadline));
+  if (answer.status != 304 && !answer.body.is_object())
     co_return Error{Code::kMalformed, asked(Method::get, question.uri) + ": no JSON object"};
   co_return answer;
 }
@@ -154,13 +162,18 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
               " with this password a moment ago; it is not asked again until they change"};
   }
   Request request{.method = question.method, .path = question.uri, .body = question.body};
-  request.slow = question.method == Method::get && is_slow_ != nullptr && is_slow_(question.uri);
+  request.slow =
+      question.method == Method::get && rules_ != nullptr && is_slow(*rules_, question.uri);
   if (!question.if_match.empty()) request.headers.push_back("If-Match: " + question.if_match);
+  const bool conditional = !question.if_none_match.empty();
+  if (conditional) request.headers.push_back("If-None-Match: " + question.if_none_match);
   request = with_credentials(std::move(request));
   const auto basic = request.basic;
   const auto patience = request.slow ? kSlowPatience : kRequestPatience;
   CO_TRY(const Response response, co_await send(std::move(request), deadline.sooner(patience)));
-  auto answer = understood(asked(question.method, question.uri), response);
+  auto answer = response.status == 304 && conditional
+                    ? Result<Answer>{Answer{.status = 304, .body = nullptr}}
+                    : understood(asked(question.method, question.uri), response);
   if (!answer && answer.assume_error().code == Code::kMalformed) note_malformed(courtesy_.seen);
   if (basic && response.status == 401 && !session->proven) {
     (void)courtesy_.logins.refused(user_, basic->password, refusals_);

@@ -6,14 +6,11 @@
 #include "bmc/redfish/answer.h"
 #include "bmc/redfish/fetch.h"
 #include "bmc/redfish/transport.h"
+#include "bmc/secret_source.h"
 
 namespace cupel::bmc::redfish {
 
-/// Where the password comes from, each time it is needed: it is not kept longer than that.
-using SecretSource = std::function<Task<Result<std::string>>()>;
-
-/// Whether the answer to a GET of this URI may take minutes.
-using IsSlow = bool (*)(std::string_view uri);
+using bmc::SecretSource;
 
 /// What to do at moments that the client alone knows of. Any of them may be empty.
 struct Moments {
@@ -34,7 +31,6 @@ class Client final : public Fetch {
   void at(Moments moments) { moments_ = std::move(moments); }
   /// Its session is its own: for talking to somebody who may turn out to be a stranger.
   void stand_apart() { apart_ = true; }
-  void slow_where(IsSlow is_slow) { is_slow_ = is_slow; }
 
   /// The document at `uri`. Logs in first, and once more where the session ended meanwhile.
   /// Cancel-safe. Errors: as Transport::send and understood(); kInvalid for a URI off the BMC;
@@ -43,6 +39,11 @@ class Client final : public Fetch {
 
   /// The document, with its ETag.
   Task<Result<Answer>> get_tagged(std::string uri, Deadline deadline);
+
+  /// The document, unless it still has this ETag: then the status is 304 and there is no body.
+  Task<Result<Answer>> get_unless(std::string uri, std::string etag, Deadline deadline);
+
+  void follow(const Rules& rules) override { rules_ = &rules; }
 
   /// An action. Never sent twice, and without If-Match: there is nothing to match.
   Task<Result<Answer>> post(std::string uri, json::value body, Deadline deadline);
@@ -71,6 +72,7 @@ class Client final : public Fetch {
     std::string uri;
     std::string body{};
     std::string if_match{};
+    std::string if_none_match{};
   };
 
   Task<Result<Answer>> ask(Question question, Deadline deadline);
@@ -94,7 +96,6 @@ class Client final : public Fetch {
   Courtesy& courtesy_;  // lives as long as the transport
   Gate own_{1};         // to begin with
   Moments moments_{};
-  IsSlow is_slow_ = nullptr;
   std::shared_ptr<Session> session_{};  // nothing before the first request and after the last
   std::string digest_{};                // of its credentials
   std::string ended_{};                 // URI of a session that the BMC does not know any more
@@ -105,6 +106,7 @@ class Client final : public Fetch {
   bool known_ = false;   // that it is who it should be
   bool followed_ = false;
   int requests_ = 0;
+  const Rules* rules_ = nullptr;  // once known
 };
 
 }  // namespace cupel::bmc::redfish

@@ -1,4 +1,6 @@
 // CPUs, GPUs and DIMMs, from the Processors and Memory of every System of the node.
+#include <set>
+
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -36,23 +38,29 @@ std::string dimm_name(const Document& dimm) {
 }
 
 void add_dimm(Survey& survey, const Document& memory) {
-  if (is_absent(memory.body)) return;
+  if (memory.body.is_null() || is_absent(memory.body)) return;
   const auto mib = number_at(memory.body, "CapacityMiB");
   const auto* told_size = find(memory.body, "CapacityMiB");
-  if (told_size != nullptr && (told_size->is_null() || mib == 0.0)) return;  // an empty slot
+  const bool bare = told(memory.body, "SerialNumber").empty();
+  const bool no_size = told_size != nullptr && (told_size->is_null() || mib == 0.0);
+  if (no_size && bare) return;  // an empty slot
   Part dimm = part_of(PartKind::dimm, dimm_name(memory), memory);
   dimm.size_bytes = size_of(memory.body);
-  if (!dimm.size_bytes) survey.unknown("size of " + dimm.name, memory.uri, "not a number");
   if (dimm.slot.empty()) dimm.slot = told(memory.body, "DeviceLocator");
   survey.add(std::move(dimm));
 }
 
 /// The sum of what is soldered to this GPU.
-std::optional<double> memory_of(const Document& gpu, const std::vector<Document>& memories) {
+std::optional<double> memory_of(Survey& survey, const Document& gpu,
+                                const std::vector<Document>& memories) {
   const std::string prefix = std::string{last_name(gpu.uri)} + "_";
   double sum = 0;
   for (const auto& memory : memories) {
-    if (last_name(memory.uri).starts_with(prefix)) sum += size_of(memory.body).value_or(0);
+    if (!last_name(memory.uri).starts_with(prefix)) continue;
+    const auto size = size_of(memory.body);
+    if (!size)
+      survey.unknown("size of " + std::string{last_name(memory.uri)}, memory.uri, "absent");
+    sum += size.value_or(0);
   }
   if (sum > 0) return sum;
   const auto mib = number_at(gpu.body, "MemorySummary/TotalMemorySizeMiB");
@@ -66,7 +74,7 @@ Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
   const bool number = !model.empty() && model == told(gpu.body, "PartNumber");
   if (number && !name.empty()) co_return name;
   if (!model.empty()) co_return model;
-  const auto device = link_at(gpu.body, "Links/PCIeDevice");
+  const auto device = survey.link(gpu, "Links/PCIeDevice");
   if (device.empty()) co_return model;
   const auto pcie = co_await survey.read(device, "model of " + std::string{last_name(gpu.uri)});
   if (!pcie) co_return model;
@@ -75,11 +83,12 @@ Task<std::string> gpu_model(Survey& survey, const Document& gpu) {
 }
 
 Task<void> add_gpu(Survey& survey, const Document& gpu, std::size_t number,
-                   const std::vector<Document>& memories) {
+                   const std::vector<Document>& memories, PcieClaims& claims) {
   Part part = part_of(PartKind::gpu, "gpu" + std::to_string(number), gpu);
   part.model = co_await gpu_model(survey, gpu);
-  part.size_bytes = memory_of(gpu, memories);
+  part.size_bytes = memory_of(survey, gpu, memories);
   if (part.slot.empty()) part.slot = last_name(gpu.uri);
+  claims.claim(survey.link(gpu, "Links/PCIeDevice"), part.source);
   survey.add(std::move(part));
 }
 
@@ -90,20 +99,57 @@ void add_cpu(Survey& survey, const Document& cpu, std::size_t number) {
   survey.add(std::move(part));
 }
 
+enum class Kind { cpu, gpu, other, unknown };
+
+Kind told_kind(const Document& processor) {
+  const auto type = told(processor.body, "ProcessorType");
+  if (type == "CPU") return Kind::cpu;
+  if (type == "GPU" || type == "Accelerator") return Kind::gpu;
+  return type.empty() ? Kind::unknown : Kind::other;
+}
+
+/// "GPU_SXM_" of "GPU_SXM_3".
+std::string_view stem(const Document& processor) {
+  auto name = last_name(processor.uri);
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
+/// What each is, for the numbers in the names of the others: where one does not tell, what its
+/// namesakes are; where names are numbers, the first ones are the CPUs, as many as the system
+/// counts.
+std::vector<Kind> kinds_of(const std::vector<Document>& processors, std::optional<double> cpus) {
+  std::vector<Kind> kinds;
+  std::ranges::transform(processors, std::back_inserter(kinds), told_kind);
+  const auto known_cpus = std::ranges::count(kinds, Kind::cpu);
+  const auto told = kinds;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] != Kind::unknown) continue;
+    std::set<Kind> alike;
+    for (std::size_t j = 0; j < told.size(); ++j)
+      if (told[j] != Kind::unknown && stem(processors[j]) == stem(processors[i]))
+        alike.insert(told[j]);
+    if (alike.size() == 1) kinds[i] = *alike.begin();
+    const bool missing_cpu = cpus && static_cast<double>(known_cpus) < *cpus;
+    if (alike.size() > 1) kinds[i] = missing_cpu ? Kind::cpu : Kind::gpu;
+  }
+  return kinds;
+}
+
 Task<void> add_processors(Survey& survey, std::vector<Document> processors,
-                          const std::vector<Document>& memories) {
+                          std::optional<double> counted_cpus, const std::vector<Document>& memories,
+                          PcieClaims& claims) {
   std::ranges::stable_sort(processors, by_name);
+  const auto kinds = kinds_of(processors, counted_cpus);
   std::size_t cpus = 0, gpus = 0;
-  for (const auto& one : processors) {
-    const auto type = told(one.body, "ProcessorType");
-    const bool cpu = type == "CPU", gpu = type == "GPU" || type == "Accelerator";
-    if (type.empty()) survey.unknown("kind of processor", one.uri, "absent");
-    const auto number = cpu ? cpus : gpus;
-    cpus += cpu ? 1 : 0;
-    gpus += gpu ? 1 : 0;
-    if (is_absent(one.body)) continue;
-    if (cpu) add_cpu(survey, one, number);
-    if (gpu) co_await add_gpu(survey, one, number, memories);
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    const auto& one = processors[i];
+    const auto number = kinds[i] == Kind::cpu ? cpus++ : kinds[i] == Kind::gpu ? gpus++ : 0;
+    if (one.body.is_null() || is_absent(one.body)) continue;
+    // Its kind may be guessed for the others' sake; what it is must be told.
+    const auto kind = told_kind(one);
+    if (kind == Kind::unknown) survey.unknown("kind of processor", one.uri, "absent");
+    if (kind == Kind::cpu) add_cpu(survey, one, number);
+    if (kind == Kind::gpu) co_await add_gpu(survey, one, number, memories, claims);
   }
 }
 
@@ -112,14 +158,19 @@ void append(std::vector<Document>& all, std::vector<Document> more) {
 }
 
 /// The same CPU or DIMM seen through a baseboard as well (GB200): once is enough, told in full.
+/// They go by one name, or by one serial number.
+bool is_same(const Document& one, const Document& other) {
+  const auto serial = told(one.body, "SerialNumber"), others = told(other.body, "SerialNumber");
+  if (!serial.empty() && !others.empty()) return serial == others;
+  return last_name(one.uri) == last_name(other.uri);
+}
+
 void append_new(std::vector<Document>& all, std::vector<Document> more) {
   std::erase_if(more, [&](Document& one) {
-    const auto serial = told(one.body, "SerialNumber");
-    if (serial.empty()) return false;
-    const auto same = std::ranges::find_if(
-        all, [&](const Document& other) { return told(other.body, "SerialNumber") == serial; });
+    const auto same =
+        std::ranges::find_if(all, [&](const Document& other) { return is_same(one, other); });
     if (same == all.end()) return false;
-    if (told(same->body, "Model").empty()) *same = std::move(one);
+    if (told(same->body, "Model").empty() && !one.body.is_null()) *same = std::move(one);
     return true;
   });
   append(all, std::move(more));
@@ -127,20 +178,24 @@ void append_new(std::vector<Document>& all, std::vector<Document> more) {
 
 }  // namespace
 
-Task<void> read_compute(Survey& survey, const Machine& machine) {
+Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims) {
   const auto& system = machine.system.body;
   auto processors = co_await survey.members(link_at(system, "Processors"), "processor");
   auto memories = co_await survey.members(link_at(system, "Memory"), "memory");
   for (const auto& board : machine.baseboards) {
-    auto more = co_await survey.members(link_at(board.body, "Processors"), "processor");
+    auto more = co_await survey.members(survey.link(board, "Processors"), "processor");
     append_new(processors, std::move(more));
-    more = co_await survey.members(link_at(board.body, "Memory"), "memory");
+    more = co_await survey.members(survey.link(board, "Memory"), "memory");
     append_new(memories, std::move(more));
+    for (const auto* collection : {"Processors", "Memory"})
+      if (survey.link(board, collection).empty())
+        survey.unknown(collection, board.uri, "lists none");
   }
   if (link_at(system, "Processors").empty())
     survey.unknown("processors", machine.system.uri, "absent");
   if (link_at(system, "Memory").empty()) survey.unknown("DIMMs", machine.system.uri, "absent");
-  co_await add_processors(survey, std::move(processors), memories);
+  const auto counted = number_at(system, "ProcessorSummary/Count");
+  co_await add_processors(survey, std::move(processors), counted, memories, claims);
   for (const auto& memory : memories)
     if (!is_gpu_memory(memory)) add_dimm(survey, memory);
 }

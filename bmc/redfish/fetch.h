@@ -8,12 +8,25 @@
 
 namespace cupel::bmc::redfish {
 
+struct Rules;
+
 class Fetch {
  public:
   virtual ~Fetch() = default;
 
   /// The document at `uri` ("/redfish/v1/..."). Errors: as Client::get.
   virtual Task<Result<json::value>> get(std::string uri, Deadline deadline) = 0;
+
+  /// The same, as it is now: never one that was kept from another time (read_cache.h).
+  virtual Task<Result<json::value>> get_now(std::string uri, Deadline deadline) {
+    return get(std::move(uri), deadline);
+  }
+
+  /// What is known of this BMC's manners from now on (which resources take minutes).
+  virtual void follow(const Rules&) {}
+
+  /// Whether get() may serve what it read before, after asking the BMC whether that still holds.
+  virtual bool remembers() const { return false; }
 };
 
 }  // namespace cupel::bmc::redfish

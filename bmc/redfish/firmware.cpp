@@ -3,6 +3,7 @@
 #include <array>
 
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -11,8 +12,9 @@ namespace {
 using inventory::Part;
 using inventory::PartKind;
 
-/// Dell lists what could be rolled back to beside what runs.
-constexpr std::array<std::string_view, 2> kNotInstalled{"Previous-", "Available-"};
+/// Dell lists what could be rolled back to beside what runs, Supermicro and Lenovo what waits.
+constexpr std::array<std::string_view, 6> kNotInstalled{"Previous-", "Available-", "Backup_",
+                                                        "Golden_",   "Staging_",   "-Pending"};
 
 void add_version(Survey& survey, std::string name, const std::string& version,
                  const std::string& source) {
@@ -24,12 +26,16 @@ void add_version(Survey& survey, std::string name, const std::string& version,
 }
 
 void add_member(Survey& survey, const Document& member) {
+  if (member.body.is_null()) return;
   Part part = part_of(PartKind::firmware, std::string{last_name(member.uri)}, member);
   if (const auto id = told(member.body, "Id"); !id.empty()) part.name = id;
   part.firmware = told(member.body, "Version");
   part.slot.clear();
   if (part.firmware.empty()) return survey.unknown("version of " + part.name, member.uri, "absent");
   if (is_absent(member.body)) return;
+  // "no valid golden_image_arm!!!!" (BlueField)
+  if (canonical_version(part.firmware).empty())
+    return survey.unknown("version of " + part.name, member.uri, "told as " + part.firmware);
   survey.add(std::move(part));
 }
 
@@ -45,7 +51,6 @@ Task<void> read_firmware(Survey& survey, const Machine& machine) {
   if (!service) co_return;
   const auto collection = link_at(service->body, "FirmwareInventory");
   if (collection.empty()) co_return survey.unknown("firmware", uri, "no FirmwareInventory");
-  // Last of all: on some BMCs each of these takes seconds (DGX H100: minutes together).
   const auto members = co_await survey.members(collection, "firmware", kNotInstalled);
   for (const auto& member : members) add_member(survey, member);
 }

@@ -20,18 +20,20 @@ bool is_gpu_name(std::string_view name) {
 }
 
 void add_gpu(Survey& survey, const Document& device, std::size_t number) {
-  if (is_absent(device.body)) return;
+  if (device.body.is_null() || is_absent(device.body)) return;
   Part gpu = part_of(PartKind::gpu, "gpu" + std::to_string(number), device);
   if (gpu.model.empty()) gpu.model = told(device.body, "Name");
   if (gpu.firmware.empty())
     gpu.firmware = told(device.body, "FirmwareVersion/Current/VersionString");
   if (gpu.manufacturer.empty()) gpu.manufacturer = told(device.body, "Oem/Supermicro/GPUVendor");
   if (gpu.slot.empty()) gpu.slot = last_name(device.uri);
+  if (const auto* told_interface = find(device.body, "PCIeInterface"))
+    gpu.pcie = pcie_link(*told_interface);
   survey.add(std::move(gpu));
 }
 
 Task<std::vector<Document>> pcie_gpus(Survey& survey, const Document& chassis) {
-  const auto collection = link_at(chassis.body, "PCIeDevices");
+  const auto collection = survey.link(chassis, "PCIeDevices");
   if (collection.empty()) co_return std::vector<Document>{};
   auto uris = co_await survey.links(collection, "PCIe devices");
   std::erase_if(uris, [](const std::string& uri) { return !is_gpu_name(last_name(uri)); });
@@ -39,31 +41,57 @@ Task<std::vector<Document>> pcie_gpus(Survey& survey, const Document& chassis) {
   co_return co_await survey.read_all(std::move(uris), "GPU");
 }
 
-/// The list holds all kinds of devices; switches and the baseboard call themselves GPU as well.
+enum class Seems { gpu, other, unknown };
+
+/// Switches and the baseboard call themselves GPU as well.
+Seems seems(const Document& device) {
+  const auto type = told(device.body, "DeviceType");
+  if (type.empty()) return Seems::unknown;
+  const bool gpu = type == "GPU" && told(device.body, "Name").find("Switch") == std::string::npos &&
+                   told(device.body, "Location").find("Baseboard") == std::string::npos;
+  return gpu ? Seems::gpu : Seems::other;
+}
+
+/// One that cannot be told keeps its number where it stands between two GPUs.
+std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) {
+  std::vector<Document> gpus;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto kind = seems(devices[i]);
+    if (kind == Seems::other) continue;
+    const bool between = i > 0 && i + 1 < devices.size() && seems(devices[i - 1]) == Seems::gpu &&
+                         seems(devices[i + 1]) == Seems::gpu;
+    if (kind == Seems::unknown) {
+      survey.unknown("kind of device " + std::string{last_name(devices[i].uri)}, devices[i].uri,
+                     "absent");
+      if (!between)
+        survey.unknown("numbers of the GPUs after " + std::string{last_name(devices[i].uri)},
+                       devices[i].uri, "its kind is unknown");
+    }
+    if (kind == Seems::unknown && between) gpus.push_back({devices[i].uri, nullptr});
+    if (kind == Seems::gpu) gpus.push_back(devices[i]);
+  }
+  return gpus;
+}
+
+/// The list holds all kinds of devices.
 Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
                                         const Document& chassis) {
   if (machine.rules->device_list.empty()) co_return std::vector<Document>{};
-  const auto collection = link_at(chassis.body, machine.rules->device_list);
+  const auto collection = survey.link(chassis, machine.rules->device_list);
   if (collection.empty()) co_return std::vector<Document>{};
   auto uris = co_await survey.links(collection, "devices");
   std::ranges::sort(uris, by_name);
   auto devices = co_await survey.read_all(std::move(uris), "device");
-  std::erase_if(devices, [](const Document& device) {
-    return told(device.body, "DeviceType") != "GPU" ||
-           told(device.body, "Name").find("Switch") != std::string::npos ||
-           told(device.body, "Location").find("Baseboard") != std::string::npos;
-  });
-  co_return devices;
+  co_return gpus_among(survey, std::move(devices));
 }
 
 }  // namespace
 
-Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine,
-                               const std::vector<Document>& chassis) {
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine) {
   const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
   if (std::ranges::any_of(survey.seen().parts, is_gpu)) co_return;
   std::size_t number = 0;
-  for (const auto& one : chassis) {
+  for (const auto& one : *machine.chassis) {
     auto gpus = co_await pcie_gpus(survey, one);
     if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, one);
     for (const auto& gpu : gpus) add_gpu(survey, gpu, number++);

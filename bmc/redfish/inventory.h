@@ -1,6 +1,7 @@
 #pragma once
 // Everything that a BMC tells of its machine. Written over Fetch: it needs no socket.
 #include "bmc/redfish/machine.h"
+#include "bmc/redfish/pcie.h"
 
 namespace cupel::bmc::redfish {
 
@@ -8,23 +9,38 @@ namespace cupel::bmc::redfish {
 /// Errors: as find_machine; kCancelled, kUntrusted.
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline);
 
-// The pieces, each in a file of its own; they add to what the survey has seen.
+/// Versions alone. Errors: as read_inventory.
+Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline deadline);
+
+// The pieces, each in a file of its own; they add to what the survey has seen. Numbers in names
+// follow the order of the BMC's own names, whether a member could be read or not.
+
+/// Boards, modules and cards: no power supplies, fans or slots of their own, though HGX lists empty
+/// ones for every one of its forty. Source: DSP0268, Chassis.ChassisType.
+bool is_module(const Document& chassis);
 
 /// CPUs, GPUs, DIMMs; the memory of a GPU goes to its GPU. compute.cpp
-Task<void> read_compute(Survey& survey, const Machine& machine);
+Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims);
 
 /// GPUs of machines that do not list them as Processors. gpus.cpp
-Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine,
-                               const std::vector<Document>& chassis);
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine);
+
+/// NVSwitches: the switches that a chassis links to; else those whose firmware is listed (call it
+/// after read_firmware for that). switches.cpp
+Task<void> read_switches(Survey& survey, const Machine& machine, PcieClaims& claims);
+void add_switches_by_firmware(Survey& survey);
 
 /// Power supplies. psus.cpp
-Task<void> read_psus(Survey& survey, const Machine& machine, const std::vector<Document>& chassis);
+Task<void> read_psus(Survey& survey, const Machine& machine);
 
-/// Network and InfiniBand adapters. adapters.cpp
-Task<void> read_adapters(Survey& survey, const std::vector<Document>& chassis);
+/// Fans. fans.cpp
+Task<void> read_fans(Survey& survey, const Machine& machine);
 
-/// NVMe drives. drives.cpp
-Task<void> read_drives(Survey& survey, const Machine& machine);
+/// NICs, InfiniBand HCAs and DPUs, with the MACs of their ports. adapters.cpp
+Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims);
+
+/// Drives, NVMe or not. drives.cpp
+Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims);
 
 /// Versions. firmware.cpp
 Task<void> read_firmware(Survey& survey, const Machine& machine);

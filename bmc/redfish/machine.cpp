@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/text.h"
+#include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -13,6 +15,12 @@ constexpr std::size_t kMostSystems = 8;
 /// What somebody could carry: a chassis whose serial number stands for the machine.
 constexpr std::array<std::string_view, 8> kWholeMachines{
     "RackMount", "Shelf", "Sled", "Blade", "StandAlone", "Rack", "Tower", "Enclosure"};
+
+/// An answer that says nothing, not silence, a refusal or a stranger.
+bool goes_on_after(Code code) {
+  return code == Code::kNotFound || code == Code::kMalformed || code == Code::kFailed ||
+         code == Code::kUnsupported;
+}
 
 /// How much a System looks like a machine. GIGABYTE lists a System called Capabilities that is a
 /// form to fill in; HGX baseboards have a power state and nothing to press.
@@ -36,10 +44,12 @@ Task<Result<std::vector<Document>>> read_systems(Survey& survey, const json::val
   std::optional<Error> last;
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
-    if (system)
+    if (system) {
       systems.push_back(std::move(system).assume_value());
-    else
+    } else {
       last = std::move(system).assume_error();
+      survey.unknown("system " + std::string{last_name(uri)}, uri, last->what);
+    }
   }
   if (systems.empty() && last) co_return std::move(*last);
   co_return systems;
@@ -62,7 +72,7 @@ Result<void> pick(std::vector<Document> systems, Machine& machine) {
 
 Task<std::optional<Document>> read_manager(Survey& survey, const Machine& machine) {
   const auto by = links_at(machine.system.body, "Links/ManagedBy");
-  if (!by.empty()) co_return co_await survey.read(by.front(), "BMC");
+  if (!by.empty() && is_on_the_bmc(by.front())) co_return co_await survey.read(by.front(), "BMC");
   auto collection = link_at(machine.root, "Managers");
   if (collection.empty()) collection = "/redfish/v1/Managers";
   const auto managers = co_await survey.links(collection, "BMC");
@@ -70,17 +80,44 @@ Task<std::optional<Document>> read_manager(Survey& survey, const Machine& machin
   co_return co_await survey.read(managers.front(), "BMC");
 }
 
-Task<std::string> serial_of_chassis(Survey& survey, const Machine& machine) {
-  auto collection = link_at(machine.root, "Chassis");
-  if (collection.empty()) collection = "/redfish/v1/Chassis";
-  const auto all = co_await survey.members(collection, "chassis", machine.rules->idle_chassis);
-  for (const auto& chassis : all) {
+Task<std::string> serial_of_chassis(Survey& survey, Machine& machine) {
+  co_await read_chassis(survey, machine);
+  for (const auto& chassis : *machine.chassis) {
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = std::ranges::find(kWholeMachines, type) != kWholeMachines.end();
     const auto serial = told(chassis.body, "SerialNumber");
     if (whole && !serial.empty()) co_return serial;
   }
   co_return std::string{};
+}
+
+/// Wires between the BMC and its own host, which no other machine ever sees.
+bool is_inner_wire(std::string_view uri) {
+  constexpr std::array<std::string_view, 5> kInner{"usb", "tohost", "tmfifo", "vlan", "bond0:"};
+  const auto name = lower_case(last_name(uri));
+  return std::ranges::any_of(kInner, [&](auto word) { return name.find(word) != name.npos; });
+}
+
+/// Of the BMC's own ports. Those of wires into the machine, and made-up ones, tell nobody apart.
+Task<std::vector<std::string>> macs_of_bmc(Survey& survey, const Document& manager) {
+  std::vector<std::string> macs;
+  const auto collection = survey.link(manager, "EthernetInterfaces");
+  if (collection.empty()) {
+    survey.unknown("MACs of the BMC", manager.uri, "no EthernetInterfaces");
+    co_return macs;
+  }
+  auto uris = co_await survey.links(collection, "MACs of the BMC");
+  std::erase_if(uris, is_inner_wire);
+  const auto ports = co_await survey.read_all(std::move(uris), "MAC of the BMC's port");
+  for (const auto& port : ports) {
+    if (port.body.is_null()) continue;
+    auto mac = canonical_mac(told(port.body, "PermanentMACAddress"));
+    if (!mac) mac = canonical_mac(told(port.body, "MACAddress"));
+    if (!mac) survey.unknown("MAC of the BMC's port", port.uri, "none that is one");
+    const bool known = mac && std::ranges::find(macs, *mac) != macs.end();
+    if (mac && !known && !is_local_mac(*mac)) macs.push_back(std::move(*mac));
+  }
+  co_return macs;
 }
 
 /// The first of these fields that some System of the node tells.
@@ -109,8 +146,14 @@ PowerState power_of(const json::value& system) {
 
 Task<Result<Machine>> find_machine(Survey& survey) {
   Machine machine;
-  CO_TRY(Document root, co_await survey.need(std::string{kRoot}));
-  machine.root = std::move(root.body);
+  auto root = co_await survey.need(std::string{kRoot});
+  if (root) {
+    machine.root = std::move(root.assume_value().body);
+  } else {
+    // Whoever answers at all may still show its Systems where they always are.
+    if (!goes_on_after(root.assume_error().code)) co_return std::move(root).assume_error();
+    survey.unknown("the service root", std::string{kRoot}, root.assume_error().what);
+  }
   CO_TRY(auto systems, co_await read_systems(survey, machine.root));
   CO_TRY(pick(std::move(systems), machine));
   machine.manager = co_await read_manager(survey, machine);
@@ -118,10 +161,24 @@ Task<Result<Machine>> find_machine(Survey& survey) {
   Signs signs{.root = &machine.root, .system = &machine.system.body};
   if (machine.manager) signs.manager = &machine.manager->body;
   machine.rules = &rules_for(signs);
+  survey.follow(*machine.rules, machine.root);
   co_return machine;
 }
 
-Task<Identity> identify(Survey& survey, const Machine& machine) {
+Task<void> read_chassis(Survey& survey, Machine& machine) {
+  if (machine.chassis) co_return;
+  auto collection = link_at(machine.root, "Chassis");
+  if (collection.empty()) collection = "/redfish/v1/Chassis";
+  // Never at once: what is left out of them may hang.
+  auto uris = co_await survey.links(collection, "chassis");
+  std::erase_if(uris, [&](const std::string& uri) {
+    return std::ranges::any_of(machine.rules->idle_chassis,
+                               [&](auto word) { return last_name(uri).find(word) != uri.npos; });
+  });
+  machine.chassis = co_await survey.read_all(std::move(uris), "chassis");
+}
+
+Task<Identity> identify(Survey& survey, Machine& machine) {
   const auto& system = machine.system.body;
   Identity identity;
   identity.vendor = machine.rules->vendor;
@@ -130,11 +187,19 @@ Task<Identity> identify(Survey& survey, const Machine& machine) {
   identity.uuid = told(system, "UUID");
   identity.bios_version = told(system, "BiosVersion");
   if (machine.manager) identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
-  if (machine.rules->serial_is_sku) identity.serial = told(system, "SKU");
+  if (machine.manager) identity.bmc_macs = co_await macs_of_bmc(survey, *machine.manager);
+  if (machine.rules->serial_is_sku) {
+    identity.serial = told(system, "SKU");
+    if (identity.serial.empty())
+      survey.unknown("service tag of the system", machine.system.uri, "absent");
+  }
   if (identity.serial.empty()) identity.serial = told(system, "SerialNumber");
   // A baseboard's own serial number is not the machine's.
-  if (identity.serial.empty()) identity.serial = co_await serial_of_chassis(survey, machine);
-  if (identity.serial.empty()) survey.unknown("serial of the system", machine.system.uri, "absent");
+  if (identity.serial.empty()) {
+    survey.unknown("serial of the system", machine.system.uri, "absent");
+    identity.serial = co_await serial_of_chassis(survey, machine);
+  }
+  if (identity.uuid.empty()) survey.unknown("UUID of the system", machine.system.uri, "absent");
   co_return identity;
 }
 

@@ -12,14 +12,18 @@ struct Machine {
   std::vector<Document> baseboards;  // other Systems of the same node (HGX)
   std::optional<Document> manager;
   const Rules* rules = nullptr;
+  std::optional<std::vector<Document>> chassis{};  // once somebody needed them
 };
 
 /// Finds it. Errors: whatever reading the root or the Systems says; kUnsupported where there is no
 /// machine, or more than one.
 Task<Result<Machine>> find_machine(Survey& survey);
 
+/// All chassis but those that hold no part (Rules::idle_chassis); asked for once.
+Task<void> read_chassis(Survey& survey, Machine& machine);
+
 /// Who it is. Asks for a chassis only where the system keeps its serial number to itself.
-Task<Identity> identify(Survey& survey, const Machine& machine);
+Task<Identity> identify(Survey& survey, Machine& machine);
 
 /// Source: DSP0268, ComputerSystem.PowerState. Anything else is unknown, never off.
 PowerState power_of(const json::value& system);

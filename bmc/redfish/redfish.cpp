@@ -6,6 +6,7 @@
 #include "bmc/redfish/bios.h"
 #include "bmc/redfish/boot.h"
 #include "bmc/redfish/console_ways.h"
+#include "bmc/redfish/event_log.h"
 #include "bmc/redfish/events.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/log_clear.h"
@@ -14,6 +15,7 @@
 #include "bmc/redfish/network.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/reset.h"
+#include "bmc/redfish/sensors.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -22,18 +24,15 @@ namespace {
 /// How often a BMC that tells nothing by itself is looked at.
 constexpr std::chrono::seconds kLookAgain{15};
 
-/// The whole firmware inventory at once: a DGX H100 takes two to three minutes for it.
-bool is_slow(std::string_view uri) { return normal(uri).ends_with("/FirmwareInventory"); }
-
 class RedfishBmc final : public Bmc {
  public:
   RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
-             Expected expected)
+             Expected expected, ReadCache* cache)
       : node_{peer.node},
         whereabouts_{transport, std::move(peer), user, password, std::move(expected)},
-        client_{transport, whereabouts_.peer(), user, password} {
+        client_{transport, whereabouts_.peer(), user, password},
+        cache_{cache} {
     client_.at(whereabouts_.moments(client_));
-    client_.slow_where(&is_slow);
   }
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
@@ -221,17 +220,39 @@ class RedfishBmc final : public Bmc {
     auto machine = co_await find_machine(survey);
     if (!machine) co_return named("identity", std::move(machine).assume_error());
     layout_ = layout_of(machine.assume_value());
-    Identity identity = co_await identify(survey, machine.assume_value());
+    const Identity identity = co_await identify(survey, machine.assume_value());
     if (survey.stopped()) co_return named("identity", *survey.stopped());
     co_return identity;
   }
 
   Task<Result<Observed>> observe(Deadline deadline) override {
     const int before = client_.requests();
-    auto seen = co_await read_inventory(client_, deadline);
+    AuditFetch fetch{client_, cache_};
+    auto seen = co_await read_inventory(fetch, deadline);
     if (!seen) co_return named("inventory", std::move(seen).assume_error());
     seen.assume_value().requests = client_.requests() - before;
+    seen.assume_value().bytes = fetch.bytes();
+    seen.assume_value().unchanged = fetch.unchanged();
     co_return seen;
+  }
+
+  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+    auto parts = co_await read_versions(client_, deadline);
+    if (!parts) co_return named("firmware", std::move(parts).assume_error());
+    co_return Told<std::vector<inventory::Part>>{std::move(parts).assume_value()};
+  }
+
+  Task<Result<Sensors>> sensors(Deadline deadline) override {
+    auto found = co_await read_sensors(client_, deadline);
+    if (!found) co_return named("sensors", std::move(found).assume_error());
+    co_return found;
+  }
+
+  Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
+                                   Deadline deadline) override {
+    auto log = co_await read_event_log(client_, since, most, deadline);
+    if (!log) co_return named("event log", std::move(log).assume_error());
+    co_return log;
   }
 
   Task<Result<std::unique_ptr<Events>>> events(Deadline deadline) override {
@@ -284,6 +305,7 @@ class RedfishBmc final : public Bmc {
   std::string node_;
   Whereabouts whereabouts_;
   Client client_;
+  ReadCache* cache_;
   Layout layout_{};
   std::optional<bool> has_ac_cycle_{};
 };
@@ -291,13 +313,14 @@ class RedfishBmc final : public Bmc {
 }  // namespace
 
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
-                          SecretSource password, inventory::KnownKeys& known, Expected expected) {
+                          SecretSource password, inventory::KnownKeys& known, Expected expected,
+                          ReadCache* cache) {
   Peer peer{.node = std::move(node),
             .endpoint = std::move(access.endpoint),
             .trust = std::move(access.trust),
             .known = &known};
   return std::make_unique<RedfishBmc>(transport, std::move(peer), std::move(access.user),
-                                      std::move(password), std::move(expected));
+                                      std::move(password), std::move(expected), cache);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "bmc/bmc.h"
+#include "bmc/redfish/read_cache.h"
 #include "bmc/redfish/whereabouts.h"
 
 namespace cupel::bmc::redfish {
@@ -13,8 +14,10 @@ namespace cupel::bmc::redfish {
 /// session it is asked for them, and a stranger is left alone (kUntrusted). One that is not at its
 /// address is looked for in the networks of `expected`.
 /// Errors of every verb: as Client::get; the further ones are told in bmc.h.
+/// `cache`: what the last inventory read, so that the next one asks only for what has changed; it
+/// must outlive what is returned.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::BmcAccess access,
                           SecretSource password, inventory::KnownKeys& known,
-                          Expected expected = {});
+                          Expected expected = {}, ReadCache* cache = nullptr);
 
 }  // namespace cupel::bmc::redfish

@@ -25,7 +25,7 @@ std::string reason_of(const Error& error) {
 
 }  // namespace
 
-Task<Result<Document>> Survey::fetch(std::string uri) {
+Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
   const bool stop = co_await cancelled();
   if (stop) stopped_ = Error{Code::kCancelled, "stopped while reading " + uri};
   if (stopped_) co_return *stopped_;
@@ -34,7 +34,8 @@ Task<Result<Document>> Survey::fetch(std::string uri) {
     co_return Error{Code::kUnreachable, "not asked: the BMC stopped answering"};
   if (deadline_.passed()) co_return Error{Code::kTimeout, "not asked: out of time"};
   ++seen_.requests;
-  auto answer = co_await fetch_.get(uri, deadline_);
+  auto question = now ? fetch_.get_now(uri, deadline_) : fetch_.get(uri, deadline_);
+  auto answer = co_await std::move(question);
   if (!answer) {
     Error error = std::move(answer).assume_error();
     silent_ = is_silence(error.code) ? silent_ + 1 : 0;
@@ -46,13 +47,33 @@ Task<Result<Document>> Survey::fetch(std::string uri) {
   co_return Document{std::move(uri), std::move(answer).assume_value()};
 }
 
-Task<Result<Document>> Survey::need(std::string uri) { return fetch(std::move(uri)); }
+Task<Result<Document>> Survey::need(std::string uri) { return fetch(std::move(uri), true); }
 
 Task<std::optional<Document>> Survey::read(std::string uri, std::string fact) {
   auto answer = co_await fetch(uri);
   if (answer) co_return std::move(answer).assume_value();
   unknown(std::move(fact), std::move(uri), reason_of(answer.assume_error()));
   co_return std::nullopt;
+}
+
+/// A collection that does not list its members, or lists some that are no links, has lost them.
+void Survey::note_links(const Document& page, const std::string& fact) {
+  const auto* members = find(page.body, "Members");
+  const auto* list = members == nullptr ? nullptr : members->if_array();
+  if (list == nullptr) {
+    const bool is_null = members != nullptr && members->is_null();
+    return unknown(fact, page.uri, is_null ? "Members is null" : "lists no Members");
+  }
+  const auto no_link = [](const json::value& one) {
+    return path_of(text_at(one, "@odata.id").value_or("")).empty();
+  };
+  const auto lost = std::ranges::count_if(*list, no_link);
+  if (lost > 0) unknown(fact, page.uri, std::to_string(lost) + " of its members are no links");
+  const auto* next = find(page.body, "Members@odata.nextLink");
+  const auto told = number_at(page.body, "Members@odata.count");
+  if (next != nullptr && !next->is_string()) unknown(fact, page.uri, "the next page is no link");
+  if (next == nullptr && told && *told > static_cast<double>(list->size()))
+    unknown(fact, page.uri, "fewer members than it counts");
 }
 
 Task<std::vector<std::string>> Survey::links(std::string collection, std::string fact) {
@@ -63,6 +84,8 @@ Task<std::vector<std::string>> Survey::links(std::string collection, std::string
   while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
     const auto document = co_await read(page, fact);
     if (!document) break;
+    const bool first = pages.size() == 1;
+    if (first) note_links(*document, fact);
     const auto before = found.size();
     for (auto& link : links_at(document->body, "Members")) {
       if (found.size() < kMostMembers && known.insert(normal(link)).second)
@@ -75,14 +98,75 @@ Task<std::vector<std::string>> Survey::links(std::string collection, std::string
   co_return found;
 }
 
+void Survey::follow(const Rules& rules, const json::value& root) {
+  fetch_.follow(rules);
+  const auto* offered = find(root, "ProtocolFeaturesSupported/ExpandQuery");
+  const auto yes = [&](const char* what) {
+    const auto* value = offered == nullptr ? nullptr : find(*offered, what);
+    return value != nullptr && value->is_bool() && value->get_bool();
+  };
+  expand_query_.clear();
+  // One that remembers what it read asks for single resources: their tags are worth more.
+  const bool trusted = rules.expands && !fetch_.remembers();
+  if (trusted && yes("NoLinks"))
+    expand_query_ = yes("Levels") ? "?$expand=.($levels=1)" : "?$expand=.";
+}
+
+/// All pages with their members in them; a member that lacks what every resource has (DSP0266, 9.6:
+/// Id and Name) comes as a link alone. Nothing where the BMC does not answer such a question.
+Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collection,
+                                                            std::string fact) {
+  std::vector<Document> found;
+  std::set<std::string> known, pages;
+  std::string page = collection + expand_query_;
+  while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
+    auto answer = co_await fetch(page, true);
+    const auto* list = answer ? find(answer.assume_value().body, "Members") : nullptr;
+    if (list == nullptr || !list->is_array()) {
+      if (found.empty()) expand_query_.clear();
+      if (found.empty()) co_return std::nullopt;
+      unknown(fact, page, answer ? "lists no Members" : reason_of(answer.assume_error()));
+      break;
+    }
+    if (pages.size() == 1) note_links(answer.assume_value(), fact);
+    const auto before = found.size();
+    for (const auto& one : list->get_array()) {
+      const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
+      if (uri.empty() || found.size() >= kMostMembers || !known.insert(normal(uri)).second)
+        continue;
+      const bool whole = text_at(one, "Id") && text_at(one, "Name");
+      found.push_back({uri, whole ? one : json::value{}});
+    }
+    if (before == found.size()) break;
+    const auto next = text_at(answer.assume_value().body, "Members@odata.nextLink");
+    page = next ? path_of(*next) : std::string{};
+  }
+  co_return found;
+}
+
 Task<std::vector<Document>> Survey::members(std::string collection, std::string fact,
                                             std::span<const std::string_view> but) {
   if (collection.empty()) co_return std::vector<Document>{};
-  auto uris = co_await links(std::move(collection), fact);
-  std::erase_if(uris, [&](const std::string& uri) {
+  const auto left_out = [&](const std::string& uri) {
     return std::ranges::any_of(
         but, [&](auto word) { return last_name(uri).find(word) != std::string_view::npos; });
-  });
+  };
+  if (!expand_query_.empty()) {
+    auto whole = co_await expanded(collection, fact);
+    if (whole) {
+      std::erase_if(*whole, [&](const Document& one) { return left_out(one.uri); });
+      std::vector<std::string> singly;
+      for (const auto& one : *whole)
+        if (one.body.is_null()) singly.push_back(one.uri);
+      auto read = co_await read_all(std::move(singly), std::move(fact));
+      for (auto& one : *whole)
+        for (auto& other : read)
+          if (one.body.is_null() && one.uri == other.uri) one.body = std::move(other.body);
+      co_return std::move(*whole);
+    }
+  }
+  auto uris = co_await links(std::move(collection), fact);
+  std::erase_if(uris, left_out);
   co_return co_await read_all(std::move(uris), std::move(fact));
 }
 
@@ -97,6 +181,7 @@ Task<std::vector<Document>> Survey::read_all(std::vector<std::string> uris, std:
     } else {
       unknown(fact + " " + std::string{last_name(sources[i])}, sources[i],
               reason_of(answers[i].assume_error()));
+      found.push_back({sources[i], nullptr});
     }
   }
   co_return found;
@@ -107,14 +192,84 @@ void Survey::unknown(std::string fact, std::string source, std::string why) {
     seen_.unknown.push_back({std::move(fact), printable(source), printable(why)});
 }
 
-void Survey::add(inventory::Part part) {
+std::string Survey::link(const Document& from, std::string_view path) {
+  auto uri = link_at(from.body, path);
+  if (uri.empty() && find(from.body, path) != nullptr)
+    unknown(std::string{path}, from.uri, "no link within the BMC");
+  return uri;
+}
+
+void Survey::note_what_lacks() {
+  for (const auto& part : seen_.parts)
+    for (const auto fact : facts_of(part.kind))
+      if (!tells(part, fact))
+        unknown(std::string{fact} + " of " + part.name, part.source, "absent");
+}
+
+std::span<const std::string_view> facts_of(inventory::PartKind kind) {
   using enum inventory::PartKind;
-  constexpr std::array kSerialised{gpu, dimm, psu, nvme, hca};
-  const bool serialised = std::ranges::find(kSerialised, part.kind) != kSerialised.end();
-  if (serialised && part.serial.empty()) unknown("serial of " + part.name, part.source, "absent");
-  if (part.kind == gpu && part.model.empty())
-    unknown("model of " + part.name, part.source, "absent");
-  seen_.parts.push_back(std::move(part));
+  using Words = std::string_view;
+  static constexpr std::array<Words, 7> kGpu{"serial", "model", "part number", "firmware",
+                                             "health", "size",  "PCIe link"};
+  static constexpr std::array<Words, 3> kCpu{"model", "cores", "health"};
+  static constexpr std::array<Words, 5> kDimm{"serial", "manufacturer", "part number", "size",
+                                              "health"};
+  static constexpr std::array<Words, 5> kDrive{"serial", "model", "firmware", "size", "health"};
+  static constexpr std::array<Words, 5> kPsu{"serial", "model", "part number", "firmware",
+                                             "health"};
+  static constexpr std::array<Words, 6> kAdapter{"serial",   "model",  "manufacturer",
+                                                 "firmware", "health", "PCIe link"};
+  static constexpr std::array<Words, 7> kNic{"serial", "model", "manufacturer", "firmware",
+                                             "health", "MACs",  "PCIe link"};
+  static constexpr std::array<Words, 3> kSwitch{"model", "firmware", "health"};
+  static constexpr std::array<Words, 1> kFan{"health"};
+  static constexpr std::array<Words, 2> kPcie{"health", "PCIe link"};
+  static constexpr std::array<Words, 4> kSystem{"model", "manufacturer", "part number", "health"};
+  static constexpr std::array<Words, 2> kBmc{"model", "health"};
+  switch (kind) {
+    case gpu:
+      return kGpu;
+    case cpu:
+      return kCpu;
+    case dimm:
+      return kDimm;
+    case nvme:
+    case drive:
+      return kDrive;
+    case psu:
+      return kPsu;
+    case hca:
+    case dpu:
+      return kAdapter;
+    case nic:
+      return kNic;
+    case switch_chip:
+      return kSwitch;
+    case fan:
+      return kFan;
+    case pcie:
+      return kPcie;
+    case system:
+      return kSystem;
+    case bmc:
+      return kBmc;
+    case firmware:
+      return {};
+  }
+  __builtin_unreachable();
+}
+
+bool tells(const inventory::Part& part, std::string_view fact) {
+  if (fact == "serial") return !part.serial.empty();
+  if (fact == "model") return !part.model.empty();
+  if (fact == "manufacturer") return !part.manufacturer.empty();
+  if (fact == "part number") return !part.part_number.empty();
+  if (fact == "firmware") return !part.firmware.empty();
+  if (fact == "health") return !part.health.empty();
+  if (fact == "size") return part.size_bytes.has_value();
+  if (fact == "cores") return part.count.has_value();
+  if (fact == "MACs") return !part.macs.empty();
+  return part.pcie.has_value();
 }
 
 std::string told(const json::value& body, std::string_view path) {
@@ -156,6 +311,27 @@ std::vector<std::string> links_at(const json::value& body, std::string_view path
     if (!uri.empty()) found.push_back(std::move(uri));
   }
   return found;
+}
+
+std::vector<Document> rows_of(Survey& survey, const Document& from, std::string_view array,
+                              std::string_view fact) {
+  std::vector<Document> rows;
+  const auto* list = find(from.body, array);
+  if (list == nullptr || !list->is_array()) {
+    const auto why = "lists no " + std::string{array};
+    survey.unknown(std::string{fact}, from.uri,
+                   list == nullptr ? why : why + ", only something else");
+    return rows;
+  }
+  for (const auto& one : list->get_array()) {
+    if (rows.size() >= kMostMembers) break;
+    auto place = from.uri + "#/" + std::string{array} + "/" + std::to_string(rows.size());
+    const auto own = text_at(one, "@odata.id").value_or("");
+    if (is_on_the_bmc(own) && normal(own) == normal(from.uri) && own != from.uri) place = own;
+    if (!one.is_object()) survey.unknown(std::string{fact}, place, "a row that is none");
+    rows.push_back({std::move(place), one.is_object() ? one : json::value{}});
+  }
+  return rows;
 }
 
 bool is_absent(const json::value& body) { return text_at(body, "Status/State") == "Absent"; }

@@ -9,13 +9,14 @@
 #include "base/json.h"
 #include "bmc/bmc.h"
 #include "bmc/redfish/fetch.h"
+#include "bmc/redfish/vendors.h"
 
 namespace cupel::bmc::redfish {
 
 /// A resource, and where it was.
 struct Document {
   std::string uri;
-  json::value body;
+  json::value body;  // null: it could not be read, and keeps its place among the others
 };
 
 class Survey {
@@ -23,40 +24,60 @@ class Survey {
   Survey(Fetch& fetch, Deadline deadline, Observed& seen)
       : fetch_{fetch}, deadline_{deadline}, seen_{seen} {}
 
-  /// The document, or why there is none. For what nothing goes on without.
+  /// From now on, reads whole collections in one answer where the service says that it can
+  /// ($expand, DSP0266, 7.3.1) and its vendor is known to do it right; and is patient with what is
+  /// known to be slow.
+  void follow(const Rules& rules, const json::value& root);
+
+  /// The document as it is now, never a kept one; or why there is none. For what nothing goes on
+  /// without.
   Task<Result<Document>> need(std::string uri);
 
   /// The document; where there is none, `fact` becomes unknown.
   Task<std::optional<Document>> read(std::string uri, std::string fact);
 
-  /// The members of a collection, in its order, each read: at most two at a time. Members whose
-  /// name holds one of `but` are left out. Follows Members@odata.nextLink, whatever it leads to.
+  /// The members of a collection, in its order, each read: at most two at a time. What cannot be
+  /// read is noted, and keeps its place with a null body. Members whose name holds one of `but` are
+  /// left out. Follows Members@odata.nextLink, whatever it leads to.
   Task<std::vector<Document>> members(std::string collection, std::string fact,
                                       std::span<const std::string_view> but = {});
 
   /// Just their links.
   Task<std::vector<std::string>> links(std::string collection, std::string fact);
 
-  /// Each of these read, in their order; what cannot be read is noted and left out.
+  /// Each of these read, in their order; what cannot be read is noted and has a null body.
   Task<std::vector<Document>> read_all(std::vector<std::string> uris, std::string fact);
 
-  /// Notes a part; where it has no serial number though its kind has them, notes that too.
-  void add(inventory::Part part);
+  void add(inventory::Part part) { seen_.parts.push_back(std::move(part)); }
   void unknown(std::string fact, std::string source, std::string why);
+  /// The link at `path` of a document; empty where there is none. One that is there and leads
+  /// nowhere is noted.
+  std::string link(const Document& from, std::string_view path);
+  /// Notes what parts do not tell though their kind does (facts_of). Once, at the end.
+  void note_what_lacks();
 
   Observed& seen() { return seen_; }
   /// Set once somebody asked to stop: what was read so far proves nothing.
   const std::optional<Error>& stopped() const { return stopped_; }
 
  private:
-  Task<Result<Document>> fetch(std::string uri);
+  Task<Result<Document>> fetch(std::string uri, bool now = false);
+  Task<std::optional<std::vector<Document>>> expanded(std::string collection, std::string fact);
+  void note_links(const Document& page, const std::string& fact);
 
   Fetch& fetch_;
   Deadline deadline_;
   Observed& seen_;
   std::optional<Error> stopped_{};
-  int silent_ = 0;  // answers in a row that never came
+  int silent_ = 0;              // answers in a row that never came
+  std::string expand_query_{};  // empty: not here
 };
+
+/// What parts of a kind tell of themselves on most machines: where one does not, that is noted.
+/// "serial", "model", "manufacturer", "part number", "firmware", "health", "size", "cores", "MACs",
+/// "PCIe link".
+std::span<const std::string_view> facts_of(inventory::PartKind kind);
+bool tells(const inventory::Part& part, std::string_view fact);
 
 /// The text at `path` as somebody could want to read it: without blanks around it and controls in
 /// it; empty for the many ways in which BMCs say nothing ("N/A", "00000000000").
@@ -68,6 +89,11 @@ std::string link_at(const json::value& body, std::string_view path);
 
 /// The links in the array at `path`.
 std::vector<std::string> links_at(const json::value& body, std::string_view path);
+
+/// The rows of an array within a document, as documents of their own (".../Power#/PowerSupplies/0",
+/// or as the row calls itself). A row that is none keeps its place with a null body.
+std::vector<Document> rows_of(Survey& survey, const Document& from, std::string_view array,
+                              std::string_view fact);
 
 /// Whether a slot is empty. Source: DSP0268, Status.State.
 bool is_absent(const json::value& body);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 // A GET of a root of trust may hang (BlueField-3), and its firmware is in the firmware inventory.
 constexpr std::array<std::string_view, 2> kRootsOfTrust{"ERoT", "IRoT"};
 constexpr std::array<std::string_view, 3> kRootsOfTrustDgx{"ERoT", "IRoT", "EROT"};
+constexpr std::array<std::string_view, 1> kFirmware{"/FirmwareInventory"};
 
 constexpr std::array<std::string_view, 3> kOldIlos{"iLO 4", "iLO 5", "iLO 6"};
 // The hardware's log: the others of these vendors are audits, alerts and debugging.
@@ -18,7 +20,8 @@ constexpr std::array<std::string_view, 1> kHpeLogs{"IML"}, kLenovoLogs{"Platform
 // IPMI keeps 20 bytes of a password (IPMI 2.0, 22.30), and an account is mostly one for both.
 constexpr std::size_t kIpmiKeeps = 20;
 
-// In the order of preference where two fit equally well.
+// In the order of preference where two fit equally well. `expands` where the vendor documents it
+// and nobody has seen required properties go; AMI's and old OpenBMC's drop them.
 constexpr std::array kRules{
     Rules{.vendor = "NVIDIA",
           .system_manufacturer = "nvidia",
@@ -31,7 +34,8 @@ constexpr std::array kRules{
                        .word = "AuxPowerCycle"},
           .no_media_advice = "a DGX has them once remote media are enabled in its web page",
           .own_account = "{user}",
-          .password = {.shortest = 8, .longest = kIpmiKeeps}},
+          .password = {.shortest = 8, .longest = kIpmiKeeps},
+          .slow_resources = kFirmware},
     Rules{.vendor = "Dell",
           .system_manufacturer = "dell",
           .root_vendor = "dell",
@@ -45,7 +49,8 @@ constexpr std::array kRules{
           .own_account = "2",
           .password = {.longest = kIpmiKeeps},
           .console_command = "console com2",
-          .job_queue = "Oem/Dell/Jobs"},
+          .job_queue = "Oem/Dell/Jobs",
+          .expands = true},
     Rules{.vendor = "HPE",
           .system_manufacturer = "hpe",
           .root_vendor = "hpe",
@@ -63,7 +68,8 @@ constexpr std::array kRules{
           .own_account = "1",
           .password = {.shortest = 8, .longest = 39},
           .event_logs = kHpeLogs,
-          .console_command = "vsp"},
+          .console_command = "vsp",
+          .expands = true},
     Rules{.vendor = "Lenovo",
           .system_manufacturer = "lenovo",
           .root_vendor = "lenovo",
@@ -209,6 +215,11 @@ Handling handling_for(std::string_view vendor, std::string_view model, std::stri
     if (!one.handling.own_account.empty()) all.own_account = one.handling.own_account;
   }
   return all;
+}
+
+bool is_slow(const Rules& rules, std::string_view uri) {
+  return std::ranges::any_of(rules.slow_resources,
+                             [&](auto part) { return normal(uri).ends_with(part); });
 }
 
 const Rules& rules_for(const Signs& signs) {

@@ -77,7 +77,16 @@ struct Rules {
   std::string_view console_command{};
   /// Where the settings resource of the BIOS names the queue of jobs that apply it.
   std::string_view job_queue{};
+  /// Whole collections may be asked for at once ($expand): members come with what they must have.
+  bool expands = false;
+  /// Ends of URIs of what takes minutes: kSlowPatience for each, and nobody else waits behind them.
+  std::span<const std::string_view> slow_resources{};
 };
+
+/// What one slow resource is given at least. A DGX H100's firmware inventory takes 2 to 3 minutes.
+constexpr std::chrono::seconds kSlowPatience{240};
+
+bool is_slow(const Rules& rules, std::string_view uri);
 
 /// What may tell the vendor: any of these may be null.
 struct Signs {

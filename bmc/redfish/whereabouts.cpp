@@ -3,6 +3,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "bmc/redfish/machine.h"
+#include "bmc/redfish/refusals.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -57,7 +58,11 @@ Moments Whereabouts::moments(Client& client) {
 Task<Result<void>> Whereabouts::check(Client& client, Deadline deadline) {
   Observed seen;
   Survey survey{client, deadline, seen};
-  CO_TRY(const Machine machine, co_await find_machine(survey));
+  auto found = co_await find_machine(survey);
+  // A BMC that still has its factory password shows nothing until it is changed, and takes nothing
+  // else. Its certificate and its service root were looked at before.
+  if (!found && says(found.assume_error(), "PasswordChangeRequired")) co_return ok();
+  CO_TRY(Machine machine, std::move(found));
   const Identity identity = co_await identify(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   const KnownBmc before = known();

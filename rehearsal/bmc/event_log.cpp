@@ -45,6 +45,7 @@ std::optional<LogLine> line_of(Machine::Event event, const Machine& machine) {
       return LogLine{.message = "The operating system has booted.",
                      .message_id = "Platform.1.0.OsBoot",
                      .sensor = "OS"};
+    case Machine::Event::started:
     case Machine::Event::went_down:
     case Machine::Event::refitted:
       return std::nullopt;

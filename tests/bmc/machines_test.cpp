@@ -136,6 +136,7 @@ TEST_F(OneMachine, DgxH100TellsItsGpusWithTheirMemory) {
                       .slot = "SXM1",
                       .size_bytes = 81559.0 * 1024 * 1024,
                       .health = "OK",
+                      .pcie = inventory::PcieLink{5, 16, 5, 16},
                       .source = "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_SXM_1"};
   EXPECT_EQ(part(seen, PartKind::gpu, "gpu0"), expected);
   EXPECT_EQ(part(seen, PartKind::gpu, "gpu7").serial, "1652923001497");
@@ -145,7 +146,8 @@ TEST_F(OneMachine, DgxH100TellsItsGpusWithTheirMemory) {
                                      .part_number = "",
                                      .uuid = "B11DD4F2-BFDE-1000-02BC-5CFF35FBE6E9",
                                      .bios_version = "1.1.3",
-                                     .bmc_version = "23.11.20"}));
+                                     .bmc_version = "23.11.20",
+                                     .bmc_macs = {"5c:ff:35:fb:e6:e9"}}));
 }
 
 TEST_F(OneMachine, Supermicro821geTellsItsGpusAsPcieDevices) {
@@ -162,9 +164,10 @@ TEST_F(OneMachine, Supermicro821geTellsItsGpusAsPcieDevices) {
                       .firmware = "96.00.61.00.01",
                       .slot = "GPU3",
                       .health = "OK",
+                      .pcie = inventory::PcieLink{5, 16, 5, 16},
                       .source = "/redfish/v1/Chassis/1/PCIeDevices/GPU3"};
   EXPECT_EQ(part(seen, PartKind::gpu, "gpu2"), expected);
-  EXPECT_EQ(count(seen, PartKind::hca), 9);
+  EXPECT_EQ(count(seen, PartKind::hca), 8);
   EXPECT_EQ(count(seen, PartKind::nvme), 8);
 }
 

@@ -31,6 +31,8 @@ json::value page_of(std::vector<std::string> members, std::string next = {}) {
   return page;
 }
 
+bool is_lost(const Document& one) { return one.body.is_null(); }
+
 class SurveyOf : public ::testing::Test {
  protected:
   std::vector<std::string> links(std::string uri) {
@@ -71,19 +73,20 @@ TEST_F(SurveyOf, MembersOffTheBmcIsNotAsked) {
 
   const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
 
-  EXPECT_TRUE(members.empty());
+  EXPECT_TRUE(std::ranges::all_of(members, is_lost));
   EXPECT_THAT(fetch.asked, ElementsAre("/redfish/v1/C"));
   EXPECT_EQ(seen.unknown.size(), 3u);
 }
 
-TEST_F(SurveyOf, AMemberThatIsNotThereCostsThatOne) {
+TEST_F(SurveyOf, AMemberThatIsNotThereCostsThatOneAndKeepsItsPlace) {
   fetch.documents["/redfish/v1/C"] = page_of({"/redfish/v1/C/1", "/redfish/v1/C/2"});
   fetch.documents["/redfish/v1/C/2"] = json::object{{"Id", "2"}};
 
   const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
 
-  ASSERT_EQ(members.size(), 1u);
-  EXPECT_EQ(members.front().uri, "/redfish/v1/C/2");
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_TRUE(is_lost(members[0]));
+  EXPECT_EQ(members[1].uri, "/redfish/v1/C/2");
   EXPECT_EQ(seen.unknown,
             (std::vector<inventory::Unknown>{{"thing 1", "/redfish/v1/C/1", "HTTP 404: x"}}));
 }
@@ -96,9 +99,84 @@ TEST_F(SurveyOf, ABmcThatStoppedAnsweringIsNotAskedForEver) {
 
   const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
 
-  EXPECT_TRUE(members.empty());
+  EXPECT_TRUE(std::ranges::all_of(members, is_lost));
   EXPECT_LE(fetch.asked.size(), 5u);
   EXPECT_EQ(seen.unknown.size(), 50u);
+}
+
+TEST_F(SurveyOf, ACollectionThatListsNoMembersIsNoted) {
+  // GB200: PostCode; a list that became a number; a page that counts more than it shows.
+  fetch.documents["/redfish/v1/A"] = json::object{{"Members", nullptr}};
+  fetch.documents["/redfish/v1/B"] = json::object{{"Members", 3}};
+  auto page = page_of({"/redfish/v1/C/1"});
+  page.as_object()["Members@odata.count"] = 5;
+  fetch.documents["/redfish/v1/C"] = page;
+
+  for (const auto* uri : {"/redfish/v1/A", "/redfish/v1/B", "/redfish/v1/C"}) links(uri);
+
+  EXPECT_EQ(seen.unknown, (std::vector<inventory::Unknown>{
+                              {"things", "/redfish/v1/A", "Members is null"},
+                              {"things", "/redfish/v1/B", "lists no Members"},
+                              {"things", "/redfish/v1/C", "fewer members than it counts"}}));
+}
+
+class Expanding : public SurveyOf {
+ protected:
+  Expanding() {
+    const json::value root{
+        {"ProtocolFeaturesSupported",
+         {{"ExpandQuery", {{"NoLinks", true}, {"Levels", true}, {"MaxLevels", 1}}}}}};
+    const json::value dell{{"Manufacturer", "Dell Inc."}};
+    survey.follow(rules_for({.system = &dell}), root);
+  }
+  static constexpr const char* kQuestion = "/redfish/v1/C?$expand=.($levels=1)";
+};
+
+TEST_F(Expanding, ReadsAWholeCollectionInOneRequest) {
+  const json::value one{{"@odata.id", "/redfish/v1/C/1"}, {"Id", "1"}, {"Name", "one"}};
+  const json::value two{{"@odata.id", "/redfish/v1/C/2"}, {"Id", "2"}, {"Name", "two"}};
+  fetch.documents[kQuestion] = json::object{{"Members", json::array{one, two}}};
+
+  const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
+
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(members[1].body, two);
+  EXPECT_THAT(fetch.asked, ElementsAre(kQuestion));
+}
+
+// AMI and others: members within an expanded list lack what they have alone.
+TEST_F(Expanding, ReadsSinglyWhatCameWithoutItsRequiredProperties) {
+  const json::value whole{{"@odata.id", "/redfish/v1/C/1"}, {"Id", "1"}, {"Name", "one"}};
+  const json::value bare{{"@odata.id", "/redfish/v1/C/2"}, {"Id", "2"}};
+  fetch.documents[kQuestion] = json::object{{"Members", json::array{whole, bare}}};
+  fetch.documents["/redfish/v1/C/2"] = json::object{{"Id", "2"}, {"Name", "two"}, {"Model", "X"}};
+
+  const auto members = run_to_end(io, survey.members("/redfish/v1/C", "thing"));
+
+  ASSERT_EQ(members.size(), 2u);
+  EXPECT_EQ(told(members[1].body, "Model"), "X");
+  EXPECT_THAT(fetch.asked, ElementsAre(kQuestion, "/redfish/v1/C/2"));
+}
+
+TEST_F(Expanding, IsNotTriedAgainWhereItWasPromisedInVain) {
+  fetch.documents["/redfish/v1/C"] = page_of({"/redfish/v1/C/1"});
+  fetch.documents["/redfish/v1/C/1"] = json::object{{"Id", "1"}};
+
+  for (int i = 0; i < 2; ++i) run_to_end(io, survey.members("/redfish/v1/C", "thing"));
+
+  EXPECT_EQ(std::ranges::count(fetch.asked, kQuestion), 1);
+  EXPECT_TRUE(seen.unknown.empty());
+}
+
+TEST_F(SurveyOf, VendorsThatAreNotTrustedWithItAreNotAskedToExpand) {
+  const json::value root{{"Vendor", "AMI"},
+                         {"ProtocolFeaturesSupported", {{"ExpandQuery", {{"NoLinks", true}}}}}};
+  survey.follow(rules_for({.root = &root}), root);
+  fetch.documents["/redfish/v1/C"] = page_of({});
+
+  run_to_end(io, survey.members("/redfish/v1/C", "thing"));
+
+  EXPECT_THAT(fetch.asked, ElementsAre("/redfish/v1/C"));
 }
 
 TEST(Told, IsNothingForTheManyWaysToSayNothing) {

@@ -213,10 +213,10 @@ struct HttpsServer::Impl final : Resources {
     const std::lock_guard lock{mutex};
     const auto path = without_slash(std::string{request.target()});
     if (path == kSessions && request.method() == http::verb::post) return log_in(request);
-    if (path == "/redfish/v1" && request.method() == http::verb::get) return get(path);
+    if (path == "/redfish/v1" && request.method() == http::verb::get) return get(path, request);
     if (!is_known(request))
       return reply(401, error_body("Base.1.8.NoValidSession", "There is no valid session."));
-    if (request.method() == http::verb::get) return get(path);
+    if (request.method() == http::verb::get) return get(path, request);
     if (request.method() == http::verb::delete_) return log_out(path);
     if (auto written = by_writes(path, request)) return std::move(*written);
     if (request.method() == http::verb::patch) return patch(path, request);
@@ -287,7 +287,19 @@ struct HttpsServer::Impl final : Resources {
     return std::move(parsed).assume_value();
   }
 
-  HttpResponse get(const std::string& path) {
+  /// DSP0266, 7.3.1: each member in place of its link.
+  void expand(json::value& collection) {
+    auto* members = collection.as_object().if_contains("Members");
+    if (members == nullptr || !members->is_array()) return;
+    for (auto& member : members->get_array()) {
+      const auto whole = document(without_slash(text_at(member, "@odata.id").value_or("")));
+      if (!whole || !whole->is_object()) continue;
+      member = *whole;
+      if (!options.dropped_by_expand.empty()) member.get_object().erase(options.dropped_by_expand);
+    }
+  }
+
+  HttpResponse get(const std::string& path, const HttpRequest& request) {
     auto found = document(path);
     if (!found) return reply(404, error_body("Base.1.8.ResourceMissing", "No such resource."));
     if (pending && path == pending->system && pending->looks-- <= 0) {
@@ -295,7 +307,23 @@ struct HttpsServer::Impl final : Resources {
       changes[path] = *found;
       pending.reset();
     }
-    return reply(200, serialize(*found));
+    const bool expanding = std::string{request.target()}.find("$expand") != std::string::npos;
+    if (expanding && !options.expands)
+      return reply(501, error_body("Base.1.8.QueryNotSupported", "Querying is not supported."));
+    if (expanding) expand(*found);
+    // DSP0266, 6.5 and 7.2: the same tag in the header, and 304 where it is still that one.
+    const auto etag = expanding ? std::string{} : text_at(*found, "@odata.etag").value_or("");
+    const std::string match{request[http::field::if_none_match]};
+    if (!etag.empty() && match == etag) {
+      ++asked.unchanged;
+      auto response = reply(304);
+      response.set(http::field::etag, etag);
+      return response;
+    }
+    auto response = reply(200, serialize(*found));
+    if (!etag.empty()) response.set(http::field::etag, etag);
+    asked.body_bytes += response.body().size();
+    return response;
   }
 
   HttpResponse patch(const std::string& path, const HttpRequest& request) {

@@ -42,6 +42,8 @@ struct Asked {
   std::vector<std::string> lines{};  // "GET /redfish/v1"
   std::vector<std::string> resets{};
   std::vector<std::string> patches{};  // "URI If-Match body"
+  std::size_t body_bytes = 0;          // of answers to GETs
+  int unchanged = 0;                   // GETs answered with 304
 };
 
 class HttpsServer {
@@ -59,6 +61,8 @@ class HttpsServer {
     std::string session_prefix{};      // of the names of sessions
     bool refuses_tokens_once = false;  // 401 to every token there is, without forgetting sessions
     Writes writes{};                   // takes PATCH and POST first, if it is there
+    bool expands = true;               // $expand; else 501
+    std::string dropped_by_expand{};   // a property that members lack within an expanded list
   };
 
   explicit HttpsServer(Options options);

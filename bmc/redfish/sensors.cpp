@@ -1,0 +1,363 @@
+#include "bmc/redfish/sensors.h"
+
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "bmc/redfish/inventory.h"
+#include "bmc/redfish/spelling.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+struct Unit {
+  std::string_view told;  // lower case
+  SensorKind kind;
+  std::string_view unit;  // as sensor.h has it
+  double factor = 1;
+};
+
+/// Source: DSP0268, Sensor.ReadingUnits (UCUM), and what BMCs write instead.
+constexpr std::array kUnits{
+    Unit{"cel", SensorKind::temperature, "°C"},
+    Unit{"c", SensorKind::temperature, "°C"},
+    Unit{"celsius", SensorKind::temperature, "°C"},
+    Unit{"w", SensorKind::power, "W"},
+    Unit{"watts", SensorKind::power, "W"},
+    Unit{"kw", SensorKind::power, "W", 1000},
+    Unit{"v", SensorKind::voltage, "V"},
+    Unit{"volts", SensorKind::voltage, "V"},
+    Unit{"mv", SensorKind::voltage, "V", 0.001},
+    Unit{"a", SensorKind::current, "A"},
+    Unit{"amps", SensorKind::current, "A"},
+    Unit{"rpm", SensorKind::fan, "RPM"},
+    Unit{"{rev}/min", SensorKind::fan, "RPM"},
+    Unit{"j", SensorKind::energy, "J"},
+    Unit{"kw.h", SensorKind::energy, "J", 3.6e6},
+    Unit{"kwh", SensorKind::energy, "J", 3.6e6},
+    Unit{"l/min", SensorKind::flow, "L/min"},
+    Unit{"lpm", SensorKind::flow, "L/min"},
+    Unit{"kpa", SensorKind::pressure, "kPa"},
+    Unit{"pa", SensorKind::pressure, "kPa", 0.001},
+};
+
+/// Source: DSP0268, Sensor.ReadingType.
+constexpr std::array kTypes{
+    Unit{"temperature", SensorKind::temperature, "°C"},
+    Unit{"power", SensorKind::power, "W"},
+    Unit{"energyjoules", SensorKind::energy, "J"},
+    Unit{"energykwh", SensorKind::energy, "J", 3.6e6},
+    Unit{"energywh", SensorKind::energy, "J", 3600},
+    Unit{"voltage", SensorKind::voltage, "V"},
+    Unit{"current", SensorKind::current, "A"},
+    Unit{"rotational", SensorKind::fan, "RPM"},
+    Unit{"humidity", SensorKind::humidity, "%"},
+    Unit{"liquidflow", SensorKind::flow, "L/min"},
+    Unit{"liquidflowlpm", SensorKind::flow, "L/min"},
+    Unit{"pressure", SensorKind::pressure, "kPa", 0.001},
+    Unit{"pressurepa", SensorKind::pressure, "kPa", 0.001},
+    Unit{"pressurekpa", SensorKind::pressure, "kPa"},
+    // Of the air, not of coolant.
+    Unit{"altitude", SensorKind::other, "kPa", 0.001},
+};
+
+const Unit* unit_of(std::span<const Unit> units, const std::string& told) {
+  const auto word = lower_case(told);
+  const auto found = std::ranges::find(units, word, &Unit::told);
+  return found == units.end() ? nullptr : &*found;
+}
+
+std::optional<double> scaled(std::optional<double> value, double factor) {
+  return value ? std::optional{*value * factor} : std::nullopt;
+}
+
+void set_thresholds(Sensor& sensor, const json::value& body, double factor) {
+  const auto at = [&](const char* path) { return scaled(number_at(body, path), factor); };
+  sensor.warn_below = at("Thresholds/LowerCaution/Reading");
+  sensor.warn_above = at("Thresholds/UpperCaution/Reading");
+  sensor.critical_below = at("Thresholds/LowerCritical/Reading");
+  sensor.critical_above = at("Thresholds/UpperCritical/Reading");
+  if (!sensor.warn_below) sensor.warn_below = at("LowerThresholdNonCritical");
+  if (!sensor.warn_above) sensor.warn_above = at("UpperThresholdNonCritical");
+  if (!sensor.critical_below) sensor.critical_below = at("LowerThresholdCritical");
+  if (!sensor.critical_above) sensor.critical_above = at("UpperThresholdCritical");
+}
+
+std::string name_of(const json::value& body, std::string_view uri) {
+  for (const auto* path : {"Name", "FanName", "DeviceName", "Id", "MemberId"})
+    if (auto name = told(body, path); !name.empty()) return name;
+  return std::string{last_name(uri)};
+}
+
+Sensor row(SensorKind kind, const Document& from, const char* reading, std::string_view unit) {
+  Sensor sensor{.kind = kind,
+                .name = name_of(from.body, from.uri),
+                .value = number_at(from.body, reading),
+                .unit = std::string{unit},
+                .health = canonical_severity(told(from.body, "Status/Health")),
+                .source = from.uri};
+  set_thresholds(sensor, from.body, 1);
+  return sensor;
+}
+
+/// Collects, and knows what it has by name.
+class Readings {
+ public:
+  Readings(Survey& survey, Sensors& found) : survey{survey}, found_{found} {}
+
+  void add(Sensor sensor) {
+    if (is_known(sensor.name)) return;
+    known_.insert(lower_case(sensor.name));
+    known_.insert(lower_case(last_name(sensor.source)));
+    found_.sensors.push_back(std::move(sensor));
+  }
+  bool is_known(std::string_view name) const { return known_.contains(lower_case(name)); }
+  bool may_ask() const { return survey.seen().requests < kMostSensorRequests; }
+  void whole_machine(std::optional<double> watts) {
+    if (!found_.watts && watts && *watts > 0) found_.watts = watts;
+  }
+  bool has_watts() const { return found_.watts.has_value(); }
+
+  Survey& survey;
+
+ private:
+  Sensors& found_;
+  std::set<std::string> known_;
+};
+
+Task<std::optional<Document>> linked(Readings& to, const json::value& body, const char* path,
+                                     const char* fact) {
+  const auto uri = link_at(body, path);
+  if (uri.empty() || !to.may_ask()) co_return std::nullopt;
+  co_return co_await to.survey.read(uri, fact);
+}
+
+std::vector<Document> rows_if_any(Readings& to, const Document& from, const char* array) {
+  if (find(from.body, array) == nullptr) return {};
+  return rows_of(to.survey, from, array, array);
+}
+
+/// Source: DSP0268, Redundancy: Mode, Status.
+void add_redundancy(Readings& to, const Document& from, const char* array, std::string what) {
+  std::size_t number = 0;
+  for (const auto& one : rows_if_any(to, from, array)) {
+    const auto mine = number++;
+    if (one.body.is_null()) continue;
+    Sensor sensor{.kind = SensorKind::redundancy,
+                  .name = what + " redundancy " + std::to_string(mine),
+                  .health = canonical_severity(told(one.body, "Status/Health")),
+                  .source = one.uri};
+    for (const auto* path : {"Mode", "RedundancyType", "Status/State"})
+      if (sensor.state.empty()) sensor.state = told(one.body, path);
+    if (sensor.state.empty()) sensor.state = sensor.health;
+    if (sensor.state.empty()) continue;
+    to.add(std::move(sensor));
+  }
+}
+
+Task<bool> read_thermal(Readings& to, const Document& chassis) {
+  const auto thermal = co_await linked(to, chassis.body, "Thermal", "temperatures");
+  if (!thermal) co_return false;
+  std::size_t temperatures = 0;
+  for (const auto& one : rows_if_any(to, *thermal, "Temperatures")) {
+    if (one.body.is_null() || is_absent(one.body)) continue;
+    to.add(row(SensorKind::temperature, one, "ReadingCelsius", "°C"));
+    ++temperatures;
+  }
+  for (const auto& one : rows_if_any(to, *thermal, "Fans")) {
+    if (one.body.is_null() || is_absent(one.body)) continue;
+    const bool percent = lower_case(told(one.body, "ReadingUnits")) == "percent";
+    Sensor fan = row(SensorKind::fan, one, "Reading", percent ? "%" : "RPM");
+    if (!fan.value) fan.value = number_at(one.body, "ReadingRPM");
+    to.add(std::move(fan));
+  }
+  add_redundancy(to, *thermal, "Redundancy", "fan");
+  co_return temperatures > 0;
+}
+
+void add_supply(Readings& to, const Document& supply) {
+  const auto name = name_of(supply.body, supply.uri);
+  const std::pair<const char*, const char*> kPaths[] = {{"PowerInputWatts", " input"},
+                                                        {"PowerOutputWatts", " output"}};
+  bool any = false;
+  for (const auto& [path, suffix] : kPaths) {
+    Sensor sensor = row(SensorKind::power, supply, path, "W");
+    sensor.name = name + suffix;
+    if (!sensor.value) continue;
+    any = true;
+    to.add(std::move(sensor));
+  }
+  Sensor last = row(SensorKind::power, supply, "LastPowerOutputWatts", "W");
+  last.name = name + " output";
+  if (!any && last.value) to.add(std::move(last));
+}
+
+Task<void> read_power(Readings& to, const Document& chassis) {
+  const auto power = co_await linked(to, chassis.body, "Power", "power");
+  if (!power) co_return;
+  bool first = true;
+  for (const auto& one : rows_if_any(to, *power, "PowerControl")) {
+    if (one.body.is_null()) continue;
+    Sensor sensor = row(SensorKind::power, one, "PowerConsumedWatts", "W");
+    if (first) to.whole_machine(sensor.value);
+    first = false;
+    if (sensor.value) to.add(std::move(sensor));
+  }
+  for (const auto& one : rows_if_any(to, *power, "Voltages"))
+    if (!one.body.is_null() && !is_absent(one.body))
+      to.add(row(SensorKind::voltage, one, "ReadingVolts", "V"));
+  for (const auto& one : rows_if_any(to, *power, "PowerSupplies"))
+    if (!one.body.is_null() && !is_absent(one.body)) add_supply(to, one);
+  add_redundancy(to, *power, "Redundancy", "PSU");
+}
+
+/// Source: DSP0268, EnvironmentMetrics.
+Task<void> read_environment(Readings& to, const Document& of, bool whole) {
+  const auto metrics = co_await linked(to, of.body, "EnvironmentMetrics", "environment");
+  if (!metrics) co_return;
+  const auto name = std::string{last_name(of.uri)};
+  struct Path {
+    const char* path;
+    const char* suffix;
+    SensorKind kind;
+    const char* unit;
+    double factor;
+  };
+  constexpr std::array kPaths{
+      Path{"PowerWatts", " power", SensorKind::power, "W", 1},
+      Path{"TemperatureCelsius", " temperature", SensorKind::temperature, "°C", 1},
+      Path{"EnergykWh", " energy", SensorKind::energy, "J", 3.6e6},
+      Path{"HumidityPercent", " humidity", SensorKind::humidity, "%", 1}};
+  for (const auto& one : kPaths) {
+    const auto* excerpt = find(metrics->body, one.path);
+    if (excerpt == nullptr || !excerpt->is_object()) continue;
+    const auto value = scaled(number_at(*excerpt, "Reading"), one.factor);
+    if (whole && one.kind == SensorKind::power) to.whole_machine(value);
+    const auto data_source = text_at(*excerpt, "DataSourceUri").value_or("");
+    if (!value || (!data_source.empty() && to.is_known(last_name(data_source)))) continue;
+    to.add({.kind = one.kind,
+            .name = name + one.suffix,
+            .value = value,
+            .unit = one.unit,
+            .source = metrics->uri + "#/" + one.path});
+  }
+}
+
+/// Source: DSP0268, LeakDetector.DetectorState.
+Task<void> read_leaks(Readings& to, const Document& subsystem) {
+  const auto detection = co_await linked(to, subsystem.body, "LeakDetection", "leak detection");
+  if (!detection) co_return;
+  const auto collection = link_at(detection->body, "LeakDetectors");
+  const auto detectors = co_await to.survey.members(collection, "leak detector");
+  for (const auto& one : detectors) {
+    if (one.body.is_null() || is_absent(one.body)) continue;
+    Sensor leak = row(SensorKind::leak, one, "", "");
+    leak.state = told(one.body, "DetectorState");
+    if (leak.state.empty()) to.survey.unknown("state of " + leak.name, one.uri, "absent");
+    to.add(std::move(leak));
+  }
+}
+
+Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_thermal) {
+  const auto thermal = co_await linked(to, chassis.body, "ThermalSubsystem", "cooling");
+  if (thermal) {
+    add_redundancy(to, *thermal, "FanRedundancy", "fan");
+    co_await read_leaks(to, *thermal);
+    // Inline coolant of direct liquid cooling, where a subsystem links to it.
+    const auto connectors =
+        co_await to.survey.members(link_at(thermal->body, "CoolantConnectors"), "coolant");
+    for (const auto& one : connectors) {
+      const auto name = name_of(one.body, one.uri);
+      const auto add = [&](const char* path, SensorKind kind, const char* unit, const char* what) {
+        const auto value = number_at(one.body, std::string{path} + "/Reading");
+        if (value) to.add({kind, name + what, value, unit, "", "", {}, {}, {}, {}, one.uri});
+      };
+      add("FlowLitersPerMinute", SensorKind::flow, "L/min", " flow");
+      add("SupplyTemperatureCelsius", SensorKind::temperature, "°C", " supply");
+      add("ReturnTemperatureCelsius", SensorKind::temperature, "°C", " return");
+      add("DeltaPressurekPa", SensorKind::pressure, "kPa", " pressure");
+    }
+  }
+  if (is_module(chassis) || has_thermal) co_return;
+  const auto power = co_await linked(to, chassis.body, "PowerSubsystem", "power supplies");
+  if (power) add_redundancy(to, *power, "PowerSupplyRedundancy", "PSU");
+}
+
+Task<void> read_collection(Readings& to, const Document& chassis) {
+  const auto collection = link_at(chassis.body, "Sensors");
+  if (collection.empty() || !to.may_ask()) co_return;
+  auto uris = co_await to.survey.links(collection, "sensors");
+  std::erase_if(uris, [&](const std::string& uri) { return to.is_known(last_name(uri)); });
+  const auto left = kMostSensorRequests - to.survey.seen().requests;
+  const auto most = static_cast<std::size_t>(std::max(left, 0));
+  if (uris.size() > most) {
+    to.survey.unknown(std::to_string(uris.size() - most) + " sensors", collection,
+                      "not asked: too many");
+    uris.resize(most);
+  }
+  const auto sensors = co_await to.survey.read_all(std::move(uris), "sensor");
+  for (const auto& one : sensors)
+    if (!one.body.is_null() && !is_absent(one.body)) to.add(parse_sensor(one.body, one.uri));
+}
+
+Task<void> read_all_of(Readings& to, Machine& machine) {
+  co_await read_environment(to, machine.system, true);
+  co_await read_chassis(to.survey, machine);
+  for (const auto& chassis : *machine.chassis) {
+    if (chassis.body.is_null()) continue;
+    const bool thermal = co_await read_thermal(to, chassis);
+    co_await read_power(to, chassis);
+    const auto type = told(chassis.body, "ChassisType");
+    const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
+    co_await read_environment(to, chassis, whole);
+    co_await read_subsystems(to, chassis, thermal);
+    // Where the arrays told temperatures and watts, Sensors repeat them one by one.
+    if (!thermal || !to.has_watts()) co_await read_collection(to, chassis);
+  }
+}
+
+}  // namespace
+
+Sensor parse_sensor(const json::value& body, std::string uri) {
+  const auto type = told(body, "ReadingType");
+  const auto unit_told = told(body, "ReadingUnits");
+  const auto* by_unit = unit_of(kUnits, unit_told);
+  const auto* by_type = unit_of(kTypes, type);
+  const auto* unit = by_unit != nullptr && lower_case(type) != "altitude" ? by_unit : by_type;
+  Sensor sensor{.kind = unit == nullptr ? SensorKind::other : unit->kind,
+                .name = name_of(body, uri),
+                .unit = unit == nullptr ? std::string{} : std::string{unit->unit},
+                .health = canonical_severity(told(body, "Status/Health")),
+                .source = std::move(uri)};
+  const double factor = unit == nullptr ? 1 : unit->factor;
+  sensor.value = scaled(number_at(body, "Reading"), factor);
+  set_thresholds(sensor, body, factor);
+  if (unit_told == "%" || type == "Percent") {
+    sensor.unit = "%";
+    const auto name = lower_case(sensor.name);
+    const bool fan = name.find("fan") != name.npos || name.find("pwm") != name.npos;
+    if (type == "Humidity")
+      sensor.kind = SensorKind::humidity;
+    else
+      sensor.kind = fan ? SensorKind::fan : SensorKind::other;
+  }
+  return sensor;
+}
+
+Task<Result<Sensors>> read_sensors(Fetch& fetch, Deadline deadline) {
+  Observed seen;
+  Survey survey{fetch, deadline, seen};
+  CO_TRY(Machine machine, co_await find_machine(survey));
+  Sensors found;
+  Readings readings{survey, found};
+  co_await read_all_of(readings, machine);
+  if (survey.stopped()) co_return *survey.stopped();
+  if (!found.watts)
+    survey.unknown("watts of the machine", machine.system.uri, "told by no chassis");
+  found.unknown = std::move(seen.unknown);
+  found.by = Protocol::redfish;
+  co_return found;
+}
+
+}  // namespace cupel::bmc::redfish
