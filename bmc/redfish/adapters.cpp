@@ -160,9 +160,7 @@ bool is_same_card(const Document& one, const Document& other) {
 void add_own_card(Survey& survey, const Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
     if (told(chassis.body, "ChassisType") != "Card") continue;
-    if (lower_case(told(chassis.body, "Model")).find("bluefield") == std::string::npos &&
-        survey.seen().identity.vendor != "NVIDIA")
-      continue;
+    if (!machine.rules->dpu_is_a_card) continue;
     survey.add(part_of(PartKind::dpu, "dpu0", chassis));
     return;
   }

@@ -77,6 +77,8 @@ struct Rules {
   std::string_view console_command{};
   /// Where the settings resource of the BIOS names the queue of jobs that apply it.
   std::string_view job_queue{};
+  /// A DPU's own BMC shows it as a chassis of type Card.
+  bool dpu_is_a_card = false;
   /// Whole collections may be asked for at once ($expand): members come with what they must have.
   bool expands = false;
   /// Ends of URIs of what takes minutes: kSlowPatience for each, and nobody else waits behind them.
