@@ -191,6 +191,7 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   if (response.status < 400 && normal(question.uri) != kRoot) {
     if (basic && !session->proven) courtesy_.logins.accepted(user_);
     session->proven = true;
+    if (!session->token.empty()) courtesy_.session = true;
   }
   co_return answer;
 }

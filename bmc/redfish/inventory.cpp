@@ -104,6 +104,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   first.push_back(read_chassis(of.chassis.survey, machine));
   first.push_back(read_drives(of.drives.survey, machine, claims));
   co_await side_by_side(std::move(first));
+  for (auto* section : of.in_order()) section->seen.identity = seen.identity;
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).

@@ -2,6 +2,7 @@
 // answers first, nor lose anything when somebody stops it.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/post.hpp>
+#include <deque>
 #include <random>
 
 #include "bmc/redfish/inventory.h"
@@ -36,6 +37,62 @@ class InAnyOrder final : public redfish::Fetch {
   std::minstd_rand chance_;
   int in_flight_ = 0;
 };
+
+/// A BMC that answers two questions in each round, the oldest ones.
+class InRounds final : public redfish::Fetch {
+ public:
+  explicit InRounds(const std::filesystem::path& tree) : tree_{tree} {}
+
+  Task<Result<json::value>> get(std::string uri, Deadline deadline) override {
+    asio::steady_timer turn{co_await asio::this_coro::executor,
+                            asio::steady_timer::time_point::max()};
+    line_.push_back(&turn);
+    (void)co_await turn.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_return co_await tree_.get(std::move(uri), deadline);
+  }
+
+  /// Runs the loop until nobody asks any more. How many rounds that took.
+  int serve(asio::io_context& io) {
+    for (int rounds = 0;; ++rounds) {
+      io.restart();
+      while (io.poll() > 0) {
+      }
+      if (line_.empty()) return rounds;
+      for (int place = 0; place < 2 && !line_.empty(); ++place) {
+        line_.front()->cancel();
+        line_.pop_front();
+      }
+    }
+  }
+
+  int requests() const { return tree_.requests; }
+
+ private:
+  test::CapturedFetch tree_;
+  std::deque<asio::steady_timer*> line_;
+};
+
+TEST(Reading, OfADgxH100KeepsBothPlacesBusy) {
+  CUPEL_NEED_CAPTURE(tree, "nvidia_viking");
+  asio::io_context io;
+  InRounds bmc{tree};
+  std::optional<Result<Observed>> seen;
+  asio::co_spawn(
+      io,
+      [](redfish::Fetch& from, std::optional<Result<Observed>>& into) -> Task<void> {
+        co_await asio::this_coro::throw_if_cancelled(false);
+        into.emplace(co_await redfish::read_inventory(from, Deadline::in(60s)));
+      }(bmc, seen),
+      [](std::exception_ptr) {});
+
+  const int rounds = bmc.serve(io);
+
+  ASSERT_TRUE(seen && *seen);
+  const int bound = bmc.requests() / 2;
+  RecordProperty("rounds", rounds);
+  RecordProperty("bound", bound);
+  EXPECT_GE(bound * 100 / rounds, 95) << rounds << " rounds for " << bmc.requests() << " requests";
+}
 
 class ReadingOrder : public ::testing::TestWithParam<std::string> {};
 

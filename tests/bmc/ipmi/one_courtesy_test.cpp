@@ -110,6 +110,22 @@ TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
   EXPECT_GT(by_redfish, 0);
   EXPECT_EQ(by_both.requests, by_redfish + 2);  // the handshake, and the question
   EXPECT_EQ(by_both.in_flight, 0);
+  EXPECT_FALSE(by_both.session);
+}
+
+TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
+  OneProcess process{io.get_executor(), memory};
+  password.secret = "wrong";
+  EXPECT_FALSE(ask_ipmi(process));
+  password.secret = IpmiSim::kPassword;
+  const auto bmc = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
+                        "admin", password.source());
+
+  ASSERT_TRUE(run_to_end(io, bmc->power_state(Deadline::in(10s))));
+  const auto budget = process.redfish.budget("a01-n01").value_or(Budget{});
+
+  EXPECT_EQ(budget.refused, 1);
+  EXPECT_TRUE(budget.session);
 }
 
 TEST_F(OneCourtesy, IpmiWaitsForAPlaceThatRedfishHas) {
