@@ -292,8 +292,7 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   if (says_sessions_exhausted(response)) {
     // Somebody's session may end meanwhile; asked once more, and then done without one.
     CO_TRY(co_await pause_for(pause_before_basic(response, deadline)));
-    CO_TRY(Response again,
-           co_await send(std::move(request), deadline.sooner(kRequestPatience)));
+    CO_TRY(Response again, co_await send(std::move(request), deadline.sooner(kRequestPatience)));
     response = std::move(again);
   }
   const bool no_sessions_here = response.status == 404 || response.status == 405;

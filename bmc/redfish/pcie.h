@@ -31,8 +31,8 @@ std::string_view pci_vendor(std::string_view vendor_id);
 struct PcieSlot {
   std::string label;
   inventory::PcieLink could{};  // what the slot itself supports
-  bool alone = false;   // one device in it
-  std::string device{};  // URI
+  bool alone = false;           // one device in it
+  std::string device{};         // URI
 };
 
 /// What chassis and system list, before any device was asked.

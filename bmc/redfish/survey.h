@@ -48,9 +48,9 @@ class Survey {
   /// The document; where there is none, `fact` becomes unknown.
   Task<std::optional<Document>> read(std::string uri, std::string fact);
 
-  /// The members of a collection, in its order, each read: at most two on their way to the BMC. What cannot be
-  /// read is noted, and keeps its place with a null body. Members whose name holds one of `but` are
-  /// left out. Follows Members@odata.nextLink, whatever it leads to.
+  /// The members of a collection, in its order, each read: at most two on their way to the BMC.
+  /// What cannot be read is noted, and keeps its place with a null body. Members whose name holds
+  /// one of `but` are left out. Follows Members@odata.nextLink, whatever it leads to.
   Task<std::vector<Document>> members(std::string collection, std::string fact,
                                       std::span<const std::string_view> but = {});
 

@@ -16,7 +16,6 @@
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
 
-
 namespace {
 
 using namespace cupel;
