@@ -13,8 +13,7 @@ constexpr std::size_t kLongestText = 600;
 Result<json::value> first_document(std::string_view text) {
   json::parse_options options;
   options.max_depth = 64;
-  // All of a document in a few pieces of memory, which go with it: a third less CPU than one for
-  // each of its values.
+  // All of a document in a few pieces of memory, which go with it, not one for each of its values.
   auto memory = json::make_shared_resource<json::monotonic_resource>(text.size() + 512);
   std::array<unsigned char, 4096> scratch;  // not filled: the parser writes before it reads
   json::stream_parser parser{{}, options, scratch.data(), scratch.size()};
