@@ -77,6 +77,7 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).assume_error()};
   used_ = Deadline::Clock::now();
   if (reply) {
+    courtesy_.session = true;
     bytes_ += reply.assume_value().data.size();
     co_return reply;
   }
@@ -129,8 +130,10 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     if (done || done.assume_error().code != Code::kUnsupported) break;
   }
   if (done) courtesy_.logins.accepted(user_);
-  if (!done && done.assume_error().code == Code::kRefused)
+  if (!done && done.assume_error().code == Code::kRefused) {
     (void)courtesy_.logins.refused(user_, password);
+    ++courtesy_.seen.refused;
+  }
   done = within(node_ + ": log in as " + printable(user_), std::move(done));
   wipe(password);
   co_return done;
@@ -198,6 +201,7 @@ Task<void> Client::log_out() {
   put32(id, session_->theirs());
   co_await tell(kCloseSession, std::move(id));
   session_.reset();
+  courtesy_.session = false;  // whoever still has another says so with its next answer
 }
 
 }  // namespace cupel::bmc::ipmi

@@ -135,6 +135,7 @@ void add_controller(Part& part, const json::value& adapter) {
 
 Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& adapter,
                        std::size_t number, PcieClaims& claims) {
+  if (adapter.body.is_null() || is_absent(adapter.body)) co_return;
   Part part = part_of(PartKind::nic, "", adapter);
   add_controller(part, adapter.body);
   if (part.slot.empty()) part.slot = last_name(adapter.uri);
@@ -147,6 +148,10 @@ Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& a
   for (const auto& device : devices) claims.claim(device, part.source);
   for (const auto& function : signs.functions) claims.claim(function, part.source);
   survey.add(std::move(part));
+}
+
+Task<void> adapters_of(Survey& survey, const Document& chassis, std::vector<Document>& adapters) {
+  adapters = co_await survey.members(survey.link(chassis, "NetworkAdapters"), "adapter");
 }
 
 /// One card that two chassis list (BlueField's BMC): the same name and the same ids.
@@ -191,10 +196,15 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
 }  // namespace
 
 Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims) {
+  const auto& chassis = *machine.chassis;
+  std::vector<std::vector<Document>> found(chassis.size());
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return adapters_of(piece, chassis[at], found[at]);
+  };
+  co_await read_beside(survey, chassis.size(), read);
   std::vector<Document> adapters;
-  for (const auto& one : *machine.chassis) {
-    auto found = co_await survey.members(survey.link(one, "NetworkAdapters"), "adapter");
-    for (auto& adapter : found) {
+  for (auto& some : found) {
+    for (auto& adapter : some) {
       const auto same = [&](const Document& other) { return is_same_card(adapter, other); };
       if (std::ranges::none_of(adapters, same)) adapters.push_back(std::move(adapter));
     }
@@ -204,12 +214,10 @@ Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& cla
   });
   if (lower_case(last_name(machine.system.uri)) == "bluefield") add_own_card(survey, machine);
   if (adapters.empty()) co_return co_await add_interfaces(survey, machine);
-  std::size_t number = 0;
-  for (const auto& adapter : adapters) {
-    const auto mine = number++;
-    if (adapter.body.is_null() || is_absent(adapter.body)) continue;
-    co_await add_adapter(survey, machine, adapter, mine, claims);
-  }
+  const auto add = [&](Survey& piece, std::size_t number) {
+    return add_adapter(piece, machine, adapters[number], number, claims);
+  };
+  co_await read_beside(survey, adapters.size(), add);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -22,6 +22,14 @@ std::vector<std::string> tags_to_try(const std::string& etag) {
   return tags;
 }
 
+/// A BMC without a session left is given the time that it asks for, within reason, and always so
+/// that there is some left for the verb.
+std::chrono::milliseconds pause_before_basic(const Response& response, Deadline deadline) {
+  constexpr std::chrono::milliseconds kPause{1s}, kLongest{10s};
+  const auto wanted = response.retry_after > 0ms ? response.retry_after : kPause;
+  return std::min({wanted, kLongest, deadline.left() / 4});
+}
+
 bool refuses_tag(const Error& error) {
   return error.code == Code::kConflict && (error.what.find("HTTP 412") != std::string::npos ||
                                            error.what.find("HTTP 428") != std::string::npos);
@@ -183,6 +191,7 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   if (response.status < 400 && normal(question.uri) != kRoot) {
     if (basic && !session->proven) courtesy_.logins.accepted(user_);
     session->proven = true;
+    if (!session->token.empty()) courtesy_.session = true;
   }
   co_return answer;
 }
@@ -279,8 +288,13 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
                   .grace = kLogOutPatience,
                   .secret = true,
                   .close_after = closes_};
-  CO_TRY(const Response response,
-         co_await send(std::move(request), deadline.sooner(kRequestPatience)));
+  CO_TRY(Response response, co_await send(request, deadline.sooner(kRequestPatience)));
+  if (says_sessions_exhausted(response)) {
+    // Somebody's session may end meanwhile; asked once more, and then done without one.
+    CO_TRY(co_await pause_for(pause_before_basic(response, deadline)));
+    CO_TRY(Response again, co_await send(std::move(request), deadline.sooner(kRequestPatience)));
+    response = std::move(again);
+  }
   const bool no_sessions_here = response.status == 404 || response.status == 405;
   if (no_sessions_here || says_sessions_exhausted(response)) {
     session->basic = Basic{user_, std::move(password)};

@@ -176,21 +176,36 @@ void append_new(std::vector<Document>& all, std::vector<Document> more) {
   append(all, std::move(more));
 }
 
+Task<void> read_collection(Survey& survey, const Machine& machine, std::size_t at,
+                           std::vector<Document>& found) {
+  const bool memory = at % 2 != 0;
+  const auto* name = memory ? "Memory" : "Processors";
+  auto uri = at < 2 ? link_at(machine.system.body, name)
+                    : survey.link(machine.baseboards[at / 2 - 1], name);
+  found = co_await survey.members(std::move(uri), memory ? "memory" : "processor");
+}
+
 }  // namespace
 
 Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims) {
   const auto& system = machine.system.body;
-  auto processors = co_await survey.members(link_at(system, "Processors"), "processor");
-  auto memories = co_await survey.members(link_at(system, "Memory"), "memory");
-  for (const auto& board : machine.baseboards) {
-    auto more = co_await survey.members(survey.link(board, "Processors"), "processor");
-    append_new(processors, std::move(more));
-    more = co_await survey.members(survey.link(board, "Memory"), "memory");
-    append_new(memories, std::move(more));
+  const auto& boards = machine.baseboards;
+  // Of the system, then of each board: its processors, its memories.
+  std::vector<std::vector<Document>> found(2 * (boards.size() + 1));
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return read_collection(piece, machine, at, found[at]);
+  };
+  std::vector<Document> processors, memories;
+  const auto take = [&](std::size_t at) {
+    auto& all = at % 2 == 0 ? processors : memories;
+    at < 2 ? append(all, std::move(found[at])) : append_new(all, std::move(found[at]));
+    if (at < 2 || at % 2 == 0) return;
+    const auto& board = boards[at / 2 - 1];
     for (const auto* collection : {"Processors", "Memory"})
       if (survey.link(board, collection).empty())
         survey.unknown(collection, board.uri, "lists none");
-  }
+  };
+  co_await read_beside(survey, found.size(), read, take);
   if (link_at(system, "Processors").empty())
     survey.unknown("processors", machine.system.uri, "absent");
   if (link_at(system, "Memory").empty()) survey.unknown("DIMMs", machine.system.uri, "absent");

@@ -45,6 +45,9 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t count, void* argumen
   if (trimmed(line).empty() && response.status >= 200) {
     transfer.head_came = true;
     if (transfer.streaming) transfer.wake.cancel();
+    // curl looks at this again when the answer is complete.
+    if (transfer.keeps && !transfer.keeps())
+      curl_easy_setopt(transfer.easy, CURLOPT_FORBID_REUSE, 1L);
   }
   const auto colon = line.find(':');
   if (colon == line.npos) return count;

@@ -3,6 +3,7 @@
 // knows nothing of BMCs: whom to trust and how often to ask is in transport.cpp.
 #include <curl/curl.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -34,6 +35,8 @@ struct Transfer {
   bool streaming = false;
   bool paused = false;
   bool head_came = false;
+  /// Asked when the head came: whether the connection is wanted after this. Empty: it is.
+  std::function<bool()> keeps{};
 };
 
 class CurlLoop {

@@ -26,15 +26,24 @@ Task<std::vector<Document>> subsystem_fans(Survey& survey, const Document& chass
   co_return co_await survey.members(collection, "fan");
 }
 
+Task<void> fans_of(Survey& survey, const Document& chassis, std::vector<Document>& fans) {
+  if (chassis.body.is_null() || is_module(chassis)) co_return;
+  fans = co_await inline_fans(survey, chassis);
+  if (fans.empty()) fans = co_await subsystem_fans(survey, chassis);
+}
+
 }  // namespace
 
 Task<void> read_fans(Survey& survey, const Machine& machine) {
+  const auto& chassis = *machine.chassis;
+  std::vector<std::vector<Document>> fans(chassis.size());
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return fans_of(piece, chassis[at], fans[at]);
+  };
+  co_await read_beside(survey, chassis.size(), read);
   std::size_t number = 0;
-  for (const auto& one : *machine.chassis) {
-    if (one.body.is_null() || is_module(one)) continue;
-    auto fans = co_await inline_fans(survey, one);
-    if (fans.empty()) fans = co_await subsystem_fans(survey, one);
-    for (const auto& fan : fans) {
+  for (const auto& some : fans) {
+    for (const auto& fan : some) {
       const auto mine = number++;
       if (fan.body.is_null() || is_absent(fan.body)) continue;
       Part part = part_of(PartKind::fan, "fan" + std::to_string(mine), fan);

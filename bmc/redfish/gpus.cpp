@@ -85,17 +85,24 @@ Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
   co_return gpus_among(survey, std::move(devices));
 }
 
+Task<void> gpus_of(Survey& survey, const Machine& machine, const Document& chassis,
+                   std::vector<Document>& gpus) {
+  gpus = co_await pcie_gpus(survey, chassis);
+  if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, chassis);
+}
+
 }  // namespace
 
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine) {
-  const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
-  if (std::ranges::any_of(survey.seen().parts, is_gpu)) co_return;
+  const auto& chassis = *machine.chassis;
+  std::vector<std::vector<Document>> gpus(chassis.size());
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return gpus_of(piece, machine, chassis[at], gpus[at]);
+  };
+  co_await read_beside(survey, chassis.size(), read);
   std::size_t number = 0;
-  for (const auto& one : *machine.chassis) {
-    auto gpus = co_await pcie_gpus(survey, one);
-    if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, one);
-    for (const auto& gpu : gpus) add_gpu(survey, gpu, number++);
-  }
+  for (const auto& some : gpus)
+    for (const auto& gpu : some) add_gpu(survey, gpu, number++);
 }
 
 }  // namespace cupel::bmc::redfish

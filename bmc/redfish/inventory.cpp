@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/side_by_side.h"
+
 namespace cupel::bmc::redfish {
 namespace {
 
@@ -25,6 +27,58 @@ void note_power(Survey& survey, const Machine& machine) {
     survey.unknown("power state", machine.system.uri, "absent, or a word nobody defined");
 }
 
+/// What is read beside other sections, until its turn in the whole.
+struct Section {
+  explicit Section(const Survey& whole) : survey{whole, seen} {}
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  Observed seen{};
+  Survey survey;
+};
+
+struct Sections {
+  explicit Sections(const Survey& whole)
+      : who{whole},
+        compute{whole},
+        chassis{whole},
+        gpus{whole},
+        switches{whole},
+        psus{whole},
+        fans{whole},
+        adapters{whole},
+        drives{whole},
+        pcie{whole} {}
+  /// As they are told, whichever was read first.
+  std::array<Section*, 10> in_order() {
+    return {&who, &compute, &chassis, &gpus, &switches, &psus, &fans, &adapters, &drives, &pcie};
+  }
+
+  Section who, compute, chassis, gpus, switches, psus, fans, adapters, drives, pcie;
+  PcieListing listed{};
+};
+
+Task<void> read_who(Survey& survey, Machine& machine, bool known, Identity& identity) {
+  if (!known) identity = co_await identify(survey, machine);
+  add_system_and_bmc(survey, machine, identity);
+}
+
+Task<void> list_pcie(Survey& survey, const Machine& machine, PcieListing& listed) {
+  listed = co_await list_pcie_devices(survey, machine);
+}
+
+Task<void> read_what_chassis_hold(Sections& of, const Machine& machine, PcieClaims& claims) {
+  const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
+  std::vector<Task<void>> all;
+  if (std::ranges::none_of(of.compute.seen.parts, is_gpu))
+    all.push_back(read_gpus_elsewhere(of.gpus.survey, machine));
+  all.push_back(read_adapters(of.adapters.survey, machine, claims));
+  all.push_back(list_pcie(of.pcie.survey, machine, of.listed));
+  all.push_back(read_psus(of.psus.survey, machine));
+  all.push_back(read_fans(of.fans.survey, machine));
+  all.push_back(read_switches(of.switches.survey, machine, claims));
+  co_await side_by_side(std::move(all));
+}
+
 }  // namespace
 
 bool is_module(const Document& chassis) {
@@ -39,20 +93,27 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   Survey survey{fetch, deadline, seen};
   CO_TRY(Machine machine, co_await find_machine(survey));
   note_power(survey, machine);
-  seen.identity = co_await identify(survey, machine);
-  add_system_and_bmc(survey, machine, seen.identity);
+  // Where the system keeps its serial number to itself, its chassis are read here, for this.
+  const bool tells_serial = tells_own_serial(machine);
+  if (!tells_serial) seen.identity = co_await identify(survey, machine);
+  Sections of{survey};
   PcieClaims claims;
-  co_await read_compute(survey, machine, claims);
-  co_await read_chassis(survey, machine);
-  co_await read_gpus_elsewhere(survey, machine);
-  co_await read_switches(survey, machine, claims);
-  co_await read_psus(survey, machine);
-  co_await read_fans(survey, machine);
-  co_await read_adapters(survey, machine, claims);
-  co_await read_drives(survey, machine, claims);
-  co_await read_pcie(survey, machine, claims);
-  // Last of all: on some BMCs each of these takes seconds (DGX H100: minutes together).
-  co_await read_firmware(survey, machine);
+  std::vector<Task<void>> first;
+  first.push_back(read_who(of.who.survey, machine, !tells_serial, seen.identity));
+  first.push_back(read_compute(of.compute.survey, machine, claims));
+  first.push_back(read_chassis(of.chassis.survey, machine));
+  first.push_back(read_drives(of.drives.survey, machine, claims));
+  co_await side_by_side(std::move(first));
+  for (auto* section : of.in_order()) section->seen.identity = seen.identity;
+  co_await read_what_chassis_hold(of, machine, claims);
+  for (auto* section : of.in_order()) survey.join(std::move(section->seen));
+  // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).
+  Section firmware{survey};
+  std::vector<Task<void>> last;
+  last.push_back(read_pcie(survey, machine, claims, of.listed));
+  last.push_back(read_firmware(firmware.survey, machine));
+  co_await side_by_side(std::move(last));
+  survey.join(std::move(firmware.seen));
   add_switches_by_firmware(survey);
   survey.note_what_lacks();
   if (survey.stopped()) co_return *survey.stopped();

@@ -5,7 +5,9 @@
 
 namespace cupel::bmc::redfish {
 
-/// Reads it all, slow firmware last. What cannot be read is in Observed::unknown.
+/// Reads it all, slow firmware last, and keeps two requests on their way wherever more than one
+/// can be asked; the order of what is told does not depend on who answers first. What cannot be
+/// read is in Observed::unknown.
 /// Errors: as find_machine; kCancelled, kUntrusted.
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline);
 
@@ -22,7 +24,7 @@ bool is_module(const Document& chassis);
 /// CPUs, GPUs, DIMMs; the memory of a GPU goes to its GPU. compute.cpp
 Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims);
 
-/// GPUs of machines that do not list them as Processors. gpus.cpp
+/// GPUs of machines that do not list them as Processors: call it where there were none. gpus.cpp
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine);
 
 /// NVSwitches: the switches that a chassis links to; else those whose firmware is listed (call it

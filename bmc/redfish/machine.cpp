@@ -178,6 +178,12 @@ Task<void> read_chassis(Survey& survey, Machine& machine) {
   machine.chassis = co_await survey.read_all(std::move(uris), "chassis");
 }
 
+bool tells_own_serial(const Machine& machine) {
+  const auto& system = machine.system.body;
+  const bool by_sku = machine.rules->serial_is_sku && !told(system, "SKU").empty();
+  return by_sku || !told(system, "SerialNumber").empty();
+}
+
 Task<Identity> identify(Survey& survey, Machine& machine) {
   const auto& system = machine.system.body;
   Identity identity;

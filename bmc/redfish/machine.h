@@ -22,6 +22,9 @@ Task<Result<Machine>> find_machine(Survey& survey);
 /// All chassis but those that hold no part (Rules::idle_chassis); asked for once.
 Task<void> read_chassis(Survey& survey, Machine& machine);
 
+/// Whether the system itself says its serial number: identify() needs no chassis then.
+bool tells_own_serial(const Machine& machine);
+
 /// Who it is. Asks for a chassis only where the system keeps its serial number to itself.
 Task<Identity> identify(Survey& survey, Machine& machine);
 

@@ -41,13 +41,7 @@ int lanes_at(const json::value& value, std::string_view path) {
   return lanes && *lanes >= 1 && *lanes <= 64 ? static_cast<int>(*lanes) : 0;
 }
 
-struct Slot {
-  std::string label;
-  PcieLink could{};  // what the slot itself supports
-  bool alone = false;
-  std::string device;  // URI
-};
-
+using Slot = PcieSlot;
 using Slots = std::map<std::string, Slot>;
 
 /// Source: DSP0268, PCIeSlots: Slots[] with Links/PCIeDevice, Lanes, PCIeType.
@@ -205,32 +199,18 @@ std::string_view pci_vendor(std::string_view vendor_id) {
 
 namespace {
 
-/// Every device that some chassis or the system lists, in the order of their names.
-Task<std::vector<std::string>> listed_devices(Survey& survey, const Machine& machine,
-                                              Slots& slots) {
-  std::vector<std::string> listed;
-  std::set<std::string> known;
-  const auto list = [&](const std::string& uri) {
-    if (known.insert(key_of(uri)).second) listed.push_back(uri);
-  };
-  for (const auto& chassis : *machine.chassis) {
-    // The modules of a baseboard list one device each, which its part names itself.
-    if (chassis.body.is_null() || is_module(chassis)) continue;
-    if (const auto uri = survey.link(chassis, "PCIeSlots"); !uri.empty()) {
-      const auto body = co_await survey.read(uri, "PCIe slots");
-      if (body) add_slots(slots, body->body);
-      if (body && find(body->body, "Slots") == nullptr)
-        survey.unknown("PCIe slots", uri, "lists no Slots");
-    }
-    const auto collection = survey.link(chassis, "PCIeDevices");
-    if (collection.empty()) continue;
-    const auto devices = co_await survey.links(collection, "PCIe devices");
-    for (const auto& uri : devices) list(uri);
+/// What one chassis lists.
+Task<void> list_chassis(Survey& survey, const Document& chassis, PcieListing& listing) {
+  // The modules of a baseboard list one device each, which its part names itself.
+  if (chassis.body.is_null() || is_module(chassis)) co_return;
+  if (const auto uri = survey.link(chassis, "PCIeSlots"); !uri.empty()) {
+    const auto body = co_await survey.read(uri, "PCIe slots");
+    if (body) add_slots(listing.slots, body->body);
+    if (body && find(body->body, "Slots") == nullptr)
+      survey.unknown("PCIe slots", uri, "lists no Slots");
   }
-  for (const auto& uri : links_at(machine.system.body, "PCIeDevices")) list(uri);
-  std::ranges::stable_sort(listed, natural_less,
-                           [](const std::string& uri) { return last_name(uri); });
-  co_return listed;
+  const auto collection = survey.link(chassis, "PCIeDevices");
+  if (!collection.empty()) listing.devices = co_await survey.links(collection, "PCIe devices");
 }
 
 void apply(Survey& survey, const Document& device, const Device& asked, const Slots& slots,
@@ -250,9 +230,31 @@ void apply(Survey& survey, const Document& device, const Device& asked, const Sl
 
 }  // namespace
 
-Task<void> read_pcie(Survey& survey, const Machine& machine, const PcieClaims& claims) {
-  Slots slots;
-  auto listed = co_await listed_devices(survey, machine, slots);
+Task<PcieListing> list_pcie_devices(Survey& survey, const Machine& machine) {
+  const auto& chassis = *machine.chassis;
+  std::vector<PcieListing> each(chassis.size());
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return list_chassis(piece, chassis[at], each[at]);
+  };
+  co_await read_beside(survey, chassis.size(), read);
+  PcieListing all;
+  std::set<std::string> known;
+  const auto list = [&](const std::string& uri) {
+    if (known.insert(key_of(uri)).second) all.devices.push_back(uri);
+  };
+  for (auto& one : each) {
+    all.slots.merge(one.slots);  // who was first stays
+    for (const auto& uri : one.devices) list(uri);
+  }
+  for (const auto& uri : links_at(machine.system.body, "PCIeDevices")) list(uri);
+  std::ranges::stable_sort(all.devices, natural_less,
+                           [](const std::string& uri) { return last_name(uri); });
+  co_return all;
+}
+
+Task<void> read_pcie(Survey& survey, const Machine& machine, const PcieClaims& claims,
+                     PcieListing listing) {
+  auto& [listed, slots] = listing;
   std::set<std::string> known;
   for (const auto& uri : listed) known.insert(key_of(uri));
   for (const auto& part : survey.seen().parts)

@@ -27,8 +27,25 @@ std::optional<inventory::PcieLink> pcie_link(const json::value& pcie_interface);
 /// What a PCI vendor's number says (PCI ID repository); empty: none that Cupel knows.
 std::string_view pci_vendor(std::string_view vendor_id);
 
+/// A place that a device may be in, as its chassis tells.
+struct PcieSlot {
+  std::string label;
+  inventory::PcieLink could{};  // what the slot itself supports
+  bool alone = false;           // one device in it
+  std::string device{};         // URI
+};
+
+/// What chassis and system list, before any device was asked.
+struct PcieListing {
+  std::vector<std::string> devices;       // URIs, in the order of their names
+  std::map<std::string, PcieSlot> slots;  // by device
+};
+
+Task<PcieListing> list_pcie_devices(Survey& survey, const Machine& machine);
+
 /// Gives each claimed device's link and slot to its part, and adds what nobody claims and sits in
 /// a slot, or is one of few. Call it when all other parts are there.
-Task<void> read_pcie(Survey& survey, const Machine& machine, const PcieClaims& claims);
+Task<void> read_pcie(Survey& survey, const Machine& machine, const PcieClaims& claims,
+                     PcieListing listing);
 
 }  // namespace cupel::bmc::redfish

@@ -58,16 +58,23 @@ Task<std::vector<Document>> subsystem_supplies(Survey& survey, const Document& c
   co_return co_await survey.members(collection, "PSU");
 }
 
+Task<void> supplies_of(Survey& survey, const Document& chassis, std::vector<Document>& supplies) {
+  if (chassis.body.is_null() || is_module(chassis)) co_return;
+  supplies = co_await inline_supplies(survey, chassis);
+  if (supplies.empty()) supplies = co_await subsystem_supplies(survey, chassis);
+}
+
 }  // namespace
 
 Task<void> read_psus(Survey& survey, const Machine& machine) {
+  const auto& chassis = *machine.chassis;
+  std::vector<std::vector<Document>> supplies(chassis.size());
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return supplies_of(piece, chassis[at], supplies[at]);
+  };
   std::size_t number = 0;
-  for (const auto& one : *machine.chassis) {
-    if (one.body.is_null() || is_module(one)) continue;
-    auto supplies = co_await inline_supplies(survey, one);
-    if (supplies.empty()) supplies = co_await subsystem_supplies(survey, one);
-    add_psus(survey, machine, supplies, number);
-  }
+  const auto add = [&](std::size_t at) { add_psus(survey, machine, supplies[at], number); };
+  co_await read_beside(survey, chassis.size(), read, add);
   if (number == 0) survey.unknown("PSUs", machine.system.uri, "none listed by any chassis");
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "base/for_each_of.h"
 #include "base/text.h"
 #include "bmc/redfish/uri.h"
 
@@ -13,7 +12,10 @@ constexpr std::size_t kMostPages = 100;
 constexpr std::size_t kMostMembers = 2000;
 constexpr std::size_t kMostUnknown = 2000;
 constexpr int kSilentAtMost = 3;
-constexpr std::size_t kAtOnce = 2;
+// One more than a BMC is asked at a time: the next question is there when an answer comes, and the
+// transport keeps the second connection while it is wanted. No more than that: whoever else talks
+// to the BMC would wait behind all of them.
+constexpr std::size_t kAtOnce = 3;
 
 bool is_silence(Code code) { return code == Code::kTimeout || code == Code::kUnreachable; }
 
@@ -25,24 +27,28 @@ std::string reason_of(const Error& error) {
 
 }  // namespace
 
+Survey::Course::Course() : at_once{static_cast<int>(kAtOnce)} {}
+
 Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
+  auto place = co_await course_->at_once.enter(deadline_);
   const bool stop = co_await cancelled();
-  if (stop) stopped_ = Error{Code::kCancelled, "stopped while reading " + uri};
-  if (stopped_) co_return *stopped_;
+  auto& stopped = course_->stopped;
+  if (stop) stopped = Error{Code::kCancelled, "stopped while reading " + uri};
+  if (stopped) co_return *stopped;
   if (!is_on_the_bmc(uri)) co_return Error{Code::kMalformed, "a link that leads off the BMC"};
-  if (silent_ >= kSilentAtMost)
+  if (course_->silent >= kSilentAtMost)
     co_return Error{Code::kUnreachable, "not asked: the BMC stopped answering"};
-  if (deadline_.passed()) co_return Error{Code::kTimeout, "not asked: out of time"};
+  if (!place || deadline_.passed()) co_return Error{Code::kTimeout, "not asked: out of time"};
   ++seen_.requests;
   auto question = now ? fetch_.get_now(uri, deadline_) : fetch_.get(uri, deadline_);
   auto answer = co_await std::move(question);
   if (!answer) {
     Error error = std::move(answer).assume_error();
-    silent_ = is_silence(error.code) ? silent_ + 1 : 0;
-    if (error.code == Code::kCancelled || error.code == Code::kUntrusted) stopped_ = error;
+    course_->silent = is_silence(error.code) ? course_->silent + 1 : 0;
+    if (error.code == Code::kCancelled || error.code == Code::kUntrusted) stopped = error;
     co_return error;
   }
-  silent_ = 0;
+  course_->silent = 0;
   if (!answer.assume_value().is_object()) co_return Error{Code::kMalformed, "not a JSON object"};
   co_return Document{std::move(uri), std::move(answer).assume_value()};
 }
@@ -105,11 +111,11 @@ void Survey::follow(const Rules& rules, const json::value& root) {
     const auto* value = offered == nullptr ? nullptr : find(*offered, what);
     return value != nullptr && value->is_bool() && value->get_bool();
   };
-  expand_query_.clear();
+  course_->expand_query.clear();
   // One that remembers what it read asks for single resources: their tags are worth more.
   const bool trusted = rules.expands && !fetch_.remembers();
   if (trusted && yes("NoLinks"))
-    expand_query_ = yes("Levels") ? "?$expand=.($levels=1)" : "?$expand=.";
+    course_->expand_query = yes("Levels") ? "?$expand=.($levels=1)" : "?$expand=.";
 }
 
 /// All pages with their members in them; a member that lacks what every resource has (DSP0266, 9.6:
@@ -118,12 +124,12 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
                                                             std::string fact) {
   std::vector<Document> found;
   std::set<std::string> known, pages;
-  std::string page = collection + expand_query_;
+  std::string page = collection + course_->expand_query;
   while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
     auto answer = co_await fetch(page, true);
     const auto* list = answer ? find(answer.assume_value().body, "Members") : nullptr;
     if (list == nullptr || !list->is_array()) {
-      if (found.empty()) expand_query_.clear();
+      if (found.empty()) course_->expand_query.clear();
       if (found.empty()) co_return std::nullopt;
       unknown(fact, page, answer ? "lists no Members" : reason_of(answer.assume_error()));
       break;
@@ -151,7 +157,7 @@ Task<std::vector<Document>> Survey::members(std::string collection, std::string 
     return std::ranges::any_of(
         but, [&](auto word) { return last_name(uri).find(word) != std::string_view::npos; });
   };
-  if (!expand_query_.empty()) {
+  if (!course_->expand_query.empty()) {
     auto whole = co_await expanded(collection, fact);
     if (whole) {
       std::erase_if(*whole, [&](const Document& one) { return left_out(one.uri); });
@@ -185,6 +191,14 @@ Task<std::vector<Document>> Survey::read_all(std::vector<std::string> uris, std:
     }
   }
   co_return found;
+}
+
+void Survey::join(Observed piece) {
+  seen_.requests += piece.requests;
+  seen_.parts.insert(seen_.parts.end(), std::make_move_iterator(piece.parts.begin()),
+                     std::make_move_iterator(piece.parts.end()));
+  for (auto& one : piece.unknown)
+    if (seen_.unknown.size() < kMostUnknown) seen_.unknown.push_back(std::move(one));
 }
 
 void Survey::unknown(std::string fact, std::string source, std::string why) {

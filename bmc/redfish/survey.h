@@ -1,13 +1,17 @@
 #pragma once
 // Reading that goes on: whatever a BMC does not tell, or tells wrongly, costs that one fact and is
 // noted, never the machine. Not for verbs that act: those want to fail.
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/for_each_of.h"
 #include "base/json.h"
 #include "bmc/bmc.h"
+#include "bmc/courtesy.h"
 #include "bmc/redfish/fetch.h"
 #include "bmc/redfish/vendors.h"
 
@@ -22,7 +26,15 @@ struct Document {
 class Survey {
  public:
   Survey(Fetch& fetch, Deadline deadline, Observed& seen)
-      : fetch_{fetch}, deadline_{deadline}, seen_{seen} {}
+      : fetch_{fetch}, deadline_{deadline}, seen_{seen}, course_{std::make_shared<Course>()} {}
+
+  /// A piece of another survey, to be read beside other pieces: it asks, and stops, as one with
+  /// them, and what it sees goes to `apart` until join() puts it in its place. Knows who the
+  /// machine is as far as the whole does now.
+  Survey(const Survey& whole, Observed& apart)
+      : fetch_{whole.fetch_}, deadline_{whole.deadline_}, seen_{apart}, course_{whole.course_} {
+    apart.identity = whole.seen_.identity;
+  }
 
   /// From now on, reads whole collections in one answer where the service says that it can
   /// ($expand, DSP0266, 7.3.1) and its vendor is known to do it right; and is patient with what is
@@ -36,9 +48,9 @@ class Survey {
   /// The document; where there is none, `fact` becomes unknown.
   Task<std::optional<Document>> read(std::string uri, std::string fact);
 
-  /// The members of a collection, in its order, each read: at most two at a time. What cannot be
-  /// read is noted, and keeps its place with a null body. Members whose name holds one of `but` are
-  /// left out. Follows Members@odata.nextLink, whatever it leads to.
+  /// The members of a collection, in its order, each read: at most two on their way to the BMC.
+  /// What cannot be read is noted, and keeps its place with a null body. Members whose name holds
+  /// one of `but` are left out. Follows Members@odata.nextLink, whatever it leads to.
   Task<std::vector<Document>> members(std::string collection, std::string fact,
                                       std::span<const std::string_view> but = {});
 
@@ -47,6 +59,9 @@ class Survey {
 
   /// Each of these read, in their order; what cannot be read is noted and has a null body.
   Task<std::vector<Document>> read_all(std::vector<std::string> uris, std::string fact);
+
+  /// Adds what a piece saw behind what is here: parts, unknown facts and the count of requests.
+  void join(Observed piece);
 
   void add(inventory::Part part) { seen_.parts.push_back(std::move(part)); }
   void unknown(std::string fact, std::string source, std::string why);
@@ -58,20 +73,54 @@ class Survey {
 
   Observed& seen() { return seen_; }
   /// Set once somebody asked to stop: what was read so far proves nothing.
-  const std::optional<Error>& stopped() const { return stopped_; }
+  const std::optional<Error>& stopped() const { return course_->stopped; }
 
  private:
   Task<Result<Document>> fetch(std::string uri, bool now = false);
   Task<std::optional<std::vector<Document>>> expanded(std::string collection, std::string fact);
   void note_links(const Document& page, const std::string& fact);
 
+  /// What all pieces of one survey share.
+  struct Course {
+    Course();
+    Gate at_once;
+    std::optional<Error> stopped{};
+    int silent = 0;              // answers in a row that never came
+    std::string expand_query{};  // empty: not here
+  };
+
   Fetch& fetch_;
   Deadline deadline_;
   Observed& seen_;
-  std::optional<Error> stopped_{};
-  int silent_ = 0;              // answers in a row that never came
-  std::string expand_query_{};  // empty: not here
+  std::shared_ptr<Course> course_;
 };
+
+/// Reads `count` pieces side by side, each by `read(piece, index)`. Adds what they saw in the order
+/// of their indices, whoever was first, and after each calls `then(index)`.
+template <class Read, class Then>
+Task<void> read_beside(Survey& survey, std::size_t count, Read read, Then then) {
+  constexpr std::size_t kAtOnce = 3;  // one that thinks beside two that wait
+  std::vector<Observed> seen(count);
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto one = [](Survey& whole, Observed& apart, Read& act,
+                      std::size_t index) -> Task<Result<void>> {
+    Survey piece{whole, apart};
+    co_await act(piece, index);
+    co_return ok();
+  };
+  const auto piece = [&](std::size_t index) { return one(survey, seen[index], read, index); };
+  (void)co_await for_each_of<void>(std::move(all), kAtOnce, piece);
+  for (std::size_t i = 0; i < count; ++i) {
+    survey.join(std::move(seen[i]));
+    then(i);
+  }
+}
+
+template <class Read>
+Task<void> read_beside(Survey& survey, std::size_t count, Read read) {
+  co_await read_beside(survey, count, std::move(read), [](std::size_t) {});
+}
 
 /// What parts of a kind tell of themselves on most machines: where one does not, that is noted.
 /// "serial", "model", "manufacturer", "part number", "firmware", "health", "size", "cores", "MACs",

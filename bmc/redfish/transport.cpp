@@ -236,6 +236,10 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
     co_return std::move(trusted).assume_error();
   }
   prepare(transfer, request, fresh, deadline);
+  // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
+  // waits for it.
+  const Gate& gate = courtesies.of(peer.node, limits.requests_per_bmc).at_once;
+  transfer.keeps = [&gate] { return gate.inside() < 2 || gate.waiting() > 0; };
   const auto begun = Deadline::Clock::now();
   const OnTheWay guard{loop, transfer};
   co_await wait_until_done(transfer, deadline, request.grace);

@@ -10,16 +10,11 @@
 #include <fstream>
 #include <thread>
 
+#include "base/for_each_of.h"
 #include "base/text.h"
+#include "bmc/ipmi/ipmi.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
-
-// Cupel's own contender; the peers can be measured where it is not built yet.
-#if __has_include("bmc/ipmi/ipmi.h")
-#include "base/for_each_of.h"
-#include "bmc/ipmi/ipmi.h"
-#define CUPEL_IPMI_BENCH_HAS_OURS 1
-#endif
 
 namespace {
 
@@ -82,7 +77,6 @@ Answers ipmipower(const Farm& farm, int suite) {
   return answers;
 }
 
-#ifdef CUPEL_IPMI_BENCH_HAS_OURS
 Task<Result<std::string>> password() { co_return std::string{kPassword}; }
 
 Task<Result<bmc::PowerState>> power_of(bmc::ipmi::Transport& transport, std::string host,
@@ -121,7 +115,6 @@ Answers ours(const Farm& farm, int suite) {
   asio::io_context io{1};
   return run_to_end(io, ours_of(farm, suite));
 }
-#endif
 
 struct Contender {
   std::string name;
@@ -163,11 +156,9 @@ int main(int argc, char** argv) {
   const int count = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 2500) : 1000;
   Farm farm{count};
   std::vector<Contender> all;
-#ifdef CUPEL_IPMI_BENCH_HAS_OURS
   for (const int suite : {3, 17})
     all.push_back({.name = fmt::format("Cupel, suite {}", suite),
                    .run = [suite](const Farm& at) { return ours(at, suite); }});
-#endif
   for (const int suite : {3, 17})
     all.push_back({.name = fmt::format("ipmipower, suite {}", suite),
                    .run = [suite](const Farm& at) { return ipmipower(at, suite); }});

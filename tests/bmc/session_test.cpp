@@ -217,16 +217,36 @@ TEST_F(Session, LogsInAgainOnceWhenTheSessionHasEnded) {
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
-TEST_F(Session, UsesBasicWhereTheBmcHasNoSessionLeft) {
+TEST_F(Session, BacksOffOnceAndThenUsesBasicWhereTheBmcHasNoSessionLeft) {
   server.change([](auto& options) { options.sessions_exhausted = true; });
   const auto bmc = open();
+  const auto begun = std::chrono::steady_clock::now();
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power_state(Deadline::in(2s)));
   run(bmc->log_out());
 
   ASSERT_TRUE(state) << state.assume_error().what;
   EXPECT_EQ(state.assume_value(), PowerState::on);
-  EXPECT_EQ(server.asked().logins, 1);
+  EXPECT_EQ(server.asked().logins, 2);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 300ms);  // a quarter of what is left
+}
+
+TEST_F(Session, IsHadByWaitingWhereTheBmcSaysWhenOneEnds) {
+  server.misbehave({.method = "POST",
+                    .status = 503,
+                    .body = R"({"error": {"@Message.ExtendedInfo": [
+                        {"MessageId": "IDRAC.2.8.RAC0218"}]}})",
+                    .headers = {{"Retry-After", "1"}}});
+  const auto bmc = open();
+  const auto begun = std::chrono::steady_clock::now();
+
+  const auto state = run(bmc->power_state(soon()));
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
+  EXPECT_EQ(server.asked().open_sessions, 1);
+  run(bmc->log_out());
+  EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
 TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
@@ -234,8 +254,8 @@ TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
   password = "wrong";
   const auto bmc = open();
 
-  const auto first = run(bmc->power_state(soon()));
-  const auto second = run(bmc->power_state(soon()));
+  const auto first = run(bmc->power_state(Deadline::in(2s)));
+  const auto second = run(bmc->power_state(Deadline::in(2s)));
 
   EXPECT_EQ(first.assume_error().code, Code::kRefused);
   EXPECT_EQ(second.assume_error().code, Code::kRefused);

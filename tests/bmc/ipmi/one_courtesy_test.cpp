@@ -1,0 +1,148 @@
+// Redfish and IPMI to one BMC: one courtesy, one memory of what was refused.
+#include "bmc/redfish/redfish.h"
+#include "tests/bmc/ipmi/fixture.h"
+#include "tests/bmc/ipmi/scripted_bmc.h"
+#include "tests/support/https_server.h"
+
+namespace cupel::bmc::ipmi {
+namespace {
+
+/// Keeps pins in memory.
+class Keys final : public inventory::KnownKeys {
+ public:
+  std::optional<std::string> pinned(std::string_view name) override {
+    const auto known = pins_.find(std::string{name});
+    return known == pins_.end() ? std::nullopt : std::optional{known->second};
+  }
+  void pin(std::string_view name, std::string_view key) override { pins_[std::string{name}] = key; }
+
+ private:
+  std::map<std::string, std::string> pins_;
+};
+
+/// What one process has; the memory outlives it, as a store does.
+struct OneProcess {
+  OneProcess(const asio::any_io_executor& executor, Memory& memory)
+      : redfish{executor, {}, &memory}, ipmi{executor, &redfish.courtesies()} {}
+  redfish::Transport redfish;
+  Transport ipmi;
+};
+
+class OneCourtesy : public ::testing::Test {
+ protected:
+  Result<Told<PowerState>> ask_redfish(OneProcess& by) {
+    const inventory::BmcAccess access{
+        .endpoint = web.endpoint(), .user = "admin", .password = {}, .trust = {}};
+    return ask(redfish::open(by.redfish, "a01-n01", access, password.source(), keys));
+  }
+  Result<Told<PowerState>> ask_ipmi(OneProcess& by) {
+    return ask(open(by.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}}, "admin",
+                    password.source()));
+  }
+
+  asio::io_context io;
+  ShortMemory memory;
+  Keys keys;
+  Password password;
+  test::HttpsServer web{{.password = IpmiSim::kPassword}};
+  ScriptedBmc udp{io.get_executor(), kSuite17, [](auto...) { return Reply{0, {0x01, 0, 0}}; }};
+
+ private:
+  static Task<Result<Told<PowerState>>> look(Bmc& bmc) {
+    auto state = co_await bmc.power_state(Deadline::in(10s));
+    co_await bmc.log_out();
+    co_return state;
+  }
+  Result<Told<PowerState>> ask(std::unique_ptr<Bmc> bmc) { return run_to_end(io, look(*bmc)); }
+};
+
+TEST_F(OneCourtesy, WhatIpmiWasRefusedRedfishDoesNotTryInALaterProcessEither) {
+  password.secret = "wrong";
+  {
+    OneProcess first{io.get_executor(), memory};
+    EXPECT_EQ(ask_ipmi(first).assume_error().code, Code::kRefused);
+    EXPECT_EQ(ask_redfish(first).assume_error().code, Code::kRefused);
+  }
+
+  OneProcess later{io.get_executor(), memory};
+  const auto state = ask_redfish(later);
+
+  EXPECT_EQ(state.assume_error().code, Code::kRefused);
+  EXPECT_EQ(web.asked().logins, 0);
+}
+
+TEST_F(OneCourtesy, WhatRedfishWasRefusedIpmiDoesNotTryInALaterProcessEither) {
+  password.secret = "wrong";
+  {
+    OneProcess first{io.get_executor(), memory};
+    EXPECT_EQ(ask_redfish(first).assume_error().code, Code::kRefused);
+    EXPECT_EQ(ask_ipmi(first).assume_error().code, Code::kRefused);
+  }
+
+  OneProcess later{io.get_executor(), memory};
+  const auto state = ask_ipmi(later);
+
+  EXPECT_EQ(state.assume_error().code, Code::kRefused);
+  EXPECT_EQ(udp.handshakes, 0);
+}
+
+TEST_F(OneCourtesy, BothTryAgainOnceThePasswordIsAnother) {
+  password.secret = "wrong";
+  OneProcess process{io.get_executor(), memory};
+  EXPECT_FALSE(ask_ipmi(process));
+
+  password.secret = IpmiSim::kPassword;
+  const auto redfish = ask_redfish(process);
+  const auto ipmi = ask_ipmi(process);
+
+  ASSERT_TRUE(redfish) << redfish.assume_error().what;
+  ASSERT_TRUE(ipmi) << ipmi.assume_error().what;
+}
+
+TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
+  OneProcess process{io.get_executor(), memory};
+
+  ASSERT_TRUE(ask_redfish(process));
+  const auto by_redfish = process.redfish.budget("a01-n01").value_or(Budget{}).requests;
+  ASSERT_TRUE(ask_ipmi(process));
+  const auto by_both = process.redfish.budget("a01-n01").value_or(Budget{});
+
+  EXPECT_GT(by_redfish, 0);
+  EXPECT_EQ(by_both.requests, by_redfish + 2);  // the handshake, and the question
+  EXPECT_EQ(by_both.in_flight, 0);
+  EXPECT_FALSE(by_both.session);
+}
+
+TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
+  OneProcess process{io.get_executor(), memory};
+  password.secret = "wrong";
+  EXPECT_FALSE(ask_ipmi(process));
+  password.secret = IpmiSim::kPassword;
+  const auto bmc = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
+                        "admin", password.source());
+
+  ASSERT_TRUE(run_to_end(io, bmc->power_state(Deadline::in(10s))));
+  const auto budget = process.redfish.budget("a01-n01").value_or(Budget{});
+
+  EXPECT_EQ(budget.refused, 1);
+  EXPECT_TRUE(budget.session);
+}
+
+TEST_F(OneCourtesy, IpmiWaitsForAPlaceThatRedfishHas) {
+  OneProcess process{io.get_executor(), memory};
+  auto& courtesy = process.redfish.courtesy("a01-n01");
+  const auto take = [](Gate& gate) { return gate.enter(Deadline::in(1s)); };
+  const auto one = run_to_end(io, take(courtesy.at_once));
+  const auto two = run_to_end(io, take(courtesy.at_once));
+  ASSERT_TRUE(one && two);
+  const auto bmc = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
+                        "admin", password.source());
+
+  const auto state = run_to_end(io, bmc->power_state(Deadline::in(50ms)));
+
+  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(udp.handshakes, 0);
+}
+
+}  // namespace
+}  // namespace cupel::bmc::ipmi
