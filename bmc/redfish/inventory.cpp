@@ -37,7 +37,7 @@ bool is_module(const Document& chassis) {
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(Machine machine, co_await find_machine(survey));
+  CO_TRY(Machine machine, co_await find_machine(survey, Without::goes_on));
   note_power(survey, machine);
   seen.identity = co_await identify(survey, machine);
   add_system_and_bmc(survey, machine, seen.identity);
@@ -62,7 +62,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
 Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(const Machine machine, co_await find_machine(survey));
+  CO_TRY(const Machine machine, co_await find_machine(survey, Without::goes_on));
   seen.identity.bios_version = told(machine.system.body, "BiosVersion");
   if (machine.manager) seen.identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
   co_await read_firmware(survey, machine);

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMostPages = 100;
 constexpr std::size_t kMostMembers = 2000;
 constexpr std::size_t kMostUnknown = 2000;
+/// The largest machine that was seen takes 350; what takes more leads in circles.
+constexpr int kMostRequests = 10'000;
 constexpr int kSilentAtMost = 3;
 constexpr std::size_t kAtOnce = 2;
 
@@ -33,6 +35,8 @@ Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
   if (silent_ >= kSilentAtMost)
     co_return Error{Code::kUnreachable, "not asked: the BMC stopped answering"};
   if (deadline_.passed()) co_return Error{Code::kTimeout, "not asked: out of time"};
+  if (seen_.requests >= kMostRequests)
+    co_return Error{Code::kMalformed, "not asked: too many requests already"};
   ++seen_.requests;
   auto question = now ? fetch_.get_now(uri, deadline_) : fetch_.get(uri, deadline_);
   auto answer = co_await std::move(question);
