@@ -9,6 +9,7 @@
 namespace cupel::bmc::redfish {
 namespace {
 
+constexpr std::size_t kMostManagers = 8;
 constexpr std::size_t kMostServices = 32;
 constexpr std::size_t kMostPages = 40;
 constexpr std::size_t kMostEntries = 20'000;
@@ -33,6 +34,20 @@ int rank_of(const Document& service) {
   return name.find("audit") != name.npos || name == "sl" ? 2 : 1;
 }
 
+/// Baseboards have a manager of their own (GB200: HGX_BMC_0).
+Task<std::vector<Document>> other_managers(Survey& survey, const Machine& machine) {
+  std::vector<std::string> uris;
+  for (const auto& board : machine.baseboards) {
+    for (auto& uri : links_at(board.body, "Links/ManagedBy")) {
+      const auto same = [&](const std::string& other) { return normal(other) == normal(uri); };
+      const bool known =
+          std::ranges::any_of(uris, same) || (machine.manager && same(machine.manager->uri));
+      if (!known && uris.size() < kMostManagers) uris.push_back(std::move(uri));
+    }
+  }
+  co_return co_await survey.read_all(std::move(uris), "BMC");
+}
+
 /// Of the systems, the managers and the chassis; one that two of them link to counts once (Lenovo).
 Task<std::vector<Service>> services_of(Survey& survey, Machine& machine) {
   std::vector<std::string> collections;
@@ -45,6 +60,8 @@ Task<std::vector<Service>> services_of(Survey& survey, Machine& machine) {
   add(machine.system.body);
   for (const auto& board : machine.baseboards) add(board.body);
   if (machine.manager) add(machine.manager->body);
+  const auto others = co_await other_managers(survey, machine);
+  for (const auto& manager : others) add(manager.body);
   co_await read_chassis(survey, machine);
   for (const auto& chassis : *machine.chassis) add(chassis.body);
   std::vector<std::string> uris;
@@ -184,7 +201,7 @@ Task<Result<EventLog>> read_event_log(Fetch& fetch, std::optional<Seconds> since
                                       Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(Machine machine, co_await find_machine(survey));
+  CO_TRY(Machine machine, co_await find_machine(survey, Without::goes_on));
   Gathering gathering{survey, since, std::max<std::size_t>(most, 1)};
   const auto services = co_await services_of(survey, machine);
   for (const auto& service : services) co_await gathering.read(service);

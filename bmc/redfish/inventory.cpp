@@ -91,7 +91,7 @@ bool is_module(const Document& chassis) {
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(Machine machine, co_await find_machine(survey));
+  CO_TRY(Machine machine, co_await find_machine(survey, Without::goes_on));
   note_power(survey, machine);
   // Where the system keeps its serial number to itself, its chassis are read here, for this.
   const bool tells_serial = tells_own_serial(machine);
@@ -123,7 +123,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
 Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(const Machine machine, co_await find_machine(survey));
+  CO_TRY(const Machine machine, co_await find_machine(survey, Without::goes_on));
   seen.identity.bios_version = told(machine.system.body, "BiosVersion");
   if (machine.manager) seen.identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
   co_await read_firmware(survey, machine);

@@ -34,39 +34,52 @@ int likeness(const Document& system) {
   return points;
 }
 
-Task<Result<std::vector<Document>>> read_systems(Survey& survey, const json::value& root) {
+struct Systems {
+  std::vector<Document> read{};
+  std::optional<Error> lost{};  // of the first that is listed and could not be read
+  std::string lost_at{};
+};
+
+Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
   auto collection = link_at(root, "Systems");
   if (collection.empty()) collection = "/redfish/v1/Systems";
   CO_TRY(const Document list, co_await survey.need(collection));
   auto uris = links_at(list.body, "Members");
   if (uris.size() > kMostSystems) uris.resize(kMostSystems);
-  std::vector<Document> systems;
-  std::optional<Error> last;
+  Systems systems;
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
     if (system) {
-      systems.push_back(std::move(system).assume_value());
-    } else {
-      last = std::move(system).assume_error();
-      survey.unknown("system " + std::string{last_name(uri)}, uri, last->what);
+      systems.read.push_back(std::move(system).assume_value());
+      continue;
     }
+    survey.unknown("system " + std::string{last_name(uri)}, uri, system.assume_error().what);
+    if (systems.lost) continue;
+    systems.lost = std::move(system).assume_error();
+    systems.lost_at = uri;
   }
-  if (systems.empty() && last) co_return std::move(*last);
   co_return systems;
 }
 
-Result<void> pick(std::vector<Document> systems, Machine& machine) {
-  std::erase_if(systems, [](const Document& one) { return likeness(one) == 0; });
-  if (systems.empty())
+/// Where none that was read can be turned on and the one that could was lost, a reader goes on with
+/// nothing in its place: a baseboard is not the machine.
+Result<void> pick(Systems systems, Without without, Machine& machine) {
+  auto& read = systems.read;
+  std::erase_if(read, [](const Document& one) { return likeness(one) == 0; });
+  std::ranges::stable_sort(read, std::greater{}, &likeness);
+  const bool found = !read.empty() && !reset_target(read[0].body).empty();
+  if (!found && systems.lost) {
+    if (without == Without::fails || !goes_on_after(systems.lost->code)) return *systems.lost;
+    read.insert(read.begin(), {systems.lost_at, json::object{}});
+  }
+  if (read.empty())
     return Error{Code::kUnsupported, "the BMC shows no machine under /redfish/v1/Systems"};
-  std::ranges::stable_sort(systems, std::greater{}, &likeness);
-  if (systems.size() > 1 && !reset_target(systems[1].body).empty())
-    return Error{Code::kUnsupported, "the BMC shows several machines (" + systems[0].uri + ", " +
-                                         systems[1].uri +
-                                         "); Cupel drives one machine with one BMC"};
-  machine.system = std::move(systems.front());
-  machine.baseboards.assign(std::make_move_iterator(systems.begin() + 1),
-                            std::make_move_iterator(systems.end()));
+  if (read.size() > 1 && found && !reset_target(read[1].body).empty())
+    return Error{Code::kUnsupported, "the BMC shows several machines (" + read[0].uri + ", " +
+                                         read[1].uri + "); Cupel drives one machine with one BMC"};
+  machine.system = std::move(read.front());
+  machine.baseboards.assign(std::make_move_iterator(read.begin() + 1),
+                            std::make_move_iterator(read.end()));
   return ok();
 }
 
@@ -85,7 +98,7 @@ Task<std::string> serial_of_chassis(Survey& survey, Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = std::ranges::find(kWholeMachines, type) != kWholeMachines.end();
-    const auto serial = told(chassis.body, "SerialNumber");
+    const auto serial = told(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
     if (whole && !serial.empty()) co_return serial;
   }
   co_return std::string{};
@@ -128,6 +141,20 @@ std::string told_by_any(const Machine& machine, std::string_view field) {
   return text;
 }
 
+/// Once for all that a System lacks which its vendor's always tell: a person restarts the BMC.
+void note_incomplete(Survey& survey, const Machine& machine) {
+  const auto& system = machine.system;
+  if (!machine.rules->forgets_until_reset || system.body.get_object().empty()) return;
+  std::string lost;
+  for (const auto* fact : {"Manufacturer", "Model", "SerialNumber", "BiosVersion"})
+    if (told(system.body, fact).empty()) lost += (lost.empty() ? "" : ", ") + std::string{fact};
+  for (const auto* fact : {"Processors", "Memory"})
+    if (link_at(system.body, fact).empty()) lost += (lost.empty() ? "" : ", ") + std::string{fact};
+  if (lost.empty()) return;
+  survey.unknown("incomplete data", system.uri,
+                 "no " + lost + "; a restart of the BMC may bring it back");
+}
+
 }  // namespace
 
 std::string reset_target(const json::value& system) {
@@ -144,7 +171,7 @@ PowerState power_of(const json::value& system) {
   return PowerState::unknown;
 }
 
-Task<Result<Machine>> find_machine(Survey& survey) {
+Task<Result<Machine>> find_machine(Survey& survey, Without system) {
   Machine machine;
   auto root = co_await survey.need(std::string{kRoot});
   if (root) {
@@ -155,7 +182,7 @@ Task<Result<Machine>> find_machine(Survey& survey) {
     survey.unknown("the service root", std::string{kRoot}, root.assume_error().what);
   }
   CO_TRY(auto systems, co_await read_systems(survey, machine.root));
-  CO_TRY(pick(std::move(systems), machine));
+  CO_TRY(pick(std::move(systems), system, machine));
   machine.manager = co_await read_manager(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   Signs signs{.root = &machine.root, .system = &machine.system.body};
@@ -206,6 +233,7 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
     identity.serial = co_await serial_of_chassis(survey, machine);
   }
   if (identity.uuid.empty()) survey.unknown("UUID of the system", machine.system.uri, "absent");
+  note_incomplete(survey, machine);
   co_return identity;
 }
 

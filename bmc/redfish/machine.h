@@ -15,9 +15,15 @@ struct Machine {
   std::optional<std::vector<Document>> chassis{};  // once somebody needed them
 };
 
+/// What to do where the System is listed and cannot be read.
+enum class Without {
+  fails,    // for verbs that act on it
+  goes_on,  // for readers: its body is an empty object, and it is noted as unknown
+};
+
 /// Finds it. Errors: whatever reading the root or the Systems says; kUnsupported where there is no
 /// machine, or more than one.
-Task<Result<Machine>> find_machine(Survey& survey);
+Task<Result<Machine>> find_machine(Survey& survey, Without system = Without::fails);
 
 /// All chassis but those that hold no part (Rules::idle_chassis); asked for once.
 Task<void> read_chassis(Survey& survey, Machine& machine);

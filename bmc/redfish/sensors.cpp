@@ -1,10 +1,10 @@
 #include "bmc/redfish/sensors.h"
 
 #include <array>
-#include <set>
 
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/readings.h"
 #include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
@@ -70,67 +70,6 @@ const Unit* unit_of(std::span<const Unit> units, const std::string& told) {
 
 std::optional<double> scaled(std::optional<double> value, double factor) {
   return value ? std::optional{*value * factor} : std::nullopt;
-}
-
-void set_thresholds(Sensor& sensor, const json::value& body, double factor) {
-  const auto at = [&](const char* path) { return scaled(number_at(body, path), factor); };
-  sensor.warn_below = at("Thresholds/LowerCaution/Reading");
-  sensor.warn_above = at("Thresholds/UpperCaution/Reading");
-  sensor.critical_below = at("Thresholds/LowerCritical/Reading");
-  sensor.critical_above = at("Thresholds/UpperCritical/Reading");
-  if (!sensor.warn_below) sensor.warn_below = at("LowerThresholdNonCritical");
-  if (!sensor.warn_above) sensor.warn_above = at("UpperThresholdNonCritical");
-  if (!sensor.critical_below) sensor.critical_below = at("LowerThresholdCritical");
-  if (!sensor.critical_above) sensor.critical_above = at("UpperThresholdCritical");
-}
-
-std::string name_of(const json::value& body, std::string_view uri) {
-  for (const auto* path : {"Name", "FanName", "DeviceName", "Id", "MemberId"})
-    if (auto name = told(body, path); !name.empty()) return name;
-  return std::string{last_name(uri)};
-}
-
-Sensor row(SensorKind kind, const Document& from, const char* reading, std::string_view unit) {
-  Sensor sensor{.kind = kind,
-                .name = name_of(from.body, from.uri),
-                .value = number_at(from.body, reading),
-                .unit = std::string{unit},
-                .health = canonical_severity(told(from.body, "Status/Health")),
-                .source = from.uri};
-  set_thresholds(sensor, from.body, 1);
-  return sensor;
-}
-
-/// Collects, and knows what it has by name.
-class Readings {
- public:
-  Readings(Survey& survey, Sensors& found) : survey{survey}, found_{found} {}
-
-  void add(Sensor sensor) {
-    if (is_known(sensor.name)) return;
-    known_.insert(lower_case(sensor.name));
-    known_.insert(lower_case(last_name(sensor.source)));
-    found_.sensors.push_back(std::move(sensor));
-  }
-  bool is_known(std::string_view name) const { return known_.contains(lower_case(name)); }
-  bool may_ask() const { return survey.seen().requests < kMostSensorRequests; }
-  void whole_machine(std::optional<double> watts) {
-    if (!found_.watts && watts && *watts > 0) found_.watts = watts;
-  }
-  bool has_watts() const { return found_.watts.has_value(); }
-
-  Survey& survey;
-
- private:
-  Sensors& found_;
-  std::set<std::string> known_;
-};
-
-Task<std::optional<Document>> linked(Readings& to, const json::value& body, const char* path,
-                                     const char* fact) {
-  const auto uri = link_at(body, path);
-  if (uri.empty() || !to.may_ask()) co_return std::nullopt;
-  co_return co_await to.survey.read(uri, fact);
 }
 
 std::vector<Document> rows_if_any(Readings& to, const Document& from, const char* array) {
@@ -213,7 +152,8 @@ Task<void> read_power(Readings& to, const Document& chassis) {
 }
 
 /// Source: DSP0268, EnvironmentMetrics.
-Task<void> read_environment(Readings& to, const Document& of, bool whole) {
+/// Where arrays told temperatures already, its own is one of them again (Lenovo).
+Task<void> read_environment(Readings& to, const Document& of, bool whole, bool has_thermal) {
   const auto metrics = co_await linked(to, of.body, "EnvironmentMetrics", "environment");
   if (!metrics) co_return;
   const auto name = std::string{last_name(of.uri)};
@@ -234,6 +174,7 @@ Task<void> read_environment(Readings& to, const Document& of, bool whole) {
     if (excerpt == nullptr || !excerpt->is_object()) continue;
     const auto value = scaled(number_at(*excerpt, "Reading"), one.factor);
     if (whole && one.kind == SensorKind::power) to.whole_machine(value);
+    if (has_thermal && one.kind == SensorKind::temperature) continue;
     const auto data_source = text_at(*excerpt, "DataSourceUri").value_or("");
     if (!value || (!data_source.empty() && to.is_known(last_name(data_source)))) continue;
     to.add({.kind = one.kind,
@@ -244,40 +185,12 @@ Task<void> read_environment(Readings& to, const Document& of, bool whole) {
   }
 }
 
-/// Source: DSP0268, LeakDetector.DetectorState.
-Task<void> read_leaks(Readings& to, const Document& subsystem) {
-  const auto detection = co_await linked(to, subsystem.body, "LeakDetection", "leak detection");
-  if (!detection) co_return;
-  const auto collection = link_at(detection->body, "LeakDetectors");
-  const auto detectors = co_await to.survey.members(collection, "leak detector");
-  for (const auto& one : detectors) {
-    if (one.body.is_null() || is_absent(one.body)) continue;
-    Sensor leak = row(SensorKind::leak, one, "", "");
-    leak.state = told(one.body, "DetectorState");
-    if (leak.state.empty()) to.survey.unknown("state of " + leak.name, one.uri, "absent");
-    to.add(std::move(leak));
-  }
-}
-
 Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_thermal) {
   const auto thermal = co_await linked(to, chassis.body, "ThermalSubsystem", "cooling");
   if (thermal) {
     add_redundancy(to, *thermal, "FanRedundancy", "fan");
     co_await read_leaks(to, *thermal);
-    // Inline coolant of direct liquid cooling, where a subsystem links to it.
-    const auto connectors =
-        co_await to.survey.members(link_at(thermal->body, "CoolantConnectors"), "coolant");
-    for (const auto& one : connectors) {
-      const auto name = name_of(one.body, one.uri);
-      const auto add = [&](const char* path, SensorKind kind, const char* unit, const char* what) {
-        const auto value = number_at(one.body, std::string{path} + "/Reading");
-        if (value) to.add({kind, name + what, value, unit, "", "", {}, {}, {}, {}, one.uri});
-      };
-      add("FlowLitersPerMinute", SensorKind::flow, "L/min", " flow");
-      add("SupplyTemperatureCelsius", SensorKind::temperature, "°C", " supply");
-      add("ReturnTemperatureCelsius", SensorKind::temperature, "°C", " return");
-      add("DeltaPressurekPa", SensorKind::pressure, "kPa", " pressure");
-    }
+    co_await read_connectors(to, *thermal, "CoolantConnectors");
   }
   if (is_module(chassis) || has_thermal) co_return;
   const auto power = co_await linked(to, chassis.body, "PowerSubsystem", "power supplies");
@@ -302,7 +215,7 @@ Task<void> read_collection(Readings& to, const Document& chassis) {
 }
 
 Task<void> read_all_of(Readings& to, Machine& machine) {
-  co_await read_environment(to, machine.system, true);
+  co_await read_environment(to, machine.system, true, false);
   co_await read_chassis(to.survey, machine);
   for (const auto& chassis : *machine.chassis) {
     if (chassis.body.is_null()) continue;
@@ -310,14 +223,63 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
     co_await read_power(to, chassis);
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
-    co_await read_environment(to, chassis, whole);
+    co_await read_environment(to, chassis, whole, thermal);
     co_await read_subsystems(to, chassis, thermal);
     // Where the arrays told temperatures and watts, Sensors repeat them one by one.
     if (!thermal || !to.has_watts()) co_await read_collection(to, chassis);
   }
+  co_await read_thermal_equipment(to, machine);
 }
 
 }  // namespace
+
+void Readings::add(Sensor sensor) {
+  if (!sources_.insert(sensor.source + "\n" + sensor.name).second) return;
+  const auto place = normal(sensor.source);
+  for (const auto& name : {lower_case(sensor.name), lower_case(last_name(sensor.source))}) {
+    const auto [known, is_new] = named_.emplace(name, place);
+    if (!is_new && name == lower_case(sensor.name) && known->second != place) return;
+  }
+  found_.sensors.push_back(std::move(sensor));
+}
+
+bool Readings::is_known(std::string_view name) const { return named_.contains(lower_case(name)); }
+
+std::string name_of(const json::value& body, std::string_view uri) {
+  for (const auto* path : {"Name", "FanName", "DeviceName", "Id", "MemberId"})
+    if (auto name = told(body, path); !name.empty()) return name;
+  return std::string{last_name(uri)};
+}
+
+void set_thresholds(Sensor& sensor, const json::value& body, double factor) {
+  const auto at = [&](const char* path) { return scaled(number_at(body, path), factor); };
+  sensor.warn_below = at("Thresholds/LowerCaution/Reading");
+  sensor.warn_above = at("Thresholds/UpperCaution/Reading");
+  sensor.critical_below = at("Thresholds/LowerCritical/Reading");
+  sensor.critical_above = at("Thresholds/UpperCritical/Reading");
+  if (!sensor.warn_below) sensor.warn_below = at("LowerThresholdNonCritical");
+  if (!sensor.warn_above) sensor.warn_above = at("UpperThresholdNonCritical");
+  if (!sensor.critical_below) sensor.critical_below = at("LowerThresholdCritical");
+  if (!sensor.critical_above) sensor.critical_above = at("UpperThresholdCritical");
+}
+
+Sensor row(SensorKind kind, const Document& from, const char* reading, std::string_view unit) {
+  Sensor sensor{.kind = kind,
+                .name = name_of(from.body, from.uri),
+                .value = number_at(from.body, reading),
+                .unit = std::string{unit},
+                .health = canonical_severity(told(from.body, "Status/Health")),
+                .source = from.uri};
+  set_thresholds(sensor, from.body, 1);
+  return sensor;
+}
+
+Task<std::optional<Document>> linked(Readings& to, const json::value& body, const char* path,
+                                     const char* fact) {
+  const auto uri = link_at(body, path);
+  if (uri.empty() || !to.may_ask()) co_return std::nullopt;
+  co_return co_await to.survey.read(uri, fact);
+}
 
 Sensor parse_sensor(const json::value& body, std::string uri) {
   const auto type = told(body, "ReadingType");
@@ -348,7 +310,7 @@ Sensor parse_sensor(const json::value& body, std::string uri) {
 Task<Result<Sensors>> read_sensors(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};
-  CO_TRY(Machine machine, co_await find_machine(survey));
+  CO_TRY(Machine machine, co_await find_machine(survey, Without::goes_on));
   Sensors found;
   Readings readings{survey, found};
   co_await read_all_of(readings, machine);

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kMostPages = 100;
 constexpr std::size_t kMostMembers = 2000;
 constexpr std::size_t kMostUnknown = 2000;
+/// The largest machine that was seen takes 350; what takes more leads in circles.
+constexpr int kMostRequests = 10'000;
 constexpr int kSilentAtMost = 3;
 // One more than a BMC is asked at a time: the next question is there when an answer comes, and the
 // transport keeps the second connection while it is wanted. No more than that: whoever else talks
@@ -39,6 +41,8 @@ Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
   if (course_->silent >= kSilentAtMost)
     co_return Error{Code::kUnreachable, "not asked: the BMC stopped answering"};
   if (!place || deadline_.passed()) co_return Error{Code::kTimeout, "not asked: out of time"};
+  if (seen_.requests >= kMostRequests)
+    co_return Error{Code::kMalformed, "not asked: too many requests already"};
   ++seen_.requests;
   auto question = now ? fetch_.get_now(uri, deadline_) : fetch_.get(uri, deadline_);
   auto answer = co_await std::move(question);

@@ -24,8 +24,11 @@ std::string_view last_name(std::string_view uri) {
 
 std::string normal(std::string_view uri) {
   uri = uri.substr(0, uri.find('#'));
-  while (uri.size() > 1 && uri.ends_with('/')) uri.remove_suffix(1);
-  return std::string{uri};
+  std::string one;
+  for (const char c : uri)
+    if (c != '/' || !one.ends_with('/')) one += c;
+  while (one.size() > 1 && one.ends_with('/')) one.pop_back();
+  return one;
 }
 
 // RFC 3986 allows no blanks, quotes or controls in a path; BMCs' links have them.

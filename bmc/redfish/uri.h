@@ -18,7 +18,7 @@ std::string path_of(std::string_view url);
 /// The last name in a URI: "GPU1" of ".../Processors/GPU1/".
 std::string_view last_name(std::string_view uri);
 
-/// The same resource written in one way: no fragment, no slash at the end.
+/// The same resource written in one way: no fragment, no slash twice or at the end.
 std::string normal(std::string_view uri);
 
 /// The path without its fragment, and with what RFC 3986 does not allow in one written as %XX.

@@ -51,6 +51,7 @@ constexpr std::array kRules{
           .password = {.longest = kIpmiKeeps},
           .console_command = "console com2",
           .job_queue = "Oem/Dell/Jobs",
+          .forgets_until_reset = true,
           .expands = true},
     Rules{.vendor = "HPE",
           .system_manufacturer = "hpe",
@@ -100,7 +101,8 @@ constexpr std::array kRules{
           .system_manufacturer = "gigabyte",
           .root_vendor = "gigabyte",
           .oem_key = "gbt",
-          .future_state = "/SD"},
+          .future_state = "/SD",
+          .forgets_until_reset = true},
     Rules{.vendor = "AMI", .root_vendor = "ami", .oem_key = "ami", .future_state = "/SD"},
     Rules{.vendor = "OpenBMC", .oem_key = "openbmc", .model = "openbmc", .own_account = "{user}"},
 };
