@@ -109,7 +109,9 @@ class Readings {
   void add(Sensor sensor) {
     if (is_known(sensor.name)) return;
     known_.insert(lower_case(sensor.name));
-    known_.insert(lower_case(last_name(sensor.source)));
+    // The last part of a row's place is its number, which may be another one's name.
+    const bool is_row = sensor.source.find('#') != std::string::npos;
+    if (!is_row) known_.insert(lower_case(last_name(sensor.source)));
     found_.sensors.push_back(std::move(sensor));
   }
   bool is_known(std::string_view name) const { return known_.contains(lower_case(name)); }
