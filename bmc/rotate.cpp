@@ -16,12 +16,44 @@ Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Dead
   co_return std::move(told).assume_error();
 }
 
-Task<Result<void>> change(RotationDoors& doors, Deadline deadline) {
+Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
   const auto bmc = doors.with_old();
   auto changed = co_await bmc->change_password(doors.user, doors.new_password, deadline);
   co_await bmc->log_out();
   if (changed) co_return ok();
   co_return std::move(changed).assume_error();
+}
+
+/// The pause that this answer asks for; nothing where there is no use in waiting for another.
+/// An iLO refuses right passwords too: one refusal is believed only after a few more, and each
+/// wants a pause. Who gave up here would begin anew the next time, and never get to the old one.
+std::optional<std::chrono::milliseconds> pause_after(const Result<void>& answer, int asked,
+                                                     Deadline deadline) {
+  constexpr int kMostAsked = 8;
+  if (answer || asked >= kMostAsked || answer.assume_error().code != Code::kBusy)
+    return std::nullopt;
+  const auto pause = answer.assume_error().retry_after;
+  if (pause.count() <= 0 || deadline.left() <= pause) return std::nullopt;
+  return pause;
+}
+
+Task<Result<void>> prove_patiently(const std::function<std::unique_ptr<Bmc>()>& open,
+                                   Deadline deadline) {
+  for (int asked = 1;; ++asked) {
+    auto proven = co_await prove(open, deadline);
+    const auto pause = pause_after(proven, asked, deadline);
+    if (!pause) co_return proven;
+    CO_TRY(co_await pause_for(*pause));
+  }
+}
+
+Task<Result<void>> change_patiently(const RotationDoors& doors, Deadline deadline) {
+  for (int asked = 1;; ++asked) {
+    auto changed = co_await change(doors, deadline);
+    const auto pause = pause_after(changed, asked, deadline);
+    if (!pause) co_return changed;
+    CO_TRY(co_await pause_for(*pause));
+  }
 }
 
 /// Whether the BMC has certainly kept the old password.
@@ -72,7 +104,7 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     if (note.refused >= kMostRefused) co_return stopped_trying(note);
     doors.forget_refusals();
   }
-  auto proven = co_await prove(doors.with_new, deadline);
+  auto proven = co_await prove_patiently(doors.with_new, deadline);
   if (proven) {
     if (before) {
       CO_TRY(doors.write_note(std::nullopt));
@@ -83,7 +115,7 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
 
   ++note.refused;
   CO_TRY(doors.write_note(note));
-  auto changed = co_await change(doors, deadline);
+  auto changed = co_await change_patiently(doors, deadline);
   if (!changed) {
     const auto code = changed.assume_error().code;
     // An older note may be of a password that the BMC still has: it stays for people to see.
@@ -94,7 +126,7 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     co_return std::move(changed).assume_error();
   }
   doors.forget_refusals();
-  proven = co_await prove(doors.with_new, deadline);
+  proven = co_await prove_patiently(doors.with_new, deadline);
   if (!proven && proven.assume_error().code == Code::kRefused)
     co_return Error{Code::kFailed, "the BMC accepted the new password, and refuses it: " +
                                        proven.assume_error().what};

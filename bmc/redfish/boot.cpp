@@ -206,8 +206,8 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
   CO_TRY(const Answer before, co_await writable(client, system, uri, deadline));
   if (!has_override(before.body))
     co_return Error{Code::kUnsupported, system.uri + " has no boot override"};
-  CO_TRY(check_uri(wanted, rules, before.body));
   CO_TRY(const std::string word, word_for(wanted.target, rules, before.body, system.body));
+  CO_TRY(check_uri(wanted, rules, before.body));
   CO_TRY(const std::string enabled, enabled_for(wanted, rules, before.body, system.body));
   json::value body = body_for(word, enabled, wanted, before.body);
   auto done = co_await change(client, uri, body, before, deadline);

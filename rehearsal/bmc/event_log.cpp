@@ -39,7 +39,8 @@ std::optional<LogLine> line_of(Machine::Event event, const Machine& machine) {
     case Machine::Event::powered:
       if (!on && machine.power() != Power::off) return std::nullopt;
       return LogLine{.message = on ? "The host was powered on." : "The host was powered off.",
-                     .message_id = on ? "Platform.1.0.PowerOn" : "Platform.1.0.PowerOff",
+                     .message_id = on ? "ResourceEvent.1.2.ResourcePoweredOn"
+                                      : "ResourceEvent.1.2.ResourcePoweredOff",
                      .sensor = "Power"};
     case Machine::Event::booted:
       return LogLine{.message = "The operating system has booted.",

@@ -109,8 +109,14 @@ HttpResponse patch_manager(Change& change) {
     if (!told) return wrong_type("DateTimeLocalOffset");
     offset = *told;
   }
+  const bool by_ntp = change.state.services.find("NTP")->second.enabled;
+  if (moment && by_ntp && change.state.manners.ntp_guards_clock)
+    return redfish_error(400, "PropertyValueConflict",
+                         "The property 'DateTime' could not be written because its value would "
+                         "conflict with the value of the "
+                         "'Managers/NetworkProtocol/NTPProtocolEnabled' property.");
   change.state.offset_minutes = offset;
-  if (moment) change.state.clock_ahead = moment->epoch - change.machine.clock().epoch();
+  if (moment && !by_ntp) change.state.clock_ahead = moment->epoch - change.machine.clock().epoch();
   return {.status = 204};
 }
 

@@ -326,6 +326,7 @@ constexpr Manners kOpenbmc{
     .media = {.slots = kOpenbmcSlots, .empty = "-"},
     .accounts = {.id_is_name = true, .shortest = 8, .longest = 20, .classes = 2},
     .connection = {.sessions = 64, .after_restart = VirtualTime{10}, .expand_levels = 6},
+    .ntp_guards_clock = true,
 };
 
 constexpr std::array kRows{kDgx, kDell, kIlo6, ilo5(), kLenovo, kSupermicro, kAmi, kOpenbmc};

@@ -160,8 +160,9 @@ struct Manners {
   AccountManners accounts{};
   BiosManners bios{};
   ConnectionManners connection{};
-  int offset_minutes = 0;  // of its clock's time zone
-  bool writes_z = false;   // "Z" rather than "+00:00"
+  int offset_minutes = 0;         // of its clock's time zone
+  bool writes_z = false;          // "Z" rather than "+00:00"
+  bool ntp_guards_clock = false;  // while NTP is on, DateTime is refused; else it does not last
 };
 
 std::span<const Manners> all_manners();

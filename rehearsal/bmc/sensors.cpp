@@ -217,7 +217,7 @@ void add_old_thermal(ResourceTree& tree, const BmcView& view) {
   for (const auto& fan : fans(view))
     blowing.push_back({{"@odata.id", part_of(path, "Fans", blowing.size())},
                        {"MemberId", std::to_string(blowing.size())},
-                       {"Name", fan.id},
+                       {"Name", fan.id.size() > 2 ? fan.id : "Fan " + fan.id},
                        {"Reading", shown(fan.value)},
                        {"ReadingUnits", "RPM"},
                        {"Status", healthy()}});

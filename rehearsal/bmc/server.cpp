@@ -46,6 +46,20 @@ http::response<http::string_body> wire_of(HttpResponse plain, std::string_view s
 
 }  // namespace
 
+/// One request that is being answered.
+class BmcServer::Answering {
+ public:
+  explicit Answering(BmcServer& server) : server_{server} {
+    server_.most_at_once_ = std::max(server_.most_at_once_, ++server_.at_once_);
+  }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+  ~Answering() { --server_.at_once_; }
+
+ private:
+  BmcServer& server_;
+};
+
 struct BmcServer::Tls {
   asio::ssl::context own;
   asio::ssl::context another;  // what it shows instead, where a fault says so
@@ -149,7 +163,9 @@ void BmcServer::restart() {
     if (service_.state().spec.new_certificate) renew_certificate();
     restart_timer_.expires_after(machine_.clock().real(kRestart));
     restart_timer_.async_wait([this](boost::system::error_code stopped) {
-      if (!stopped && !stopped_) (void)open();
+      if (stopped || stopped_) return;
+      service_.restarted();
+      (void)open();
     });
   });
 }
@@ -204,6 +220,7 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
     const bool too_long = failure == http::error::body_limit;
     if (failure && !too_long) co_return;
     if (served++ > 0 && served == manners.connection.resets_every) co_return connection->cut();
+    std::optional<Answering> answering{std::in_place, *this};
     auto request = parser.release();
     again = request.keep_alive() && !too_long && !manners.connection.says_close;
     const auto version = request.version();
@@ -216,6 +233,7 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
       if (stopped) co_return;
     }
     if (plain.cut) co_return connection->cut();
+    if (plain.stream) answering.reset();
     if (plain.stream) co_return co_await stream(connection, std::move(plain));
     auto response = wire_of(std::move(plain), manners.names.server, version, again, head);
     connection->allow(kIdle);

@@ -31,6 +31,8 @@ class BmcServer {
   BmcService& service() { return service_; }
   const Certificate& certificate() const { return certificate_; }
   std::size_t connections() const { return open_.size(); }
+  /// Requests that were being answered at the same time, at most; streams are not counted.
+  int most_at_once() const { return most_at_once_; }
 
   /// Away in a moment, and back when a BMC has booted. service().on_restart calls it.
   void restart();
@@ -41,6 +43,7 @@ class BmcServer {
  private:
   struct Tls;
   class Connection;
+  class Answering;
 
   Result<void> open();
   void close();
@@ -60,6 +63,7 @@ class BmcServer {
   std::unique_ptr<Tls> tls_;
   std::set<std::shared_ptr<Connection>> open_;
   bool stopped_ = false;
+  int at_once_ = 0, most_at_once_ = 0;
 };
 
 }  // namespace cupel::rehearsal

@@ -54,6 +54,8 @@ class BmcService {
 
   /// Called after the answer to Manager.Reset: sessions are gone, and so is whoever listens.
   std::function<void()> on_restart{};
+  /// The BMC has booted: it is busy for as long as its vendor's are from now on.
+  void restarted() { restarted_ = machine_.clock().elapsed() - kRestart; }
 
   const Manners& manners() const { return state_.manners; }
   const BmcState& state() const { return state_; }

@@ -116,6 +116,7 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
     for (const auto& wanted : view.state.bios.pending()) pending[wanted.key()] = wanted.value();
   }
   settings["Attributes"] = std::move(pending);
+  if (manners.bios.by_job) settings["Oem"] = {{"Dell", {{"Jobs", link(view.manager() + "/Jobs")}}}};
   if (manners.layout.bios_registry) {
     bios["AttributeRegistry"] = json::value(kRegistry);
     settings["AttributeRegistry"] = json::value(kRegistry);

@@ -45,7 +45,11 @@ void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
   json::object oem{{std::string{ac.key},
                     {{"target", "/redfish/v1/" + std::string{ac.action}},
                      {"ResetType@Redfish.AllowableValues", json::array{json::value(ac.word)}}}}};
-  system["Actions"].as_object()["Oem"] = std::move(oem);
+  // An iLO has its own actions among its own things.
+  if (view.manners().names.oem == "Hpe")
+    system["Oem"] = json::object{{"Hpe", {{"Actions", std::move(oem)}}}};
+  else
+    system["Actions"].as_object()["Oem"] = std::move(oem);
 }
 
 void name_it(const BmcView& view, json::object& system) {

@@ -8,6 +8,7 @@
 
 #include "inventory/load_profile.h"
 #include "rehearsal/bmc/server.h"
+#include "rehearsal/ipmi/server.h"
 
 namespace cupel::test {
 namespace {
@@ -33,7 +34,11 @@ struct VirtualBmc::Impl {
                {"admin", options.password},
                rehearsal::make_certificate("a01-n01-bmc", "127.0.0.1").assume_value(),
                anywhere(),
-               options.bmc} {}
+               options.bmc} {
+    if (!options.ipmi) return;
+    ipmi.emplace(io.get_executor(), machine, "admin", options.password,
+                 rehearsal::ipmi::Peer{asio::ip::address_v4::loopback(), 0});
+  }
 
   Options options;
   asio::io_context io{1};  // outlives what runs on it
@@ -41,12 +46,15 @@ struct VirtualBmc::Impl {
   rehearsal::Clock clock;
   rehearsal::Machine machine;
   rehearsal::BmcServer server;
+  std::optional<rehearsal::ipmi::Server> ipmi;
   std::thread thread;
 };
 
 VirtualBmc::VirtualBmc(Options options) : impl_{std::make_unique<Impl>(std::move(options))} {
   const auto listens = impl_->server.listen();
   EXPECT_TRUE(listens) << listens.assume_error().what;
+  const auto hears = impl_->ipmi ? impl_->ipmi->listen() : ok();
+  EXPECT_TRUE(hears) << hears.assume_error().what;
   impl_->thread = std::thread{[this] { impl_->io.run(); }};
 }
 
@@ -56,6 +64,7 @@ VirtualBmc::VirtualBmc(const std::string& vendor)
 VirtualBmc::~VirtualBmc() {
   asio::post(impl_->io, [this] {
     impl_->server.stop();
+    if (impl_->ipmi) impl_->ipmi->stop();
     impl_->machine.stop();
     impl_->work.reset();
   });
@@ -66,10 +75,31 @@ inventory::Endpoint VirtualBmc::endpoint() const {
   return {.host = "127.0.0.1", .port = impl_->server.port()};
 }
 
+inventory::Endpoint VirtualBmc::ipmi_endpoint() const {
+  return {.host = "127.0.0.1", .port = impl_->ipmi ? impl_->ipmi->port() : std::uint16_t{0}};
+}
+
+void VirtualBmc::silence_https() {
+  on([this](auto&, auto&) {
+    impl_->server.stop();
+    return true;
+  });
+}
+
+std::size_t VirtualBmc::ipmi_sessions() {
+  return on([this](auto&, auto&) {
+    return impl_->ipmi ? impl_->ipmi->service().open_sessions() : std::size_t{0};
+  });
+}
+
 const std::string& VirtualBmc::password() const { return impl_->options.password; }
 
 std::string VirtualBmc::fingerprint() {
   return on([this](auto&, auto&) { return impl_->server.certificate().fingerprint; });
+}
+
+int VirtualBmc::most_at_once() {
+  return on([this](auto&, auto&) { return impl_->server.most_at_once(); });
 }
 
 void VirtualBmc::misbehave(rehearsal::Rule rule) {

@@ -19,6 +19,7 @@ class VirtualBmc {
     double speed = 1000;       // so many times faster than life
     std::vector<rehearsal::Fault> faults{};
     rehearsal::BootTimes times{};
+    bool ipmi = false;                          // it speaks that too
     std::string password = "Open-sesame-1234";  // of user "admin"; good enough for every policy
   };
 
@@ -30,10 +31,18 @@ class VirtualBmc {
   ~VirtualBmc();
 
   inventory::Endpoint endpoint() const;
+  /// UDP; where it speaks IPMI.
+  inventory::Endpoint ipmi_endpoint() const;
+  /// No more HTTPS, as of a service that died.
+  void silence_https();
+  std::size_t ipmi_sessions();
   std::string user() const { return "admin"; }
   const std::string& password() const;
   /// Of the certificate that it shows now: "SHA256:...".
   std::string fingerprint();
+
+  /// Requests that it was answering at the same time, at most.
+  int most_at_once();
 
   void misbehave(rehearsal::Rule rule);
 

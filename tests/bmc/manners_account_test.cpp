@@ -1,0 +1,207 @@
+// Users, passwords and sessions, on a virtual BMC of every vendor.
+#include "bmc/rotate.h"
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+using ::testing::Contains;
+
+constexpr const char* kNew = "Sesame-opens-5678";  // good enough for every policy
+
+class MannersOfAccounts : public OfEachVendor {
+ protected:
+  Result<Protocol> change_to(const std::string& wanted) {
+    return with_bmc([&](Bmc& bmc) { return bmc.change_password("admin", wanted, soon()); });
+  }
+  auto log_in() {
+    return with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
+  }
+  std::uint64_t refused_logins() {
+    return server().on([](auto&, auto& service) { return service.refused_logins(); });
+  }
+  std::string its_password() {
+    return server().on([](auto&, rehearsal::BmcService& service) {
+      auto& accounts = service.state().accounts;
+      return accounts.find(accounts.id_of("admin"))->password;
+    });
+  }
+  std::unique_ptr<Bmc> open_with(const std::string& secret) {
+    return redfish::open(
+        *transport_, "a01-n01",
+        {.endpoint = server().endpoint(), .user = "admin", .password = {}, .trust = {}},
+        password_from(secret), keys);
+  }
+  /// `dies`: the controller does, between the BMC's consent and the proof.
+  Result<Rotated> rotate(bool dies = false) {
+    RotationDoors doors{.node = "a01-n01", .user = "admin", .new_password = kNew};
+    int logins_with_new = 0;
+    doors.with_new = [&]() -> std::unique_ptr<Bmc> {
+      // The second one is the proof: nothing of it goes out.
+      if (dies && ++logins_with_new == 2) start_over();
+      return open_with(ours_);
+    };
+    doors.with_old = [this] { return open_with(password); };
+    doors.note = [this]() -> Result<std::optional<RotationNote>> { return note_; };
+    doors.write_note = [&](std::optional<RotationNote> written) -> Result<void> {
+      if (dies && !written) return Error{Code::kStorage, "died"};
+      note_ = std::move(written);
+      return ok();
+    };
+    doors.forget_refusals = [this] { transport_->courtesy("a01-n01").logins.accepted("admin"); };
+    return run(rotate_password(doors, Deadline::in(60s)));
+  }
+
+  std::string ours_ = kNew;
+  std::optional<RotationNote> note_{};
+};
+
+TEST_P(MannersOfAccounts, ListsTheUsersAndNoFreeSlots) {
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts(soon()); });
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  ASSERT_EQ(told.assume_value().value.size(), 1u);
+  const auto& admin = told.assume_value().value.front();
+  EXPECT_EQ(admin.user, "admin");
+  EXPECT_EQ(admin.role, "Administrator");
+  EXPECT_TRUE(admin.enabled);
+}
+
+TEST_P(MannersOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused) {
+  const auto changed = change_to(kNew);
+  ASSERT_TRUE(changed) << changed.assume_error().what;
+
+  start_over();
+  const auto with_old = log_in();
+  start_over();
+  password = kNew;
+  const auto with_new = log_in();
+
+  ASSERT_FALSE(with_old);
+  EXPECT_EQ(with_old.assume_error().code,
+            is("hpe") || is("hpe-ilo5") ? Code::kBusy : Code::kRefused)
+      << "an iLO refuses a right password now and then: one refusal proves nothing";
+  EXPECT_TRUE(with_new) << with_new.assume_error().what;
+}
+
+TEST_P(MannersOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
+  (void)server();
+  password = "Not-the-password-1";
+  const bool believed_later = is("hpe") || is("hpe-ilo5");
+
+  for (int i = 0; i < 3; ++i) ASSERT_FALSE(log_in());
+
+  EXPECT_EQ(refused_logins(), 1u) << (believed_later ? "the next one waits three seconds"
+                                                     : "it stops everybody");
+}
+
+TEST_P(MannersOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
+  const auto too_short = change_to("Ab1-");
+  const auto too_long = change_to(std::string(60, 'x') + "A1-");
+  const auto of_one_kind = change_to("abcdefghijklmnop");
+
+  if (is("dell")) {  // an iDRAC takes one character
+    EXPECT_TRUE(too_short) << too_short.assume_error().what;
+    password = "Ab1-";
+  } else {
+    ASSERT_FALSE(too_short);
+    EXPECT_EQ(too_short.assume_error().code, Code::kInvalid) << too_short.assume_error().what;
+    EXPECT_THAT(too_short.assume_error().what, HasSubstr("password"));
+    EXPECT_THAT(too_short.assume_error().what, Not(HasSubstr("Ab1-")));
+  }
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(too_long.assume_error().code, is("dell") ? Code::kRefused : Code::kInvalid)
+      << too_long.assume_error().what;
+  if (abilities().names_passwords) {
+    ASSERT_FALSE(of_one_kind);
+    EXPECT_EQ(of_one_kind.assume_error().code, Code::kInvalid) << of_one_kind.assume_error().what;
+    EXPECT_EQ(its_password(), server().password());
+  }
+}
+
+TEST_P(MannersOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
+  const auto changed =
+      with_bmc([](Bmc& bmc) { return bmc.change_password("operator", kNew, soon()); });
+
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.assume_error().code, Code::kNotFound);
+  EXPECT_THAT(changed.assume_error().what, HasSubstr("it has: admin"));
+}
+
+TEST_P(MannersOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow) {
+  become({.bmc = {.factory_password = true}});
+
+  const auto early = log_in();
+  const auto changed = change_to(kNew);
+  password = kNew;
+  const auto later = log_in();
+
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.assume_error().code, Code::kRefused);
+  EXPECT_THAT(early.assume_error().what, HasSubstr("password rotate"));
+  ASSERT_TRUE(changed) << changed.assume_error().what;
+  EXPECT_TRUE(later) << later.assume_error().what;
+}
+
+TEST_P(MannersOfAccounts, RotatesTheFactorysPassword) {
+  if (is("hpe-ilo5")) return;  // as an iLO 6
+  become({.bmc = {.factory_password = true}});
+
+  const auto rotated = rotate();
+
+  ASSERT_TRUE(rotated) << rotated.assume_error().what;
+  EXPECT_EQ(rotated.assume_value(), Rotated::changed);
+  EXPECT_EQ(its_password(), kNew);
+  EXPECT_FALSE(note_);
+  EXPECT_EQ(refused_logins(), is("hpe") ? 5u : 1u) << "the new one, before it was true";
+}
+
+TEST_P(MannersOfAccounts, FinishesARotationWhoseControllerDiedBeforeTheProof) {
+  if (is("hpe") || is("hpe-ilo5")) return;  // takes as long again; the order of acts is the same
+  become({.bmc = {.factory_password = true}});
+  ASSERT_FALSE(rotate(true));
+  ASSERT_TRUE(note_);
+  start_over();
+
+  const auto again = rotate();
+
+  ASSERT_TRUE(again) << again.assume_error().what;
+  EXPECT_EQ(again.assume_value(), Rotated::finished_earlier);
+  EXPECT_EQ(its_password(), kNew);
+  EXPECT_FALSE(note_);
+}
+
+TEST_P(MannersOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
+  become({.password = kNew});
+
+  const auto rotated = rotate();
+
+  ASSERT_TRUE(rotated) << rotated.assume_error().what;
+  EXPECT_EQ(rotated.assume_value(), Rotated::already);
+  EXPECT_EQ(refused_logins(), 0u);
+}
+
+TEST_P(MannersOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
+  server().misbehave({.method = "GET", .times = 0, .late = 5ms});
+  const auto one = open();
+  const auto other = open();
+  const auto ask = [](Bmc* bmc) { return bmc->power_state(soon()); };
+  std::vector<Bmc*> asked;
+  for (int i = 0; i < 6; ++i) asked.insert(asked.end(), {one.get(), other.get()});
+
+  const auto told = run(for_each_of<Told<PowerState>>(asked, asked.size(), ask));
+  const auto sessions = server().on([](auto&, auto& service) { return service.open_sessions(); });
+  log_out(*one);
+  log_out(*other);
+
+  for (const auto& state : told) EXPECT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(sessions, 1u);
+  EXPECT_EQ(server().most_at_once(), 2);
+  EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfAccounts, ::testing::ValuesIn(all_abilities()),
+                         name_of_vendor);
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,234 @@
+// The next boot and the discs to boot from, on a virtual BMC of every vendor; what the machine
+// really booted from is the proof.
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+constexpr const char* kImage = "https://10.0.0.1/images/installer.iso";
+
+class MannersOfBooting : public OfEachVendor {
+ protected:
+  Result<Protocol> set(const BootOverride& wanted) {
+    return with_bmc([&](Bmc& bmc) { return bmc.set_boot(wanted, soon()); });
+  }
+  BootOverride told() {
+    auto seen = with_bmc([](Bmc& bmc) { return bmc.boot_override(soon()); });
+    EXPECT_TRUE(seen) << seen.assume_error().what;
+    return seen ? seen.assume_value().value : BootOverride{};
+  }
+  Result<Protocol> insert(const std::string& url) {
+    return with_bmc([&](Bmc& bmc) { return bmc.insert_media(url, soon()); });
+  }
+  Result<Protocol> eject() {
+    return with_bmc([](Bmc& bmc) { return bmc.eject_media(soon()); });
+  }
+  bool turn_off() {
+    server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::force_off); });
+    return server().wait_until(
+        [](auto& machine) { return machine.power() == rehearsal::Power::off; });
+  }
+  bool lacks(BootTarget target) const {
+    return std::ranges::find(abilities().lacks, target) != abilities().lacks.end();
+  }
+  std::string disc() {
+    return server().on([](auto& machine, auto&) { return machine.virtual_disc; });
+  }
+};
+
+/// The standard's words, and a Supermicro's for its drive.
+bool is_word_of(BootTarget target, const std::string& word) {
+  switch (target) {
+    case BootTarget::pxe:
+      return word == "Pxe";
+    case BootTarget::uefi_http:
+      return word == "UefiHttp";
+    case BootTarget::disk:
+      return word == "Hdd";
+    case BootTarget::virtual_cd:
+      return word == "Cd" || word == "UsbCd";
+    case BootTarget::bios_setup:
+      return word == "BiosSetup";
+    case BootTarget::none:
+      return word == "None";
+  }
+  return false;
+}
+
+constexpr std::array kTargets{BootTarget::pxe, BootTarget::uefi_http, BootTarget::disk,
+                              BootTarget::virtual_cd, BootTarget::bios_setup};
+
+TEST_P(MannersOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
+  for (const auto target : kTargets) {
+    const BootOverride wanted{.target = target, .once = true};
+
+    const auto done = set(wanted);
+
+    if (lacks(target)) {
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+      EXPECT_THAT(done.assume_error().what, HasSubstr("no boot target"));
+      continue;
+    }
+    ASSERT_TRUE(done) << to_string(target) << ": " << done.assume_error().what;
+    EXPECT_EQ(told(), wanted);
+    ASSERT_TRUE(server().boot());
+    EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
+    EXPECT_EQ(told(), BootOverride{});
+    ASSERT_TRUE(turn_off());
+  }
+}
+
+TEST_P(MannersOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) {
+  for (const auto target : kTargets) {
+    if (lacks(target)) continue;
+    const BootOverride wanted{.target = target, .once = false};
+
+    const auto done = set(wanted);
+
+    if (!abilities().keeps_boot) {
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+      EXPECT_THAT(done.assume_error().what, HasSubstr("set it once before each boot"));
+      continue;
+    }
+    ASSERT_TRUE(done) << to_string(target) << ": " << done.assume_error().what;
+    ASSERT_TRUE(server().boot());
+    EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
+    EXPECT_EQ(told(), wanted) << "one boot does not end it";
+    ASSERT_TRUE(turn_off());
+  }
+}
+
+TEST_P(MannersOfBooting, TakesABootOverrideBack) {
+  ASSERT_TRUE(set({.target = BootTarget::disk, .once = true}));
+
+  const auto done = set({});
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(told(), BootOverride{});
+  ASSERT_TRUE(server().boot());
+  EXPECT_EQ(booted_from(), "None");
+}
+
+// What a PATCH leaves out, a Supermicro sets back: to Once, and to legacy mode.
+TEST_P(MannersOfBooting, AlwaysSetsUefiMode) {
+  ASSERT_TRUE(set({.target = BootTarget::pxe, .once = true}));
+  ASSERT_TRUE(set({.target = BootTarget::disk, .once = true}));
+
+  EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.boot_override.mode; }), "UEFI");
+}
+
+TEST_P(MannersOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
+  const std::string uri = "http://10.0.0.1/boot/ipxe.efi";
+  const BootOverride wanted{.target = BootTarget::uefi_http, .once = true, .uri = uri};
+
+  const auto done = set(wanted);
+
+  if (!abilities().uri_advice.empty()) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+    EXPECT_THAT(done.assume_error().what, HasSubstr(std::string{abilities().uri_advice}));
+    return;
+  }
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(told(), wanted);
+  ASSERT_TRUE(server().boot());
+  EXPECT_EQ(booted_image(), uri);
+}
+
+TEST_P(MannersOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVendorRefusesIt) {
+  become({.faults = {{.kind = rehearsal::FaultKind::boot_hangs}}});
+  server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::on); });
+  ASSERT_TRUE(server().wait_until([](auto& machine) { return machine.in_post(); }));
+  const BootOverride wanted{.target = BootTarget::pxe, .once = true};
+
+  const auto early = set(wanted);
+  ASSERT_TRUE(turn_off());
+  server().on([](auto& machine, auto&) {
+    machine.set_faults({});
+    return true;
+  });
+  const auto later = set(wanted);
+
+  EXPECT_EQ(!early, abilities().busy_in_post);
+  if (!early) {
+    EXPECT_EQ(early.assume_error().code, Code::kBusy);
+    EXPECT_EQ(early.assume_error().retry_after, 30s);
+  }
+  ASSERT_TRUE(later) << later.assume_error().what;
+  ASSERT_TRUE(server().boot());
+  EXPECT_EQ(booted_from(), "Pxe");
+}
+
+TEST_P(MannersOfBooting, BootsFromTheDiscThatWasPutIn) {
+  const auto inserted = insert(kImage);
+  const auto set_to_it = set({.target = BootTarget::virtual_cd, .once = true});
+
+  ASSERT_TRUE(inserted) << inserted.assume_error().what;
+  ASSERT_TRUE(set_to_it) << set_to_it.assume_error().what;
+  ASSERT_TRUE(server().boot());
+  EXPECT_EQ(booted_image(), kImage);
+}
+
+TEST_P(MannersOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
+  ASSERT_TRUE(insert(kImage));
+  const auto with = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
+  const auto ejected = eject();
+  const auto without = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
+  const auto again = eject();
+
+  ASSERT_TRUE(with) << with.assume_error().what;
+  EXPECT_EQ(std::ranges::count(with.assume_value(), kImage, &MediaSlot::image), 1);
+  ASSERT_TRUE(ejected) << ejected.assume_error().what;
+  EXPECT_EQ(disc(), "");
+  ASSERT_TRUE(without) << without.assume_error().what;
+  for (const auto& slot : without.assume_value()) {
+    EXPECT_FALSE(slot.inserted) << slot.id;
+    EXPECT_EQ(slot.image, "") << slot.id;
+  }
+  EXPECT_TRUE(again) << "idempotent: " << again.assume_error().what;
+}
+
+// An AMI goes on saying Inserted for a while; at this speed that never ends.
+TEST_P(MannersOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInsertingAnew) {
+  become({.speed = 1});
+  const std::string other = "https://10.0.0.1/images/rescue.iso";
+
+  const auto inserted = insert(kImage);
+  const auto ejected = eject();
+  const auto changed = insert(other);
+
+  ASSERT_TRUE(inserted) << inserted.assume_error().what;
+  ASSERT_TRUE(ejected) << ejected.assume_error().what;
+  ASSERT_TRUE(changed) << changed.assume_error().what;
+  EXPECT_EQ(disc(), other);
+}
+
+TEST_P(MannersOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
+  const std::string other = "https://10.0.0.1/images/rescue.iso";
+  ASSERT_TRUE(insert(kImage));
+
+  const auto replaced = insert(other);
+
+  ASSERT_TRUE(replaced) << replaced.assume_error().what;
+  EXPECT_EQ(disc(), other);
+}
+
+TEST_P(MannersOfBooting, AMissingLicenceIsSaidAsSuch) {
+  become({.bmc = {.licensed = false}});
+
+  const auto inserted = insert(kImage);
+
+  ASSERT_EQ(!inserted, is("supermicro"));
+  if (!inserted) {
+    EXPECT_EQ(inserted.assume_error().code, Code::kUnsupported);
+    EXPECT_THAT(inserted.assume_error().what, HasSubstr("licen"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfBooting, ::testing::ValuesIn(all_abilities()),
+                         name_of_vendor);
+
+}  // namespace
+}  // namespace cupel::bmc

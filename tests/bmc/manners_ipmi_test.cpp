@@ -1,0 +1,335 @@
+// Every verb that IPMI has, on a virtual BMC; and both protocols to one machine.
+#include "bmc/ipmi/ipmi.h"
+#include "bmc/one_bmc.h"
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+using rehearsal::FaultKind;
+
+constexpr const char* kNew = "Sesame-opens-5678";
+
+class OverIpmi : public ::testing::Test {
+ protected:
+  void become(test::VirtualBmc::Options options) {
+    options.ipmi = true;
+    server_ = std::make_unique<test::VirtualBmc>(std::move(options));
+    password = server_->password();
+  }
+  test::VirtualBmc& server() {
+    if (!server_) become({});
+    return *server_;
+  }
+  std::unique_ptr<Bmc> by_ipmi() {
+    return ipmi::open(datagrams, "a01-n01", {.endpoint = server().ipmi_endpoint(), .cipher = suite},
+                      "admin", password_from(password));
+  }
+  std::unique_ptr<Bmc> by_redfish() {
+    return redfish::open(
+        transport, "a01-n01",
+        {.endpoint = server().endpoint(), .user = "admin", .password = {}, .trust = {}},
+        password_from(password), keys);
+  }
+  template <class T>
+  T run(Task<T> task) {
+    return run_to_end(io, std::move(task));
+  }
+  template <class Verb>
+  auto with(std::unique_ptr<Bmc> bmc, Verb verb) {
+    auto done = run(verb(*bmc));
+    run([](Bmc& leaving) -> Task<bool> {
+      co_await leaving.log_out();
+      co_return true;
+    }(*bmc));
+    return done;
+  }
+  template <class Verb>
+  auto with_ipmi(Verb verb) {
+    return with(by_ipmi(), verb);
+  }
+  template <class Verb>
+  auto with_both(Verb verb) {
+    return with(first_of(by_redfish(), by_ipmi()), verb);
+  }
+  static Deadline soon() { return Deadline::in(20s); }
+  bool powers(rehearsal::Power wanted) {
+    return server().wait_until([=](auto& machine) { return machine.power() == wanted; });
+  }
+  bool boots_reach(int wanted) {
+    return server().wait_until([=](auto& machine) { return machine.boots() >= wanted; });
+  }
+  bool turn_off() {
+    server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::force_off); });
+    return powers(rehearsal::Power::off);
+  }
+
+  asio::io_context io;
+  redfish::Transport transport{io.get_executor()};
+  ipmi::Transport datagrams{io.get_executor(), &transport.courtesies()};
+  RememberedKeys keys;
+  std::string password{};
+  std::optional<int> suite{};
+
+ private:
+  std::unique_ptr<test::VirtualBmc> server_{};
+};
+
+/// Suite 17 and suite 3.
+class OverIpmiBySuite : public OverIpmi, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override { suite = GetParam(); }
+};
+
+TEST_P(OverIpmiBySuite, TurnsTheMachineOnAndOff) {
+  const auto on = with_ipmi([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(powers(rehearsal::Power::on));
+
+  const auto off = with_ipmi([](Bmc& bmc) { return ensure_off(bmc, 0ms, soon(), kQuick); });
+
+  ASSERT_TRUE(off) << off.assume_error().what;
+  EXPECT_TRUE(powers(rehearsal::Power::off));
+  EXPECT_EQ(server().ipmi_sessions(), 0u);
+}
+
+TEST_P(OverIpmiBySuite, EveryResetDoesWhatItSays) {
+  ASSERT_TRUE(server().boot());
+
+  const auto restarted =
+      with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::force_restart, soon()); });
+  ASSERT_TRUE(restarted) << restarted.assume_error().what;
+  ASSERT_TRUE(boots_reach(2));
+  const auto cycled = with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::power_cycle, soon()); });
+  ASSERT_TRUE(cycled) << cycled.assume_error().what;
+  ASSERT_TRUE(boots_reach(3));
+  const auto shut_down =
+      with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::graceful_shutdown, soon()); });
+
+  ASSERT_TRUE(shut_down) << shut_down.assume_error().what;
+  EXPECT_TRUE(powers(rehearsal::Power::off));
+}
+
+TEST_P(OverIpmiBySuite, EveryBootTargetThatIpmiHasIsWhatTheMachineBootsFrom) {
+  const std::map<BootTarget, std::vector<std::string>> words{
+      {BootTarget::pxe, {"Pxe"}},
+      {BootTarget::disk, {"Hdd"}},
+      {BootTarget::virtual_cd, {"Cd", "UsbCd"}},
+      {BootTarget::bios_setup, {"BiosSetup"}}};
+  for (const auto& [target, booted] : words) {
+    const BootOverride wanted{.target = target, .once = true};
+
+    const auto set = with_ipmi([&](Bmc& bmc) { return bmc.set_boot(wanted, soon()); });
+    const auto told = with_ipmi([](Bmc& bmc) { return bmc.boot_override(soon()); });
+
+    ASSERT_TRUE(set) << to_string(target) << ": " << set.assume_error().what;
+    ASSERT_TRUE(told) << told.assume_error().what;
+    EXPECT_EQ(told.assume_value().value, wanted);
+    ASSERT_TRUE(server().boot());
+    const auto from =
+        server().on([](auto& machine, auto&) { return std::string{machine.booted_from()}; });
+    EXPECT_THAT(booted, ::testing::Contains(from));
+    ASSERT_TRUE(turn_off());
+  }
+}
+
+TEST_P(OverIpmiBySuite, ReadsSensorsLogPartsAndClock) {
+  ASSERT_TRUE(server().boot());
+
+  const auto sensors = with_ipmi([](Bmc& bmc) { return bmc.sensors(soon()); });
+  const auto log = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto seen = with_ipmi([](Bmc& bmc) { return bmc.observe(soon()); });
+  const auto clock = with_ipmi([](Bmc& bmc) { return bmc.clock(soon()); });
+
+  ASSERT_TRUE(sensors) << sensors.assume_error().what;
+  EXPECT_GT(sensors.assume_value().sensors.size(), 5u);
+  EXPECT_EQ(sensors.assume_value().by, Protocol::ipmi);
+  ASSERT_TRUE(log) << log.assume_error().what;
+  EXPECT_FALSE(log.assume_value().entries.empty());
+  ASSERT_TRUE(seen) << seen.assume_error().what;
+  EXPECT_FALSE(seen.assume_value().identity.serial.empty());
+  ASSERT_TRUE(clock) << clock.assume_error().what;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OverIpmiBySuite, ::testing::Values(17, 3),
+                         [](const auto& info) { return "Suite" + std::to_string(info.param); });
+
+TEST_F(OverIpmi, ClearsTheLog) {
+  ASSERT_TRUE(server().boot());
+  const auto before = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+
+  const auto cleared = with_ipmi([](Bmc& bmc) { return bmc.clear_event_log(soon()); });
+  const auto after = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+
+  ASSERT_TRUE(cleared) << cleared.assume_error().what;
+  ASSERT_TRUE(before && after);
+  EXPECT_LE(after.assume_value().entries.size(), 1u);
+  EXPECT_GT(before.assume_value().entries.size(), after.assume_value().entries.size());
+}
+
+TEST_F(OverIpmi, ChangesAPasswordAndLogsInWithIt) {
+  const auto users = with_ipmi([](Bmc& bmc) { return bmc.accounts(soon()); });
+  const auto changed =
+      with_ipmi([](Bmc& bmc) { return bmc.change_password("admin", kNew, soon()); });
+  ASSERT_TRUE(changed) << changed.assume_error().what;
+
+  const std::string old = password;
+  password = kNew;
+  const auto with_new = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+  password = old;
+  const auto with_old = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_TRUE(users) << users.assume_error().what;
+  EXPECT_THAT(users.assume_value().value,
+              ::testing::Contains(::testing::Field(&Account::user, "admin")));
+  EXPECT_TRUE(with_new) << with_new.assume_error().what;
+  EXPECT_EQ(with_old.assume_error().code, Code::kRefused);
+}
+
+TEST_F(OverIpmi, SetsTheClock) {
+  become({.speed = 1});
+  const auto in_an_hour =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
+
+  const auto set = with_ipmi([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
+  const auto told = with_ipmi([](Bmc& bmc) { return bmc.clock(soon()); });
+
+  ASSERT_TRUE(set) << set.assume_error().what;
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_NEAR(static_cast<double>(told.assume_value().ahead.count()), 3600, 30);
+}
+
+TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
+  const auto services = with_ipmi([](Bmc& bmc) { return bmc.network_services(soon()); });
+  const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console_ways(soon()); });
+
+  ASSERT_TRUE(services) << services.assume_error().what;
+  EXPECT_FALSE(services.assume_value().value.empty());
+  ASSERT_TRUE(ways) << ways.assume_error().what;
+  ASSERT_EQ(ways.assume_value().size(), 1u);
+  EXPECT_EQ(ways.assume_value()[0].kind, ConsoleWay::Kind::sol);
+}
+
+/// Asks until it answers again.
+Task<Result<PowerState>> until_back(Bmc& bmc) {
+  for (;;) {
+    const auto state = co_await bmc.power_state(Deadline::in(10s));
+    if (state || !is_transient(state.assume_error().code)) co_return state;
+  }
+}
+
+TEST_F(OverIpmi, ARestartedBmcIsSilentForAWhileAndLeavesTheMachineAlone) {
+  ASSERT_TRUE(server().boot());
+
+  const auto reset = with_ipmi([](Bmc& bmc) { return bmc.reset_bmc(soon()); });
+  const auto back = with_ipmi([](Bmc& bmc) { return until_back(bmc); });
+
+  ASSERT_TRUE(reset) << reset.assume_error().what;
+  ASSERT_TRUE(back) << back.assume_error().what;
+  EXPECT_EQ(back.assume_value(), PowerState::on);
+  EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.boots(); }), 1);
+}
+
+TEST_F(OverIpmi, ALostDatagramCostsTimeAndNothingElse) {
+  become({.faults = {{.kind = FaultKind::ipmi_lossy, .every = 9}}});
+
+  const auto on = with_ipmi([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
+  const auto set = with_ipmi(
+      [](Bmc& bmc) { return bmc.set_boot({.target = BootTarget::pxe, .once = true}, soon()); });
+
+  ASSERT_TRUE(on) << on.assume_error().what;
+  ASSERT_TRUE(set) << set.assume_error().what;
+  EXPECT_TRUE(boots_reach(1));
+}
+
+TEST_F(OverIpmi, ASilentBmcEndsInTimeAndSaysSo) {
+  become({.faults = {{.kind = FaultKind::ipmi_silent}}});
+
+  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power_state(Deadline::in(300ms)); });
+
+  ASSERT_FALSE(state);
+  EXPECT_TRUE(is_transient(state.assume_error().code)) << state.assume_error().what;
+  EXPECT_THAT(state.assume_error().what, HasSubstr("a01-n01"));
+}
+
+TEST_F(OverIpmi, ABmcThatHasSuite3AloneIsAskedByItWhereTheInventoryNamesNone) {
+  become({.faults = {{.kind = FaultKind::ipmi_suite_3_only}}});
+
+  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().value, PowerState::off);
+}
+
+class BothProtocols : public OverIpmi {};
+
+TEST_F(BothProtocols, RedfishAnswersWhatItHas) {
+  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().by, Protocol::redfish);
+  EXPECT_EQ(server().ipmi_sessions(), 0u);
+}
+
+TEST_F(BothProtocols, IpmiTurnsTheMachineOnWhereHttpsIsDead) {
+  server().silence_https();
+
+  const auto reset = with_both([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
+  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_TRUE(reset) << reset.assume_error().what;
+  EXPECT_EQ(reset.assume_value(), Protocol::ipmi);
+  EXPECT_TRUE(boots_reach(1));
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().by, Protocol::ipmi);
+}
+
+TEST_F(BothProtocols, ARestartThatRedfishDoesNotHaveIsIpmis) {
+  ASSERT_TRUE(server().boot());
+
+  const auto cycled = with_both([](Bmc& bmc) { return bmc.reset(ResetType::power_cycle, soon()); });
+
+  ASSERT_TRUE(cycled) << "a DGX has no PowerCycle: " << cycled.assume_error().what;
+  EXPECT_EQ(cycled.assume_value(), Protocol::ipmi);
+  EXPECT_TRUE(boots_reach(2));
+}
+
+TEST_F(BothProtocols, AKeptOverrideThatAnXccDoesNotHaveIsIpmis) {
+  become({.bmc = {.vendor = "lenovo"}});
+  const BootOverride kept{.target = BootTarget::disk, .once = false};
+
+  const auto set = with_both([&](Bmc& bmc) { return bmc.set_boot(kept, soon()); });
+
+  ASSERT_TRUE(set) << set.assume_error().what;
+  EXPECT_EQ(set.assume_value(), Protocol::ipmi);
+  ASSERT_TRUE(server().boot());
+  EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.booted_from(); }), "Hdd");
+}
+
+TEST_F(BothProtocols, AMissingLicenceIsToldWhereIpmiCannotHelpEither) {
+  become({.bmc = {.vendor = "supermicro", .licensed = false}});
+
+  const auto inserted = with_both(
+      [](Bmc& bmc) { return bmc.insert_media("https://10.0.0.1/installer.iso", soon()); });
+
+  ASSERT_FALSE(inserted);
+  EXPECT_EQ(inserted.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(inserted.assume_error().what, HasSubstr("licen"));
+}
+
+TEST_F(BothProtocols, ARefusedPasswordIsNotTriedByTheOtherProtocol) {
+  password.clear();
+  (void)server();
+  password = "Not-the-password-1";
+
+  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto by_ipmi_alone = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.assume_error().code, Code::kRefused);
+  ASSERT_FALSE(by_ipmi_alone);
+  EXPECT_EQ(by_ipmi_alone.assume_error().code, Code::kRefused) << "they share the refusal";
+}
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,156 @@
+// Power, on a virtual BMC of every vendor with that vendor's own manners.
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+class MannersOfPower : public OfEachVendor {};
+
+TEST_P(MannersOfPower, TheTableHasEveryVendorThatThereIs) {
+  for (const auto& row : rehearsal::all_manners())
+    EXPECT_TRUE(std::ranges::any_of(all_abilities(), [&](const auto& one) {
+      return one.vendor == row.vendor;
+    })) << row.vendor;
+}
+
+TEST_P(MannersOfPower, TellsWhichResetsDoNoHarm) {
+  auto expected = abilities().resets;
+  for (const auto type : {ResetType::on, ResetType::force_off, ResetType::graceful_shutdown})
+    expected.push_back(type);
+
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.allowed_resets(soon()); });
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_THAT(told.assume_value(), ::testing::UnorderedElementsAreArray(expected));
+}
+
+TEST_P(MannersOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
+  int boots_before = 0;
+  for (const auto type :
+       {ResetType::force_restart, ResetType::graceful_restart, ResetType::power_cycle,
+        ResetType::graceful_shutdown, ResetType::on, ResetType::force_off}) {
+    const bool settles = type == ResetType::graceful_shutdown || type == ResetType::on ||
+                         type == ResetType::force_off;
+    const bool has =
+        settles || std::ranges::find(abilities().resets, type) != abilities().resets.end();
+    if (type != ResetType::on) ASSERT_TRUE(server().boot());
+    boots_before = boots();
+
+    const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
+
+    if (!has) {
+      ASSERT_FALSE(done) << to_string(type);
+      EXPECT_EQ(done.assume_error().code, Code::kUnsupported) << done.assume_error().what;
+      EXPECT_EQ(power(), rehearsal::Power::on) << "nothing was touched";
+      continue;
+    }
+    ASSERT_TRUE(done) << to_string(type) << ": " << done.assume_error().what;
+    const bool ends_off = type == ResetType::force_off || type == ResetType::graceful_shutdown;
+    if (ends_off) {
+      EXPECT_TRUE(server().wait_until([](auto& machine) {
+        return machine.power() == rehearsal::Power::off;
+      })) << to_string(type);
+    } else {
+      EXPECT_TRUE(boots_reach(boots_before + 1)) << to_string(type);
+    }
+  }
+}
+
+TEST_P(MannersOfPower, AResetIntoTheStateThatItIsInIsNoError) {
+  const auto off = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::force_off, soon()); });
+  ASSERT_TRUE(server().boot());
+  const auto on = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
+
+  EXPECT_TRUE(off) << off.assume_error().what;
+  EXPECT_TRUE(on) << on.assume_error().what;
+  EXPECT_EQ(boots(), 1);
+}
+
+TEST_P(MannersOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
+  const auto type = abilities().resets.front();
+
+  const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_TRUE(boots_reach(1));
+}
+
+TEST_P(MannersOfPower, TurnsTheMachineOn) {
+  const auto done = with_bmc([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(power(), rehearsal::Power::on);
+}
+
+TEST_P(MannersOfPower, TurnsTheMachineOff) {
+  ASSERT_TRUE(server().boot());
+
+  const auto done = with_bmc([](Bmc& bmc) { return ensure_off(bmc, 5s, soon(), kQuick); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(power(), rehearsal::Power::off);
+}
+
+TEST_P(MannersOfPower, CyclesTheMachine) {
+  ASSERT_TRUE(server().boot());
+
+  const auto done = with_bmc([](Bmc& bmc) { return cycle(bmc, 0ms, soon(), kQuick); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_TRUE(boots_reach(2));
+}
+
+TEST_P(MannersOfPower, RestartsTheMachineWithoutHangingIt) {
+  ASSERT_TRUE(server().boot());
+
+  const auto done = with_bmc([](Bmc& bmc) { return restart(bmc, soon(), kQuick); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_TRUE(boots_reach(2));
+}
+
+TEST_P(MannersOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothingElsewhere) {
+  const auto& resets = abilities().resets;
+  const bool can = std::ranges::find(resets, ResetType::ac_cycle) != resets.end();
+  ASSERT_TRUE(server().boot());
+
+  const auto done = with_bmc([](Bmc& bmc) { return ac_cycle(bmc, 0ms, soon(), kQuick); });
+
+  if (!can) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
+    EXPECT_THAT(done.assume_error().what, HasSubstr("pull the cord, or use the rack's PDU"));
+    EXPECT_EQ(power(), rehearsal::Power::on);
+    return;
+  }
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_TRUE(boots_reach(2));
+}
+
+// The 200 means "accepted": an XCC goes on telling the old state for eight seconds.
+TEST_P(MannersOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
+  become({.speed = 100});
+  const auto told = [](Bmc& bmc) -> Task<Result<PowerState>> {
+    CO_TRY(co_await ensure_on(bmc, soon(), kQuick));
+    CO_TRY(const PowerState state, co_await bmc.power_state(soon()));
+    co_return state;
+  };
+
+  const auto state = with_bmc([=](Bmc& bmc) { return told(bmc); });
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value(), PowerState::on);
+}
+
+TEST_P(MannersOfPower, LeavesNoSessionBehind) {
+  const auto done = with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
+
+  ASSERT_TRUE(done) << done.assume_error().what;
+  EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfPower, ::testing::ValuesIn(all_abilities()),
+                         name_of_vendor);
+
+}  // namespace
+}  // namespace cupel::bmc

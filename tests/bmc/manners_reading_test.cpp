@@ -1,0 +1,143 @@
+// What a virtual BMC of every vendor tells: its parts, sensors, log and events.
+#include "bmc/redfish/events.h"
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+class MannersOfReading : public OfEachVendor {
+ protected:
+  void plant(rehearsal::Fault fault) {
+    server().on([&](auto& machine, auto&) {
+      machine.set_faults({fault});
+      return true;
+    });
+  }
+};
+
+TEST_P(MannersOfReading, TellsAllPartsOfTheMachine) {
+  const auto seen = with_bmc([](Bmc& bmc) { return bmc.observe(soon()); });
+
+  ASSERT_TRUE(seen) << seen.assume_error().what;
+  std::map<inventory::PartKind, int> counted;
+  for (const auto& part : seen.assume_value().parts) ++counted[part.kind];
+  EXPECT_EQ(counted[inventory::PartKind::gpu], 8);
+  EXPECT_EQ(counted[inventory::PartKind::cpu], 2);
+  EXPECT_EQ(counted[inventory::PartKind::dimm], 32);
+  EXPECT_EQ(counted[inventory::PartKind::psu], 6);
+  EXPECT_GT(counted[inventory::PartKind::nvme], 0);
+  EXPECT_GT(counted[inventory::PartKind::hca], 0);
+  EXPECT_FALSE(seen.assume_value().identity.serial.empty());
+  EXPECT_FALSE(seen.assume_value().identity.model.empty());
+}
+
+TEST_P(MannersOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
+  redfish::MemoryCache cache;
+  const auto audit = [&] {
+    const auto bmc = open(&cache);
+    auto seen = run(bmc->observe(soon()));
+    log_out(*bmc);
+    return seen;
+  };
+
+  const auto first = audit();
+  const auto second = audit();
+
+  ASSERT_TRUE(first) << first.assume_error().what;
+  ASSERT_TRUE(second) << second.assume_error().what;
+  EXPECT_EQ(first.assume_value().parts, second.assume_value().parts);
+  EXPECT_EQ(first.assume_value().unchanged, 0);
+  if (!abilities().has_tags) {
+    EXPECT_EQ(second.assume_value().unchanged, 0);
+    return;
+  }
+  EXPECT_GT(second.assume_value().unchanged, 0);
+  EXPECT_LT(second.assume_value().bytes * 10, first.assume_value().bytes);
+}
+
+TEST_P(MannersOfReading, TellsWhatItMeasures) {
+  ASSERT_TRUE(server().boot());
+
+  const auto read = with_bmc([](Bmc& bmc) { return bmc.sensors(soon()); });
+
+  ASSERT_TRUE(read) << read.assume_error().what;
+  std::map<SensorKind, int> counted;
+  for (const auto& sensor : read.assume_value().sensors) ++counted[sensor.kind];
+  EXPECT_GT(counted[SensorKind::temperature], 0);
+  EXPECT_GT(counted[SensorKind::fan], 0);
+  EXPECT_GT(counted[SensorKind::power], 0);
+  EXPECT_EQ(counted[SensorKind::leak] > 0, is("openbmc"));
+  ASSERT_TRUE(read.assume_value().watts);
+  EXPECT_GT(*read.assume_value().watts, 500);
+}
+
+TEST_P(MannersOfReading, TellsItsLogOldestFirst) {
+  plant({.kind = rehearsal::FaultKind::psu_missing, .part = "psu1"});
+  ASSERT_TRUE(server().boot());
+
+  const auto log = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto newest = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 1, soon()); });
+
+  ASSERT_TRUE(log) << log.assume_error().what;
+  const auto& entries = log.assume_value().entries;
+  ASSERT_GE(entries.size(), 3u);
+  EXPECT_THAT(entries.front().message, HasSubstr("redundancy is lost"));
+  EXPECT_EQ(entries.front().severity, "Critical");
+  EXPECT_THAT(entries.back().message, HasSubstr("has booted"));
+  EXPECT_TRUE(std::ranges::is_sorted(entries, {}, &LogEntry::time));
+  ASSERT_TRUE(newest) << newest.assume_error().what;
+  EXPECT_TRUE(newest.assume_value().cut);
+  EXPECT_THAT(newest.assume_value().entries, ElementsAre(entries.back()));
+}
+
+/// Waits until something of each kind has happened.
+Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) {
+  std::string messages;
+  while (!kinds.empty()) {
+    CO_TRY(const auto more, co_await events.next(Deadline::in(20s)));
+    for (const auto& event : more) {
+      messages += event.entry.message + "\n";
+      std::erase(kinds, event.kind);
+    }
+  }
+  co_return messages;
+}
+
+TEST_P(MannersOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
+  const auto bmc = open();
+  const auto subscribed = run(bmc->events(soon()));
+  ASSERT_TRUE(subscribed) << subscribed.assume_error().what;
+  EXPECT_EQ(subscribed.assume_value()->way(), abilities().events);
+  run([](Events& events) -> Task<bool> {
+    co_await events.close();
+    co_return true;
+  }(*subscribed.assume_value()));
+  redfish::Client client{
+      *transport_,
+      {.node = "a01-n01", .endpoint = server().endpoint(), .trust = {}, .known = &keys},
+      "admin",
+      password_from(password)};
+  auto quick = run(redfish::subscribe(client, *bmc, 20ms, soon()));
+  ASSERT_TRUE(quick) << quick.assume_error().what;
+  Events& events = *quick.assume_value();
+  (void)run(events.next(Deadline::in(200ms)));  // the first look, where it looks
+
+  plant({.kind = rehearsal::FaultKind::psu_missing, .part = "psu1"});
+  server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::on); });
+  const auto heard = run(hears(events, {Event::Kind::power, Event::Kind::fault}));
+  run([](Events& ours, Bmc& leaving, redfish::Client& other) -> Task<bool> {
+    co_await ours.close();
+    co_await leaving.log_out();
+    co_await other.log_out();
+    co_return true;
+  }(events, *bmc, client));
+
+  ASSERT_TRUE(heard) << heard.assume_error().what;
+  EXPECT_THAT(heard.assume_value(), HasSubstr("psu1: power supply redundancy is lost"));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfReading, ::testing::ValuesIn(all_abilities()),
+                         name_of_vendor);
+
+}  // namespace
+}  // namespace cupel::bmc

@@ -1,0 +1,230 @@
+// What the BMC itself and the machine's BIOS are set to, on a virtual BMC of every vendor.
+#include <set>
+
+#include "bmc/bios.h"
+#include "tests/bmc/manners.h"
+
+namespace cupel::bmc {
+namespace {
+
+class MannersOfSettings : public OfEachVendor {
+ protected:
+  auto services() {
+    return with_bmc([](Bmc& bmc) { return bmc.network_services(soon()); });
+  }
+  auto enable(const std::string& name, bool enabled) {
+    return with_bmc([&](Bmc& bmc) { return bmc.enable_service(name, enabled, soon()); });
+  }
+  bool serves(const std::string& name) {
+    return server().on(
+        [&](auto&, auto& service) { return service.state().services.find(name)->second.enabled; });
+  }
+  auto ensure(const BiosValues& wanted) {
+    return with_bmc([&](Bmc& bmc) { return ensure_bios(bmc, wanted, soon()); });
+  }
+  auto confirm(const BiosValues& wanted) {
+    return with_bmc([&](Bmc& bmc) { return confirm_bios(bmc, wanted, soon()); });
+  }
+};
+
+TEST_P(MannersOfSettings, ListsItsServices) {
+  const auto told = services();
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  const auto& all = told.assume_value().value;
+  EXPECT_THAT(all, ::testing::Contains(NetworkService{"HTTPS", true, 443}));
+  EXPECT_THAT(all, ::testing::Contains(NetworkService{"IPMI", true, 623}));
+  EXPECT_THAT(all, ::testing::Contains(NetworkService{"SNMP", false, 161}));
+}
+
+TEST_P(MannersOfSettings, SwitchesAServiceOnAndOff) {
+  const auto on = enable("snmp", true);
+  const bool was_on = serves("SNMP");
+  const auto off = enable("IPMI", false);
+  const auto again = enable("IPMI", false);
+
+  EXPECT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(was_on);
+  EXPECT_TRUE(off) << off.assume_error().what;
+  EXPECT_FALSE(serves("IPMI"));
+  EXPECT_TRUE(again);
+}
+
+TEST_P(MannersOfSettings, SaysWhichServicesThereAreAndWhichCannotBeSet) {
+  const auto unknown = enable("Gopher", true);
+  const auto own = enable("HTTPS", false);
+
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(unknown.assume_error().what, HasSubstr("HTTPS"));
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.assume_error().code, Code::kUnsupported) << own.assume_error().what;
+  EXPECT_TRUE(serves("HTTPS"));
+}
+
+// A BMC's clock runs as fast as its machine does: at our speed, here.
+TEST_P(MannersOfSettings, SetsItsClock) {
+  become({.speed = 1});
+  const auto in_an_hour =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
+
+  const auto set = with_bmc([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
+
+  ASSERT_TRUE(set) << set.assume_error().what;
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_NEAR(static_cast<double>(told.assume_value().ahead.count()), 3600, 30);
+}
+
+TEST_P(MannersOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
+  become({.speed = 1});
+  server().on([](auto&, auto& service) {
+    service.state().services.find("NTP")->second.enabled = true;
+    service.state().ntp_servers = {"10.0.0.123"};
+    return true;
+  });
+  const auto in_an_hour =
+      std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
+
+  const auto set = with_bmc([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
+
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.assume_error().code, Code::kConflict) << set.assume_error().what;
+  EXPECT_THAT(set.assume_error().what, HasSubstr("NTP is on"));
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_THAT(told.assume_value().ntp_servers, ElementsAre("10.0.0.123"));
+}
+
+/// Asks until it answers; what it said meanwhile.
+Task<Result<std::set<Code>>> until_back(Bmc& bmc, Deadline deadline) {
+  std::set<Code> said;
+  for (;;) {
+    const auto state = co_await bmc.power_state(deadline);
+    if (state) co_return said;
+    said.insert(state.assume_error().code);
+    if (!is_transient(state.assume_error().code)) co_return state.assume_error();
+    CO_TRY(co_await pause_for(10ms));
+  }
+}
+
+TEST_P(MannersOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
+  become({.speed = 100});
+  ASSERT_TRUE(server().boot());
+  const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
+    CO_TRY(co_await bmc.reset_bmc(soon()));
+    CO_TRY(co_await pause_for(150ms));  // the answer still goes out; then it is away
+    co_return co_await until_back(bmc, soon());
+  };
+
+  const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
+
+  ASSERT_TRUE(said) << said.assume_error().what;
+  EXPECT_TRUE(said.assume_value().contains(Code::kUnreachable));
+  const bool asks_for_patience = !is("dgx");
+  EXPECT_EQ(said.assume_value().contains(Code::kBusy), asks_for_patience);
+  EXPECT_EQ(boots(), 1);
+}
+
+TEST_P(MannersOfSettings, ANewCertificateAfterItsRestartIsRefusedWithTheCommandThatAcceptsIt) {
+  become({.bmc = {.new_certificate = true}});
+  const auto before = server().fingerprint();
+  const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
+    CO_TRY(co_await bmc.reset_bmc(soon()));
+    CO_TRY(co_await pause_for(150ms));
+    co_return co_await until_back(bmc, soon());
+  };
+
+  const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
+
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.assume_error().code, Code::kUntrusted);
+  EXPECT_THAT(said.assume_error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
+  EXPECT_THAT(said.assume_error().what, HasSubstr(before));
+  EXPECT_THAT(said.assume_error().what, HasSubstr(server().fingerprint()));
+}
+
+TEST_P(MannersOfSettings, ReadsTheBiosSettings) {
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  const auto& current = told.assume_value().current;
+  EXPECT_EQ(current.at("ProcVirtualization"), BiosValue{std::string{"Enabled"}});
+  EXPECT_EQ(current.at("AcPwrRcvryDelay"), BiosValue{std::int64_t{120}});
+  EXPECT_EQ(current.at("SpcrConsoleRedirection"), BiosValue{true});
+  EXPECT_TRUE(told.assume_value().pending.empty());
+}
+
+TEST_P(MannersOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
+  const BiosValues wanted{{"ProcVirtualization", std::string{"Disabled"}},
+                          {"AcPwrRcvryDelay", std::int64_t{300}}};
+
+  const auto staged = ensure(wanted);
+  const auto twice = ensure(wanted);
+  const auto early = confirm(wanted);
+  ASSERT_TRUE(server().boot());
+  const auto confirmed = confirm(wanted);
+  const auto again = ensure(wanted);
+
+  ASSERT_TRUE(staged) << staged.assume_error().what;
+  EXPECT_EQ(staged.assume_value(), BiosState::waits_for_boot);
+  ASSERT_TRUE(twice) << "idempotent: " << twice.assume_error().what;
+  EXPECT_EQ(twice.assume_value(), BiosState::waits_for_boot);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.assume_error().code, Code::kBusy);
+  ASSERT_TRUE(confirmed) << confirmed.assume_error().what;
+  ASSERT_TRUE(again) << again.assume_error().what;
+  EXPECT_EQ(again.assume_value(), BiosState::as_wanted);
+}
+
+TEST_P(MannersOfSettings, NamesEveryWrongBiosSettingAtOnce) {
+  const BiosValues wanted{{"BootMod", std::string{"Uefi"}},
+                          {"BootMode", std::string{"Maybe"}},
+                          {"AcPwrRcvryDelay", std::int64_t{5}}};
+
+  const auto staged = ensure(wanted);
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
+
+  ASSERT_FALSE(staged);
+  EXPECT_EQ(staged.assume_error().code, Code::kInvalid) << staged.assume_error().what;
+  EXPECT_THAT(staged.assume_error().what, HasSubstr("BootMod is not an attribute"));
+  if (abilities().bios_registry) {
+    EXPECT_THAT(staged.assume_error().what, HasSubstr("BootMode is one of Uefi, Bios"));
+    EXPECT_THAT(staged.assume_error().what, HasSubstr("AcPwrRcvryDelay is at least 60"));
+  }
+  ASSERT_TRUE(told);
+  EXPECT_TRUE(told.assume_value().pending.empty());
+}
+
+TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
+  become({.bmc = {.licensed = false}});
+
+  const auto staged = ensure({{"ProcVirtualization", std::string{"Disabled"}}});
+
+  ASSERT_EQ(!staged, is("supermicro"));
+  if (!staged) {
+    EXPECT_EQ(staged.assume_error().code, Code::kUnsupported);
+    EXPECT_THAT(staged.assume_error().what, HasSubstr("licen"));
+  }
+}
+
+TEST_P(MannersOfSettings, ClearsItsEventLog) {
+  ASSERT_TRUE(server().boot());
+  const auto before = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+
+  const auto cleared = with_bmc([](Bmc& bmc) { return bmc.clear_event_log(soon()); });
+  const auto after = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+
+  ASSERT_TRUE(before) << before.assume_error().what;
+  EXPECT_GE(before.assume_value().entries.size(), 2u);
+  ASSERT_TRUE(cleared) << cleared.assume_error().what;
+  ASSERT_TRUE(after) << after.assume_error().what;
+  ASSERT_EQ(after.assume_value().entries.size(), 1u);
+  EXPECT_THAT(after.assume_value().entries[0].message, HasSubstr("cleared"));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfSettings, ::testing::ValuesIn(all_abilities()),
+                         name_of_vendor);
+
+}  // namespace
+}  // namespace cupel::bmc
