@@ -24,8 +24,8 @@ RackSite::RackSite(Options options) {
   folder_ = made;
   const auto text = fmt::format(
       "rack: v01\nprofile: dgx-h100\nnodes: v01-n[01-{0:02}]\nbmc: 127.{1}.1.[1-{0}]\n"
-      "ssh: 127.{1}.2.[1-{0}]\nbmcs: {{{2}}}\nports: {{{3}}}\n",
-      options.nodes, options.network, options.bmcs, options.ports);
+      "ssh: 127.{1}.2.[1-{0}]\nbmcs: {{{2}}}\nports: {{{3}}}\nfaults: [{4}]\n",
+      options.nodes, options.network, options.bmcs, options.ports, options.faults);
   std::vector<inventory::Problem> problems;
   const auto spec = rehearsal::parse_rack(text, "rack.yaml", problems);
   const auto profile = inventory::ProfileSource{{}}.load("dgx-h100", problems);

@@ -18,6 +18,7 @@ class RackSite {
     std::string bmcs = "vendor: dgx";  // as `bmcs:` of a rack's file
     int network = 70;                  // 127.NETWORK.1.x: racks of tests that run side by side
     std::string ports = "bmc: 0";      // as `ports:` of a rack's file; 0: any that is free
+    std::string faults{};              // as items of `faults:`
     double speed = 1000;
   };
 
