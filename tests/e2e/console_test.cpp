@@ -105,7 +105,7 @@ class FactoryTest : public ::testing::Test {
       "  - step: bmc-password\n  - step: power-on\n  - step: ssh-wait\n";
 
   RackSite site{
-      {.nodes = 2, .bmcs = "vendor: dgx, factory_password: true", .network = 77, .speed = 200}};
+      {.nodes = 2, .bmcs = "vendor: dgx, factory_password: true", .network = 77, .speed = 20}};
 };
 
 TEST_F(FactoryTest, ARunChangesThePasswordFirstAndRecordsTheConsoleWithTheNewOne) {

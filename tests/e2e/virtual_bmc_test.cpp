@@ -122,6 +122,16 @@ TEST_F(VirtualBmcs, RestartByIpmiWhereRedfishWouldCutTheDpusPower) {
   EXPECT_THAT(column(pressed, "by"), Each("ipmi"));
 }
 
+TEST_F(VirtualBmcs, RestartByRedfishWhereThatAloneIsAllowed) {
+  const auto port = site.rack().ipmi_port("v01-n01");
+  site.change_inventory(fmt::format(", ipmi: {{port: {}}}", port), "");
+  ASSERT_EQ(site.run({"bmc", "v01-n01", "power", "on"}).status, 0);
+
+  const auto pressed = site.ask({"bmc", "v01-n01", "power", "reset"});
+
+  EXPECT_THAT(column(pressed, "by"), Each("redfish"));
+}
+
 TEST(VirtualBmcsOfOthers, TakeADiscAndGiveItBack) {
   RackSite site{{.nodes = 2, .bmcs = "vendor: openbmc", .network = 73}};
   const std::string url = "http://10.0.0.1/x.iso";
