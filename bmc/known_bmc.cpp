@@ -1,8 +1,6 @@
 #include "bmc/known_bmc.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 #include "base/text.h"
 
@@ -27,44 +25,6 @@ bool same_text(std::string_view left, std::string_view right) {
 
 std::string said_by(const Identity& seen) {
   return described({.serial = seen.serial, .uuid = seen.uuid, .macs = seen.bmc_macs});
-}
-
-std::optional<std::uint32_t> ipv4(std::string_view text) {
-  const auto pieces = split(text, '.');
-  if (pieces.size() != 4) return std::nullopt;
-  std::uint32_t address = 0;
-  for (const auto piece : pieces) {
-    const auto byte = number<std::uint8_t>(piece);
-    if (!byte) return std::nullopt;
-    address = address << 8 | *byte;
-  }
-  return address;
-}
-
-std::string text_of(std::uint32_t address) {
-  std::string text;
-  for (const int shift : {24, 16, 8, 0})
-    text += (text.empty() ? "" : ".") + std::to_string(address >> shift & 0xff);
-  return text;
-}
-
-struct Range {
-  std::uint32_t first = 0, last = 0;
-};
-
-/// Without the network's own address and the broadcast one, where it has these (RFC 3021 leaves
-/// them out of a /31).
-Result<Range> hosts_of(std::string_view network) {
-  const auto slash = network.find('/');
-  const auto base = ipv4(network.substr(0, slash));
-  const auto bits =
-      slash == network.npos ? std::optional{32} : number<int>(network.substr(slash + 1));
-  if (!base || !bits || *bits < 8 || *bits > 32)
-    return Error{Code::kInvalid, printable(network) + " is no IPv4 network such as 10.0.1.0/24"};
-  const auto size = std::uint64_t{1} << (32 - *bits);
-  const auto first = static_cast<std::uint32_t>(*base & ~(size - 1));
-  const auto last = static_cast<std::uint32_t>(first + size - 1);
-  return *bits >= 31 ? Range{first, last} : Range{first + 1, last - 1};
 }
 
 }  // namespace
@@ -117,22 +77,6 @@ std::string described(const KnownBmc& known) {
   if (known.serial.empty()) say("UUID", known.uuid);
   for (const auto& mac : known.macs) say("BMC MAC", mac);
   return text.empty() ? "somebody who does not tell" : text;
-}
-
-Result<std::vector<std::string>> addresses_in(std::span<const std::string> networks) {
-  std::set<std::uint32_t> all;
-  for (const auto& network : networks) {
-    TRY(const Range range, hosts_of(network));
-    if (all.size() + (range.last - range.first) + 1 > kMostAddresses)
-      return Error{Code::kInvalid, "the networks in which to look for BMCs have more than " +
-                                       std::to_string(kMostAddresses) + " addresses (a /20)"};
-    for (auto i = std::uint64_t{range.first}; i <= range.last; ++i)
-      all.insert(static_cast<std::uint32_t>(i));
-  }
-  std::vector<std::string> texts;
-  texts.reserve(all.size());
-  for (const auto address : all) texts.push_back(text_of(address));
-  return texts;
 }
 
 }  // namespace cupel::bmc

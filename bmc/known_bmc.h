@@ -42,11 +42,4 @@ KnownBmc learned(KnownBmc known, const Identity& seen);
 /// "serial S1, BMC MAC aa:bb:cc:00:11:22".
 std::string described(const KnownBmc& known);
 
-/// How many addresses may be looked at, in all networks together: a /20.
-inline constexpr std::size_t kMostAddresses = 4096;
-
-/// The addresses of hosts in these IPv4 networks ("10.0.1.0/24"), each once, in order.
-/// Errors: kInvalid for what is no network; more than kMostAddresses.
-Result<std::vector<std::string>> addresses_in(std::span<const std::string> networks);
-
 }  // namespace cupel::bmc

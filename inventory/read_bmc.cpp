@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
@@ -174,6 +176,21 @@ Result<std::vector<std::string>> hosts_of(std::string_view network) {
   for (std::uint64_t i = ends ? 1 : 0; i + (ends ? 1 : 0) < size; ++i)
     hosts.push_back(text_of(static_cast<std::uint32_t>(*address + i)));
   return hosts;
+}
+
+Result<std::vector<std::string>> hosts_in(std::span<const std::string> networks) {
+  std::vector<std::string> all;
+  std::set<std::string, std::less<>> known;
+  for (const auto& network : networks) {
+    TRY(auto hosts, hosts_of(network));
+    for (auto& host : hosts) {
+      if (known.insert(host).second) all.push_back(std::move(host));
+    }
+  }
+  if (all.size() > kMostAddresses)
+    return Error{Code::kInvalid, fmt::format("the networks have {} addresses in all: at most {}",
+                                             all.size(), kMostAddresses)};
+  return all;
 }
 
 std::vector<std::string> read_networks(YamlFields& site, Problems& problems) {

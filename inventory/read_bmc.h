@@ -2,6 +2,7 @@
 // What stands under `bmc:` besides address, user and password: IPMI, the factory's login, MACs, and
 // the networks in which BMCs are. Not how they are reached by HTTPS: that is read_access.h.
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -56,6 +57,10 @@ std::optional<std::string> mac_of(std::string_view text);
 /// network, one with host bits, or more than kMostAddresses.
 /// Source: RFC 4632, 3.1; RFC 3021.
 Result<std::vector<std::string>> hosts_of(std::string_view network);
+
+/// The hosts of all these networks, each once, in the networks' order. Errors: as hosts_of;
+/// kInvalid where all of them together have more than kMostAddresses.
+Result<std::vector<std::string>> hosts_in(std::span<const std::string> networks);
 
 /// `bmc_networks:` of a site.
 std::vector<std::string> read_networks(YamlFields& site, std::vector<Problem>& problems);

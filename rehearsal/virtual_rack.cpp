@@ -154,6 +154,9 @@ Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
     node.ipmi->restart();
   };
   node.bmc->service().on_restart = restart;
+  node.bmc->service().state().accounts.on_password = [&node](const BmcUser& user) {
+    node.ipmi->service().users().set_password(user.name, user.password);
+  };
   node.ipmi->service().on_restart = restart;
   return node.ipmi->listen();
 }
@@ -225,7 +228,7 @@ std::string VirtualRack::inventory_yaml() const {
     access.nodes.push_back({.name = spec.name,
                             .bmc = spec.bmc_address + ":" + std::to_string(node.bmc->port()),
                             .bmc_pin = node.bmc_pin,
-                            .ipmi_port = 0,  // until inventory/load.h takes a `bmc: {ipmi: ...}`
+                            .ipmi_port = node.ipmi->port(),
                             .ssh = spec.ssh_address + ":" + std::to_string(node.ssh->port()),
                             .host_key = fingerprint(node.host_key)});
   }

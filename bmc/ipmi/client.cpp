@@ -88,7 +88,7 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
 }
 
 Task<Result<void>> Client::ensure_session(Deadline deadline) {
-  if (session_ && Deadline::Clock::now() - used_ < kIdle) co_return ok();
+  if (is_open()) co_return ok();
   session_.reset();
   if (!address_) {
     auto found = co_await transport_.resolve(access_.endpoint, deadline);
@@ -155,6 +155,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     auto session = handshake.outcome();
     if (session) {
       session_.emplace(std::move(session).assume_value());
+      ++sessions_;
       granted_ = privilege;
       level_ = Privilege::user;  // 22.18: every session begins as this
       used_ = Deadline::Clock::now();

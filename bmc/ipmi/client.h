@@ -38,6 +38,10 @@ class Client {
   /// cancelled coroutine.
   Task<void> log_out();
 
+  /// How many sessions there have been, with the one that the next command will use: it grows where
+  /// that one has to log in anew.
+  int session_number() const { return sessions_ + (is_open() ? 0 : 1); }
+
   /// Of the BMC, once there is a session.
   const Address& address() const { return *address_; }
   /// Nothing without one. Whoever uses it beside exchange() sees to it that nobody else does.
@@ -53,6 +57,7 @@ class Client {
   static constexpr std::chrono::seconds kIdle{50};
 
  private:
+  bool is_open() const { return session_ && Deadline::Clock::now() - used_ < kIdle; }
   Task<Result<void>> perform(Conversation& conversation, Deadline deadline, Ticks grace = Ticks{0});
   Task<Result<Reply>> send(const Command& command, Bytes data, std::uint8_t unit,
                            Deadline deadline);
@@ -76,6 +81,7 @@ class Client {
   Privilege level_ = Privilege::user;     // that it has
   std::uint8_t sequence_ = 0;
   Deadline::Clock::time_point used_{};
+  int sessions_ = 0;
   int requests_ = 0;
   std::size_t bytes_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "bmc/ipmi/console.h"
 #include "bmc/ipmi/event_log.h"
 #include "bmc/ipmi/identity.h"
+#include "bmc/ipmi/recognise.h"
 #include "bmc/ipmi/sensors.h"
 
 namespace cupel::bmc::ipmi {
@@ -26,12 +27,13 @@ Result<Told<T>> told(Result<T> value) {
 class IpmiBmc final : public Bmc {
  public:
   IpmiBmc(Transport& transport, std::string node, inventory::IpmiAccess access, std::string user,
-          SecretSource password)
+          SecretSource password, std::optional<WrittenDown> people)
       : transport_{transport},
         node_{std::move(node)},
         access_{std::move(access)},
         user_{std::move(user)},
         password_{std::move(password)},
+        people_{std::move(people)},
         client_{transport_, node_, access_, user_, password_} {}
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
@@ -39,6 +41,7 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     co_return by_ipmi(co_await control(client_, type, deadline));
   }
 
@@ -49,6 +52,7 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     co_return by_ipmi(co_await write_boot(client_, std::move(wanted), deadline));
   }
 
@@ -99,6 +103,7 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     co_return by_ipmi(co_await clear_log(client_, deadline));
   }
 
@@ -108,6 +113,7 @@ class IpmiBmc final : public Bmc {
 
   Task<Result<Protocol>> change_password(std::string user, std::string password,
                                          Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     co_return by_ipmi(
         co_await write_password(client_, std::move(user), std::move(password), deadline));
   }
@@ -117,6 +123,7 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     CO_TRY(co_await client_.ask(kColdReset, {}, deadline));
     co_return Protocol::ipmi;
   }
@@ -134,6 +141,7 @@ class IpmiBmc final : public Bmc {
   }
 
   Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
     CO_TRY(const SelClock now, co_await read_clock(client_, deadline));
     const auto local = (time + now.east).time_since_epoch().count();
     if (local < 0 || local > 0xffffffffLL)
@@ -166,6 +174,14 @@ class IpmiBmc final : public Bmc {
            code == Code::kInvalid;
   }
 
+  /// Before each change: who this is, once in a session.
+  Task<Result<void>> is_ours(Deadline deadline) {
+    if (!people_ || recognised_ == client_.session_number()) co_return ok();
+    CO_TRY(co_await recognise(client_, *people_, deadline));
+    recognised_ = client_.session_number();
+    co_return ok();
+  }
+
   // Whoever reads them keeps them, whatever is read anew meanwhile.
   using Records = std::shared_ptr<const Repository>;
 
@@ -192,6 +208,8 @@ class IpmiBmc final : public Bmc {
   inventory::IpmiAccess access_;
   std::string user_;
   SecretSource password_;
+  std::optional<WrittenDown> people_;
+  int recognised_ = 0;  // the session in which it was
   Client client_;
   Records records_{};
   Bytes stamp_{};
@@ -200,9 +218,10 @@ class IpmiBmc final : public Bmc {
 }  // namespace
 
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
-                          std::string user, SecretSource password) {
+                          std::string user, SecretSource password,
+                          std::optional<WrittenDown> people) {
   return std::make_unique<IpmiBmc>(transport, std::move(node), std::move(access), std::move(user),
-                                   std::move(password));
+                                   std::move(password), std::move(people));
 }
 
 }  // namespace cupel::bmc::ipmi

@@ -76,6 +76,7 @@ class Transport {
 
   /// What everything that talks to this node's BMC shares. Lives as long as the courtesies.
   Courtesy& courtesy(const std::string& node) { return courtesies_->of(node); }
+  Memory& memory() { return courtesies_->memory(); }
 
   /// A number that was not given out before, for a session: never 0.
   std::uint32_t fresh_session();

@@ -29,6 +29,7 @@ class RedfishBmc final : public Bmc {
   RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
              Expected expected, ReadCache* cache)
       : node_{peer.node},
+        has_ipmi_{expected.has_ipmi},
         whereabouts_{transport, std::move(peer), user, password, std::move(expected)},
         client_{transport, whereabouts_.peer(), user, password},
         cache_{cache} {
@@ -48,7 +49,7 @@ class RedfishBmc final : public Bmc {
     auto& [layout, system] = place.assume_value();
     auto done = type == ResetType::ac_cycle
                     ? ac_cycle(client_, layout, std::move(system), deadline)
-                    : reset_system(client_, layout, std::move(system), type, deadline);
+                    : reset_system(client_, layout, std::move(system), type, has_ipmi_, deadline);
     co_return accepted(attempt, co_await std::move(done));
   }
 
@@ -303,6 +304,7 @@ class RedfishBmc final : public Bmc {
   }
 
   std::string node_;
+  bool has_ipmi_;
   Whereabouts whereabouts_;
   Client client_;
   ReadCache* cache_;

@@ -80,7 +80,7 @@ std::vector<ResetType> known_resets(const std::vector<std::string>& words,
 }
 
 Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,
-                                Deadline deadline) {
+                                bool has_ipmi, Deadline deadline) {
   const auto target = reset_target(system.body);
   if (target.empty()) co_return Error{Code::kUnsupported, system.uri + " has no reset action"};
   // Some BMCs answer a restart of a machine that is off with success and do nothing.
@@ -88,6 +88,10 @@ Task<Result<void>> reset_system(Client& client, Layout layout, Document system, 
   if (type == ResetType::force_restart && layout.handling.restart_is_off_on)
     co_return Error{Code::kUnsupported,
                     "ForceRestart may hang this model: power it off and on instead"};
+  if (is_restart(type) && layout.handling.restart_cuts_dpu_power && has_ipmi)
+    co_return Error{
+        Code::kUnsupported,
+        "a restart by Redfish cuts the power of this model's DPUs: by IPMI it does not"};
   CO_TRY(const auto allowed, co_await allowed_words(client, system.body, deadline));
   const auto word = word_for(type, allowed);
   if (!word)

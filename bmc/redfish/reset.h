@@ -14,8 +14,9 @@ std::vector<ResetType> known_resets(const std::vector<std::string>& words,
                                     const Handling& handling);
 
 /// Asks for it. What is already so counts as done, after reading it back; a restart of a machine
-/// that is off turns it on. Not for ac_cycle. Errors: kUnsupported where the System cannot do that.
+/// that is off turns it on. Not for ac_cycle. Errors: kUnsupported where the System cannot do that,
+/// and where `has_ipmi` says that there is a way that does not cut a DPU's power, as this one does.
 Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,
-                                Deadline deadline);
+                                bool has_ipmi, Deadline deadline);
 
 }  // namespace cupel::bmc::redfish

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "bmc/redfish/machine.h"
 #include "bmc/redfish/refusals.h"
+#include "inventory/read_bmc.h"
 
 namespace cupel::bmc::redfish {
 namespace {
@@ -132,7 +133,7 @@ Task<Result<inventory::Endpoint>> Whereabouts::find(inventory::Endpoint lost, Er
   const auto seen =
       peer_.known == nullptr ? std::nullopt : peer_.known->pinned("bmc:" + peer_.node);
   if (peer_.trust.kind == inventory::Trust::Kind::ca || (!pinned && !seen)) co_return why;
-  CO_TRY(auto addresses, addresses_in(expected_.networks));
+  CO_TRY(auto addresses, inventory::hosts_in(expected_.networks));
   const std::string pin = pinned ? peer_.trust.what : *seen;
   const auto found = co_await alike(lost, pin, std::move(addresses), deadline);
   std::vector<inventory::Endpoint> same;

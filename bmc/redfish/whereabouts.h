@@ -9,6 +9,8 @@ namespace cupel::bmc::redfish {
 struct Expected {
   WrittenDown people{};
   std::vector<std::string> networks{};  // "10.0.1.0/24": where else it may be
+  /// It may be asked by IPMI too: a restart that would do harm by Redfish is left to that.
+  bool has_ipmi = false;
 };
 
 class Whereabouts {

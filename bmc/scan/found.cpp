@@ -13,6 +13,8 @@ namespace cupel::bmc::scan {
 namespace {
 
 constexpr std::size_t kLongest = 100;
+constexpr std::uint16_t kHttps = 443;
+constexpr std::uint16_t kIpmi = 623;
 constexpr std::size_t kMostArpLines = 100'000;
 
 std::string fact(const json::value& root, std::string_view path) {
@@ -52,12 +54,14 @@ std::string yaml_of(const FoundBmc& found, Told& told) {
       fmt::format("  - name: {}{}\n", node_name(found), about.empty() ? "" : "  #" + about);
   if (is_plain(found.serial) && told.serials.insert(found.serial).second)
     text += fmt::format("    serial: \"{}\"\n", found.serial);
-  text += fmt::format("    bmc: {{address: \"{}\"", found.address);
+  text += fmt::format("    bmc: {{address: \"{}{}\"", found.address,
+                      redfish && found.port != kHttps ? fmt::format(":{}", found.port) : "");
   if (!found.mac.empty() && told.macs.insert(found.mac).second)
     text += fmt::format(", mac: \"{}\"", found.mac);
-  if (!redfish)
-    text += ", protocol: ipmi";
-  else if (has_way(found, "ipmi"))
+  if (!redfish) text += ", protocol: ipmi";
+  if (has_way(found, "ipmi") && found.ipmi_port != kIpmi)
+    text += fmt::format(", ipmi: {{port: {}}}", found.ipmi_port);
+  else if (redfish && has_way(found, "ipmi"))
     text += ", ipmi: true";
   if (!found.certificate.empty()) text += fmt::format(", tls: {{pin: \"{}\"}}", found.certificate);
   return text +

@@ -15,6 +15,8 @@ namespace cupel::bmc::scan {
 struct FoundBmc {
   std::string address;
   std::vector<std::string> ways{};  // "redfish", "ipmi", "ssdp": how it was found
+  std::uint16_t port = 443;         // of HTTPS
+  std::uint16_t ipmi_port = 623;
   std::string vendor{};
   std::string model{};
   std::string serial{};  // of the system

@@ -94,6 +94,8 @@ void add_mac(FoundBmc& bmc) {
 
 Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
   FoundBmc bmc{.address = host};
+  bmc.port = scanner.options.port;
+  bmc.ipmi_port = scanner.options.ipmi_port;
   const auto shown = co_await scanner.transport.presented_certificate(
       endpoint(scanner, host), Deadline::in(scanner.options.each));
   if (shown) {
@@ -104,7 +106,10 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
   }
   if (scanner.options.ping) {
     const auto there = co_await scanner.options.ping(host, Deadline::in(scanner.options.each));
-    if (there && there.assume_value()) bmc.ways.emplace_back("ipmi");
+    if (there) {
+      bmc.ways.emplace_back("ipmi");
+      if (bmc.vendor.empty()) bmc.vendor = there.assume_value();
+    }
   }
   if (bmc.ways.empty()) co_return Error{Code::kNotFound, "no BMC"};
   if (scanner.told.contains(host)) bmc.ways.emplace_back("ssdp");

@@ -8,8 +8,9 @@
 
 namespace cupel::bmc::scan {
 
-/// True where something speaks IPMI there. Errors: kTimeout (nobody), kUnreachable, kCancelled.
-using Ping = std::function<Task<Result<bool>>(std::string host, Deadline)>;
+/// The vendor of what speaks IPMI there, as far as that is told to anybody; empty: not told.
+/// Errors: kTimeout (nobody), kNotFound (no IPMI), kUnreachable, kCancelled.
+using Ping = std::function<Task<Result<std::string>>(std::string host, Deadline)>;
 
 /// Credentials that somebody wants tried on whatever is found.
 struct Login {
@@ -20,6 +21,7 @@ struct Login {
 struct Options {
   std::vector<std::string> hosts{};  // at most inventory::kMostAddresses
   unsigned short port = 443;
+  unsigned short ipmi_port = 623;
   Ping ping{};                   // empty: IPMI is not asked
   bool ssdp = false;             // ask by multicast too; nobody outside of `hosts` is talked to
   std::optional<Login> login{};  // only where a person asked for it

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "bmc/ipmi/identity.h"
+#include "bmc/ipmi/ping.h"
 #include "bmc/scan/scan.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
@@ -21,6 +23,7 @@ constexpr std::chrono::seconds kSecretPatience{30};
 struct Scan {
   std::vector<std::string> networks{};
   unsigned short port = 443;
+  unsigned short ipmi_port = 623;
   bool ipmi = false;
   bool ssdp = false;
   std::string user{};
@@ -38,15 +41,7 @@ Result<std::vector<std::string>> hosts_of(const Scan& asked, const std::string& 
   if (networks.empty())
     return Error{Code::kInvalid,
                  "which network? cupel bmc scan 10.0.1.0/24, or bmc_networks: in the inventory"};
-  std::vector<std::string> hosts;
-  for (const auto& network : networks) {
-    TRY(const auto some, inventory::hosts_of(network));
-    hosts.insert(hosts.end(), some.begin(), some.end());
-  }
-  if (hosts.size() > inventory::kMostAddresses)
-    return Error{Code::kInvalid, fmt::format("{} addresses: at most {} in one scan", hosts.size(),
-                                             inventory::kMostAddresses)};
-  return hosts;
+  return inventory::hosts_in(networks);
 }
 
 Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked) {
@@ -74,6 +69,13 @@ void print(const std::vector<FoundBmc>& found, const std::vector<std::string>& n
     say("\n{}", bmc::scan::to_yaml(found, fmt::format("{}", fmt::join(networks, ", "))));
 }
 
+Task<Result<std::string>> speaks_ipmi(bmc::ipmi::Transport& transport, inventory::Endpoint endpoint,
+                                      Deadline deadline) {
+  CO_TRY(const auto presence, co_await bmc::ipmi::ping(transport, std::move(endpoint), deadline));
+  if (!presence.ipmi) co_return Error{Code::kNotFound, "it answers, but speaks no IPMI"};
+  co_return bmc::ipmi::vendor_of(presence.enterprise);
+}
+
 Exit scan(const BmcCommand& command, const Scan& asked) {
   const auto& context = command.context;
   std::vector<std::string> networks;
@@ -85,10 +87,12 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
   bmc::scan::Options options{.hosts = std::move(hosts).assume_value(), .port = asked.port};
   options.ssdp = asked.ssdp;
   options.login = std::move(login).assume_value();
-  // >>> IPMI'S PRESENCE PING IS PLUGGED IN HERE: where asked.ipmi,
-  //     options.ping = [&](std::string host, Deadline by) { return bmc::ipmi::ping(...); }; <<<
-  if (asked.ipmi && !options.ping)
-    return complain(context, Error{Code::kUnsupported, "--ipmi: not in this build"}, Exit::invalid);
+  bmc::ipmi::Transport ipmi{io.get_executor()};
+  options.ipmi_port = asked.ipmi_port;
+  if (asked.ipmi)
+    options.ping = [&ipmi, port = asked.ipmi_port](std::string host, Deadline deadline) {
+      return speaks_ipmi(ipmi, {std::move(host), port}, deadline);
+    };
   if (context.json)
     options.found = [](const FoundBmc& bmc) {
       say("{}\n", json::serialize(to_json(bmc)));
@@ -116,6 +120,8 @@ void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
                            "such as 10.0.1.0/24; the inventory's bmc_networks if not said");
   scan_command->add_option("--port", asked->port, "of HTTPS [443]")->check(CLI::Range(1, 65'535));
   scan_command->add_flag("--ipmi", asked->ipmi, "ask by IPMI too (a presence ping)");
+  scan_command->add_option("--ipmi-port", asked->ipmi_port, "of IPMI [623]")
+      ->check(CLI::Range(1, 65'535));
   scan_command->add_flag("--ssdp", asked->ssdp, "ask by multicast too (SSDP)");
   scan_command->add_option("--user", asked->user, "log in to what is found, for model and serial");
   scan_command->add_option("--password", asked->password, "env:NAME, file:PATH or cmd:COMMAND");

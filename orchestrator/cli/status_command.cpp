@@ -96,17 +96,19 @@ void print_parts(const record::NodeRecord& record) {
   for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
 }
 
-void print_console(const std::vector<console::LogFile>& files) {
+void print_console(const std::vector<report::ConsoleFile>& files) {
   if (files.empty()) return;
   say("\nserial console, as it was recorded\n");
-  for (const auto& each : files) say("  {:>9} bytes  {}\n", each.bytes, each.file.string());
+  for (const auto& each : files) say("  {:>9} bytes  {}\n", each.bytes, each.file);
 }
 
-boost::json::array to_json(const std::vector<console::LogFile>& files) {
-  boost::json::array all;
-  for (const auto& each : files)
-    all.push_back({{"file", each.file.string()}, {"bytes", each.bytes}});
-  return all;
+std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunId run,
+                                            const std::string& node) {
+  const auto folder = std::filesystem::absolute(console::console_folder(context.state, run));
+  std::vector<report::ConsoleFile> files;
+  for (const auto& each : console::log_files(folder, node))
+    files.push_back({each.file.string(), each.bytes});
+  return files;
 }
 
 boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
@@ -152,10 +154,10 @@ Exit show(const Context& context, const std::string& name, engine::RunId run) {
   if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
   for (const auto& node : summary.assume_value().nodes) {
     if (node.record.node != name) continue;
-    const auto consoles = console::log_files(console::console_folder(context.state, run), name);
+    const auto consoles = console_of(context, run, name);
     if (context.json) {
       auto object = to_json(node, run);
-      object["console"] = to_json(consoles);
+      object["console"] = report::to_json(consoles);
       std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
       say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
@@ -181,8 +183,10 @@ Exit report(const Context& context, engine::RunId run, const std::string& html) 
     if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
     if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
   }
-  const auto summary = report::summarize(*store.assume_value(), run);
+  auto summary = report::summarize(*store.assume_value(), run);
   if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  for (auto& node : summary.assume_value().nodes)
+    node.console = console_of(context, run, node.record.node);
   const auto broken = store.assume_value()->broken_at(run);
   if (!broken) return complain(context, broken.assume_error(), Exit::unfinished);
   if (broken.assume_value())

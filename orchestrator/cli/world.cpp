@@ -20,16 +20,16 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   };
   auto access = node.bmc;
   access.user = login.user;
-  bmc::redfish::Expected expected{.people = {.serial = node.serial, .mac = node.bmc.mac},
-                                  .networks = inventory_.bmc_networks};
+  const bmc::WrittenDown people{.serial = node.serial, .mac = node.bmc.mac};
   std::unique_ptr<bmc::Bmc> ipmi;
-  // >>> IPMI IS PLUGGED IN HERE: where node.bmc.ipmi is there,
-  //     ipmi = bmc::ipmi::open(ipmi_transport_, node.name, *node.bmc.ipmi, login.user, secret);
-  //     and then the branch below for a BMC that speaks nothing else. <<<
-  if (ipmi && node.bmc.protocol == inventory::BmcProtocol::ipmi) return ipmi;
-  return bmc::first_of(bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
-                                          std::move(expected)),
-                       std::move(ipmi));
+  if (access.ipmi)
+    ipmi = bmc::ipmi::open(ipmi_, node.name, *access.ipmi, login.user, secret, people);
+  if (ipmi && access.protocol == inventory::BmcProtocol::ipmi) return ipmi;
+  bmc::redfish::Expected expected{
+      .people = people, .networks = inventory_.bmc_networks, .has_ipmi = ipmi != nullptr};
+  auto redfish = bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
+                                    std::move(expected));
+  return bmc::first_of(std::move(redfish), std::move(ipmi));
 }
 
 void World::forget_refusals(const inventory::Node& node) {

@@ -2,6 +2,7 @@
 // The real doors: Redfish, SSH and Slurm, as the steps and the commands use them.
 #include <boost/asio/io_context.hpp>
 
+#include "bmc/ipmi/ipmi.h"
 #include "bmc/one_bmc.h"
 #include "bmc/redfish/redfish.h"
 #include "orchestrator/cli/context.h"
@@ -35,6 +36,7 @@ class World {
   store::Store& store_;
   asio::io_context io_{1};
   bmc::redfish::Transport transport_;
+  bmc::ipmi::Transport ipmi_{io_.get_executor(), &transport_.courtesies()};
 };
 
 }  // namespace cupel::cli

@@ -32,10 +32,12 @@ std::string remark(std::string_view what) {
   return fmt::format("\r\n[cupel {:%Y-%m-%dT%H:%M:%SZ}: {}]\r\n", now, printable(what));
 }
 
-/// What no later try will change.
-bool is_final(Code code) {
-  return code == Code::kUnsupported || code == Code::kRefused || code == Code::kUntrusted ||
-         code == Code::kInvalid || code == Code::kNotFound;
+/// What no later try will change. A password that is refused may become the BMC's own while we
+/// wait, where the run changes it from the factory's; until then nothing is sent.
+bool is_final(Code code, const Node& node) {
+  if (code == Code::kRefused) return !node.bmc.factory;
+  return code == Code::kUnsupported || code == Code::kUntrusted || code == Code::kInvalid ||
+         code == Code::kNotFound;
 }
 
 /// Writes down what comes until it ends. Errors: of the console; kStorage.
@@ -79,10 +81,10 @@ Task<Result<void>> record_one(const Recording& recording, const Node& node) {
       const auto ended = co_await record_once(recording, node, log, heard);
       const bool stop = co_await cancelled();
       const auto& why = stop ? std::string{"the run stopped"} : ended.what;
-      if (heard || is_final(ended.code)) {
+      if (heard || is_final(ended.code, node)) {
         [[maybe_unused]] const auto noted = log.append(remark("console closed: " + why));
       }
-      if (stop || is_final(ended.code) || ended.code == Code::kStorage) co_return ok();
+      if (stop || is_final(ended.code, node) || ended.code == Code::kStorage) co_return ok();
       if (heard) pause = recording.pauses.first;
     }
     CO_TRY(co_await pause_for(pause));

@@ -25,8 +25,9 @@ struct Recording {
 };
 
 /// Keeps each console open; where one is lost, opens it again after a pause that doubles. Gives a
-/// node up where its BMC has no console or refuses us. Waits while somebody holds the node's lock.
-/// Returns only when it was cancelled, with every console closed.
+/// node up where its BMC has no console, or refuses us and nobody will change its password. Waits
+/// while somebody holds the node's lock. Returns only when it was cancelled, with every console
+/// closed.
 Task<Result<void>> record_consoles(Recording recording);
 
 /// One person's use of a node's console: held until destroyed, by the kernel where we die.

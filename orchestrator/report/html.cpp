@@ -132,6 +132,15 @@ std::string parts(const NodeSummary& node) {
          rows + "</table></div></details>";
 }
 
+std::string console(const NodeSummary& node) {
+  if (node.console.empty()) return {};
+  std::string text = "<p class=dim>Serial console:";
+  for (const auto& each : node.console)
+    text +=
+        fmt::format(" <a href=\"file://{0}\">{0}</a> ({1} bytes)", escaped(each.file), each.bytes);
+  return text + "</p>";
+}
+
 std::string node_section(const NodeSummary& node) {
   const auto& name = node.record.node;
   auto text =
@@ -143,7 +152,8 @@ std::string node_section(const NodeSummary& node) {
   if (!node.record.hand_off.empty())
     text += fmt::format(" &middot; Slurm: {} {}", escaped(node.record.hand_off),
                         escaped(node.record.hand_off_detail));
-  return text + "</p>" + causes(node) + checked(node) + steps(node) + parts(node) + "</section>";
+  return text + "</p>" + causes(node) + checked(node) + steps(node) + parts(node) + console(node) +
+         "</section>";
 }
 
 }  // namespace

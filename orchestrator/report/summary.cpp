@@ -84,6 +84,16 @@ void take_plan(RunSummary& summary, const json::object& data) {
     if (step.is_string()) summary.steps.emplace_back(step.get_string());
 }
 
+/// "  console       v01-n01  12345 bytes  /var/lib/cupel/evidence/console/run-1/v01-n01.1.log".
+std::string console_lines(const RunSummary& summary) {
+  std::string text;
+  for (const auto& node : summary.nodes)
+    for (const auto& each : node.console)
+      text += fmt::format("  console       {}  {} bytes  {}\n", node.record.node, each.bytes,
+                          printable(each.file));
+  return text;
+}
+
 json::object to_json(const NodeSummary& node) {
   json::object object;
   object["node"] = node.record.node;
@@ -93,6 +103,7 @@ json::object to_json(const NodeSummary& node) {
   object["causes"] = record::to_json(only_causes)["causes"];
   object["hand_off"] = node.record.hand_off.empty() ? "none" : node.record.hand_off;
   if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
+  if (!node.console.empty()) object["console"] = to_json(node.console);
   return object;
 }
 
@@ -133,6 +144,12 @@ std::string span_text(milliseconds span) {
   return fmt::format("{} h {:02} min", seconds / 3600, seconds % 3600 / 60);
 }
 
+json::array to_json(const std::vector<ConsoleFile>& files) {
+  json::array all;
+  for (const auto& each : files) all.push_back({{"file", each.file}, {"bytes", each.bytes}});
+  return all;
+}
+
 json::object to_json(const RunSummary& summary) {
   json::object object;
   object["run"] = summary.run.id;
@@ -171,7 +188,7 @@ std::string to_text(const RunSummary& summary) {
       if (!cause.remedy.empty()) text += "                    -> " + printable(cause.remedy) + "\n";
     }
   }
-  return text;
+  return text + console_lines(summary);
 }
 
 }  // namespace cupel::report

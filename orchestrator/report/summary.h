@@ -1,6 +1,7 @@
 #pragma once
 // What became of a run: for the last line of `--json`, for people, for the HTML page and for the
 // exit code. Read from the journal; nothing is judged here again.
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <string>
 #include <vector>
@@ -16,12 +17,20 @@ struct Position {
   int height = 1;  // units
 };
 
+/// What a node's serial console has said, as it was recorded. Beside the journal, not in it.
+struct ConsoleFile {
+  std::string file;
+  std::uintmax_t bytes = 0;
+};
+
 struct NodeSummary {
   record::NodeRecord record;
   burnin::Decision decision = burnin::Decision::inconclusive;
   std::vector<burnin::Cause> causes{};  // of the verdict, or of the steps where none was reached
   std::string profile{};
   Position position{};
+  std::vector<ConsoleFile>
+      console{};  // in the order of time; whoever knows where they lie adds them
 };
 
 struct RackSummary {
@@ -44,6 +53,8 @@ Result<RunSummary> summarize(const store::Store& store, engine::RunId run);
 
 /// The last object of `cupel run --json`.
 boost::json::object to_json(const RunSummary& summary);
+
+boost::json::array to_json(const std::vector<ConsoleFile>& files);
 
 /// "2026-11-21T07:10:35Z" (RFC 3339, UTC).
 std::string utc(engine::WallTime time);

@@ -36,6 +36,7 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["bios"] = seen.identity.bios_version;
   found["bmc"] = seen.identity.bmc_version;
   found["requests"] = seen.requests;
+  found["by"] = to_string(seen.by);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
   co_return done(
       fmt::format("{} {} {}: {} parts in {} requests", seen.identity.vendor, seen.identity.model,

@@ -58,6 +58,7 @@ HttpResponse patch_account(Change& change) {
     if (auto complaint = set(wanted, change.state.accounts, entry.key(), entry.value()))
       return *complaint;
   *user = std::move(wanted);
+  if (change.body.contains("Password")) change.state.accounts.on_password(*user);
   return {.status = 204};
 }
 

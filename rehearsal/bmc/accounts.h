@@ -1,5 +1,6 @@
 #pragma once
 // The users of one BMC: slots, passwords, roles, lockout. No HTTP here.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class BmcAccounts {
   std::string complaint(const std::string& password) const;
   /// Id of the new one; nothing where there is no room.
   std::optional<std::string> add(BmcUser user);
+  /// Called with each user who got a new password: one BMC has the same behind every protocol.
+  std::function<void(const BmcUser&)> on_password = [](const BmcUser&) {};
   bool remove(const std::string& id) { return users_.erase(id) > 0; }
 
  private:

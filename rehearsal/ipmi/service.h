@@ -32,6 +32,7 @@ class Service {
   void stop();
 
   Device& device() { return *device_; }
+  Users& users() { return users_; }
   std::uint64_t datagrams() const { return datagrams_; }
   std::size_t open_sessions() const { return sessions_.active(); }
 

@@ -17,6 +17,15 @@ Users::Users(const std::string& name, const std::string& password) {
                                 .limit = Privilege::administrator};
 }
 
+void Users::set_password(const std::string& name, const std::string& password) {
+  const auto user = std::ranges::find(users_, name, &User::name);
+  if (name.empty() || user == users_.end()) return;
+  const bool fits = password.size() <= kMostPassword;
+  user->password = fits ? password : std::string{};
+  user->twenty = password.size() > kMostOldPassword;
+  user->enabled = fits;
+}
+
 User* Users::at(std::uint8_t id) { return id >= 1 && id <= kSlots ? &users_[id - 1u] : nullptr; }
 const User* Users::at(std::uint8_t id) const {
   return id >= 1 && id <= kSlots ? &users_[id - 1u] : nullptr;

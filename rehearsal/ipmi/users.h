@@ -44,6 +44,9 @@ class Users {
   /// IPMI can carry: that user does not get in this way.
   Users(const std::string& name, const std::string& password);
 
+  /// Of whoever has that name; nobody may have it.
+  void set_password(const std::string& name, const std::string& password);
+
   /// nullptr: there is no such slot.
   User* at(std::uint8_t id);
   const User* at(std::uint8_t id) const;

@@ -49,22 +49,6 @@ TEST(KnownBmc, KeepsWhatItDidNotTellThisTime) {
   EXPECT_EQ(now, (KnownBmc{.serial = "S3", .macs = {"aa:bb:cc:00:11:22"}}));
 }
 
-TEST(AddressesIn, AreTheHostsOfTheNetworksOnce) {
-  const std::vector<std::string> networks{"10.0.1.4/30", "10.0.1.4/31", "10.0.1.9"};
-
-  EXPECT_EQ(addresses_in(networks).assume_value(),
-            (std::vector<std::string>{"10.0.1.4", "10.0.1.5", "10.0.1.6", "10.0.1.9"}));
-}
-
-TEST(AddressesIn, AreBounded) {
-  EXPECT_EQ(addresses_in(std::vector<std::string>{"10.0.0.0/20"}).assume_value().size(), 4094u);
-  EXPECT_EQ(addresses_in(std::vector<std::string>{"10.0.0.0/19"}).assume_error().code,
-            Code::kInvalid);
-  for (const char* bad :
-       {"10.0.0.0/7", "10.0.0/24", "10.0.0.256/24", "fe80::/64", "", "10.0.0.1/x"})
-    EXPECT_FALSE(addresses_in(std::vector<std::string>{bad})) << bad;
-}
-
 class Whereabouts : public OverHttps {
  protected:
   using Server = test::HttpsServer;

@@ -194,8 +194,9 @@ TEST_F(ScanTest, AnotherHttpsServerIsNoBmc) {
 TEST_F(ScanTest, TellsOfWhatSpeaksOnlyIpmi) {
   auto asked = options();
   asked.port = 1;  // nobody
-  asked.ping = [](std::string host, Deadline) -> Task<Result<bool>> {
-    return [](bool there) -> Task<Result<bool>> { co_return there; }(host == "127.0.0.2");
+  asked.ping = [](std::string host, Deadline) -> Task<Result<std::string>> {
+    if (host != "127.0.0.2") co_return Error{Code::kTimeout, "nobody"};
+    co_return "Supermicro";
   };
 
   const auto found = found_by(asked);
@@ -203,6 +204,7 @@ TEST_F(ScanTest, TellsOfWhatSpeaksOnlyIpmi) {
   ASSERT_EQ(found.value().size(), 1);
   EXPECT_EQ(found.value().front().address, "127.0.0.2");
   EXPECT_THAT(found.value().front().ways, ElementsAre("ipmi"));
+  EXPECT_EQ(found.value().front().vendor, "Supermicro");
 }
 
 TEST_F(ScanTest, LogsInOnlyWhereAskedAndLogsOutAgain) {

@@ -122,6 +122,19 @@ TEST(HostsOf, LeavesOutWhatNoHostMayHave) {
   EXPECT_EQ(hosts_of("10.0.16.0/20").value().size(), 4094);
 }
 
+TEST(HostsIn, AreTheHostsOfAllNetworksOnce) {
+  const std::vector<std::string> networks{"10.0.1.4/30", "10.0.1.4/31", "10.0.1.9/32"};
+
+  EXPECT_THAT(hosts_in(networks).value(),
+              ElementsAre("10.0.1.5", "10.0.1.6", "10.0.1.4", "10.0.1.9"));
+}
+
+TEST(HostsIn, AreBoundedInAll) {
+  const std::vector<std::string> networks{"10.0.0.0/20", "10.0.16.0/24"};
+
+  EXPECT_EQ(hosts_in(networks).assume_error().code, Code::kInvalid);
+}
+
 TEST(HostsOf, RefusesWhatIsNoNetwork) {
   for (const auto* wrong :
        {"", "10.0.3.0", "10.0.3.0/", "10.0.3.0/33", "10.0.3/24", "10.0.3.256/32", "010.0.3.0/24",
