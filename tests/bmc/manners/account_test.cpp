@@ -1,6 +1,6 @@
 // Users, passwords and sessions, on a virtual BMC of every vendor.
 #include "bmc/rotate.h"
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {

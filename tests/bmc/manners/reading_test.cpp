@@ -1,6 +1,6 @@
 // What a virtual BMC of every vendor tells: its parts, sensors, log and events.
 #include "bmc/redfish/events.h"
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "bmc/bios.h"
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {

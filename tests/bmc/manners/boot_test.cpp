@@ -1,6 +1,6 @@
 // The next boot and the discs to boot from, on a virtual BMC of every vendor; what the machine
 // really booted from is the proof.
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {

@@ -1,5 +1,5 @@
 // Power, on a virtual BMC of every vendor with that vendor's own manners.
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {

@@ -1,7 +1,8 @@
 // Every verb that IPMI has, on a virtual BMC; and both protocols to one machine.
 #include "bmc/ipmi/ipmi.h"
+
 #include "bmc/one_bmc.h"
-#include "tests/bmc/manners.h"
+#include "tests/bmc/manners/fixture.h"
 
 namespace cupel::bmc {
 namespace {
