@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <fstream>
+#include <thread>
 
 #include "orchestrator/store/store.h"
 #include "tests/e2e/site.h"
 
 namespace cupel::testing {
 namespace {
+
+using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kLong{180};
 
@@ -32,6 +35,27 @@ json::object node_of(const json::object& summary, const std::string& node) {
   for (const auto& each : nodes->get_array())
     if (each.is_object() && text_at(each.get_object(), "node") == node) return each.get_object();
   return {};
+}
+
+/// The folder of the job that run 1 started last, as its journal has it.
+std::string last_job(const Site& site) {
+  const auto store = store::Store::open(site.folder / "state");
+  if (!store) return {};
+  const auto events = store.assume_value()->events(1);
+  std::string folder;
+  for (const auto& event : events ? events.assume_value() : std::vector<engine::Event>{})
+    if (event.kind == engine::EventKind::step_started) folder = text_at(event.data, "handle");
+  return folder;
+}
+
+/// Whether a process of the job came to life: the journal knows of it a moment before.
+bool lives(const std::string& job) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+  while (processes_of_job(job).empty()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  return true;
 }
 
 std::string first_cause(const json::object& node) {
@@ -135,13 +159,15 @@ TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelled) {
   site.write("qualify.yaml", std::string{kPlaybook}.replace(
                                  std::string{kPlaybook}.find("duration: 2s"), 12, "duration: 10m"));
   Child first{site.cupel({"run", "qualify.yaml", "--json"})};
-  ASSERT_TRUE(first.wait_for("\"step\":\"cpu-memory\"", kLong));
+  ASSERT_TRUE(first.wait_for("\"step\":\"cpu-memory\",\"handle\"", kLong));
+  const auto job = last_job(site);
+  ASSERT_TRUE(lives(job)) << job;
 
   const auto cancelled = site.run({"cancel", "1"});
 
   EXPECT_EQ(cancelled.status, 0) << cancelled.err;
   EXPECT_EQ(first.wait().status, 3);
-  EXPECT_THAT(processes_with("stress-ng"), ::testing::IsEmpty());
+  EXPECT_THAT(processes_of_job(job), IsEmpty());
   EXPECT_EQ(site.slurm->state("s01-n01"), "drain");
   EXPECT_EQ(site.run({"resume", "1"}).status, 2) << "a cancelled run went on";
 }

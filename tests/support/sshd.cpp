@@ -193,17 +193,29 @@ Sshd::~Sshd() {
   fs::remove_all(folder_, ignored);
 }
 
-std::vector<pid_t> processes_with(const std::string& text) {
+namespace {
+
+/// Of all living processes, those whose `file` in /proc has `text` in it. A zombie's are empty.
+std::vector<pid_t> processes_where(const char* file, const std::string& text) {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator{"/proc"}) {
     const auto name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != name.npos) continue;
-    // A zombie has no command line any more.
-    if (whole(entry.path() / "cmdline").find(text) == std::string::npos) continue;
+    if (whole(entry.path() / file).find(text) == std::string::npos) continue;
     const auto pid = static_cast<pid_t>(std::stol(name));
     if (pid != ::getpid()) found.push_back(pid);
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> processes_with(const std::string& text) {
+  return processes_where("cmdline", text);
+}
+
+std::vector<pid_t> processes_of_job(const std::string& folder) {
+  return processes_where("environ", "CUPEL_JOB=" + folder);
 }
 
 }  // namespace cupel::testing

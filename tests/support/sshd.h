@@ -55,4 +55,7 @@ std::vector<pid_t> children_of(pid_t parent);
 /// Process ids of all living (not zombie) processes with `text` in their command line.
 std::vector<pid_t> processes_with(const std::string& text);
 
+/// Process ids of all living processes that a detached job started, whatever they call themselves.
+std::vector<pid_t> processes_of_job(const std::string& folder);
+
 }  // namespace cupel::testing
