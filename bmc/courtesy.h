@@ -93,10 +93,29 @@ struct Courtesy {
   Gate login{1};   // whoever tries credentials is alone: a wrong password is sent once, not by all
   Gate upload{1};  // of firmware
   Logins logins;
+  int long_reads = 0;    // under way: every place in at_once will be wanted again soon
   Budget seen;           // counters; what is in use now is told by snapshot()
   bool session = false;  // one is open
 
   Budget snapshot() const;
+};
+
+/// Many questions in a row, until they come to their end: what was opened to ask them two at a time
+/// is not closed at each moment in which only one is on its way. The courtesy must outlive it.
+class LongRead {
+ public:
+  explicit LongRead(Courtesy& courtesy) : courtesy_{&courtesy} { ++courtesy_->long_reads; }
+  LongRead(const LongRead&) = delete;
+  LongRead& operator=(const LongRead&) = delete;
+  ~LongRead() { nearly_done(); }
+
+  /// From now on nothing is kept for questions that may come. Idempotent.
+  void nearly_done() {
+    if (auto* courtesy = std::exchange(courtesy_, nullptr)) --courtesy->long_reads;
+  }
+
+ private:
+  Courtesy* courtesy_;
 };
 
 /// The courtesy of every BMC, by its node's name: whatever protocol, whatever address. One for the

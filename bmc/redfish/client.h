@@ -62,6 +62,7 @@ class Client final : public Fetch {
   Task<void> log_out();
 
   int requests() const { return requests_; }
+  Courtesy& courtesy() { return courtesy_; }
   const Peer& peer() const { return peer_; }
 
   static constexpr std::chrono::seconds kLogOutPatience{5};

@@ -25,6 +25,9 @@ class Fetch {
   /// What is known of this BMC's manners from now on (which resources take minutes).
   virtual void follow(const Rules&) {}
 
+  /// The last questions are about to be asked.
+  virtual void nearly_done() {}
+
   /// Whether get() may serve what it read before, after asking the BMC whether that still holds.
   virtual bool remembers() const { return false; }
 };

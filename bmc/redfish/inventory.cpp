@@ -108,6 +108,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).
+  fetch.nearly_done();
   Section firmware{survey};
   std::vector<Task<void>> last;
   last.push_back(read_pcie(survey, machine, claims, of.listed));

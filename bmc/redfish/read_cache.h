@@ -50,12 +50,14 @@ class MemoryCache final : public ReadCache {
 /// Without a cache it asks for everything. `client` and `cache` must outlive it.
 class AuditFetch final : public Fetch {
  public:
-  AuditFetch(Client& client, ReadCache* cache) : client_{client}, cache_{cache} {}
+  AuditFetch(Client& client, ReadCache* cache)
+      : client_{client}, cache_{cache}, asking_{client.courtesy()} {}
 
   Task<Result<json::value>> get(std::string uri, Deadline deadline) override;
   Task<Result<json::value>> get_now(std::string uri, Deadline deadline) override;
   void follow(const Rules& rules) override { client_.follow(rules); }
   bool remembers() const override { return cache_ != nullptr; }
+  void nearly_done() override { asking_.nearly_done(); }
 
   std::size_t bytes() const { return bytes_; }
   int unchanged() const { return unchanged_; }
@@ -63,6 +65,7 @@ class AuditFetch final : public Fetch {
  private:
   Client& client_;
   ReadCache* cache_;
+  LongRead asking_;
   std::size_t bytes_ = 0;
   int unchanged_ = 0;
 };

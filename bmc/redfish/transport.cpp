@@ -237,9 +237,12 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   }
   prepare(transfer, request, fresh, deadline);
   // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
-  // waits for it.
-  const Gate& gate = courtesies.of(peer.node, limits.requests_per_bmc).at_once;
-  transfer.keeps = [&gate] { return gate.inside() < 2 || gate.waiting() > 0; };
+  // waits for it, or will soon: it takes a TLS handshake to make.
+  const Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
+  transfer.keeps = [&courtesy] {
+    const Gate& gate = courtesy.at_once;
+    return courtesy.long_reads > 0 || gate.inside() < 2 || gate.waiting() > 0;
+  };
   const auto begun = Deadline::Clock::now();
   const OnTheWay guard{loop, transfer};
   co_await wait_until_done(transfer, deadline, request.grace);

@@ -83,15 +83,23 @@ void sweep(const bench::CannedServer& server, int bmcs) {
     if (answer) parts += answer.assume_value().parts.size();
     if (!answer) fmt::print(stderr, "no inventory: {}\n", answer.assume_error().what);
   }
+  redfish::Handshakes made;
+  for (int i = 0; i < bmcs; ++i) {
+    const auto of_one = transport.handshakes({bench::CannedServer::address(i), server.port()});
+    made.full += of_one.full;
+    made.resumed += of_one.resumed;
+  }
   const double used = own_cpu() - cpu, served = server.cpu_seconds() - theirs;
   const double bound = requests / bmcs / 2 * std::chrono::duration<double>{kLatency}.count();
   fmt::print(
       "{:4} BMCs: {:6.2f} s, bound {:6.2f} s, reached {:3.0f} %; {:.0f} requests and {} parts "
-      "each; {:.0f} requests/s; CPU a request: ours {:.0f} us ({:.0f} % of a core), the BMCs' "
+      "each, {:.1f} TLS handshakes and {:.1f} resumed; {:.0f} requests/s; CPU a request: ours "
+      "{:.0f} us ({:.0f} % of a core), the BMCs' "
       "{:.0f} us ({:.0f} %)\n",
       bmcs, wall.count(), bound, 100 * bound / wall.count(), requests / bmcs,
-      parts / static_cast<std::size_t>(bmcs), requests / wall.count(), used * 1e6 / requests,
-      100 * used / wall.count(), served * 1e6 / requests, 100 * served / wall.count());
+      parts / static_cast<std::size_t>(bmcs), double(made.full) / bmcs, double(made.resumed) / bmcs,
+      requests / wall.count(), used * 1e6 / requests, 100 * used / wall.count(),
+      served * 1e6 / requests, 100 * served / wall.count());
 }
 
 }  // namespace

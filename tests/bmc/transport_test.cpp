@@ -1,3 +1,4 @@
+#include "base/for_each_of.h"
 #include "tests/bmc/fixture.h"
 #include "tests/support/captures.h"
 
@@ -11,6 +12,15 @@ class Transport : public OverHttps {
   Result<redfish::Response> get(std::string path) {
     Request request{.path = std::move(path)};
     return run(transport.send(peer(), std::move(request), soon()));
+  }
+  /// Two at a time.
+  bool get_two() {
+    const auto one = [this](const std::string& path) {
+      return transport.send(peer(), Request{.path = path}, soon());
+    };
+    std::vector<std::string> paths{"/redfish/v1", "/redfish/v1/Systems"};
+    const auto answers = run(for_each_of<redfish::Response>(std::move(paths), 2, one));
+    return std::ranges::all_of(answers, [](const auto& each) { return each.has_value(); });
   }
   /// On a connection of its own, as every action.
   Result<redfish::Response> post(bool secret = false) {
@@ -79,6 +89,26 @@ TEST_F(Transport, ResumesASessionWhoseCertificateItChecked) {
   EXPECT_EQ(server.asked().resumed, 4);
   EXPECT_EQ(transport.handshakes(server.endpoint()).full, 1);
   EXPECT_EQ(transport.handshakes(server.endpoint()).resumed, 4);
+}
+
+TEST_F(Transport, ClosesASecondConnectionThatNobodyWaitsFor) {
+  ASSERT_TRUE(get_two());
+  ASSERT_TRUE(get_two());
+
+  EXPECT_EQ(server.asked().connections, 3);
+}
+
+TEST_F(Transport, KeepsASecondConnectionThroughALongRead) {
+  LongRead reading{transport.courtesy("a01-n01")};
+  ASSERT_TRUE(get_two());
+  ASSERT_TRUE(get_two());
+  EXPECT_EQ(server.asked().connections, 2);
+
+  reading.nearly_done();
+  ASSERT_TRUE(get_two());
+  ASSERT_TRUE(get_two());
+
+  EXPECT_EQ(server.asked().connections, 3);
 }
 
 TEST_F(Transport, ResumesTls12SessionsToo) {
