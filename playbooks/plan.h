@@ -2,6 +2,7 @@
 // Playbook x inventory: what a run will do, decided before anything is touched. Data; the engine
 // executes it, `cupel plan` prints it.
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,14 @@ struct PlannedStep {
   OnFailure on_failure = OnFailure::stop;
   bool always = false;
   std::optional<burnin::Job> job{};  // of a stage
+  /// What its node draws meanwhile: 0 as when idle, 1 fully loaded (Profile::draw).
+  double load = 0;
+  /// Done once and never again: what it starts has a handle, and is found again by it.
+  bool once = false;
+  std::vector<Condition> when{};  // those that can only be told when the step is due
+  Together together = Together::alone;
+  StopAfter stop_after{};
+  std::vector<Claim> claims{};
 };
 
 struct NodePlan {
@@ -30,10 +39,20 @@ struct NodePlan {
   std::shared_ptr<const std::vector<PlannedStep>> steps{};  // shared by the nodes of a profile
 };
 
+/// Nodes that do one step together. Every node is in at most one group of a step.
+struct Group {
+  std::string step;                    // PlannedStep::name
+  std::vector<std::size_t> members{};  // indices into Plan::nodes; at least two
+};
+
 struct Plan {
   std::string playbook;
   int nodes_at_once = 64;
+  int priority = 0;
+  std::vector<int> canary{};
+  std::map<std::string, int, std::less<>> limits{};
   std::vector<NodePlan> nodes{};
+  std::vector<Group> groups{};
 
   std::size_t step_count() const;
 };

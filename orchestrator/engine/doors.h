@@ -2,6 +2,7 @@
 // What the engine asks of the world: a journal to write, somebody who does steps, somebody who
 // watches. The real ones are in store/, steps/ and cli/; tests bring their own.
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,9 @@ namespace cupel::engine {
 class Journal {
  public:
   virtual ~Journal() = default;
-  /// Durable when it returns. Gives the event its time, sequence and hash. Errors: kStorage.
-  virtual Result<void> append(Event& event) = 0;
+  /// All of them or none, in their order, durable when it returns: one fsync for all. Gives each
+  /// its sequence and hash, and its time. Errors: kStorage.
+  virtual Result<void> append(std::span<Event> events) = 0;
 };
 
 /// How a step ended, and what it found: `found` becomes part of the event.
@@ -29,11 +31,13 @@ struct StepEnd {
 };
 
 /// Why the controller is stopping. Read by a step that finds itself cancelled.
-enum class Stop { no, interrupt, cancel };
+/// `shed`: this step alone, for want of power; it is offered again from its beginning.
+enum class Stop { no, interrupt, cancel, shed };
 
 struct StepRequest {
   RunId run = 0;
-  const inventory::Node& node;
+  const inventory::Node& node;                    // the first of them, where several do it together
+  std::vector<const inventory::Node*> members{};  // all of them; empty where it is one alone
   const playbooks::PlannedStep& step;
   int attempt = 1;
   std::optional<std::string> handle;  // of what was started before: re-attach, never repeat
@@ -41,7 +45,7 @@ struct StepRequest {
   const Stop& stop;
   /// To be called with the handle of what is about to be started, before it is. Errors: kStorage:
   /// then it must not be started.
-  std::function<Result<void>(std::string)> started;
+  std::function<Task<Result<void>>(std::string)> started;
   /// What the step waits for, for people: "POST (2:10 of 15:00)".
   std::function<void(std::string)> waiting;
 };

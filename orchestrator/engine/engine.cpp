@@ -37,7 +37,7 @@ Engine::Engine(RunId run, const playbooks::Plan& plan, RunState state, Journal& 
 
 Result<void> Engine::write(Event event) {
   if (broken_) return *broken_;
-  auto written = journal_.append(event);
+  auto written = journal_.append(std::span{&event, 1});
   if (!written) {
     broken_ = written.assume_error();
     // Steps under way are stopped: what they do could no longer be written down.
@@ -48,6 +48,8 @@ Result<void> Engine::write(Event event) {
   observer_.on_event(event, state_);
   return ok();
 }
+
+Task<Result<void>> Engine::write_soon(Event event) { co_return write(std::move(event)); }
 
 void Engine::stop(Stop why) {
   if (stop_ == Stop::no || why == Stop::cancel) stop_ = why;
@@ -130,16 +132,23 @@ Task<Result<StepEnd>> Engine::try_once(const playbooks::NodePlan& plan, std::siz
   const auto& before = state_.nodes.find(name)->second.steps[step];
   const int attempt = before.attempt + 1;
   CO_TRY(write(event_of(EventKind::step_began, name, planned.name, {{"attempt", attempt}})));
-  auto started = [this, &name, &planned](std::string handle) {
-    return write(
+  auto started = [this, &name, &planned](std::string handle) -> Task<Result<void>> {
+    return write_soon(
         event_of(EventKind::step_started, name, planned.name, {{"handle", std::move(handle)}}));
   };
   auto waiting = [this, &name, &planned](std::string what) {
     observer_.on_waiting(name, planned.name, what);
   };
-  StepRequest request{run_,    *plan.node,         planned,
-                      attempt, before.handle,      deadline,
-                      stop_,   std::move(started), std::move(waiting)};
+  StepRequest request{run_,
+                      *plan.node,
+                      {},
+                      planned,
+                      attempt,
+                      before.handle,
+                      deadline,
+                      stop_,
+                      std::move(started),
+                      std::move(waiting)};
   auto ended = co_await with_deadline(deadline, steps_.perform(std::move(request)));
   const bool overdue = !ended && ended.assume_error().code == Code::kTimeout;
   if (!overdue) co_return ended;

@@ -35,6 +35,7 @@ class Engine {
   Task<Result<StepEnd>> try_once(const playbooks::NodePlan& plan, std::size_t step,
                                  Deadline deadline);
   Result<void> write(Event event);
+  Task<Result<void>> write_soon(Event event);
   std::chrono::milliseconds pause_after(int attempt, const StepEnd& end) const;
 
   RunId run_;

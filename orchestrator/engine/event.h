@@ -17,11 +17,21 @@ using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
 enum class EventKind {
   run_started,  // data: playbook, nodes
   run_resumed,
-  step_began,       // intent, before anything is done. data: attempt
-  step_started,     // data: handle, to re-attach to what was started
-  step_retried,     // a transient failure. data: why, after_ms
-  step_ended,       // data: outcome, detail, and what the step found
-  step_skipped,     // data: why
+  step_began,     // intent, before anything is done. data: attempt
+  step_started,   // data: handle, to re-attach to what was started
+  step_retried,   // a transient failure. data: why, after_ms
+  step_ended,     // data: outcome, detail, and what the step found
+  step_skipped,   // data: why
+  step_overdue,   // takes longer than expected by far; changes nothing. data: expected_s, after_s
+  step_shed,      // ended for want of power, to begin again. data: why
+  step_approved,  // a person let it go on. data: by, command
+  node_retried,   // a person wants its failed step, and what comes after, again. data: by, command,
+                  // from
+  run_paused,     // nothing new begins. data: by, command
+  run_unpaused,   // data: by, command
+  run_halted,     // so many failures that nothing new begins on this step. data: step, why
+  run_released,   // a person has looked at a halt. data: by, command, step
+  wave_opened,    // of the canary: so many nodes may work now. data: nodes
   run_interrupted,  // the controller was asked to stop; the run can be resumed
   run_cancelled,
   run_ended,

@@ -172,7 +172,7 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
 Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   ssh::JobHandle handle{request.handle.value_or(fresh_folder(request))};
   if (!request.handle) {
-    CO_TRY(request.started(handle.folder));
+    CO_TRY(co_await request.started(handle.folder));
   }
   const auto follower = std::make_shared<Follower>(doors, request, handle);
   auto spool = co_await follower->follow();

@@ -147,6 +147,27 @@ void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& 
   }
 }
 
+void insert_event(soci::session& sql, RunId run, Event& event, std::string_view before) {
+  const std::string data = json::serialize(event.data);
+  const std::string kind{to_string(event.kind)};
+  event.hash = chained(before, run, event, data);
+  const auto time = count_of(event.time);
+  sql << "INSERT INTO event (run, sequence, time, kind, node, step, data, hash) "
+         "VALUES (:run, :seq, :time, :kind, :node, :step, :data, :hash)",
+      soci::use(run), soci::use(event.sequence), soci::use(time), soci::use(kind),
+      soci::use(event.node), soci::use(event.step), soci::use(data), soci::use(event.hash);
+}
+
+/// The run as it is after an event, and its nodes free once it is over.
+void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
+  const std::string word{to_string(phase)};
+  const bool over = phase == RunPhase::ended || phase == RunPhase::cancelled;
+  const auto ended = over ? count_of(time) : 0;
+  sql << "UPDATE run SET phase = :phase, ended = :ended WHERE id = :run", soci::use(word),
+      soci::use(ended), soci::use(run);
+  if (over) sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
+}
+
 std::filesystem::path evidence_file(const std::filesystem::path& folder, std::string_view hash) {
   return folder / "evidence" / std::string{hash.substr(0, 2)} / std::string{hash};
 }
@@ -239,7 +260,7 @@ Result<Run> Store::run(RunId id) const {
   });
 }
 
-Result<void> Store::append(RunId run, Event& event) {
+Result<void> Store::append(RunId run, std::span<Event> events) {
   auto& sql = database_->sql;
   return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
     soci::transaction transaction{sql};
@@ -247,23 +268,14 @@ Result<void> Store::append(RunId run, Event& event) {
     std::string before;
     sql << "SELECT sequence, hash FROM event WHERE run = :run ORDER BY sequence DESC LIMIT 1",
         soci::use(run), soci::into(last), soci::into(before);
-    event.sequence = (sql.got_data() ? last : 0) + 1;
-    event.time = now();
-    const std::string data = json::serialize(event.data);
-    const std::string kind{to_string(event.kind)};
-    event.hash = chained(before, run, event, data);
-    const auto time = count_of(event.time);
-    sql << "INSERT INTO event (run, sequence, time, kind, node, step, data, hash) "
-           "VALUES (:run, :seq, :time, :kind, :node, :step, :data, :hash)",
-        soci::use(run), soci::use(event.sequence), soci::use(time), soci::use(kind),
-        soci::use(event.node), soci::use(event.step), soci::use(data), soci::use(event.hash);
-    if (const auto phase = phase_after(event.kind)) {
-      const std::string word{to_string(*phase)};
-      const bool over = *phase == RunPhase::ended || *phase == RunPhase::cancelled;
-      const auto ended = over ? time : 0;
-      sql << "UPDATE run SET phase = :phase, ended = :ended WHERE id = :run", soci::use(word),
-          soci::use(ended), soci::use(run);
-      if (over) sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
+    if (!sql.got_data()) last = 0;
+    const auto time = now();
+    for (auto& event : events) {
+      event.sequence = ++last;
+      event.time = time;
+      insert_event(sql, run, event, before);
+      before = event.hash;
+      if (const auto phase = phase_after(event.kind)) move_run(sql, run, *phase, time);
     }
     transaction.commit();
     return ok();

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "bmc/memory.h"
 #include "inventory/trust.h"
+#include "orchestrator/engine/command.h"
 #include "orchestrator/engine/doors.h"
 
 namespace cupel::store {
@@ -53,9 +55,10 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// Errors: kNotFound; kStorage.
   Result<Run> run(RunId id) const;
 
-  /// Appends to the hash chain of the run. Also moves the run's phase and releases its nodes where
-  /// the event says so. Errors: kStorage.
-  Result<void> append(RunId run, Event& event);
+  /// Appends to the hash chain of the run, all or none, with one fsync. Also moves the run's phase
+  /// and releases its nodes where an event says so. Errors: kStorage.
+  Result<void> append(RunId run, std::span<Event> events);
+  Result<void> append(RunId run, Event& event) { return append(run, std::span{&event, 1}); }
 
   /// In order; of one node where `node` is not empty. Errors: kStorage.
   Result<std::vector<Event>> events(RunId run, std::string_view node = {}) const;
@@ -66,6 +69,24 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// Asks the controller of the run to cancel it. Errors: kStorage.
   Result<void> request_cancel(RunId run);
   Result<bool> cancel_requested(RunId run) const;
+
+  /// What people ask of a run while its controller works, in the order in which they asked; the
+  /// controller takes them, and the event that it writes names the command. In commands.cpp.
+  /// Errors: kNotFound: there is no such run; kStorage.
+  Result<std::int64_t> ask(const engine::Command& command);
+  Result<std::vector<engine::Command>> commands(RunId run, std::int64_t after) const;
+
+  /// The run's state up to an event, so that a resume replays only what came behind it. Kept are
+  /// the newest two. In snapshots.cpp. Errors: kStorage.
+  Result<void> keep_snapshot(RunId run, std::int64_t sequence, std::string_view state);
+  struct Snapshot {
+    std::int64_t sequence = 0;
+    std::string state{};
+  };
+  /// The newest whose own hash and whose event's hash are right.
+  Result<std::optional<Snapshot>> snapshot(RunId run) const;
+  /// Events behind `sequence`, in order. Errors: kStorage.
+  Result<std::vector<Event>> events_after(RunId run, std::int64_t sequence) const;
 
   /// Where the chain of the run's events is broken; nothing if it is whole. Errors: kStorage.
   Result<std::optional<std::int64_t>> broken_at(RunId run) const;
@@ -110,7 +131,7 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
 class RunJournal : public engine::Journal {
  public:
   RunJournal(Store& store, RunId run) : store_{store}, run_{run} {}
-  Result<void> append(Event& event) override { return store_.append(run_, event); }
+  Result<void> append(std::span<Event> events) override { return store_.append(run_, events); }
 
  private:
   Store& store_;

@@ -18,10 +18,12 @@ struct MemoryJournal : Journal {
   std::vector<Event> events{};
   std::size_t room = 1'000'000;
 
-  Result<void> append(Event& event) override {
-    if (events.size() >= room) return Error{Code::kStorage, "disk full"};
-    event.sequence = static_cast<std::int64_t>(events.size()) + 1;
-    events.push_back(event);
+  Result<void> append(std::span<Event> more) override {
+    if (events.size() + more.size() > room) return Error{Code::kStorage, "disk full"};
+    for (auto& event : more) {
+      event.sequence = static_cast<std::int64_t>(events.size()) + 1;
+      events.push_back(event);
+    }
     return ok();
   }
 };
@@ -44,7 +46,7 @@ struct ScriptedSteps : Steps {
     if (request.handle) {
       reattached.push_back(*request.handle);
     } else if (request.step.kind == StepKind::stage) {
-      CO_TRY(request.started("job of " + key));
+      CO_TRY(co_await request.started("job of " + key));
       started.push_back(key);
     }
     const auto answers = script.find(key);
