@@ -39,7 +39,8 @@ struct Budget {
   std::chrono::sys_seconds at{};         // when this was so
   // Now; nothing of it is kept over processes.
   int places = 2, in_flight = 0, waiting = 0;
-  bool slow_in_use = false, upload_in_use = false, session = false;
+  bool slow_in_use = false, upload_in_use = false, redfish_session = false;
+  int ipmi_sessions = 0;
   // Whose credentials the BMC refused, so that nobody tries them again; empty: nobody's.
   std::string refused_user{};
   friend bool operator==(const Budget&, const Budget&) = default;

@@ -78,7 +78,8 @@ Budget Courtesy::snapshot() const {
   now.waiting = at_once.waiting() + slow.waiting();
   now.slow_in_use = slow.inside() > 0;
   now.upload_in_use = upload.inside() > 0;
-  now.session = session;
+  now.redfish_session = redfish_session;
+  now.ipmi_sessions = ipmi_sessions;
   now.refused_user = logins.refused_user();
   return now;
 }

@@ -93,9 +93,10 @@ struct Courtesy {
   Gate login{1};   // whoever tries credentials is alone: a wrong password is sent once, not by all
   Gate upload{1};  // of firmware
   Logins logins;
-  int long_reads = 0;    // under way: every place in at_once will be wanted again soon
-  Budget seen;           // counters; what is in use now is told by snapshot()
-  bool session = false;  // one is open
+  int long_reads = 0;            // under way: every place in at_once will be wanted again soon
+  Budget seen;                   // counters; what is in use now is told by snapshot()
+  bool redfish_session = false;  // one is open
+  int ipmi_sessions = 0;         // that are open; a console has its own
 
   Budget snapshot() const;
 };

@@ -67,6 +67,12 @@ KnownBmc learned(KnownBmc known, const Identity& seen) {
   return known;
 }
 
+std::optional<inventory::Endpoint> moved_from(const std::optional<KnownBmc>& known,
+                                              const inventory::Endpoint& inventory) {
+  if (!known || !known->moved_to || *known->moved_to == inventory) return std::nullopt;
+  return known->moved_to;
+}
+
 std::string described(const KnownBmc& known) {
   std::string text;
   const auto say = [&text](std::string_view what, const std::string& value) {

@@ -39,6 +39,10 @@ std::optional<std::string> stranger(const KnownBmc& known, const WrittenDown& pe
 /// What there is to remember after meeting it; keeps what it did not tell this time.
 KnownBmc learned(KnownBmc known, const Identity& seen);
 
+/// Where it is, if that is not where the inventory says.
+std::optional<inventory::Endpoint> moved_from(const std::optional<KnownBmc>& known,
+                                              const inventory::Endpoint& inventory);
+
 /// "serial S1, BMC MAC aa:bb:cc:00:11:22".
 std::string described(const KnownBmc& known);
 

@@ -29,6 +29,9 @@ Twice twice(ResetType type) {
   return settles ? Twice::harmless : Twice::forbidden;
 }
 
+/// How long IPMI is waited for before a restart is asked of it.
+constexpr std::chrono::seconds kIpmiThere{10};
+
 /// Takes over what is missing. True where something was.
 bool fill(std::string& into, const std::string& from) {
   if (!into.empty() || from.empty()) return false;
@@ -60,16 +63,21 @@ void add_missing_kinds(Observed& into, const Observed& from) {
 
 class OneBmc final : public Bmc {
  public:
-  OneBmc(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi)
-      : redfish_{std::move(redfish)}, ipmi_{std::move(ipmi)} {}
+  OneBmc(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi, std::unique_ptr<Bmc> last_resort)
+      : redfish_{std::move(redfish)},
+        ipmi_{std::move(ipmi)},
+        last_resort_{std::move(last_resort)} {}
 
   Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
     return ask<Told<PowerState>>("power state", Twice::harmless,
                                  [deadline](Bmc& bmc) { return bmc.power_state(deadline); });
   }
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
-    return ask<Protocol>("reset " + std::string{to_string(type)}, twice(type),
-                         [=](Bmc& bmc) { return bmc.reset(type, deadline); });
+    const auto verb = [=](Bmc& bmc) { return bmc.reset(type, deadline); };
+    const auto name = "reset " + std::string{to_string(type)};
+    if (twice(type) == Twice::harmless || !last_resort_)
+      return ask<Protocol>(name, twice(type), verb);
+    return restart(name, type, deadline);
   }
   /// What either allows, where Redfish alone could not turn the machine on and off.
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline deadline) override {
@@ -205,6 +213,7 @@ class OneBmc final : public Bmc {
   Task<void> log_out() override {
     co_await redfish_->log_out();
     co_await ipmi_->log_out();
+    if (last_resort_) co_await last_resort_->log_out();
   }
 
  private:
@@ -220,6 +229,21 @@ class OneBmc final : public Bmc {
     auto told = co_await verb(*ipmi_);
     if (told) co_return told;
     co_return both(std::move(missing), std::move(told).assume_error());
+  }
+
+  /// By IPMI where Redfish leaves it to that. IPMI is looked at first: once a restart was asked of
+  /// it nobody may ask another.
+  Task<Result<Protocol>> restart(std::string name, ResetType type, Deadline deadline) {
+    auto told = co_await redfish_->reset(type, deadline);
+    if (told || !lacks(told.assume_error().code, Twice::forbidden)) co_return told;
+    auto missing = std::move(told).assume_error();
+    const auto there = co_await ipmi_->power_state(deadline.sooner(kIpmiThere));
+    const bool silent = !there && lacks(there.assume_error().code, Twice::harmless);
+    auto done = silent ? co_await last_resort_->reset(type, deadline)
+                       : co_await ipmi_->reset(type, deadline);
+    if (done) co_return done;
+    if (silent) co_return both(std::move(done).assume_error(), there.assume_error()).within(name);
+    co_return both(std::move(missing), std::move(done).assume_error()).within(name);
   }
 
   /// What Redfish left open about the machine as a whole, from IPMI.
@@ -241,15 +265,17 @@ class OneBmc final : public Bmc {
 
   std::unique_ptr<Bmc> redfish_;
   std::unique_ptr<Bmc> ipmi_;
+  std::unique_ptr<Bmc> last_resort_;
   std::set<std::string, std::less<>> missing_{};  // verbs that this Redfish does not have
 };
 
 }  // namespace
 
-std::unique_ptr<Bmc> first_of(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi) {
+std::unique_ptr<Bmc> first_of(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi,
+                              std::unique_ptr<Bmc> last_resort) {
   if (!ipmi) return redfish;
   if (!redfish) return ipmi;
-  return std::make_unique<OneBmc>(std::move(redfish), std::move(ipmi));
+  return std::make_unique<OneBmc>(std::move(redfish), std::move(ipmi), std::move(last_resort));
 }
 
 }  // namespace cupel::bmc

@@ -16,6 +16,12 @@ namespace cupel::bmc {
 /// may have accepted it. Where both fail the error tells both, with IPMI's code, or with Redfish's
 /// where IPMI has no such verb. A verb that Redfish does not support is not asked of it again.
 /// The console comes from IPMI (Serial-over-LAN) first.
-std::unique_ptr<Bmc> first_of(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi);
+///
+/// `last_resort`: the same BMC by Redfish, which does not leave to IPMI what is better done there
+/// (a restart that would cut a DPU's power). It is asked for a reset that must not happen twice
+/// where `redfish` does not support it and IPMI turned out not to answer before anything was asked
+/// of it; nullptr: nobody is.
+std::unique_ptr<Bmc> first_of(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi,
+                              std::unique_ptr<Bmc> last_resort = nullptr);
 
 }  // namespace cupel::bmc

@@ -1,5 +1,7 @@
 #include "bmc/rotate.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/text.h"
 
@@ -35,6 +37,11 @@ std::optional<std::chrono::milliseconds> pause_after(const Result<void>& answer,
   const auto pause = answer.assume_error().retry_after;
   if (pause.count() <= 0 || deadline.left() <= pause) return std::nullopt;
   return pause;
+}
+
+/// Whether the BMC refused, and it may be one of its moods: it asks for a pause.
+bool is_in_doubt(const Error& error) {
+  return error.code == Code::kBusy && error.retry_after.count() > 0;
 }
 
 Task<Result<void>> prove_patiently(const std::function<std::unique_ptr<Bmc>()>& open,
@@ -96,6 +103,58 @@ std::string rotation_digest(std::string_view node, std::string_view user,
   return secret_mark(password, std::string{node} + "\n" + std::string{user});
 }
 
+namespace {
+
+/// What came of trying the old password in between.
+struct Settled {
+  enum class How { no, changed, failed } how = How::no;
+  Error error{};  // of failed
+};
+
+/// After one refusal that nobody believes yet: where the old password is right, that settles it
+/// with one refused login instead of five. `no` where that was refused too: both are to be asked
+/// patiently.
+Task<Result<Settled>> change_at_once(const RotationDoors& doors, std::chrono::milliseconds pause,
+                                     Deadline deadline) {
+  if (deadline.left() <= pause) co_return Settled{};
+  CO_TRY(co_await pause_for(pause));
+  auto changed = co_await change(doors, deadline);
+  if (changed) co_return Settled{.how = Settled::How::changed};
+  auto error = std::move(changed).assume_error();
+  const bool refused = error.code == Code::kRefused || is_in_doubt(error);
+  if (!refused) co_return Settled{.how = Settled::How::failed, .error = std::move(error)};
+  const auto again = std::max(pause, error.retry_after);
+  if (deadline.left() > again) {
+    CO_TRY(co_await pause_for(again));
+  }
+  co_return Settled{};
+}
+
+/// The last act: the new password is seen to work.
+Task<Result<Rotated>> prove_change(const RotationDoors& doors, Deadline deadline) {
+  doors.forget_refusals();
+  const auto proven = co_await prove_patiently(doors.with_new, deadline);
+  if (!proven && proven.assume_error().code == Code::kRefused)
+    co_return Error{Code::kFailed, "the BMC accepted the new password, and refuses it: " +
+                                       proven.assume_error().what};
+  if (!proven) co_return proven.assume_error();
+  CO_TRY(doors.write_note(std::nullopt));
+  co_return Rotated::changed;
+}
+
+/// What is told, and what becomes of the note, where the change did not come about.
+Result<Rotated> not_changed(const RotationDoors& doors, Error error,
+                            const std::optional<RotationNote>& before, const RotationNote& note) {
+  // An older note may be of a password that the BMC still has: it stays for people to see.
+  if (certainly_unchanged(error.code) && !before) {
+    TRY(doors.write_note(std::nullopt));
+  }
+  if (error.code == Code::kRefused) return neither(std::move(error), before, note);
+  return error;
+}
+
+}  // namespace
+
 Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
   RotationNote note{rotation_digest(doors.node, doors.user, doors.new_password), 0};
   CO_TRY(const auto before, doors.note());
@@ -104,35 +163,31 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     if (note.refused >= kMostRefused) co_return stopped_trying(note);
     doors.forget_refusals();
   }
-  auto proven = co_await prove_patiently(doors.with_new, deadline);
+  auto proven = co_await prove(doors.with_new, deadline);
+  const bool in_doubt = !proven && is_in_doubt(proven.assume_error());
+  if (in_doubt) {
+    ++note.refused;
+    CO_TRY(doors.write_note(note));
+    const auto pause = proven.assume_error().retry_after;
+    CO_TRY(Settled settled, co_await change_at_once(doors, pause, deadline));
+    if (settled.how == Settled::How::changed) co_return co_await prove_change(doors, deadline);
+    if (settled.how == Settled::How::failed)
+      co_return not_changed(doors, std::move(settled.error), before, note);
+    proven = co_await prove_patiently(doors.with_new, deadline);
+  }
   if (proven) {
-    if (before) {
+    if (before || in_doubt) {
       CO_TRY(doors.write_note(std::nullopt));
     }
     co_return before ? Rotated::finished_earlier : Rotated::already;
   }
   if (proven.assume_error().code != Code::kRefused) co_return std::move(proven).assume_error();
 
-  ++note.refused;
+  if (!in_doubt) ++note.refused;
   CO_TRY(doors.write_note(note));
   auto changed = co_await change_patiently(doors, deadline);
-  if (!changed) {
-    const auto code = changed.assume_error().code;
-    // An older note may be of a password that the BMC still has: it stays for people to see.
-    if (certainly_unchanged(code) && !before) {
-      CO_TRY(doors.write_note(std::nullopt));
-    }
-    if (code == Code::kRefused) co_return neither(std::move(changed).assume_error(), before, note);
-    co_return std::move(changed).assume_error();
-  }
-  doors.forget_refusals();
-  proven = co_await prove_patiently(doors.with_new, deadline);
-  if (!proven && proven.assume_error().code == Code::kRefused)
-    co_return Error{Code::kFailed, "the BMC accepted the new password, and refuses it: " +
-                                       proven.assume_error().what};
-  if (!proven) co_return std::move(proven).assume_error();
-  CO_TRY(doors.write_note(std::nullopt));
-  co_return Rotated::changed;
+  if (!changed) co_return not_changed(doors, std::move(changed).assume_error(), before, note);
+  co_return co_await prove_change(doors, deadline);
 }
 
 }  // namespace cupel::bmc

@@ -42,12 +42,13 @@ enum class Rotated { already, finished_earlier, changed };
 
 /// Ends with the new password proven by a login, whatever was done of it before. Tries the new one,
 /// then the old one, each once; and the new one once more only after the BMC has accepted the
-/// change. Where a BMC's refusals are not believed at once, or want a pause (iLO), it waits in here
-/// and asks again, a few times. With a note that counts kMostRefused refused logins nothing is sent
-/// any more: an account is locked by less. Errors: kRefused (neither is right, or nothing is tried
-/// any more); kNotFound (no such user); kInvalid (the BMC's password policy); kStorage (nothing was
-/// changed); kFailed (accepted, and then refused); whatever else the BMC's verbs end with: then it
-/// may be called again.
+/// change. Where a BMC's refusals are not believed at once, or want a pause (iLO), it waits in
+/// here, tries the old one after a single refusal, and asks again, a few times, only where that one
+/// is refused too. With a note that counts kMostRefused refused logins nothing is sent any more: an
+/// account is locked by less. Errors: kRefused (neither is right, or nothing is tried any more);
+/// kNotFound (no such user); kInvalid (the BMC's password policy); kStorage (nothing was changed);
+/// kFailed (accepted, and then refused); whatever else the BMC's verbs end with: then it may be
+/// called again.
 Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline);
 
 inline constexpr int kMostRefused = 3;

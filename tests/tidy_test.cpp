@@ -162,6 +162,51 @@ TEST(Tidy, VendorsAreDataInOnePlace) {
   }
 }
 
+TEST(Tidy, NobodyWritesABootOrderOrAHostInterface) {
+  const std::regex written{R"re("(BootOrder|HostInterfaces?)")re"};
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("bmc/")) continue;
+    EXPECT_FALSE(std::regex_search(source.text, written)) << source.path;
+  }
+}
+
+/// "Quirk.ItIsSo" of every TEST, TEST_F and TEST_P.
+Names all_tests() {
+  const std::regex form{R"(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))"};
+  Names names;
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("tests/")) continue;
+    const auto begin = std::sregex_iterator{source.text.begin(), source.text.end(), form};
+    for (auto it = begin; it != std::sregex_iterator{}; ++it)
+      names.insert((*it)[1].str() + "." + (*it)[2].str());
+  }
+  return names;
+}
+
+TEST(Tidy, EveryTestThatTheQuirksNameExists) {
+  std::ostringstream text;
+  text << std::ifstream{fs::path{SOURCE_DIR} / "docs/quirks.md"}.rdbuf();
+  const auto quirks = text.str();
+  const auto tests = all_tests();
+  const std::regex name{R"(`(\w+\.[A-Z]\w+)`)"};
+  int named = 0;
+  for (auto it = std::sregex_iterator{quirks.begin(), quirks.end(), name};
+       it != std::sregex_iterator{}; ++it, ++named)
+    EXPECT_TRUE(tests.contains((*it)[1])) << (*it)[1] << " is in no test";
+
+  EXPECT_GT(named, 100);
+}
+
+TEST(Tidy, EveryRowOfTheQuirksNamesATest) {
+  std::ifstream quirks{fs::path{SOURCE_DIR} / "docs/quirks.md"};
+  const std::regex test{R"(`\w+\.[A-Z]\w+` *\|$|`\w+\.[A-Z]\w+`, )"};
+  for (std::string line; std::getline(quirks, line);) {
+    const bool row = line.starts_with("| ") && !line.starts_with("| who |");
+    if (!row) continue;
+    EXPECT_TRUE(std::regex_search(line, test)) << line;
+  }
+}
+
 TEST(Tidy, FilesAreSmall) {
   std::vector<std::string> large;
   for (const auto& source : sources()) {

@@ -175,6 +175,29 @@ Task<Result<std::vector<NetworkService>>> read_services(Client& client, Deadline
   co_return services;
 }
 
+Task<Result<void>> write_service(Client& client, std::string name, bool enabled,
+                                 Deadline deadline) {
+  const auto which = lower_case(name);
+  if (which == "ipmi" && enabled) co_return ok();
+  if (which == "ipmi")
+    co_return Error{
+        Code::kUnsupported,
+        client.node() + ": IPMI is not switched off by IPMI: nobody could undo it here"};
+  if (which != "sol")
+    co_return Error{Code::kNotFound, client.node() + ": IPMI has no service " + printable(name) +
+                                         " to switch; it has: IPMI, SOL"};
+  CO_TRY(const bool before, co_await sol_enabled(client, deadline));
+  if (before == enabled) co_return ok();
+  Bytes value{kThisChannel, kSolEnable, static_cast<std::uint8_t>(enabled ? 1 : 0)};
+  CO_TRY(co_await client.ask(kSetSolParameters, std::move(value), deadline));
+  CO_TRY(const bool after, co_await sol_enabled(client, deadline));
+  if (after != enabled)
+    co_return Error{Code::kFailed, client.node() +
+                                       ": Set SOL Configuration Parameters: accepted, but SOL is " +
+                                       (after ? "still enabled" : "still disabled")};
+  co_return ok();
+}
+
 Task<Result<std::string>> read_mac(Client& client, Deadline deadline) {
   CO_TRY(const Bytes told, co_await lan_parameter(client, kMacAddress, deadline));
   const bool set = std::ranges::any_of(told, [](auto each) { return each != 0; });

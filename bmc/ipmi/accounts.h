@@ -20,6 +20,11 @@ Task<Result<std::vector<NetworkService>>> read_services(Client& client, Deadline
 /// Whether Serial-over-LAN is enabled.
 Task<Result<bool>> sol_enabled(Client& client, Deadline deadline);
 
+/// Switches "SOL" and reads it back; what is so already is not written. "IPMI" is on while it is
+/// asked, and is not switched off by itself. Errors: as Client::ask; kFailed (accepted, and not so
+/// afterwards); kUnsupported; kNotFound (no such service here). Source: IPMI 2.0, 26.2, table 26-5.
+Task<Result<void>> write_service(Client& client, std::string name, bool enabled, Deadline deadline);
+
 /// Of the BMC's LAN port: "aa:bb:cc:00:11:22". Errors: as Client::ask; kMalformed.
 Task<Result<std::string>> read_mac(Client& client, Deadline deadline);
 

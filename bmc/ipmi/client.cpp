@@ -26,7 +26,12 @@ Client::Client(Transport& transport, std::string node, inventory::IpmiAccess acc
       password_{std::move(password)},
       courtesy_{transport.courtesy(node_)} {}
 
-Client::~Client() = default;
+Client::~Client() { forget_session(); }
+
+void Client::forget_session() {
+  if (session_) --courtesy_.ipmi_sessions;
+  session_.reset();
+}
 
 /// One conversation with the BMC: it takes one of the places that all protocols share, and how it
 /// fared is noted.
@@ -77,19 +82,18 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).assume_error()};
   used_ = Deadline::Clock::now();
   if (reply) {
-    courtesy_.session = true;
     bytes_ += reply.assume_value().data.size();
     co_return reply;
   }
   // A BMC that restarted knows nothing of this session, and says nothing.
   const auto code = reply.assume_error().code;
-  if (code == Code::kTimeout || code == Code::kUnreachable) session_.reset();
+  if (code == Code::kTimeout || code == Code::kUnreachable) forget_session();
   co_return std::move(reply).assume_error().within(node_ + ": " + command.name);
 }
 
 Task<Result<void>> Client::ensure_session(Deadline deadline) {
   if (is_open()) co_return ok();
-  session_.reset();
+  forget_session();
   if (!address_) {
     auto found = co_await transport_.resolve(access_.endpoint, deadline);
     if (!found) co_return std::move(found).assume_error().within(node_);
@@ -155,6 +159,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     auto session = handshake.outcome();
     if (session) {
       session_.emplace(std::move(session).assume_value());
+      ++courtesy_.ipmi_sessions;
       ++sessions_;
       granted_ = privilege;
       level_ = Privilege::user;  // 22.18: every session begins as this
@@ -201,8 +206,7 @@ Task<void> Client::log_out() {
   Bytes id;
   put32(id, session_->theirs());
   co_await tell(kCloseSession, std::move(id));
-  session_.reset();
-  courtesy_.session = false;  // whoever still has another says so with its next answer
+  forget_session();
 }
 
 }  // namespace cupel::bmc::ipmi

@@ -57,6 +57,7 @@ class Client {
   static constexpr std::chrono::seconds kIdle{50};
 
  private:
+  void forget_session();
   bool is_open() const { return session_ && Deadline::Clock::now() - used_ < kIdle; }
   Task<Result<void>> perform(Conversation& conversation, Deadline deadline, Ticks grace = Ticks{0});
   Task<Result<Reply>> send(const Command& command, Bytes data, std::uint8_t unit,

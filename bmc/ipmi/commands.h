@@ -48,6 +48,8 @@ inline constexpr Command kGetSelUtcOffset{0x0a, 0x5c, "Get SEL Time UTC Offset"}
 // Transport (0Ch).
 inline constexpr Command kGetLanParameters{0x0c, 0x02, "Get LAN Configuration Parameters",
                                            Privilege::operate};
+inline constexpr Command kSetSolParameters{0x0c, 0x21, "Set SOL Configuration Parameters",
+                                           Privilege::admin};
 inline constexpr Command kGetSolParameters{0x0c, 0x22, "Get SOL Configuration Parameters"};
 
 /// The channel that a request came in on, in every command that names one (IPMI 2.0, 6.3).

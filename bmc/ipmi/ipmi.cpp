@@ -122,6 +122,12 @@ class IpmiBmc final : public Bmc {
     co_return told(co_await read_services(client_, deadline));
   }
 
+  Task<Result<Protocol>> enable_service(std::string name, bool enabled,
+                                        Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
+    co_return by_ipmi(co_await write_service(client_, std::move(name), enabled, deadline));
+  }
+
   Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
     CO_TRY(co_await is_ours(deadline));
     CO_TRY(co_await client_.ask(kColdReset, {}, deadline));
@@ -163,6 +169,14 @@ class IpmiBmc final : public Bmc {
   // A session of its own: ours may end while somebody watches.
   Task<Result<std::unique_ptr<Console>>> console(Deadline deadline) override {
     auto own = std::make_unique<Client>(transport_, node_, access_, user_, password_);
+    // Whoever sits at it may type a password: not to a stranger.
+    if (people_) {
+      auto known = co_await recognise(*own, *people_, deadline);
+      if (!known) {
+        co_await own->log_out();
+        co_return std::move(known).assume_error();
+      }
+    }
     co_return co_await open_console(std::move(own), deadline);
   }
 

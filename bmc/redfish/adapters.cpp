@@ -1,6 +1,7 @@
 // Network adapters: BlueFields are DPUs, what carries InfiniBand or RDMA is an HCA, the rest NICs.
-// They share one count, so that a lost one renames nobody.
+// Each kind has a count of its own.
 #include <array>
+#include <map>
 
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
@@ -133,8 +134,11 @@ void add_controller(Part& part, const json::value& adapter) {
     part.pcie = pcie_link(*told_interface);
 }
 
-Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& adapter,
-                       std::size_t number, PcieClaims& claims) {
+/// One place of an adapter: the part, still without a name; nothing where none could be read.
+using Place = std::optional<Part>;
+
+Task<void> read_adapter(Survey& survey, const Machine& machine, const Document& adapter,
+                        Place& place, PcieClaims& claims) {
   if (adapter.body.is_null() || is_absent(adapter.body)) co_return;
   Part part = part_of(PartKind::nic, "", adapter);
   add_controller(part, adapter.body);
@@ -144,10 +148,36 @@ Task<void> add_adapter(Survey& survey, const Machine& machine, const Document& a
   co_await look_at_bus(survey, machine, part, signs, devices);
   part.macs = std::move(signs.macs);
   part.kind = kind_of(part, told(adapter.body, "Name"), signs);
-  part.name = std::string{to_string(part.kind)} + std::to_string(number);
   for (const auto& device : devices) claims.claim(device, part.source);
   for (const auto& function : signs.functions) claims.claim(function, part.source);
-  survey.add(std::move(part));
+  place = std::move(part);
+}
+
+/// Of an empty place, or one that could not be read: that of the one before it, else of the one
+/// after it. Cards of a kind stand together in the order of their names.
+PartKind likely_kind(const std::vector<Place>& places, std::size_t at) {
+  for (std::size_t i = at; i-- > 0;)
+    if (places[i]) return places[i]->kind;
+  for (std::size_t i = at + 1; i < places.size(); ++i)
+    if (places[i]) return places[i]->kind;
+  return PartKind::nic;
+}
+
+/// Gives every place a number of its kind.
+void add_numbered(Survey& survey, const std::vector<Document>& adapters,
+                  std::vector<Place> places) {
+  std::map<PartKind, std::size_t> next;
+  std::vector<std::size_t> numbers(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i)
+    numbers[i] = next[places[i] ? places[i]->kind : likely_kind(places, i)]++;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (adapters[i].body.is_null())
+      survey.unknown("numbers of the adapters after " + std::string{last_name(adapters[i].uri)},
+                     adapters[i].uri, "it could not be read");
+    if (!places[i]) continue;
+    places[i]->name = std::string{to_string(places[i]->kind)} + std::to_string(numbers[i]);
+    survey.add(*std::move(places[i]));
+  }
 }
 
 Task<void> adapters_of(Survey& survey, const Document& chassis, std::vector<Document>& adapters) {
@@ -214,10 +244,12 @@ Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& cla
   });
   if (lower_case(last_name(machine.system.uri)) == "bluefield") add_own_card(survey, machine);
   if (adapters.empty()) co_return co_await add_interfaces(survey, machine);
-  const auto add = [&](Survey& piece, std::size_t number) {
-    return add_adapter(piece, machine, adapters[number], number, claims);
+  std::vector<Place> places(adapters.size());
+  const auto look = [&](Survey& piece, std::size_t at) {
+    return read_adapter(piece, machine, adapters[at], places[at], claims);
   };
-  co_await read_beside(survey, adapters.size(), add);
+  co_await read_beside(survey, adapters.size(), look);
+  add_numbered(survey, adapters, std::move(places));
 }
 
 }  // namespace cupel::bmc::redfish

@@ -1,5 +1,5 @@
 // Drives, from Storage, or from SimpleStorage where Storage is an empty shell (DGX H100). NVMe and
-// others share one count.
+// others have a count each.
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
@@ -19,11 +19,20 @@ bool is_nvme(const Document& drive) {
   return text.find("nvme") != std::string::npos;
 }
 
-void add_drive(Survey& survey, const Document& drive, std::size_t number, PcieClaims& claims) {
+/// An empty bay says what would be in it; one that could not be read is of the kind of the one
+/// before it, else of the one after it.
+bool is_nvme_bay(const std::vector<Document>& bays, std::size_t at) {
+  if (!bays[at].body.is_null()) return is_nvme(bays[at]);
+  for (std::size_t i = at; i-- > 0;)
+    if (!bays[i].body.is_null()) return is_nvme(bays[i]);
+  for (std::size_t i = at + 1; i < bays.size(); ++i)
+    if (!bays[i].body.is_null()) return is_nvme(bays[i]);
+  return is_nvme(bays[at]);
+}
+
+void add_drive(Survey& survey, const Document& drive, bool nvme, std::size_t number,
+               PcieClaims& claims) {
   if (drive.body.is_null() || is_absent(drive.body)) return;
-  // The BMC's own virtual media (AMI: "Virtual Cdrom Device").
-  if (told(drive.body, "Model").starts_with("Virtual ")) return;
-  const bool nvme = is_nvme(drive);
   if (!nvme && told(drive.body, "Protocol").empty())
     survey.unknown("kind of drive" + std::to_string(number), drive.uri, "no Protocol");
   Part part = part_of(nvme ? PartKind::nvme : PartKind::drive,
@@ -88,11 +97,21 @@ Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claim
                   std::make_move_iterator(found.end()));
   }
   if (drives.empty()) drives = co_await simple_drives(survey, machine);
+  // The BMC's own virtual media (AMI: "Virtual Cdrom Device") are nobody's bays.
+  std::erase_if(drives, [](const Document& drive) {
+    return told(drive.body, "Model").starts_with("Virtual ");
+  });
   std::ranges::stable_sort(drives, [](const Document& left, const Document& right) {
     return natural_less(left.uri, right.uri);
   });
-  std::size_t number = 0;
-  for (const auto& drive : drives) add_drive(survey, drive, number++, claims);
+  std::size_t nvmes = 0, others = 0;
+  for (std::size_t i = 0; i < drives.size(); ++i) {
+    const bool nvme = is_nvme_bay(drives, i);
+    if (drives[i].body.is_null())
+      survey.unknown("numbers of the drives after " + std::string{last_name(drives[i].uri)},
+                     drives[i].uri, "it could not be read");
+    add_drive(survey, drives[i], nvme, nvme ? nvmes++ : others++, claims);
+  }
 }
 
 }  // namespace cupel::bmc::redfish

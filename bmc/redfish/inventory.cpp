@@ -21,10 +21,25 @@ void add_system_and_bmc(Survey& survey, const Machine& machine, const Identity& 
   survey.add(part_of(PartKind::bmc, "bmc", *machine.manager));
 }
 
+/// Before the firmware has found all devices (DSP0268, ComputerSystem: BootProgress.LastState).
+bool is_in_post(const json::value& system) {
+  constexpr std::array<std::string_view, 5> kEarly{
+      "PrimaryProcessorInitializationStarted", "BusInitializationStarted",
+      "MemoryInitializationStarted", "SecondaryProcessorInitializationStarted",
+      "PCIResourceConfigStarted"};
+  const auto last = told(system, "BootProgress/LastState");
+  return std::ranges::find(kEarly, last) != kEarly.end();
+}
+
 void note_power(Survey& survey, const Machine& machine) {
   survey.seen().power = power_of(machine.system.body);
   if (survey.seen().power == PowerState::unknown)
     survey.unknown("power state", machine.system.uri, "absent, or a word nobody defined");
+  const bool on = survey.seen().power == PowerState::on;
+  // Lists of PCIe devices vanish meanwhile (iLO 5).
+  if (survey.seen().power == PowerState::powering_on || (on && is_in_post(machine.system.body)))
+    survey.unknown("what is not listed", machine.system.uri,
+                   "the machine is powering on: its lists may not be complete yet");
 }
 
 /// What is read beside other sections, until its turn in the whole.
@@ -116,6 +131,7 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   co_await side_by_side(std::move(last));
   survey.join(std::move(firmware.seen));
   add_switches_by_firmware(survey);
+  note_absent_links(survey, machine);
   survey.note_what_lacks();
   if (survey.stopped()) co_return *survey.stopped();
   co_return seen;

@@ -15,7 +15,8 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline);
 Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline deadline);
 
 // The pieces, each in a file of its own; they add to what the survey has seen. Numbers in names
-// follow the order of the BMC's own names, whether a member could be read or not.
+// count each kind by itself in the order of the BMC's own names, whether a member could be read or
+// not.
 
 /// Boards, modules and cards: no power supplies, fans or slots of their own, though HGX lists empty
 /// ones for every one of its forty. Source: DSP0268, Chassis.ChassisType.
@@ -46,5 +47,9 @@ Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claim
 
 /// Versions. firmware.cpp
 Task<void> read_firmware(Survey& survey, const Machine& machine);
+
+/// Notes links that a chassis lacks though all chassis like it have them, and what every machine
+/// has where no chassis links to it. Call it when the parts are known. absent_links.cpp
+void note_absent_links(Survey& survey, const Machine& machine);
 
 }  // namespace cupel::bmc::redfish

@@ -33,6 +33,22 @@ struct Host {
   std::string node{};
   PinCheck check{};
   int generation = 0;  // of the pin
+  int undecided = 0;   // transfers that may still keep their connection
+};
+
+/// One transfer of which nobody knows yet whether it keeps its connection.
+class Undecided {
+ public:
+  explicit Undecided(Host& host) : host_{&host} { ++host.undecided; }
+  Undecided(const Undecided&) = delete;
+  Undecided& operator=(const Undecided&) = delete;
+  ~Undecided() { decide(); }
+  void decide() {
+    if (auto* host = std::exchange(host_, nullptr)) --host->undecided;
+  }
+
+ private:
+  Host* host_;
 };
 
 bool is_redirect(int status) {
@@ -237,11 +253,13 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   }
   prepare(transfer, request, fresh, deadline);
   // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
-  // waits for it, or will soon: it takes a TLS handshake to make.
+  // waits for it, or will soon: it takes a TLS handshake to make. Of answers that come together
+  // the last one keeps its own.
   const Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
-  transfer.keeps = [&courtesy] {
-    const Gate& gate = courtesy.at_once;
-    return courtesy.long_reads > 0 || gate.inside() < 2 || gate.waiting() > 0;
+  Undecided fate{host};
+  transfer.keeps = [&courtesy, &host, &fate] {
+    fate.decide();
+    return courtesy.long_reads > 0 || host.undecided == 0 || courtesy.at_once.waiting() > 0;
   };
   const auto begun = Deadline::Clock::now();
   const OnTheWay guard{loop, transfer};

@@ -125,6 +125,14 @@ Task<Result<Answer>> in_a_session(World& world, const Verb& verb, const Node& no
 
 }  // namespace
 
+void add_whereabouts(Answer& answer, bmc::Memory& memory, const Node& node) {
+  const auto moved = bmc::moved_from(memory.known_bmc(node.name), node.bmc.endpoint);
+  if (!moved) return;
+  answer.text += fmt::format("; moved to {} (the inventory says {})", to_string(*moved),
+                             to_string(node.bmc.endpoint));
+  answer.object["moved_to"] = to_string(*moved);
+}
+
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit) {
   if (command.asked->nodes.empty()) {
     exit = complain(command.context,

@@ -45,6 +45,10 @@ Exit ask_world(const BmcCommand& command, const WorldVerb& verb);
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit);
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
 
+/// Says where the BMC was found where that is not where the inventory says: ", moved to
+/// 10.0.1.9:443 (the inventory says 10.0.1.5:443)", "moved_to". Nothing for one that did not move.
+void add_whereabouts(Answer& answer, bmc::Memory& memory, const inventory::Node& node);
+
 /// A short answer that a protocol gave: "text", {"word": value, "by": "ipmi"}.
 template <class Value>
 Answer said(std::string text, std::string_view word, Value&& value, bmc::Protocol by) {

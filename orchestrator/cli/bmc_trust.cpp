@@ -76,6 +76,7 @@ Task<Result<Answer>> show_budget(World& world, const Node& node, Deadline) {
               : "");
   answer.object = object_of(budget);
   answer.object["logins_stopped"] = stopped;
+  add_whereabouts(answer, world.store(), node);
   co_return answer;
 }
 

@@ -27,9 +27,15 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   if (ipmi && access.protocol == inventory::BmcProtocol::ipmi) return ipmi;
   bmc::redfish::Expected expected{
       .people = people, .networks = inventory_.bmc_networks, .has_ipmi = ipmi != nullptr};
+  std::unique_ptr<bmc::Bmc> last_resort;
+  if (ipmi) {
+    auto alone = expected;
+    alone.has_ipmi = false;
+    last_resort = bmc::redfish::open(transport_, node.name, access, secret, store_, alone);
+  }
   auto redfish = bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
                                     std::move(expected));
-  return bmc::first_of(std::move(redfish), std::move(ipmi));
+  return bmc::first_of(std::move(redfish), std::move(ipmi), std::move(last_resort));
 }
 
 void World::forget_refusals(const inventory::Node& node) {

@@ -36,6 +36,18 @@ TEST_F(Boot, SetsTargetEnabledAndModeTogetherAndReadsThemBack) {
                                                   "\"BootSourceOverrideMode\":\"UEFI\"}}"));
 }
 
+// Orders are what BMCs get wrong most (suffixes in their entries, lists in no order, an order that
+// never converges): an override is enough.
+TEST_F(Boot, NeverTouchesTheBootOrder) {
+  for (const auto target : {BootTarget::pxe, BootTarget::uefi_http, BootTarget::none})
+    ASSERT_TRUE(set(target));
+
+  const auto asked = server.asked();
+  EXPECT_EQ(asked.patches.size(), 3u);
+  for (const auto& patch : asked.patches) EXPECT_EQ(patch.find("BootOrder"), patch.npos) << patch;
+  for (const auto& line : asked.lines) EXPECT_EQ(line.find("BootOptions"), line.npos) << line;
+}
+
 TEST_F(Boot, TakesTheOverrideBack) {
   ASSERT_TRUE(set(BootTarget::pxe));
 

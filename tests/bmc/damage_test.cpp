@@ -220,9 +220,42 @@ class Comparison {
     });
   }
   /// A chassis or a System need not link to what it has none of: nobody can tell a dropped link
-  /// from one that was never there. Anything else that goes is noted.
+  /// from one that was never there, unless chassis like it have theirs. Anything else that goes is
+  /// noted.
   bool is_silent_by_right() const {
-    return wound_.kind == Wound::drop && (is_member("/redfish/v1/Chassis") || is_system());
+    if (wound_.kind != Wound::drop) return false;
+    return is_system() || (is_member("/redfish/v1/Chassis") && sisters() < 3);
+  }
+  /// Chassis whose names differ from the damaged one's in numbers alone, itself included.
+  std::size_t sisters() const {
+    const auto stem = [](const std::string& uri) {
+      std::string text;
+      for (const char c : uri.substr(uri.rfind('/') + 1))
+        if (c < '0' || c > '9') text += c;
+      return text;
+    };
+    const auto own = stem(at_);
+    if (own.empty()) return 1;
+    const auto is_sister = [&](const std::string& uri) {
+      return uri.starts_with("/redfish/v1/Chassis/") && uri.rfind('/') == at_.rfind('/') &&
+             stem(uri) == own;
+    };
+    return static_cast<std::size_t>(std::ranges::count_if(asked_then_, is_sister));
+  }
+  /// An adapter that does not say any more what it is counts among others: who comes after it in
+  /// either kind has another number, and keeps all that is told of it.
+  bool changed_kind(const Part& part) const {
+    const auto is_card = [](PartKind kind) {
+      return kind == PartKind::nic || kind == PartKind::hca || kind == PartKind::dpu ||
+             kind == PartKind::nvme || kind == PartKind::drive;
+    };
+    if (!is_card(part.kind)) return false;
+    const auto is_other = [&](const Part& one) {
+      if (normal(one.source) != at_ || !is_card(one.kind)) return false;
+      const auto before = std::ranges::find(whole_.parts, one.source, &Part::source);
+      return before == whole_.parts.end() || before->kind != one.kind;
+    };
+    return std::ranges::any_of(seen_.parts, is_other);
   }
 
   void check_part(const Part& part) const {
@@ -234,8 +267,8 @@ class Comparison {
       return;
     }
     for (const auto& field : differences(part, *now)) {
-      const bool allowed =
-          hangs_on(part) || others.contains(field) || (field == "name" && may_rename());
+      const bool allowed = hangs_on(part) || others.contains(field) ||
+                           (field == "name" && (may_rename() || changed_kind(part)));
       EXPECT_TRUE(allowed) << field << " of " << part.name << " (" << part.source << ")";
       const bool fact = std::ranges::count(redfish::facts_of(part.kind), field) > 0;
       if (fact && !redfish::tells(*now, field))

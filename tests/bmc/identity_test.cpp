@@ -182,6 +182,15 @@ TEST_F(MovedBmc, IsNotFoundInSomebodyWithAnotherSerial) {
   EXPECT_EQ(memory.known_bmc("a01-n01")->moved_to, std::nullopt);
 }
 
+TEST_F(MovedBmc, IsShownWhereItIsAndNothingIsShownOfOneThatDidNotMove) {
+  ASSERT_TRUE(look(nearby, old_place()));
+  const auto known = memory.known_bmc("a01-n01");
+
+  EXPECT_EQ(moved_from(known, old_place()), moved.endpoint());
+  EXPECT_EQ(moved_from(known, moved.endpoint()), std::nullopt) << "the inventory knows by now";
+  EXPECT_EQ(moved_from(std::nullopt, old_place()), std::nullopt);
+}
+
 TEST_F(MovedBmc, ComesBackToWhereTheInventorySays) {
   memory.keep_known_bmc("a01-n01", {.serial = "437XR1138R2", .moved_to = old_place()});
 

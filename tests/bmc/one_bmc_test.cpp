@@ -108,6 +108,56 @@ TEST_F(OneBmcTest, NeverRestartsAMachineTwiceBecauseTheFirstAnswerWasLost) {
   EXPECT_THAT(ipmi.asked, ElementsAre("reset On"));
 }
 
+/// A model whose restart by Redfish cuts its DPUs' power leaves it to IPMI.
+class RestartLeftToIpmi : public OneBmcTest {
+ protected:
+  RestartLeftToIpmi() {
+    redfish.power = ipmi.power = alone.power = PowerState::on;
+    redfish.fails.emplace("reset ForceRestart", Error{Code::kUnsupported, "by IPMI it does not"});
+    bmc = first_of(std::make_unique<test::FakeBmc>(redfish), std::make_unique<test::FakeBmc>(ipmi),
+                   std::make_unique<test::FakeBmc>(alone));
+  }
+  auto restart() { return run(bmc->reset(ResetType::force_restart, soon())); }
+
+  test::FakeMachine alone;
+};
+
+TEST_F(RestartLeftToIpmi, IsIpmisWhereThatAnswers) {
+  const auto restarted = restart();
+
+  EXPECT_EQ(restarted.value(), Protocol::ipmi);
+  EXPECT_THAT(ipmi.asked, ElementsAre("power", "reset ForceRestart"));
+  EXPECT_THAT(alone.asked, IsEmpty());
+}
+
+TEST_F(RestartLeftToIpmi, IsRedfishsAfterAllWhereIpmiDoesNotAnswer) {
+  ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
+
+  const auto restarted = restart();
+
+  EXPECT_EQ(restarted.value(), Protocol::redfish);
+  EXPECT_THAT(ipmi.asked, ElementsAre("power")) << "no restart is on its way";
+  EXPECT_THAT(alone.asked, ElementsAre("reset ForceRestart"));
+}
+
+TEST_F(RestartLeftToIpmi, IsNobodyElsesOnceIpmiWasAskedForIt) {
+  ipmi.fails.emplace("reset ForceRestart", Error{Code::kTimeout, "no answer"});
+
+  const auto restarted = restart();
+
+  EXPECT_EQ(restarted.error().code, Code::kTimeout);
+  EXPECT_THAT(alone.asked, IsEmpty()) << "it may have been done";
+}
+
+TEST_F(RestartLeftToIpmi, IsRefusedWhereIpmiRefusesUs) {
+  ipmi.all = Error{Code::kRefused, "RAKP: wrong password"};
+
+  const auto restarted = restart();
+
+  EXPECT_EQ(restarted.error().code, Code::kRefused);
+  EXPECT_THAT(alone.asked, IsEmpty());
+}
+
 TEST_F(OneBmcTest, OneResetThatIsMissingIsNotAllOfThem) {
   redfish.power = ipmi.power = PowerState::on;
   redfish.fails.emplace("reset PowerCycle", Error{Code::kUnsupported, "not among the allowed"});

@@ -138,6 +138,103 @@ TEST_F(Quirk, MembersThatAreNullAreNone) {
   EXPECT_TRUE(is_unknown(seen.unknown, "processor"));
 }
 
+// HPE iLO 5: the lists of PCIe devices are empty while the machine powers on.
+TEST_F(Quirk, WhatIsListedWhileTheMachinePowersOnMayNotBeAll) {
+  const auto is_doubted = [&] { return is_unknown(inventory().unknown, "what is not listed"); };
+  at(kSystem)["PowerState"] = "PoweringOn";
+  EXPECT_TRUE(is_doubted());
+
+  at(kSystem)["PowerState"] = "On";
+  at(kSystem)["BootProgress"] = json::object{{"LastState", "PCIResourceConfigStarted"}};
+  EXPECT_TRUE(is_doubted());
+
+  at(kSystem)["BootProgress"] = json::object{{"LastState", "OSRunning"}};
+  EXPECT_FALSE(is_doubted());
+}
+
+/// What stands below a System is there once everything above it was read.
+class AfterItsParent final : public redfish::Fetch {
+ public:
+  explicit AfterItsParent(TreeFetch& tree) : tree_{tree} {}
+  Task<Result<json::value>> get(std::string uri, Deadline deadline) override {
+    const auto parent = uri.substr(0, uri.rfind('/'));
+    const bool below = uri.starts_with("/redfish/v1/Systems/");
+    if (below && !tree_.was_asked(parent)) early.push_back(uri);
+    if (!early.empty() && early.back() == uri)
+      co_return Error{Code::kNotFound, "a01-n01: GET " + uri + ": HTTP 404"};
+    co_return co_await tree_.get(uri, deadline);
+  }
+  std::vector<std::string> early{};
+
+ private:
+  TreeFetch& tree_;
+};
+
+// Lenovo and others: a resource is 404 until its parent was read.
+TEST_F(Quirk, WhatIsThereOnlyOnceItsParentWasReadIsRead) {
+  const std::string dimms = std::string{kSystem} + "/Memory";
+  add_collection(kSystem, "Memory", {dimms + "/1"});
+  put(dimms + "/1", R"({"DeviceLocator": "A1", "CapacityMiB": 65536})");
+  AfterItsParent fetch{tree};
+
+  const auto seen = run_to_end(io, redfish::read_inventory(fetch, soon()));
+
+  ASSERT_TRUE(seen) << seen.assume_error().what;
+  EXPECT_EQ(count(seen.assume_value(), PartKind::dimm), 1);
+  EXPECT_THAT(fetch.early, ::testing::IsEmpty());
+}
+
+// Any: a link that is gone from one of several chassis that are alike.
+TEST_F(Quirk, ALinkThatAllSistersHaveIsMissed) {
+  std::vector<std::string> all{kChassis};
+  for (int i = 1; i <= 4; ++i) {
+    const auto uri = "/redfish/v1/Chassis/GPU_SXM_" + std::to_string(i);
+    all.push_back(uri);
+    tree.documents[uri] = json::object{{"ChassisType", "Module"}};
+    add_collection(uri, "PCIeDevices", {});
+  }
+  tree.documents["/redfish/v1/Chassis"] = list_of(all);
+  EXPECT_FALSE(is_unknown(inventory().unknown, "PCIeDevices"));
+
+  at("/redfish/v1/Chassis/GPU_SXM_3").erase("PCIeDevices");
+
+  const Unknown note{"PCIeDevices", "/redfish/v1/Chassis/GPU_SXM_3",
+                     "not linked to, as it is by all chassis like it"};
+  EXPECT_EQ(std::ranges::count(inventory().unknown, note), 1);
+}
+
+// Any: every machine has fans and a network adapter.
+TEST_F(Quirk, WhatEveryMachineHasIsMissedWhereNoChassisLinksToIt) {
+  const auto bare = inventory().unknown;
+  EXPECT_TRUE(is_unknown(bare, "fans"));
+
+  at(kChassis)["Thermal"] = link_to("/redfish/v1/Chassis/1/Thermal");
+  put("/redfish/v1/Chassis/1/Thermal", R"({"Fans": [{"Name": "FAN1"}]})");
+
+  EXPECT_FALSE(is_unknown(inventory().unknown, "fans"));
+}
+
+// Cards and drives of several kinds in one list, as in a DGX H100.
+TEST_F(Quirk, EachKindOfPartIsCountedByItselfAndOneThatIsLostRenamesNobody) {
+  const std::string cards = std::string{kChassis} + "/NetworkAdapters";
+  const std::vector<std::string> slots{cards + "/1", cards + "/2", cards + "/3", cards + "/4"};
+  add_collection(kChassis, "NetworkAdapters", slots);
+  put(slots[0], R"({"Model": "X710"})");
+  put(slots[1], R"({"Model": "ConnectX-7"})");
+  put(slots[2], R"({"Model": "ConnectX-7"})");
+  put(slots[3], R"({"Model": "ConnectX-7"})");
+  EXPECT_EQ(part(inventory(), "nic0").source, slots[0]);
+  EXPECT_EQ(part(inventory(), "hca0").source, slots[1]);
+  EXPECT_EQ(part(inventory(), "hca2").source, slots[3]);
+
+  tree.documents.erase(slots[2]);
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "hca2").source, slots[3]);
+  EXPECT_EQ(part(seen, "hca1").source, "");
+  EXPECT_TRUE(is_unknown(seen.unknown, "numbers of the adapters after 3"));
+}
+
 // Many: a UUID that is an empty text.
 TEST_F(Quirk, AnEmptyUuidIsUnknown) {
   at(kSystem)["UUID"] = "";

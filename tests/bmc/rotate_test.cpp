@@ -85,6 +85,41 @@ TEST_F(RotateTest, TriesEachPasswordOnceWhereNeitherIsRight) {
   EXPECT_FALSE(note) << "nothing is pending";
 }
 
+TEST_F(RotateTest, AsksForTheOldPasswordAfterOneRefusalThatNobodyBelievesYet) {
+  bmc.believed_at = 5;
+
+  const auto rotated = rotate();
+
+  EXPECT_EQ(rotated.value(), Rotated::changed);
+  EXPECT_EQ(bmc.refused, 1) << "and not five";
+  EXPECT_FALSE(note);
+}
+
+TEST_F(RotateTest, ComesBackToTheNewPasswordThatWasRefusedInAMood) {
+  bmc.password = "ours";
+  bmc.believed_at = 5;
+  bmc.moods = 1;
+
+  const auto rotated = rotate();
+
+  EXPECT_EQ(rotated.value(), Rotated::already);
+  EXPECT_EQ(bmc.changes, 0);
+  EXPECT_EQ(bmc.refused, 2) << "the new one in a mood, and the old one rightly";
+  EXPECT_FALSE(note);
+}
+
+TEST_F(RotateTest, BelievesABmcOfMoodsInTheEndThatNeitherIsRight) {
+  bmc.password = "somebody else's";
+  bmc.believed_at = 5;
+
+  const auto rotated = rotate();
+
+  EXPECT_EQ(rotated.error().code, Code::kRefused);
+  EXPECT_THAT(rotated.error().what, HasSubstr("neither the inventory's password"));
+  EXPECT_LE(bmc.refused, 12);
+  EXPECT_FALSE(note);
+}
+
 TEST_F(RotateTest, StopsBeforeTheAccountIsLocked) {
   note = RotationNote{rotation_digest("a01-n01", "admin", "ours"), kMostRefused};
 

@@ -299,6 +299,16 @@ TEST_F(Transport, KeepsItsConnection) {
   EXPECT_EQ(server.asked().connections, 1);
 }
 
+// Several BMCs refuse the weak ETags that come with compressed answers.
+TEST_F(Transport, AsksForAnswersThatAreNotCompressed) {
+  ASSERT_TRUE(get("/redfish/v1"));
+  Request request{.method = redfish::Method::patch, .path = "/redfish/v1/X", .body = "{}"};
+  (void)run(transport.send(peer(), std::move(request), soon()));
+
+  EXPECT_EQ(server.asked().requests, 2);
+  EXPECT_EQ(server.asked().compressible, 0);
+}
+
 TEST_F(Transport, NeverSendsAnActionTwice) {
   ASSERT_TRUE(get("/redfish/v1"));
   server.misbehave({.method = "POST", .kind = test::Habit::Kind::reset_connection});

@@ -227,6 +227,24 @@ TEST_F(BmcTest, ShowsHowABmcFaredWithoutAskingItAnything) {
   EXPECT_EQ(site.bmc(1).asked().requests, asked);
 }
 
+TEST_F(BmcTest, ShowsWhereABmcIsThatMoved) {
+  Site site{1, Site::Slurm::none};
+  ASSERT_EQ(site.run({"bmc", "s01-n01", "power"}).status, 0);
+  const auto now = to_string(site.bmc(1).endpoint());
+  const auto before = "127.0.0.6:" + std::to_string(site.bmc(1).endpoint().port);
+  auto inventory = "bmc_networks: [127.0.0.0/29]\n" + site.read("inventory.yaml");
+  inventory.replace(inventory.find(now), now.size(), before);
+  site.write("inventory.yaml", inventory);
+
+  const auto identity = site.run({"bmc", "s01-n01", "identity"});
+  const auto budget = site.run({"bmc", "s01-n01", "budget"});
+
+  const auto moved = "moved to " + now + " (the inventory says " + before + ")";
+  EXPECT_EQ(identity.status, 0) << identity.err;
+  EXPECT_THAT(identity.out, HasSubstr(moved));
+  EXPECT_THAT(budget.out, HasSubstr(moved));
+}
+
 TEST_F(BmcTest, TellsPartsInColumns) {
   Site site{1, Site::Slurm::none};
 

@@ -19,9 +19,14 @@ struct Guarded {
   bool loses_answer_of_change = false;
   std::optional<Error> refuses_change{};
   bool forgets_change = false;
+  // An iLO: refuses right passwords too, so many next ones, and wants a pause after each refusal.
+  int moods = 0;
+  int believed_at = 1;  // refusals of one password in a row
   int acts = 0;
   int crash_at = -1;
   bool effective = false;
+  int in_a_row = 0;
+  std::string refused_last{};
 
   /// True while the controller lives; `done` runs unless the crash came before it.
   template <class Act>
@@ -73,13 +78,22 @@ class GuardedBmc final : public bmc::Bmc {
   }
 
  private:
+  Error refusal() {
+    guarded_.in_a_row = guarded_.refused_last == password_ ? guarded_.in_a_row + 1 : 1;
+    guarded_.refused_last = password_;
+    if (guarded_.in_a_row >= guarded_.believed_at)
+      return Error{Code::kRefused, "log in as admin: HTTP 401"};
+    return Error{Code::kBusy, "log in as admin: HTTP 401", std::chrono::milliseconds{1}};
+  }
   Result<void> log_in() {
     bool right = false;
     TRY(guarded_.act([&] {
-      right = password_ == guarded_.password;
+      right = password_ == guarded_.password && guarded_.moods == 0;
       if (!right) ++guarded_.refused;
+      if (guarded_.moods > 0) --guarded_.moods;
     }));
-    if (!right) return Error{Code::kRefused, "log in as admin: HTTP 401"};
+    if (!right) return refusal();
+    guarded_.in_a_row = 0;
     in_ = true;
     ++guarded_.open_sessions;
     return ok();

@@ -179,6 +179,7 @@ struct HttpsServer::Impl final : Resources {
     asked.most_in_flight = std::max(asked.most_in_flight, ++in_flight);
     const std::string method{request.method_string()}, target{request.target()};
     asked.lines.push_back(method + " " + target);
+    if (request[http::field::accept_encoding] != "identity") ++asked.compressible;
     for (auto& habit : habits) {
       const bool fits = habit.times > 0 && (habit.method.empty() || habit.method == method) &&
                         target.starts_with(habit.path);

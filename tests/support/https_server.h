@@ -44,6 +44,7 @@ struct Asked {
   std::vector<std::string> patches{};  // "URI If-Match body"
   std::size_t body_bytes = 0;          // of answers to GETs
   int unchanged = 0;                   // GETs answered with 304
+  int compressible = 0;                // requests that do not rule a compressed answer out
 };
 
 class HttpsServer {

@@ -110,7 +110,8 @@ TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
   EXPECT_GT(by_redfish, 0);
   EXPECT_EQ(by_both.requests, by_redfish + 2);  // the handshake, and the question
   EXPECT_EQ(by_both.in_flight, 0);
-  EXPECT_FALSE(by_both.session);
+  EXPECT_FALSE(by_both.redfish_session);
+  EXPECT_EQ(by_both.ipmi_sessions, 0);
 }
 
 TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
@@ -125,7 +126,38 @@ TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
   const auto budget = process.redfish.budget("a01-n01").value_or(Budget{});
 
   EXPECT_EQ(budget.refused, 1);
-  EXPECT_TRUE(budget.session);
+  EXPECT_EQ(budget.ipmi_sessions, 1);
+  EXPECT_FALSE(budget.redfish_session);
+}
+
+TEST_F(OneCourtesy, SessionsOfTheTwoProtocolsAreToldApart) {
+  OneProcess process{io.get_executor(), memory};
+  const auto now = [&] { return process.redfish.budget("a01-n01").value_or(Budget{}); };
+  const inventory::BmcAccess access{
+      .endpoint = web.endpoint(), .user = "admin", .password = {}, .trust = {}};
+  const auto redfish = redfish::open(process.redfish, "a01-n01", access, password.source(), keys);
+  const auto ipmi = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
+                         "admin", password.source());
+  ASSERT_TRUE(run_to_end(io, redfish->power_state(Deadline::in(10s))));
+  ASSERT_TRUE(run_to_end(io, ipmi->power_state(Deadline::in(10s))));
+  ASSERT_TRUE(now().redfish_session);
+  ASSERT_EQ(now().ipmi_sessions, 1);
+
+  ASSERT_TRUE(ask_ipmi(process)) << "in a session of its own, which it ends";
+  const auto after_another = now();
+  run_to_end(io, [](Bmc& bmc) -> Task<bool> {
+    co_await bmc.log_out();
+    co_return true;
+  }(*ipmi));
+
+  EXPECT_EQ(after_another.ipmi_sessions, 1);
+  EXPECT_EQ(now().ipmi_sessions, 0);
+  EXPECT_TRUE(now().redfish_session) << "IPMI's end is not Redfish's";
+  run_to_end(io, [](Bmc& bmc) -> Task<bool> {
+    co_await bmc.log_out();
+    co_return true;
+  }(*redfish));
+  EXPECT_FALSE(now().redfish_session);
 }
 
 TEST_F(OneCourtesy, IpmiWaitsForAPlaceThatRedfishHas) {

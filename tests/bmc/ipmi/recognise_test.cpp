@@ -16,6 +16,8 @@ using ::testing::Not;
 constexpr const char* kMac = "aa:bb:cc:00:11:22";
 constexpr const char* kPower = "00 02";
 constexpr const char* kDeviceId = "06 01";
+constexpr const char* kActivate = "06 48";
+constexpr const char* kCloseSession = "06 3c";
 
 Reply answer(std::uint8_t function, std::uint8_t code) {
   switch (function << 8 | code) {
@@ -68,6 +70,17 @@ TEST_F(Recognise, LeavesABmcAloneThatIsNotTheOneThatWasThereBefore) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.assume_error().code, Code::kUntrusted);
   EXPECT_THAT(machine.asked, Not(Contains(kPower)));
+}
+
+TEST_F(Recognise, OpensNoConsoleOfAStranger) {
+  const auto bmc = open_expecting({.mac = "aa:bb:cc:00:11:33"});
+
+  const auto console = run(bmc->console(soon()));
+
+  ASSERT_FALSE(console);
+  EXPECT_EQ(console.assume_error().code, Code::kUntrusted);
+  EXPECT_THAT(machine.asked, Not(Contains(kActivate))) << "no payload is activated";
+  EXPECT_EQ(machine.asked.back(), kCloseSession);
 }
 
 TEST_F(Recognise, RemembersAtTheFirstChangeWhomItMet) {

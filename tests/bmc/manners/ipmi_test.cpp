@@ -26,11 +26,11 @@ class OverIpmi : public ::testing::Test {
     return ipmi::open(datagrams, "a01-n01", {.endpoint = server().ipmi_endpoint(), .cipher = suite},
                       "admin", password_from(password));
   }
-  std::unique_ptr<Bmc> by_redfish() {
+  std::unique_ptr<Bmc> by_redfish(bool has_ipmi = false) {
     return redfish::open(
         transport, "a01-n01",
         {.endpoint = server().endpoint(), .user = "admin", .password = {}, .trust = {}},
-        password_from(password), keys);
+        password_from(password), keys, {.has_ipmi = has_ipmi});
   }
   template <class T>
   T run(Task<T> task) {
@@ -211,6 +211,38 @@ TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
   EXPECT_EQ(ways.assume_value()[0].kind, ConsoleWay::Kind::sol);
 }
 
+TEST_F(OverIpmi, SwitchesSerialOverLanOffAndOn) {
+  const auto enabled = [&](bool wanted) {
+    return with_ipmi([=](Bmc& bmc) { return bmc.enable_service("sol", wanted, soon()); });
+  };
+  const auto is_on = [&] {
+    const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console_ways(soon()); });
+    return ways && !ways.assume_value().empty() && ways.assume_value()[0].enabled;
+  };
+  ASSERT_TRUE(is_on());
+
+  const auto off = enabled(false);
+  const bool after_off = is_on();
+  const auto on = enabled(true);
+  const bool after_on = is_on();
+
+  ASSERT_TRUE(off) << off.assume_error().what;
+  EXPECT_FALSE(after_off);
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(after_on);
+}
+
+TEST_F(OverIpmi, DoesNotSwitchItselfOffAndNamesWhatItCanSwitch) {
+  const auto itself = with_ipmi([](Bmc& bmc) { return bmc.enable_service("IPMI", false, soon()); });
+  const auto other = with_ipmi([](Bmc& bmc) { return bmc.enable_service("SNMP", true, soon()); });
+
+  ASSERT_FALSE(itself);
+  EXPECT_EQ(itself.assume_error().code, Code::kUnsupported);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.assume_error().code, Code::kNotFound);
+  EXPECT_THAT(other.assume_error().what, HasSubstr("SOL"));
+}
+
 /// Asks until it answers again.
 Task<Result<PowerState>> until_back(Bmc& bmc) {
   for (;;) {
@@ -262,7 +294,13 @@ TEST_F(OverIpmi, ABmcThatHasSuite3AloneIsAskedByItWhereTheInventoryNamesNone) {
   EXPECT_EQ(state.assume_value().value, PowerState::off);
 }
 
-class BothProtocols : public OverIpmi {};
+class BothProtocols : public OverIpmi {
+ protected:
+  Result<Protocol> restart_a_dgx() {
+    return with(first_of(by_redfish(true), by_ipmi(), by_redfish()),
+                [](Bmc& bmc) { return bmc.reset(ResetType::force_restart, soon()); });
+  }
+};
 
 TEST_F(BothProtocols, RedfishAnswersWhatItHas) {
   const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
@@ -292,6 +330,28 @@ TEST_F(BothProtocols, ARestartThatRedfishDoesNotHaveIsIpmis) {
 
   ASSERT_TRUE(cycled) << "a DGX has no PowerCycle: " << cycled.assume_error().what;
   EXPECT_EQ(cycled.assume_value(), Protocol::ipmi);
+  EXPECT_TRUE(boots_reach(2));
+}
+
+// A DGX H100's restart by Redfish cuts the power of its DPUs.
+TEST_F(BothProtocols, ARestartThatWouldCutTheDpusPowerIsIpmis) {
+  ASSERT_TRUE(server().boot());
+
+  const auto restarted = restart_a_dgx();
+
+  ASSERT_TRUE(restarted) << restarted.assume_error().what;
+  EXPECT_EQ(restarted.assume_value(), Protocol::ipmi);
+  EXPECT_TRUE(boots_reach(2));
+}
+
+TEST_F(BothProtocols, ARestartIsRedfishsAfterAllWhereIpmiIsSilent) {
+  become({.faults = {{.kind = FaultKind::ipmi_silent}}});
+  ASSERT_TRUE(server().boot());
+
+  const auto restarted = restart_a_dgx();
+
+  ASSERT_TRUE(restarted) << restarted.assume_error().what;
+  EXPECT_EQ(restarted.assume_value(), Protocol::redfish);
   EXPECT_TRUE(boots_reach(2));
 }
 

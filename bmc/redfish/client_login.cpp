@@ -1,0 +1,153 @@
+// The client's way in and out: one login at a time, sessions that are shared, and their end.
+#include "base/digest.h"
+#include "base/text.h"
+#include "bmc/redfish/client.h"
+#include "bmc/redfish/uri.h"
+#include "bmc/redfish/vendors.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::chrono::seconds kLoginPatience{60};
+constexpr std::string_view kRoot = "/redfish/v1";
+constexpr std::string_view kDefaultSessions = "/redfish/v1/SessionService/Sessions";
+
+/// A BMC without a session left is given the time that it asks for, within reason, and always so
+/// that there is some left for the verb.
+std::chrono::milliseconds pause_before_basic(const Response& response, Deadline deadline) {
+  constexpr std::chrono::milliseconds kPause{1s}, kLongest{10s};
+  const auto wanted = response.retry_after > 0ms ? response.retry_after : kPause;
+  return std::min({wanted, kLongest, deadline.left() / 4});
+}
+
+}  // namespace
+
+// One login at a time: whoever waited finds the session there, or the refusal. The root is read
+// before that gate: where nobody answers there, another client looks for the BMC, and logs in.
+Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
+  if (session_ && session_->usable()) co_return ok();
+  CO_TRY(const Gate::Pass one_of_us, co_await own_.enter(deadline));
+  if (session_ && session_->usable()) co_return ok();
+  auto password = co_await password_();
+  if (!password) co_return std::move(password).assume_error().within(peer_.node);
+  join(sha256_hex(user_ + '\0' + password.assume_value()));
+  if (session_->usable()) co_return ok();
+  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
+  CO_TRY(std::string uri, co_await sessions_uri(deadline));
+  CO_TRY(const Gate::Pass one_of_all, co_await courtesy_.login.enter(deadline));
+  if (session_->usable()) co_return ok();
+  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
+  session_->proven = false;
+  co_return co_await open_session(std::move(uri), std::move(password).assume_value(), deadline);
+}
+
+// The root is open to everybody (DSP0266, 13.3.1). Where it is not, or says nothing, the default.
+Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
+  if (sessions_) co_return *sessions_;
+  Request request{.path = std::string{kRoot}};
+  CO_TRY(const Response response,
+         co_await send(std::move(request), deadline.sooner(kLoginPatience)));
+  auto root = understood(asked(Method::get, kRoot), response);
+  if (!root && root.assume_error().code == Code::kBusy) co_return std::move(root).assume_error();
+  const json::value document = root ? root.assume_value().body : json::value{};
+  if (moments_.root_read) {
+    CO_TRY(moments_.root_read(document));
+  }
+  const Rules& rules = rules_for({.root = &document});
+  refusals_ = {.believed_at = rules.refusals_believed_at, .pause_after = rules.pause_after_refusal};
+  closes_ = breaks_kept_connections(rules, document);
+  auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
+  if (!is_on_the_bmc(told)) told = kDefaultSessions;
+  sessions_ = told;
+  co_return told;
+}
+
+/// Counts a refusal, once; whether it is the credentials or a mood of the BMC is for the rules.
+Error Client::login_failed(const Response& response, Error error, const std::string& password) {
+  const int status = response.status;
+  const bool refused = status == 400 || status == 401 || status == 403;
+  if (refused) {
+    // A mood shows as 401 only.
+    const auto rules = status == 401 ? refusals_ : RefusalRules{};
+    const bool believed = courtesy_.logins.refused(user_, password, rules);
+    if (error.code != Code::kUnsupported) error.code = believed ? Code::kRefused : Code::kBusy;
+    if (!believed) error.retry_after = rules.pause_after;
+  }
+  return std::move(error).within("log in as " + printable(user_));
+}
+
+Task<Result<void>> Client::open_session(std::string uri, std::string password, Deadline deadline) {
+  const auto session = session_;
+  const json::value body{{"UserName", user_}, {"Password", password}};
+  Request request{.method = Method::post,
+                  .path = uri,
+                  .body = serialize(body),
+                  .grace = kLogOutPatience,
+                  .secret = true,
+                  .close_after = closes_};
+  CO_TRY(Response response, co_await send(request, deadline.sooner(kLoginPatience)));
+  if (says_sessions_exhausted(response)) {
+    // Somebody's session may end meanwhile; asked once more, and then done without one.
+    CO_TRY(co_await pause_for(pause_before_basic(response, deadline)));
+    CO_TRY(Response again, co_await send(std::move(request), deadline.sooner(kLoginPatience)));
+    response = std::move(again);
+  }
+  const bool no_sessions_here = response.status == 404 || response.status == 405;
+  if (no_sessions_here || says_sessions_exhausted(response)) {
+    session->basic = Basic{user_, std::move(password)};
+    co_return ok();
+  }
+  auto answer = understood(asked(Method::post, uri), response);
+  if (!answer) co_return login_failed(response, std::move(answer).assume_error(), password);
+  Answer& told = answer.assume_value();
+  if (told.token.empty())
+    co_return Error{Code::kMalformed, asked(Method::post, uri) + ": a session without a token"};
+  session->token = told.token;
+  session->uri = path_of(told.location);
+  if (session->uri.empty()) session->uri = text_at(told.body, "@odata.id").value_or("");
+  session->proven = true;
+  courtesy_.redfish_session = true;
+  courtesy_.logins.accepted(user_);
+  if (!ended_.empty()) co_await reap(std::exchange(ended_, {}), deadline);
+  co_return ok();
+}
+
+// Some BMCs keep sessions over a restart and still refuse their tokens: those fill up. Only names
+// that cannot be somebody else's by now: random ones, not small numbers that are used again.
+Task<void> Client::reap(std::string old_session, Deadline deadline) {
+  constexpr std::size_t kRandom = 8;
+  if (last_name(old_session).size() < kRandom || old_session == session_->uri) co_return;
+  const auto token = "X-Auth-Token: " + session_->token;
+  Request look{.path = old_session, .headers = {token}, .close_after = closes_};
+  const auto found = co_await send(std::move(look), deadline.sooner(kLogOutPatience));
+  if (!found) co_return;
+  const auto answer = understood({}, found.assume_value());
+  if (!answer || text_at(answer.assume_value().body, "UserName") != user_) co_return;
+  Request remove{.method = Method::remove, .path = old_session, .headers = {token}};
+  (void)co_await send(std::move(remove), deadline.sooner(kLogOutPatience));
+}
+
+Task<void> Client::log_out() {
+  const auto session = leave();
+  known_ = false;
+  if (!session) co_return;
+  auto& all = transport_.sessions(peer_.node);
+  const auto kept = all.find(digest_);  // not that of one that stood apart
+  if (kept != all.end() && kept->second == session) all.erase(kept);
+  session->basic.reset();
+  courtesy_.redfish_session = false;
+  transport_.courtesies().keep_now_and_then();
+  if (session->token.empty()) co_return;
+  Request request{.method = Method::remove,
+                  .path = std::exchange(session->uri, {}),
+                  .headers = {"X-Auth-Token: " + std::exchange(session->token, {})},
+                  .grace = kLogOutPatience,
+                  .close_after = true};  // it needs us no more
+  if (!is_on_the_bmc(request.path)) co_return;
+  const auto patience = Deadline::in(kLogOutPatience);
+  // Whatever comes back: there is nothing more that could be done about it.
+  (void)co_await send(std::move(request), patience);
+}
+
+}  // namespace cupel::bmc::redfish
