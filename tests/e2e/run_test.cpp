@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 #include "orchestrator/store/store.h"
 #include "tests/e2e/site.h"
@@ -50,12 +49,10 @@ std::string last_job(const Site& site) {
 
 /// Whether a process of the job came to life: the journal knows of it a moment before.
 bool lives(const std::string& job) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-  while (processes_of_job(job).empty()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  }
-  return true;
+  const auto end = Deadline::in(std::chrono::seconds{30});
+  while (!end.passed())
+    if (!processes_of_job(job).empty()) return true;
+  return false;
 }
 
 std::string first_cause(const json::object& node) {
