@@ -66,23 +66,42 @@ bool about_node(const Condition& condition) {
   return condition.about == About::profile || condition.about == About::rack;
 }
 
+bool is_settled(const Condition& condition) {
+  return about_node(condition) || condition.about == About::parameter;
+}
+
+/// Why it is not met; nothing where it is.
+std::optional<std::string> missed(const Condition& condition, const Facts& facts) {
+  const auto fact = facts.find(condition.name);
+  if (fact == facts.end())
+    return fmt::format("nothing told {}, wanted {}", condition.name, wanted(condition));
+  const auto is_met = met(condition, fact->second);
+  if (!is_met)
+    return fmt::format("{} is no number: '{}', wanted {}", condition.name, shown(fact->second),
+                       wanted(condition));
+  if (*is_met) return std::nullopt;
+  return fmt::format("{} is {}, wanted {}", condition.name, shown(fact->second), wanted(condition));
+}
+
 }  // namespace
 
 std::optional<std::string> unmet(const std::vector<Condition>& conditions, const Facts& facts) {
   for (const auto& condition : conditions) {
-    if (about_node(condition)) continue;
-    const auto fact = facts.find(condition.name);
-    if (fact == facts.end())
-      return fmt::format("nothing told {}, wanted {}", condition.name, wanted(condition));
-    const auto is_met = met(condition, fact->second);
-    if (!is_met)
-      return fmt::format("{} is no number: '{}', wanted {}", condition.name, shown(fact->second),
-                         wanted(condition));
-    if (!*is_met)
-      return fmt::format("{} is {}, wanted {}", condition.name, shown(fact->second),
-                         wanted(condition));
+    if (is_settled(condition)) continue;
+    if (auto why = missed(condition, facts)) return why;
   }
   return std::nullopt;
+}
+
+bool settle(std::vector<Condition>& conditions, const Facts& values) {
+  const auto of_parameter = [](const Condition& condition) {
+    return condition.about == About::parameter;
+  };
+  const bool so = std::ranges::none_of(conditions, [&](const Condition& condition) {
+    return of_parameter(condition) && missed(condition, values);
+  });
+  std::erase_if(conditions, of_parameter);
+  return so;
 }
 
 bool applies(const std::vector<Condition>& conditions, const inventory::Node& node) {
@@ -96,7 +115,7 @@ bool applies(const std::vector<Condition>& conditions, const inventory::Node& no
 
 std::vector<Condition> left_for_the_run(const std::vector<Condition>& conditions) {
   auto left = conditions;
-  std::erase_if(left, about_node);
+  std::erase_if(left, is_settled);
   return left;
 }
 

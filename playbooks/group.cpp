@@ -10,7 +10,7 @@ namespace {
 using inventory::Problem;
 
 /// Who may be in one group: the step, the profile (whose steps are the same), and the rack.
-using Key = std::tuple<std::string, std::string, std::string>;
+using Joint = std::tuple<std::string, std::string, std::string>;
 
 struct Joined {
   Together together{};
@@ -30,7 +30,7 @@ void add_groups(const std::string& step, const Joined& joined, std::vector<Group
 }  // namespace
 
 std::vector<Group> groups_of(const std::vector<NodePlan>& nodes, std::vector<Problem>& problems) {
-  std::map<Key, Joined> joined;
+  std::map<Joint, Joined> joined;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = *nodes[i].node;
     for (const auto& step : *nodes[i].steps) {

@@ -6,6 +6,7 @@
 
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
+#include "playbooks/format.h"
 #include "playbooks/group.h"
 
 namespace cupel::playbooks {
@@ -15,8 +16,6 @@ using inventory::Problem;
 using inventory::Profile;
 
 constexpr int kTries = 8;
-constexpr int kMostParts = 256;
-constexpr std::size_t kMostSteps = 1000;
 
 std::chrono::seconds expected_for(StepKind kind, const inventory::Patience& patience) {
   using std::chrono::seconds;
@@ -116,7 +115,7 @@ std::vector<PlaybookStep> for_each_part(const PlaybookStep& step, const Profile&
   for (const auto& part : profile.parts)
     if (part.kind == *step.each) count += part.count;
   std::vector<PlaybookStep> steps;
-  for (int i = 0; i < std::min(count, kMostParts); ++i) {
+  for (int i = 0; i < std::min(count, static_cast<int>(kMostEach)); ++i) {
     const auto part = std::string{to_string(*step.each)} + std::to_string(i);
     auto& one = steps.emplace_back(step);
     one.name += "@" + part;

@@ -56,6 +56,7 @@ struct PlaybookStep {
 struct Playbook {
   std::string name;
   std::string description{};
+  std::vector<Parameter> parameters{};
   int nodes_at_once = 64;
   int priority = 0;           // among the runs of one controller; higher first
   std::vector<int> canary{};  // so many nodes first, then so many, then the rest
@@ -67,13 +68,17 @@ struct Playbook {
   std::string text{};
 };
 
-/// Reads and checks a playbook. Every fault becomes a problem; the playbook is there only without
-/// any.
+/// Reads and checks a playbook, with these values for its parameters. What it includes must be
+/// shipped, or be part of `text` (Playbook::text of one that was loaded): no file is touched. Every
+/// fault becomes a problem; the playbook is there only without any.
 std::optional<Playbook> parse_playbook(std::string_view text, const std::string& file,
-                                       std::vector<inventory::Problem>& problems);
+                                       std::vector<inventory::Problem>& problems,
+                                       const Arguments& arguments = {});
 
-/// From a file, or a shipped one by its name ("new-rack" or "playbooks/new-rack.yaml").
+/// From a file, or a shipped one by its name ("new-rack" or "playbooks/new-rack.yaml"); what it
+/// includes lies beside the including file, or is shipped.
 std::optional<Playbook> load_playbook(const std::string& name,
-                                      std::vector<inventory::Problem>& problems);
+                                      std::vector<inventory::Problem>& problems,
+                                      const Arguments& arguments = {});
 
 }  // namespace cupel::playbooks

@@ -155,9 +155,9 @@ TEST(Plan, TellsAllBadParametersBeforeAnythingRuns) {
   const auto made = planned(R"(playbook: p
 steps:
   - stage: cpu-memory
-    with: {duration: 5 minutes, memory: "80%"}
+    with: {duration: 0s, memory: "80%"}
   - stage: disk
-    with: {directory: tmp}
+    with: {directory: /tmp/../etc}
 )");
 
   EXPECT_FALSE(made.plan);

@@ -96,7 +96,7 @@ steps:
   for (const auto* line :
        {"book.yaml:2:", "'stpes'", "there is no step 'power-onn' (did you mean 'power-on'?)",
         "book.yaml:7:12: 'cpu-memory' has no parameter 'durations' (did you mean 'duration'?)",
-        "memory must be a single value", "exactly one of step: KIND and stage: NAME",
+        "memory must be a single value", "exactly one of step: KIND, stage: NAME and include: FILE",
         "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)", "tries",
         "deadline", "'gpu-facts' has no parameter 'anything'"})
     EXPECT_THAT(result.told(), HasSubstr(line));
