@@ -56,6 +56,8 @@ void settle(Parameter& parameter, const YamlValue& item, const std::string& file
     check_value(parameter, said->second.value, said->second.where, problems);
     parameter.value = said->second.value;
   } else if (!parameter.fallback) {
+    // Said once, here: what it would have been put into is not looked at any more.
+    parameter.value = "${" + parameter.name + "}";
     problems.push_back(
         {{file, item.key_line, item.key_column},
          fmt::format("parameter '{0}' needs a value: --set {0}=VALUE, or with: where "

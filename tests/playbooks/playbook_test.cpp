@@ -3,24 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "inventory/shipped.h"
+#include "tests/playbooks/read.h"
 #include "tests/support/damage.h"
 
 namespace cupel::playbooks {
 namespace {
 using inventory::Problem;
 using ::testing::HasSubstr;
-
-struct Read {
-  std::optional<Playbook> playbook{};
-  std::vector<Problem> problems{};
-  std::string told() const { return to_string(problems); }
-};
-
-Read read(std::string_view text) {
-  Read result;
-  result.playbook = parse_playbook(text, "book.yaml", result.problems);
-  return result;
-}
 
 TEST(Playbook, ReadsEveryStepAsItsAuthorWroteIt) {
   const auto result = read(R"(playbook: mine
