@@ -27,6 +27,8 @@ std::chrono::seconds expected_for(StepKind kind, const inventory::Patience& pati
       return patience.post / 2;
     case StepKind::bmc_facts:
       return seconds{30};
+    case StepKind::approval:
+      return std::chrono::hours{1};
     default:
       return seconds{2};
   }
@@ -105,6 +107,7 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
     }
   }
   plan.deadline = step.deadline.value_or(deadline);
+  plan.expected = std::min(plan.expected, plan.deadline);
   return plan;
 }
 
