@@ -30,34 +30,35 @@ Parameter declared(const YamlValue& item) {
   return parameter;
 }
 
-void check_value(const Parameter& parameter, const std::string& text, const Place& where,
-                 std::vector<Problem>& problems) {
+bool fits(const Parameter& parameter, const std::string& text, const Place& where,
+          std::vector<Problem>& problems) {
   YamlValue value;
   value.kind = YamlValue::Kind::scalar;
   value.text = text;
   value.line = where.line;
   value.column = where.column;
-  if (!conforms(value, shape_of_type(parameter.type), parameter.name, where.file, problems)) return;
-  if (parameter.values.empty() || std::ranges::count(parameter.values, text) > 0) return;
+  if (!conforms(value, shape_of_type(parameter.type), parameter.name, where.file, problems))
+    return false;
+  if (parameter.values.empty()) return true;
   std::vector<std::string_view> words{parameter.values.begin(), parameter.values.end()};
-  conforms(value, word_of(std::move(words)), parameter.name, where.file, problems);
+  return conforms(value, word_of(std::move(words)), parameter.name, where.file, problems);
 }
 
-/// The value that counts.
+/// The value that counts. Where there is none, or a wrong one, that is said once, here: "${name}"
+/// stays as it is, and what it would have been put into is not looked at any more.
 void settle(Parameter& parameter, const YamlValue& item, const std::string& file,
             const Givens& given, std::vector<Problem>& problems) {
+  parameter.value = "${" + parameter.name + "}";
   if (parameter.fallback) {
     const auto& at = *item.entry("default");
-    check_value(parameter, *parameter.fallback, {file, at.line, at.column}, problems);
-    parameter.value = *parameter.fallback;
+    if (fits(parameter, *parameter.fallback, {file, at.line, at.column}, problems))
+      parameter.value = *parameter.fallback;
   }
   const auto said = given.find(parameter.name);
   if (said != given.end()) {
-    check_value(parameter, said->second.value, said->second.where, problems);
-    parameter.value = said->second.value;
+    const bool good = fits(parameter, said->second.value, said->second.where, problems);
+    parameter.value = good ? said->second.value : "${" + parameter.name + "}";
   } else if (!parameter.fallback) {
-    // Said once, here: what it would have been put into is not looked at any more.
-    parameter.value = "${" + parameter.name + "}";
     problems.push_back(
         {{file, item.key_line, item.key_column},
          fmt::format("parameter '{0}' needs a value: --set {0}=VALUE, or with: where "
