@@ -1,172 +1,219 @@
 #include "playbooks/playbook.h"
 
-#include <filesystem>
+#include <fmt/format.h>
 
-#include "base/file.h"
-#include "inventory/shipped.h"
-#include "inventory/yaml.h"
+#include "base/text.h"
+#include "playbooks/format.h"
+#include "playbooks/order.h"
+#include "playbooks/read_step.h"
+#include "playbooks/texts.h"
 
 namespace cupel::playbooks {
 namespace {
 
-using inventory::did_you_mean;
+using inventory::Place;
 using inventory::Problem;
-using inventory::YamlFields;
 using inventory::YamlValue;
 
-constexpr std::size_t kFileLimit = 1u << 20;
-constexpr std::size_t kMostSteps = 1000;
+/// One file while its steps are read.
+struct File {
+  const Text& text;
+  Arguments values;
+  std::vector<Condition> when;  // of the includes that lead here
+  std::size_t depth = 0;
+  const File* including = nullptr;
+};
 
-std::vector<std::string_view> kind_names() {
-  std::vector<std::string_view> names;
-  for (const auto& row : step_kinds()) names.push_back(row.name);
-  return names;
-}
+/// Reads a playbook and all that it includes, into one list of steps.
+class Reader {
+ public:
+  Reader(Library& library, Playbook& playbook, std::vector<Problem>& problems)
+      : library_{library}, playbook_{playbook}, problems_{problems}, filler_{problems} {}
 
-std::vector<std::string_view> stage_names() {
-  std::vector<std::string_view> names;
-  for (const auto& stage : burnin::stages()) names.push_back(stage.name);
-  return names;
-}
+  void read(const Text& text, const Givens& given, std::vector<Condition> when,
+            const File* including) {
+    auto document = inventory::parse_yaml(text.text, text.file, problems_);
+    if (!document) return;
+    auto& root = document->root;
+    auto parameters = read_parameters(root, text.file, given, problems_);
+    File file{
+        text, {}, std::move(when), including == nullptr ? 0 : including->depth + 1, including};
+    for (const auto& each : parameters) file.values.emplace(each.name, each.value);
+    std::set<std::string> used;
+    filler_.fill(root, playbook_shape(), file.values, text.file, used);
+    const bool fits = conforms(root, playbook_shape(), "playbook", text.file, problems_);
+    if (fits) read_header(root, parameters, including == nullptr);
+    if (auto* steps = list_in(root, "steps"))
+      for (auto& item : *steps) {
+        if (playbook_.steps.size() > kMostSteps) return;
+        read_item(item, file, used);
+      }
+    if (fits) check_used(root, text, used);
+  }
 
-void read_kind(YamlFields& fields, PlaybookStep& step) {
-  const auto plain = fields.text("step");
-  const auto stage = fields.text("stage");
-  if (plain.has_value() == stage.has_value()) {
-    fields.report(fields.place(), "a step needs exactly one of step: KIND and stage: NAME");
-    return;
+ private:
+  static std::vector<YamlValue>* list_in(YamlValue& root, std::string_view key) {
+    if (root.kind != YamlValue::Kind::map) return nullptr;
+    for (auto& item : root.items)
+      if (item.key == key && item.kind == YamlValue::Kind::list) return &item.items;
+    return nullptr;
   }
-  step.name = plain ? *plain : *stage;
-  step.kind = StepKind::stage;
-  if (stage && burnin::stage(*stage) == nullptr) {
-    const auto known = stage_names();
-    fields.report(fields.place("stage"),
-                  "there is no stage '" + *stage + "'" + did_you_mean(*stage, std::span{known}));
-  }
-  if (!plain) return;
-  const auto* row = step_kind(*plain);
-  if (row != nullptr) {
-    step.kind = row->kind;
-    return;
-  }
-  const auto known = kind_names();
-  const bool is_stage = burnin::stage(*plain) != nullptr;
-  fields.report(fields.place("step"),
-                "there is no step '" + *plain + "'" +
-                    (is_stage ? " (it is a stage: write stage: " + *plain + ")"
-                              : did_you_mean(*plain, std::span{known})));
-}
 
-std::span<const std::string_view> parameters_of(const PlaybookStep& step) {
-  if (step.kind != StepKind::stage) return row_of(step.kind).parameters;
-  const auto* stage = burnin::stage(step.name);
-  return stage == nullptr ? std::span<const std::string_view>{} : stage->parameters;
-}
+  /// An included file gives steps and limits; what else it says at its top is about runs of its
+  /// own.
+  void read_header(const YamlValue& root, std::vector<Parameter>& parameters, bool own) {
+    if (const auto* limits = root.entry("limits"))
+      for (const auto& each : limits->items)
+        if (const auto count = number<int>(each.text))
+          playbook_.limits.try_emplace(each.key, *count);
+    if (!own) return;
+    playbook_.parameters = std::move(parameters);
+    playbook_.name = root.entry("playbook")->text;
+    if (const auto* line = root.entry("description")) playbook_.description = line->text;
+    const auto count = [&](std::string_view key, int fallback) {
+      const auto* value = root.entry(key);
+      return value == nullptr ? fallback : number<int>(value->text).value_or(fallback);
+    };
+    playbook_.nodes_at_once = count("nodes_at_once", playbook_.nodes_at_once);
+    playbook_.priority = count("priority", playbook_.priority);
+    if (const auto* canary = root.entry("canary"))
+      for (const auto& each : canary->items)
+        playbook_.canary.push_back(number<int>(each.text).value_or(1));
+  }
 
-void read_with(YamlFields& fields, PlaybookStep& step, const std::string& file,
-               std::vector<Problem>& problems) {
-  const auto* with = fields.value("with");
-  if (with == nullptr) return;
-  if (with->kind != YamlValue::Kind::map) {
-    fields.report(fields.place("with"), "with must be a map of parameters");
-    return;
+  void read_item(YamlValue& item, const File& file, std::set<std::string>& used) {
+    const bool includes = item.entry("include") != nullptr;
+    const auto& shape = includes ? include_shape() : step_shape();
+    filler_.fill(item, shape, file.values, file.text.file, used);
+    if (includes) return include(item, file, used);
+    for (auto& step : read_step(item, file.text.file, problems_)) {
+      if (!wanted(step.when, file, used)) continue;
+      step.when.insert(step.when.end(), file.when.begin(), file.when.end());
+      playbook_.steps.push_back(std::move(step));
+    }
+    if (playbook_.steps.size() > kMostSteps)
+      report(item, file, fmt::format("more than {} steps", kMostSteps));
   }
-  const auto known = parameters_of(step);
-  for (const auto& entry : with->items) {
-    if (std::ranges::find(known, entry.key) == known.end())
-      problems.push_back({{file, entry.key_line, entry.key_column},
-                          "'" + step.name + "' has no parameter '" + entry.key + "'" +
-                              did_you_mean(entry.key, known)});
-    else if (entry.kind != YamlValue::Kind::scalar)
-      problems.push_back({{file, entry.line, entry.column}, entry.key + " must be a single value"});
-    else
-      step.with.emplace(entry.key, entry.text);
-  }
-}
 
-PlaybookStep read_step(const YamlValue& item, const std::string& file,
-                       std::vector<Problem>& problems) {
-  YamlFields fields{item, "step", file, problems};
-  PlaybookStep step;
-  step.where = fields.place();
-  read_kind(fields, step);
-  read_with(fields, step, file, problems);
-  step.deadline = fields.duration("deadline");
-  if (const auto tries = fields.integer("tries", 1, 100)) step.tries = static_cast<int>(*tries);
-  if (const auto word = fields.text("on_failure")) {
-    constexpr std::array<std::string_view, 2> kWords{"stop", "continue"};
-    if (*word != "stop" && *word != "continue")
-      fields.report(fields.place("on_failure"), "on_failure must be stop or continue, not '" +
-                                                    *word + "'" +
-                                                    did_you_mean(*word, std::span{kWords}));
-    step.on_failure = *word == "continue" ? OnFailure::go_on : OnFailure::stop;
+  void report(const YamlValue& at, const File& file, std::string what) {
+    problems_.push_back({{file.text.file, at.line, at.column}, std::move(what)});
   }
-  fields.finish();
-  return step;
-}
 
-/// What must stand before what: nothing is handed over that was not judged, nothing is judged
-/// twice.
-void check_order(const Playbook& playbook, std::vector<Problem>& problems) {
-  std::set<std::string> seen;
-  for (const auto& step : playbook.steps) {
-    if (!seen.insert(step.name).second)
-      problems.push_back({step.where, "'" + step.name + "' stands twice in the playbook"});
-    if (step.kind == StepKind::hand_off && !seen.contains("verdict"))
-      problems.push_back({step.where,
-                          "hand-off must come after verdict: nothing is handed over "
-                          "that was not judged"});
-    const bool judged = seen.contains("verdict") && step.kind != StepKind::verdict;
-    if (judged && step.kind != StepKind::hand_off && step.kind != StepKind::power_off)
-      problems.push_back({step.where, "'" + step.name + "' after verdict would not be judged"});
+  /// "a.yaml, b.yaml and a.yaml again", where the text is one of those that lead here.
+  static std::optional<std::string> circle(const Text& text, const File& file) {
+    std::string way;
+    for (const auto* at = &file; at != nullptr; at = at->including) {
+      way = at->text.file + " > " + way;
+      if (at->text.file == text.file && at->text.shipped == text.shipped) return way + text.file;
+    }
+    return std::nullopt;
   }
+
+  void include(const YamlValue& item, const File& file, std::set<std::string>& used) {
+    if (!conforms(item, include_shape(), "include", file.text.file, problems_)) return;
+    const auto& named = *item.entry("include");
+    if (file.depth >= kDeepestInclude)
+      return report(named, file, fmt::format("includes deeper than {} files", kDeepestInclude));
+    if (++includes_ > kMostIncludes)
+      return report(named, file, fmt::format("more than {} includes", kMostIncludes));
+    auto found = library_.find(file.text, named.text);
+    if (!found) return report(named, file, found.assume_error().what);
+    const auto text = std::move(found).assume_value();
+    if (const auto way = circle(text, file))
+      return report(named, file, fmt::format("includes itself: {}", *way));
+    Givens given;
+    if (const auto* with = item.entry("with"))
+      for (const auto& each : with->items)
+        given.emplace(each.key, Given{each.text, {file.text.file, each.key_line, each.key_column}});
+    auto when = read_conditions(item, file.text.file, problems_);
+    const bool is_wanted = wanted(when, file, used);
+    when.insert(when.end(), file.when.begin(), file.when.end());
+    const auto before = playbook_.steps.size();
+    read(text, given, std::move(when), &file);
+    // Read all the same: its mistakes are to be told whatever the parameters are.
+    if (!is_wanted) playbook_.steps.resize(std::min(before, playbook_.steps.size()));
+  }
+
+  /// What the conditions say about the file's own parameters.
+  bool wanted(std::vector<Condition>& when, const File& file, std::set<std::string>& used) {
+    const Facts values{file.values.begin(), file.values.end()};
+    std::vector<std::string> known;
+    for (const auto& [name, value] : values) known.push_back(name);
+    for (const auto& condition : when) {
+      if (condition.about != Condition::About::parameter) continue;
+      if (values.contains(condition.name))
+        used.insert(condition.name);
+      else
+        problems_.push_back(
+            {condition.where,
+             fmt::format(
+                 "there is no parameter '{}'{}", printable(condition.name),
+                 inventory::did_you_mean(condition.name, std::span<const std::string>{known}))});
+    }
+    return settle(when, values);
+  }
+
+  /// What is set and changes nothing would be believed to change something.
+  void check_used(const YamlValue& root, const Text& text, const std::set<std::string>& used) {
+    const auto* table = root.entry("parameters");
+    if (table == nullptr) return;
+    for (const auto& item : table->items)
+      if (!used.contains(item.key))
+        problems_.push_back(
+            {{text.file, item.key_line, item.key_column},
+             fmt::format("parameter '{0}' stands nowhere: ${{{0}}} may be a value in with, when, "
+                         "deadline, limits and nodes_at_once",
+                         printable(item.key))});
+  }
+
+  Library& library_;
+  Playbook& playbook_;
+  std::vector<Problem>& problems_;
+  Filler filler_;
+  std::size_t includes_ = 0;
+};
+
+std::optional<Playbook> read_bundle(Bundle bundle, Library::From from,
+                                    std::vector<Problem>& problems) {
+  std::vector<Problem> found;
+  Playbook playbook;
+  playbook.file = bundle.texts.front().file;
+  Givens given;
+  for (const auto& [name, value] : bundle.arguments)
+    given.emplace(name, Given{value, {"--set " + printable(name), 0, 0}});
+  const auto own = bundle.texts.front();
+  Library library{bundle, from};
+  Reader{library, playbook, found}.read(own, given, {}, nullptr);
+  if (found.empty()) check_order(playbook, found);
+  const bool good = found.empty();
+  if (!good)
+    for (auto& problem : inventory::told_once(std::move(found)))
+      problems.push_back(std::move(problem));
+  playbook.text = text_of(bundle);
+  return good ? std::optional{std::move(playbook)} : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Playbook> parse_playbook(std::string_view text, const std::string& file,
-                                       std::vector<Problem>& problems) {
-  const auto before = problems.size();
-  const auto document = inventory::parse_yaml(text, file, problems);
-  if (!document) return std::nullopt;
-  Playbook playbook;
-  playbook.file = file;
-  playbook.text = text;
-  YamlFields fields{document->root, "playbook", playbook.file, problems};
-  playbook.name = fields.required("playbook");
-  playbook.description = fields.text("description").value_or("");
-  playbook.nodes_at_once =
-      static_cast<int>(fields.integer("nodes_at_once", 1, 10'000).value_or(64));
-  const auto steps = fields.list("steps");
-  if (steps.empty()) fields.report(fields.place("steps"), "playbook needs steps");
-  if (steps.size() > kMostSteps) {
-    fields.report(fields.place("steps"), "more than 1000 steps");
-    return std::nullopt;
-  }
-  for (const auto& item : steps) playbook.steps.push_back(read_step(item, playbook.file, problems));
-  fields.finish();
-  if (problems.size() == before) check_order(playbook, problems);
-  if (problems.size() > before) return std::nullopt;
-  return playbook;
+                                       std::vector<Problem>& problems, const Arguments& arguments) {
+  auto bundle = bundle_of(text);
+  const auto from = bundle ? Library::From::bundle : Library::From::shipped;
+  if (!bundle) bundle.emplace(Bundle{{{file, false, std::string{text}}}, {}});
+  for (const auto& [name, value] : arguments) bundle->arguments.insert_or_assign(name, value);
+  return read_bundle(std::move(*bundle), from, problems);
 }
 
-std::optional<Playbook> load_playbook(const std::string& name, std::vector<Problem>& problems) {
-  auto text = read_file(name, kFileLimit);
-  if (text) return parse_playbook(text.assume_value(), name, problems);
-  const auto stem = std::filesystem::path{name}.stem().string();
-  const auto folder = std::filesystem::path{name}.parent_path();
-  const bool may_be_shipped = folder.empty() || folder == "playbooks";
-  const auto* shipped =
-      may_be_shipped ? inventory::shipped_file("playbooks/" + stem + ".yaml") : nullptr;
-  if (shipped != nullptr)
-    return parse_playbook(shipped->text, std::string{shipped->path}, problems);
-  std::vector<std::string> known;
-  for (const auto& file : inventory::shipped_files())
-    if (file.path.starts_with("playbooks/"))
-      known.push_back(std::filesystem::path{file.path}.stem().string());
-  problems.push_back(
-      {{name, 0, 0}, text.assume_error().what + did_you_mean(stem, std::span{known})});
-  return std::nullopt;
+std::optional<Playbook> load_playbook(const std::string& name, std::vector<Problem>& problems,
+                                      const Arguments& arguments) {
+  auto text = read_text(name);
+  if (!text) {
+    problems.push_back({{name, 0, 0}, text.assume_error().what});
+    return std::nullopt;
+  }
+  auto bundle = bundle_of(text.assume_value().text);
+  if (bundle) return parse_playbook(text.assume_value().text, name, problems, arguments);
+  return read_bundle({{std::move(text).assume_value()}, arguments}, Library::From::disk, problems);
 }
 
 }  // namespace cupel::playbooks

@@ -7,31 +7,23 @@
 
 #include "burnin/stage.h"
 #include "inventory/problem.h"
+#include "playbooks/condition.h"
+#include "playbooks/parameter.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::playbooks {
 
 enum class OnFailure { stop, go_on };
 
-/// Which nodes do a step together: each by itself; two and two (a node without a partner does not
-/// do it); those of a rack; all of the run.
+/// Which nodes do a step together, always those of one profile: each by itself; two and two of a
+/// rack (a node without a partner does not do it); those of a rack; all of the run.
 enum class Together { alone, pairs, rack, all };
-
-/// What must be so for a step to be done on a node; else it is skipped, saying why.
-struct Condition {
-  enum class About { profile, rack, fact, measure } about{};
-  /// Of a fact ("bmc.vendor") or a measurement ("gpu.count") of an earlier step of this node.
-  std::string name{};
-  enum class Test { is, is_not, at_least, at_most } test{};
-  std::vector<std::string> values{};  // any of them
-  double number = 0;                  // of at_least and at_most
-  inventory::Place where{};
-};
 
 /// When a run stops beginning this step on further nodes, until a person has looked.
 struct StopAfter {
   std::optional<int> failures{};
   std::optional<double> share{};  // of the nodes that ended it, once at least four have; 0 to 1
+  friend bool operator==(const StopAfter&, const StopAfter&) = default;
 };
 
 /// What a step needs so many of while it runs. How many there are is in Playbook::limits.
@@ -46,7 +38,7 @@ struct Claim {
 /// One line of the recipe.
 struct PlaybookStep {
   StepKind kind{};
-  std::string name;  // "power-on"; of a stage its name, "gpu-facts"
+  std::string name;  // "power-on"; of a stage its name, "gpu-facts"; "disk@scratch" for `as:`
   burnin::Parameters with{};
   std::optional<std::chrono::seconds> deadline{};
   std::optional<int> tries{};
@@ -55,28 +47,38 @@ struct PlaybookStep {
   Together together = Together::alone;
   StopAfter stop_after{};
   std::vector<Claim> claims{};
+  /// Done once for each part of this kind that the node's profile has: "disk@nvme0", "disk@nvme1".
+  /// `${each}` in `with` is the part's name.
+  std::optional<inventory::PartKind> each{};
   inventory::Place where{};
 };
 
 struct Playbook {
   std::string name;
   std::string description{};
+  std::vector<Parameter> parameters{};
   int nodes_at_once = 64;
   int priority = 0;           // among the runs of one controller; higher first
   std::vector<int> canary{};  // so many nodes first, then so many, then the rest
   std::map<std::string, int, std::less<>> limits{};  // slots of what steps claim
   std::vector<PlaybookStep> steps{};
   std::string file{};
-  std::string text{};  // as it was read: a run keeps it
+  /// All that is needed to read it again, wherever that is: as it was read, or, where it includes
+  /// others or was given parameters, one text with all of them. A run keeps it.
+  std::string text{};
 };
 
-/// Reads and checks a playbook. Every fault becomes a problem; the playbook is there only without
-/// any.
+/// Reads and checks a playbook, with these values for its parameters. What it includes must be
+/// shipped, or be part of `text` (Playbook::text of one that was loaded): no file is touched. Every
+/// fault becomes a problem; the playbook is there only without any.
 std::optional<Playbook> parse_playbook(std::string_view text, const std::string& file,
-                                       std::vector<inventory::Problem>& problems);
+                                       std::vector<inventory::Problem>& problems,
+                                       const Arguments& arguments = {});
 
-/// From a file, or a shipped one by its name ("new-rack" or "playbooks/new-rack.yaml").
+/// From a file, or a shipped one by its name ("new-rack" or "playbooks/new-rack.yaml"); what it
+/// includes lies beside the including file, or is shipped.
 std::optional<Playbook> load_playbook(const std::string& name,
-                                      std::vector<inventory::Problem>& problems);
+                                      std::vector<inventory::Problem>& problems,
+                                      const Arguments& arguments = {});
 
 }  // namespace cupel::playbooks

@@ -38,6 +38,7 @@ using AddCommand = void (*)(CLI::App& app, Context& context, Exit& exit);
 
 void add_inventory(CLI::App& app, Context& context, Exit& exit);
 void add_plan(CLI::App& app, Context& context, Exit& exit);
+void add_playbook(CLI::App& app, Context& context, Exit& exit);
 void add_run(CLI::App& app, Context& context, Exit& exit);
 void add_resume(CLI::App& app, Context& context, Exit& exit);
 void add_cancel(CLI::App& app, Context& context, Exit& exit);

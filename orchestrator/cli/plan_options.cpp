@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace cupel::cli {
 namespace {
 
@@ -16,18 +18,45 @@ Exit join(const Context& context, Planned& planned,
 
 }  // namespace
 
+void add_set_option(CLI::App& command, std::vector<std::string>& settings) {
+  command.add_option("--set", settings, "NAME=VALUE: a parameter of the playbook; repeatable")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settings) {
+  playbooks::Arguments arguments;
+  for (const auto& each : settings) {
+    const auto equals = each.find('=');
+    if (equals == each.npos || equals == 0)
+      return Error{Code::kInvalid,
+                   fmt::format("--set takes NAME=VALUE, not '{}'", printable(each))};
+    if (!arguments.emplace(each.substr(0, equals), each.substr(equals + 1)).second)
+      return Error{Code::kInvalid,
+                   fmt::format("--set {} twice", printable(each.substr(0, equals)))};
+  }
+  return arguments;
+}
+
 void add_plan_options(CLI::App& command, PlanOptions& options) {
   command.add_option("PLAYBOOK", options.playbook, "a file, or a shipped one by its name")
       ->required();
   command.add_option("-i,--inventory", options.inventory, "[$CUPEL_INVENTORY, ./inventory.yaml]");
   command.add_option("-n,--nodes", options.nodes,
                      "all, rack:a01, profile:dgx-h100, a01-n[01-04], !a01-n03, parted by commas");
+  add_set_option(command, options.settings);
 }
 
 std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
                                              Exit& exit) {
+  const auto arguments = arguments_of(options.settings);
+  if (!arguments) {
+    exit = complain(context, arguments.assume_error(), Exit::invalid);
+    return nullptr;
+  }
   std::vector<inventory::Problem> problems;
-  auto playbook = playbooks::load_playbook(options.playbook, problems);
+  auto playbook = playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
   auto loaded = inventory::load_inventory(options.inventory);
   for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
   if (!problems.empty()) {

@@ -13,6 +13,7 @@ struct PlanOptions {
   std::string playbook{};
   std::string inventory = default_inventory();
   std::string nodes = "all";
+  std::vector<std::string> settings{};  // "soak=24h"
 };
 
 /// A plan with all that it points into.
@@ -21,6 +22,12 @@ struct Planned {
   playbooks::Playbook playbook;
   playbooks::Plan plan;
 };
+
+/// `--set NAME=VALUE`, as often as needed.
+void add_set_option(CLI::App& command, std::vector<std::string>& settings);
+
+/// Errors: kInvalid for what is no NAME=VALUE, and for a name that is set twice.
+Result<playbooks::Arguments> arguments_of(const std::vector<std::string>& settings);
 
 void add_plan_options(CLI::App& command, PlanOptions& options);
 

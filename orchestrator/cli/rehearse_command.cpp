@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string playbook{};
+  std::vector<std::string> settings{};
   std::string rack = "rehearsal/racks/h100-8.yaml";
   std::string folder{};
   std::string slurm{};  // SLURM_CONF of a Slurm that knows the nodes
@@ -167,6 +168,7 @@ Exit rehearse(Context& context, Options options, bool state_named) {
   plan.playbook = options.playbook;
   plan.inventory = (fs::path{options.folder} / "inventory.yaml").string();
   plan.nodes = options.nodes;
+  plan.settings = options.settings;
   Exit exit = Exit::passed;
   const auto planned = planned_or_complain(context, plan, exit);
   if (!planned) return exit;
@@ -192,6 +194,7 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--folder", options->folder, "keys, certificates, inventory and journal");
   command->add_option("--slurm", options->slurm, "slurm.conf of a Slurm that knows the nodes");
   command->add_option("-n,--nodes", options->nodes, "as with run --nodes");
+  add_set_option(*command, options->settings);
   command->add_option("--speed", options->speed, "so many times faster than life")
       ->check(CLI::Range(0.1, 100000.0));
   command->add_option("--seed", options->seed, "of serial numbers and natural spread");

@@ -104,6 +104,22 @@ TEST(Judge, IsNotMetByACriterionWithoutLimits) {
   EXPECT_EQ(judged(open, {memory(80)}).met, Met::failed);
 }
 
+TEST(Judge, JudgesEachTimeAStageWasDone) {
+  Profile profile;
+  profile.name = "one";
+  profile.criteria = {at_least(79)};
+  const FindingsByStage findings{{"gpu-facts", {{memory(80)}, {}, {}}},
+                                 {"gpu-facts@after", {{memory(40)}, {}, {}}}};
+
+  const auto all = judge(profile, {"gpu-facts", "gpu-facts@after", "gpu-facts@never"}, findings);
+
+  ASSERT_EQ(all.size(), 3);
+  EXPECT_EQ(all[0].met, Met::met);
+  EXPECT_EQ(all[1].met, Met::failed);
+  EXPECT_EQ(all[1].stage, "gpu-facts@after");
+  EXPECT_EQ(all[2].met, Met::missing);
+}
+
 TEST(Judge, TellsTheWorstOfSeveral) {
   const auto worst = judged(at_least(79), {memory(80), memory(40), memory(81)});
   const auto unlike = judged(at_least(79), {memory(80), memory(81, "MiB")});

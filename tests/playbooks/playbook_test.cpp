@@ -3,24 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "inventory/shipped.h"
+#include "tests/playbooks/read.h"
 #include "tests/support/damage.h"
 
 namespace cupel::playbooks {
 namespace {
 using inventory::Problem;
 using ::testing::HasSubstr;
-
-struct Read {
-  std::optional<Playbook> playbook{};
-  std::vector<Problem> problems{};
-  std::string told() const { return to_string(problems); }
-};
-
-Read read(std::string_view text) {
-  Read result;
-  result.playbook = parse_playbook(text, "book.yaml", result.problems);
-  return result;
-}
 
 TEST(Playbook, ReadsEveryStepAsItsAuthorWroteIt) {
   const auto result = read(R"(playbook: mine
@@ -96,7 +85,7 @@ steps:
   for (const auto* line :
        {"book.yaml:2:", "'stpes'", "there is no step 'power-onn' (did you mean 'power-on'?)",
         "book.yaml:7:12: 'cpu-memory' has no parameter 'durations' (did you mean 'duration'?)",
-        "memory must be a single value", "exactly one of step: KIND and stage: NAME",
+        "memory must be a single value", "exactly one of step: KIND, stage: NAME and include: FILE",
         "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)", "tries",
         "deadline", "'gpu-facts' has no parameter 'anything'"})
     EXPECT_THAT(result.told(), HasSubstr(line));

@@ -1,0 +1,116 @@
+#include "playbooks/order.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.h"
+#include "inventory/yaml.h"
+
+namespace cupel::playbooks {
+namespace {
+
+using inventory::Problem;
+
+class Check {
+ public:
+  Check(const Playbook& playbook, std::vector<Problem>& problems)
+      : playbook_{playbook}, problems_{problems} {
+    for (const auto& [resource, count] : playbook.limits) resources_.push_back(resource);
+  }
+
+  void step(const PlaybookStep& step) {
+    check_name(step);
+    check_verdict(step);
+    check_conditions(step);
+    check_claims(step);
+    if (step.together != Together::alone && step.kind != StepKind::stage)
+      report(step, fmt::format("'{}' is done to each machine by itself; only a stage can be done "
+                               "together",
+                               step.name));
+    learn(step);
+  }
+
+ private:
+  void report(const PlaybookStep& step, std::string what) {
+    problems_.push_back({step.where, std::move(what)});
+  }
+
+  void check_name(const PlaybookStep& step) {
+    const auto name =
+        step.each ? fmt::format("{}@{{{}}}", step.name, to_string(*step.each)) : step.name;
+    if (names_.insert(name).second) return;
+    report(step, fmt::format("'{}' stands twice in the playbook; with as: NAME it may", step.name));
+  }
+
+  void check_verdict(const PlaybookStep& step) {
+    const bool judges = step.kind == StepKind::verdict;
+    if (step.kind == StepKind::hand_off && !judged_)
+      report(step, "hand-off must come after verdict: nothing is handed over that was not judged");
+    if (judged_ && !judges && step.kind != StepKind::hand_off && step.kind != StepKind::power_off &&
+        step.kind != StepKind::approval)
+      report(step, fmt::format("'{}' after verdict would not be judged", step.name));
+    const bool waits = !left_for_the_run(step.when).empty();
+    if (waits && (judges || step.kind == StepKind::hand_off))
+      report(step, fmt::format("'{}' cannot hang on a fact or a measurement: what was not found "
+                               "out must be judged too",
+                               step.name));
+    judged_ = judged_ || judges;
+  }
+
+  void check_conditions(const PlaybookStep& step) {
+    for (const auto& condition : step.when) {
+      const bool fact = condition.about == Condition::About::fact;
+      if (!fact && condition.about != Condition::About::measure) continue;
+      const auto& known = fact ? facts_ : measures_;
+      if (std::ranges::find(known, condition.name) != known.end()) continue;
+      problems_.push_back({condition.where,
+                           fmt::format("no earlier step {} '{}'{}", fact ? "tells" : "measures",
+                                       printable(condition.name),
+                                       inventory::did_you_mean(condition.name, std::span{known}))});
+    }
+  }
+
+  void check_claims(const PlaybookStep& step) {
+    std::set<std::string> named;
+    for (const auto& claim : step.claims) {
+      const auto limit = playbook_.limits.find(claim.resource);
+      if (!named.insert(claim.resource).second)
+        report(step, fmt::format("'{}' claims {} twice", step.name, claim.resource));
+      if (limit == playbook_.limits.end())
+        report(step, fmt::format("'{}' claims {}, but limits does not say how many there are{}",
+                                 step.name, claim.resource,
+                                 inventory::did_you_mean(
+                                     claim.resource, std::span<const std::string>{resources_})));
+      else if (claim.count > limit->second)
+        report(step,
+               fmt::format("'{}' claims {} of {}, and there are only {}: it could never begin",
+                           step.name, claim.count, claim.resource, limit->second));
+    }
+  }
+
+  /// What later conditions may ask.
+  void learn(const PlaybookStep& step) {
+    const auto facts = row_of(step.kind).facts;
+    facts_.insert(facts_.end(), facts.begin(), facts.end());
+    if (step.kind != StepKind::stage) return;
+    const auto measures = burnin::stage(step.name)->measures;
+    measures_.insert(measures_.end(), measures.begin(), measures.end());
+  }
+
+  const Playbook& playbook_;
+  std::vector<Problem>& problems_;
+  std::vector<std::string> resources_{};
+  std::set<std::string> names_{};
+  std::vector<std::string_view> facts_{}, measures_{};
+  bool judged_ = false;
+};
+
+}  // namespace
+
+void check_order(const Playbook& playbook, std::vector<Problem>& problems) {
+  Check check{playbook, problems};
+  for (const auto& step : playbook.steps) check.step(step);
+}
+
+}  // namespace cupel::playbooks

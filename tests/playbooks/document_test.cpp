@@ -1,0 +1,101 @@
+// docs/playbooks.md is true: its examples are playbooks, and it leaves nothing out.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "base/text.h"
+#include "inventory/load_profile.h"
+#include "playbooks/format.h"
+#include "playbooks/plan.h"
+#include "tests/playbooks/read.h"
+
+namespace cupel::playbooks {
+namespace {
+using ::testing::HasSubstr;
+
+const std::string& document() {
+  static const auto text = [] {
+    std::ostringstream all;
+    all << std::ifstream{SOURCE_DIR "/docs/playbooks.md"}.rdbuf();
+    return all.str();
+  }();
+  return text;
+}
+
+/// The text of each ```yaml block.
+std::vector<std::string> examples() {
+  std::vector<std::string> found;
+  bool inside = false;
+  for (const auto line : lines(document())) {
+    if (line.starts_with("```")) {
+      inside = line == "```yaml";
+      if (inside) found.emplace_back();
+    } else if (inside) {
+      found.back() += std::string{line} + "\n";
+    }
+  }
+  return found;
+}
+
+/// "bring-up.yaml" of "# bring-up.yaml", else what the playbook is called.
+std::string file_of(const std::string& example) {
+  const auto first = lines(example).front();
+  if (first.starts_with("# ")) return std::string{first.substr(2)};
+  return std::string{words(first).at(1)} + ".yaml";
+}
+
+/// One machine of a shipped profile.
+inventory::Inventory one_machine(const std::string& profile,
+                                 std::vector<inventory::Problem>& problems) {
+  inventory::Inventory inventory;
+  inventory::Node node;
+  node.name = "n1";
+  node.profile = profile;
+  node.rack = "a01";
+  inventory.nodes.push_back(std::move(node));
+  inventory.profiles.emplace(profile,
+                             inventory::ProfileSource{"/nowhere"}.load(profile, problems).value());
+  return inventory;
+}
+
+TEST(Document, ShowsPlaybooksThatCanBePlanned) {
+  const Folder folder;
+  std::vector<std::string> files;
+  for (const auto& example : examples()) files.push_back(folder.write(file_of(example), example));
+  ASSERT_GE(files.size(), 7);
+
+  for (const auto& file : files) {
+    std::vector<inventory::Problem> problems;
+    const auto inventory = one_machine("dgx-h100", problems);
+    const auto playbook = load_playbook(file, problems);
+    ASSERT_TRUE(playbook) << to_string(problems);
+    const auto plan = make_plan(*playbook, inventory, {&inventory.nodes[0]}, problems);
+    EXPECT_TRUE(plan) << to_string(problems);
+  }
+}
+
+TEST(Document, NamesEveryStepStageParameterAndKey) {
+  const auto named = [](std::string_view name) { return HasSubstr("`" + std::string{name} + "`"); };
+  for (const auto& row : step_kinds()) {
+    EXPECT_THAT(document(), named(row.name));
+    for (const auto& fact : row.facts) EXPECT_THAT(document(), named(fact));
+    for (const auto& parameter : row.parameters)
+      EXPECT_THAT(document(), HasSubstr(std::string{parameter.name} + ":"));
+  }
+  for (const auto& stage : burnin::stages()) {
+    EXPECT_THAT(document(), named(stage.name));
+    for (const auto& parameter : stage.parameters) EXPECT_THAT(document(), named(parameter.name));
+  }
+  for (const auto* shape : {&playbook_shape(), &step_shape(), &include_shape()})
+    for (const auto& key : shape->keys)
+      EXPECT_THAT(document(), HasSubstr(std::string{key.name} + ":"));
+}
+
+TEST(Document, TellsWhatEachStageIsReckonedToDraw) {
+  for (const auto& stage : burnin::stages())
+    EXPECT_THAT(document(), HasSubstr(fmt::format("`{}` {}", stage.name, stage.load.share)));
+}
+
+}  // namespace
+}  // namespace cupel::playbooks
