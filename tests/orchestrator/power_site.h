@@ -67,4 +67,15 @@ inline playbooks::PlannedStep step_of(std::string name, double load,
   return step;
 }
 
+/// All nodes of the site, with the same steps.
+inline playbooks::Plan plan_of(const inventory::Inventory& site,
+                               std::vector<playbooks::PlannedStep> steps) {
+  playbooks::Plan plan;
+  plan.playbook = "test";
+  plan.nodes_at_once = 1'000'000;
+  const auto shared = std::make_shared<const std::vector<playbooks::PlannedStep>>(std::move(steps));
+  for (const auto& node : site.nodes) plan.nodes.push_back({&node, shared});
+  return plan;
+}
+
 }  // namespace cupel::test
