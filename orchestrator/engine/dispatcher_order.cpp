@@ -17,14 +17,14 @@ bool Dispatcher::State::fits(const Entry& entry, const Need& need, Time now) con
   const auto room = free(resource);
   if (need.amount > room) return false;
   if (resource.reserved == 0) return true;
-  auto others = resource.reserved;
+  // Of two that have it reserved only the earlier one counts against the other, so that the very
+  // first never waits for what is merely kept.
+  std::int64_t others = 0;
   bool through_before = true;
   for (const auto& reservation : resource.granted) {
-    if (reservation.ticket == entry.rank.ticket) {
-      others -= reservation.amount;
-      continue;
-    }
     const auto& first = entries.at(reservation.ticket);
+    if (entry.granted && first.overdue_as >= entry.overdue_as) continue;
+    others += reservation.amount;
     through_before &= now + entry.offer.step->expected <= first.shadow;
   }
   return need.amount <= room - others || (through_before && !entry.granted);
@@ -56,6 +56,7 @@ void Dispatcher::State::make_overdue(Entry& entry, Time now) {
   if (entry.overdue || overdue.size() >= kMostOverdue) return;
   find_needs(entry);
   entry.overdue = true;
+  entry.overdue_as = ++last_overdue;
   entry.kept.clear();
   for (const auto& need : entry.needs) {
     auto& resource = resources[need.resource];

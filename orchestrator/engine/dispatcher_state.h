@@ -73,6 +73,7 @@ struct Entry {
   ClassKey key{};
   std::optional<Dispatcher::Time> passed_over{};  // since when others of a lower rank went before
   bool overdue = false;
+  std::uint64_t overdue_as = 0;
   bool granted = false;
   Dispatcher::Time shadow{};  // when, by what is expected, it could begin; of a reservation
   std::vector<Need> kept{};   // as it was reserved
@@ -111,6 +112,7 @@ struct Dispatcher::State {
   std::vector<std::uint64_t> measured_as{};  // by node: its newest
   Ticket last_ticket = 0;
   std::uint64_t last_began = 0;
+  std::uint64_t last_overdue = 0;
   std::uint64_t last_measured = 0;
 
   // dispatcher.cpp
