@@ -46,35 +46,41 @@ std::int64_t shared(std::vector<const Jobs*> jobs, std::int64_t at_once) {
   return std::max(upwards(work, at_once), longest);
 }
 
+/// These alone, each needing at least `least` of the capacity.
+Floor floor_of_these(std::int64_t capacity, std::int64_t least,
+                     const std::vector<const Jobs*>& jobs) {
+  double area = 0;
+  auto head = jobs.front()->head, tail = jobs.front()->tail;
+  const Jobs* heaviest = jobs.front();
+  for (const auto* each : jobs) {
+    const auto work = each->each * each->count;
+    area += static_cast<double>(each->need) * static_cast<double>(work);
+    head = std::min(head, each->head);
+    tail = std::min(tail, each->tail);
+    if (work > heaviest->each * heaviest->count) heaviest = each;
+  }
+  const auto at_once = capacity / least;
+  const Floor counted{head + shared(jobs, at_once) + tail, at_once, heaviest->step};
+  const auto evenly = std::ceil(area / static_cast<double>(capacity) - 1e-6);
+  const Floor summed{head + static_cast<std::int64_t>(evenly) + tail, 0, nullptr};
+  return summed.at_least > counted.at_least ? summed : counted;
+}
+
+/// The tightest of: each kind of step alone, and those that need most together with those that need
+/// less, one kind after the other.
 Floor floor_of(std::int64_t capacity, std::vector<Jobs>& jobs) {
   Floor floor;
   std::erase_if(jobs, [&](const Jobs& each) { return each.need > capacity || each.need <= 0; });
-  if (jobs.empty()) return floor;
   std::ranges::stable_sort(jobs, std::ranges::greater{}, &Jobs::need);
-  double area = 0;
-  std::int64_t most_work = 0;
-  auto head = jobs.front().head, tail = jobs.front().tail;
+  const auto tighten = [&](const Floor& other) {
+    if (other.at_least > floor.at_least) floor = other;
+  };
   std::vector<const Jobs*> so_far;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto& each = jobs[i];
-    const auto work = each.each * each.count;
-    area += static_cast<double>(each.need) * static_cast<double>(work);
-    head = std::min(head, each.head);
-    tail = std::min(tail, each.tail);
+  for (const auto& each : jobs) {
     so_far.push_back(&each);
-    most_work = std::max(most_work, work);
-    if (i + 1 < jobs.size() && jobs[i + 1].need == each.need) continue;
-    const auto at_once = capacity / each.need;
-    const auto here = head + shared(so_far, at_once) + tail;
-    if (here <= floor.at_least) continue;
-    const auto heaviest =
-        std::ranges::max_element(so_far, {}, [](const Jobs* j) { return j->each * j->count; });
-    floor = {here, at_once, (*heaviest)->step};
+    tighten(floor_of_these(capacity, each.need, {&each}));
+    tighten(floor_of_these(capacity, each.need, so_far));
   }
-  const auto all =
-      head + static_cast<std::int64_t>(std::ceil(area / static_cast<double>(capacity) - 1e-6)) +
-      tail;
-  if (all > floor.at_least) floor = {all, 0, nullptr};
   return floor;
 }
 
@@ -105,18 +111,12 @@ class Passages {
 
   void gather() {
     const auto groups = groups_of_steps(plan_);
-    std::map<const std::vector<PlannedStep>*, std::vector<std::int64_t>> heads;
+    std::vector<std::int64_t> head;
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
       const auto& steps = *plan_.nodes[n].steps;
-      auto& head = heads[&steps];
-      if (head.empty()) {
-        head.push_back(0);
-        for (const auto& step : steps) {
-          // One that not all of them do does not count for what comes before or behind.
-          const bool all_do = step.together == playbooks::Together::alone;
-          head.push_back(head.back() + (all_do ? step.expected.count() : 0));
-        }
-      }
+      head.assign(1, 0);
+      for (std::size_t s = 0; s < steps.size(); ++s)
+        head.push_back(head.back() + (groups[n][s] == -2 ? 0 : steps[s].expected.count()));
       for (std::size_t s = 0; s < steps.size(); ++s) {
         const auto group = groups[n][s];
         if (group == -2 || (steps[s].load <= 0 && steps[s].claims.empty())) continue;
