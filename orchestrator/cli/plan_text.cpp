@@ -16,7 +16,7 @@ namespace {
 
 using engine::Forecast;
 
-constexpr std::size_t kBar = 24;
+constexpr std::size_t kBar = 18;
 constexpr std::size_t kWide = 60;  // of the power plot: a divisor of Forecast::kSamples
 constexpr int kTall = 8;
 constexpr std::size_t kMostNever = 20;
@@ -81,7 +81,7 @@ std::string nearest_of(const Forecast& forecast, inventory::PowerNode::Kind kind
     if (found == nullptr || share(level) > share(*found)) found = &level;
   }
   if (found == nullptr) return {};
-  return fmt::format("  {:<8} {:<20} {:>8} of {:>8} kW {:>5} %{}\n", word(kind),
+  return fmt::format("  {:<8} {:<18} {:>7} of {:>7} kW {:>5} %{}\n", word(kind),
                      printable(found->name), kilowatts(found->peak_watts),
                      kilowatts(found->limit_watts), plain(100 * share(*found), 0),
                      count > 1 ? fmt::format("   the fullest of {}", count) : "");

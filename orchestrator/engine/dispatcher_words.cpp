@@ -98,8 +98,8 @@ std::optional<std::string> Dispatcher::State::too_much(const Offer& offer) const
   const auto& sum = sums.at(*worst);
   auto text = fmt::format("{} needs {} kW", words_of_nodes(offer), kilowatts(sum.draws));
   if (sum.nodes < level.nodes)
-    text += fmt::format(" beside {} idle nodes that draw {} kW", level.nodes - sum.nodes,
-                        kilowatts(level.idle - sum.idle));
+    text += fmt::format(" besides {} kW of {} idle node{}", kilowatts(level.idle - sum.idle),
+                        level.nodes - sum.nodes, level.nodes - sum.nodes == 1 ? "" : "s");
   text += fmt::format(", {} carries {} kW", words_of(level), kilowatts(level.carries));
   if (capacity_of(level) < level.carries)
     text += fmt::format(", of which {} kW may be planned with", kilowatts(capacity_of(level)));

@@ -267,12 +267,12 @@ TEST_F(Dispatching, SaysWhyAStepCouldNeverBegin) {
        1,
        1,
        {1},
-       "a01-n02 needs 10 kW beside 3 idle nodes that draw 6 kW, rack a01 carries 15 kW"},
+       "a01-n02 needs 10 kW besides 6 kW of 3 idle nodes, rack a01 carries 15 kW"},
       {{.nodes = 4, .rack_watts = 30'000},
        1,
        1,
        {0, 1, 2},
-       "a01-n[01-03] needs 30 kW beside 1 idle nodes that draw 2 kW, rack a01 carries 30 kW"},
+       "a01-n[01-03] needs 30 kW besides 2 kW of 1 idle node, rack a01 carries 30 kW"},
       {{.nodes = 1}, 0, 3, {0}, "step of a01-n01 needs 3 of push, there are 2"},
   };
   for (const auto& each : cases) {
