@@ -140,6 +140,8 @@ void read_racks(YamlFields& site, Inventory& into, Problems& problems) {
 void check_power(const Inventory& inventory, Problems& problems) {
   std::unordered_map<std::string_view, const PowerNode*> levels;
   for (const auto& level : inventory.power) levels.emplace(level.name, &level);
+  std::unordered_map<std::string_view, std::string_view> rooms;
+  for (const auto& rack : inventory.racks) rooms.emplace(rack.name, rack.room);
   std::unordered_map<const PowerNode*, double> drawn;
   std::unordered_map<const PowerNode*, int> count;
   for (const auto& node : inventory.nodes) {
@@ -148,10 +150,12 @@ void check_power(const Inventory& inventory, Problems& problems) {
       for (auto at = levels.find(name); at != levels.end(); at = levels.find(at->second->parent))
         above.insert(at->second);
     };
+    // A rack without watts of its own still stands in its room.
+    if (const auto room = rooms.find(node.rack); room != rooms.end()) climb(room->second);
     climb(node.rack);
     for (const auto& feed : node.feeds) climb(feed);
     for (const auto* level : above) {
-      drawn[level] += inventory.profile_of(node).draw.loaded_watts;
+      drawn[level] += inventory.profile_of(node).draw.idle_watts;
       ++count[level];
     }
   }
@@ -159,10 +163,11 @@ void check_power(const Inventory& inventory, Problems& problems) {
   for (const auto& level : inventory.power) {
     if (drawn[&level] <= level.watts) continue;
     problems.push_back(
-        {level.where, fmt::format("{} '{}' is overfilled on paper: {} nodes draw {} W loaded, and "
-                                  "it carries {} W",
-                                  kWords[static_cast<std::size_t>(level.kind)], level.name,
-                                  count[&level], plain(drawn[&level], 0), plain(level.watts, 0))});
+        {level.where,
+         fmt::format("{} '{}' is overfilled: {} nodes draw {} W though they only idle, "
+                     "and it carries {} W",
+                     kWords[static_cast<std::size_t>(level.kind)], level.name, count[&level],
+                     plain(drawn[&level], 0), plain(level.watts, 0))});
   }
 }
 

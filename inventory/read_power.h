@@ -12,9 +12,10 @@ namespace cupel::inventory {
 void read_rooms(YamlFields& site, Inventory& into, std::vector<Problem>& problems);
 void read_racks(YamlFields& site, Inventory& into, std::vector<Problem>& problems);
 
-/// On paper: the sum of the profiles' loaded watts below each level against its watts. A node
-/// counts fully on each of its feeds, since one of them may have to carry it alone, and once above
-/// the PDUs.
+/// Nothing can be begun below a level that even the idle nodes overdraw: the sum of the profiles'
+/// idle watts below each level against its watts. A node counts fully on each of its feeds, since
+/// one of them may have to carry it alone, and once above the PDUs. That all nodes loaded at once
+/// would be too much is no fault: then a run loads so many at a time (`cupel plan` says how many).
 void check_power(const Inventory& inventory, std::vector<Problem>& problems);
 
 }  // namespace cupel::inventory

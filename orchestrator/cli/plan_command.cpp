@@ -1,16 +1,20 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/json.hpp>
 
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
 namespace {
 
+using engine::Forecast;
 using playbooks::PlannedStep;
 
 std::chrono::seconds expected(const std::vector<PlannedStep>& steps) {
@@ -34,50 +38,104 @@ std::vector<std::pair<std::vector<std::string>, const std::vector<PlannedStep>*>
   return found;
 }
 
-boost::json::object to_json(const playbooks::Plan& plan) {
+boost::json::array to_json(const std::vector<std::string>& names) {
   boost::json::array all;
-  for (const auto& [names, steps] : groups(plan)) {
-    boost::json::array rows;
-    for (const auto& step : *steps)
-      rows.push_back({{"step", step.name},
-                      {"expected_s", step.expected.count()},
-                      {"deadline_s", step.deadline.count()},
-                      {"tries", step.tries}});
-    boost::json::array nodes;
-    for (const auto& name : names) nodes.emplace_back(name);
-    all.push_back({{"nodes", nodes}, {"steps", rows}, {"expected_s", expected(*steps).count()}});
-  }
-  return {{"playbook", plan.playbook}, {"steps", plan.step_count()}, {"groups", all}};
+  for (const auto& name : names) all.emplace_back(name);
+  return all;
 }
 
-void print(const Planned& planned) {
-  const auto& plan = planned.plan;
+boost::json::array to_json(const std::vector<PlannedStep>& steps) {
+  boost::json::array rows;
+  for (const auto& step : steps)
+    rows.push_back({{"step", step.name},
+                    {"expected_s", step.expected.count()},
+                    {"deadline_s", step.deadline.count()},
+                    {"tries", step.tries},
+                    {"load", step.load}});
+  return rows;
+}
+
+boost::json::object to_json(const Forecast::Level& level) {
+  constexpr std::array<std::string_view, 4> kWords{"room", "rack", "pdu", "breaker"};
+  boost::json::array watts;
+  for (const auto each : level.watts) watts.emplace_back(each);
+  boost::json::object object{{"level", kWords[static_cast<std::size_t>(level.kind)]},
+                             {"name", level.name},
+                             {"idle_watts", level.idle_watts},
+                             {"peak_watts", level.peak_watts},
+                             {"watts", watts}};
+  if (level.limit_watts > 0) object["limit_watts"] = level.limit_watts;
+  return object;
+}
+
+boost::json::object to_json(const Forecast& forecast) {
+  boost::json::array steps, levels, bounds, never;
+  for (const auto& step : forecast.steps)
+    steps.push_back({{"step", step.name},
+                     {"first_begin_s", step.first_begin.count()},
+                     {"last_end_s", step.last_end.count()},
+                     {"nodes", step.nodes},
+                     {"without_partner", step.skipped},
+                     {"most_at_once", step.most_at_once},
+                     {"longest_wait_s", step.waited.count()}});
+  for (const auto& level : forecast.levels) levels.push_back(to_json(level));
+  for (const auto& bound : forecast.bounds)
+    bounds.push_back({{"at_least_s", bound.at_least.count()}, {"because", bound.what}});
+  for (const auto& each : forecast.never)
+    never.push_back({{"step", each.step}, {"nodes", to_json(each.nodes)}, {"why", each.why}});
+  return {{"end_s", forecast.end.count()},
+          {"bounds", bounds},
+          {"time_line", steps},
+          {"power", levels},
+          {"never", never}};
+}
+
+boost::json::object to_json(const playbooks::Plan& plan, const Forecast& forecast) {
+  boost::json::array all;
+  for (const auto& [names, steps] : groups(plan))
+    all.push_back({{"nodes", to_json(names)},
+                   {"steps", to_json(*steps)},
+                   {"expected_s", expected(*steps).count()}});
+  return {{"playbook", plan.playbook},
+          {"steps", plan.step_count()},
+          {"nodes_at_once", plan.nodes_at_once},
+          {"groups", all},
+          {"forecast", to_json(forecast)}};
+}
+
+std::string load_of(const PlannedStep& step) {
+  return step.load > 0 ? fmt::format("{} %", plain(100 * step.load, 0)) : "-";
+}
+
+void print(const playbooks::Plan& plan, const Forecast& forecast) {
   say("{}: {} steps on {} nodes, {} at once\n", plan.playbook, plan.step_count(), plan.nodes.size(),
       plan.nodes_at_once);
-  double watts = 0;
-  for (const auto& node : plan.nodes)
-    watts += planned.inventory.profile_of(*node.node).draw.loaded_watts;
   for (const auto& [names, steps] : groups(plan)) {
     say("\n{} ({} nodes), about {} each\n", inventory::fold(names), names.size(),
         report::span_text(expected(*steps)));
-    say("  {:<14} {:>12} {:>12}  {}\n", "step", "expected", "at most", "if it fails");
+    std::vector<Row> rows{{"step", "expected", "at most", "load", "if it fails"}};
     for (const auto& step : *steps)
-      say("  {:<14} {:>12} {:>12}  {}\n", step.name, report::span_text(step.expected),
-          report::span_text(step.deadline),
-          step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict");
+      rows.push_back({step.name, report::span_text(step.expected), report::span_text(step.deadline),
+                      load_of(step),
+                      step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict"});
+    say("{}\n", table(rows));
   }
-  say("\npower with all of them loaded: {} kW\n", plain(watts / 1000, 1));
+  say("\ntime line\n{}\n{}\n{}", time_line(forecast), power_plot(forecast), bottleneck(forecast));
 }
 
 Exit show_plan(const Context& context, const PlanOptions& options) {
   Exit exit = Exit::passed;
   const auto planned = planned_or_complain(context, options, exit);
   if (!planned) return exit;
+  const auto forecast = engine::forecast(planned->plan, planned->inventory);
   if (context.json)
-    std::printf("%s\n", boost::json::serialize(to_json(planned->plan)).c_str());
+    say("{}\n", boost::json::serialize(to_json(planned->plan, forecast)));
   else
-    print(*planned);
-  return exit;
+    print(planned->plan, forecast);
+  if (forecast.never.empty()) return exit;
+  std::fflush(stdout);
+  say(stderr, "cupel: this plan can never be done:\n{}", never_text(forecast));
+  return Exit::invalid;
 }
 
 }  // namespace

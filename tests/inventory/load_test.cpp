@@ -102,16 +102,23 @@ nodes:
   EXPECT_THAT(text, testing::Not(HasSubstr("hunter2")));
 }
 
-TEST(LoadInventory, RefusesABreakerThatIsOverfilledOnPaper) {
+TEST(LoadInventory, TakesABreakerThatCarriesOneOfItsNodesLoaded) {
   std::string text{kGood};
-  text.replace(text.find("22000"), 5, "20000");
+  text.replace(text.find("22000"), 5, "13000");
+
+  EXPECT_TRUE(loaded(text).inventory);
+}
+
+TEST(LoadInventory, RefusesABreakerThatEvenIdleNodesOverdraw) {
+  std::string text{kGood};
+  text.replace(text.find("22000"), 5, "04000");
 
   const auto result = loaded(text);
 
   ASSERT_EQ(result.problems.size(), 4) << to_string(result.problems);
   EXPECT_THAT(to_string(result.problems),
-              HasSubstr("site.yaml:11:20: breaker 'a01/p1/b1' is overfilled on paper: 2 nodes draw "
-                        "20400 W loaded, and it carries 20000 W"));
+              HasSubstr("site.yaml:11:20: breaker 'a01/p1/b1' is overfilled: 2 nodes draw 4600 W "
+                        "though they only idle, and it carries 4000 W"));
 }
 
 TEST(LoadInventory, RefusesTwoNodesInOneUnit) {
