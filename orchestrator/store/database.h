@@ -47,6 +47,33 @@ class EventRows {
   soci::statement statement_;
 };
 
+/// A snapshot as the table has it, and the hash that its event has now: empty if there is none.
+struct SnapshotRow {
+  RunId run = 0;
+  std::int64_t sequence = 0;
+  std::string event_hash{};
+  std::string state{};
+  std::string hash{};
+  std::string stands_on{};
+};
+
+/// Whether it is what was written, and stands on the event that it was made behind.
+bool is_whole(const SnapshotRow& row);
+
+/// Of one run, newest first, or of all. Throws what SOCI throws.
+class SnapshotRows {
+ public:
+  explicit SnapshotRows(soci::session& sql, std::optional<RunId> run = {});
+  /// nullptr behind the last.
+  const SnapshotRow* next();
+
+ private:
+  RunId run_;
+  int all_;
+  SnapshotRow row_{};
+  soci::statement statement_;
+};
+
 /// The INSERT of an event, prepared once.
 struct InsertEvent {
   explicit InsertEvent(soci::session& sql);
@@ -87,6 +114,13 @@ class Writing {
   soci::session& sql_;
   bool open_ = true;
 };
+
+/// The schema's version; 0: it is empty.
+int version_of(soci::session& sql);
+/// Errors: kUnsupported: a newer Cupel wrote it.
+Result<void> not_newer(int version);
+/// To the newest version, or not at all. Errors: kUnsupported.
+Result<void> migrate(soci::session& sql);
 
 /// What went wrong, and what a person does about it.
 Error storage_error(std::string_view what, std::string_view fault);

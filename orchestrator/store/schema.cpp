@@ -1,5 +1,7 @@
 #include "orchestrator/store/schema.h"
 
+#include "orchestrator/store/database.h"
+
 namespace cupel::store {
 namespace {
 
@@ -47,5 +49,43 @@ constexpr std::array<Migration, 3> kMigrations{{{kFirst}, {kBmcs}, {kCommands}}}
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
+
+int version_of(soci::session& sql) {
+  int tables = 0;
+  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
+      soci::into(tables);
+  if (tables == 0) return 0;
+  int version = 0;
+  sql << "SELECT version FROM schema_version", soci::into(version);
+  return version;
+}
+
+Result<void> not_newer(int version) {
+  const auto newest = static_cast<int>(kMigrations.size());
+  if (version <= newest) return ok();
+  return Error{Code::kUnsupported,
+               fmt::format("the store is of version {}, written by a newer Cupel; this one reads "
+                           "up to version {}: install the newer one, or name another --state",
+                           version, newest)};
+}
+
+Result<void> migrate(soci::session& sql) {
+  const auto newest = static_cast<int>(kMigrations.size());
+  if (version_of(sql) == newest) return ok();
+  Writing writing{sql};
+  // Again: another process may have migrated it while this one waited.
+  const int version = version_of(sql);
+  TRY(not_newer(version));
+  if (version == 0) {
+    sql << "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)";
+    sql << "INSERT INTO schema_version VALUES (0)";
+  }
+  for (int i = version; i < newest; ++i)
+    for (const auto statement : kMigrations[static_cast<std::size_t>(i)].statements)
+      sql << std::string{statement};
+  sql << "UPDATE schema_version SET version = :v", soci::use(newest);
+  writing.commit();
+  return ok();
+}
 
 }  // namespace cupel::store

@@ -18,6 +18,26 @@ std::string hash_of(RunId run, std::int64_t sequence, std::string_view event,
 
 }  // namespace
 
+bool is_whole(const SnapshotRow& row) {
+  return row.event_hash == row.stands_on &&
+         row.hash == hash_of(row.run, row.sequence, row.event_hash, row.state);
+}
+
+SnapshotRows::SnapshotRows(soci::session& sql, std::optional<RunId> run)
+    : run_{run.value_or(0)},
+      all_{run ? 0 : 1},
+      statement_{(sql.prepare << "SELECT s.run, s.sequence, s.event_hash, s.state, s.hash, "
+                                 "COALESCE(e.hash, '') FROM snapshot s LEFT JOIN event e ON e.run "
+                                 "= s.run AND e.sequence = s.sequence WHERE :all OR s.run = :run "
+                                 "ORDER BY s.run, s.sequence DESC",
+                  soci::use(all_), soci::use(run_), soci::into(row_.run), soci::into(row_.sequence),
+                  soci::into(row_.event_hash), soci::into(row_.state), soci::into(row_.hash),
+                  soci::into(row_.stands_on))} {
+  statement_.execute();
+}
+
+const SnapshotRow* SnapshotRows::next() { return statement_.fetch() ? &row_ : nullptr; }
+
 Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_view state) {
   if (state.size() > kLargest)
     return Error{Code::kStorage, fmt::format("a snapshot has at most {} bytes", kLargest)};
@@ -45,18 +65,9 @@ Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_
 Result<std::optional<Store::Snapshot>> Store::snapshot(RunId run) const {
   auto& sql = database_->sql;
   return guarded("cannot read a snapshot", [&]() -> Result<std::optional<Snapshot>> {
-    Snapshot found;
-    std::string event, stands_on, hash;
-    soci::statement rows =
-        (sql.prepare << "SELECT s.sequence, s.event_hash, s.state, s.hash, COALESCE(e.hash, '') "
-                        "FROM snapshot s LEFT JOIN event e ON e.run = s.run AND e.sequence = "
-                        "s.sequence WHERE s.run = :run ORDER BY s.sequence DESC",
-         soci::use(run), soci::into(found.sequence), soci::into(event), soci::into(found.state),
-         soci::into(hash), soci::into(stands_on));
-    rows.execute();
-    while (rows.fetch())
-      if (event == stands_on && hash == hash_of(run, found.sequence, event, found.state))
-        return std::optional{std::move(found)};
+    SnapshotRows rows{sql, run};
+    while (const auto* row = rows.next())
+      if (is_whole(*row)) return std::optional{Snapshot{row->sequence, row->state}};
     return std::optional<Snapshot>{};
   });
 }

@@ -6,42 +6,62 @@
 
 #include <cstdlib>
 
+#include "base/file.h"
 #include "orchestrator/store/database.h"
-#include "orchestrator/store/schema.h"
 
 namespace cupel::store {
 namespace {
 
-int version_of(soci::session& sql) {
-  int tables = 0;
-  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
-      soci::into(tables);
-  if (tables == 0) return 0;
-  int version = 0;
-  sql << "SELECT version FROM schema_version", soci::into(version);
-  return version;
+// Read whole at each opening: some milliseconds. What is larger is held against `cupel store
+// check`.
+constexpr std::uintmax_t kReadWhole = 4u << 20;
+
+/// Whether closing the connection may carry over into the database what the WAL holds. Not before
+/// it is known that the store is sound and ours: until then no byte of it is to change.
+/// Source: SQLite, "Database Connection Configuration Options", SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE.
+void allow_checkpoint_on_close(soci::session& sql, bool allowed) {
+  auto* backend = static_cast<soci::sqlite3_session_backend*>(sql.get_backend());
+  sqlite_api::sqlite3_db_config(backend->conn_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, allowed ? 0 : 1,
+                                nullptr);
 }
 
-Result<void> migrate(soci::session& sql) {
-  const int newest = static_cast<int>(migrations().size());
-  const int version = version_of(sql);
-  if (version > newest)
-    return Error{Code::kUnsupported,
-                 fmt::format("the store is of version {}, written by a newer Cupel; this one reads "
-                             "up to version {}: install the newer one, or name another --state",
-                             version, newest)};
-  if (version == newest) return ok();
-  Writing writing{sql};
-  if (version == 0) {
-    sql << "CREATE TABLE schema_version (version INTEGER NOT NULL)";
-    sql << "INSERT INTO schema_version VALUES (0)";
-  }
-  for (int i = version; i < newest; ++i)
-    for (const auto statement : migrations()[static_cast<std::size_t>(i)].statements)
-      sql << std::string{statement};
-  sql << "UPDATE schema_version SET version = :v", soci::use(newest);
-  writing.commit();
-  return ok();
+std::filesystem::path wal_of(const std::filesystem::path& file) { return file.string() + "-wal"; }
+
+bool holds_writes(const std::filesystem::path& wal) {
+  std::error_code failure;
+  const auto bytes = std::filesystem::file_size(wal, failure);
+  return !failure && bytes > 0;
+}
+
+/// A WAL without its database: SQLite would make a new one and throw the WAL away.
+Result<void> not_torn_apart(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto wal = wal_of(file);
+  if (!holds_writes(wal) || std::filesystem::exists(file, failure)) return ok();
+  return Error{Code::kStorage,
+               fmt::format("{} is missing, but its newest writes are there ({}): nothing was "
+                           "touched; put the file back beside them, or move them away",
+                           file.string(), wal.string())};
+}
+
+Result<void> sound(soci::session& sql, const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto size = std::filesystem::file_size(file, failure);
+  if (failure || size > kReadWhole) return ok();
+  std::string found;
+  sql << "PRAGMA quick_check(1)", soci::into(found);
+  if (found == "ok") return ok();
+  return storage_error(file.string(), "the database is malformed: " + found);
+}
+
+/// What each connection is told. docs/decisions/durability.md says why.
+void set_up(soci::session& sql) {
+  std::string mode;
+  sql << "PRAGMA journal_mode = WAL", soci::into(mode);
+  sql << "PRAGMA synchronous = FULL";
+  sql << "PRAGMA wal_autocheckpoint = 4000";  // pages: 16 MB
+  sql << "PRAGMA journal_size_limit = 67108864";
+  sql << "PRAGMA cache_size = -65536";  // KiB
 }
 
 }  // namespace
@@ -66,16 +86,27 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) 
     return Error{Code::kStorage, fmt::format("cannot make the state folder {}: {}", folder.string(),
                                              failure.message())};
   // Records name machines, addresses and serials: they are not for everybody.
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failure);
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder, perms::group_all | perms::others_all,
+                               std::filesystem::perm_options::remove, failure);
+  const auto file = folder / "cupel.db";
+  TRY(not_torn_apart(file));
+  const bool unwritten = holds_writes(wal_of(file));
   return guarded("cannot open the store in " + folder.string(),
                  [&]() -> Result<std::unique_ptr<Store>> {
                    auto database = std::make_unique<Database>();
-                   database->sql.open(soci::sqlite3,
-                                      "db=\"" + (folder / "cupel.db").string() + "\" timeout=10");
-                   std::string mode;
-                   database->sql << "PRAGMA journal_mode = WAL", soci::into(mode);
-                   database->sql << "PRAGMA synchronous = FULL";
-                   TRY(migrate(database->sql));
+                   auto& sql = database->sql;
+                   sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10");
+                   allow_checkpoint_on_close(sql, !unwritten);
+                   const int version = version_of(sql);
+                   TRY(not_newer(version));
+                   TRY(sound(sql, file));
+                   set_up(sql);
+                   TRY(migrate(sql));
+                   if (version == 0) {
+                     TRY(sync_folder(folder));
+                   }
+                   allow_checkpoint_on_close(sql, true);
                    return std::unique_ptr<Store>{new Store{folder, std::move(database)}};
                  });
 }
