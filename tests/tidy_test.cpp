@@ -133,7 +133,7 @@ TEST(Tidy, NobodyIncludesAllOfAsio) {
 }
 
 TEST(Tidy, NobodySleepsWhereThereIsAnEvent) {
-  const std::regex sleeps{R"(\b(sleep_for|sleep_until|usleep|nanosleep)\()"};
+  const std::regex sleeps{R"(\b(sleep_for|this_thread::sleep_until|usleep|nanosleep)\()"};
   for (const auto& source : sources())
     EXPECT_FALSE(std::regex_search(source.text, sleeps)) << source.path;
 }
