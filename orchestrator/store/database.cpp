@@ -25,9 +25,22 @@ constexpr std::array kAdvice{
     Advice{"is locked", "another process is writing for longer than is right: see who has it open"},
 };
 
+/// What SQLite said, without SOCI's own words around it:
+/// "sqlite3_statement_backend::prepare: ... while preparing "SELECT ..."".
+std::string_view said_by_sqlite(std::string_view fault) {
+  constexpr std::string_view kBackend = "_backend::";
+  if (const auto at = fault.find(kBackend); at != fault.npos)
+    if (const auto end = fault.find(": ", at + kBackend.size()); end != fault.npos)
+      fault.remove_prefix(end + 2);
+  for (const auto* tail : {" while preparing", " while executing"})
+    fault = fault.substr(0, fault.find(tail));
+  return fault;
+}
+
 }  // namespace
 
-Error storage_error(std::string_view what, std::string_view fault) {
+Error storage_error(std::string_view what, std::string_view thrown) {
+  const auto fault = said_by_sqlite(thrown);
   for (const auto& each : kAdvice)
     if (fault.find(each.said) != fault.npos)
       return Error{Code::kStorage, fmt::format("{}: {}: {}", what, fault, each.advice)};
