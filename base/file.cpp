@@ -76,4 +76,11 @@ Result<void> write_file(const std::filesystem::path& file, std::string_view byte
   return ok();
 }
 
+Result<void> sync_folder(const std::filesystem::path& folder) {
+  const Descriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (opened.fd < 0 || ::fsync(opened.fd) != 0)
+    return failure(Code::kStorage, folder, "cannot make durable");
+  return ok();
+}
+
 }  // namespace cupel

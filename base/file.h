@@ -17,4 +17,9 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes,
                         unsigned mode = 0644);
 
+/// Makes the names in the folder durable: a rename is not, until this.
+/// Errors: kStorage. Source: fsync(2), "Calling fsync() does not necessarily ensure that the entry
+/// in the directory containing the file has also reached disk."
+Result<void> sync_folder(const std::filesystem::path& folder);
+
 }  // namespace cupel

@@ -38,7 +38,8 @@ struct NodeState {
   friend bool operator==(const NodeState& a, const NodeState& b) { return a.steps == b.steps; }
 };
 
-enum class RunPhase { running, interrupted, cancelled, ended };
+/// `submitted`: written, with its nodes locked; a controller has yet to take it up.
+enum class RunPhase { submitted, running, interrupted, cancelled, ended };
 std::string_view to_string(RunPhase phase);
 std::optional<RunPhase> run_phase(std::string_view word);
 

@@ -1,5 +1,7 @@
 #include "orchestrator/store/schema.h"
 
+#include "orchestrator/store/database.h"
+
 namespace cupel::store {
 namespace {
 
@@ -31,10 +33,59 @@ constexpr std::array<std::string_view, 3> kBmcs{
     "CREATE TABLE bmc_budget (node TEXT PRIMARY KEY, data TEXT NOT NULL)",
 };
 
-constexpr std::array<Migration, 2> kMigrations{{{kFirst}, {kBmcs}}};
+// What people ask of runs, and states that bound a replay.
+constexpr std::array<std::string_view, 3> kCommands{
+    "CREATE TABLE command (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, "
+    "kind TEXT NOT NULL, node TEXT NOT NULL, step TEXT NOT NULL, reason TEXT NOT NULL, "
+    "asked_by TEXT NOT NULL, at BIGINT NOT NULL)",
+    "CREATE INDEX command_by_run ON command (run, id)",
+    "CREATE TABLE snapshot (run INTEGER NOT NULL, sequence BIGINT NOT NULL, "
+    "event_hash TEXT NOT NULL, state TEXT NOT NULL, hash TEXT NOT NULL, "
+    "PRIMARY KEY (run, sequence))",
+};
+
+constexpr std::array<Migration, 3> kMigrations{{{kFirst}, {kBmcs}, {kCommands}}};
 
 }  // namespace
 
 std::span<const Migration> migrations() { return kMigrations; }
+
+int version_of(soci::session& sql) {
+  int tables = 0;
+  sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
+      soci::into(tables);
+  if (tables == 0) return 0;
+  int version = 0;
+  sql << "SELECT version FROM schema_version", soci::into(version);
+  return version;
+}
+
+Result<void> not_newer(int version) {
+  const auto newest = static_cast<int>(kMigrations.size());
+  if (version <= newest) return ok();
+  return Error{Code::kUnsupported,
+               fmt::format("the store is of version {}, written by a newer Cupel; this one reads "
+                           "up to version {}: install the newer one, or name another --state",
+                           version, newest)};
+}
+
+Result<void> migrate(soci::session& sql) {
+  const auto newest = static_cast<int>(kMigrations.size());
+  if (version_of(sql) == newest) return ok();
+  Writing writing{sql};
+  // Again: another process may have migrated it while this one waited.
+  const int version = version_of(sql);
+  TRY(not_newer(version));
+  if (version == 0) {
+    sql << "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)";
+    sql << "INSERT INTO schema_version VALUES (0)";
+  }
+  for (int i = version; i < newest; ++i)
+    for (const auto statement : kMigrations[static_cast<std::size_t>(i)].statements)
+      sql << std::string{statement};
+  sql << "UPDATE schema_version SET version = :v", soci::use(newest);
+  writing.commit();
+  return ok();
+}
 
 }  // namespace cupel::store

@@ -13,4 +13,6 @@ struct Migration {
 
 std::span<const Migration> migrations();
 
+inline constexpr int kSnapshotsSince = 3;  // the first version with the table
+
 }  // namespace cupel::store

@@ -1,0 +1,34 @@
+#pragma once
+// Looks through a whole store and says what is broken in it: the database, every run's chain, the
+// snapshots, the evidence. Changes nothing and repairs nothing; works where Store::open refuses.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace cupel::store {
+
+struct Fault {
+  std::string where{};   // "run 3, event 17"
+  std::string what{};    // what is wrong there
+  std::string advice{};  // what a person does about it
+};
+
+inline constexpr std::size_t kMostFaults = 100;  // a broken disk has more than anybody reads
+
+struct Checked {
+  std::int64_t runs = 0;
+  std::int64_t events = 0;
+  std::int64_t snapshots = 0;
+  std::int64_t evidence = 0;
+  std::vector<Fault> faults{};  // at most kMostFaults
+};
+
+/// Reads all of it, which takes as long as the disk takes. A controller may work meanwhile.
+/// Errors: kNotFound: there is no store; kUnsupported: a newer Cupel wrote it; kStorage: it could
+/// not be read for a reason that is no damage.
+Result<Checked> check_store(const std::filesystem::path& folder);
+
+}  // namespace cupel::store

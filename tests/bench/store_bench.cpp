@@ -1,0 +1,191 @@
+// Events a second into the journal, by batch, beside the bound: the same rows by SQLite's own C
+// interface with the same durability, without hashes, JSON or SOCI. In turns, because a disk's sync
+// takes now this and now that; the median of the turns, and CPU, which a busy machine changes
+// least.
+//   build/release/tests/store_bench [SECONDS]
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/json.h"
+#include "orchestrator/store/store.h"
+
+namespace cupel {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kNodes = 10'000;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// What the engine writes of step after step, node after node.
+void fill(std::vector<store::Event>& batch, std::int64_t from) {
+  for (auto& event : batch) {
+    const auto n = from++;
+    event.kind = n % 2 == 0 ? engine::EventKind::step_began : engine::EventKind::step_ended;
+    event.node = fmt::format("a{:03}-n{:02}", n / 2 % kNodes / 20, n / 2 % 20);
+    event.step = "gpu-burn";
+    event.data = n % 2 == 0 ? json::object{{"attempt", 1}}
+                            : json::object{{"outcome", "done"}, {"detail", "8 GPUs, 0 errors"}};
+  }
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// What batches of one size cost.
+struct Cost {
+  std::vector<double> seconds{};  // of each batch
+  double cpu = 0;                 // seconds, of all
+
+  double median() {
+    std::ranges::sort(seconds);
+    return seconds[seconds.size() / 2];
+  }
+};
+
+/// Does it, and notes what it cost.
+template <class Verb>
+void cost_of(Cost& cost, Verb verb) {
+  const auto begin = Clock::now();
+  const auto cpu = cpu_seconds();
+  verb();
+  cost.cpu += cpu_seconds() - cpu;
+  cost.seconds.push_back(seconds_since(begin));
+}
+
+void must(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "store_bench: %s\n", what);
+  std::exit(1);
+}
+
+class Ours {
+ public:
+  explicit Ours(const fs::path& folder) {
+    auto opened = store::Store::open(folder);
+    must(opened.has_value(), "cannot open the store");
+    store_ = std::move(opened).assume_value();
+    run_ = store_->begin_run({.playbook = "bench", .nodes = {"a000-n00"}}).value();
+  }
+
+  void append(std::vector<store::Event>& batch) {
+    fill(batch, done_);
+    cost_of(cost, [&] { must(store_->append(run_, batch).has_value(), "cannot append"); });
+    done_ += static_cast<std::int64_t>(batch.size());
+  }
+
+  Cost cost{};
+
+ private:
+  std::unique_ptr<store::Store> store_{};
+  store::RunId run_ = 0;
+  std::int64_t done_ = 0;
+};
+
+/// The tables and settings of the store, and rows of the same bytes.
+class Bound {
+ public:
+  explicit Bound(const fs::path& folder) {
+    fs::create_directories(folder);
+    must(sqlite3_open((folder / "bound.db").c_str(), &sql_) == SQLITE_OK, "cannot open SQLite");
+    run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; "
+        "PRAGMA cache_size = -65536;"
+        "CREATE TABLE event (run INTEGER NOT NULL, sequence BIGINT NOT NULL, time BIGINT NOT NULL, "
+        "kind TEXT NOT NULL, node TEXT NOT NULL, step TEXT NOT NULL, data TEXT NOT NULL, "
+        "hash TEXT NOT NULL, PRIMARY KEY (run, sequence));"
+        "CREATE INDEX event_by_node ON event (run, node, sequence)");
+    sqlite3_prepare_v2(sql_, "INSERT INTO event VALUES (1, ?, ?, ?, ?, ?, ?, ?)", -1, &insert_,
+                       nullptr);
+  }
+  ~Bound() {
+    sqlite3_finalize(insert_);
+    sqlite3_close(sql_);
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+  void append(std::vector<store::Event>& batch) {
+    fill(batch, done_);
+    std::vector<std::string> data;
+    for (const auto& event : batch) data.push_back(json::serialize(event.data));
+    cost_of(cost, [&] {
+      run("BEGIN IMMEDIATE");
+      for (std::size_t i = 0; i < batch.size(); ++i) insert(batch[i], data[i]);
+      run("COMMIT");
+    });
+  }
+
+  Cost cost{};
+
+ private:
+  void run(const char* text) {
+    must(sqlite3_exec(sql_, text, nullptr, nullptr, nullptr) == SQLITE_OK, text);
+  }
+
+  void insert(const store::Event& event, std::string_view data) {
+    sqlite3_bind_int64(insert_, 1, ++done_);
+    sqlite3_bind_int64(insert_, 2, 1'790'000'000'000);
+    int place = 3;
+    for (const auto text : {to_string(event.kind), std::string_view{event.node},
+                            std::string_view{event.step}, data, std::string_view{hash_}})
+      sqlite3_bind_text(insert_, place++, text.data(), static_cast<int>(text.size()),
+                        SQLITE_STATIC);
+    must(sqlite3_step(insert_) == SQLITE_DONE, "cannot insert");
+    sqlite3_reset(insert_);
+  }
+
+  sqlite3* sql_ = nullptr;
+  sqlite3_stmt* insert_ = nullptr;
+  std::string hash_ = std::string(64, 'a');
+  std::int64_t done_ = 0;
+};
+
+int bench(double seconds) {
+  // Not in /tmp, which may be memory: an fsync there costs nothing.
+  std::string name = "/var/tmp/cupel-store-bench-XXXXXX";
+  must(::mkdtemp(name.data()) != nullptr, "cannot make a folder");
+  const fs::path folder{name};
+  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %s\n", "batch", "events/s", "ms/batch",
+              "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound");
+  for (const std::size_t size : {1, 10, 100, 1000}) {
+    Ours ours{folder / fmt::format("ours-{}", size)};
+    Bound bound{folder / fmt::format("bound-{}", size)};
+    std::vector<store::Event> batch(size);
+    for (const auto begin = Clock::now(); seconds_since(begin) < seconds;) {
+      ours.append(batch);
+      bound.append(batch);
+    }
+    const auto events = static_cast<double>(size);
+    const auto all = events * static_cast<double>(ours.cost.seconds.size());
+    const auto mine = ours.cost.median();
+    const auto plain = bound.cost.median();
+    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %.2f\n", size, events / mine,
+                1000 * mine, 1e6 * ours.cost.cpu / all, events / plain, 1000 * plain,
+                1e6 * bound.cost.cpu / all, plain / mine);
+    std::fflush(stdout);
+  }
+  fs::remove_all(folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace cupel
+
+int main(int argc, char** argv) { return cupel::bench(argc > 1 ? std::atof(argv[1]) : 3.0); }

@@ -1,0 +1,106 @@
+// `cupel store check`, as a person and as a script calls it.
+#include "orchestrator/store/store.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/json.h"
+#include "tests/e2e/cupel_binary.h"
+
+namespace cupel::e2e {
+namespace {
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class StoreCheckTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "cupel-check-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// A run with a piece of evidence; its file.
+  std::filesystem::path keep_something() {
+    const auto store = store::Store::open(folder_).value();
+    const auto run = store->begin_run({.playbook = "new-rack", .nodes = {"n1"}}).value();
+    const auto hash = store->keep_evidence("raw output").value();
+    engine::Event event;
+    event.kind = engine::EventKind::step_ended;
+    event.data["evidence"] = hash;
+    EXPECT_TRUE(store->append(run, event));
+    return folder_ / "evidence" / hash.substr(0, 2) / hash;
+  }
+
+  ProcessOutcome check(std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"--state", folder_.string(), "store", "check"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_cupel(std::move(words));
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(StoreCheckTest, SaysThatAllIsWhole) {
+  keep_something();
+
+  const auto ran = check();
+
+  EXPECT_EQ(ran.exit_status, 0) << ran.error;
+  EXPECT_EQ(ran.output, folder_.string() +
+                            ": 1 runs, 1 events, 0 snapshots, 1 pieces of evidence: all of it is "
+                            "whole\n");
+}
+
+TEST_F(StoreCheckTest, SaysWhatIsBrokenWhereAndWhatToDo) {
+  const auto file = keep_something();
+  std::ofstream{file} << "something else";
+
+  const auto ran = check();
+
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("evidence " + file.filename().string()),
+                                HasSubstr("-> put it back"), HasSubstr("1 broken")));
+  const auto json = parse_json(check({"--json"}).output).value();
+  ASSERT_EQ(json.at("faults").as_array().size(), 1);
+  EXPECT_THAT(text_at(json, "store").value_or(""), folder_.string());
+  EXPECT_EQ(text_at(json.at("faults").as_array()[0], "where"),
+            "evidence " + file.filename().string());
+}
+
+TEST_F(StoreCheckTest, LooksIntoAStoreThatNoOtherCommandOpens) {
+  keep_something();
+  std::ofstream{folder_ / "cupel.db", std::ios::in | std::ios::out} << "not what it was.";
+
+  const auto other = run_cupel({"--state", folder_.string(), "status"});
+  const auto ran = check();
+
+  EXPECT_EQ(other.exit_status, 3);
+  EXPECT_THAT(other.error, HasSubstr("see cupel store check"));
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_THAT(ran.output, HasSubstr("cupel.db: "));
+}
+
+TEST_F(StoreCheckTest, MakesNoStoreWhereThereIsNone) {
+  folder_ /= "elsewhere";
+
+  const auto ran = check();
+
+  EXPECT_EQ(ran.exit_status, 2);
+  EXPECT_THAT(ran.error, HasSubstr("there is no store in"));
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+  folder_ = folder_.parent_path();
+}
+
+TEST_F(StoreCheckTest, HasNoWordForRepair) {
+  keep_something();
+
+  EXPECT_EQ(check({"--repair"}).exit_status, 2);
+  EXPECT_THAT(run_cupel({"completion", "bash"}).output, HasSubstr("'cupel store check'"));
+}
+
+}  // namespace
+}  // namespace cupel::e2e

@@ -1,0 +1,325 @@
+// What can be wrong with a store: said in a sentence that a person can act on, and nothing that
+// stands there is overwritten.
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "orchestrator/engine/clock.h"
+#include "orchestrator/store/check.h"
+#include "tests/orchestrator/store_fixture.h"
+
+namespace cupel::store {
+namespace {
+using engine::EventKind;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace fs = std::filesystem;
+
+class FaultsTest : public StoreTest {
+ protected:
+  /// Run 1 on n1, with so many events of so many bytes.
+  RunId filled(int events, std::size_t bytes) {
+    const auto store = open();
+    const auto run = store->begin_run(run_on({"n1"})).value();
+    std::vector<Event> batch;
+    for (int i = 0; i < events; ++i) {
+      batch.push_back(event(EventKind::step_began, "n1", "step " + std::to_string(i)));
+      batch.back().data["filling"] = std::string(bytes, 'x');
+    }
+    EXPECT_TRUE(store->append(run, batch));
+    return run;
+  }
+
+  /// Overwrites the bytes at `place` in the database's file, as a bad disk does.
+  void damage(std::uintmax_t place, const std::string& bytes) {
+    std::fstream file{folder_ / "cupel.db", std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(static_cast<std::streamoff>(place));
+    file << bytes;
+    ASSERT_TRUE(file.good());
+  }
+
+  std::string digest() const {
+    return sha256_hex(read_file(folder_ / "cupel.db", 64u << 20).value());
+  }
+
+  Checked checked() {
+    auto found = check_store(folder_);
+    EXPECT_TRUE(found) << (found ? "" : found.assume_error().what);
+    return found ? std::move(found).assume_value() : Checked{};
+  }
+};
+
+auto at(const std::string& where) { return Field("where", &Fault::where, where); }
+
+TEST_F(FaultsTest, AWholeStoreHasNoFault) {
+  filled(20, 100);
+  const auto store = open();
+  ASSERT_TRUE(store->keep_snapshot(1, 10, "state"));
+  const auto hash = store->keep_evidence("raw").value();
+  auto named = event(EventKind::step_ended, "n1", "burn");
+  named.data["evidence"] = hash;
+  ASSERT_TRUE(store->append(1, named));
+
+  const auto found = checked();
+
+  EXPECT_THAT(found.faults, IsEmpty());
+  EXPECT_EQ(found.runs, 1);
+  EXPECT_EQ(found.events, 21);
+  EXPECT_EQ(found.snapshots, 1);
+  EXPECT_EQ(found.evidence, 1);
+}
+
+TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
+  filled(200, 300);
+  const auto pages = fs::file_size(folder_ / "cupel.db") / 4096;
+  damage((pages - 2) * 4096, std::string(200, '\xff'));
+  const auto before = digest();
+
+  const auto store = Store::open(folder_);
+
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.assume_error().code, Code::kStorage);
+  EXPECT_THAT(store.assume_error().what,
+              AllOf(HasSubstr("malformed"), HasSubstr("left as it is: see cupel store check")));
+  EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
+  EXPECT_EQ(digest(), before);
+}
+
+TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt) {
+  const auto run = filled(20'000, 300);
+  ASSERT_GT(fs::file_size(folder_ / "cupel.db"), 5u << 20);
+  damage(fs::file_size(folder_ / "cupel.db") / 4096 / 2 * 4096, std::string(4096, '\xff'));
+  const auto before = digest();
+
+  EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
+  const auto read = open()->events_after(run, 0);
+
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.assume_error().code, Code::kStorage);
+  EXPECT_THAT(read.assume_error().what, HasSubstr("see cupel store check"));
+  EXPECT_EQ(digest(), before);
+}
+
+TEST_F(FaultsTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
+  filled(5, 10);
+  damage(0, "not what it was.");
+  const auto before = digest();
+
+  const auto store = Store::open(folder_);
+
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.assume_error().what, HasSubstr("is not a database"));
+  EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
+  EXPECT_EQ(digest(), before);
+}
+
+TEST_F(FaultsTest, ADatabaseThatIsGoneFromBesideItsWalIsNotMadeAnew) {
+  const auto store = open();
+  ASSERT_TRUE(store->begin_run(run_on({"n1"})));
+  const auto torn = folder_ / "torn";
+  fs::create_directory(torn);
+  fs::copy_file(folder_ / "cupel.db-wal", torn / "cupel.db-wal");
+
+  const auto opened = Store::open(torn);
+
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.assume_error().what, HasSubstr("put the file back"));
+  EXPECT_FALSE(fs::exists(torn / "cupel.db"));
+  EXPECT_EQ(fs::file_size(torn / "cupel.db-wal"), fs::file_size(folder_ / "cupel.db-wal"));
+}
+
+TEST_F(FaultsTest, AChangedEventIsNamedAndNothingIsBuiltOnIt) {
+  const auto run = filled(9, 10);
+  sql("UPDATE event SET step = 'another' WHERE sequence = 4");
+
+  const auto store = open();
+  const auto replayed = store->events_after(run, 0);
+
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.assume_error().what,
+              HasSubstr("the journal of run 1 is damaged at event 4"));
+  EXPECT_EQ(store->broken_at(run).value(), std::optional<std::int64_t>{4});
+  EXPECT_THAT(checked().faults, Contains(at("run 1, event 4")));
+  // A resume from a snapshot behind it does not read it.
+  EXPECT_EQ(store->events_after(run, 6).value().size(), 3);
+}
+
+TEST_F(FaultsTest, NothingIsAppendedBehindAChangedLastEvent) {
+  const auto run = filled(9, 10);
+  sql("UPDATE event SET data = '{}' WHERE sequence = 9");
+
+  const auto store = open();
+  auto next = event(EventKind::step_began, "n1", "next");
+  const auto written = store->append(run, next);
+
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.assume_error().what, HasSubstr("run 1 is damaged at event 9"));
+  EXPECT_EQ(store->events(run).value().size(), 9);
+}
+
+TEST_F(FaultsTest, AnEventThatIsGoneIsNamed) {
+  const auto run = filled(9, 10);
+  sql("DELETE FROM event WHERE sequence = 3");
+
+  EXPECT_THAT(open()->events_after(run, 0).error().what, HasSubstr("damaged at event 3"));
+  EXPECT_THAT(checked().faults, Contains(at("run 1, event 3")));
+}
+
+TEST_F(FaultsTest, AnEventOfAnUnknownKindIsNamedAndIsNoBrokenChain) {
+  // Written by a newer Cupel of the same schema: its hash is right.
+  const std::string text = "\n1\n1\n5\nnode-levitated\nn1\n\n{}";
+  ASSERT_TRUE(open()->begin_run(run_on({"n1"})));
+  sql("INSERT INTO event VALUES (1, 1, 5, 'node-levitated', 'n1', '', '{}', '" + sha256_hex(text) +
+      "')");
+
+  const auto store = open();
+  const auto read = store->events(1);
+
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.assume_error().code, Code::kStorage);
+  EXPECT_THAT(read.assume_error().what,
+              AllOf(HasSubstr("event 1 of run 1"), HasSubstr("'node-levitated'")));
+  EXPECT_EQ(store->broken_at(1).value(), std::nullopt);
+  EXPECT_THAT(checked().faults, Contains(at("run 1, event 1")));
+}
+
+TEST_F(FaultsTest, TwoProcessesThatAppendToOneRunMakeOneChain) {
+  const auto run = filled(1, 10);
+  const auto one = open();
+  const auto other = open();
+
+  for (int i = 0; i < 5; ++i) {
+    auto mine = event(EventKind::step_began, "n1", "mine");
+    auto theirs = event(EventKind::step_began, "n1", "theirs");
+    ASSERT_TRUE(one->append(run, mine));
+    ASSERT_TRUE(other->append(run, theirs));
+  }
+
+  EXPECT_EQ(one->events_after(run, 0).value().size(), 11);
+}
+
+TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
+  filled(5, 10);
+  fs::permissions(folder_, fs::perms{0555});
+  fs::permissions(folder_ / "cupel.db", fs::perms{0444});
+  int told[2];
+  ASSERT_EQ(::pipe(told), 0);
+
+  const auto child = ::fork();
+  if (child == 0) {
+    // Permissions do not bind root: be nobody, where we are root.
+    constexpr unsigned kNobody = 65534;
+    if (::geteuid() == 0 &&
+        (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
+      ::_exit(1);
+    const auto store = Store::open(folder_);
+    const std::string said = store ? "opened" : store.assume_error().what;
+    [[maybe_unused]] const auto written = ::write(told[1], said.data(), said.size());
+    ::_exit(0);
+  }
+  ::close(told[1]);
+  std::array<char, 2000> buffer{};
+  const auto got = ::read(told[0], buffer.data(), buffer.size());
+  ::waitpid(child, nullptr, 0);
+  ::close(told[0]);
+  fs::permissions(folder_, fs::perms{0700});
+
+  const std::string said{buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+  EXPECT_THAT(said,
+              AllOf(HasSubstr(folder_.string()), HasSubstr("is read-only: nothing was written")));
+}
+
+/// One whose hands a test turns.
+class TurnedClock final : public engine::Clock {
+ public:
+  Time now() const override { return {}; }
+  WallTime wall() const override { return told; }
+  Task<Result<void>> sleep_until(Time) override { co_return ok(); }
+  WallTime told{std::chrono::milliseconds{1'790'000'000'000}};
+};
+
+TEST_F(FaultsTest, AClockThatJumpsBothWaysChangesNoOrderAndMakesNoRunEndBeforeItBegan) {
+  TurnedClock clock;
+  const auto store = open();
+  store->tell_time_by(clock);
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  const auto began = clock.told;
+
+  for (const auto hours : {0, 24 * 365, -24 * 700, 3}) {
+    clock.told += std::chrono::hours{hours};
+    auto each = event(EventKind::step_began, "n1", std::to_string(hours));
+    ASSERT_TRUE(store->append(run, each));
+  }
+  auto end = event(EventKind::run_ended);
+  ASSERT_TRUE(store->append(run, end));
+
+  ASSERT_LT(clock.told, began);
+  const auto events = open()->events_after(run, 0).value();
+  ASSERT_EQ(events.size(), 5);
+  for (std::size_t i = 0; i < events.size(); ++i)
+    EXPECT_EQ(events[i].sequence, static_cast<std::int64_t>(i) + 1);
+  EXPECT_EQ(events[1].step, "8760");
+  const auto told = store->run(run).value();
+  EXPECT_EQ(told.began, began);
+  EXPECT_EQ(told.ended, began);
+  EXPECT_THAT(checked().faults, IsEmpty());
+}
+
+TEST_F(FaultsTest, TheCheckNamesASnapshotAndEvidenceThatAreNotWhatTheyWere) {
+  filled(5, 10);
+  const auto store = open();
+  ASSERT_TRUE(store->keep_snapshot(1, 3, "state"));
+  const auto changed = store->keep_evidence("changed").value();
+  const auto missing = store->keep_evidence("missing").value();
+  auto named = event(EventKind::step_ended, "n1", "burn");
+  named.data["evidence"] = missing;
+  ASSERT_TRUE(store->append(1, named));
+
+  sql("UPDATE snapshot SET state = 'other'");
+  std::ofstream{folder_ / "evidence" / changed.substr(0, 2) / changed} << "something else";
+  fs::remove(folder_ / "evidence" / missing.substr(0, 2) / missing);
+
+  const auto found = checked();
+  EXPECT_EQ(found.faults.size(), 3);
+  EXPECT_THAT(found.faults, Contains(at("run 1, snapshot at event 3")));
+  EXPECT_THAT(found.faults, Contains(at("evidence " + changed)));
+  EXPECT_THAT(found.faults, Contains(at("evidence " + missing)));
+}
+
+TEST_F(FaultsTest, EvidenceThatWasChangedOnDiskIsKeptAnewAndTheOtherSetAside) {
+  const auto store = open();
+  const auto hash = store->keep_evidence("raw output").value();
+  const auto file = folder_ / "evidence" / hash.substr(0, 2) / hash;
+  std::ofstream{file} << "damaged";
+
+  EXPECT_EQ(store->keep_evidence("raw output").value(), hash);
+
+  EXPECT_EQ(store->evidence(hash).value(), "raw output");
+  EXPECT_EQ(read_file(file.string() + ".damaged", 100).value(), "damaged");
+}
+
+TEST_F(FaultsTest, TheCheckNamesANodeThatNobodyWillRelease) {
+  const auto run = filled(2, 10);
+  auto end = event(EventKind::run_ended);
+  ASSERT_TRUE(open()->append(run, end));
+
+  sql("INSERT INTO node_lock VALUES ('n1', 1)");
+
+  EXPECT_THAT(checked().faults, Contains(at("node n1")));
+}
+
+TEST_F(FaultsTest, ThereIsNothingToCheckWhereThereIsNoStore) {
+  EXPECT_EQ(check_store(folder_ / "elsewhere").error().code, Code::kNotFound);
+  EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
+}
+
+}  // namespace
+}  // namespace cupel::store
