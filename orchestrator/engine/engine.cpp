@@ -78,7 +78,7 @@ Task<void> Engine::loop() {
     if (nudged_ || queued()) continue;
     // What wakes the sleeper is emitted into this coroutine: nothing may stand between.
     asleep_ = true;
-    [[maybe_unused]] const auto woken = co_await clock_.sleep_until(next_alarm());
+    [[maybe_unused]] const auto woken = co_await clock_.pause_until(next_alarm());
     asleep_ = false;
   }
 }
@@ -116,7 +116,7 @@ ActiveRun* Engine::find(RunId run) const {
 void Engine::queue(ActiveRun& run, Event event, Then then) {
   if (broken_) {
     if (then.receipt != nullptr) then.receipt->give(*broken_);
-    if (then.work != nullptr) release(*then.work);
+    if (then.what != Then::What::nothing) release(*then.work);
     return;
   }
   run.queue.push_back(std::move(event));
@@ -140,7 +140,7 @@ void Engine::commit() {
     if (broken_) {
       for (const auto& then : thens) {
         if (then.receipt != nullptr) then.receipt->give(*broken_);
-        if (then.work != nullptr) release(*then.work);
+        if (then.what != Then::What::nothing) release(*then.work);
       }
       continue;
     }
@@ -256,11 +256,9 @@ void Engine::carry_out_stops() {
 void Engine::finish_runs() {
   for (const auto& each : runs_) {
     auto& run = *each;
-    if (run.finished || run.ending || run.works > 0 || !run.queue.empty()) continue;
-    if (broken_) {
-      run.finished = true;
-      continue;
-    }
+    if (run.finished || run.works > 0 || !run.queue.empty()) continue;
+    if (broken_) run.finished = true;
+    if (run.finished || run.ending) continue;
     const bool through = run.over == run.nodes.size() && run.dirty.empty();
     if (!through && !run.stopping()) continue;
     run.ending = true;

@@ -147,6 +147,7 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
   if (work->nodes.size() > 1) work->members = offer.nodes;
   work->begun_before = run.step(*work, 0).phase == StepState::Phase::running;
   offer.step = work->planned;
+  offer.under_way = work->begun_before;
   if (!work->begun_before) {
     if (const auto why = dispatcher_.impossible(offer)) {
       for (const auto* node : offer.nodes)
