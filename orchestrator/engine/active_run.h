@@ -29,9 +29,9 @@ struct Work {
 
   Dispatcher::Ticket ticket = 0;
   ActiveRun* run = nullptr;
-  std::vector<std::size_t> nodes{};                // indices into the plan
-  std::vector<std::size_t> steps{};                // of each node: the step's index
-  std::vector<const inventory::Node*> members{};   // empty where it is one alone
+  std::vector<std::size_t> nodes{};                 // indices into the plan
+  std::vector<std::size_t> steps{};                 // of each node: the step's index
+  std::vector<const inventory::Node*> members{};    // empty where it is one alone
   const playbooks::PlannedStep* planned = nullptr;  // the first node's
   Stage stage = Stage::offered;
   bool begun_before = false;  // by a controller that is gone, or by a try that was
@@ -61,7 +61,7 @@ struct NodeRun {
   Work* work = nullptr;
   Place place = Place::room;
   bool dirty = false;
-  std::optional<std::size_t> arrived{};  // at which group
+  std::optional<std::size_t> arrived{};                       // at which group
   std::vector<std::pair<std::size_t, std::size_t>> groups{};  // step's index, group
 };
 

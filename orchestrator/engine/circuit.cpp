@@ -16,8 +16,8 @@ std::optional<std::string> too_many(const playbooks::StopAfter& stop_after, cons
     return counted + "; it stops after " + std::to_string(*stop_after.failures);
   const bool told = stop_after.share && tally.ended >= kEnoughToTellAShare && tally.failed > 0;
   if (told && tally.failed >= *stop_after.share * tally.ended)
-    return counted + "; it stops at " +
-           std::to_string(static_cast<int>(*stop_after.share * 100)) + " %";
+    return counted + "; it stops at " + std::to_string(static_cast<int>(*stop_after.share * 100)) +
+           " %";
   return std::nullopt;
 }
 

@@ -42,8 +42,8 @@ void Engine::add(RunSetup setup) {
       run.mark(i);
       continue;
     }
-    const bool fresh_node = std::ranges::all_of(
-        steps, [](const auto& step) { return step.phase == Phase::waiting; });
+    const bool fresh_node =
+        std::ranges::all_of(steps, [](const auto& step) { return step.phase == Phase::waiting; });
     run.room.emplace(fresh_node ? 1 : 0, i);
   }
   nudge();
@@ -191,8 +191,8 @@ void Engine::follow(ActiveRun& run, const Event& event) {
   // Ready, and not wanted any more.
   auto* work = mine.work;
   if (work == nullptr || work->stage != Work::Stage::offered) return;
-  const auto at = static_cast<std::size_t>(std::ranges::find(work->nodes, node->second) -
-                                           work->nodes.begin());
+  const auto at =
+      static_cast<std::size_t>(std::ranges::find(work->nodes, node->second) - work->nodes.begin());
   const bool wanted = !run.step(*work, at).over() && event.kind != EventKind::node_retried;
   if (!wanted) withdraw(*work);
 }

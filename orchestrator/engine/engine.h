@@ -57,8 +57,8 @@ class Engine {
   Task<Result<void>> run();
 
   /// What a person asked for; while run() works. Returns when the event that says so is durable (of
-  /// `cancel`: at once). Taken before: nothing. Errors: kNotFound: no such run works here; kInvalid:
-  /// it made no sense, which is written too, so that nobody asks again; kStorage.
+  /// `cancel`: at once). Taken before: nothing. Errors: kNotFound: no such run works here;
+  /// kInvalid: it made no sense, which is written too, so that nobody asks again; kStorage.
   Task<Result<void>> take(Command command);
 
   /// Ends soon: steps clean up, nothing new begins. Callable from a signal handler on the loop.
@@ -133,7 +133,7 @@ class Engine {
   Clock& clock_;
   std::vector<std::unique_ptr<ActiveRun>> runs_;
   std::map<Dispatcher::Ticket, std::unique_ptr<Work>> works_;  // offered, or being done
-  std::set<std::pair<Time, Dispatcher::Ticket>> timers_{};       // at most one of each work
+  std::set<std::pair<Time, Dispatcher::Ticket>> timers_{};     // at most one of each work
   std::vector<Dispatcher::Ticket> returned_{};  // whose try, or tail, ended since the last turn
   std::optional<Error> broken_{};  // the journal's first failure: nothing is done after it
   bool nudged_ = false;

@@ -72,8 +72,8 @@ struct RunState {
   int wave = 0;      // of the canary: so many nodes may work; 0: none was opened yet
   int pardoned = 0;  // the wave whose failures a person has looked at
   std::int64_t last_command = 0;
-  std::int64_t last_sequence = 0;          // of the events folded so far
-  std::set<std::string> strangers{};       // nodes of events that the plan does not know; bounded
+  std::int64_t last_sequence = 0;     // of the events folded so far
+  std::set<std::string> strangers{};  // nodes of events that the plan does not know; bounded
 
   friend bool operator==(const RunState&, const RunState&) = default;
 };

@@ -66,7 +66,7 @@ void Engine::settle(ActiveRun& run, std::size_t node) {
   }
   const auto& planned = steps[what.step];
   const bool fresh = mine.state->steps[what.step].phase == StepState::Phase::waiting;
-  if (what.kind == Next::Kind::perform && fresh) 
+  if (what.kind == Next::Kind::perform && fresh)
     what.why = playbooks::unmet(planned.when, mine.state->facts).value_or("");
   if (what.kind == Next::Kind::skip || !what.why.empty()) {
     while (what.kind == Next::Kind::skip || !what.why.empty()) {
@@ -180,8 +180,8 @@ void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
 
 void Engine::admit(ActiveRun& run) {
   if (run.state().paused) return;
-  const auto allowed = run.setup.plan.canary.empty() ? run.nodes.size()
-                                                     : static_cast<std::size_t>(run.state().wave);
+  const auto allowed =
+      run.setup.plan.canary.empty() ? run.nodes.size() : static_cast<std::size_t>(run.state().wave);
   while (!run.room.empty() && run.open < run.setup.plan.nodes_at_once) {
     const auto [fresh, node] = *run.room.begin();
     if (fresh == 1 && node >= allowed) return;
@@ -227,8 +227,7 @@ void Engine::check_circuit(ActiveRun& run, const Event& event) {
   if (tally == run.state().tallies.end()) return;
   const auto why = too_many(planned->stop_after, tally->second);
   if (!why) return;
-  queue(run,
-        event_of(EventKind::run_halted, {}, {}, {{"step", planned->name}, {"why", *why}}), {});
+  queue(run, event_of(EventKind::run_halted, {}, {}, {{"step", planned->name}, {"why", *why}}), {});
 }
 
 }  // namespace cupel::engine

@@ -78,7 +78,9 @@ std::optional<StepState> step_from(const json::array& fields) {
   return step;
 }
 
-Error malformed() { return Error{Code::kMalformed, "the snapshot is not one that this Cupel wrote"}; }
+Error malformed() {
+  return Error{Code::kMalformed, "the snapshot is not one that this Cupel wrote"};
+}
 
 using StepNames = std::vector<std::string>;
 
@@ -234,8 +236,8 @@ std::string encode(const RunState& state) {
       if (!untouched(node.steps[i])) steps.push_back(array_of(i, node.steps[i]));
     json::object facts;
     for (const auto& [fact, value] : node.facts) facts[fact] = value;
-    nodes[name] = json::object{{"list", at->second}, {"steps", std::move(steps)},
-                               {"facts", std::move(facts)}};
+    nodes[name] = json::object{
+        {"list", at->second}, {"steps", std::move(steps)}, {"facts", std::move(facts)}};
   }
   text["lists"] = std::move(lists);
   text["nodes"] = std::move(nodes);

@@ -94,13 +94,13 @@ void Engine::launch(Work& work) {
     co_return ended;
   };
   auto task = detail::run_into(work.result, attempt(work, std::move(request)));
-  asio::co_spawn(executor_, std::move(task),
-                 asio::bind_cancellation_slot(work.signal.slot(),
-                                              [this, &work](std::exception_ptr bug) {
-                                                work.bug = bug;
-                                                returned_.push_back(work.ticket);
-                                                nudge();
-                                              }));
+  asio::co_spawn(
+      executor_, std::move(task),
+      asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {
+        work.bug = bug;
+        returned_.push_back(work.ticket);
+        nudge();
+      }));
 }
 
 Task<Result<void>> Engine::keep_handle(Work& work, std::string handle) {
@@ -140,8 +140,8 @@ void Engine::digest(Work& work) {
   const bool again = end.outcome == Outcome::retry || end.outcome == Outcome::wait;
   if (work.timed_out && again) {
     end.outcome = Outcome::reject;
-    end.detail = "not done within its deadline of " +
-                 std::to_string(work.planned->deadline.count()) + " s";
+    end.detail =
+        "not done within its deadline of " + std::to_string(work.planned->deadline.count()) + " s";
   } else if (work.stop == Stop::shed && end.outcome != Outcome::done) {
     return put_back(work);
   } else if (work.run->stopping() && end.outcome != Outcome::done) {
@@ -202,8 +202,8 @@ void Engine::try_again(Work& work, StepEnd end) {
 void Engine::queue_for_all(Work& work, EventKind kind, boost::json::object data, Then::What what) {
   auto& run = *work.run;
   for (std::size_t i = 0; i + 1 < work.nodes.size(); ++i)
-    queue(run,
-          event_of(kind, run.nodes[work.nodes[i]].plan->node->name, work.planned->name, data), {});
+    queue(run, event_of(kind, run.nodes[work.nodes[i]].plan->node->name, work.planned->name, data),
+          {});
   queue(run,
         event_of(kind, run.nodes[work.nodes.back()].plan->node->name, work.planned->name,
                  std::move(data)),
@@ -218,13 +218,13 @@ void Engine::close(Work& work) {
   work.timed_out = false;
   schedule(work);
   // The function outlives the coroutine that it makes: it is kept in the work.
-  asio::co_spawn(executor_, tail_of(work),
-                 asio::bind_cancellation_slot(work.signal.slot(),
-                                              [this, &work](std::exception_ptr bug) {
-                                                work.bug = bug;
-                                                returned_.push_back(work.ticket);
-                                                nudge();
-                                              }));
+  asio::co_spawn(
+      executor_, tail_of(work),
+      asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {
+        work.bug = bug;
+        returned_.push_back(work.ticket);
+        nudge();
+      }));
 }
 
 Task<void> Engine::tail_of(Work& work) {
