@@ -134,6 +134,13 @@ void Engine::digest(Work& work) {
       break_down(std::move(error));
       return release(work);
     }
+    const bool asked = work.stop != Stop::no || work.timed_out || work.run->stopping();
+    if (error.code == Code::kCancelled && !asked) {
+      // Somebody above the step is going down, and the engine is not told yet: half of a try
+      // proves nothing.
+      stop(work.run->setup.run, Stop::interrupt);
+      return release(work);
+    }
     end.outcome = error.code == Code::kCancelled ? Outcome::retry : Outcome::reject;
     end.detail = std::move(error.what);
   }
