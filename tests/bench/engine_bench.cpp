@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/state_codec.h"
@@ -34,14 +33,6 @@ double peak_mib() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;  // KiB (man 2 getrusage)
-}
-
-/// Bytes that the process holds now (man 5 proc, statm).
-double resident_mib() {
-  std::ifstream statm{"/proc/self/statm"};
-  double pages = 0;
-  statm >> pages >> pages;
-  return pages * 4096 / (1 << 20);
 }
 
 struct Site {
@@ -152,7 +143,7 @@ double whole_run(std::size_t nodes, bool say) {
   engine::Engine engine{dispatcher, clock};
   engine.add({.run = run,
               .plan = site.plan,
-              .state = initial_state(site.plan),
+              .state = engine::initial_state(site.plan),
               .journal = journal,
               .steps = steps,
               .observer = observer,
@@ -185,7 +176,7 @@ void restart(std::size_t nodes) {
   store::RunJournal journal{*store, run};
   for (const bool again : {false, true}) {
     const auto start = std::chrono::steady_clock::now();
-    auto state = initial_state(site.plan);
+    auto state = engine::initial_state(site.plan);
     const auto snapshot = store->snapshot(run).value();
     if (snapshot) state = engine::decode(snapshot->state, site.plan).value();
     const auto behind = store->events_after(run, state.last_sequence).value();
@@ -239,7 +230,7 @@ void idle(std::size_t nodes) {
   engine::Engine engine{dispatcher, clock};
   engine.add({.run = 1,
               .plan = site.plan,
-              .state = initial_state(site.plan),
+              .state = engine::initial_state(site.plan),
               .journal = journal,
               .steps = steps,
               .observer = observer});
