@@ -137,13 +137,10 @@ Exit exit_of(const store::Store& store, engine::RunId run) {
                                                                               : Exit::failed;
 }
 
-/// What the engine's end means for the run, written down and said.
-Exit conclude(const Context& context, store::Store& store, engine::RunId run,
+/// What the engine's end means for the run, said.
+Exit conclude(const Context& context, const store::Store& store, engine::RunId run,
               const engine::Engine& engine, const Result<void>& ended) {
   if (ended) {
-    auto last = run_event(EventKind::run_ended);
-    const auto written = store.append(run, last);
-    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
     print_summary(context, store, run);
     return exit_of(store, run);
   }
@@ -155,12 +152,8 @@ Exit conclude(const Context& context, store::Store& store, engine::RunId run,
         error.what, run);
     return complain(context, Error{error.code, what}, Exit::unfinished);
   }
-  const bool cancelled = engine.why_stopped() == engine::Stop::cancel;
-  auto last = run_event(cancelled ? EventKind::run_cancelled : EventKind::run_interrupted);
-  const auto written = store.append(run, last);
-  if (!written) return complain(context, written.assume_error(), Exit::unfinished);
   print_summary(context, store, run);
-  const auto what = cancelled
+  const auto what = engine.why_stopped(run) == engine::Stop::cancel
                         ? fmt::format("run {} was cancelled; its nodes stay drained", run)
                         : fmt::format("run {} was stopped; go on with: cupel resume {}", run, run);
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
@@ -188,14 +181,20 @@ Exit execute(Context& context, Planned& planned, store::Store& store, World& wor
   if (!events) return complain(context, events.assume_error(), Exit::unfinished);
   for (const auto& event : events.assume_value()) apply(state, event);
   const auto progress = make_progress(planned.plan, run, context.json);
-  const auto written = store.append(run, first);
-  if (!written) return complain(context, written.assume_error(), Exit::unfinished);
-  apply(state, first);
-  progress->on_event(first, state);
 
   store::RunJournal journal{store, run};
   steps::NodeSteps steps{world.doors()};
-  engine::Engine engine{run, planned.plan, std::move(state), journal, steps, *progress};
+  engine::Dispatcher dispatcher{{.slots = planned.plan.limits}};
+  dispatcher.know(planned.inventory);
+  engine::RealClock clock;
+  engine::Engine engine{dispatcher, clock};
+  engine.add({.run = run,
+              .plan = planned.plan,
+              .state = std::move(state),
+              .journal = journal,
+              .steps = steps,
+              .observer = *progress,
+              .first = std::move(first)});
   auto recording = recording_of(context, planned, world, run);
   const auto ended =
       run_to_end(world.io(), work(engine, store, run, *progress, std::move(recording)));

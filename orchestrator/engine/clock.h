@@ -17,7 +17,7 @@ class Clock {
   /// What people and the journal call it. May jump, both ways.
   virtual WallTime wall() const = 0;
   /// Errors: kCancelled.
-  virtual Task<Result<void>> sleep_until(Time when) = 0;
+  virtual Task<Result<void>> pause_until(Time when) = 0;
 };
 
 /// The machine's. Needs no object of its own: all of them tell the same.
@@ -25,7 +25,7 @@ class RealClock final : public Clock {
  public:
   Time now() const override { return Deadline::Clock::now(); }
   WallTime wall() const override;
-  Task<Result<void>> sleep_until(Time when) override;
+  Task<Result<void>> pause_until(Time when) override;
 };
 
 }  // namespace cupel::engine

@@ -177,6 +177,13 @@ Dispatcher::Ticket Dispatcher::offer(Offer offer, Time now) {
   entry.members.erase(twice.begin(), twice.end());
   const auto first = entry.members.empty() ? 0 : entry.members.front();
   entry.rank = {-entry.offer.remaining_path.count(), first, ticket};
+  if (entry.offer.under_way) {
+    for (const auto node : entry.members) s.offers_of_node[node].insert(ticket);
+    s.find_needs(entry);
+    s.begin(entry, now);
+    s.under_way.push_back(ticket);
+    return ticket;
+  }
   if (auto why = s.impossible(entry.offer)) {
     entry.phase = Entry::Phase::never;
     entry.never = std::move(*why);
@@ -389,7 +396,7 @@ std::vector<Dispatcher::Ticket> Dispatcher::start(Time now) {
   s.advance(now);
   s.look_for_the_oldest(now);
   if (!s.overdue.empty()) s.grant(now);
-  std::vector<Ticket> begun;
+  auto begun = std::exchange(s.under_way, {});
   for (;;) {
     s.wake();
     auto* entry = s.best();

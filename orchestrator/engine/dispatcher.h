@@ -24,6 +24,9 @@ struct Offer {
       remaining_path{};  // expected, from the start of this step to the end of its node(s)
   std::vector<const inventory::Node*> nodes{};
   const playbooks::PlannedStep* step = nullptr;  // outlives the offer
+  /// Begun by a controller that is gone, and going on in the world: it holds what it needs from now
+  /// on, whatever the limits say, and the next start() names it.
+  bool under_way = false;
 };
 
 /// How much of what is not the site's power there is. A claim that is not named here is unbounded.

@@ -100,6 +100,7 @@ struct Dispatcher::State {
   std::map<RunId, std::size_t> running_nodes{};
   std::vector<ResourceId> dirty{};
   std::vector<Ticket> overdue{};
+  std::vector<Ticket> under_way{};  // begun as they were offered; to be named by the next start()
   std::multimap<Time, ResourceId> ramps{};
 
   /// A measurement, and what it taught, are believed for a time each.

@@ -1,0 +1,138 @@
+#include "tests/orchestrator/sim/trial.h"
+
+#include <boost/json/serialize.hpp>
+
+namespace cupel::sim {
+
+using engine::Event;
+using engine::EventKind;
+using engine::RunState;
+
+Result<void> MemoryJournal::append(std::span<Event> more) {
+  const bool dies = ++writes == crash_at;
+  if (dies && !after_fsync) throw Crash{};
+  for (auto& event : more) {
+    event.sequence = static_cast<std::int64_t>(events.size()) + 1;
+    event.time = clock->wall();
+    events.push_back(event);
+  }
+  if (dies) throw Crash{};
+  return ok();
+}
+
+namespace {
+
+/// Holds the engine's state against the journal's, at every event.
+struct Watching : engine::Observer {
+  Trial& trial;
+  RunState folded;
+  engine::Engine* engine = nullptr;
+
+  Watching(Trial& of, RunState from) : trial{of}, folded{std::move(from)} {}
+  void on_event(const Event& event, const RunState& state) override {
+    apply(folded, event);
+    if (!(folded == state)) trial.complaints.push_back("the fold is not the engine's state");
+    if (trial.on_event) trial.on_event(*engine, event);
+  }
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+}  // namespace
+
+Trial::Trial(std::uint64_t seed, std::size_t nodes, Weather weather)
+    : rack{nodes}, world{clock, rack, seed, weather} {
+  journal.clock = &clock;
+}
+
+RunState Trial::fold() const {
+  auto state = engine::initial_state(rack.plan);
+  for (const auto& event : journal.events) apply(state, event);
+  return state;
+}
+
+Ends Trial::control() {
+  Ends ends;
+  engine::Dispatcher dispatcher{{.slots = rack.plan.limits}};
+  dispatcher.know(rack.inventory);
+  WorldSteps steps{world, journal.events};
+  Watching watching{*this, fold()};
+  engine::Engine engine{dispatcher, clock};
+  watching.engine = &engine;
+  Event first;
+  first.kind = journal.events.empty() ? EventKind::run_started : EventKind::run_resumed;
+  engine.add({.run = 1,
+              .plan = rack.plan,
+              .state = fold(),
+              .journal = journal,
+              .steps = steps,
+              .observer = watching,
+              .first = first});
+  asio::io_context io;  // dies first, with all that ran in it
+  try {
+    ends.ended = run_virtually(io, clock, engine.run());
+    if (!ends.ended) complaints.push_back("the run is stuck");
+  } catch (const Crash&) {
+    ends.crashed = true;
+  }
+  clock.forget_sleepers();
+  ends.state = engine.state(1);
+  ends.held = engine.held();
+  if (ends.ended) {
+    if (!ends.held.empty()) complaints.push_back("something is still offered");
+    double watts = 0;
+    for (const auto& [level, drawn] : dispatcher.draw())
+      if (level.ends_with("room")) watts += drawn;
+    // Idle nodes draw 1000 W each: any more is a lease that was left.
+    if (watts > 1000.0 * static_cast<double>(rack.inventory.nodes.size()) + 1)
+      complaints.push_back("watts are still held");
+  }
+  return ends;
+}
+
+bool Trial::to_the_end(int most) {
+  for (int i = 0; i < most; ++i) {
+    const auto ends = control();
+    if (!ends.crashed && !ends.ended) return false;
+    if (!ends.ended || !*ends.ended) continue;
+    check_end(ends.state);
+    return true;
+  }
+  complaints.push_back("no end after " + std::to_string(most) + " controllers");
+  return false;
+}
+
+void Trial::check_end(const RunState& state) {
+  if (!(fold() == state)) complaints.push_back("the journal tells another story than the engine");
+  for (const auto& [name, node] : state.nodes)
+    for (std::size_t i = 0; i < node.steps.size(); ++i)
+      if (!node.steps[i].over()) complaints.push_back(name + " is not through");
+  std::map<std::pair<std::string, std::string>, const Event*> done;
+  for (const auto& event : journal.events)
+    if (event.kind == EventKind::step_ended && event.data.at("outcome").as_string() == "done")
+      done[{event.node, event.step}] = &event;
+  for (const auto& [name, machine] : world.machines) {
+    if (machine.in_slurm && machine.firmware != 1)
+      complaints.push_back(name + " was handed over with old firmware");
+    const auto soak = done.find({name, "soak"});
+    if (machine.in_slurm && soak == done.end())
+      complaints.push_back(name + " was handed over without its record");
+    if (soak == done.end()) continue;
+    // The result is that of a job that ran to its end, to the last digit.
+    const auto result = soak->second->data.at("result").as_double();
+    const bool kept = std::ranges::any_of(
+        machine.jobs, [&](const auto& job) { return job.second.result == result; });
+    if (!kept) complaints.push_back(name + ": the soak's result was lost");
+  }
+  for (const auto& rule : world.broken_rules) complaints.push_back(rule);
+}
+
+std::vector<std::string> Trial::transcript() const {
+  std::vector<std::string> lines;
+  for (const auto& event : journal.events)
+    lines.push_back(std::to_string(event.time.time_since_epoch().count()) + " " +
+                    std::string{to_string(event.kind)} + " " + event.node + " " + event.step + " " +
+                    boost::json::serialize(event.data));
+  return lines;
+}
+
+}  // namespace cupel::sim

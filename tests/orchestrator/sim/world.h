@@ -1,0 +1,92 @@
+#pragma once
+// A rack that exists only here, and outlives its controllers: power, boots, a firmware counter,
+// jobs on nodes, Slurm. What goes wrong in it, and how long all takes, comes from one seed.
+#include <random>
+#include <set>
+
+#include "orchestrator/engine/doors.h"
+#include "tests/orchestrator/sim/virtual_time.h"
+
+namespace cupel::sim {
+
+using Time = engine::Clock::Time;
+using namespace std::chrono_literals;
+
+/// A rack of nodes behind breakers of which each carries its idle nodes and one that is loaded.
+struct Rack {
+  inventory::Inventory inventory{};
+  playbooks::Plan plan{};
+
+  explicit Rack(std::size_t nodes, bool soak = true);
+};
+
+struct Job {
+  Time ends{};
+  bool heavy = false;
+  double result = 0;
+};
+
+struct Machine {
+  bool powered = false;
+  Time boots{};
+  int firmware = 0;
+  int flashes = 0;                                      // begun, ever
+  std::optional<std::pair<std::string, Time>> flash{};  // task and its end
+  std::map<std::string, Job> jobs{};                    // by handle, for ever
+  bool in_slurm = false;
+};
+
+/// How mean the world is; shares of tries.
+struct Weather {
+  double transient = 0;
+  double hang = 0;
+  double reject = 0;
+  double hands = 0;
+};
+
+class World {
+ public:
+  World(VirtualClock& clock, const Rack& rack, std::uint64_t seed, Weather weather = {});
+
+  VirtualClock& clock;
+  const Rack& rack;
+  std::mt19937_64 random;
+  Weather weather;
+  std::map<std::string, Machine> machines{};
+  std::vector<std::string> broken_rules{};  // what must never happen, and did
+
+  bool chance(double share) { return std::uniform_real_distribution{}(random) < share; }
+  std::chrono::seconds between(int low, int high) {
+    return std::chrono::seconds{std::uniform_int_distribution{low, high}(random)};
+  }
+  void flash(const std::string& node, const std::string& task);
+  void start_job(const std::string& node, const std::string& handle, std::chrono::seconds time,
+                 bool heavy);
+  void kill_job(const std::string& node, const std::string& handle);
+  /// Watts through each breaker now, held against what it carries.
+  void check_power();
+  void check_flashes();
+};
+
+/// The steps of new-rack as they would be done in that world.
+class WorldSteps : public engine::Steps {
+ public:
+  /// `journal`: what a hand-off looks at.
+  WorldSteps(World& world, const std::vector<engine::Event>& journal)
+      : world_{world}, journal_{journal} {}
+  Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
+
+ private:
+  using End = Task<Result<engine::StepEnd>>;
+  End power_on(const engine::StepRequest& request);
+  End firmware(const engine::StepRequest& request);
+  End wait_for_boot(const engine::StepRequest& request);
+  End soak(const engine::StepRequest& request);
+  End together(const engine::StepRequest& request);
+  End hand_off(const engine::StepRequest& request);
+
+  World& world_;
+  const std::vector<engine::Event>& journal_;
+};
+
+}  // namespace cupel::sim
