@@ -21,6 +21,14 @@ StepRecord& step_of(NodeRecord& record, const Event& event) {
   return record.steps.back();
 }
 
+/// Scalars that a step found out about the machine: "bmc.version".
+void take_facts(NodeRecord& record, const Event& event) {
+  const auto* facts = event.data.if_contains("facts");
+  if (facts == nullptr || !facts->is_object()) return;
+  for (const auto& [name, value] : facts->get_object())
+    if (value.is_string()) record.facts[std::string{name}] = value.get_string();
+}
+
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, const Event& event) {
   if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
@@ -44,9 +52,16 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
   NodeRecord record;
   record.node = std::move(node);
   for (const auto& event : events) {
-    if (event.step.empty()) continue;
+    const bool of_a_step =
+        event.kind == EventKind::step_began || event.kind == EventKind::step_retried ||
+        event.kind == EventKind::step_skipped || event.kind == EventKind::step_ended;
+    if (event.step.empty() || !of_a_step) continue;
     auto& step = step_of(record, event);
-    if (event.kind == EventKind::step_began) ++step.attempts;
+    if (event.kind == EventKind::step_began) {
+      ++step.attempts;
+      step.outcome.clear();  // a person wanted it again
+      step.ended = {};
+    }
     if (event.kind == EventKind::step_retried) step.detail = text(event, "why");
     if (event.kind == EventKind::step_skipped) {
       step.outcome = "skipped";
@@ -55,6 +70,8 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     }
     if (event.kind != EventKind::step_ended) continue;
     step.outcome = text(event, "outcome");
+    step.error = text(event, "error");
+    take_facts(record, event);
     step.detail = text(event, "detail");
     step.ended = event.time;
     step.hung = event.data.contains("hung");
