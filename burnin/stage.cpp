@@ -14,7 +14,10 @@ std::span<const Stage> stages() {
   return kStages;
 }
 
+std::string_view base_name(std::string_view step) { return step.substr(0, step.find('@')); }
+
 const Stage* stage(std::string_view name) {
+  name = base_name(name);
   for (const Stage& each : stages())
     if (each.name == name) return &each;
   return nullptr;

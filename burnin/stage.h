@@ -32,10 +32,29 @@ struct Output {
   int exit_status = 0;
 };
 
+/// One name that `with:` may carry. The stage itself reads and bounds the value; this is what
+/// people, editors and the playbooks' reader need to know of it.
+struct ParameterRow {
+  enum class Kind { text, word, duration, size, size_or_percent, folder };
+  std::string_view name;
+  Kind kind = Kind::text;
+  std::string_view summary;
+  std::string_view fallback{};  // what counts where it is not said; empty: it must be said
+  std::span<const std::string_view> words{};  // of a word: all that it may be
+};
+
+/// What a stage makes a machine draw: the share of the way from idle to loaded in the profile's
+/// power. Admission plans with it, so it leans to the high side; the BMCs' own readings correct it.
+struct Load {
+  double share = 0;         // of a machine with GPUs; 0 to 1
+  double without_gpus = 0;  // of one that has none
+  std::string_view why;
+};
+
 struct Stage {
-  std::string_view name;                         // "gpu-facts"
-  std::string_view summary;                      // one line for people
-  std::span<const std::string_view> parameters;  // names that `with:` may carry
+  std::string_view name;                     // "gpu-facts"
+  std::string_view summary;                  // one line for people
+  std::span<const ParameterRow> parameters;  // what `with:` may carry
 
   /// Errors: kInvalid, naming the parameter. Called when the plan is made, before anything is
   /// touched.
@@ -48,12 +67,18 @@ struct Stage {
   /// Names of the measurements that parse() can give: a criterion for another one is a typing
   /// error.
   std::span<const std::string_view> measures;
+
+  Load load;
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.
 std::span<const Stage> stages();
 
-/// nullptr if there is none of that name.
+/// "disk" of "disk@scratch": a stage (or step) that is done several times on a node has a name for
+/// each time.
+std::string_view base_name(std::string_view step);
+
+/// nullptr if there is none of that name. "disk@scratch" is the stage disk.
 const Stage* stage(std::string_view name);
 
 }  // namespace cupel::burnin

@@ -1,6 +1,12 @@
 #include "playbooks/plan.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "inventory/shipped.h"
 #include "inventory/yaml.h"
+#include "playbooks/group.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -9,6 +15,8 @@ using inventory::Problem;
 using inventory::Profile;
 
 constexpr int kTries = 8;
+constexpr int kMostParts = 256;
+constexpr std::size_t kMostSteps = 1000;
 
 std::chrono::seconds expected_for(StepKind kind, const inventory::Patience& patience) {
   using std::chrono::seconds;
@@ -47,18 +55,30 @@ void check_criteria(const Profile& profile, std::vector<Problem>& problems) {
 
 std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profile,
                                   std::vector<Problem>& problems) {
-  const auto* stage = burnin::stage(step.name);
-  auto job = stage->prepare(profile, step.with);
+  const std::string name{burnin::base_name(step.name)};
+  auto job = burnin::stage(name)->prepare(profile, step.with);
   if (!job) {
-    problems.push_back({step.where, "stage '" + step.name + "': " + job.assume_error().what});
+    problems.push_back({step.where, "stage '" + name + "': " + job.assume_error().what});
     return std::nullopt;
   }
   const bool judged = std::ranges::any_of(
-      profile.criteria, [&](const auto& criterion) { return criterion.stage == step.name; });
+      profile.criteria, [&](const auto& criterion) { return criterion.stage == name; });
   if (!judged)
     problems.push_back({step.where, "profile '" + profile.name + "' has no criteria for stage '" +
-                                        step.name + "': nothing would be judged"});
+                                        name + "': nothing would be judged"});
   return std::move(job).assume_value();
+}
+
+bool has_gpus(const Profile& profile) {
+  return std::ranges::any_of(profile.parts, [](const auto& part) {
+    return part.kind == inventory::PartKind::gpu && part.count > 0;
+  });
+}
+
+double load_of(const PlaybookStep& step, const Profile& profile) {
+  if (step.kind != StepKind::stage) return row_of(step.kind).load;
+  const auto& load = burnin::stage(step.name)->load;
+  return has_gpus(profile) ? load.share : load.without_gpus;
 }
 
 PlannedStep planned(const PlaybookStep& step, const Profile& profile,
@@ -69,6 +89,12 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
   plan.with = step.with;
   plan.on_failure = step.on_failure;
   plan.always = row_of(step.kind).always;
+  plan.once = row_of(step.kind).once;
+  plan.load = load_of(step, profile);
+  plan.when = left_for_the_run(step.when);
+  plan.together = step.together;
+  plan.stop_after = step.stop_after;
+  plan.claims = step.claims;
   plan.tries = step.tries.value_or(kTries);
   plan.expected = expected_for(step.kind, profile.patience);
   auto deadline = default_deadline(step.kind, profile.patience);
@@ -83,12 +109,98 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
   return plan;
 }
 
+/// The step, or one for each part of the profile that it is to be done for.
+std::vector<PlaybookStep> for_each_part(const PlaybookStep& step, const Profile& profile) {
+  if (!step.each) return {step};
+  int count = 0;
+  for (const auto& part : profile.parts)
+    if (part.kind == *step.each) count += part.count;
+  std::vector<PlaybookStep> steps;
+  for (int i = 0; i < std::min(count, kMostParts); ++i) {
+    const auto part = std::string{to_string(*step.each)} + std::to_string(i);
+    auto& one = steps.emplace_back(step);
+    one.name += "@" + part;
+    for (auto& [name, value] : one.with) value = filled_in(value, {{"each", part}});
+  }
+  return steps;
+}
+
+using Steps = std::shared_ptr<const std::vector<PlannedStep>>;
+
+Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory::Node& node,
+               std::vector<Problem>& problems) {
+  std::vector<PlannedStep> steps;
+  std::set<std::string> names;
+  bool judged = false;
+  for (const auto& written : playbook.steps) {
+    if (!applies(written.when, node)) continue;
+    judged = judged || written.kind == StepKind::verdict;
+    if (written.kind == StepKind::hand_off && !judged)
+      problems.push_back({written.where, "hand-off without a verdict on machines of profile '" +
+                                             profile.name + "': it has other conditions"});
+    for (const auto& step : for_each_part(written, profile)) {
+      if (!names.insert(step.name).second)
+        problems.push_back({step.where, "'" + step.name + "' stands twice for profile '" +
+                                            profile.name + "'; give one of them another as:"});
+      steps.push_back(planned(step, profile, problems));
+    }
+  }
+  if (steps.size() > kMostSteps)
+    problems.push_back(
+        {playbook.steps.front().where, "more than 1000 steps for profile '" + profile.name + "'"});
+  return std::make_shared<const std::vector<PlannedStep>>(std::move(steps));
+}
+
+/// Nodes share their steps where profile and settled conditions are the same.
+std::string sharing_key(const Playbook& playbook, const inventory::Node& node) {
+  std::string key = node.profile + '\n';
+  for (const auto& step : playbook.steps) key += applies(step.when, node) ? '1' : '0';
+  return key;
+}
+
+/// A profile or rack that nobody knows is a typing error: the step would never be done.
+void check_conditions(const Playbook& playbook, const inventory::Inventory& inventory,
+                      std::vector<Problem>& problems) {
+  std::vector<std::string> profiles, racks;
+  for (const auto& [name, profile] : inventory.profiles) profiles.push_back(name);
+  for (const auto& file : inventory::shipped_files())
+    if (file.path.starts_with("inventory/profiles/"))
+      profiles.push_back(std::filesystem::path{file.path}.stem().string());
+  for (const auto& rack : inventory.racks) racks.push_back(rack.name);
+  for (const auto& node : inventory.nodes) racks.push_back(node.rack);
+  for (const auto& step : playbook.steps)
+    for (const auto& condition : step.when) {
+      const bool profile = condition.about == Condition::About::profile;
+      if (!profile && condition.about != Condition::About::rack) continue;
+      const auto& known = profile ? profiles : racks;
+      for (const auto& value : condition.values)
+        if (std::ranges::find(known, value) == known.end())
+          problems.push_back({condition.where,
+                              std::string{"there is no "} + (profile ? "profile '" : "rack '") +
+                                  value + "'" + inventory::did_you_mean(value, std::span{known})});
+    }
+}
+
 }  // namespace
 
 std::size_t Plan::step_count() const {
   std::size_t count = 0;
   for (const auto& node : nodes) count += node.steps->size();
   return count;
+}
+
+std::vector<std::string> Plan::step_names() const {
+  std::vector<std::string> names;
+  std::set<const std::vector<PlannedStep>*> seen;
+  for (const auto& node : nodes) {
+    if (!seen.insert(node.steps.get()).second) continue;
+    auto at = names.begin();
+    for (const auto& step : *node.steps) {
+      const auto found = std::ranges::find(names, step.name);
+      at = found == names.end() ? std::next(names.insert(at, step.name)) : std::next(found);
+    }
+  }
+  return names;
 }
 
 std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Inventory& inventory,
@@ -98,18 +210,22 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   Plan plan;
   plan.playbook = playbook.name;
   plan.nodes_at_once = playbook.nodes_at_once;
-  std::map<std::string, std::shared_ptr<const std::vector<PlannedStep>>, std::less<>> of_profile;
+  plan.priority = playbook.priority;
+  plan.canary = playbook.canary;
+  plan.limits = playbook.limits;
+  check_conditions(playbook, inventory, problems);
+  std::map<std::string, Steps> shared;
+  std::set<std::string> checked;
   for (const auto* node : nodes) {
-    auto& steps = of_profile[node->profile];
+    auto& steps = shared[sharing_key(playbook, *node)];
     if (!steps) {
       const auto& profile = inventory.profile_of(*node);
-      check_criteria(profile, problems);
-      std::vector<PlannedStep> fresh;
-      for (const auto& step : playbook.steps) fresh.push_back(planned(step, profile, problems));
-      steps = std::make_shared<const std::vector<PlannedStep>>(std::move(fresh));
+      if (checked.insert(profile.name).second) check_criteria(profile, problems);
+      steps = steps_of(playbook, profile, *node, problems);
     }
     plan.nodes.push_back({node, steps});
   }
+  plan.groups = groups_of(plan.nodes, problems);
   if (problems.size() > before) return std::nullopt;
   return plan;
 }

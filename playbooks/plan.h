@@ -39,7 +39,8 @@ struct NodePlan {
   std::shared_ptr<const std::vector<PlannedStep>> steps{};  // shared by the nodes of a profile
 };
 
-/// Nodes that do one step together. Every node is in at most one group of a step.
+/// Nodes that do one step together. Every node is in at most one group of a step; one that is in
+/// none, though the step is done together, has no partner and does not do it.
 struct Group {
   std::string step;                    // PlannedStep::name
   std::vector<std::size_t> members{};  // indices into Plan::nodes; at least two
@@ -55,6 +56,8 @@ struct Plan {
   std::vector<Group> groups{};
 
   std::size_t step_count() const;
+  /// Each name once, in the playbook's order: nodes of other profiles may do other steps.
+  std::vector<std::string> step_names() const;
 };
 
 /// Joins the two. The nodes must outlive the plan. Errors are problems: a stage that refuses its

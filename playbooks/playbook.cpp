@@ -57,10 +57,12 @@ void read_kind(YamlFields& fields, PlaybookStep& step) {
                               : did_you_mean(*plain, std::span{known})));
 }
 
-std::span<const std::string_view> parameters_of(const PlaybookStep& step) {
-  if (step.kind != StepKind::stage) return row_of(step.kind).parameters;
-  const auto* stage = burnin::stage(step.name);
-  return stage == nullptr ? std::span<const std::string_view>{} : stage->parameters;
+std::vector<std::string_view> parameters_of(const PlaybookStep& step) {
+  auto rows = row_of(step.kind).parameters;
+  if (const auto* stage = burnin::stage(step.name)) rows = stage->parameters;
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.name);
+  return names;
 }
 
 void read_with(YamlFields& fields, PlaybookStep& step, const std::string& file,
@@ -76,7 +78,7 @@ void read_with(YamlFields& fields, PlaybookStep& step, const std::string& file,
     if (std::ranges::find(known, entry.key) == known.end())
       problems.push_back({{file, entry.key_line, entry.key_column},
                           "'" + step.name + "' has no parameter '" + entry.key + "'" +
-                              did_you_mean(entry.key, known)});
+                              did_you_mean(entry.key, std::span{known})});
     else if (entry.kind != YamlValue::Kind::scalar)
       problems.push_back({{file, entry.line, entry.column}, entry.key + " must be a single value"});
     else

@@ -7,31 +7,23 @@
 
 #include "burnin/stage.h"
 #include "inventory/problem.h"
+#include "playbooks/condition.h"
+#include "playbooks/parameter.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::playbooks {
 
 enum class OnFailure { stop, go_on };
 
-/// Which nodes do a step together: each by itself; two and two (a node without a partner does not
-/// do it); those of a rack; all of the run.
+/// Which nodes do a step together, always those of one profile: each by itself; two and two of a
+/// rack (a node without a partner does not do it); those of a rack; all of the run.
 enum class Together { alone, pairs, rack, all };
-
-/// What must be so for a step to be done on a node; else it is skipped, saying why.
-struct Condition {
-  enum class About { profile, rack, fact, measure } about{};
-  /// Of a fact ("bmc.vendor") or a measurement ("gpu.count") of an earlier step of this node.
-  std::string name{};
-  enum class Test { is, is_not, at_least, at_most } test{};
-  std::vector<std::string> values{};  // any of them
-  double number = 0;                  // of at_least and at_most
-  inventory::Place where{};
-};
 
 /// When a run stops beginning this step on further nodes, until a person has looked.
 struct StopAfter {
   std::optional<int> failures{};
   std::optional<double> share{};  // of the nodes that ended it, once at least four have; 0 to 1
+  friend bool operator==(const StopAfter&, const StopAfter&) = default;
 };
 
 /// What a step needs so many of while it runs. How many there are is in Playbook::limits.
@@ -46,7 +38,7 @@ struct Claim {
 /// One line of the recipe.
 struct PlaybookStep {
   StepKind kind{};
-  std::string name;  // "power-on"; of a stage its name, "gpu-facts"
+  std::string name;  // "power-on"; of a stage its name, "gpu-facts"; "disk@scratch" for `as:`
   burnin::Parameters with{};
   std::optional<std::chrono::seconds> deadline{};
   std::optional<int> tries{};
@@ -55,6 +47,9 @@ struct PlaybookStep {
   Together together = Together::alone;
   StopAfter stop_after{};
   std::vector<Claim> claims{};
+  /// Done once for each part of this kind that the node's profile has: "disk@nvme0", "disk@nvme1".
+  /// `${each}` in `with` is the part's name.
+  std::optional<inventory::PartKind> each{};
   inventory::Place where{};
 };
 
@@ -67,7 +62,9 @@ struct Playbook {
   std::map<std::string, int, std::less<>> limits{};  // slots of what steps claim
   std::vector<PlaybookStep> steps{};
   std::string file{};
-  std::string text{};  // as it was read: a run keeps it
+  /// All that is needed to read it again, wherever that is: as it was read, or, where it includes
+  /// others or was given parameters, one text with all of them. A run keeps it.
+  std::string text{};
 };
 
 /// Reads and checks a playbook. Every fault becomes a problem; the playbook is there only without

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "burnin/stage.h"
 #include "inventory/profile.h"
 
 namespace cupel::playbooks {
@@ -20,16 +21,23 @@ enum class StepKind {
   stage,
   audit,
   verdict,
-  hand_off
+  hand_off,
+  approval
 };
 
 struct StepKindRow {
   StepKind kind;
-  std::string_view name;                         // as a playbook says it
-  std::string_view summary;                      // one line for people
-  std::span<const std::string_view> parameters;  // what `with:` may carry
-  bool touches_slurm;
-  bool always;  // runs also after an earlier step of its node has failed
+  std::string_view name;                                  // as a playbook says it
+  std::string_view summary;                               // one line for people
+  std::span<const burnin::ParameterRow> parameters = {};  // what `with:` may carry
+  bool touches_slurm = false;
+  bool always = false;  // runs also after an earlier step of its node has failed
+  /// Must not be done twice: what it starts has a handle, journalled before it is started, by which
+  /// it is found again after a crash. All others look first and find done what is done.
+  bool once = false;
+  /// What its node draws meanwhile, as burnin::Load::share; of a stage the stage's own.
+  double load = 0;
+  std::span<const std::string_view> facts = {};  // what conditions of later steps may ask
 };
 
 /// In the order in which a run usually meets them; `stage` is not among them: it is said as `stage:

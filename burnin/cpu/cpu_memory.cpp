@@ -12,7 +12,11 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 2> kParameters{"duration", "memory"};
+constexpr std::array kParameters{
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it burns", "5m"},
+    ParameterRow{"memory", ParameterRow::Kind::size_or_percent, "how much is written and compared",
+                 "80%"},
+};
 constexpr std::array<std::string_view, 2> kMeasures{"stress.failures", "stress.bogo_ops"};
 constexpr std::array<std::string_view, 2> kStressors{"cpu", "vm"};
 
@@ -170,9 +174,15 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }  // namespace
 
 Stage cpu_memory() {
-  return {"cpu-memory", "load CPUs and memory, and compare every result (stress-ng --verify)",
-          kParameters,  prepare,
-          parse,        kMeasures};
+  return {"cpu-memory",
+          "load CPUs and memory, and compare every result (stress-ng --verify)",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0.25, 1,
+           "all cores and the memory are busy; where there are GPUs, they take most of the "
+           "power and are idle"}};
 }
 
 }  // namespace cupel::burnin

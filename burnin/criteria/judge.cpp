@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "burnin/stage.h"
+
 namespace cupel::burnin {
 namespace {
 
@@ -62,11 +64,16 @@ const Measurement* worst_of(const Criterion& criterion, const std::string& part,
   return worst;
 }
 
-Comparison compare(const Criterion& criterion, const std::string& part, const Findings* findings) {
-  Comparison result{criterion.stage,   part,
-                    criterion.measure, Met::missing,
-                    "nothing",         wanted(criterion),
-                    criterion.remedy,  criterion.source};
+Comparison compare(const Criterion& criterion, const std::string& step, const std::string& part,
+                   const Findings* findings) {
+  Comparison result{step,
+                    part,
+                    criterion.measure,
+                    Met::missing,
+                    "nothing",
+                    wanted(criterion),
+                    criterion.remedy,
+                    criterion.source};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
@@ -96,10 +103,13 @@ std::vector<Comparison> judge(const inventory::Profile& profile,
                               const FindingsByStage& findings) {
   std::vector<Comparison> comparisons;
   for (const auto& criterion : profile.criteria) {
-    if (!stages.contains(criterion.stage)) continue;
-    const auto found = findings.find(criterion.stage);
-    const auto* known = found == findings.end() ? nullptr : &found->second;
-    for (const auto& part : criterion.parts) comparisons.push_back(compare(criterion, part, known));
+    for (const auto& step : stages) {
+      if (base_name(step) != criterion.stage) continue;
+      const auto found = findings.find(step);
+      const auto* known = found == findings.end() ? nullptr : &found->second;
+      for (const auto& part : criterion.parts)
+        comparisons.push_back(compare(criterion, step, part, known));
+    }
   }
   return comparisons;
 }

@@ -16,7 +16,13 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
-constexpr std::array<std::string_view, 3> kParameters{"directory", "size", "runtime"};
+constexpr std::array kParameters{
+    ParameterRow{"directory", ParameterRow::Kind::folder, "where the scratch file lies",
+                 "/var/tmp"},
+    ParameterRow{"size", ParameterRow::Kind::size, "of the scratch file", "4GiB"},
+    ParameterRow{"runtime", ParameterRow::Kind::duration, "of writing, and again of reading",
+                 "60s"},
+};
 constexpr std::array<std::string_view, 5> kMeasures{"disk.errors", "disk.write.bandwidth",
                                                     "disk.read.bandwidth", "disk.write.latency.p99",
                                                     "disk.read.latency.p99"};
@@ -234,9 +240,13 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }  // namespace
 
 Stage disk() {
-  return {"disk",      "write, verify and read a scratch file, and how fast (fio, crc32c)",
-          kParameters, prepare,
-          parse,       kMeasures};
+  return {"disk",
+          "write, verify and read a scratch file, and how fast (fio, crc32c)",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0.05, 0.2, "one drive of many under load, and the CPU time of checksums"}};
 }
 
 }  // namespace cupel::burnin

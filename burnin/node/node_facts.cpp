@@ -347,9 +347,13 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }  // namespace
 
 Stage node_facts() {
-  return {"node-facts", "read what the node is made of from its kernel (/proc, /sys, dmidecode)",
-          {},           prepare,
-          parse,        kMeasures};
+  return {"node-facts",
+          "read what the node is made of from its kernel (/proc, /sys, dmidecode)",
+          {},
+          prepare,
+          parse,
+          kMeasures,
+          {0, 0, "reads files for a few seconds"}};
 }
 
 }  // namespace cupel::burnin

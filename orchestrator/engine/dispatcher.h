@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,21 @@ struct Limits {
   double power_share = 1.0;
   /// Nodes behind one breaker do not jump to full load at once: so long between two.
   std::chrono::seconds ramp{2};
+  /// An offer that others of a lower rank have been passing for so long has what it needs kept for
+  /// it: from then on only those go before it that are expected to be through when it could begin.
+  std::chrono::seconds patience{600};
+  /// The same for the oldest of all offers, whatever its rank and priority.
+  std::chrono::seconds longest_wait{24 * 3600};
 };
 
+/// Among ready offers: higher priority; then the run with fewer nodes at work; then the longer
+/// remaining path; then the inventory's order; then the older one. One that lacks something lets
+/// others pass (see Limits::patience). The same calls in the same order give the same answers.
+///
+/// Each node does one step at a time. A claim is taken once for each of its scopes (node, rack,
+/// site) that the step touches, by a group as by a single node. A node that is known draws its idle
+/// watts; a step adds its load, and what was measured above that. A step that adds no watts is not
+/// kept from beginning by a level that is full.
 class Dispatcher {
  public:
   using Time = Clock::Time;
@@ -47,6 +61,9 @@ class Dispatcher {
   /// one: levels of the same name are the same level, the smaller watts count.
   void know(const inventory::Inventory& inventory);
 
+  /// What a further run's playbook says of slots: the smaller count of a claim holds from now on.
+  void limit(const std::map<std::string, int, std::less<>>& slots);
+
   /// Why this could never begin, on an empty site; nothing if it could.
   std::optional<std::string> impossible(const Offer& offer) const;
 
@@ -56,10 +73,12 @@ class Dispatcher {
   void ended(Ticket ticket, Time now);
   /// What begins now, in this order; each holds what it needs from here on. All of a group or none.
   std::vector<Ticket> start(Time now);
-  /// When start() may have something to say though nothing ends before (a ramp).
+  /// When start() may have something to say though nothing ends before: a ramp is over, or a
+  /// measurement too old. Time::min(): at once.
   std::optional<Time> next_look() const;
 
-  /// What a BMC measured. Corrects what the node is thought to draw.
+  /// What a BMC measured. While it is not older than five minutes and the node does the same step,
+  /// the node is not thought to draw less.
   void measured(std::string_view node, double watts, Time now);
   /// What has to be paused because a level draws more than it may: the youngest first, no more than
   /// needed. They are as ended() from here on; whoever pauses them offers them again.

@@ -20,6 +20,15 @@ class Journal {
   virtual Result<void> append(std::span<Event> events) = 0;
 };
 
+/// Keeps where a run stood, so that a resume folds only what came behind it.
+class Snapshots {
+ public:
+  virtual ~Snapshots() = default;
+  /// `state` as state_codec.h writes it, all events up to `sequence` folded. One that could not be
+  /// kept costs time at the next resume and nothing else.
+  virtual void keep(std::int64_t sequence, std::string_view state) = 0;
+};
+
 /// How a step ended, and what it found: `found` becomes part of the event.
 struct StepEnd {
   Outcome outcome = Outcome::done;

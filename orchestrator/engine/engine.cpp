@@ -2,166 +2,297 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
-#include "base/for_each_of.h"
+#include "orchestrator/engine/active_run.h"
+#include "orchestrator/engine/state_codec.h"
 
 namespace cupel::engine {
 namespace {
 
-Event event_of(EventKind kind, std::string node, std::string step, boost::json::object data = {}) {
-  Event event;
-  event.kind = kind;
-  event.node = std::move(node);
-  event.step = std::move(step);
-  event.data = std::move(data);
-  return event;
-}
+/// With nothing to wait for but the world, somebody's nudge ends the sleep.
+constexpr auto kFar = std::chrono::hours{24 * 365};
 
-boost::json::object ended(const StepEnd& end) {
-  auto data = end.found;
-  data["outcome"] = to_string(end.outcome);
-  data["detail"] = end.detail;
-  return data;
+/// A snapshot costs as much as the run is large: so often that both stay small beside the events.
+constexpr std::size_t kEventsBetweenSnapshots = 5000;
+
+bool ends_run(EventKind kind) {
+  return kind == EventKind::run_ended || kind == EventKind::run_cancelled ||
+         kind == EventKind::run_interrupted;
 }
 
 }  // namespace
 
-Engine::Engine(RunId run, const playbooks::Plan& plan, RunState state, Journal& journal,
-               Steps& steps, Observer& observer, Backoff backoff)
-    : run_{run},
-      plan_{plan},
-      state_{std::move(state)},
-      journal_{journal},
-      steps_{steps},
-      observer_{observer},
-      backoff_{backoff} {}
+Engine::Engine(Dispatcher& dispatcher, Clock& clock) : dispatcher_{dispatcher}, clock_{clock} {}
+Engine::~Engine() = default;
 
-Result<void> Engine::write(Event event) {
-  if (broken_) return *broken_;
-  auto written = journal_.append(std::span{&event, 1});
-  if (!written) {
-    broken_ = written.assume_error();
-    // Steps under way are stopped: what they do could no longer be written down.
-    stop(Stop::interrupt);
-    return std::move(written).assume_error();
+void Engine::add(RunSetup setup) {
+  auto fresh = std::make_unique<ActiveRun>(std::move(setup));
+  auto& run = *fresh;
+  runs_.push_back(std::move(fresh));
+  if (run.setup.first) queue(run, *std::exchange(run.setup.first, std::nullopt), {});
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    auto& node = run.nodes[i];
+    using Phase = StepState::Phase;
+    const auto& steps = node.state->steps;
+    const bool under_way =
+        std::ranges::find(steps, Phase::running, &StepState::phase) != steps.end();
+    if (under_way) {
+      // Under way in the world, whatever the plan allows: it goes on.
+      node.place = NodeRun::Place::open;
+      ++run.open;
+      run.mark(i);
+      continue;
+    }
+    const bool fresh_node = std::ranges::all_of(
+        steps, [](const auto& step) { return step.phase == Phase::waiting; });
+    run.room.emplace(fresh_node ? 1 : 0, i);
   }
-  apply(state_, event);
-  observer_.on_event(event, state_);
-  return ok();
-}
-
-Task<Result<void>> Engine::write_soon(Event event) { co_return write(std::move(event)); }
-
-void Engine::stop(Stop why) {
-  if (stop_ == Stop::no || why == Stop::cancel) stop_ = why;
-  stopper_.emit(asio::cancellation_type::terminal);
+  nudge();
 }
 
 Task<Result<void>> Engine::run() {
-  std::vector<std::size_t> nodes(plan_.nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = i;
-  const auto width = static_cast<std::size_t>(plan_.nodes_at_once);
-  const auto executor = co_await asio::this_coro::executor;
-  const auto verb = [this](std::size_t node) { return drive(node); };
-  using Outcomes = std::vector<Result<void>>;
-  std::optional<Outcomes> outcomes;
-  auto all = for_each_of<void>(std::move(nodes), width, verb);
-  auto work = detail::run_into(outcomes, std::move(all));
-  co_await asio::co_spawn(executor, std::move(work),
-                          asio::bind_cancellation_slot(stopper_.slot(), asio::use_awaitable));
+  executor_ = co_await asio::this_coro::executor;
+  const auto above = co_await asio::this_coro::cancellation_state;
+  if (auto slot = above.slot(); slot.is_connected())
+    slot.assign([this](asio::cancellation_type) { stop(Stop::interrupt); });
+  std::optional<bool> slot;
+  auto working = [](Engine& engine) -> Task<bool> {
+    co_await engine.loop();
+    co_return true;
+  };
+  auto work = detail::run_into(slot, working(*this));
+  co_await asio::co_spawn(executor_, std::move(work),
+                          asio::bind_cancellation_slot(sleeper_.slot(), asio::use_awaitable));
   if (broken_) co_return *broken_;
-  if (stop_ != Stop::no) co_return Error{Code::kCancelled, "the run was stopped"};
+  for (const auto& run : runs_)
+    if (run->state().phase != RunPhase::ended)
+      co_return Error{Code::kCancelled, "the run was stopped"};
   co_return ok();
 }
 
-Task<Result<void>> Engine::drive(std::size_t node) {
-  const auto& plan = plan_.nodes[node];
+Task<void> Engine::loop() {
   for (;;) {
-    const bool stopped = stop_ != Stop::no;
-    if (stopped) co_return Error{Code::kCancelled, "stopped"};
-    const auto what = next(plan, state_.nodes.find(plan.node->name)->second);
-    if (what.kind == Next::Kind::nothing) co_return ok();
-    if (what.kind == Next::Kind::skip) {
-      CO_TRY(co_await skip(plan, what));
-    } else {
-      CO_TRY(co_await perform(plan, what.step));
+    nudged_ = false;
+    turn();
+    const bool all = std::ranges::all_of(runs_, [](const auto& run) { return run->finished; });
+    if (all) co_return;
+    if (nudged_ || queued()) continue;
+    // What wakes the sleeper is emitted into this coroutine: nothing may stand between.
+    asleep_ = true;
+    [[maybe_unused]] const auto woken = co_await clock_.sleep_until(next_alarm());
+    asleep_ = false;
+  }
+}
+
+void Engine::turn() {
+  carry_out_stops();
+  fire_timers();
+  for (const auto ticket : std::exchange(returned_, {})) digest(*works_.at(ticket));
+  while (queued()) commit();
+  if (!broken_) {
+    if (std::exchange(was_measured_, false)) shed();
+    settle();
+    begin();
+  }
+  finish_runs();
+}
+
+Engine::Time Engine::next_alarm() const {
+  auto when = clock_.now() + kFar;
+  if (!timers_.empty()) when = std::min(when, timers_.begin()->first);
+  if (const auto look = dispatcher_.next_look()) when = std::min(when, *look);
+  return when;
+}
+
+void Engine::nudge() {
+  nudged_ = true;
+  if (std::exchange(asleep_, false)) sleeper_.emit(asio::cancellation_type::terminal);
+}
+
+ActiveRun* Engine::find(RunId run) const {
+  const auto at = std::ranges::find(runs_, run, [](const auto& each) { return each->setup.run; });
+  return at == runs_.end() ? nullptr : at->get();
+}
+
+void Engine::queue(ActiveRun& run, Event event, Then then) {
+  if (broken_) {
+    if (then.receipt != nullptr) then.receipt->give(*broken_);
+    if (then.work != nullptr) release(*then.work);
+    return;
+  }
+  run.queue.push_back(std::move(event));
+  run.thens.push_back(then);
+}
+
+bool Engine::queued() const {
+  return std::ranges::any_of(runs_, [](const auto& run) { return !run->queue.empty(); });
+}
+
+void Engine::commit() {
+  for (const auto& each : runs_) {
+    auto& run = *each;
+    if (run.queue.empty()) continue;
+    auto events = std::exchange(run.queue, {});
+    const auto thens = std::exchange(run.thens, {});
+    if (!broken_) {
+      auto written = run.setup.journal.append(events);
+      if (!written) break_down(std::move(written).assume_error());
+    }
+    if (broken_) {
+      for (const auto& then : thens) {
+        if (then.receipt != nullptr) then.receipt->give(*broken_);
+        if (then.work != nullptr) release(*then.work);
+      }
+      continue;
+    }
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      apply(run.state(), events[i]);
+      run.setup.observer.on_event(events[i], run.state());
+      follow(run, events[i]);
+      follow(run, thens[i]);
+    }
+    keep_snapshot(run, events.size());
+  }
+}
+
+void Engine::keep_snapshot(ActiveRun& run, std::size_t more) {
+  run.since_snapshot += more;
+  const bool due = run.setup.snapshots != nullptr &&
+                   run.since_snapshot >= kEventsBetweenSnapshots + run.setup.plan.step_count() / 2;
+  if (!due) return;
+  run.since_snapshot = 0;
+  run.setup.snapshots->keep(run.state().last_sequence, encode(run.state()));
+}
+
+/// What the world, the other nodes and people learn from an event.
+void Engine::follow(ActiveRun& run, const Event& event) {
+  switch (event.kind) {
+    case EventKind::run_paused:
+      withdraw_all(run, "");
+      break;
+    case EventKind::run_halted:
+      if (const auto* step = event.data.if_contains("step"); step != nullptr && step->is_string())
+        if (!step->get_string().empty()) withdraw_all(run, step->get_string());
+      break;
+    case EventKind::run_unpaused:
+    case EventKind::run_released:
+    case EventKind::step_approved:
+      run.mark_all();
+      break;
+    default:
+      break;
+  }
+  if (ends_run(event.kind)) run.finished = true;
+  const auto node = run.by_name.find(event.node);
+  if (node == run.by_name.end()) return;
+  auto& mine = run.nodes[node->second];
+  run.mark(node->second);
+  if (!mine.groups.empty()) run.mark_groups_of(node->second);
+  if (event.kind == EventKind::step_ended) check_circuit(run, event);
+  // Ready, and not wanted any more.
+  auto* work = mine.work;
+  if (work == nullptr || work->stage != Work::Stage::offered) return;
+  const auto at = static_cast<std::size_t>(std::ranges::find(work->nodes, node->second) -
+                                           work->nodes.begin());
+  const bool wanted = !run.step(*work, at).over() && event.kind != EventKind::node_retried;
+  if (!wanted) withdraw(*work);
+}
+
+void Engine::follow(ActiveRun& run, const Then& then) {
+  if (then.receipt != nullptr) then.receipt->give(ok());
+  if (then.work == nullptr) return;
+  auto& work = *then.work;
+  switch (then.what) {
+    case Then::What::nothing:
+      return;
+    case Then::What::launch:
+      return run.stopping() ? release(work) : launch(work);
+    case Then::What::pause:
+      if (run.stopping()) return release(work);
+      work.stage = Work::Stage::pausing;
+      return schedule(work);
+    case Then::What::close:
+      return close(work);
+  }
+}
+
+void Engine::break_down(Error error) {
+  if (!broken_) broken_ = std::move(error);
+  // Steps under way are stopped: what they do could no longer be written down.
+  stop(Stop::interrupt);
+}
+
+void Engine::stop(Stop why) {
+  for (const auto& run : runs_) stop(run->setup.run, why);
+}
+
+void Engine::stop(RunId id, Stop why) {
+  auto* run = find(id);
+  if (run == nullptr || run->finished) return;
+  if (run->stop != Stop::no && why != Stop::cancel) return;
+  run->stop = why;
+  run->stop_carried_out = false;
+  nudge();
+}
+
+void Engine::carry_out_stops() {
+  std::vector<Work*> concerned;
+  for (const auto& [ticket, work] : works_)
+    if (work->run->stopping() && !work->run->stop_carried_out) concerned.push_back(work.get());
+  for (const auto& run : runs_)
+    if (run->stopping()) run->stop_carried_out = true;
+  for (auto* work : concerned) {
+    using Stage = Work::Stage;
+    const bool idle = work->stage == Stage::offered || work->stage == Stage::pausing;
+    const bool busy = work->stage == Stage::trying || work->stage == Stage::tail;
+    if (idle) {
+      release(*work);
+    } else if (busy) {
+      work->stop = work->run->stop;
+      work->signal.emit(asio::cancellation_type::terminal);
     }
   }
 }
 
-Task<Result<void>> Engine::skip(const playbooks::NodePlan& plan, const Next& what) {
-  co_return write(event_of(EventKind::step_skipped, plan.node->name, (*plan.steps)[what.step].name,
-                           {{"why", what.why}}));
-}
-
-Task<Result<void>> Engine::perform(const playbooks::NodePlan& plan, std::size_t step) {
-  const auto& planned = (*plan.steps)[step];
-  const auto deadline = Deadline::in(planned.deadline);
-  const auto& name = plan.node->name;
-  for (int attempt = 1;; ++attempt) {
-    auto tried = co_await try_once(plan, step, deadline);
-    if (!tried) co_return std::move(tried).assume_error();
-    auto& end = tried.assume_value();
-    // A stop that came while nobody was waiting has nothing left to wake up: ask.
-    const bool stopped = stop_ != Stop::no && end.outcome != Outcome::done;
-    if (stopped) co_return Error{Code::kCancelled, "stopped"};
-    const bool again = end.outcome == Outcome::retry || end.outcome == Outcome::wait;
-    if (!again) {
-      CO_TRY(write(event_of(EventKind::step_ended, name, planned.name, ended(end))));
-      if (end.when_written) co_await end.when_written();
-      co_return ok();
+void Engine::finish_runs() {
+  for (const auto& each : runs_) {
+    auto& run = *each;
+    if (run.finished || run.ending || run.works > 0 || !run.queue.empty()) continue;
+    if (broken_) {
+      run.finished = true;
+      continue;
     }
-
-    const auto pause = pause_after(attempt, end);
-    const bool tries_left = end.outcome == Outcome::wait || attempt < planned.tries;
-    if (!tries_left || pause >= deadline.left()) {
-      const auto why = tries_left ? "no time left for another try" : "the last of its tries";
-      end.detail += std::string{" ("} + why + ")";
-      end.outcome = Outcome::reject;
-      co_return write(event_of(EventKind::step_ended, name, planned.name, ended(end)));
-    }
-    CO_TRY(write(event_of(EventKind::step_retried, name, planned.name,
-                          {{"why", end.detail}, {"after_ms", pause.count()}})));
-    CO_TRY(co_await pause_for(pause));
+    const bool through = run.over == run.nodes.size() && run.dirty.empty();
+    if (!through && !run.stopping()) continue;
+    run.ending = true;
+    auto kind = EventKind::run_ended;
+    if (!through || run.stop == Stop::cancel)
+      kind = run.stop == Stop::cancel ? EventKind::run_cancelled : EventKind::run_interrupted;
+    boost::json::object data;
+    if (run.cancel) data = {{"by", run.cancel->by}, {"command", run.cancel->id}};
+    queue(run, event_of(kind, {}, {}, std::move(data)), {});
   }
 }
 
-Task<Result<StepEnd>> Engine::try_once(const playbooks::NodePlan& plan, std::size_t step,
-                                       Deadline deadline) {
-  const auto& planned = (*plan.steps)[step];
-  const auto& name = plan.node->name;
-  const auto& before = state_.nodes.find(name)->second.steps[step];
-  const int attempt = before.attempt + 1;
-  CO_TRY(write(event_of(EventKind::step_began, name, planned.name, {{"attempt", attempt}})));
-  auto started = [this, &name, &planned](std::string handle) -> Task<Result<void>> {
-    return write_soon(
-        event_of(EventKind::step_started, name, planned.name, {{"handle", std::move(handle)}}));
-  };
-  auto waiting = [this, &name, &planned](std::string what) {
-    observer_.on_waiting(name, planned.name, what);
-  };
-  StepRequest request{run_,
-                      *plan.node,
-                      {},
-                      planned,
-                      attempt,
-                      before.handle,
-                      deadline,
-                      stop_,
-                      std::move(started),
-                      std::move(waiting)};
-  auto ended = co_await with_deadline(deadline, steps_.perform(std::move(request)));
-  const bool overdue = !ended && ended.assume_error().code == Code::kTimeout;
-  if (!overdue) co_return ended;
-  StepEnd end;
-  end.outcome = Outcome::reject;
-  end.detail = "not done within its deadline of " + std::to_string(planned.deadline.count()) + " s";
-  co_return end;
+void Engine::measured(std::string_view node, double watts) {
+  dispatcher_.measured(node, watts, clock_.now());
+  was_measured_ = dispatch_ = true;
+  nudge();
 }
 
-std::chrono::milliseconds Engine::pause_after(int attempt, const StepEnd& end) const {
-  if (end.retry_after.count() > 0) return end.retry_after;
-  const auto doubled = backoff_.first * (std::int64_t{1} << std::min(attempt - 1, 20));
-  return std::min(doubled, backoff_.longest);
+const RunState& Engine::state(RunId run) const { return find(run)->state(); }
+Stop Engine::why_stopped(RunId run) const { return find(run)->stop; }
+
+std::vector<Engine::Held> Engine::held() const {
+  std::vector<Held> all;
+  for (auto& blocked : dispatcher_.blocked()) {
+    const auto at = works_.find(blocked.ticket);
+    if (at == works_.end()) continue;
+    const auto& work = *at->second;
+    for (const auto node : work.nodes)
+      all.push_back({work.run->setup.run, work.run->nodes[node].plan->node->name,
+                     work.planned->name, blocked.why});
+  }
+  return all;
 }
 
 }  // namespace cupel::engine

@@ -1,9 +1,27 @@
 #pragma once
-// Executes a plan: journals the intent, has the step done, journals the outcome, retries what is
-// transient. Knows no BMC, no SSH and no database: see doors.h.
+// Executes plans: journals the intent, has the step done, journals the outcome, retries what is
+// transient. One loop for all runs of a controller; once a turn, all that happened is written with
+// one fsync, and nothing is done before the event that says so is durable. Knows no BMC, no SSH and
+// no database: see doors.h. What may begin is the dispatcher's to say, what is next run_state.h's.
+#include <map>
+#include <set>
+
+#include "orchestrator/engine/command.h"
+#include "orchestrator/engine/dispatcher.h"
 #include "orchestrator/engine/doors.h"
 
 namespace cupel::engine {
+
+struct ActiveRun;
+struct Receipt;
+struct Work;
+
+/// What follows once an event is durable.
+struct Then {
+  enum class What { nothing, launch, pause, close } what = What::nothing;
+  Work* work = nullptr;
+  Receipt* receipt = nullptr;
+};
 
 /// Pauses between tries of a transient failure: doubled each time, never longer than `longest`.
 struct Backoff {
@@ -11,43 +29,119 @@ struct Backoff {
   std::chrono::milliseconds longest{60'000};
 };
 
+/// A run as the engine takes it. What is referred to must outlive the engine.
+struct RunSetup {
+  RunId run = 0;
+  const playbooks::Plan& plan;
+  RunState state;  // what the run's events replay to so far
+  Journal& journal;
+  Steps& steps;
+  Observer& observer;
+  Backoff backoff{};
+  std::optional<Event> first{};  // run_started or run_resumed: written before anything else
+  Snapshots* snapshots = nullptr;
+};
+
 class Engine {
  public:
-  /// All of them must outlive the engine. `state` is what the run's events replay to so far.
-  Engine(RunId run, const playbooks::Plan& plan, RunState state, Journal& journal, Steps& steps,
-         Observer& observer, Backoff backoff = {});
+  Engine(Dispatcher& dispatcher, Clock& clock);
+  ~Engine();
 
-  /// Runs until every node is through, or the stop. Errors: kStorage (the journal cannot be
-  /// written: nothing more was started); kCancelled after stop(). Resumable in both cases, unless
-  /// cancelled.
+  /// At any time, also while run() works.
+  void add(RunSetup setup);
+
+  /// Until every run has ended, each with its last event (run_ended, run_interrupted,
+  /// run_cancelled) in its journal. Cancel-safe: as stop(interrupt). Errors: kStorage (a journal
+  /// cannot be written: nothing more was started anywhere); kCancelled where a run was stopped.
+  /// Resumable in both cases, unless cancelled.
   Task<Result<void>> run();
+
+  /// What a person asked for; while run() works. Returns when the event that says so is durable (of
+  /// `cancel`: at once). Taken before: nothing. Errors: kNotFound: no such run works here; kInvalid:
+  /// it made no sense, which is written too, so that nobody asks again; kStorage.
+  Task<Result<void>> take(Command command);
 
   /// Ends soon: steps clean up, nothing new begins. Callable from a signal handler on the loop.
   void stop(Stop why);
+  void stop(RunId run, Stop why);
 
-  const RunState& state() const { return state_; }
-  Stop why_stopped() const { return stop_; }
+  /// What a BMC measured just now.
+  void measured(std::string_view node, double watts);
+
+  /// Of a run that was added; as its journal has it.
+  const RunState& state(RunId run) const;
+  Stop why_stopped(RunId run) const;
+
+  /// What is ready and may not begin, and why.
+  struct Held {
+    RunId run = 0;
+    std::string node{};
+    std::string step{};
+    std::string why{};
+  };
+  std::vector<Held> held() const;
 
  private:
-  Task<Result<void>> drive(std::size_t node);
-  Task<Result<void>> skip(const playbooks::NodePlan& plan, const Next& what);
-  Task<Result<void>> perform(const playbooks::NodePlan& plan, std::size_t step);
-  Task<Result<StepEnd>> try_once(const playbooks::NodePlan& plan, std::size_t step,
-                                 Deadline deadline);
-  Result<void> write(Event event);
-  Task<Result<void>> write_soon(Event event);
-  std::chrono::milliseconds pause_after(int attempt, const StepEnd& end) const;
+  using Time = Clock::Time;
 
-  RunId run_;
-  const playbooks::Plan& plan_;
-  RunState state_;
-  Journal& journal_;
-  Steps& steps_;
-  Observer& observer_;
-  Backoff backoff_;
-  Stop stop_ = Stop::no;
+  // engine.cpp: the turn.
+  ActiveRun* find(RunId run) const;
+  Task<void> loop();
+  void turn();
+  Time next_alarm() const;
+  void nudge();
+  void commit();
+  bool queued() const;
+  void break_down(Error error);
+  void queue(ActiveRun& run, Event event, Then then);
+  void follow(ActiveRun& run, const Event& event);
+  void follow(ActiveRun& run, const Then& then);
+  void keep_snapshot(ActiveRun& run, std::size_t more);
+  void carry_out_stops();
+  void finish_runs();
+
+  // settle.cpp: what is next for each node.
+  void settle();
+  void settle(ActiveRun& run, std::size_t node);
+  void offer(ActiveRun& run, std::vector<std::size_t> nodes);
+  void arrive(ActiveRun& run, std::size_t node, std::size_t group);
+  void check_group(ActiveRun& run, std::size_t group);
+  void admit(ActiveRun& run);
+  void open_wave(ActiveRun& run);
+  void check_circuit(ActiveRun& run, const Event& event);
+  void withdraw(Work& work);
+  void withdraw_all(ActiveRun& run, std::string_view step);
+
+  // work.cpp: one step being done.
+  void begin();
+  void queue_began(Work& work);
+  void launch(Work& work);
+  Task<Result<void>> keep_handle(Work& work, std::string handle);
+  void digest(Work& work);
+  void end(Work& work, StepEnd end);
+  void try_again(Work& work, StepEnd end);
+  void close(Work& work);
+  static Task<void> tail_of(Work& work);
+  void put_back(Work& work);
+  void queue_for_all(Work& work, EventKind kind, boost::json::object data, Then::What what);
+  void release(Work& work);
+  void fire_timers();
+  void schedule(Work& work);
+  void shed();
+
+  Dispatcher& dispatcher_;
+  Clock& clock_;
+  std::vector<std::unique_ptr<ActiveRun>> runs_{};
+  std::map<Dispatcher::Ticket, std::unique_ptr<Work>> works_{};  // offered, or being done
+  std::set<std::pair<Time, Dispatcher::Ticket>> timers_{};       // at most one of each work
+  std::vector<Dispatcher::Ticket> returned_{};  // whose try, or tail, ended since the last turn
   std::optional<Error> broken_{};  // the journal's first failure: nothing is done after it
-  asio::cancellation_signal stopper_{};
+  bool nudged_ = false;
+  bool asleep_ = false;
+  bool was_measured_ = false;
+  bool dispatch_ = false;  // something was offered or ended since start() was asked last
+  asio::any_io_executor executor_{};
+  asio::cancellation_signal sleeper_{};
 };
 
 }  // namespace cupel::engine

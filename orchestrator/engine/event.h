@@ -19,7 +19,7 @@ enum class EventKind {
   run_resumed,
   step_began,     // intent, before anything is done. data: attempt
   step_started,   // data: handle, to re-attach to what was started
-  step_retried,   // a transient failure. data: why, after_ms
+  step_retried,   // a transient failure. data: outcome, why, after_ms, until (wall, ms), spent_ms
   step_ended,     // data: outcome, detail, and what the step found
   step_skipped,   // data: why
   step_overdue,   // takes longer than expected by far; changes nothing. data: expected_s, after_s

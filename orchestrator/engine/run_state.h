@@ -1,9 +1,10 @@
 #pragma once
 // Where a run stands: a fold over its events, and what is to be done next. Pure; decided here, done
-// elsewhere, so that a crash is a matter of folding again.
+// elsewhere, so that a crash is a matter of folding again. docs/engine.md draws the states.
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,18 @@ std::optional<Outcome> outcome_of(std::string_view word);
 
 struct StepState {
   enum class Phase { waiting, running, done, failed, skipped } phase = Phase::waiting;
-  int attempt = 0;  // 1 with the first step_began
+  int attempt = 0;  // counts every step_began, for ever
+  int tries = 0;    // transient failures and waits since it last began from `waiting`
+  int retries = 0;  // of these, the failures
   std::optional<std::string> handle{};
   Outcome outcome = Outcome::done;  // of an ended step
   std::string detail{};
   WallTime began{};
   WallTime ended{};
+  WallTime until{};                   // between two tries: when the next begins; else the epoch
+  std::chrono::milliseconds pause{};  // the pause that `until` was reckoned from
+  std::chrono::milliseconds spent{};  // of the deadline, up to the last try's end
+  bool overdue = false;               // this try takes longer than expected by far
 
   bool over() const { return phase != Phase::waiting && phase != Phase::running; }
   friend bool operator==(const StepState&, const StepState&) = default;
@@ -34,35 +41,60 @@ struct StepState {
 struct NodeState {
   std::vector<StepState> steps{};                                        // in the plan's order
   std::shared_ptr<const std::vector<playbooks::PlannedStep>> planned{};  // the plan's own
+  /// What conditions may ask: "bmc.vendor", and measurements of the node as a whole.
+  std::map<std::string, std::string> facts{};
 
-  friend bool operator==(const NodeState& a, const NodeState& b) { return a.steps == b.steps; }
+  friend bool operator==(const NodeState& a, const NodeState& b) {
+    return a.steps == b.steps && a.facts == b.facts;
+  }
 };
 
 enum class RunPhase { running, interrupted, cancelled, ended };
 std::string_view to_string(RunPhase phase);
 std::optional<RunPhase> run_phase(std::string_view word);
 
+/// How a step went on all nodes, since a person last looked (run_released).
+struct Tally {
+  int ended = 0;
+  int failed = 0;
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
 struct RunState {
   RunPhase phase = RunPhase::running;
   std::map<std::string, NodeState, std::less<>> nodes{};
   WallTime began{};
   WallTime ended{};
+  bool paused = false;
+  std::map<std::string, std::string, std::less<>> halts{};  // step -> why; "" is the canary's
+  std::map<std::string, Tally, std::less<>> tallies{};      // by step
+  int wave = 0;      // of the canary: so many nodes may work; 0: none was opened yet
+  int pardoned = 0;  // the wave whose failures a person has looked at
+  std::int64_t last_command = 0;
+  std::int64_t last_sequence = 0;          // of the events folded so far
+  std::set<std::string> strangers{};       // nodes of events that the plan does not know; bounded
+
+  friend bool operator==(const RunState&, const RunState&) = default;
 };
 
 /// Every step of the plan, waiting.
 RunState initial_state(const playbooks::Plan& plan);
 
-/// Replays one fact. Total: an event of a node or step that the plan does not know changes nothing,
-/// and so does one that makes no sense in the step's phase.
+/// Replays one fact. Total: an event of a node or step that the plan does not know changes nothing
+/// (but see `strangers`), and so does one that makes no sense in the step's phase.
 void apply(RunState& state, const Event& event);
 
 /// What a node's runner must do next.
 struct Next {
-  enum class Kind { perform, skip, nothing } kind = Kind::nothing;
+  enum class Kind { perform, await_approval, skip, nothing } kind = Kind::nothing;
   std::size_t step = 0;
   std::string why{};  // of a skip
 };
 
-Next next(const playbooks::NodePlan& plan, const NodeState& state);
+/// `skipped_below`: steps in front of this one that still wait are taken for skipped.
+Next next(const playbooks::NodePlan& plan, const NodeState& state, std::size_t skipped_below = 0);
+
+/// A step that only a person's word ends.
+bool awaits_approval(const playbooks::PlannedStep& step);
 
 }  // namespace cupel::engine

@@ -96,10 +96,23 @@ class EngineTest : public testing::Test {
     auto state = initial_state(plan_);
     for (const auto& event : journal_.events) apply(state, event);
     asio::io_context io;
-    Engine engine{1, plan_, std::move(state), journal_, steps_, observer_, {1ms, 4ms}};
+    Dispatcher dispatcher;
+    RealClock clock;
+    Engine engine{dispatcher, clock};
+    engine.add(setup(std::move(state), steps_, observer_));
     auto ended = run_to_end(io, engine.run());
-    state_ = engine.state();
+    state_ = engine.state(1);
     return ended;
+  }
+
+  RunSetup setup(RunState state, Steps& steps, Observer& observer) {
+    return {.run = 1,
+            .plan = plan_,
+            .state = std::move(state),
+            .journal = journal_,
+            .steps = steps,
+            .observer = observer,
+            .backoff = {1ms, 4ms}};
   }
 
   std::vector<std::string> phases(const std::string& node) const {
@@ -201,11 +214,14 @@ TEST_F(EngineTest, AStepThatHangsEndsAtItsDeadline) {
   plan_.nodes[0].steps = std::make_shared<const std::vector<PlannedStep>>(steps);
   plan_.nodes.resize(1);
   asio::io_context io;
-  Engine engine{1, plan_, initial_state(plan_), journal_, hanging, observer_, {1ms, 4ms}};
+  Dispatcher dispatcher;
+  RealClock clock;
+  Engine engine{dispatcher, clock};
+  engine.add(setup(initial_state(plan_), hanging, observer_));
 
   ASSERT_TRUE(run_to_end(io, engine.run()));
 
-  const auto& first = engine.state().nodes.at("n1").steps[0];
+  const auto& first = engine.state(1).nodes.at("n1").steps[0];
   EXPECT_EQ(first.phase, StepState::Phase::failed);
   EXPECT_THAT(first.detail, HasSubstr("not done within its deadline of 1 s"));
 }
@@ -224,14 +240,17 @@ TEST_F(EngineTest, StopsInTheMiddleAndGoesOnLater) {
   Stopping observer;
   observer.at = "gpu-facts";
   asio::io_context io;
-  Engine engine{1, plan_, initial_state(plan_), journal_, steps_, observer, {1ms, 4ms}};
+  Dispatcher dispatcher;
+  RealClock clock;
+  Engine engine{dispatcher, clock};
+  engine.add(setup(initial_state(plan_), steps_, observer));
   observer.engine = &engine;
 
   const auto stopped = run_to_end(io, engine.run());
 
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.assume_error().code, Code::kCancelled);
-  EXPECT_FALSE(engine.state().nodes.at("n1").steps[3].over());
+  EXPECT_FALSE(engine.state(1).nodes.at("n1").steps[3].over());
   ASSERT_TRUE(run());
   EXPECT_THAT(phases("n1"), testing::Each("done"));
 }

@@ -61,15 +61,18 @@ class PasswordStepTest : public testing::Test {
     NodeSteps steps{doors()};
     Silent silent;
     asio::io_context io;
-    engine::Engine engine{1,
-                          plan,
-                          std::move(state),
-                          journal,
-                          steps,
-                          silent,
-                          {std::chrono::milliseconds{1}, std::chrono::milliseconds{2}}};
+    engine::Dispatcher dispatcher;
+    engine::RealClock clock;
+    engine::Engine engine{dispatcher, clock};
+    engine.add({.run = 1,
+                .plan = plan,
+                .state = std::move(state),
+                .journal = journal,
+                .steps = steps,
+                .observer = silent,
+                .backoff = {std::chrono::milliseconds{1}, std::chrono::milliseconds{2}}});
     auto ended = run_to_end(io, engine.run());
-    last = engine.state().nodes.at(node.name).steps.front();
+    last = engine.state(1).nodes.at(node.name).steps.front();
     return ended;
   }
   Doors doors() {

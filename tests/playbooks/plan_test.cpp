@@ -192,5 +192,91 @@ TEST(Plan, RefusesAStageThatNobodyWouldJudge) {
   EXPECT_THAT(made.told(), HasSubstr("has no criteria for stage 'disk': nothing would be judged"));
 }
 
+/// A playbook in which a test sets what it is about.
+Playbook with_steps(std::string_view text) {
+  std::vector<Problem> problems;
+  auto playbook = parse_playbook(text, "book.yaml", problems);
+  EXPECT_TRUE(playbook) << to_string(problems);
+  return playbook.value_or(Playbook{});
+}
+
+TEST(Plan, CarriesWhatAdmissionNeedsToKnow) {
+  auto playbook = with_steps("playbook: p\nsteps: [{stage: cpu-memory}, {step: power-on}]\n");
+  playbook.priority = 3;
+  playbook.canary = {1, 4};
+  playbook.limits = {{"firmware-push", 2}};
+  playbook.steps[0].claims = {{"firmware-push", Claim::Scope::rack, 1}};
+  playbook.steps[0].stop_after = {3, 0.1};
+  playbook.steps[0].together = Together::pairs;
+  std::vector<Problem> problems;
+
+  const auto made = planned(playbook, shipped_profile("dgx-h100", problems));
+
+  ASSERT_TRUE(made.plan) << made.told();
+  const auto& steps = *made.plan->nodes[0].steps;
+  EXPECT_EQ(made.plan->priority, 3);
+  EXPECT_EQ(made.plan->canary, (std::vector{1, 4}));
+  EXPECT_EQ(made.plan->limits, playbook.limits);
+  ASSERT_EQ(made.plan->groups.size(), 1);
+  EXPECT_EQ(made.plan->groups[0].members, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(steps[0].claims, playbook.steps[0].claims);
+  EXPECT_EQ(steps[0].stop_after, playbook.steps[0].stop_after);
+  EXPECT_TRUE(steps[0].once);
+  EXPECT_FALSE(steps[1].once);
+}
+
+TEST(Plan, ReckonsAStagesLoadByWhatTheMachineHas) {
+  const auto playbook = with_steps("playbook: p\nsteps: [{stage: cpu-memory}]\n");
+  std::vector<Problem> problems;
+  const auto gpus = shipped_profile("dgx-h100", problems);
+  auto none = gpus;
+  std::erase_if(none.parts, [](const auto& part) { return part.kind == inventory::PartKind::gpu; });
+
+  const auto with = planned(playbook, gpus);
+  const auto without = planned(playbook, none);
+
+  ASSERT_TRUE(with.plan && without.plan) << with.told() << without.told();
+  EXPECT_DOUBLE_EQ(with.plan->nodes[0].steps->at(0).load, 0.25);
+  EXPECT_DOUBLE_EQ(without.plan->nodes[0].steps->at(0).load, 1.0);
+}
+
+TEST(Plan, LeavesOutWhatTheProfileOrTheRackRulesOut) {
+  auto playbook =
+      with_steps("playbook: p\nsteps: [{step: power-on}, {stage: gpu-facts}, {step: ssh-wait}]\n");
+  const inventory::Place where{"book.yaml", 2, 9};
+  playbook.steps[1].when = {
+      {Condition::About::profile, "", Condition::Test::is_not, {"dgx-h100"}, 0, where}};
+  playbook.steps[2].when = {
+      {Condition::About::fact, "bmc.vendor", Condition::Test::is, {"NVIDIA"}, 0, where}};
+  std::vector<Problem> problems;
+  const auto profile = shipped_profile("dgx-h100", problems);
+
+  const auto made = planned(playbook, profile);
+  playbook.steps[1].when[0].values = {"dgx-h10"};
+  const auto typo = planned(playbook, profile);
+
+  ASSERT_TRUE(made.plan) << made.told();
+  EXPECT_EQ(made.plan->step_names(), (std::vector<std::string>{"power-on", "ssh-wait"}));
+  EXPECT_EQ(made.plan->nodes[0].steps->at(1).when, playbook.steps[2].when);
+  EXPECT_EQ(typo.told(),
+            "book.yaml:2:9: there is no profile 'dgx-h10' (did you mean 'dgx-h100'?)\n");
+}
+
+TEST(Plan, DoesAStepForEachPartOfTheProfile) {
+  auto playbook = with_steps("playbook: p\nsteps: [{stage: disk}]\n");
+  playbook.steps[0].each = inventory::PartKind::psu;
+  playbook.steps[0].with = {{"directory", "/mnt/${each}"}};
+  std::vector<Problem> problems;
+
+  const auto made = planned(playbook, shipped_profile("dgx-h100", problems));
+
+  ASSERT_TRUE(made.plan) << made.told();
+  const auto& steps = *made.plan->nodes[0].steps;
+  ASSERT_EQ(steps.size(), 6);
+  EXPECT_EQ(steps[5].name, "disk@psu5");
+  EXPECT_EQ(steps[5].with, (burnin::Parameters{{"directory", "/mnt/psu5"}}));
+  EXPECT_THAT(steps[5].job->script, HasSubstr("/mnt/psu5"));
+}
+
 }  // namespace
 }  // namespace cupel::playbooks

@@ -1,0 +1,86 @@
+#include "orchestrator/engine/active_run.h"
+
+namespace cupel::engine {
+namespace {
+
+std::vector<std::chrono::seconds> remaining_of(const std::vector<playbooks::PlannedStep>& steps) {
+  std::vector<std::chrono::seconds> rest(steps.size());
+  std::chrono::seconds sum{0};
+  for (auto i = steps.size(); i-- > 0;) rest[i] = sum += steps[i].expected;
+  return rest;
+}
+
+std::optional<std::size_t> step_named(const playbooks::NodePlan& plan, std::string_view name) {
+  const auto at = std::ranges::find(*plan.steps, name, &playbooks::PlannedStep::name);
+  if (at == plan.steps->end()) return std::nullopt;
+  return static_cast<std::size_t>(at - plan.steps->begin());
+}
+
+}  // namespace
+
+Event event_of(EventKind kind, std::string node, std::string step, boost::json::object data) {
+  Event event;
+  event.kind = kind;
+  event.node = std::move(node);
+  event.step = std::move(step);
+  event.data = std::move(data);
+  return event;
+}
+
+Task<Result<void>> wait_for(Receipt& receipt) {
+  // Cancelling the waiter changes nothing: the event is on its way, and soon told.
+  while (!receipt.written)
+    co_await receipt.signal.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return std::move(*receipt.written);
+}
+
+ActiveRun::ActiveRun(RunSetup given) : setup{std::move(given)} {
+  const auto& plan = setup.plan;
+  nodes.resize(plan.nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& node = plan.nodes[i];
+    auto& mine = nodes[i];
+    auto& rest = remaining[node.steps.get()];
+    if (rest.empty()) rest = remaining_of(*node.steps);
+    mine.state = &setup.state.nodes.find(node.node->name)->second;
+    mine.plan = &node;
+    mine.remaining = &rest;
+    by_name[node.node->name] = i;
+  }
+  for (const auto& group : plan.groups) {
+    GroupRun mine;
+    for (const auto member : group.members) {
+      const auto step = step_named(plan.nodes[member], group.step);
+      if (!step) continue;
+      nodes[member].groups.emplace_back(*step, groups.size());
+      mine.members.emplace_back(member, *step);
+    }
+    groups.push_back(std::move(mine));
+  }
+}
+
+void ActiveRun::mark(std::size_t node) {
+  if (nodes[node].dirty) return;
+  nodes[node].dirty = true;
+  dirty.push_back(node);
+}
+
+void ActiveRun::mark_all() {
+  for (std::size_t i = 0; i < nodes.size(); ++i) mark(i);
+}
+
+std::optional<std::size_t> ActiveRun::group_of(std::size_t node, std::size_t step) const {
+  for (const auto& [its_step, group] : nodes[node].groups)
+    if (its_step == step) return group;
+  return std::nullopt;
+}
+
+void ActiveRun::mark_groups_of(std::size_t node) {
+  for (const auto& [step, group] : nodes[node].groups) {
+    if (groups[group].dirty) continue;
+    groups[group].dirty = true;
+    dirty_groups.push_back(group);
+  }
+}
+
+}  // namespace cupel::engine

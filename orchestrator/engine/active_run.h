@@ -1,0 +1,111 @@
+#pragma once
+// What the engine keeps in memory of a run that works, beside its folded state. All of it can be
+// made again from that: nothing here is a fact. For the engine's own files only.
+#include <functional>
+
+#include "orchestrator/engine/engine.h"
+
+namespace cupel::engine {
+
+/// Woken when an event is durable, or cannot be.
+struct Receipt {
+  asio::steady_timer signal;  // never fires: it is cancelled
+  std::optional<Result<void>> written{};
+
+  Receipt(const Receipt&) = delete;
+  explicit Receipt(const asio::any_io_executor& executor)
+      : signal{executor, asio::steady_timer::time_point::max()} {}
+  void give(Result<void> outcome) {
+    written.emplace(std::move(outcome));
+    signal.cancel();
+  }
+};
+
+Task<Result<void>> wait_for(Receipt& receipt);
+
+/// A step that is ready or being done, by one node or by several together.
+struct Work {
+  enum class Stage { offered, beginning, trying, pausing, ending, tail };
+
+  Dispatcher::Ticket ticket = 0;
+  ActiveRun* run = nullptr;
+  std::vector<std::size_t> nodes{};                // indices into the plan
+  std::vector<std::size_t> steps{};                // of each node: the step's index
+  std::vector<const inventory::Node*> members{};   // empty where it is one alone
+  const playbooks::PlannedStep* planned = nullptr;  // the first node's
+  Stage stage = Stage::offered;
+  bool begun_before = false;  // by a controller that is gone, or by a try that was
+  bool overdue_said = false;
+  bool timed_out = false;
+  Clock::Time deadline{};
+  Clock::Time overdue{};
+  Clock::Time retry{};
+  std::optional<Clock::Time> timer{};
+  Stop stop = Stop::no;
+  asio::cancellation_signal signal{};
+  std::optional<Result<StepEnd>> result{};
+  std::exception_ptr bug{};
+  std::function<Task<void>()> tail{};
+};
+
+struct NodeRun {
+  enum class Place {
+    room,  // not let in yet
+    open,  // let in: counts against nodes_at_once
+    held,  // waits for other nodes or for a person, and takes up no place
+    over
+  };
+  NodeState* state = nullptr;
+  const playbooks::NodePlan* plan = nullptr;
+  const std::vector<std::chrono::seconds>* remaining = nullptr;  // from each step on
+  Work* work = nullptr;
+  Place place = Place::room;
+  bool dirty = false;
+  std::optional<std::size_t> arrived{};  // at which group
+  std::vector<std::pair<std::size_t, std::size_t>> groups{};  // step's index, group
+};
+
+struct GroupRun {
+  std::vector<std::pair<std::size_t, std::size_t>> members{};  // node, its step's index
+  std::set<std::size_t> arrived{};
+  bool dirty = false;
+};
+
+struct ActiveRun {
+  RunSetup setup;
+  std::vector<NodeRun> nodes{};
+  std::map<std::string_view, std::size_t> by_name{};
+  std::vector<GroupRun> groups{};
+  std::map<const void*, std::vector<std::chrono::seconds>> remaining{};  // by list of steps
+  std::vector<Event> queue{};
+  std::vector<Then> thens{};
+  std::vector<std::size_t> dirty{};
+  std::vector<std::size_t> dirty_groups{};
+  std::set<std::pair<int, std::size_t>> room{};  // 0: was let in before, 1: fresh; node
+  int open = 0;
+  std::size_t over = 0;
+  std::size_t works = 0;
+  std::size_t since_snapshot = 0;
+  Stop stop = Stop::no;
+  bool stop_carried_out = false;
+  std::optional<Command> cancel{};
+  bool ending = false;    // the last event is queued
+  bool finished = false;  // ... and durable, or can never be
+
+  explicit ActiveRun(RunSetup given);
+  RunState& state() { return setup.state; }
+  bool stopping() const { return stop != Stop::no; }
+  StepState& step(const Work& work, std::size_t member) const {
+    return nodes[work.nodes[member]].state->steps[work.steps[member]];
+  }
+  void mark(std::size_t node);
+  void mark_all();
+  /// The group in which the node does the step, if it does not do it alone.
+  std::optional<std::size_t> group_of(std::size_t node, std::size_t step) const;
+  void mark_groups_of(std::size_t node);
+};
+
+Event event_of(EventKind kind, std::string node = {}, std::string step = {},
+               boost::json::object data = {});
+
+}  // namespace cupel::engine

@@ -1,0 +1,48 @@
+#include "orchestrator/engine/circuit.h"
+
+#include <algorithm>
+
+namespace cupel::engine {
+namespace {
+
+constexpr int kEnoughToTellAShare = 4;
+
+}  // namespace
+
+std::optional<std::string> too_many(const playbooks::StopAfter& stop_after, const Tally& tally) {
+  const auto counted =
+      std::to_string(tally.failed) + " of " + std::to_string(tally.ended) + " nodes failed";
+  if (stop_after.failures && tally.failed >= *stop_after.failures)
+    return counted + "; it stops after " + std::to_string(*stop_after.failures);
+  const bool told = stop_after.share && tally.ended >= kEnoughToTellAShare && tally.failed > 0;
+  if (told && tally.failed >= *stop_after.share * tally.ended)
+    return counted + "; it stops at " +
+           std::to_string(static_cast<int>(*stop_after.share * 100)) + " %";
+  return std::nullopt;
+}
+
+std::size_t next_wave(const std::vector<int>& canary, std::size_t wave) {
+  std::size_t sum = 0;
+  for (const auto nodes : canary) {
+    sum += static_cast<std::size_t>(std::max(nodes, 1));
+    if (sum > wave) return sum;
+  }
+  return static_cast<std::size_t>(-1);
+}
+
+std::size_t last_wave(const std::vector<int>& canary, std::size_t wave) {
+  std::size_t sum = 0;
+  for (const auto nodes : canary) {
+    const auto here = sum + static_cast<std::size_t>(std::max(nodes, 1));
+    if (here >= wave) return sum;
+    sum = here;
+  }
+  return sum;
+}
+
+bool has_failed(const NodeState& node) {
+  return std::ranges::find(node.steps, StepState::Phase::failed, &StepState::phase) !=
+         node.steps.end();
+}
+
+}  // namespace cupel::engine

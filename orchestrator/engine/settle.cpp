@@ -1,0 +1,233 @@
+// What is next for each node: whom the plan lets in, what is offered to the dispatcher, who waits
+// for others, when a run halts and when its next wave opens.
+#include "orchestrator/engine/active_run.h"
+#include "orchestrator/engine/circuit.h"
+#include "playbooks/condition.h"
+
+namespace cupel::engine {
+
+void Engine::settle() {
+  for (const auto& each : runs_) {
+    auto& run = *each;
+    if (run.finished || run.ending || run.stopping()) continue;
+    do {
+      for (const auto node : std::exchange(run.dirty, {})) {
+        run.nodes[node].dirty = false;
+        settle(run, node);
+      }
+      for (const auto group : std::exchange(run.dirty_groups, {})) {
+        run.groups[group].dirty = false;
+        check_group(run, group);
+      }
+      open_wave(run);
+      admit(run);
+    } while (!run.dirty.empty() || !run.dirty_groups.empty());
+  }
+}
+
+namespace {
+
+using Place = NodeRun::Place;
+
+void take_place(ActiveRun& run, std::size_t node, Place place) {
+  auto& mine = run.nodes[node];
+  if (mine.place == place) return;
+  if (mine.place == Place::open) --run.open;
+  if (mine.place == Place::over) --run.over;
+  if (place == Place::open) ++run.open;
+  if (place == Place::over) ++run.over;
+  if (place == Place::room) run.room.emplace(0, node);
+  mine.place = place;
+}
+
+void leave_group(ActiveRun& run, std::size_t node) {
+  auto& mine = run.nodes[node];
+  if (mine.arrived) run.groups[*mine.arrived].arrived.erase(node);
+  mine.arrived.reset();
+}
+
+/// Nothing new begins on this step until a person has spoken.
+bool blocked(const RunState& state, const playbooks::PlannedStep& step) {
+  return state.paused || state.halts.contains(step.name);
+}
+
+}  // namespace
+
+void Engine::settle(ActiveRun& run, std::size_t node) {
+  auto& mine = run.nodes[node];
+  if (mine.place == Place::room || mine.work != nullptr) return;
+  const auto& steps = *mine.plan->steps;
+  auto what = next(*mine.plan, *mine.state);
+  const bool comes_again = mine.place == Place::over && what.kind != Next::Kind::nothing;
+  if (comes_again) return take_place(run, node, Place::room);
+  if (what.kind == Next::Kind::nothing) {
+    leave_group(run, node);
+    return take_place(run, node, Place::over);
+  }
+  const auto& planned = steps[what.step];
+  const bool fresh = mine.state->steps[what.step].phase == StepState::Phase::waiting;
+  if (what.kind == Next::Kind::perform && fresh) 
+    what.why = playbooks::unmet(planned.when, mine.state->facts).value_or("");
+  if (what.kind == Next::Kind::skip || !what.why.empty()) {
+    while (what.kind == Next::Kind::skip || !what.why.empty()) {
+      queue(run,
+            event_of(EventKind::step_skipped, mine.plan->node->name, steps[what.step].name,
+                     {{"why", what.why}}),
+            {});
+      if (what.kind != Next::Kind::skip) break;
+      what = next(*mine.plan, *mine.state, what.step + 1);
+    }
+    return;
+  }
+  const bool waits_for_people =
+      what.kind == Next::Kind::await_approval || (fresh && blocked(run.state(), planned));
+  if (waits_for_people) {
+    leave_group(run, node);
+    // Of a pause nobody makes use: whoever was let in stays in.
+    if (!run.state().paused) take_place(run, node, Place::held);
+    return;
+  }
+  if (const auto group = run.group_of(node, what.step)) return arrive(run, node, *group);
+  if (mine.place == Place::held) return take_place(run, node, Place::room);
+  offer(run, {node});
+}
+
+void Engine::arrive(ActiveRun& run, std::size_t node, std::size_t group) {
+  auto& mine = run.nodes[node];
+  mine.arrived = group;
+  run.groups[group].arrived.insert(node);
+  take_place(run, node, Place::held);
+  if (std::exchange(run.groups[group].dirty, true)) return;
+  run.dirty_groups.push_back(group);
+}
+
+void Engine::check_group(ActiveRun& run, std::size_t which) {
+  auto& group = run.groups[which];
+  if (group.arrived.empty()) return;
+  std::vector<std::size_t> live;
+  std::string gone;
+  for (const auto& [node, step] : group.members) {
+    if (!run.nodes[node].state->steps[step].over()) {
+      live.push_back(node);
+    } else {
+      gone += (gone.empty() ? "" : ", ") + run.nodes[node].plan->node->name;
+    }
+  }
+  if (group.arrived.size() < live.size()) return;
+  if (live.size() == 1) {
+    const auto& node = *run.nodes[live.front()].plan->node;
+    leave_group(run, live.front());
+    return queue(run,
+                 event_of(EventKind::step_skipped, node.name, run.setup.plan.groups[which].step,
+                          {{"why", "nobody is left to do it with: " + gone}}),
+                 {});
+  }
+  for (const auto node : live) {
+    leave_group(run, node);
+    take_place(run, node, Place::open);
+  }
+  offer(run, std::move(live));
+}
+
+void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
+  Offer offer;
+  offer.run = run.setup.run;
+  offer.priority = run.setup.plan.priority;
+  auto work = std::make_unique<Work>();
+  work->run = &run;
+  for (const auto node : nodes) {
+    const auto& mine = run.nodes[node];
+    const auto step = next(*mine.plan, *mine.state).step;
+    work->steps.push_back(step);
+    offer.nodes.push_back(mine.plan->node);
+    offer.remaining_path = std::max(offer.remaining_path, (*mine.remaining)[step]);
+  }
+  work->nodes = std::move(nodes);
+  work->planned = &(*run.nodes[work->nodes.front()].plan->steps)[work->steps.front()];
+  if (work->nodes.size() > 1) work->members = offer.nodes;
+  work->begun_before = run.step(*work, 0).phase == StepState::Phase::running;
+  offer.step = work->planned;
+  if (!work->begun_before) {
+    if (const auto why = dispatcher_.impossible(offer)) {
+      for (const auto* node : offer.nodes)
+        queue(run,
+              event_of(EventKind::step_ended, node->name, work->planned->name,
+                       {{"outcome", to_string(Outcome::reject)}, {"detail", *why}}),
+              {});
+      return;
+    }
+  }
+  work->ticket = dispatcher_.offer(std::move(offer), clock_.now());
+  for (const auto node : work->nodes) run.nodes[node].work = work.get();
+  ++run.works;
+  dispatch_ = true;
+  works_.emplace(work->ticket, std::move(work));
+}
+
+void Engine::withdraw(Work& work) { release(work); }
+
+/// What is offered of the step; of every step where it is empty.
+void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
+  std::vector<Work*> unwanted;
+  for (const auto& [ticket, work] : works_) {
+    const bool meant = work->run == &run && work->stage == Work::Stage::offered &&
+                       !work->begun_before && (step.empty() || work->planned->name == step);
+    if (meant) unwanted.push_back(work.get());
+  }
+  for (auto* work : unwanted) withdraw(*work);
+}
+
+void Engine::admit(ActiveRun& run) {
+  if (run.state().paused) return;
+  const auto allowed = run.setup.plan.canary.empty() ? run.nodes.size()
+                                                     : static_cast<std::size_t>(run.state().wave);
+  while (!run.room.empty() && run.open < run.setup.plan.nodes_at_once) {
+    const auto [fresh, node] = *run.room.begin();
+    if (fresh == 1 && node >= allowed) return;
+    run.room.erase(run.room.begin());
+    run.nodes[node].place = Place::open;
+    ++run.open;
+    run.mark(node);
+  }
+}
+
+/// The next wave of the canary, once every node of the one before is through, or waits for nodes
+/// that are not let in yet.
+void Engine::open_wave(ActiveRun& run) {
+  const auto& canary = run.setup.plan.canary;
+  const auto& state = run.state();
+  const auto wave = static_cast<std::size_t>(state.wave);
+  if (canary.empty() || wave >= run.nodes.size() || !run.queue.empty()) return;
+  std::size_t failed = 0;
+  const auto last = last_wave(canary, wave);
+  for (std::size_t i = 0; i < std::min(wave, run.nodes.size()); ++i) {
+    const auto& node = run.nodes[i];
+    const bool through = node.place == Place::over || node.arrived;
+    if (!through) return;
+    if (i >= last && has_failed(*node.state)) ++failed;
+  }
+  const bool bad = wave > 0 && failed * 2 >= wave - last && state.pardoned < state.wave;
+  if (bad) {
+    if (state.halts.contains("")) return;
+    const auto why = std::to_string(failed) + " of " + std::to_string(wave - last) +
+                     " nodes of the canary failed";
+    return queue(run, event_of(EventKind::run_halted, {}, {}, {{"step", ""}, {"why", why}}), {});
+  }
+  const auto opened = std::min(next_wave(canary, wave), run.nodes.size());
+  queue(run, event_of(EventKind::wave_opened, {}, {}, {{"nodes", static_cast<int>(opened)}}), {});
+}
+
+void Engine::check_circuit(ActiveRun& run, const Event& event) {
+  const auto& node = run.nodes[run.by_name.find(event.node)->second];
+  const auto& steps = *node.plan->steps;
+  const auto planned = std::ranges::find(steps, event.step, &playbooks::PlannedStep::name);
+  if (planned == steps.end() || run.state().halts.contains(planned->name)) return;
+  const auto tally = run.state().tallies.find(planned->name);
+  if (tally == run.state().tallies.end()) return;
+  const auto why = too_many(planned->stop_after, tally->second);
+  if (!why) return;
+  queue(run,
+        event_of(EventKind::run_halted, {}, {}, {{"step", planned->name}, {"why", *why}}), {});
+}
+
+}  // namespace cupel::engine
