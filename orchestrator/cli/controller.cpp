@@ -48,6 +48,12 @@ class Ears final : public engine::Observer {
   Notifier& notifier_;
 };
 
+bool over(const engine::RunState& state) {
+  using engine::RunPhase;
+  return state.phase == RunPhase::ended || state.phase == RunPhase::cancelled ||
+         state.phase == RunPhase::interrupted;
+}
+
 /// What is left of the longest node, by what its steps are expected to take.
 std::chrono::seconds left_of(const playbooks::Plan& plan, const engine::RunState& state) {
   std::chrono::seconds longest{0};
@@ -127,6 +133,7 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
   known_.insert(one.run.id);
   one.ears = std::make_unique<Ears>(one.run.id, one.progress.get(), notifier_);
   dispatcher_.know(one.planned->inventory);
+  dispatcher_.limit(one.planned->plan.limits);
   engine_.add({.run = one.run.id,
                .plan = one.planned->plan,
                .state = std::move(one.state),
@@ -215,7 +222,7 @@ Task<Result<void>> Controller::attend() {
 
 /// What cannot be read now is read in a second.
 Task<Result<void>> Controller::take_commands(Driven& driven) {
-  if (engine_.finished(driven.run.id)) co_return ok();
+  if (over(engine_.state(driven.run.id))) co_return ok();
   const auto commands = store_.commands(driven.run.id, driven.taken);
   if (!commands) co_return ok();
   for (const auto& command : commands.assume_value()) {
@@ -275,7 +282,7 @@ void Controller::publish() {
   boost::json::array runs;
   for (const auto& driven : runs_) {
     const auto id = driven->run.id;
-    if (engine_.finished(id)) continue;
+    if (over(engine_.state(id))) continue;
     boost::json::array reasons;
     for (const auto& [why, nodes] : held[id]) {
       if (reasons.size() == kMostReasons) break;

@@ -28,7 +28,7 @@ Event run_started(const Planned& planned) {
                      {"unit", node.unit},
                      {"height", planned.inventory.profile_of(node).units}});
   }
-  for (const auto& step : planned.playbook.steps) steps.emplace_back(step.name);
+  for (const auto& step : planned.plan.step_names()) steps.emplace_back(step);
   return run_event(EventKind::run_started, {{"playbook", planned.playbook.name},
                                             {"site", planned.inventory.site},
                                             {"racks", racks},
