@@ -19,7 +19,8 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomes{{
     {Outcome::suspect_bmc, "suspect BMC"},
 }};
 
-constexpr std::array<std::pair<RunPhase, std::string_view>, 4> kPhases{{
+constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{
+    {RunPhase::submitted, "submitted"},
     {RunPhase::running, "running"},
     {RunPhase::interrupted, "interrupted"},
     {RunPhase::cancelled, "cancelled"},

@@ -49,7 +49,8 @@ struct NodeState {
   }
 };
 
-enum class RunPhase { running, interrupted, cancelled, ended };
+/// `submitted`: written, with its nodes locked; a controller has yet to take it up.
+enum class RunPhase { submitted, running, interrupted, cancelled, ended };
 std::string_view to_string(RunPhase phase);
 std::optional<RunPhase> run_phase(std::string_view word);
 

@@ -1,21 +1,95 @@
 #pragma once
-// What the files of the store share: the connection, and the border where SOCI's exceptions end.
-// For nobody else: SOCI stays behind store.h.
+// What the files of the store share: the connection, its statements, and the border where SOCI's
+// exceptions end. For nobody else: SOCI stays behind store.h.
 #include <fmt/format.h>
 #include <soci/soci.h>
 
+#include <map>
+
+#include "orchestrator/engine/clock.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::store {
-
-struct Store::Database {
-  soci::session sql;
-};
 
 inline WallTime now() {
   return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 inline std::int64_t count_of(WallTime time) { return time.time_since_epoch().count(); }
+inline WallTime time_of(std::int64_t count) { return WallTime{std::chrono::milliseconds{count}}; }
+
+/// An event as the table has it.
+struct EventRow {
+  std::int64_t sequence = 0;
+  std::int64_t time = 0;
+  std::string kind{};
+  std::string node{};
+  std::string step{};
+  std::string data{};
+  std::string hash{};
+};
+
+/// What is chained: every byte that the event says, and the hash of the one before it.
+std::string chained(std::string_view before, RunId run, const EventRow& row);
+
+/// The rows of a run behind `after`, in order, one at a time; of one node where `node` is not
+/// empty. Throws what SOCI throws.
+class EventRows {
+ public:
+  EventRows(soci::session& sql, RunId run, std::int64_t after = 0, std::string_view node = {});
+  /// nullptr behind the last.
+  const EventRow* next();
+
+ private:
+  RunId run_;
+  std::int64_t after_;
+  std::string node_;
+  EventRow row_{};
+  soci::statement statement_;
+};
+
+/// The INSERT of an event, prepared once.
+struct InsertEvent {
+  explicit InsertEvent(soci::session& sql);
+  RunId run = 0;
+  EventRow row{};
+  soci::statement statement;
+};
+
+/// Where the chain of a run ends.
+struct Tip {
+  std::int64_t sequence = 0;
+  std::string hash{};
+};
+
+struct Store::Database {
+  soci::session sql;
+  const engine::Clock* clock = nullptr;
+  // The ends of the chains, right for as long as no other connection has written: `version` is
+  // SQLite's data_version when they were read.
+  std::map<RunId, Tip> tips{};
+  std::int64_t version = -1;
+  std::unique_ptr<InsertEvent> insert{};
+
+  WallTime wall() const { return clock == nullptr ? now() : clock->wall(); }
+};
+
+/// A transaction that will write. IMMEDIATE: of two processes one waits here, and then sees what
+/// the other wrote. Rolled back unless it was committed.
+class Writing {
+ public:
+  explicit Writing(soci::session& sql);
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  ~Writing();
+  void commit();
+
+ private:
+  soci::session& sql_;
+  bool open_ = true;
+};
+
+/// What went wrong, and what a person does about it.
+Error storage_error(std::string_view what, std::string_view fault);
 
 /// SOCI throws; nothing above the store does. A full disk, a read-only one and a broken database
 /// all mean the same to the engine: nothing can be written down, so nothing may be done.
@@ -24,7 +98,7 @@ auto guarded(std::string_view what, Verb verb) -> decltype(verb()) {
   try {
     return verb();
   } catch (const std::exception& fault) {
-    return Error{Code::kStorage, fmt::format("{}: {}", what, fault.what())};
+    return storage_error(what, fault.what());
   }
 }
 

@@ -31,7 +31,18 @@ constexpr std::array<std::string_view, 3> kBmcs{
     "CREATE TABLE bmc_budget (node TEXT PRIMARY KEY, data TEXT NOT NULL)",
 };
 
-constexpr std::array<Migration, 2> kMigrations{{{kFirst}, {kBmcs}}};
+// What people ask of runs, and states that bound a replay.
+constexpr std::array<std::string_view, 3> kCommands{
+    "CREATE TABLE command (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, "
+    "kind TEXT NOT NULL, node TEXT NOT NULL, step TEXT NOT NULL, reason TEXT NOT NULL, "
+    "asked_by TEXT NOT NULL, at BIGINT NOT NULL)",
+    "CREATE INDEX command_by_run ON command (run, id)",
+    "CREATE TABLE snapshot (run INTEGER NOT NULL, sequence BIGINT NOT NULL, "
+    "event_hash TEXT NOT NULL, state TEXT NOT NULL, hash TEXT NOT NULL, "
+    "PRIMARY KEY (run, sequence))",
+};
+
+constexpr std::array<Migration, 3> kMigrations{{{kFirst}, {kBmcs}, {kCommands}}};
 
 }  // namespace
 

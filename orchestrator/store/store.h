@@ -15,6 +15,10 @@
 #include "orchestrator/engine/command.h"
 #include "orchestrator/engine/doors.h"
 
+namespace cupel::engine {
+class Clock;
+}
+
 namespace cupel::store {
 
 using engine::Event;
@@ -46,8 +50,8 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder);
   ~Store() override;
 
-  /// Writes the run and locks its nodes, or neither. Errors: kConflict, naming each node that
-  /// another run holds, and what to do; kStorage.
+  /// Writes the run, running or submitted, and locks its nodes, or neither. Errors: kConflict,
+  /// naming each node that another run holds, and what to do; kStorage.
   Result<RunId> begin_run(const Run& run);
 
   /// Newest first. Errors: kStorage.
@@ -60,7 +64,8 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   Result<void> append(RunId run, std::span<Event> events);
   Result<void> append(RunId run, Event& event) { return append(run, std::span{&event, 1}); }
 
-  /// In order; of one node where `node` is not empty. Errors: kStorage.
+  /// In order; of one node where `node` is not empty. As they stand, for people to read: not held
+  /// against the chain. Errors: kStorage; an event of a kind that only a newer Cupel knows.
   Result<std::vector<Event>> events(RunId run, std::string_view node = {}) const;
 
   /// Newest runs in which the node took part. Errors: kStorage.
@@ -72,20 +77,22 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
 
   /// What people ask of a run while its controller works, in the order in which they asked; the
   /// controller takes them, and the event that it writes names the command. In commands.cpp.
-  /// Errors: kNotFound: there is no such run; kStorage.
+  /// Errors: kNotFound: there is no such run; kInvalid: a text is too long; kStorage.
   Result<std::int64_t> ask(const engine::Command& command);
   Result<std::vector<engine::Command>> commands(RunId run, std::int64_t after) const;
 
   /// The run's state up to an event, so that a resume replays only what came behind it. Kept are
-  /// the newest two. In snapshots.cpp. Errors: kStorage.
+  /// the newest two. In snapshots.cpp. Errors: kStorage, also if there is no such event.
   Result<void> keep_snapshot(RunId run, std::int64_t sequence, std::string_view state);
   struct Snapshot {
     std::int64_t sequence = 0;
     std::string state{};
   };
-  /// The newest whose own hash and whose event's hash are right.
+  /// The newest whose own hash and whose event's hash are right; nothing if there is none.
+  /// Errors: kStorage.
   Result<std::optional<Snapshot>> snapshot(RunId run) const;
-  /// Events behind `sequence`, in order. Errors: kStorage.
+  /// Events behind `sequence`, in order, each held against the chain: what a resume builds on.
+  /// Errors: kStorage, naming the event at which the chain breaks.
   Result<std::vector<Event>> events_after(RunId run, std::int64_t sequence) const;
 
   /// Where the chain of the run's events is broken; nothing if it is whole. Errors: kStorage.
@@ -115,6 +122,10 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   Result<void> forget_bmc(const std::string& node);
 
   const std::filesystem::path& folder() const { return folder_; }
+
+  /// What events, runs and commands are dated by: the machine's clock, or this one, which must
+  /// outlive the store. Order is by sequence, whatever the clock says.
+  void tell_time_by(const engine::Clock& clock);
 
   /// The database may not grow over so many pages (SQLite's max_page_count), or over what it has.
   void limit_pages(int pages);

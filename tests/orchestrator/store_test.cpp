@@ -1,11 +1,7 @@
 #include "orchestrator/store/store.h"
 
-#include <gmock/gmock.h>
-#include <sqlite3.h>
-
-#include <filesystem>
-
 #include "orchestrator/store/run_lock.h"
+#include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
 namespace {
@@ -13,47 +9,6 @@ using engine::EventKind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-class StoreTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "cupel-store-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::unique_ptr<Store> open() {
-    auto store = Store::open(folder_);
-    EXPECT_TRUE(store) << (store ? "" : store.assume_error().what);
-    return store ? std::move(store).assume_value() : nullptr;
-  }
-
-  void sql(const std::string& statement) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open((folder_ / "cupel.db").c_str(), &database), SQLITE_OK);
-    ASSERT_EQ(sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
-    sqlite3_close(database);
-  }
-
-  static store::Run run_on(std::vector<std::string> nodes) {
-    store::Run run;
-    run.playbook = "new-rack";
-    run.nodes = std::move(nodes);
-    return run;
-  }
-
-  static Event event(EventKind kind, std::string node = {}, std::string step = {}) {
-    Event made;
-    made.kind = kind;
-    made.node = std::move(node);
-    made.step = std::move(step);
-    made.data = {{"detail", "it's \"so\"\n"}};
-    return made;
-  }
-
-  fs::path folder_;
-};
 
 TEST_F(StoreTest, KeepsARunAndItsEventsOverARestart) {
   RunId id = 0;
@@ -106,17 +61,6 @@ TEST_F(StoreTest, SaysWhereItsChainWasBroken) {
   sql("UPDATE event SET data = '{}' WHERE sequence = 3");
 
   EXPECT_EQ(store->broken_at(id).value(), std::optional<std::int64_t>{3});
-}
-
-TEST_F(StoreTest, RefusesADatabaseOfANewerCupelPolitely) {
-  open();
-
-  sql("UPDATE schema_version SET version = 99");
-
-  const auto store = Store::open(folder_);
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(store.assume_error().what, HasSubstr("written by a newer Cupel"));
 }
 
 TEST_F(StoreTest, KeepsEvidenceByItsHashAndNoticesWhenItChanges) {
@@ -226,20 +170,6 @@ TEST_F(StoreTest, ForgetsABmcOnAPersonsWord) {
   EXPECT_EQ(store->refusal("a01-n01", "admin"), std::nullopt);
   EXPECT_EQ(store->known_bmc("a01-n01"), std::nullopt);
   EXPECT_EQ(store->known_bmc("a01-n02")->serial, "S2");
-}
-
-TEST_F(StoreTest, MigratesAStoreFromBeforeItKnewBmcs) {
-  ASSERT_NE(open(), nullptr);
-  sql("DROP TABLE bmc_refusal");
-  sql("DROP TABLE known_bmc");
-  sql("DROP TABLE bmc_budget");
-  sql("UPDATE schema_version SET version = 1");
-
-  const auto store = open();
-
-  ASSERT_NE(store, nullptr);
-  store->keep_known_bmc("a01-n01", {.serial = "S1"});
-  EXPECT_EQ(store->known_bmc("a01-n01")->serial, "S1");
 }
 
 }  // namespace

@@ -1,0 +1,217 @@
+// The events of runs: appended in groups with one fsync, chained by their hashes, read back in
+// order.
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+namespace {
+
+/// What a run's phase is after the event; nothing if it stays.
+std::optional<RunPhase> phase_after(engine::EventKind kind) {
+  using engine::EventKind;
+  switch (kind) {
+    case EventKind::run_started:
+    case EventKind::run_resumed:
+      return RunPhase::running;
+    case EventKind::run_interrupted:
+      return RunPhase::interrupted;
+    case EventKind::run_cancelled:
+      return RunPhase::cancelled;
+    case EventKind::run_ended:
+      return RunPhase::ended;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The run as it is after an event, and its nodes free once it is over.
+void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
+  const std::string word{to_string(phase)};
+  const bool over = phase == RunPhase::ended || phase == RunPhase::cancelled;
+  const auto ended = over ? count_of(time) : 0;
+  const int is_over = over ? 1 : 0;
+  // The clock may have been set back since: no run ends before it began.
+  sql << "UPDATE run SET phase = :phase, ended = CASE WHEN :over THEN MAX(began, :ended) ELSE 0 "
+         "END WHERE id = :run",
+      soci::use(word), soci::use(is_over), soci::use(ended), soci::use(run);
+  if (over) sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
+}
+
+Error broken(RunId run, std::int64_t sequence) {
+  return Error{Code::kStorage,
+               fmt::format("the journal of run {} is damaged at event {}: nothing is built on it, "
+                           "and nothing was changed; see cupel store check",
+                           run, sequence)};
+}
+
+/// The end of the run's chain, held against its own hash.
+Result<Tip> read_tip(soci::session& sql, RunId run) {
+  std::int64_t last = 0;
+  sql << "SELECT COALESCE(MAX(sequence), 0) FROM event WHERE run = :run", soci::use(run),
+      soci::into(last);
+  if (last == 0) return Tip{};
+  EventRows rows{sql, run, std::max<std::int64_t>(last - 2, 0)};
+  std::string before;
+  const auto* row = rows.next();
+  if (last > 1 && row != nullptr) {
+    before = row->hash;
+    row = rows.next();
+  }
+  if (row == nullptr || row->sequence != last || chained(before, run, *row) != row->hash)
+    return broken(run, last);
+  return Tip{last, row->hash};
+}
+
+Result<Event> event_of(RunId run, const EventRow& row) {
+  Event event;
+  event.sequence = row.sequence;
+  event.time = time_of(row.time);
+  const auto kind = engine::event_kind(row.kind);
+  if (!kind)
+    return Error{Code::kStorage,
+                 fmt::format("event {} of run {} is of a kind that this Cupel does not know: '{}'; "
+                             "a newer one wrote it: use that one",
+                             row.sequence, run, row.kind)};
+  event.kind = *kind;
+  event.node = row.node;
+  event.step = row.step;
+  auto data = parse_json(row.data);
+  if (!data) return broken(run, row.sequence);
+  if (data.assume_value().is_object()) event.data = std::move(data).assume_value().get_object();
+  event.hash = row.hash;
+  return event;
+}
+
+}  // namespace
+
+std::string chained(std::string_view before, RunId run, const EventRow& row) {
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", before, run, row.sequence,
+                                row.time, row.kind, row.node, row.step, row.data));
+}
+
+EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::string_view node)
+    : run_{run}, after_{after}, node_{node}, statement_{sql} {
+  const std::string columns =
+      "SELECT sequence, time, kind, node, step, data, hash FROM event WHERE run = :run AND "
+      "sequence > :after ";
+  statement_.exchange(soci::use(run_));
+  statement_.exchange(soci::use(after_));
+  if (!node_.empty()) statement_.exchange(soci::use(node_));
+  statement_.exchange(soci::into(row_.sequence));
+  statement_.exchange(soci::into(row_.time));
+  for (auto* text : {&row_.kind, &row_.node, &row_.step, &row_.data, &row_.hash})
+    statement_.exchange(soci::into(*text));
+  statement_.alloc();
+  statement_.prepare(columns + (node_.empty() ? "" : "AND node = :node ") + "ORDER BY sequence");
+  statement_.define_and_bind();
+  statement_.execute();
+}
+
+const EventRow* EventRows::next() { return statement_.fetch() ? &row_ : nullptr; }
+
+InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
+  statement.exchange(soci::use(run));
+  statement.exchange(soci::use(row.sequence));
+  statement.exchange(soci::use(row.time));
+  for (const auto* text : {&row.kind, &row.node, &row.step, &row.data, &row.hash})
+    statement.exchange(soci::use(*text));
+  statement.alloc();
+  statement.prepare(
+      "INSERT INTO event (run, sequence, time, kind, node, step, data, hash) "
+      "VALUES (:run, :seq, :time, :kind, :node, :step, :data, :hash)");
+  statement.define_and_bind();
+}
+
+Result<void> Store::append(RunId run, std::span<Event> events) {
+  auto& [sql, clock, tips, version, insert] = *database_;
+  return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
+    Writing writing{sql};
+    std::int64_t current = 0;
+    sql << "PRAGMA data_version", soci::into(current);
+    if (current != std::exchange(version, current)) tips.clear();
+    if (!tips.contains(run)) {
+      TRY(tips[run], read_tip(sql, run));
+    }
+    if (!insert) insert = std::make_unique<InsertEvent>(sql);
+    // Not believed again before the commit: a transaction that failed has moved nothing.
+    auto tip = std::move(tips.extract(run).mapped());
+    const auto time = database_->wall();
+    auto& row = insert->row;
+    for (auto& event : events) {
+      insert->run = run;
+      row.sequence = ++tip.sequence;
+      row.time = count_of(time);
+      row.kind = to_string(event.kind);
+      row.node = event.node;
+      row.step = event.step;
+      row.data = json::serialize(event.data);
+      row.hash = chained(tip.hash, run, row);
+      insert->statement.execute(true);
+      event.sequence = row.sequence;
+      event.time = time;
+      event.hash = row.hash;
+      tip.hash = row.hash;
+      if (const auto phase = phase_after(event.kind)) move_run(sql, run, *phase, time);
+    }
+    writing.commit();
+    tips[run] = std::move(tip);
+    return ok();
+  });
+}
+
+Result<std::vector<Event>> Store::events(RunId run, std::string_view node) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the journal", [&]() -> Result<std::vector<Event>> {
+    std::vector<Event> found;
+    EventRows rows{sql, run, 0, node};
+    while (const auto* row = rows.next()) {
+      TRY(auto event, event_of(run, *row));
+      found.push_back(std::move(event));
+    }
+    return found;
+  });
+}
+
+Result<std::vector<Event>> Store::events_after(RunId run, std::int64_t sequence) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the journal", [&]() -> Result<std::vector<Event>> {
+    std::vector<Event> found;
+    std::string before;
+    EventRows rows{sql, run, std::max<std::int64_t>(sequence - 1, 0)};
+    if (sequence > 0) {
+      const auto* row = rows.next();
+      if (row == nullptr || row->sequence != sequence) return broken(run, sequence);
+      before = row->hash;
+    }
+    while (const auto* row = rows.next()) {
+      const auto expected = sequence + static_cast<std::int64_t>(found.size()) + 1;
+      if (row->sequence != expected || chained(before, run, *row) != row->hash)
+        return broken(run, expected);
+      before = row->hash;
+      TRY(auto event, event_of(run, *row));
+      found.push_back(std::move(event));
+    }
+    return found;
+  });
+}
+
+Result<std::optional<std::int64_t>> Store::broken_at(RunId run) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the journal", [&]() -> Result<std::optional<std::int64_t>> {
+    std::string before;
+    std::int64_t expected = 1;
+    EventRows rows{sql, run};
+    while (const auto* row = rows.next()) {
+      if (row->sequence != expected || chained(before, run, *row) != row->hash)
+        return std::optional{expected};
+      before = row->hash;
+      ++expected;
+    }
+    return std::optional<std::int64_t>{};
+  });
+}
+
+}  // namespace cupel::store

@@ -1,0 +1,155 @@
+// Runs: what they are, which nodes they hold, what was asked of them.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "inventory/node_range.h"
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+namespace {
+
+Run run_of(const soci::row& row) {
+  Run run;
+  run.id = row.get<int>(0);
+  run.playbook = row.get<std::string>(1);
+  run.playbook_file = row.get<std::string>(2);
+  run.playbook_text = row.get<std::string>(3);
+  run.inventory_file = row.get<std::string>(4);
+  run.inventory_digest = row.get<std::string>(5);
+  run.phase = engine::run_phase(row.get<std::string>(6)).value_or(RunPhase::interrupted);
+  run.began = time_of(row.get<long long>(7));
+  run.ended = time_of(row.get<long long>(8));
+  return run;
+}
+
+constexpr std::string_view kRunColumns =
+    "SELECT id, playbook, playbook_file, playbook_text, inventory_file, inventory_digest, phase, "
+    "began, ended FROM run ";
+
+void read_nodes(soci::session& sql, Run& run) {
+  const soci::rowset<std::string> names =
+      (sql.prepare << "SELECT node FROM run_node WHERE run = :run ORDER BY place",
+       soci::use(run.id));
+  run.nodes.assign(names.begin(), names.end());
+}
+
+/// "a01-n03 (run 7)" for each node that somebody holds.
+std::string held_by_others(soci::session& sql, const Run& run) {
+  std::map<RunId, std::vector<std::string>> holders;
+  for (const auto& node : run.nodes) {
+    int holder = 0;
+    sql << "SELECT run FROM node_lock WHERE node = :node", soci::use(node), soci::into(holder);
+    if (sql.got_data()) holders[holder].push_back(node);
+  }
+  std::string text;
+  for (const auto& [holder, nodes] : holders)
+    text +=
+        fmt::format("{}run {} holds {}", text.empty() ? "" : "; ", holder, inventory::fold(nodes));
+  if (!holders.empty())
+    text += fmt::format(": wait for it, or cupel resume {0}, or cupel cancel {0}",
+                        holders.begin()->first);
+  return text;
+}
+
+void insert_run(soci::session& sql, const Run& run, WallTime time) {
+  const auto began = count_of(time);
+  const std::string phase{to_string(run.phase)};
+  sql << "INSERT INTO run (playbook, playbook_file, playbook_text, inventory_file, "
+         "inventory_digest, phase, cancel, began, ended) "
+         "VALUES (:a, :b, :c, :d, :e, :phase, 0, :f, 0)",
+      soci::use(run.playbook), soci::use(run.playbook_file), soci::use(run.playbook_text),
+      soci::use(run.inventory_file), soci::use(run.inventory_digest), soci::use(phase),
+      soci::use(began);
+}
+
+void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& nodes) {
+  int place = 0;
+  std::string node;
+  soci::statement member =
+      (sql.prepare << "INSERT INTO run_node (run, place, node) VALUES (:run, :place, :node)",
+       soci::use(id), soci::use(place), soci::use(node));
+  soci::statement lock = (sql.prepare << "INSERT INTO node_lock (node, run) VALUES (:node, :run)",
+                          soci::use(node), soci::use(id));
+  for (const auto& name : nodes) {
+    node = name;
+    member.execute(true);
+    lock.execute(true);
+    ++place;
+  }
+}
+
+}  // namespace
+
+Result<RunId> Store::begin_run(const Run& run) {
+  auto& sql = database_->sql;
+  return guarded("cannot write the run", [&]() -> Result<RunId> {
+    Writing writing{sql};
+    const auto held = held_by_others(sql, run);
+    if (!held.empty()) return Error{Code::kConflict, held};
+    insert_run(sql, run, database_->wall());
+    RunId id = 0;
+    sql << "SELECT last_insert_rowid()", soci::into(id);
+    insert_nodes(sql, id, run.nodes);
+    writing.commit();
+    return id;
+  });
+}
+
+Result<std::vector<Run>> Store::runs(std::size_t most) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the runs", [&]() -> Result<std::vector<Run>> {
+    std::vector<Run> found;
+    const soci::rowset<soci::row> rows =
+        (sql.prepare << std::string{kRunColumns} + "ORDER BY id DESC LIMIT " +
+                            std::to_string(most));
+    for (const auto& row : rows) found.push_back(run_of(row));
+    for (auto& run : found) read_nodes(sql, run);
+    return found;
+  });
+}
+
+Result<Run> Store::run(RunId id) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the run", [&]() -> Result<Run> {
+    soci::row row;
+    sql << std::string{kRunColumns} + "WHERE id = :id", soci::use(id), soci::into(row);
+    if (!sql.got_data())
+      return Error{Code::kNotFound,
+                   fmt::format("there is no run {} in {}: see cupel status", id, folder_.string())};
+    auto run = run_of(row);
+    read_nodes(sql, run);
+    return run;
+  });
+}
+
+Result<std::vector<RunId>> Store::runs_of(std::string_view node, std::size_t most) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
+    const std::string name{node};
+    const soci::rowset<int> rows =
+        (sql.prepare << "SELECT run FROM run_node WHERE node = :node ORDER BY run DESC LIMIT " +
+                            std::to_string(most),
+         soci::use(name));
+    return std::vector<RunId>(rows.begin(), rows.end());
+  });
+}
+
+Result<void> Store::request_cancel(RunId run) {
+  auto& sql = database_->sql;
+  return guarded("cannot write the store", [&]() -> Result<void> {
+    sql << "UPDATE run SET cancel = 1 WHERE id = :run", soci::use(run);
+    return ok();
+  });
+}
+
+Result<bool> Store::cancel_requested(RunId run) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the store", [&]() -> Result<bool> {
+    int cancel = 0;
+    sql << "SELECT cancel FROM run WHERE id = :run", soci::use(run), soci::into(cancel);
+    return cancel != 0;
+  });
+}
+
+}  // namespace cupel::store
