@@ -54,6 +54,20 @@ bool over(const engine::RunState& state) {
          state.phase == RunPhase::interrupted;
 }
 
+/// Step -> nodes that wait at it for a person's word.
+boost::json::object approvals_of(const playbooks::Plan& plan, const engine::RunState& state) {
+  std::map<std::string, std::int64_t> waiting;
+  for (const auto& node : plan.nodes) {
+    const auto known = state.nodes.find(node.node->name);
+    if (known == state.nodes.end()) continue;
+    const auto what = engine::next(node, known->second);
+    if (what.kind == engine::Next::Kind::await_approval) ++waiting[(*node.steps)[what.step].name];
+  }
+  boost::json::object approvals;
+  for (const auto& [step, nodes] : waiting) approvals[step] = nodes;
+  return approvals;
+}
+
 /// What is left of the longest node, by what its steps are expected to take.
 std::chrono::seconds left_of(const playbooks::Plan& plan, const engine::RunState& state) {
   std::chrono::seconds longest{0};
@@ -289,7 +303,10 @@ void Controller::publish() {
       reasons.push_back({{"why", why}, {"nodes", nodes.size()}, {"first", nodes.front()}});
     }
     const auto left = left_of(driven->planned->plan, engine_.state(id));
-    runs.push_back({{"run", id}, {"eta_s", left.count()}, {"held", std::move(reasons)}});
+    runs.push_back({{"run", id},
+                    {"eta_s", left.count()},
+                    {"held", std::move(reasons)},
+                    {"approvals", approvals_of(driven->planned->plan, engine_.state(id))}});
   }
   const auto news =
       boost::json::serialize(boost::json::object{{"pid", ::getpid()}, {"runs", std::move(runs)}});
