@@ -46,21 +46,30 @@ void take_findings(NodeRecord& record, const Event& event) {
   }
 }
 
+/// What moves a step on; a halt or a person's wish only names one.
+bool is_of_a_step(EventKind kind) {
+  return kind == EventKind::step_began || kind == EventKind::step_retried ||
+         kind == EventKind::step_skipped || kind == EventKind::step_ended ||
+         kind == EventKind::step_approved;
+}
+
 }  // namespace
 
 NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
   NodeRecord record;
   record.node = std::move(node);
   for (const auto& event : events) {
-    const bool of_a_step =
-        event.kind == EventKind::step_began || event.kind == EventKind::step_retried ||
-        event.kind == EventKind::step_skipped || event.kind == EventKind::step_ended;
-    if (event.step.empty() || !of_a_step) continue;
+    if (event.step.empty() || !is_of_a_step(event.kind)) continue;
     auto& step = step_of(record, event);
     if (event.kind == EventKind::step_began) {
       ++step.attempts;
       step.outcome.clear();  // a person wanted it again
       step.ended = {};
+    }
+    if (event.kind == EventKind::step_approved) {
+      step.outcome = "done";
+      step.detail = "approved by " + text(event, "by");
+      step.ended = event.time;
     }
     if (event.kind == EventKind::step_retried) step.detail = text(event, "why");
     if (event.kind == EventKind::step_skipped) {
