@@ -10,6 +10,7 @@
 #include "orchestrator/cli/controller.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/standing.h"
+#include "orchestrator/report/summary.h"
 #include "orchestrator/store/run_lock.h"
 
 namespace cupel::cli {

@@ -59,7 +59,8 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
   NodeRecord record;
   record.node = std::move(node);
   for (const auto& event : events) {
-    if (event.step.empty() || !is_of_a_step(event.kind)) continue;
+    const bool refused = event.data.contains("refused");  // a wish that made no sense
+    if (event.step.empty() || refused || !is_of_a_step(event.kind)) continue;
     auto& step = step_of(record, event);
     if (event.kind == EventKind::step_began) {
       ++step.attempts;
@@ -75,6 +76,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     if (event.kind == EventKind::step_skipped) {
       step.outcome = "skipped";
       step.detail = text(event, "why");
+      if (const auto by = text(event, "by"); !by.empty()) step.detail += " (" + by + ")";
       step.ended = event.time;
     }
     if (event.kind != EventKind::step_ended) continue;

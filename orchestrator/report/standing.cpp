@@ -73,6 +73,7 @@ Standing standing_of(engine::RunId run, std::span<const Event> events, engine::W
   standing.run = run;
   Steps steps;
   for (const auto& event : events) {
+    if (event.data.contains("refused")) continue;
     if (event.kind == EventKind::node_retried) {
       // What failed is wanted again: it counts anew when it begins.
       for (auto& [where, step] : steps)

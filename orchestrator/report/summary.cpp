@@ -151,6 +151,19 @@ json::object to_json(const NodeSummary& node) {
   return object;
 }
 
+/// An approval of all nodes, step by step: of the one that it names, or of every one.
+std::vector<engine::Event> approvals_of(const engine::Event& event,
+                                        const std::vector<std::string>& steps) {
+  std::vector<engine::Event> all;
+  for (const auto& step : steps) {
+    const bool meant = event.step.empty() ? step.starts_with("approval") : step == event.step;
+    if (!meant) continue;
+    all.push_back(event);
+    all.back().step = step;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::size_t RunSummary::count(Decision decision) const {
@@ -165,6 +178,11 @@ Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
   for (const auto& event : events) {
     if (event.kind == engine::EventKind::run_started) take_plan(summary, event.data);
     if (!event.node.empty()) by_node[event.node].push_back(event);
+    const bool of_all = event.kind == engine::EventKind::step_approved && event.node.empty();
+    if (!of_all || event.data.contains("refused")) continue;
+    for (const auto& node : summary.nodes)
+      for (auto& each : approvals_of(event, summary.steps))
+        by_node[node.record.node].push_back(std::move(each));
   }
   for (auto& node : summary.nodes) {
     node.record = record::fold_node(node.record.node, by_node[node.record.node]);
