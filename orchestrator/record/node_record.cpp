@@ -46,6 +46,15 @@ void take_findings(NodeRecord& record, const Event& event) {
   }
 }
 
+/// A failed step and all behind it are to be done again; what they found stays until then.
+void want_again(NodeRecord& record, const Event& event) {
+  const auto from = std::ranges::find(record.steps, text(event, "from"), &StepRecord::name);
+  for (auto step = from; step != record.steps.end(); ++step) {
+    step->outcome.clear();
+    step->ended = {};
+  }
+}
+
 /// What moves a step on; a halt or a person's wish only names one.
 bool is_of_a_step(EventKind kind) {
   return kind == EventKind::step_began || kind == EventKind::step_retried ||
@@ -59,6 +68,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
   NodeRecord record;
   record.node = std::move(node);
   for (const auto& event : events) {
+    if (event.kind == EventKind::node_retried) want_again(record, event);
     const bool refused = event.data.contains("refused");  // a wish that made no sense
     if (event.step.empty() || refused || !is_of_a_step(event.kind)) continue;
     auto& step = step_of(record, event);
@@ -67,7 +77,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
       step.outcome.clear();  // a person wanted it again
       step.ended = {};
     }
-    if (event.kind == EventKind::step_approved) {
+    if (event.kind == EventKind::step_approved && step.outcome.empty()) {
       step.outcome = "done";
       step.detail = "approved by " + text(event, "by");
       step.ended = event.time;
