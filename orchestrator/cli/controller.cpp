@@ -223,6 +223,9 @@ Task<Result<void>> Controller::listen() {
 
 Task<Result<void>> Controller::attend() {
   for (;;) {
+    // A command may have ended the last run: then this was cancelled while it was being taken.
+    const bool stop = co_await cancelled();
+    if (stop) co_return ok();
     CO_TRY(co_await pause_for(kTick));
     take_up_submitted();
     // By index: a run may be taken up while a command is being written.

@@ -82,6 +82,8 @@ Task<Result<void>> Notifier::serve() {
     auto notice = std::move(waiting_.front());
     waiting_.pop_front();
     co_await tell(std::move(notice));
+    const bool ends = co_await cancelled();
+    if (ends) co_return ok();
     CO_TRY(co_await pause_for(kPause));
   }
 }
