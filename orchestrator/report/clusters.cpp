@@ -41,32 +41,25 @@ std::size_t count_both(const Nodes& a, const Nodes& b) {
   return both;
 }
 
-bool has(const Traits& traits, std::string_view name, const std::string& value) {
-  const auto found = traits.find(name);
-  return found != traits.end() && found->second == value;
-}
-
-/// Those that have all of the traits.
-Nodes those_with(const Ended& ended, const Traits& wanted) {
-  Nodes nodes(ended.names.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    nodes[i] = std::ranges::all_of(wanted, [&](const auto& trait) {
-      return has(*ended.traits[i], trait.first, trait.second);
-    });
-  return nodes;
-}
-
-/// Every value of every trait, and some of them two by two.
-std::set<Traits> all_traits(const Ended& ended) {
-  std::set<Traits> all;
-  for (const auto* traits : ended.traits) {
-    for (const auto& [name, value] : *traits)
-      if (!value.empty() && all.size() < kMostQuestions) all.insert(Traits{{name, value}});
+/// Who has which value of which trait, and some of them two by two; by the values' names.
+std::map<std::string, Question> all_questions(const Ended& ended) {
+  std::map<std::string, Question> all;
+  const auto add = [&](std::size_t node, const Traits& traits) {
+    std::string name;
+    for (const auto& [trait, value] : traits) name += trait + '\0' + value + '\0';
+    if (all.size() >= kMostQuestions && !all.contains(name)) return;
+    const auto [at, is_new] = all.try_emplace(name);
+    if (is_new) at->second = {traits, Nodes(ended.names.size())};
+    at->second.with[node] = true;
+  };
+  for (std::size_t node = 0; node < ended.names.size(); ++node) {
+    const auto& traits = *ended.traits[node];
+    for (const auto& trait : traits)
+      if (!trait.second.empty()) add(node, Traits{trait});
     for (const auto& [one, other] : kTogether) {
-      const auto a = traits->find(one), b = traits->find(other);
-      const bool both = a != traits->end() && b != traits->end();
-      if (both && !a->second.empty() && !b->second.empty() && all.size() < kMostQuestions)
-        all.insert(Traits{*a, *b});
+      const auto a = traits.find(one), b = traits.find(other);
+      const bool both = a != traits.end() && b != traits.end();
+      if (both && !a->second.empty() && !b->second.empty()) add(node, Traits{*a, *b});
     }
   }
   return all;
@@ -77,8 +70,8 @@ std::set<Traits> all_traits(const Ended& ended) {
 std::vector<Question> questions_about(const Ended& ended, const ClusterRules& rules) {
   std::vector<Question> questions;
   std::map<Nodes, std::size_t> known;
-  for (const auto& traits : all_traits(ended)) {
-    auto with = those_with(ended, traits);
+  for (auto& [name, question] : all_questions(ended)) {
+    auto& [traits, with] = question;
     const auto all = count(with);
     if (all < rules.least_failed || all == with.size()) continue;
     const auto [at, is_new] = known.try_emplace(with, questions.size());
