@@ -19,6 +19,8 @@ Task<Result<Told<std::vector<inventory::Part>>>> Bmc::firmware(Deadline) {
   co_return missing("firmware");
 }
 Task<Result<Sensors>> Bmc::sensors(Deadline) { co_return missing("sensors"); }
+Task<Result<Protocol>> Bmc::locate(bool, Deadline) { co_return missing("locator light"); }
+Task<Result<Told<bool>>> Bmc::located(Deadline) { co_return missing("locator light"); }
 Task<Result<EventLog>> Bmc::event_log(std::optional<Seconds>, std::size_t, Deadline) {
   co_return missing("event log");
 }

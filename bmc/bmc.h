@@ -211,6 +211,11 @@ class Bmc {
   virtual Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline);
   virtual Task<Result<Sensors>> sensors(Deadline deadline);
 
+  // The light by which a person finds the machine. Returns after reading it back, where the BMC
+  // tells.
+  virtual Task<Result<Protocol>> locate(bool on, Deadline deadline);
+  virtual Task<Result<Told<bool>>> located(Deadline deadline);
+
   // The event log: at most `most` entries, the newest; `since` leaves out what is older.
   virtual Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
                                            Deadline deadline);

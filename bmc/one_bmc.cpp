@@ -132,6 +132,15 @@ class OneBmc final : public Bmc {
                         [deadline](Bmc& bmc) { return bmc.sensors(deadline); });
   }
 
+  Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
+    return ask<Protocol>("locator light", Twice::harmless,
+                         [=](Bmc& bmc) { return bmc.locate(on, deadline); });
+  }
+  Task<Result<Told<bool>>> located(Deadline deadline) override {
+    return ask<Told<bool>>("locator light", Twice::harmless,
+                           [deadline](Bmc& bmc) { return bmc.located(deadline); });
+  }
+
   Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
                                    Deadline deadline) override {
     return ask<EventLog>("event log", Twice::harmless,

@@ -64,6 +64,7 @@ class Machine {
   bool in_post() const { return power_ == Power::on && !up_; }
 
   BootOverride boot_override{};
+  bool locator = false;        // the light is on until somebody puts it out
   std::string virtual_disc{};  // URL of what lies in a virtual drive; empty: nothing
 
   /// The button. False where it makes no sense now (restart of a machine that is off).

@@ -114,6 +114,27 @@ Task<Result<void>> control(Client& client, ResetType type, Deadline deadline) {
   co_return ok();
 }
 
+Task<Result<bool>> read_identify(Client& client, Deadline deadline) {
+  // Misc. chassis state, table 28-3: bit 6 says that bits 5:4 (off, timed, indefinite) are told.
+  constexpr std::uint8_t kTold = 0x40, kOn = 0x30;
+  CO_TRY(const Bytes told, co_await client.ask(kGetChassisStatus, {}, deadline));
+  if (told.size() < 3 || (told[2] & kTold) == 0)
+    co_return Error{Code::kUnsupported,
+                    client.node() + ": Get Chassis Status: no word of the locator light"};
+  co_return (told[2] & kOn) != 0;
+}
+
+Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline) {
+  Bytes forever{0, 1}, end{0};
+  CO_TRY(co_await client.ask(kChassisIdentify, on ? std::move(forever) : std::move(end), deadline));
+  const auto now = co_await read_identify(client, deadline);
+  if (!now && now.assume_error().code == Code::kUnsupported) co_return ok();
+  CO_TRY(const bool is_on, now);
+  if (is_on == on) co_return ok();
+  co_return Error{Code::kFailed, client.node() + ": Chassis Identify: accepted, and the light is " +
+                                     (on ? "off" : "on")};
+}
+
 Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline deadline) {
   if (wanted.target == BootTarget::uefi_http)
     co_return Error{Code::kUnsupported, client.node() + ": IPMI has no HTTP boot"};

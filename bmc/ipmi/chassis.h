@@ -15,6 +15,13 @@ Task<Result<void>> control(Client& client, ResetType type, Deadline deadline);
 Task<Result<void>> write_boot(Client& client, BootOverride wanted, Deadline deadline);
 Task<Result<BootOverride>> read_boot(Client& client, Deadline deadline);
 
+/// The light on or off, until told otherwise: reads it back where the BMC tells. Errors: kFailed
+/// where it stays as it was. Source: 28.5 (Force Identify On), 28.2 (misc. chassis state).
+Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline);
+
+/// Errors: kUnsupported where the chassis status does not tell.
+Task<Result<bool>> read_identify(Client& client, Deadline deadline);
+
 /// The five bytes of parameter 5, and what they say. Pure.
 Bytes boot_flags(const BootOverride& wanted, bool remote_media);
 BootOverride parse_boot_flags(View flags);

@@ -7,6 +7,7 @@ namespace cupel::bmc::ipmi {
 // Chassis (00h).
 inline constexpr Command kGetChassisStatus{0x00, 0x01, "Get Chassis Status"};
 inline constexpr Command kChassisControl{0x00, 0x02, "Chassis Control", Privilege::operate};
+inline constexpr Command kChassisIdentify{0x00, 0x04, "Chassis Identify", Privilege::operate};
 inline constexpr Command kSetBootOptions{0x00, 0x08, "Set System Boot Options", Privilege::operate};
 inline constexpr Command kGetBootOptions{0x00, 0x09, "Get System Boot Options", Privilege::operate};
 

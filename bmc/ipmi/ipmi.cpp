@@ -60,6 +60,15 @@ class IpmiBmc final : public Bmc {
     co_return told(co_await read_boot(client_, deadline));
   }
 
+  Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
+    CO_TRY(co_await is_ours(deadline));
+    co_return by_ipmi(co_await identify_chassis(client_, on, deadline));
+  }
+
+  Task<Result<Told<bool>>> located(Deadline deadline) override {
+    co_return told(co_await read_identify(client_, deadline));
+  }
+
   Task<Result<Identity>> identity(Deadline deadline) override {
     CO_TRY(Found found, co_await identify(client_, deadline));
     co_return std::move(found.identity);

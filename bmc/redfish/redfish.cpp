@@ -9,6 +9,7 @@
 #include "bmc/redfish/event_log.h"
 #include "bmc/redfish/events.h"
 #include "bmc/redfish/inventory.h"
+#include "bmc/redfish/locate.h"
 #include "bmc/redfish/log_clear.h"
 #include "bmc/redfish/manager.h"
 #include "bmc/redfish/media.h"
@@ -86,6 +87,24 @@ class RedfishBmc final : public Bmc {
     auto seen = co_await read_boot(client_, std::move(system).assume_value(), deadline);
     if (!seen) co_return named("boot override", std::move(seen).assume_error());
     co_return Told<BootOverride>{std::move(seen).assume_value()};
+  }
+
+  Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
+    const std::string attempt = std::string{"locator light "} + (on ? "on" : "off");
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named(attempt, std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    co_return accepted(attempt,
+                       co_await set_locator(client_, layout, std::move(system), on, deadline));
+  }
+
+  Task<Result<Told<bool>>> located(Deadline deadline) override {
+    auto place = co_await the_place(deadline);
+    if (!place) co_return named("locator light", std::move(place).assume_error());
+    auto& [layout, system] = place.assume_value();
+    const auto on = co_await read_locator(client_, layout, std::move(system), deadline);
+    if (!on) co_return named("locator light", on.assume_error());
+    co_return Told<bool>{on.assume_value()};
   }
 
   Task<Result<Protocol>> clear_event_log(Deadline deadline) override {

@@ -47,6 +47,8 @@ constexpr std::array kRules{
           .ac_cycle = {.at = AcCycle::At::chassis,
                        .action = "Actions/Oem/#DellOemChassis.ExtendedReset",
                        .word = "PowerCycle"},
+          // At rest it is lit (blue): only blinking says "here".
+          .locator = {.on = "Blinking", .off = "Lit"},
           .own_account = "2",
           .password = {.longest = kIpmiKeeps},
           .console_command = "console com2",

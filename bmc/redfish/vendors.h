@@ -20,6 +20,12 @@ struct AcCycle {
   bool only_when_off = false;  // refused while the machine is on
 };
 
+/// What IndicatorLED says while the machine is to be found, and else. Source: DSP0268,
+/// IndicatorLED: Lit, Blinking, Off.
+struct LocatorWords {
+  std::string_view on = "Lit", off = "Off";
+};
+
 /// What a new password must be, where the BMC does not say so itself. 0: no rule of this kind.
 struct PasswordRules {
   std::size_t shortest = 0, longest = 0;
@@ -61,6 +67,7 @@ struct Rules {
   /// where @Redfish.Settings does not say so.
   std::string_view future_state{};
   AcCycle ac_cycle{};
+  LocatorWords locator{};
   /// Slots of virtual media that take an URL have an Id that begins so; the others do not.
   std::string_view media_slot{};
   /// Characters that an image's URL had better not have.

@@ -14,6 +14,7 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
       "          cupel bmc a01-n07 boot http http://10.0.0.1/boot.efi\n"
       "          cupel bmc a01-n07 media insert http://10.0.0.1/tools.iso\n"
       "          cupel bmc a01-n07 bios set ProcHyperthreading=Disabled\n"
+      "          cupel bmc a01-n07 locate on\n"
       "          cupel bmc a01-n07 inventory --json\n"
       "          cupel bmc a01-n07 console --record console.log\n"
       "          cupel bmc rack:a01 password rotate\n"

@@ -1,4 +1,4 @@
-// `cupel bmc NODES power`, `boot` and `reset`: what changes a machine's course.
+// `cupel bmc NODES power`, `boot`, `locate` and `reset`: what changes a machine's course.
 #include "base/text.h"
 #include "bmc/power.h"
 #include "orchestrator/cli/bmc_ask.h"
@@ -119,6 +119,23 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
   });
 }
 
+Task<Result<Answer>> read_light(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto on, co_await bmc.located(deadline));
+  co_return said(on.value ? "locator light on" : "locator light off", "locate", on.value, on.by);
+}
+
+Task<Result<Answer>> switch_light(bmc::Bmc& bmc, bool on, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.locate(on, deadline));
+  co_return said(on ? "locator light on" : "locator light off", "locate", on, by);
+}
+
+Exit locate(const BmcCommand& command, const std::string& what) {
+  return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
+    if (what.empty()) return read_light(bmc, deadline);
+    return switch_light(bmc, what == "on", deadline);
+  });
+}
+
 Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.reset_bmc(deadline));
   co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
@@ -151,6 +168,12 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
                            "of http: what to boot; of cd: the image, which is inserted first");
   boot_command->add_flag("--keep", boot_asked->keep, "every boot, not only the next one");
   boot_command->callback([command, boot_asked] { command.exit = boot(command, *boot_asked); });
+
+  auto* light = bmc.add_subcommand("locate", "the light by which a person finds the machine");
+  auto light_asked = std::make_shared<std::string>();
+  light->add_option("WHAT", *light_asked, "on, off; read it if not said")
+      ->check(CLI::IsMember({"on", "off"}));
+  light->callback([command, light_asked] { command.exit = locate(command, *light_asked); });
 
   auto* reset = bmc.add_subcommand("reset", "restart the BMC itself; the machine stays as it is");
   reset->callback([command] {

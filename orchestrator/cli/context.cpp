@@ -42,6 +42,13 @@ Exit complain(const Context& context, const std::vector<inventory::Problem>& pro
   return Exit::invalid;
 }
 
+Result<store::Run> meant_run(const store::Store& store, engine::RunId named) {
+  if (named != 0) return store.run(named);
+  TRY(const auto runs, store.runs(1));
+  if (runs.empty()) return Error{Code::kNotFound, "there is no run in " + store.folder().string()};
+  return runs.front();
+}
+
 std::string default_inventory() {
   const char* named = std::getenv("CUPEL_INVENTORY");
   return named != nullptr && *named != '\0' ? named : "inventory.yaml";

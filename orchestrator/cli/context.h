@@ -28,8 +28,10 @@ enum class Exit : int {
 struct Context {
   std::filesystem::path state{};
   bool json = false;
-  bool consoles = true;               // a run records them
-  std::vector<std::string> behind{};  // what stood behind "--": another command's words
+  bool consoles = true;                 // a run records them
+  std::string notify{};                 // program that is told of what people should know
+  std::chrono::seconds look_again{60};  // how often a run looks at what needs hands
+  std::vector<std::string> behind{};    // what stood behind "--": another command's words
 };
 
 /// Adds one subcommand with its options and its example. The command runs when it was chosen, and
@@ -42,6 +44,13 @@ void add_playbook(CLI::App& app, Context& context, Exit& exit);
 void add_run(CLI::App& app, Context& context, Exit& exit);
 void add_resume(CLI::App& app, Context& context, Exit& exit);
 void add_cancel(CLI::App& app, Context& context, Exit& exit);
+void add_pause(CLI::App& app, Context& context, Exit& exit);
+void add_unpause(CLI::App& app, Context& context, Exit& exit);
+void add_approve(CLI::App& app, Context& context, Exit& exit);
+void add_retry(CLI::App& app, Context& context, Exit& exit);
+void add_skip(CLI::App& app, Context& context, Exit& exit);
+void add_release(CLI::App& app, Context& context, Exit& exit);
+void add_hands(CLI::App& app, Context& context, Exit& exit);
 void add_status(CLI::App& app, Context& context, Exit& exit);
 void add_show(CLI::App& app, Context& context, Exit& exit);
 void add_report(CLI::App& app, Context& context, Exit& exit);
@@ -74,6 +83,9 @@ struct Reach {
 /// fails.
 std::optional<Reach> reach_or_complain(const Context& context, const std::string& file,
                                        std::string_view nodes_named, Exit& exit);
+
+/// The run that is meant: the one that is named, or the newest (0). Errors: kNotFound; kStorage.
+Result<store::Run> meant_run(const store::Store& store, engine::RunId named);
 
 /// Adds `--json`, which most commands have.
 void add_json_flag(CLI::App& command, Context& context);

@@ -170,10 +170,10 @@ Exit rehearse(Context& context, Options options, bool state_named) {
   plan.nodes = options.nodes;
   plan.settings = options.settings;
   Exit exit = Exit::passed;
-  const auto planned = planned_or_complain(context, plan, exit);
+  auto planned = planned_or_complain(context, plan, exit);
   if (!planned) return exit;
   expect_faster(planned->plan, options.speed);
-  exit = execute_new(context, *planned);
+  exit = execute_new(context, std::move(planned));
   if (!context.json)
     say("rehearsed in {}: cupel --state {} status\n", options.folder, context.state.string());
   return exit;

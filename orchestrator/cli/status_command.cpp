@@ -1,23 +1,23 @@
-// status, show and report: what the journal tells.
+// `cupel status`: the newest runs, and how those that work stand: what runs, what waits and for
+// what, what is late. Reads the journal and the controller's news; asks no BMC and nobody else.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/controller.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/console/bounded_log.h"
-#include "orchestrator/record/codec.h"
-#include "orchestrator/report/html.h"
+#include "orchestrator/report/standing.h"
+#include "orchestrator/report/summary.h"
 #include "orchestrator/store/run_lock.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kRunsShown = 20;
+constexpr std::size_t kReasonsShown = 8;
 
 std::string state_of(const Context& context, const store::Run& run) {
   if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
@@ -26,189 +26,125 @@ std::string state_of(const Context& context, const store::Run& run) {
   return holder ? fmt::format("running (process {})", *holder) : "interrupted";
 }
 
+/// What the controller last told of this run; nullptr where it told nothing.
+const boost::json::object* news_of(const std::optional<boost::json::object>& news,
+                                   engine::RunId run) {
+  const auto* runs = news ? news->if_contains("runs") : nullptr;
+  if (runs == nullptr || !runs->is_array()) return nullptr;
+  for (const auto& each : runs->get_array()) {
+    const auto* object = each.if_object();
+    const auto* id = object == nullptr ? nullptr : object->if_contains("run");
+    if (id != nullptr && id->is_int64() && id->get_int64() == run) return object;
+  }
+  return nullptr;
+}
+
+std::int64_t number(const boost::json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+void say_held(const boost::json::object& news) {
+  const auto* held = news.if_contains("held");
+  if (held == nullptr || !held->is_array()) return;
+  std::size_t shown = 0;
+  for (const auto& each : held->get_array()) {
+    if (!each.is_object() || shown++ == kReasonsShown) continue;
+    const auto* why = each.get_object().if_contains("why");
+    const auto* first = each.get_object().if_contains("first");
+    if (why == nullptr || !why->is_string() || first == nullptr || !first->is_string()) continue;
+    say("         blocked: {} ({} nodes, {} first)\n", printable(std::string{why->get_string()}),
+        number(each.get_object(), "nodes"), printable(std::string{first->get_string()}));
+  }
+}
+
+void say_approvals(const boost::json::object& news, engine::RunId run) {
+  const auto* approvals = news.if_contains("approvals");
+  if (approvals == nullptr || !approvals->is_object()) return;
+  for (const auto& [step, nodes] : approvals->get_object())
+    say("         {} nodes wait for approval: cupel approve {} {}\n",
+        nodes.is_int64() ? nodes.get_int64() : 0, run, printable(std::string{step}));
+}
+
+void say_standing(const report::Standing& standing, const boost::json::object* news) {
+  say("         {}\n", to_text(standing));
+  if (standing.paused)
+    say("         paused{}: cupel unpause {}\n", standing.paused_by, standing.run);
+  for (const auto& [step, why] : standing.halts)
+    say("         halted at {}: {}; look, then: cupel release {} {}\n", printable(step),
+        printable(why), standing.run, printable(step));
+  if (news != nullptr) say_approvals(*news, standing.run);
+  for (const auto& each : standing.overdue)
+    say("         overdue: {} {} since {}\n", printable(each.node), printable(each.step),
+        report::span_text(each.running));
+  if (news != nullptr) say_held(*news);
+}
+
+void say_failures(const std::vector<report::FailureGroup>& groups) {
+  for (const auto& group : groups)
+    for (const auto& cluster : group.clusters)
+      say("         cluster: {}\n", printable(to_text(group, cluster)));
+}
+
+bool works(const store::Run& run) {
+  return run.phase == engine::RunPhase::running || run.phase == engine::RunPhase::submitted;
+}
+
+boost::json::object told_of(const Context& context, const report::RunSummary& summary,
+                            const std::optional<report::Standing>& standing,
+                            const boost::json::object* news) {
+  auto object = report::to_json(summary)["summary"].as_object();
+  object["state"] = state_of(context, summary.run);
+  if (standing) object["standing"] = to_json(*standing);
+  if (news == nullptr) return object;
+  for (const auto* key : {"eta_s", "held", "approvals"})
+    if (const auto* value = news->if_contains(key)) object[key] = *value;
+  return object;
+}
+
+void say_run(const Context& context, const report::RunSummary& summary,
+             const std::optional<report::Standing>& standing, const boost::json::object* news) {
+  const auto& run = summary.run;
+  const auto left =
+      news == nullptr ? std::chrono::seconds{0} : std::chrono::seconds{number(*news, "eta_s")};
+  say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}{}\n", run.id, report::utc(run.began),
+      state_of(context, run), summary.count(burnin::Decision::pass),
+      summary.count(burnin::Decision::fail), summary.count(burnin::Decision::inconclusive),
+      run.playbook, shortened(inventory::fold(run.nodes), 60),
+      left.count() == 0 ? "" : ", " + report::span_text(left) + " to go");
+  if (!standing) return;
+  say_standing(*standing, news);
+  say_failures(report::failures_of(summary));
+}
+
 Exit status(const Context& context) {
-  const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
-  const auto runs = store.assume_value()->runs(kRunsShown);
+  const auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  const auto& store = *opened.assume_value();
+  const auto runs = store.runs(kRunsShown);
   if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+  const auto news = controller_news(context.state);
   boost::json::array all;
   if (!context.json)
     say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {}\n", "run", "began", "state", "pass", "fail",
         "unclear", "playbook, nodes");
   for (const auto& run : runs.assume_value()) {
-    const auto summary = report::summarize(*store.assume_value(), run.id);
+    const auto summary = report::summarize(store, run.id);
     if (!summary) return complain(context, summary.assume_error(), Exit::unfinished);
-    const auto& told = summary.assume_value();
-    if (context.json) {
-      auto object = report::to_json(told)["summary"].as_object();
-      object["state"] = state_of(context, run);
-      all.push_back(std::move(object));
-      continue;
+    std::optional<report::Standing> standing;
+    if (works(run)) {
+      const auto events = store.events(run.id);
+      if (!events) return complain(context, events.assume_error(), Exit::unfinished);
+      standing = report::standing_of(run.id, events.assume_value(), report::wall_now());
     }
-    say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}\n", run.id, report::utc(run.began),
-        state_of(context, run), told.count(burnin::Decision::pass),
-        told.count(burnin::Decision::fail), told.count(burnin::Decision::inconclusive),
-        run.playbook, shortened(inventory::fold(run.nodes), 60));
+    const auto* told = news_of(news, run.id);
+    if (context.json)
+      all.push_back(told_of(context, summary.assume_value(), standing, told));
+    else
+      say_run(context, summary.assume_value(), standing, told);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return Exit::passed;
-}
-
-void print_steps(const record::NodeRecord& record) {
-  say("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
-  for (const auto& step : record.steps) {
-    const bool over = step.ended != engine::WallTime{};
-    say("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name, step.outcome.empty() ? "open" : step.outcome,
-        over ? report::span_text(step.ended - step.began) : "", step.attempts,
-        printable(step.detail));
-  }
-}
-
-void print_causes(const report::NodeSummary& node) {
-  for (const auto& cause : node.causes) {
-    say("  {}\n", printable(burnin::to_string(cause)));
-    if (!cause.remedy.empty()) say("    -> {}\n", printable(cause.remedy));
-    if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
-  }
-}
-
-void print_measurements(const record::NodeRecord& record) {
-  for (const auto& [stage, findings] : record.findings) {
-    const auto evidence = record.evidence.find(stage);
-    say("\n{} (evidence {})\n", stage,
-        evidence == record.evidence.end() ? "none" : evidence->second);
-    for (const auto& each : findings.measurements)
-      say("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
-    for (const auto& each : findings.unknown)
-      say("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
-  }
-}
-
-void print_parts(const record::NodeRecord& record) {
-  const auto print = [](const std::vector<inventory::Part>& parts, std::string_view seen_by) {
-    for (const auto& part : parts)
-      say("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind), printable(part.name),
-          printable(part.model), printable(part.serial), printable(part.firmware), seen_by);
-  };
-  say("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial", "firmware",
-      "seen by");
-  print(record.bmc_parts, "BMC");
-  for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
-}
-
-void print_console(const std::vector<report::ConsoleFile>& files) {
-  if (files.empty()) return;
-  say("\nserial console, as it was recorded\n");
-  for (const auto& each : files) say("  {:>9} bytes  {}\n", each.bytes, each.file);
-}
-
-std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunId run,
-                                            const std::string& node) {
-  const auto folder = std::filesystem::absolute(console::console_folder(context.state, run));
-  std::vector<report::ConsoleFile> files;
-  for (const auto& each : console::log_files(folder, node))
-    files.push_back({each.file.string(), each.bytes});
-  return files;
-}
-
-boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
-  const auto& record = node.record;
-  boost::json::object object{{"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
-  auto verdict = record.verdict.value_or(burnin::Verdict{});
-  verdict.decision = node.decision;
-  verdict.causes = node.causes;
-  for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
-  boost::json::array steps;
-  for (const auto& step : record.steps)
-    steps.push_back({{"step", step.name},
-                     {"outcome", step.outcome},
-                     {"detail", step.detail},
-                     {"attempts", step.attempts}});
-  object["steps"] = std::move(steps);
-  object["bmc_parts"] = record::to_json(record.bmc_parts);
-  boost::json::object stages;
-  for (const auto& [stage, findings] : record.findings) {
-    auto each = record::to_json(findings);
-    const auto evidence = record.evidence.find(stage);
-    if (evidence != record.evidence.end()) each["evidence"] = evidence->second;
-    stages[stage] = std::move(each);
-  }
-  object["stages"] = std::move(stages);
-  if (record.audit) object["audit"] = record::to_json(*record.audit);
-  return object;
-}
-
-Exit show(const Context& context, const std::string& name, engine::RunId run) {
-  const auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  const auto& store = *opened.assume_value();
-  if (run == 0) {
-    const auto runs = store.runs_of(name, 1);
-    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
-    if (runs.assume_value().empty())
-      return complain(context, Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
-                      Exit::invalid);
-    run = runs.assume_value().front();
-  }
-  const auto summary = report::summarize(store, run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
-  for (const auto& node : summary.assume_value().nodes) {
-    if (node.record.node != name) continue;
-    const auto consoles = console_of(context, run, name);
-    if (context.json) {
-      auto object = to_json(node, run);
-      object["console"] = report::to_json(consoles);
-      std::printf("%s\n", boost::json::serialize(object).c_str());
-    } else {
-      say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
-          node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
-      print_causes(node);
-      print_steps(node.record);
-      print_measurements(node.record);
-      print_parts(node.record);
-      print_console(consoles);
-    }
-    return node.decision == burnin::Decision::pass ? Exit::passed : Exit::failed;
-  }
-  return complain(context,
-                  Error{Code::kNotFound, fmt::format("run {} has no node '{}'", run, name)},
-                  Exit::invalid);
-}
-
-Exit report(const Context& context, engine::RunId run, const std::string& html) {
-  const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
-  if (run == 0) {
-    const auto runs = store.assume_value()->runs(1);
-    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
-    if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
-  }
-  auto summary = report::summarize(*store.assume_value(), run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
-  for (auto& node : summary.assume_value().nodes)
-    node.console = console_of(context, run, node.record.node);
-  const auto broken = store.assume_value()->broken_at(run);
-  if (!broken) return complain(context, broken.assume_error(), Exit::unfinished);
-  if (broken.assume_value())
-    return complain(
-        context,
-        Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: "
-                                            "no report is made of it",
-                                            run, *broken.assume_value())},
-        Exit::unfinished);
-  if (!html.empty()) {
-    const auto written = write_file(html, report::to_html(summary.assume_value()));
-    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
-  }
-  if (context.json)
-    std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
-  else if (!html.empty())
-    say("wrote {}\n", html);
-  else
-    std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
-  const auto& nodes = summary.assume_value().nodes;
-  return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
-                                                                              : Exit::failed;
 }
 
 }  // namespace
@@ -218,28 +154,6 @@ void add_status(CLI::App& app, Context& context, Exit& exit) {
   command->footer("Example: cupel status");
   add_json_flag(*command, context);
   command->callback([&context, &exit] { exit = status(context); });
-}
-
-void add_show(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("show", "all that is known of one node");
-  command->footer("Example: cupel show a01-n07");
-  auto node = std::make_shared<std::string>();
-  auto run = std::make_shared<engine::RunId>(0);
-  command->add_option("NODE", *node, "its name")->required();
-  command->add_option("--run", *run, "of this run; the node's newest if not said");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, node, run] { exit = show(context, *node, *run); });
-}
-
-void add_report(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("report", "what became of a run");
-  command->footer("Example: cupel report 12 --html run-12.html");
-  auto run = std::make_shared<engine::RunId>(0);
-  auto html = std::make_shared<std::string>();
-  command->add_option("RUN", *run, "its number; the newest if not said");
-  command->add_option("--html", *html, "write one self-contained HTML file");
-  add_json_flag(*command, context);
-  command->callback([&context, &exit, run, html] { exit = report(context, *run, *html); });
 }
 
 }  // namespace cupel::cli

@@ -7,7 +7,13 @@ namespace cupel::cli {
 constexpr std::chrono::seconds kSecretPatience{30};
 
 World::World(const inventory::Inventory& inventory, store::Store& store)
-    : inventory_{inventory}, store_{store}, transport_{io_.get_executor(), {}, &store} {}
+    : inventory_{inventory},
+      store_{store},
+      own_{std::make_unique<Network>(store)},
+      network_{*own_} {}
+
+World::World(const inventory::Inventory& inventory, store::Store& store, Network& network)
+    : inventory_{inventory}, store_{store}, network_{network} {}
 
 std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
   return bmc_as(node, {node.bmc.user, node.bmc.password});
@@ -23,7 +29,7 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   const bmc::WrittenDown people{.serial = node.serial, .mac = node.bmc.mac};
   std::unique_ptr<bmc::Bmc> ipmi;
   if (access.ipmi)
-    ipmi = bmc::ipmi::open(ipmi_, node.name, *access.ipmi, login.user, secret, people);
+    ipmi = bmc::ipmi::open(network_.ipmi, node.name, *access.ipmi, login.user, secret, people);
   if (ipmi && access.protocol == inventory::BmcProtocol::ipmi) return ipmi;
   bmc::redfish::Expected expected{
       .people = people, .networks = inventory_.bmc_networks, .has_ipmi = ipmi != nullptr};
@@ -31,15 +37,15 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   if (ipmi) {
     auto alone = expected;
     alone.has_ipmi = false;
-    last_resort = bmc::redfish::open(transport_, node.name, access, secret, store_, alone);
+    last_resort = bmc::redfish::open(network_.redfish, node.name, access, secret, store_, alone);
   }
-  auto redfish = bmc::redfish::open(transport_, node.name, std::move(access), secret, store_,
+  auto redfish = bmc::redfish::open(network_.redfish, node.name, std::move(access), secret, store_,
                                     std::move(expected));
   return bmc::first_of(std::move(redfish), std::move(ipmi), std::move(last_resort));
 }
 
 void World::forget_refusals(const inventory::Node& node) {
-  transport_.courtesy(node.name).logins.accepted(node.bmc.user);
+  network_.redfish.courtesy(node.name).logins.accepted(node.bmc.user);
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& node,
@@ -68,7 +74,7 @@ Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nod
     if (std::ranges::find(tried, ref) != tried.end()) return;
     tried.push_back(ref);
     const auto secret =
-        run_to_end(io_, inventory::resolve_secret(ref, Deadline::in(kSecretPatience)));
+        run_to_end(network_.io, inventory::resolve_secret(ref, Deadline::in(kSecretPatience)));
     if (secret) return;
     if (!complaints.empty()) complaints += "; ";
     complaints += secret.assume_error().what;

@@ -10,13 +10,24 @@
 
 namespace cupel::cli {
 
+/// One loop, and what all that talk over it share: each BMC's courtesy, whoever asks.
+struct Network {
+  explicit Network(store::Store& store) : redfish{io.get_executor(), {}, &store} {}
+
+  asio::io_context io{1};
+  bmc::redfish::Transport redfish;
+  bmc::ipmi::Transport ipmi{io.get_executor(), &redfish.courtesies()};
+};
+
 class World {
  public:
   World(const inventory::Inventory& inventory, store::Store& store);
+  /// Of several inventories that are worked on side by side. `network` must outlive it.
+  World(const inventory::Inventory& inventory, store::Store& store, Network& network);
 
-  asio::io_context& io() { return io_; }
+  asio::io_context& io() { return network_.io; }
   store::Store& store() { return store_; }
-  bmc::redfish::Transport& transport() { return transport_; }
+  bmc::redfish::Transport& transport() { return network_.redfish; }
   /// Redfish, IPMI or both, as the inventory allows, with its user and password.
   std::unique_ptr<bmc::Bmc> bmc(const inventory::Node& node);
   /// The same BMC as somebody else.
@@ -34,9 +45,8 @@ class World {
  private:
   const inventory::Inventory& inventory_;
   store::Store& store_;
-  asio::io_context io_{1};
-  bmc::redfish::Transport transport_;
-  bmc::ipmi::Transport ipmi_{io_.get_executor(), &transport_.courtesies()};
+  std::unique_ptr<Network> own_{};
+  Network& network_;
 };
 
 }  // namespace cupel::cli

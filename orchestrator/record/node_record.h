@@ -16,6 +16,7 @@ struct StepRecord {
   std::string name;
   std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
   std::string detail{};
+  std::string error{};  // the code of what it failed of, as base/result.h names it
   int attempts = 0;
   bool hung = false;  // a stage that was ended after its limit: a finding, not a failure to find
   engine::WallTime began{};
@@ -28,7 +29,8 @@ struct NodeRecord {
   std::map<std::string, burnin::Findings, std::less<>> findings{};  // by stage
   std::map<std::string, std::string, std::less<>> evidence{};       // SHA-256 by step
   std::vector<inventory::Part> bmc_parts{};
-  std::string system_serial{};  // as the BMC tells it
+  std::map<std::string, std::string, std::less<>> facts{};  // "bmc.version", as steps found them
+  std::string system_serial{};                              // as the BMC tells it
   bool bmc_told = false;
   std::optional<std::vector<inventory::AuditFinding>> audit{};
   std::optional<burnin::Verdict> verdict{};

@@ -70,6 +70,19 @@ std::string causes(const NodeSummary& node) {
   return text + "</table>";
 }
 
+std::string failures(const RunSummary& summary) {
+  std::string text;
+  for (const auto& group : failures_of(summary)) {
+    if (group.nodes.size() < 2) continue;
+    text += fmt::format("<li>{}<ul>", escaped(to_text(group)));
+    for (const auto& cluster : group.clusters)
+      text += fmt::format("<li><b>{}</b> <span class=dim>(by accident: {:.1g})</span>",
+                          escaped(to_text(group, cluster)), cluster.chance);
+    text += "</ul>";
+  }
+  return text.empty() ? text : "<h2>Failures alike</h2><ul>" + text + "</ul>";
+}
+
 /// SHA-256 of a step's raw output; empty where it left none.
 std::string evidence_of(const NodeSummary& node, const std::string& step) {
   const auto found = node.record.evidence.find(step);
@@ -191,7 +204,7 @@ std::string to_html(const RunSummary& summary) {
       "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
       "style-src 'unsafe-inline'\">";
   text += fmt::format("<title>Cupel run {}</title><style>{}</style><main>", summary.run.id, kStyle);
-  text += header(summary) + tally(summary) + racks_html(summary);
+  text += header(summary) + tally(summary) + failures(summary) + racks_html(summary);
   for (const auto decision : {Decision::fail, Decision::inconclusive, Decision::pass})
     for (const auto& node : summary.nodes)
       if (node.decision == decision) text += node_section(node);

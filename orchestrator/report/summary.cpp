@@ -94,6 +94,50 @@ std::string console_lines(const RunSummary& summary) {
   return text;
 }
 
+/// A cluster's line each, and at most so many groups that have none.
+std::string failure_lines(const std::vector<FailureGroup>& groups) {
+  constexpr std::size_t kMostGroups = 10;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& group : groups) {
+    if (group.nodes.size() < 2 || shown++ == kMostGroups) continue;
+    text += fmt::format("  alike         {}\n", printable(to_text(group)));
+    for (const auto& cluster : group.clusters)
+      text += fmt::format("    cluster     {}\n", printable(to_text(group, cluster)));
+  }
+  return text;
+}
+
+/// Steps that failed with their causes; of a verdict, the criteria that were not met.
+std::vector<Trial> trials_of(const NodeSummary& node) {
+  std::vector<Trial> trials;
+  for (const auto& step : node.record.steps) {
+    if (step.outcome.empty() || step.outcome == "skipped") continue;
+    Trial trial{node.record.node, step.name};
+    if (step.outcome != "done") trial.causes = {cause_of(step.detail, node.record.node)};
+    const bool judged = step.name == "verdict" && step.outcome == "done";
+    for (const auto& cause : judged ? node.causes : std::vector<burnin::Cause>{}) {
+      const bool known = std::ranges::find(trial.causes, cause.criterion) != trial.causes.end();
+      if (cause.decision == Decision::fail && !known) trial.causes.push_back(cause.criterion);
+    }
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+Traits traits_of(const NodeSummary& node) {
+  const auto fact = [&](std::string_view name) {
+    const auto found = node.record.facts.find(name);
+    return found == node.record.facts.end() ? std::string{} : found->second;
+  };
+  return {{"model", fact("system.model")},
+          {"bmc", fact("bmc.version")},
+          {"bios", fact("bios.version")},
+          {"rack", node.position.rack},
+          {"unit", node.position.unit == 0 ? "" : std::to_string(node.position.unit)},
+          {"profile", node.profile}};
+}
+
 json::object to_json(const NodeSummary& node) {
   json::object object;
   object["node"] = node.record.node;
@@ -105,6 +149,19 @@ json::object to_json(const NodeSummary& node) {
   if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
   if (!node.console.empty()) object["console"] = to_json(node.console);
   return object;
+}
+
+/// An approval of all nodes, step by step: of the one that it names, or of every one.
+std::vector<engine::Event> approvals_of(const engine::Event& event,
+                                        const std::vector<std::string>& steps) {
+  std::vector<engine::Event> all;
+  for (const auto& step : steps) {
+    const bool meant = event.step.empty() ? step.starts_with("approval") : step == event.step;
+    if (!meant) continue;
+    all.push_back(event);
+    all.back().step = step;
+  }
+  return all;
 }
 
 }  // namespace
@@ -121,12 +178,27 @@ Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
   for (const auto& event : events) {
     if (event.kind == engine::EventKind::run_started) take_plan(summary, event.data);
     if (!event.node.empty()) by_node[event.node].push_back(event);
+    const bool of_all = event.kind == engine::EventKind::step_approved && event.node.empty();
+    if (!of_all || event.data.contains("refused")) continue;
+    for (const auto& node : summary.nodes)
+      for (auto& each : approvals_of(event, summary.steps))
+        by_node[node.record.node].push_back(std::move(each));
   }
   for (auto& node : summary.nodes) {
     node.record = record::fold_node(node.record.node, by_node[node.record.node]);
     conclude(node, summary.steps.size());
   }
   return summary;
+}
+
+std::vector<FailureGroup> failures_of(const RunSummary& summary) {
+  std::vector<Trial> trials;
+  std::map<std::string, Traits, std::less<>> traits;
+  for (const auto& node : summary.nodes) {
+    std::ranges::move(trials_of(node), std::back_inserter(trials));
+    traits[node.record.node] = traits_of(node);
+  }
+  return group_failures(trials, traits);
 }
 
 std::string utc(engine::WallTime time) {
@@ -166,6 +238,7 @@ json::object to_json(const RunSummary& summary) {
   json::array nodes;
   for (const auto& node : summary.nodes) nodes.push_back(to_json(node));
   object["nodes"] = std::move(nodes);
+  object["failures"] = to_json(failures_of(summary));
   return json::object{{"summary", std::move(object)}};
 }
 
@@ -188,7 +261,7 @@ std::string to_text(const RunSummary& summary) {
       if (!cause.remedy.empty()) text += "                    -> " + printable(cause.remedy) + "\n";
     }
   }
-  return text + console_lines(summary);
+  return text + failure_lines(failures_of(summary)) + console_lines(summary);
 }
 
 }  // namespace cupel::report

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/report/clusters.h"
 
 namespace cupel::report {
 
@@ -50,6 +51,10 @@ struct RunSummary {
 
 /// Errors: kNotFound; kStorage.
 Result<RunSummary> summarize(const store::Store& store, engine::RunId run);
+
+/// Nodes that failed alike, and what they have in common: model, versions of BMC and BIOS, rack,
+/// unit, profile.
+std::vector<FailureGroup> failures_of(const RunSummary& summary);
 
 /// The last object of `cupel run --json`.
 boost::json::object to_json(const RunSummary& summary);

@@ -24,6 +24,20 @@ Task<Result<StepEnd>> with_bmc(Doors& doors, const StepRequest& request, Verb ve
   co_return ended_by(std::move(ended).assume_error());
 }
 
+/// What conditions and clusters may ask; what was not told is not there.
+boost::json::object facts_of(const bmc::Identity& identity) {
+  boost::json::object facts;
+  const auto tell = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) facts[name] = value;
+  };
+  tell("bmc.vendor", identity.vendor);
+  tell("bmc.version", identity.bmc_version);
+  tell("bios.version", identity.bios_version);
+  tell("system.model", identity.model);
+  tell("system.serial", identity.serial);
+  return facts;
+}
+
 Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
   request.waiting("the BMC's inventory");
   CO_TRY(const auto seen, co_await bmc.observe(request.deadline));
@@ -35,6 +49,7 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["model"] = seen.identity.model;
   found["bios"] = seen.identity.bios_version;
   found["bmc"] = seen.identity.bmc_version;
+  found["facts"] = facts_of(seen.identity);
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));

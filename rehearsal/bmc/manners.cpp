@@ -39,6 +39,8 @@ constexpr auto kSupermicroTargets =
     list("None", "Pxe", "Floppy", "Usb", "Hdd", "BiosSetup", "UsbCd", "UefiBootNext", "UefiHttp");
 constexpr auto kOpenbmcTargets = list("None", "Pxe", "Hdd", "Cd", "Diags", "BiosSetup", "Usb");
 
+constexpr auto kDellLights = list("Lit", "Blinking");
+
 constexpr auto kDiscs = list("CD", "DVD");
 constexpr auto kSticks = list("Floppy", "USBStick");
 constexpr auto kDiscsAndSticks = list("CD", "DVD", "USBStick");
@@ -82,6 +84,7 @@ constexpr Manners kDgx{
              .only_in_settings = true},
     .media = {.slots = kAmiSlots},
     .accounts = {.shortest = 13, .longest = 20, .classes = 4, .lockout = 5},
+    .locator = {.tells_words = true},
     .connection = {.expand_levels = 5},
 };
 
@@ -120,6 +123,7 @@ constexpr Manners kDell{
     .media = {.of_manager = false, .slots = kDellSlots},
     .accounts = {.slots = 16, .first_slot = 3, .admin_slot = 2, .shortest = 1, .longest = 40},
     .bios = {.by_job = true, .shows_pending = true},
+    .locator = {.on = "Blinking", .off = "Lit", .words = kDellLights},
     .connection = {.after_restart = VirtualTime{30}, .expand_levels = 1},
     .offset_minutes = -300,
 };
@@ -157,6 +161,7 @@ constexpr Manners kIlo6{
     .boot = {.enabled = kAllEnabled, .targets = kHpeTargets, .not_during_post = true},
     .media = {.slots = kHpeSlots, .wants_object = true, .empty = "-"},
     .accounts = {.shortest = 8, .longest = 39},
+    .locator = {.active = true, .led = false},
     .connection = {.sessions = 24,
                    .says_close = true,
                    .forgets_every = 40,
@@ -173,6 +178,7 @@ constexpr Manners ilo5() {
   row.names.bmc_model = "iLO 5";
   row.names.bmc_version = "iLO 5 v2.72";
   row.names.redfish = "1.6.0";
+  row.locator = {.active = false, .led = true};
   row.layout.sensors = SensorStyle::legacy;
   row.connection.resets_every = 2;
   row.connection.says_close = false;
@@ -244,6 +250,7 @@ constexpr Manners kSupermicro{
     .media = {.slots = kSupermicroSlots, .refuses_flags = true, .eject_only_if_inserted = true},
     .accounts = {.admin_slot = 2, .shortest = 8, .longest = 20, .classes = 3, .lockout = 3},
     .bios = {.needs_licence = true},
+    .locator = {.active = true},
     .connection = {.after_restart = VirtualTime{20}},
     .writes_z = true,
 };
@@ -280,6 +287,7 @@ constexpr Manners kAmi{
               .stale = VirtualTime{20},
               .empty = "None"},
     .accounts = {.shortest = 8, .longest = 25, .classes = 2, .lockout = 5},
+    .locator = {.tells_words = true},
     .connection = {.after_restart = VirtualTime{30},
                    .html_when_busy = true,
                    .expand_drops = true,
@@ -325,6 +333,7 @@ constexpr Manners kOpenbmc{
     .boot = {.enabled = kAllEnabled, .targets = kOpenbmcTargets, .mode = false},
     .media = {.slots = kOpenbmcSlots, .empty = "-"},
     .accounts = {.id_is_name = true, .shortest = 8, .longest = 20, .classes = 2},
+    .locator = {.active = true},
     .connection = {.sessions = 64, .after_restart = VirtualTime{10}, .expand_levels = 6},
     .ntp_guards_clock = true,
 };

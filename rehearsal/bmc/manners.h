@@ -147,6 +147,15 @@ struct ConnectionManners {
   int expand_levels = 2;
 };
 
+/// The light by which a machine is found. Neither of the two: there is none.
+struct LocatorManners {
+  bool active = false;  // LocationIndicatorActive
+  bool led = true;      // IndicatorLED
+  std::string_view on = "Lit", off = "Off";
+  Words words{};             // that it takes; empty: those of the standard
+  bool tells_words = false;  // in @Redfish.AllowableValues
+};
+
 struct Manners {
   std::string_view vendor;
   Names names{};
@@ -159,6 +168,7 @@ struct Manners {
   MediaManners media{};
   AccountManners accounts{};
   BiosManners bios{};
+  LocatorManners locator{};
   ConnectionManners connection{};
   int offset_minutes = 0;         // of its clock's time zone
   bool writes_z = false;          // "Z" rather than "+00:00"

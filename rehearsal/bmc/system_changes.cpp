@@ -107,6 +107,30 @@ HttpResponse patch_boot(Change& change) {
   return {.status = 204};
 }
 
+bool is_about_locator(const Change& change) {
+  return change.body.contains("LocationIndicatorActive") || change.body.contains("IndicatorLED");
+}
+
+HttpResponse patch_locator(Change& change) {
+  static constexpr std::array<std::string_view, 3> kStandard{"Lit", "Blinking", "Off"};
+  const auto& light = change.state.manners.locator;
+  const auto& [name, value] = *change.body.begin();
+  if (change.body.size() != 1) return unknown_property(name);
+  if (name == "LocationIndicatorActive") {
+    if (!light.active) return unknown_property(name);
+    if (!value.is_bool()) return wrong_type(name);
+    change.machine.locator = value.as_bool();
+    return {.status = 204};
+  }
+  if (!light.led) return unknown_property(name);
+  if (!value.is_string()) return wrong_type(name);
+  const std::string_view word{value.as_string()};
+  if (!has(light.words.empty() ? Words{kStandard} : light.words, word))
+    return not_in_list(name, word);
+  change.machine.locator = word != light.off;
+  return {.status = 204};
+}
+
 }  // namespace
 
 HttpResponse reset_system(Change& change) {
@@ -137,6 +161,7 @@ HttpResponse cycle_ac(Change& change) {
 }
 
 HttpResponse patch_system(Change& change) {
+  if (is_about_locator(change)) return patch_locator(change);
   if (!change.state.manners.boot.only_in_settings) return patch_boot(change);
   if (!change.body.contains("Boot"))
     return change.body.empty() ? patch_boot(change) : unknown_property(change.body.begin()->key());

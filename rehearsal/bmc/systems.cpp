@@ -83,6 +83,15 @@ json::object console_of(const BmcView& view) {
   return console;
 }
 
+void add_locator(const BmcView& view, json::object& system) {
+  const auto& light = view.manners().locator;
+  const bool on = view.machine.locator;
+  if (light.active) system["LocationIndicatorActive"] = on;
+  if (light.led) system["IndicatorLED"] = on ? light.on : light.off;
+  if (light.tells_words)
+    system["IndicatorLED@Redfish.AllowableValues"] = json::array{"Lit", "Blinking", "Off"};
+}
+
 void add_host(ResourceTree& tree, const BmcView& view) {
   const auto& hardware = view.hardware();
   const auto& layout = view.layout();
@@ -93,7 +102,7 @@ void add_host(ResourceTree& tree, const BmcView& view) {
   system["BiosVersion"] = hardware.version("HostBIOS_0", "01.01.03");
   system["Boot"] = boot(view, !layout.boot_is_in_settings);
   system["HostName"] = view.machine.name();
-  system["IndicatorLED"] = "Off";
+  add_locator(view, system);
   system["UUID"] = hardware.uuid;
   system["SystemType"] = "Physical";
   system["PowerState"] = to_string(view.power());

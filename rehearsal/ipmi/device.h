@@ -108,7 +108,6 @@ class Device {
   bool power_by_command = false;                // the last change came from here
   std::uint8_t restart_cause = 0;
   Moment identify_until{};
-  bool identify_for_ever = false;
   bool restart_wanted = false;     // after this answer
   std::uint32_t close_wanted = 0;  // the session that goes after this answer
 

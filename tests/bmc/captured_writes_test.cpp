@@ -240,6 +240,25 @@ TEST_P(CapturedWrites, SetsItsClock) {
   EXPECT_EQ(after.assume_value().time, wanted);
 }
 
+TEST_P(CapturedWrites, TurnsItsLocatorLightOnAndOff) {
+  // The BlueField's two captures show no light anywhere.
+  const bool dpu = std::string_view{GetParam().machine}.find("dpu") != std::string_view::npos ||
+                   std::string_view{GetParam().machine}.find("bluefield") != std::string_view::npos;
+  const auto located = [&] {
+    const auto told = run(bmc->located(soon()));
+    return told && told.assume_value().value;
+  };
+
+  const auto on = run(bmc->locate(true, soon()));
+  const bool lit = located();
+  const auto off = run(bmc->locate(false, soon()));
+
+  expect(dpu ? no : yes, on, "locate on");
+  expect(dpu ? no : yes, off, "locate off");
+  EXPECT_EQ(lit, !dpu);
+  EXPECT_FALSE(located());
+}
+
 TEST_P(CapturedWrites, ClearsItsEventLog) {
   const auto done = run(bmc->clear_event_log(soon()));
 

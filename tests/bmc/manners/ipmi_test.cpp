@@ -251,6 +251,24 @@ Task<Result<PowerState>> until_back(Bmc& bmc) {
   }
 }
 
+TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
+  const auto lit = [&] {
+    return server().on([](auto& machine, auto&) { return machine.locator; });
+  };
+
+  const auto on = with_ipmi([](Bmc& bmc) { return bmc.locate(true, soon()); });
+  const bool was_lit = lit();
+  const auto told = with_ipmi([](Bmc& bmc) { return bmc.located(soon()); });
+  const auto off = with_ipmi([](Bmc& bmc) { return bmc.locate(false, soon()); });
+
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(was_lit);
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_EQ(told.assume_value(), (Told<bool>{true, Protocol::ipmi}));
+  ASSERT_TRUE(off) << off.assume_error().what;
+  EXPECT_FALSE(lit());
+}
+
 TEST_F(OverIpmi, ARestartedBmcIsSilentForAWhileAndLeavesTheMachineAlone) {
   ASSERT_TRUE(server().boot());
 
@@ -308,6 +326,16 @@ TEST_F(BothProtocols, RedfishAnswersWhatItHas) {
   ASSERT_TRUE(state) << state.assume_error().what;
   EXPECT_EQ(state.assume_value().by, Protocol::redfish);
   EXPECT_EQ(server().ipmi_sessions(), 0u);
+}
+
+TEST_F(BothProtocols, IpmiTurnsTheLightOnWhereHttpsIsDead) {
+  server().silence_https();
+
+  const auto on = with_both([](Bmc& bmc) { return bmc.locate(true, soon()); });
+
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_EQ(on.assume_value(), Protocol::ipmi);
+  EXPECT_TRUE(server().on([](auto& machine, auto&) { return machine.locator; }));
 }
 
 TEST_F(BothProtocols, IpmiTurnsTheMachineOnWhereHttpsIsDead) {

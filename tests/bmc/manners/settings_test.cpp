@@ -208,6 +208,35 @@ TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
   }
 }
 
+TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
+  const auto lit = [&] {
+    return server().on([](auto& machine, auto&) { return machine.locator; });
+  };
+  const auto locate = [&](bool on) {
+    return with_bmc([=](Bmc& bmc) { return bmc.locate(on, soon()); });
+  };
+  const auto located = [&] {
+    const auto told = with_bmc([](Bmc& bmc) { return bmc.located(soon()); });
+    return told ? std::optional{told.assume_value().value} : std::nullopt;
+  };
+
+  const auto before = located();
+  const auto on = locate(true);
+  const auto again = locate(true);
+  const bool was_lit = lit();
+  const auto then = located();
+  const auto off = locate(false);
+
+  EXPECT_EQ(before, false);
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(again) << "idempotent: " << again.assume_error().what;
+  EXPECT_TRUE(was_lit);
+  EXPECT_EQ(then, true);
+  ASSERT_TRUE(off) << off.assume_error().what;
+  EXPECT_FALSE(lit());
+  EXPECT_EQ(located(), false);
+}
+
 TEST_P(MannersOfSettings, ClearsItsEventLog) {
   ASSERT_TRUE(server().boot());
   const auto before = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });

@@ -1,0 +1,55 @@
+#pragma once
+// Coroutines that go on beside the work for as long as it lasts, and end with it: none outlives
+// end(). Not for the work itself.
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <list>
+
+#include "base/task.h"
+
+namespace cupel::cli {
+
+class Companions {
+ public:
+  explicit Companions(asio::any_io_executor executor)
+      : executor_{executor}, all_gone_{executor, asio::steady_timer::time_point::max()} {}
+  Companions(const Companions&) = delete;
+  Companions& operator=(const Companions&) = delete;
+
+  void start(Task<Result<void>> work) {
+    auto& one = all_.emplace_back();
+    auto task = detail::run_into(one.result, std::move(work));
+    asio::co_spawn(
+        executor_, std::move(task),
+        asio::bind_cancellation_slot(one.stop.slot(), [this, &one](std::exception_ptr thrown) {
+          if (thrown && !bug_) bug_ = thrown;
+          one.ended = true;
+          if (ending_) all_gone_.cancel();
+        }));
+  }
+
+  /// Cancels all of them and waits for their clean-up. A bug that one of them threw is thrown here.
+  Task<void> end() {
+    ending_ = true;
+    for (auto& one : all_)
+      if (!one.ended) one.stop.emit(asio::cancellation_type::terminal);
+    while (std::ranges::any_of(all_, [](const One& one) { return !one.ended; }))
+      co_await all_gone_.async_wait(asio::as_tuple(asio::use_awaitable));
+    all_.clear();
+    if (bug_) std::rethrow_exception(bug_);
+  }
+
+ private:
+  struct One {
+    asio::cancellation_signal stop{};
+    std::optional<Result<void>> result{};
+    bool ended = false;
+  };
+
+  asio::any_io_executor executor_;
+  asio::steady_timer all_gone_;
+  std::list<One> all_{};
+  std::exception_ptr bug_{};
+  bool ending_ = false;
+};
+
+}  // namespace cupel::cli

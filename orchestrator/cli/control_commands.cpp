@@ -1,0 +1,262 @@
+// cancel, pause, unpause, approve, retry, skip and release: what a person asks of a run that works.
+// Written into the store; the run's controller takes it within a second.
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/task.h"
+#include "inventory/yaml.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/report/summary.h"
+#include "orchestrator/store/controller_lock.h"
+
+namespace cupel::cli {
+namespace {
+
+using engine::Command;
+using engine::RunPhase;
+using Kind = engine::Command::Kind;
+
+// Steps clean up on nodes and BMCs, each within its bound.
+constexpr std::chrono::seconds kCancelPatience{60};
+constexpr std::chrono::milliseconds kLook{200};
+constexpr std::string_view kCancelled = " is cancelled; its nodes stay drained";
+constexpr std::size_t kLongestReason = 500;
+
+struct Asked {
+  engine::RunId run = 0;
+  std::string node{};
+  std::string step{};
+  std::string reason{};
+};
+
+/// The login's name; the number where it has none.
+std::string login_name() {
+  const auto id = ::getuid();
+  const auto* known = ::getpwuid(id);
+  return known != nullptr && known->pw_name != nullptr ? known->pw_name : std::to_string(id);
+}
+
+Error unknown(std::string_view what, const std::string& name, engine::RunId run,
+              const std::vector<std::string>& known) {
+  return {Code::kNotFound,
+          fmt::format("run {} has no {} '{}'{}", run, what, name,
+                      inventory::did_you_mean(name, std::span<const std::string>{known}))};
+}
+
+/// The steps of the run, as its first event has them.
+Result<std::vector<std::string>> steps_of(const store::Store& store, engine::RunId run) {
+  TRY(const auto summary, report::summarize(store, run));
+  return summary.steps;
+}
+
+/// Node and step are ones that the run has. Where only one was told it may be either, except that
+/// `retry` and `skip` need a node.
+Result<void> check(const store::Store& store, const store::Run& run, const Command& command) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return one.empty() || std::ranges::find(all, one) != all.end();
+  };
+  if (!has(run.nodes, command.node)) return unknown("node", command.node, run.id, run.nodes);
+  TRY(const auto steps, steps_of(store, run.id));
+  // A run that has not begun has told nobody its steps.
+  if (!steps.empty() && !has(steps, command.step))
+    return unknown("step", command.step, run.id, steps);
+  if (command.text.size() > kLongestReason)
+    return Error{Code::kInvalid, fmt::format("the reason is longer than {} bytes", kLongestReason)};
+  return ok();
+}
+
+bool over(RunPhase phase) { return phase == RunPhase::ended || phase == RunPhase::cancelled; }
+
+Exit said(const Context& context, const Command& command, std::string_view what) {
+  if (context.json) {
+    boost::json::object object{{"run", command.run},
+                               {"asked", to_string(command.kind)},
+                               {"command", command.id},
+                               {"by", command.by}};
+    if (command.kind == Kind::cancel) object["cancelled"] = command.run;
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+  } else {
+    say("run {}{}\n", command.run, what);
+  }
+  return Exit::passed;
+}
+
+/// Until the controller has ended the run, or is gone.
+Task<bool> wait_for_end(const Context& context, const store::Store& store, engine::RunId run) {
+  const auto deadline = Deadline::in(kCancelPatience);
+  while (!deadline.passed()) {
+    const bool alive = store::ControllerLock::holder(context.state).has_value();
+    const auto now = store.run(run);
+    if (now && over(now.assume_value().phase)) co_return true;
+    if (!alive) co_return false;
+    [[maybe_unused]] const auto paused = co_await pause_for(kLook);
+  }
+  co_return false;
+}
+
+/// Where nobody drives the run there is nothing to clean up: it is over with its last event.
+Exit cancel(const Context& context, store::Store& store, const Command& command) {
+  asio::io_context io{1};
+  if (run_to_end(io, wait_for_end(context, store, command.run)))
+    return said(context, command, kCancelled);
+  const auto lock = store::ControllerLock::take(context.state);
+  if (!lock)
+    return complain(
+        context,
+        Error{Code::kTimeout, fmt::format("run {} has not ended yet; it will, when its steps have "
+                                          "cleaned up",
+                                          command.run)},
+        Exit::unfinished);
+  const auto now = store.run(command.run);
+  if (now && !over(now.assume_value().phase)) {
+    engine::Event event;
+    event.kind = engine::EventKind::run_cancelled;
+    event.data = {{"by", command.by}, {"command", command.id}};
+    const auto written = store.append(command.run, event);
+    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+  }
+  return said(context, command, kCancelled);
+}
+
+Exit ask(const Context& context, Kind kind, const Asked& asked) {
+  auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  auto& store = *opened.assume_value();
+  const auto run = meant_run(store, asked.run);
+  if (!run) return complain(context, run.assume_error(), Exit::invalid);
+  Command command;
+  command.run = run.assume_value().id;
+  command.kind = kind;
+  command.node = asked.node;
+  command.step = asked.step;
+  command.text = asked.reason;
+  command.by = login_name();
+  if (over(run.assume_value().phase))
+    return complain(context,
+                    Error{Code::kInvalid, fmt::format("run {} is {} already", command.run,
+                                                      to_string(run.assume_value().phase))},
+                    Exit::invalid);
+  const auto right = check(store, run.assume_value(), command);
+  if (!right) return complain(context, right.assume_error(), Exit::invalid);
+  const auto id = store.ask(command);
+  if (!id) return complain(context, id.assume_error(), Exit::unfinished);
+  command.id = id.assume_value();
+  if (kind == Kind::cancel) return cancel(context, store, command);
+  const bool alive = store::ControllerLock::holder(context.state).has_value();
+  return said(context, command,
+              fmt::format(": {} is asked for{}", to_string(kind),
+                          alive ? "" : "; it is done when the run goes on (cupel resume)"));
+}
+
+/// `[RUN] [STEP]` of approve and release: either may be left out, a number is a run.
+void take_words(const std::vector<std::string>& words, Asked& asked) {
+  for (const auto& word : words) {
+    const bool number = word.find_first_not_of("0123456789") == word.npos && word.size() < 18;
+    if (number && asked.run == 0 && !word.empty())
+      asked.run = std::stoll(word);
+    else
+      asked.step = word;
+  }
+}
+
+struct Words {
+  std::shared_ptr<Asked> asked = std::make_shared<Asked>();
+  std::shared_ptr<std::vector<std::string>> words = std::make_shared<std::vector<std::string>>();
+};
+
+CLI::App* add(CLI::App& app, Context& context, Exit& exit, Kind kind, const char* summary,
+              const char* example, const Words& words) {
+  auto* command = app.add_subcommand(std::string{to_string(kind)}, summary);
+  command->footer(std::string{"Example: "} + example);
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, kind, words] {
+    take_words(*words.words, *words.asked);
+    exit = ask(context, kind, *words.asked);
+  });
+  return command;
+}
+
+void add_run_option(CLI::App& command, const Words& words) {
+  command.add_option("RUN", words.asked->run, "its number; the newest if not said");
+}
+
+void add_reason(CLI::App& command, const Words& words) {
+  command.add_option("--reason", words.asked->reason, "is recorded with your name");
+}
+
+}  // namespace
+
+void add_cancel(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::cancel, "end a run; its nodes stay drained",
+                      "cupel cancel 12", words);
+  add_run_option(*command, words);
+  add_reason(*command, words);
+}
+
+void add_pause(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::pause,
+                      "begin nothing new in a run; what runs goes on", "cupel pause 12", words);
+  add_run_option(*command, words);
+  add_reason(*command, words);
+}
+
+void add_unpause(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::unpause, "go on with a run that is paused",
+                      "cupel unpause 12", words);
+  add_run_option(*command, words);
+  add_reason(*command, words);
+}
+
+void add_approve(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::approve, "let nodes go on that wait for approval",
+                      "cupel approve 12 go", words);
+  command
+      ->add_option("RUN_STEP", *words.words,
+                   "the run's number (the newest if not said), the step (any if not said)")
+      ->expected(0, 2);
+  command->add_option("--node", words.asked->node, "this one alone");
+  add_reason(*command, words);
+}
+
+void add_retry(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::retry,
+                      "do a node's failed step, and what comes after it, again",
+                      "cupel retry 12 a01-n07 --reason 'cable reseated'", words);
+  command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
+  command->add_option("NODE", words.asked->node, "its name")->required();
+  add_reason(*command, words);
+}
+
+void add_skip(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::skip, "leave out a step of a node, and say why",
+                      "cupel skip 12 a01-n07 disk --reason 'drive is on order'", words);
+  command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
+  command->add_option("NODE", words.asked->node, "its name")->required();
+  command->add_option("STEP", words.asked->step, "its name")->required();
+  command->add_option("--reason", words.asked->reason, "is recorded with your name")->required();
+}
+
+void add_release(CLI::App& app, Context& context, Exit& exit) {
+  const Words words;
+  auto* command = add(app, context, exit, Kind::release,
+                      "go on after a halt: somebody has looked at the failures",
+                      "cupel release 12 boot-once", words);
+  command
+      ->add_option("RUN_STEP", *words.words,
+                   "the run's number (the newest if not said), the step (all if not said)")
+      ->expected(0, 2);
+  add_reason(*command, words);
+}
+
+}  // namespace cupel::cli

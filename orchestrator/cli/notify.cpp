@@ -1,0 +1,100 @@
+#include "orchestrator/cli/notify.h"
+
+#include <boost/json.hpp>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/report/summary.h"
+
+namespace cupel::cli {
+namespace {
+
+using engine::Event;
+using engine::EventKind;
+
+constexpr std::chrono::seconds kLastWords{15};
+
+std::string_view text(const Event& event, std::string_view key) {
+  const auto* value = event.data.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string_view{value->get_string()}
+                                                : std::string_view{};
+}
+
+}  // namespace
+
+std::optional<std::string_view> notice_of(const Event& event) {
+  switch (event.kind) {
+    case EventKind::step_overdue:
+      return "overdue";
+    case EventKind::run_halted:
+      return "halt";
+    case EventKind::run_ended:
+    case EventKind::run_cancelled:
+    case EventKind::run_interrupted:
+      return "end";
+    case EventKind::step_ended: {
+      const auto outcome = text(event, "outcome");
+      if (outcome == "needs hands" || outcome == "suspect BMC") return "hands";
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+void Notifier::hear(engine::RunId run, const Event& event) {
+  const auto what = notice_of(event);
+  if (!what || program_.empty()) return;
+  if (waiting_.size() >= kMostWaiting) {
+    ++dropped_;
+    return;
+  }
+  boost::json::object notice{{"notice", *what},
+                             {"run", run},
+                             {"event", to_string(event.kind)},
+                             {"time", report::utc(event.time)}};
+  if (!event.node.empty()) notice["node"] = event.node;
+  if (!event.step.empty()) notice["step"] = event.step;
+  for (const auto* key : {"why", "detail", "outcome", "step", "expected_s", "after_s"})
+    if (const auto* value = event.data.if_contains(key)) notice[key] = *value;
+  waiting_.push_back(std::move(notice));
+  news_.cancel();
+}
+
+Task<void> Notifier::tell(boost::json::object notice) {
+  if (dropped_ > 0) notice["dropped"] = std::exchange(dropped_, 0);
+  ProcessRequest request{.argv = {program_}, .input = boost::json::serialize(notice) + "\n"};
+  const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));
+  if (!told)
+    say(stderr, "cupel: --notify {}: {}\n", printable(program_),
+        printable(told.assume_error().what));
+}
+
+Task<Result<void>> Notifier::serve() {
+  for (;;) {
+    const bool stop = co_await cancelled();
+    if (stop) co_return ok();
+    if (waiting_.empty()) {
+      co_await news_.async_wait(asio::as_tuple(asio::use_awaitable));
+      continue;
+    }
+    auto notice = std::move(waiting_.front());
+    waiting_.pop_front();
+    co_await tell(std::move(notice));
+    const bool ends = co_await cancelled();
+    if (ends) co_return ok();
+    CO_TRY(co_await pause_for(kPause));
+  }
+}
+
+Task<void> Notifier::flush() {
+  const auto deadline = Deadline::in(kLastWords);
+  while (!waiting_.empty() && !deadline.passed()) {
+    auto notice = std::move(waiting_.front());
+    waiting_.pop_front();
+    co_await tell(std::move(notice));
+  }
+}
+
+}  // namespace cupel::cli

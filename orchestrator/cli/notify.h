@@ -1,0 +1,42 @@
+#pragma once
+// Tells a program of the user's what people should know of: something is overdue, halted, needs
+// hands, or has ended. No shell; the program gets one JSON object on its standard input. A
+// bystander: a program that fails, hangs or is slow costs the run nothing.
+#include <deque>
+
+#include "orchestrator/engine/doors.h"
+
+namespace cupel::cli {
+
+class Notifier {
+ public:
+  /// `program`: a file, or a name in PATH; empty: nobody is told.
+  Notifier(asio::any_io_executor executor, std::string program)
+      : program_{std::move(program)}, news_{executor, asio::steady_timer::time_point::max()} {}
+
+  /// What the event means for people, if anything. At most kMostWaiting stand in line; of what came
+  /// beyond, the next notice says how many there were.
+  void hear(engine::RunId run, const engine::Event& event);
+
+  /// Tells, one after the other and at most once in kPause, until it is cancelled.
+  Task<Result<void>> serve();
+  /// What still stands in line, within a bound of its own.
+  Task<void> flush();
+
+  static constexpr std::size_t kMostWaiting = 16;
+  static constexpr std::chrono::milliseconds kPause{1000};
+  static constexpr std::chrono::seconds kPatience{10};
+
+ private:
+  Task<void> tell(boost::json::object notice);
+
+  std::string program_;
+  asio::steady_timer news_;
+  std::deque<boost::json::object> waiting_{};
+  std::size_t dropped_ = 0;
+};
+
+/// "overdue", "halt", "hands", "end"; nothing for all other events. Pure.
+std::optional<std::string_view> notice_of(const engine::Event& event);
+
+}  // namespace cupel::cli

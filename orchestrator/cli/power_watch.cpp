@@ -1,0 +1,50 @@
+#include "orchestrator/cli/power_watch.h"
+
+#include "base/for_each_of.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr std::size_t kWidth = 8;
+constexpr std::chrono::seconds kPatience{30};
+
+/// One look at one node. Whatever fails is left aside.
+Task<Result<void>> look(const PowerWatch& watch, const inventory::Node& node) {
+  const auto bmc = watch.bmc(node);
+  const auto told = co_await bmc->sensors(Deadline::in(kPatience));
+  co_await bmc->log_out();
+  if (told && told.assume_value().watts) watch.measured(node.name, *told.assume_value().watts);
+  co_return ok();
+}
+
+}  // namespace
+
+std::vector<const inventory::Node*> loaded_nodes(const playbooks::Plan& plan,
+                                                 const engine::RunState& state) {
+  std::vector<const inventory::Node*> nodes;
+  for (const auto& each : plan.nodes) {
+    const auto known = state.nodes.find(each.node->name);
+    if (known == state.nodes.end()) continue;
+    const auto& steps = known->second.steps;
+    for (std::size_t i = 0; i < steps.size() && i < each.steps->size(); ++i) {
+      const bool runs = steps[i].phase == engine::StepState::Phase::running;
+      if (!runs || (*each.steps)[i].load <= 0) continue;
+      nodes.push_back(each.node);
+      break;
+    }
+  }
+  return nodes;
+}
+
+Task<Result<void>> watch_power(PowerWatch watch) {
+  const auto verb = [&watch](const inventory::Node* node) { return look(watch, *node); };
+  for (;;) {
+    CO_TRY(co_await pause_for(watch.pause));
+    auto nodes = watch.loaded();
+    co_await for_each_of<void>(std::move(nodes), kWidth, verb);
+    const bool stop = co_await cancelled();
+    if (stop) co_return ok();
+  }
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,14 @@
+#pragma once
+// The first events of a run, as the controller has them written.
+#include "orchestrator/cli/plan_options.h"
+#include "orchestrator/engine/event.h"
+
+namespace cupel::cli {
+
+engine::Event run_event(engine::EventKind kind, boost::json::object data = {});
+
+/// With what a report needs to know of the site, as it was when the run began.
+engine::Event run_started(const Planned& planned);
+engine::Event run_resumed();
+
+}  // namespace cupel::cli

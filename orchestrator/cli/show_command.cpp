@@ -1,0 +1,199 @@
+// show and report: what the journal tells of a node, and of a run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/console/bounded_log.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/report/html.h"
+
+namespace cupel::cli {
+namespace {
+
+void print_steps(const record::NodeRecord& record) {
+  say("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
+  for (const auto& step : record.steps) {
+    const bool over = step.ended != engine::WallTime{};
+    say("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name, step.outcome.empty() ? "open" : step.outcome,
+        over ? report::span_text(step.ended - step.began) : "", step.attempts,
+        printable(step.detail));
+  }
+}
+
+void print_causes(const report::NodeSummary& node) {
+  for (const auto& cause : node.causes) {
+    say("  {}\n", printable(burnin::to_string(cause)));
+    if (!cause.remedy.empty()) say("    -> {}\n", printable(cause.remedy));
+    if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
+  }
+}
+
+void print_measurements(const record::NodeRecord& record) {
+  for (const auto& [stage, findings] : record.findings) {
+    const auto evidence = record.evidence.find(stage);
+    say("\n{} (evidence {})\n", stage,
+        evidence == record.evidence.end() ? "none" : evidence->second);
+    for (const auto& each : findings.measurements)
+      say("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
+    for (const auto& each : findings.unknown)
+      say("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
+  }
+}
+
+void print_parts(const record::NodeRecord& record) {
+  const auto print = [](const std::vector<inventory::Part>& parts, std::string_view seen_by) {
+    for (const auto& part : parts)
+      say("{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", to_string(part.kind), printable(part.name),
+          printable(part.model), printable(part.serial), printable(part.firmware), seen_by);
+  };
+  say("\n{:<9} {:<26} {:<28} {:<20} {:<18} {}\n", "part", "name", "model", "serial", "firmware",
+      "seen by");
+  print(record.bmc_parts, "BMC");
+  for (const auto& [stage, findings] : record.findings) print(findings.parts, stage);
+}
+
+void print_console(const std::vector<report::ConsoleFile>& files) {
+  if (files.empty()) return;
+  say("\nserial console, as it was recorded\n");
+  for (const auto& each : files) say("  {:>9} bytes  {}\n", each.bytes, each.file);
+}
+
+std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunId run,
+                                            const std::string& node) {
+  const auto folder = std::filesystem::absolute(console::console_folder(context.state, run));
+  std::vector<report::ConsoleFile> files;
+  for (const auto& each : console::log_files(folder, node))
+    files.push_back({each.file.string(), each.bytes});
+  return files;
+}
+
+boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
+  const auto& record = node.record;
+  boost::json::object object{{"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
+  auto verdict = record.verdict.value_or(burnin::Verdict{});
+  verdict.decision = node.decision;
+  verdict.causes = node.causes;
+  for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
+  boost::json::array steps;
+  for (const auto& step : record.steps)
+    steps.push_back({{"step", step.name},
+                     {"outcome", step.outcome},
+                     {"detail", step.detail},
+                     {"attempts", step.attempts}});
+  object["steps"] = std::move(steps);
+  object["bmc_parts"] = record::to_json(record.bmc_parts);
+  boost::json::object stages;
+  for (const auto& [stage, findings] : record.findings) {
+    auto each = record::to_json(findings);
+    const auto evidence = record.evidence.find(stage);
+    if (evidence != record.evidence.end()) each["evidence"] = evidence->second;
+    stages[stage] = std::move(each);
+  }
+  object["stages"] = std::move(stages);
+  if (record.audit) object["audit"] = record::to_json(*record.audit);
+  return object;
+}
+
+Exit show(const Context& context, const std::string& name, engine::RunId run) {
+  const auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  const auto& store = *opened.assume_value();
+  if (run == 0) {
+    const auto runs = store.runs_of(name, 1);
+    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+    if (runs.assume_value().empty())
+      return complain(context, Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
+                      Exit::invalid);
+    run = runs.assume_value().front();
+  }
+  const auto summary = report::summarize(store, run);
+  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  for (const auto& node : summary.assume_value().nodes) {
+    if (node.record.node != name) continue;
+    const auto consoles = console_of(context, run, name);
+    if (context.json) {
+      auto object = to_json(node, run);
+      object["console"] = report::to_json(consoles);
+      std::printf("%s\n", boost::json::serialize(object).c_str());
+    } else {
+      say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
+          node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
+      print_causes(node);
+      print_steps(node.record);
+      print_measurements(node.record);
+      print_parts(node.record);
+      print_console(consoles);
+    }
+    return node.decision == burnin::Decision::pass ? Exit::passed : Exit::failed;
+  }
+  return complain(context,
+                  Error{Code::kNotFound, fmt::format("run {} has no node '{}'", run, name)},
+                  Exit::invalid);
+}
+
+Exit report(const Context& context, engine::RunId run, const std::string& html) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
+  if (run == 0) {
+    const auto runs = store.assume_value()->runs(1);
+    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+    if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
+  }
+  auto summary = report::summarize(*store.assume_value(), run);
+  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  for (auto& node : summary.assume_value().nodes)
+    node.console = console_of(context, run, node.record.node);
+  const auto broken = store.assume_value()->broken_at(run);
+  if (!broken) return complain(context, broken.assume_error(), Exit::unfinished);
+  if (broken.assume_value())
+    return complain(
+        context,
+        Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: "
+                                            "no report is made of it",
+                                            run, *broken.assume_value())},
+        Exit::unfinished);
+  if (!html.empty()) {
+    const auto written = write_file(html, report::to_html(summary.assume_value()));
+    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+  }
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
+  else if (!html.empty())
+    say("wrote {}\n", html);
+  else
+    std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
+  const auto& nodes = summary.assume_value().nodes;
+  return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
+                                                                              : Exit::failed;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("show", "all that is known of one node");
+  command->footer("Example: cupel show a01-n07");
+  auto node = std::make_shared<std::string>();
+  auto run = std::make_shared<engine::RunId>(0);
+  command->add_option("NODE", *node, "its name")->required();
+  command->add_option("--run", *run, "of this run; the node's newest if not said");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, node, run] { exit = show(context, *node, *run); });
+}
+
+void add_report(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("report", "what became of a run");
+  command->footer("Example: cupel report 12 --html run-12.html");
+  auto run = std::make_shared<engine::RunId>(0);
+  auto html = std::make_shared<std::string>();
+  command->add_option("RUN", *run, "its number; the newest if not said");
+  command->add_option("--html", *html, "write one self-contained HTML file");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, run, html] { exit = report(context, *run, *html); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,40 @@
+#pragma once
+// What needs a person: where to go, which part, the one thing to do there. Read from a run's record
+// and state; nothing is judged here. Turning lights on is the caller's business.
+#include <boost/json/array.hpp>
+#include <string>
+#include <vector>
+
+#include "orchestrator/engine/run_state.h"
+#include "orchestrator/report/summary.h"
+
+namespace cupel::report {
+
+struct Hand {
+  engine::RunId run = 0;
+  std::string rack{};  // empty: nothing to walk to
+  int unit = 0;
+  std::string node{};
+  std::string part{};  // "gpu3"; empty: the machine as a whole
+  std::string step{};
+  std::string action{};
+  std::string why{};
+  bool at_the_rack = true;  // else it is done at a desk
+  /// The controller looks by itself whether it was done, and goes on.
+  bool goes_on = false;
+
+  friend bool operator==(const Hand&, const Hand&) = default;
+};
+
+/// Sorted by rack and unit, from the bottom up, so that a person walks once; what is done at a desk
+/// comes first.
+std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& state);
+
+/// Whether a step that ended so may go on once the world is better: somebody plugged a cable,
+/// changed a password, accepted a certificate. `error`: the code's name. Pure.
+bool may_be_mended(std::string_view step, std::string_view outcome, std::string_view error);
+
+std::string to_text(const std::vector<Hand>& hands);
+boost::json::array to_json(const std::vector<Hand>& hands);
+
+}  // namespace cupel::report

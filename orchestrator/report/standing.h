@@ -1,0 +1,40 @@
+#pragma once
+// How a run that works stands: what runs, what is late, what waits for a person. Folded from its
+// events alone, so that it can be told without the inventory that the run was planned with. Pure.
+#include <boost/json/object.hpp>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "orchestrator/engine/event.h"
+
+namespace cupel::report {
+
+struct Late {
+  std::string node;
+  std::string step;
+  std::chrono::milliseconds running{};
+};
+
+struct Standing {
+  engine::RunId run = 0;
+  std::map<std::string, std::size_t> running{};  // step -> nodes that do it now
+  std::map<std::string, std::string> halts{};    // step -> why; "" of the canary
+  std::vector<Late> overdue{};
+  std::size_t between_tries = 0;
+  std::size_t failed = 0;  // steps, as they stand now
+  bool paused = false;
+  std::string paused_by{};  // " by root", or empty
+};
+
+Standing standing_of(engine::RunId run, std::span<const engine::Event> events,
+                     engine::WallTime now);
+
+/// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 failed".
+std::string to_text(const Standing& standing);
+boost::json::object to_json(const Standing& standing);
+
+engine::WallTime wall_now();
+
+}  // namespace cupel::report

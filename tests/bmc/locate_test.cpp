@@ -1,0 +1,73 @@
+// The locator light, wherever a BMC has it.
+#include "tests/bmc/acting.h"
+
+namespace cupel::bmc {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kChassis = "/redfish/v1/Chassis/1";
+
+class LocatorLight : public Acting {
+ protected:
+  /// The System and its chassis with these lights, and no other.
+  void lights(const json::object& of_system, const json::object& of_chassis) {
+    auto system = test_system().as_object();
+    system.erase("IndicatorLED");
+    system.erase("LocationIndicatorActive");
+    for (const auto& entry : of_system) system[entry.key()] = entry.value();
+    json::object chassis{{"@odata.id", kChassis}, {"Id", "1"}, {"ChassisType", "RackMount"}};
+    for (const auto& entry : of_chassis) chassis[entry.key()] = entry.value();
+    system["Links"] = {{"Chassis", json::array{link(kChassis)}}};
+    server.set(kSystem, system);
+    server.set(kChassis, chassis);
+  }
+  Result<Protocol> locate(bool on) {
+    const auto bmc = open();
+    auto done = run(bmc->locate(on, soon()));
+    run(bmc->log_out());
+    return done;
+  }
+};
+
+TEST_F(LocatorLight, IsTheChassisOneWhereTheSystemHasNone) {
+  lights({{"IndicatorLED", nullptr}}, {{"LocationIndicatorActive", false}});
+
+  const auto on = locate(true);
+
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_THAT(machine.patched, ::testing::ElementsAre(kChassis));
+}
+
+TEST_F(LocatorLight, OfADellBlinksAsItIsLitAtRest) {
+  become("Dell Inc.", "PowerEdge XE9680");
+  auto system = test_system().as_object();
+  system["Manufacturer"] = "Dell Inc.";
+  system["Model"] = "PowerEdge XE9680";
+  system["IndicatorLED"] = "Lit";
+  server.set(kSystem, system);
+
+  const auto bmc = open();
+  const auto before = run(bmc->located(soon()));
+  const auto on = run(bmc->locate(true, soon()));
+  const auto after = run(bmc->located(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(before && after);
+  EXPECT_FALSE(before.assume_value().value);
+  ASSERT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(after.assume_value().value);
+}
+
+TEST_F(LocatorLight, ThatIsMissingEverywhereIsSaidToBe) {
+  lights({}, {});
+
+  const auto on = locate(true);
+
+  ASSERT_FALSE(on);
+  EXPECT_EQ(on.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(on.assume_error().what, HasSubstr("no locator light"));
+}
+
+}  // namespace
+}  // namespace cupel::bmc

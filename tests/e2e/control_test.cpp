@@ -1,0 +1,252 @@
+// What people ask of a run that works: the built cupel against a virtual rack, two of them on one
+// state.
+#include <future>
+
+#include "base/file.h"
+#include "orchestrator/store/store.h"
+#include "tests/e2e/rack_site.h"
+
+namespace cupel::testing {
+namespace {
+
+using engine::EventKind;
+
+constexpr const char* kGated = R"(playbook: gated
+description: a run that waits for a person in its middle
+steps:
+  - step: bmc-facts
+  - step: boot-once
+  - step: approval
+  - step: power-on
+)";
+
+/// Events of the run, as the journal has them now.
+std::vector<engine::Event> events_of(const RackSite& site, engine::RunId run) {
+  const auto store = store::Store::open(site.file("state"));
+  if (!store) return {};
+  auto events = store.assume_value()->events(run);
+  return events ? std::move(events).assume_value() : std::vector<engine::Event>{};
+}
+
+std::string text(const engine::Event& event, std::string_view key) {
+  const auto* value = event.data.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+const engine::Event* first_of(const std::vector<engine::Event>& events, EventKind kind,
+                              std::string_view node = {}) {
+  for (const auto& event : events)
+    if (event.kind == kind && (node.empty() || event.node == node)) return &event;
+  return nullptr;
+}
+
+/// `"step":"boot-once"` comes after `"event":"step-ended"` in a line of `--json`.
+std::string ended(const std::string& node, const std::string& step) {
+  return "\"node\":\"" + node + "\",\"step\":\"" + step + "\",\"outcome\"";
+}
+
+std::string failed(const std::string& node, const std::string& step) {
+  return "\"node\":\"" + node + "\",\"step\":\"" + step + "\",\"error\"";
+}
+
+class ControlTest : public ::testing::Test {
+ protected:
+  static constexpr int kPassed = 0;
+
+  void gated() { site.write("gated.yaml", kGated); }
+  Child begin(const std::string& nodes = "all") {
+    return Child{site.cupel({"run", "gated.yaml", "--json", "--no-console", "-n", nodes})};
+  }
+  bool light(const std::string& node) {
+    std::promise<bool> lit;
+    auto told = lit.get_future();
+    if (!site.rack().post(node, [&](auto& machine) { lit.set_value(machine.locator); }))
+      return false;
+    return told.get();
+  }
+
+  RackSite site{{.network = 73, .ports = "bmc: 0, ssh: 0", .faults = faults()}};
+
+  static std::string faults() {
+    return "{node: v01-n02, fault: bmc-answer, method: PATCH, path: \"*\", status: 400}";
+  }
+};
+
+TEST_F(ControlTest, WaitsForApprovalAndRemembersWhoGaveIt) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto approved = site.run({"approve", "1", "approval", "--reason", "looked at it"});
+  const auto ran = run.wait();
+
+  EXPECT_EQ(approved.status, 0) << approved.out << approved.err;
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+  const auto events = events_of(site, 1);
+  const auto* approval = first_of(events, EventKind::step_approved);
+  ASSERT_NE(approval, nullptr);
+  EXPECT_NE(text(*approval, "by"), "");
+}
+
+TEST_F(ControlTest, BeginsNothingNewWhileItIsPaused) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  ASSERT_EQ(site.run({"pause", "1"}).status, 0);
+  ASSERT_TRUE(run.wait_for("run-paused"));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  ASSERT_TRUE(run.wait_for("step-approved"));
+  const auto status = site.run({"status"});
+  ASSERT_EQ(site.run({"unpause", "1"}).status, 0);
+  const auto ran = run.wait();
+
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+  EXPECT_THAT(status.out, HasSubstr("cupel unpause 1"));
+  std::vector<std::string> order;
+  for (const auto& event : events_of(site, 1))
+    if (event.kind == EventKind::run_unpaused || event.step == "power-on")
+      order.emplace_back(to_string(event.kind));
+  ASSERT_FALSE(order.empty());
+  EXPECT_EQ(order.front(), to_string(EventKind::run_unpaused)) << "it went on while paused";
+}
+
+TEST_F(ControlTest, DoesAFailedStepOfOneNodeAgainWhereAPersonWantsIt) {
+  gated();
+  auto run = begin();
+  ASSERT_TRUE(run.wait_for(failed("v01-n02", "boot-once")));
+  ASSERT_TRUE(site.rack().post("v01-n02", [](auto& machine) { machine.set_faults({}); }));
+
+  const auto retried = site.run({"retry", "1", "v01-n02", "--reason", "mended"});
+  ASSERT_TRUE(run.wait_for("node-retried"));
+  ASSERT_TRUE(run.wait_for(ended("v01-n02", "boot-once") + ":\"done\""));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  const auto ran = run.wait();
+
+  EXPECT_EQ(retried.status, 0) << retried.err;
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+}
+
+TEST_F(ControlTest, SkipsAStepForAReasonThatIsRecorded) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto skipped =
+      site.run({"skip", "1", "v01-n01", "power-on", "--reason", "its feed is not live yet"});
+  ASSERT_TRUE(run.wait_for("step-skipped"));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  run.wait();
+
+  EXPECT_EQ(skipped.status, 0) << skipped.err;
+  const auto events = events_of(site, 1);
+  const auto* event = first_of(events, EventKind::step_skipped, "v01-n01");
+  ASSERT_NE(event, nullptr);
+  EXPECT_THAT(text(*event, "why"), HasSubstr("its feed is not live yet"));
+}
+
+TEST_F(ControlTest, SaysWhatItDoesNotKnowAndWhatWasMeant) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto no_run = site.run({"pause", "7"});
+  const auto no_node = site.run({"retry", "1", "v01-n1"});
+  const auto no_step = site.run({"skip", "1", "v01-n01", "power-onn", "--reason", "x"});
+  ASSERT_EQ(site.run({"cancel", "1"}).status, 0);
+
+  EXPECT_EQ(no_run.status, 2);
+  EXPECT_THAT(no_run.err, HasSubstr("no run 7"));
+  EXPECT_EQ(no_node.status, 2);
+  EXPECT_THAT(no_node.err, HasSubstr("did you mean 'v01-n01'"));
+  EXPECT_EQ(no_step.status, 2);
+  EXPECT_THAT(no_step.err, HasSubstr("did you mean 'power-on'"));
+  EXPECT_EQ(run.wait().status, 3);
+}
+
+TEST_F(ControlTest, HandsASecondRunToTheControllerThatLives) {
+  gated();
+  site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
+  auto first = begin("v01-n01");
+  ASSERT_TRUE(first.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto second = site.run({"run", "facts.yaml", "--no-console", "-n", "v01-n02"});
+  auto third = Child{site.cupel({"run", "gated.yaml", "--no-console", "-n", "v01-n02"})};
+  ASSERT_TRUE(third.wait_for("run 3 was submitted"));
+  third.signal(SIGINT);
+  const auto left = third.wait();
+  ASSERT_EQ(site.run({"cancel", "3"}).status, 0);
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+
+  EXPECT_EQ(second.status, kPassed) << second.out << second.err;
+  EXPECT_THAT(second.out, HasSubstr("run 2 was submitted"));
+  EXPECT_EQ(left.status, 3);
+  EXPECT_THAT(left.err, HasSubstr("run 3 goes on without this terminal"));
+  EXPECT_EQ(first.wait().status, kPassed);
+}
+
+TEST_F(ControlTest, TellsAProgramOfTheEndWithoutAShell) {
+  site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
+  site.write("tell", "#!/bin/sh\ncat >> told\n", 0700);
+
+  const auto ran = site.run(
+      {"run", "facts.yaml", "--no-console", "-n", "v01-n01", "--notify", site.file("tell")});
+
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+  const auto told = read_file(site.file("told"), 10'000);
+  ASSERT_TRUE(told) << ran.err;
+  const auto notices = json_lines(told.assume_value());
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0].at("notice"), "end");
+  EXPECT_EQ(notices[0].at("run"), 1);
+}
+
+/// A machine that hangs in its self-test: somebody has to go there.
+class HandsTest : public ControlTest {
+ protected:
+  static constexpr const char* kBoot = R"(playbook: boot
+steps:
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+    deadline: 3s
+  - step: approval
+)";
+  void SetUp() override {
+    site.write("boot.yaml", kBoot);
+    site.rack().post("v01-n02", [](auto& machine) {
+      machine.set_faults({{.kind = rehearsal::FaultKind::boot_hangs}});
+    });
+  }
+  void mend() {
+    site.rack().post("v01-n02", [](auto& machine) {
+      machine.set_faults({});
+      machine.press(rehearsal::Reset::power_cycle);
+    });
+  }
+};
+
+TEST_F(HandsTest, LightTheWayAndAreDoneWhenTheWorldShowsIt) {
+  auto run =
+      Child{site.cupel({"run", "boot.yaml", "--json", "--no-console", "--look-again", "1s"})};
+  ASSERT_TRUE(run.wait_for("\"node\":\"v01-n02\",\"step\":\"approval\",\"why\""));
+
+  const auto hands = site.run({"hands", "--locate"});
+  const bool lit = light("v01-n02");
+  mend();
+  ASSERT_TRUE(run.wait_for("the machine answers again"));
+  ASSERT_TRUE(run.wait_for(ended("v01-n02", "ssh-wait") + ":\"done\""));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  const auto ran = run.wait();
+  const auto after = site.run({"hands", "--locate"});
+
+  EXPECT_EQ(hands.status, 1) << hands.err;
+  EXPECT_THAT(hands.out, AllOf(HasSubstr("v01"), HasSubstr("v01-n02"), HasSubstr("its screen")));
+  EXPECT_TRUE(lit);
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+  EXPECT_EQ(after.status, 0) << after.out;
+  EXPECT_FALSE(light("v01-n02"));
+}
+
+}  // namespace
+}  // namespace cupel::testing

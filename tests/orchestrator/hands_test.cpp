@@ -1,0 +1,154 @@
+// What needs a person, in the order in which one walks past it; and how a run stands.
+#include "orchestrator/report/hands.h"
+
+#include <gmock/gmock.h>
+
+#include "orchestrator/report/standing.h"
+
+namespace cupel::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+NodeSummary node(std::string name, std::string rack, int unit) {
+  NodeSummary one;
+  one.record.node = std::move(name);
+  one.position = {std::move(rack), unit, 8};
+  return one;
+}
+
+record::StepRecord step(std::string name, std::string outcome, std::string error = {},
+                        std::string detail = {}) {
+  record::StepRecord one{std::move(name)};
+  one.outcome = std::move(outcome);
+  one.error = std::move(error);
+  one.detail = std::move(detail);
+  return one;
+}
+
+TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
+  RunSummary run;
+  run.run.id = 12;
+  for (const auto& [name, rack, unit] :
+       {std::tuple{"n1", "a02", 9}, {"n2", "a01", 17}, {"n3", "a02", 1}, {"n4", "a01", 1}}) {
+    run.nodes.push_back(node(name, rack, unit));
+    run.nodes.back().record.steps = {step("power-on", "needs hands", "", "plug in feed B")};
+  }
+
+  const auto hands = hands_of(run, {});
+
+  std::vector<std::string> order;
+  for (const auto& hand : hands) order.push_back(hand.node);
+  EXPECT_THAT(order, ElementsAre("n4", "n2", "n3", "n1"));
+  EXPECT_EQ(hands[0].action, "plug in feed B");
+  EXPECT_TRUE(hands[0].goes_on);
+}
+
+TEST(Hands, NameThePartAndItsRemedy) {
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  run.nodes[0].record.verdict.emplace();
+  run.nodes[0].causes = {
+      {burnin::Decision::fail, "gpu5", "audit: missing", "7", "8 gpus", "", "reseat gpu5"},
+      {burnin::Decision::inconclusive, "gpu6", "ecc", "nothing", "", "", "x"}};
+
+  const auto hands = hands_of(run, {});
+
+  ASSERT_EQ(hands.size(), 1u);
+  EXPECT_EQ(hands[0].part, "gpu5");
+  EXPECT_EQ(hands[0].action, "reseat gpu5");
+  EXPECT_THAT(to_text(hands), HasSubstr("a01 U1"));
+}
+
+TEST(Hands, AtADeskComeFirstAndNeedNoWay) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes = {node("n1", "a01", 1), node("n2", "a01", 3)};
+  run.nodes[0].record.steps = {step("bmc-facts", "reject", "unreachable", "no route")};
+  run.nodes[1].record.steps = {step("bmc-facts", "reject", "untrusted", "another certificate")};
+  engine::RunState state;
+  state.halts["boot-once"] = "3 of 4 failed";
+
+  const auto hands = hands_of(run, state);
+
+  ASSERT_EQ(hands.size(), 3u);
+  EXPECT_THAT(hands[0].action, HasSubstr("cupel release 12 boot-once"));
+  EXPECT_THAT(hands[1].action, HasSubstr("cupel bmc n2 accept-certificate"));
+  EXPECT_FALSE(hands[1].at_the_rack);
+  EXPECT_TRUE(hands[2].at_the_rack);
+  EXPECT_THAT(hands[2].action, HasSubstr("network cable"));
+}
+
+TEST(Hands, AreNoneWhereAStepWillNeverWorkOrWorked) {
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  run.nodes[0].record.steps = {step("power-on", "done"),
+                               step("boot-once", "reject", "unsupported", "no such target"),
+                               step("ssh-wait", "skipped")};
+
+  EXPECT_THAT(hands_of(run, {}), IsEmpty());
+  EXPECT_FALSE(may_be_mended("boot-once", "reject", "unsupported"));
+  EXPECT_TRUE(may_be_mended("ssh-wait", "reject", "timeout"));
+  EXPECT_FALSE(may_be_mended("ssh-wait", "done", ""));
+}
+
+engine::Event event(engine::EventKind kind, std::string of = {}, std::string at = {},
+                    boost::json::object data = {}) {
+  engine::Event one;
+  one.kind = kind;
+  one.node = std::move(of);
+  one.step = std::move(at);
+  one.data = std::move(data);
+  return one;
+}
+
+TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
+  using enum engine::EventKind;
+  const std::vector<engine::Event> events{
+      event(run_started),
+      event(step_began, "n1", "power-on"),
+      event(step_began, "n2", "power-on"),
+      event(step_overdue, "n2", "power-on"),
+      event(step_began, "n3", "power-on"),
+      event(step_retried, "n3", "power-on"),
+      event(step_began, "n4", "power-on"),
+      event(step_ended, "n4", "power-on", {{"outcome", "reject"}}),
+      event(run_halted, "", "", {{"step", "boot-once"}, {"why", "3 of 4"}}),
+      event(run_paused, "", "", {{"by", "ada"}})};
+
+  const auto standing = standing_of(1, events, wall_now());
+
+  EXPECT_EQ(standing.running.at("power-on"), 2u);
+  EXPECT_EQ(standing.between_tries, 1u);
+  EXPECT_EQ(standing.failed, 1u);
+  ASSERT_EQ(standing.overdue.size(), 1u);
+  EXPECT_EQ(standing.overdue[0].node, "n2");
+  EXPECT_EQ(standing.halts.at("boot-once"), "3 of 4");
+  EXPECT_TRUE(standing.paused);
+  EXPECT_EQ(standing.paused_by, " by ada");
+  EXPECT_EQ(to_text(standing), "2 at power-on; 1 between tries; 1 overdue; 1 failed");
+}
+
+TEST(Standing, ForgetsWhatAPersonHasLookedAt) {
+  using enum engine::EventKind;
+  const std::vector<engine::Event> events{
+      event(step_began, "n1", "power-on"),
+      event(step_ended, "n1", "power-on", {{"outcome", "reject"}}),
+      event(node_retried, "n1", "power-on"),
+      event(run_halted, "", "", {{"step", "power-on"}, {"why", "1 of 1"}}),
+      event(run_released, "", "", {{"step", "power-on"}}),
+      event(run_paused),
+      event(run_unpaused)};
+
+  const auto standing = standing_of(1, events, wall_now());
+
+  EXPECT_EQ(standing.failed, 0u);
+  EXPECT_THAT(standing.halts, IsEmpty());
+  EXPECT_FALSE(standing.paused);
+  EXPECT_EQ(to_text(standing), "nothing runs");
+}
+
+}  // namespace
+}  // namespace cupel::report
