@@ -17,6 +17,7 @@ steps:
   - step: bmc-facts
   - step: boot-once
   - step: approval
+    with: {say: look at the boot order}
   - step: power-on
 )";
 
@@ -211,6 +212,7 @@ steps:
   - step: ssh-wait
     deadline: 3s
   - step: approval
+    with: {say: look at the boot order}
 )";
   void SetUp() override {
     site.write("boot.yaml", kBoot);
