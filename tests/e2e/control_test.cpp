@@ -168,11 +168,13 @@ TEST_F(ControlTest, SaysWhatItDoesNotKnowAndWhatWasMeant) {
 TEST_F(ControlTest, HandsASecondRunToTheControllerThatLives) {
   gated();
   site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
+  site.write("patient.yaml",
+             "playbook: patient\nsteps:\n  - step: approval\n    with: {say: wait}\n");
   auto first = begin("v01-n01");
   ASSERT_TRUE(first.wait_for(ended("v01-n01", "boot-once")));
 
   const auto second = site.run({"run", "facts.yaml", "--no-console", "-n", "v01-n02"});
-  auto third = Child{site.cupel({"run", "gated.yaml", "--no-console", "-n", "v01-n02"})};
+  auto third = Child{site.cupel({"run", "patient.yaml", "--no-console", "-n", "v01-n02"})};
   ASSERT_TRUE(third.wait_for("run 3 was submitted"));
   third.signal(SIGINT);
   const auto left = third.wait();
