@@ -61,6 +61,32 @@ class Report : public ::testing::Test {
   engine::RunId id = 0;
 };
 
+TEST(SpanText, SaysWhatAPersonWouldSayAndNeverLessThanNothing) {
+  using namespace std::chrono_literals;
+
+  EXPECT_EQ(span_text(41s), "41 s");
+  EXPECT_EQ(span_text(9h + 40min), "9 h 40 min");
+  EXPECT_EQ(span_text(-3h), "0 s") << "the clock was set back";
+}
+
+TEST_F(Report, KeepsWhyAStepWasSkippedAndWhoWantedIt) {
+  const auto skip = [&](boost::json::object data) {
+    add({EventKind::step_skipped, "a01-n01", "gpu-facts", std::move(data)});
+    return summary().nodes[0].record.steps[0];
+  };
+
+  const auto condition = skip({{"why", "gpu.count is 0"}, {"because", "condition"}});
+  const auto person =
+      skip({{"why", "on order"}, {"by", "kim"}, {"command", 7}, {"because", "person"}});
+  const auto old = skip({{"why", "gpu.count is 0"}});
+
+  EXPECT_EQ(condition.skipped, record::Skipped::condition);
+  EXPECT_EQ(condition.detail, "gpu.count is 0");
+  EXPECT_EQ(person.skipped, record::Skipped::person);
+  EXPECT_EQ(person.detail, "skipped by kim: on order");
+  EXPECT_EQ(old.skipped, record::Skipped::unknown);
+}
+
 TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
   end("a01-n01", "verdict", record::to_json(good()));
   end("a01-n01", "hand-off", {{"slurm", "resumed"}});
