@@ -83,8 +83,9 @@ TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
 
   EXPECT_EQ(ran.status, 2) << ran.out;
   EXPECT_THAT(ran.err, AllOf(HasSubstr("this plan can never be done"),
-                             HasSubstr("cpu-memory can never begin on r1-n[01-04]"),
-                             HasSubstr("breaker r1/p1/b1 carries 0.45 kW")))
+                             HasSubstr("cpu-memory can never begin on r1-n04: r1-n04 needs "
+                                       "0.2 kW besides 0.3 kW of 3 idle nodes, breaker "
+                                       "r1/p1/b1 carries 0.5 kW")))
       << ran.out;
 }
 
