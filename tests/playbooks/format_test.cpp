@@ -23,7 +23,7 @@ steps:
 )");
 
   EXPECT_FALSE(result.playbook);
-  EXPECT_EQ(result.told(), "book.yaml:6:22: no earlier step measures 'memory.total'\n");
+  EXPECT_EQ(result.told(), "book.yaml:6:36: no earlier step measures 'memory.total'\n");
 }
 
 TEST(Format, ReadsWhatARunIsToKnowOfAdmission) {
