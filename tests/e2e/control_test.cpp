@@ -220,6 +220,7 @@ steps:
   - step: ssh-wait
     deadline: 3s
   - step: approval
+    with: {say: wait for who is at the rack}
 )";
   void SetUp() override {
     site.write("boot.yaml", kBoot);
