@@ -93,7 +93,8 @@ class Check {
   void learn(const PlaybookStep& step) {
     const auto facts = row_of(step.kind).facts;
     facts_.insert(facts_.end(), facts.begin(), facts.end());
-    if (step.kind != StepKind::stage) return;
+    // What was found together is kept for the verdict; a condition of one node does not see it.
+    if (step.kind != StepKind::stage || step.together != Together::alone) return;
     const auto measures = burnin::stage(step.name)->measures;
     measures_.insert(measures_.end(), measures.begin(), measures.end());
   }

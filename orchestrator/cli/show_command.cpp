@@ -80,11 +80,14 @@ boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) 
   verdict.causes = node.causes;
   for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
   boost::json::array steps;
-  for (const auto& step : record.steps)
-    steps.push_back({{"step", step.name},
-                     {"outcome", step.outcome},
-                     {"detail", step.detail},
-                     {"attempts", step.attempts}});
+  for (const auto& step : record.steps) {
+    boost::json::object each{{"step", step.name},
+                             {"outcome", step.outcome},
+                             {"detail", step.detail},
+                             {"attempts", step.attempts}};
+    if (step.skipped != record::Skipped::no) each["because"] = to_string(step.skipped);
+    steps.push_back(std::move(each));
+  }
   object["steps"] = std::move(steps);
   object["bmc_parts"] = record::to_json(record.bmc_parts);
   boost::json::object stages;

@@ -58,22 +58,35 @@ void say_held(const boost::json::object& news) {
   }
 }
 
-void say_approvals(const boost::json::object& news, engine::RunId run) {
+/// What the playbook tells whoever approves the step; empty where it tells nothing.
+std::string told_at(const store::Run& run, std::string_view step) {
+  std::vector<inventory::Problem> ignored;
+  const auto playbook = playbooks::parse_playbook(run.playbook_text, run.playbook_file, ignored);
+  if (!playbook) return {};
+  const auto at = std::ranges::find(playbook->steps, step, &playbooks::PlaybookStep::name);
+  if (at == playbook->steps.end() || !at->with.contains("say")) return {};
+  return at->with.at("say") + ": ";
+}
+
+void say_approvals(const boost::json::object& news, const store::Run& run) {
   const auto* approvals = news.if_contains("approvals");
   if (approvals == nullptr || !approvals->is_object()) return;
   for (const auto& [step, nodes] : approvals->get_object())
-    say("         {} nodes wait for approval: cupel approve {} {}\n",
-        nodes.is_int64() ? nodes.get_int64() : 0, run, printable(std::string{step}));
+    say("         {} nodes wait for approval: {}cupel approve {} {}\n",
+        nodes.is_int64() ? nodes.get_int64() : 0, printable(told_at(run, step)), run.id,
+        printable(std::string{step}));
 }
 
-void say_standing(const report::Standing& standing, const boost::json::object* news) {
+void say_standing(const store::Run& run, const report::Standing& standing,
+                  const boost::json::object* news) {
   say("         {}\n", to_text(standing));
   if (standing.paused)
     say("         paused{}: cupel unpause {}\n", standing.paused_by, standing.run);
   for (const auto& [step, why] : standing.halts)
-    say("         halted at {}: {}; look, then: cupel release {} {}\n", printable(step),
-        printable(why), standing.run, printable(step));
-  if (news != nullptr) say_approvals(*news, standing.run);
+    say("         halted {}: {}; look, then: cupel release {}{}\n",
+        step.empty() ? "behind the canary" : "at " + printable(step), printable(why), standing.run,
+        step.empty() ? "" : " " + printable(step));
+  if (news != nullptr) say_approvals(*news, run);
   for (const auto& each : standing.overdue)
     say("         overdue: {} {} since {}\n", printable(each.node), printable(each.step),
         report::span_text(each.running));
@@ -113,7 +126,7 @@ void say_run(const Context& context, const report::RunSummary& summary,
       run.playbook, shortened(inventory::fold(run.nodes), 60),
       left.count() == 0 ? "" : ", " + report::span_text(left) + " to go");
   if (!standing) return;
-  say_standing(*standing, news);
+  say_standing(run, *standing, news);
   say_failures(report::failures_of(summary));
 }
 

@@ -51,6 +51,22 @@ bool blocked(const RunState& state, const playbooks::PlannedStep& step) {
   return state.paused || state.halts.contains(step.name);
 }
 
+struct LeftOut {
+  std::string why{};  // empty: it is to be done
+  std::string_view because = "failure";
+};
+
+/// A step that is due, and that the playbook itself leaves out on this node.
+LeftOut left_out(const ActiveRun& run, std::size_t node, std::size_t step) {
+  const auto& mine = run.nodes[node];
+  const auto& planned = (*mine.plan->steps)[step];
+  if (auto why = playbooks::unmet(planned.when, mine.state->facts))
+    return {std::move(*why), "condition"};
+  const bool alone = planned.together == playbooks::Together::alone;
+  if (!alone && !run.group_of(node, step)) return {"there is no partner to do it with", "partner"};
+  return {};
+}
+
 }  // namespace
 
 void Engine::settle(ActiveRun& run, std::size_t node) {
@@ -66,16 +82,17 @@ void Engine::settle(ActiveRun& run, std::size_t node) {
   }
   const auto& planned = steps[what.step];
   const bool fresh = mine.state->steps[what.step].phase == StepState::Phase::waiting;
-  if (what.kind == Next::Kind::perform && fresh)
-    what.why = playbooks::unmet(planned.when, mine.state->facts).value_or("");
-  if (what.kind == Next::Kind::skip || !what.why.empty()) {
-    while (what.kind == Next::Kind::skip || !what.why.empty()) {
+  LeftOut out{what.why};
+  if (what.kind == Next::Kind::perform && fresh) out = left_out(run, node, what.step);
+  if (!out.why.empty()) {
+    while (!out.why.empty()) {
       queue(run,
             event_of(EventKind::step_skipped, mine.plan->node->name, steps[what.step].name,
-                     {{"why", what.why}}),
+                     {{"why", out.why}, {"because", out.because}}),
             {});
       if (what.kind != Next::Kind::skip) break;
       what = next(*mine.plan, *mine.state, what.step + 1);
+      out = {what.why};
     }
     return;
   }
@@ -117,10 +134,11 @@ void Engine::check_group(ActiveRun& run, std::size_t which) {
   if (live.size() == 1) {
     const auto& node = *run.nodes[live.front()].plan->node;
     leave_group(run, live.front());
-    return queue(run,
-                 event_of(EventKind::step_skipped, node.name, run.setup.plan.groups[which].step,
-                          {{"why", "nobody is left to do it with: " + gone}}),
-                 {});
+    return queue(
+        run,
+        event_of(EventKind::step_skipped, node.name, run.setup.plan.groups[which].step,
+                 {{"why", "nobody is left to do it with: " + gone}, {"because", "partner"}}),
+        {});
   }
   for (const auto node : live) {
     leave_group(run, node);

@@ -62,6 +62,7 @@ Event event_for(const RunState& state, const Command& command, const std::string
   auto event = event_of(event_for(command.kind));
   event.data = {{"by", command.by}, {"command", command.id}};
   if (!command.text.empty()) event.data["why"] = command.text;
+  if (command.kind == Kind::skip) event.data["because"] = "person";
   if (!refused.empty()) event.data["refused"] = refused;
   if (command.kind == Kind::release) {
     event.data["step"] = command.step;

@@ -1,5 +1,8 @@
 #include "orchestrator/record/node_record.h"
 
+#include <array>
+
+#include "base/json.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::record {
@@ -11,6 +14,31 @@ using engine::EventKind;
 std::string text(const Event& event, std::string_view key) {
   const auto* value = event.data.if_contains(key);
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+constexpr std::array<std::pair<Skipped, std::string_view>, 6> kSkipped{{
+    {Skipped::no, "no"},
+    {Skipped::unknown, "unknown"},
+    {Skipped::condition, "condition"},
+    {Skipped::partner, "partner"},
+    {Skipped::person, "person"},
+    {Skipped::failure, "failure"},
+}};
+
+Skipped skipped_because(const Event& event) {
+  const auto word = text(event, "because");
+  for (const auto& [known, name] : kSkipped)
+    if (name == word && known != Skipped::no) return known;
+  return text(event, "by").empty() ? Skipped::unknown : Skipped::person;
+}
+
+void skip(StepRecord& step, const Event& event) {
+  step.outcome = "skipped";
+  step.skipped = skipped_because(event);
+  step.detail = text(event, "why");
+  if (const auto by = text(event, "by"); !by.empty())
+    step.detail = "skipped by " + by + (step.detail.empty() ? "" : ": " + step.detail);
+  step.ended = event.time;
 }
 
 StepRecord& step_of(NodeRecord& record, const Event& event) {
@@ -51,6 +79,7 @@ void want_again(NodeRecord& record, const Event& event) {
   const auto from = std::ranges::find(record.steps, text(event, "from"), &StepRecord::name);
   for (auto step = from; step != record.steps.end(); ++step) {
     step->outcome.clear();
+    step->skipped = Skipped::no;
     step->ended = {};
   }
 }
@@ -62,7 +91,42 @@ bool is_of_a_step(EventKind kind) {
          kind == EventKind::step_approved;
 }
 
+/// The document that a group's events name: what was found on each of its nodes.
+json::object shares_of(const store::Store& store, const Event& event) {
+  const auto bytes = store.evidence(text(event, "evidence"));
+  if (!bytes) return {};
+  auto parsed = parse_json(bytes.assume_value());
+  if (!parsed || !parsed.assume_value().is_object()) return {};
+  return std::move(parsed).assume_value().as_object();
+}
+
 }  // namespace
+
+void hand_out(const store::Store& store, std::vector<Event>& events) {
+  std::map<std::string, json::object> known;
+  for (auto& event : events) {
+    const bool shared = event.kind == EventKind::step_ended && event.data.contains("together");
+    if (!shared) continue;
+    const auto hash = text(event, "evidence");
+    if (!known.contains(hash)) known[hash] = shares_of(store, event);
+    const auto* mine = known[hash].if_contains(event.node);
+    event.data.erase("evidence");
+    if (mine == nullptr || !mine->is_object()) {
+      if (text(event, "outcome") != "done") continue;  // another's end was its own
+      // Nothing proves any more what was found.
+      event.data["outcome"] = "reject";
+      event.data["detail"] = "what was found cannot be read: evidence " + hash;
+      continue;
+    }
+    for (const auto& [key, value] : mine->get_object()) event.data[key] = value;
+  }
+}
+
+std::string_view to_string(Skipped skipped) {
+  for (const auto& [known, word] : kSkipped)
+    if (known == skipped) return word;
+  __builtin_unreachable();
+}
 
 NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
   NodeRecord record;
@@ -75,6 +139,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     if (event.kind == EventKind::step_began) {
       ++step.attempts;
       step.outcome.clear();  // a person wanted it again
+      step.skipped = Skipped::no;
       step.ended = {};
     }
     if (event.kind == EventKind::step_approved && step.outcome.empty()) {
@@ -83,12 +148,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
       step.ended = event.time;
     }
     if (event.kind == EventKind::step_retried) step.detail = text(event, "why");
-    if (event.kind == EventKind::step_skipped) {
-      step.outcome = "skipped";
-      step.detail = text(event, "why");
-      if (const auto by = text(event, "by"); !by.empty()) step.detail += " (" + by + ")";
-      step.ended = event.time;
-    }
+    if (event.kind == EventKind::step_skipped) skip(step, event);
     if (event.kind != EventKind::step_ended) continue;
     step.outcome = text(event, "outcome");
     step.error = text(event, "error");
@@ -103,7 +163,8 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
 
 Result<NodeRecord> node_record(const store::Store& store, engine::RunId run,
                                const std::string& node) {
-  TRY(const auto events, store.events(run, node));
+  TRY(auto events, store.events(run, node));
+  hand_out(store, events);
   return fold_node(node, events);
 }
 

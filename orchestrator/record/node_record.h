@@ -12,10 +12,15 @@
 
 namespace cupel::record {
 
+/// Why a step was not done. `unknown`: whoever wrote it down did not say.
+enum class Skipped { no, unknown, condition, partner, person, failure };
+std::string_view to_string(Skipped skipped);
+
 struct StepRecord {
   std::string name;
   std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
   std::string detail{};
+  Skipped skipped = Skipped::no;
   std::string error{};  // the code of what it failed of, as base/result.h names it
   int attempts = 0;
   bool hung = false;  // a stage that was ended after its limit: a finding, not a failure to find
@@ -38,7 +43,11 @@ struct NodeRecord {
   std::string hand_off_detail{};
 };
 
-/// A fold over the node's events. Pure.
+/// Gives each event of a step that several nodes did together what was found on its own node. Where
+/// that cannot be read any more the step is taken for failed.
+void hand_out(const store::Store& store, std::vector<engine::Event>& events);
+
+/// A fold over the node's events, as hand_out() leaves them. Pure.
 NodeRecord fold_node(std::string node, const std::vector<engine::Event>& events);
 
 /// The same from the store. Errors: kStorage.

@@ -107,8 +107,14 @@ const playbooks::PlannedStep* awaits_approval(const engine::NodeState& node) {
 /// One line each for the run, not one for each node: they are done with one command.
 void add_desk(const RunSummary& summary, const engine::RunState& state, std::vector<Hand>& hands) {
   std::map<std::string, std::size_t> waiting;
-  for (const auto& [name, node] : state.nodes)
-    if (const auto* step = awaits_approval(node)) ++waiting[step->name];
+  std::map<std::string, std::string> told;  // to whoever approves
+  for (const auto& [name, node] : state.nodes) {
+    const auto* step = awaits_approval(node);
+    if (step == nullptr) continue;
+    ++waiting[step->name];
+    if (const auto say = step->with.find("say"); say != step->with.end())
+      told[step->name] = ": " + say->second;
+  }
   const auto desk = [&](std::string step, std::string action, std::string why) {
     Hand hand;
     hand.run = summary.run.id;
@@ -121,9 +127,11 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
   };
   for (const auto& [step, nodes] : waiting)
     desk(step, fmt::format("cupel approve {} {}", summary.run.id, step),
-         fmt::format("{} nodes wait for approval", nodes));
+         fmt::format("{} nodes wait for approval{}", nodes, told[step]));
   for (const auto& [step, why] : state.halts)
-    desk(step, fmt::format("look at the failures; then: cupel release {} {}", summary.run.id, step),
+    desk(step,
+         fmt::format("look at the failures; then: cupel release {}{}{}", summary.run.id,
+                     step.empty() ? "" : " ", step),
          "halted: " + why);
 }
 

@@ -62,7 +62,8 @@ void count(Standing& standing, const Steps& steps, engine::WallTime now) {
     if (step.at != Now::At::running) continue;
     ++standing.running[where.second];
     if (step.overdue && standing.overdue.size() < kMostLate)
-      standing.overdue.push_back({where.first, where.second, now - step.began});
+      standing.overdue.push_back(
+          {where.first, where.second, std::max(now - step.began, std::chrono::milliseconds{0})});
   }
 }
 

@@ -36,7 +36,8 @@ void each_object(const json::object& object, std::string_view key, Take take) {
 std::vector<burnin::Cause> causes_of_steps(const record::NodeRecord& record) {
   std::vector<burnin::Cause> causes;
   for (const auto& step : record.steps) {
-    const bool good = step.outcome == "done" || step.outcome == "skipped";
+    const bool left_out = step.outcome == "skipped" && step.skipped != record::Skipped::person;
+    const bool good = step.outcome == "done" || left_out;
     if (good) continue;
     burnin::Cause cause;
     cause.decision = Decision::inconclusive;
@@ -173,7 +174,8 @@ std::size_t RunSummary::count(Decision decision) const {
 Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
   RunSummary summary;
   TRY(summary.run, store.run(run));
-  TRY(const auto events, store.events(run));
+  TRY(auto events, store.events(run));
+  record::hand_out(store, events);
   std::map<std::string, std::vector<engine::Event>, std::less<>> by_node;
   for (const auto& event : events) {
     if (event.kind == engine::EventKind::run_started) take_plan(summary, event.data);
@@ -208,6 +210,7 @@ std::string utc(engine::WallTime time) {
 }
 
 std::string span_text(milliseconds span) {
+  span = std::max(span, milliseconds{0});
   const auto seconds = std::chrono::round<std::chrono::seconds>(span).count();
   if (span < std::chrono::seconds{10})
     return plain(static_cast<double>(span.count()) / 1000.0, 1) + " s";
@@ -231,7 +234,9 @@ json::object to_json(const RunSummary& summary) {
   if (summary.run.ended != engine::WallTime{}) {
     object["ended"] = utc(summary.run.ended);
     object["seconds"] =
-        static_cast<double>((summary.run.ended - summary.run.began).count()) / 1000.0;
+        static_cast<double>(
+            std::max(summary.run.ended - summary.run.began, milliseconds{0}).count()) /
+        1000.0;
   }
   for (const auto decision : {Decision::pass, Decision::fail, Decision::inconclusive})
     object[to_string(decision)] = summary.count(decision);

@@ -64,7 +64,7 @@ boost::json::array to_json(const std::vector<ConsoleFile>& files);
 /// "2026-11-21T07:10:35Z" (RFC 3339, UTC).
 std::string utc(engine::WallTime time);
 
-/// "9 h 40 min", "41 s": what a person would say.
+/// "9 h 40 min", "41 s": what a person would say. Of a clock that was set back in between, "0 s".
 std::string span_text(std::chrono::milliseconds span);
 
 /// A few lines for the end of a run on a terminal.

@@ -29,12 +29,25 @@ Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
   co_return done(detail, std::move(found));
 }
 
+namespace {
+
+/// What people left out stands beside every verdict, a pass too.
+std::string skipped_by_people(const record::NodeRecord& record, const std::string& told) {
+  std::string text;
+  for (const auto& step : record.steps)
+    if (step.skipped == record::Skipped::person && told.find(step.detail) == std::string::npos)
+      text += fmt::format("; {} {}", step.name, step.detail);
+  return text;
+}
+
+}  // namespace
+
 Task<Result<StepEnd>> judge_node(Doors& doors, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
   const auto verdict = decide(doors.inventory.profile_of(request.node), record);
   auto detail = std::string{to_string(verdict.decision)};
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
-  co_return done(std::move(detail), record::to_json(verdict));
+  co_return done(detail + skipped_by_people(record, detail), record::to_json(verdict));
 }
 
 }  // namespace cupel::steps

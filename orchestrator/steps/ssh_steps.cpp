@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <openssl/rand.h>
 
+#include "base/all_or_none.h"
 #include "base/digest.h"
+#include "base/for_each_of.h"
 #include "base/text.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
@@ -156,6 +158,99 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
               std::move(found));
 }
 
+/// One node's part in a stage that several do together.
+struct Part {
+  Doors& doors;
+  StepRequest request;
+  std::shared_ptr<Follower> follower{};
+  std::optional<StepEnd> end{};
+};
+
+using Parts = std::vector<std::shared_ptr<Part>>;
+
+/// Each node has a folder of its own; all of them are found again by the one handle of the step.
+Parts parts_of(Doors& doors, const StepRequest& request, const std::string& handle) {
+  Parts parts;
+  for (const auto* member : request.members) {
+    auto waiting = [tell = request.waiting, name = member->name](const std::string& what) {
+      tell(what.empty() ? what : name + ": " + what);
+    };
+    StepRequest mine{request.run, *member,          {},           request.step, request.attempt,
+                     handle,      request.deadline, request.stop, {},           waiting};
+    auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
+    const ssh::JobHandle folder{handle + "-" + member->name};
+    part->follower = std::make_shared<Follower>(doors, part->request, folder);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// Errors: whatever makes the part of the others worthless.
+Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
+  const auto& name = part->request.node.name;
+  auto spool = co_await part->follower->follow();
+  if (!spool) co_return std::move(spool).assume_error().within(name);
+  CO_TRY(part->end, read_output(part->doors, part->request, spool.assume_value()));
+  if (part->end->outcome != engine::Outcome::done)
+    co_return Error{Code::kFailed, name + ": " + part->end->detail};
+  co_return true;
+}
+
+struct CleanUp {
+  std::shared_ptr<Follower> follower;
+  bool stop_it;
+};
+
+/// Also when the step was cancelled. Each node has a patience of its own.
+Task<void> clean_up_all(Parts parts, bool stop_it) {
+  constexpr std::size_t kAtOnce = 32;
+  std::vector<CleanUp> wanted;
+  for (const auto& part : parts) wanted.push_back({part->follower, stop_it});
+  const auto clean = [](const CleanUp& mine) -> Task<Result<bool>> {
+    co_await mine.follower->clean_up(mine.stop_it);
+    co_return true;
+  };
+  [[maybe_unused]] const auto cleaned =
+      co_await for_each_of<bool>(std::move(wanted), kAtOnce, clean);
+}
+
+/// What was found on each node lies in one document, which all of their events name: a rack's
+/// findings in each of its events would be the rack's square.
+Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
+  boost::json::object shares;
+  for (const auto& part : parts)
+    if (part->end) shares[part->request.node.name] = part->end->found;
+  TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
+  end.found["together"] = true;
+  end.found["evidence"] = hash;
+  return ok();
+}
+
+Task<Result<StepEnd>> run_together(Doors& doors, const StepRequest& request) {
+  const auto handle = request.handle.value_or(fresh_folder(request));
+  if (!request.handle) {
+    CO_TRY(co_await request.started(handle));
+  }
+  const auto parts = parts_of(doors, request, handle);
+  auto all = co_await all_or_none<bool>(parts, do_part);
+  if (all) {
+    auto end = done(fmt::format("measured on {} nodes together", parts.size()));
+    CO_TRY(keep_shares(doors, parts, end));
+    end.when_written = [parts]() { return clean_up_all(parts, false); };
+    co_return end;
+  }
+  // As of one alone: what was interrupted, or could not be written down, is found again at resume,
+  // on every node.
+  auto ended = ended_by(std::move(all).assume_error());
+  if (ended) {
+    CO_TRY(keep_shares(doors, parts, ended.assume_value()));
+  }
+  const bool unwritten = !ended && ended.assume_error().code == Code::kStorage;
+  const bool abandoned = unwritten || request.stop == engine::Stop::interrupt;
+  if (!abandoned) co_await clean_up_all(parts, true);
+  co_return ended;
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
@@ -170,6 +265,7 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
 }
 
 Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
+  if (!request.members.empty()) co_return co_await run_together(doors, request);
   ssh::JobHandle handle{request.handle.value_or(fresh_folder(request))};
   if (!request.handle) {
     CO_TRY(co_await request.started(handle.folder));

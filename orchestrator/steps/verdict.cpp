@@ -4,6 +4,7 @@
 
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
+#include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 namespace {
@@ -12,6 +13,7 @@ using burnin::Cause;
 using burnin::Decision;
 using burnin::Met;
 using burnin::Verdict;
+using playbooks::StepKind;
 using record::NodeRecord;
 using record::StepRecord;
 
@@ -99,9 +101,27 @@ Cause cause_of(const NodeRecord& record, const StepRecord& step, Decision decisi
   return cause;
 }
 
-/// Steps that failed, and stages that never ran. Steps that were skipped because of a failure are
-/// told by it.
-void judge_steps(const NodeRecord& record, Verdict& verdict) {
+/// Whether the step would have told something that the profile has an opinion about.
+bool would_prove(const inventory::Profile& profile, const StepRecord& step) {
+  if (burnin::stage(step.name) != nullptr)
+    return std::ranges::find(profile.criteria, burnin::base_name(step.name),
+                             &inventory::Criterion::stage) != profile.criteria.end();
+  const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
+  return kind == nullptr || kind->kind == StepKind::audit || kind->kind == StepKind::bmc_facts;
+}
+
+/// Whether that it was skipped leaves the node unproven. What the playbook itself left out, by its
+/// conditions or for want of a partner, was never asked of the node.
+bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
+  using record::Skipped;
+  if (step.outcome != "skipped") return false;
+  if (step.skipped == Skipped::person) return would_prove(profile, step);
+  return step.skipped != Skipped::condition && step.skipped != Skipped::partner;
+}
+
+/// Steps that failed, and those that were skipped and leave a gap. Steps that were skipped because
+/// of a failure are told by it.
+void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
   bool failed = false;
   for (const auto& step : record.steps) {
     const bool over = !step.outcome.empty();
@@ -110,10 +130,11 @@ void judge_steps(const NodeRecord& record, Verdict& verdict) {
     verdict.causes.push_back(
         cause_of(record, step, step.hung ? Decision::fail : Decision::inconclusive));
   }
-  if (failed) return;
-  for (const auto& step : record.steps)
-    if (step.outcome == "skipped")
+  for (const auto& step : record.steps) {
+    const bool told = failed && step.skipped != record::Skipped::person;
+    if (!told && leaves_a_gap(profile, step))
       verdict.causes.push_back(cause_of(record, step, Decision::inconclusive));
+  }
 }
 
 }  // namespace
@@ -122,7 +143,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
   Verdict verdict;
   judge_parts(record, verdict);
   judge_numbers(profile, record, verdict);
-  judge_steps(record, verdict);
+  judge_steps(profile, record, verdict);
   const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
   if (!proven && verdict.causes.empty()) {
     Cause nothing;

@@ -135,21 +135,4 @@ Result<std::vector<RunId>> Store::runs_of(std::string_view node, std::size_t mos
   });
 }
 
-Result<void> Store::request_cancel(RunId run) {
-  auto& sql = database_->sql;
-  return guarded("cannot write the store", [&]() -> Result<void> {
-    sql << "UPDATE run SET cancel = 1 WHERE id = :run", soci::use(run);
-    return ok();
-  });
-}
-
-Result<bool> Store::cancel_requested(RunId run) const {
-  auto& sql = database_->sql;
-  return guarded("cannot read the store", [&]() -> Result<bool> {
-    int cancel = 0;
-    sql << "SELECT cancel FROM run WHERE id = :run", soci::use(run), soci::into(cancel);
-    return cancel != 0;
-  });
-}
-
 }  // namespace cupel::store

@@ -71,10 +71,6 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// Newest runs in which the node took part. Errors: kStorage.
   Result<std::vector<RunId>> runs_of(std::string_view node, std::size_t most) const;
 
-  /// Asks the controller of the run to cancel it. Errors: kStorage.
-  Result<void> request_cancel(RunId run);
-  Result<bool> cancel_requested(RunId run) const;
-
   /// What people ask of a run while its controller works, in the order in which they asked; the
   /// controller takes them, and the event that it writes names the command. In commands.cpp.
   /// Errors: kNotFound: there is no such run; kInvalid: a text is too long; kStorage.

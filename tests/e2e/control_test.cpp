@@ -17,7 +17,7 @@ steps:
   - step: bmc-facts
   - step: boot-once
   - step: approval
-    with: {say: look at the boot order}
+    with: {say: look at the sensors first}
   - step: power-on
 )";
 
@@ -58,6 +58,13 @@ class ControlTest : public ::testing::Test {
   Child begin(const std::string& nodes = "all") {
     return Child{site.cupel({"run", "gated.yaml", "--json", "--no-console", "-n", nodes})};
   }
+  /// Within a few looks: the controller tells its news once a second.
+  bool status_tells(const std::string& text) {
+    const auto end = Deadline::in(std::chrono::seconds{30});
+    while (!end.passed())
+      if (site.run({"status"}).out.find(text) != std::string::npos) return true;
+    return false;
+  }
   bool light(const std::string& node) {
     std::promise<bool> lit;
     auto told = lit.get_future();
@@ -77,6 +84,7 @@ TEST_F(ControlTest, WaitsForApprovalAndRemembersWhoGaveIt) {
   gated();
   auto run = begin("v01-n01");
   ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+  ASSERT_TRUE(status_tells("nodes wait for approval: look at the sensors first: cupel approve 1"));
 
   const auto approved = site.run({"approve", "1", "approval", "--reason", "looked at it"});
   const auto ran = run.wait();
@@ -214,7 +222,7 @@ steps:
   - step: ssh-wait
     deadline: 3s
   - step: approval
-    with: {say: look at the boot order}
+    with: {say: wait for who is at the rack}
 )";
   void SetUp() override {
     site.write("boot.yaml", kBoot);

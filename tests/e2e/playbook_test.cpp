@@ -43,6 +43,28 @@ TEST_F(PlaybookTest, IsResumedWithWhatItIncludedAndWhatWasSetThoughItsFilesAreGo
   EXPECT_EQ(second.status, 0) << second.out << second.err;
 }
 
+constexpr const char* kConditional = R"(playbook: conditional
+steps:
+  - step: ssh-wait
+  - stage: node-facts
+  - stage: disk
+    when: {measure: {memory.total: {at_least: 1000000}}}
+    with: {directory: /var/tmp, size: 16MiB, runtime: 1s}
+  - step: verdict
+)";
+
+TEST_F(PlaybookTest, AStepWhoseConditionIsNotMetIsLeftOutAndTheNodePasses) {
+  Site site{1, Site::Slurm::none};
+  site.write("conditional.yaml", kConditional);
+
+  const auto ran = site.run({"run", "conditional.yaml"});
+  const auto shown = site.run({"show", "s01-n01", "--json"});
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr(R"("outcome":"skipped")"), HasSubstr("memory.total"),
+                               HasSubstr(R"("because":"condition")")));
+}
+
 TEST_F(PlaybookTest, IsCheckedAloneAndAgainstAnInventory) {
   Site site{1, Site::Slurm::none};
   site.write("outer.yaml", kOuter);

@@ -46,6 +46,24 @@ TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
   EXPECT_TRUE(hands[0].goes_on);
 }
 
+TEST(Hands, TellWhoeverApprovesWhatThePlaybookHasToSay) {
+  playbooks::PlannedStep approval;
+  approval.kind = playbooks::StepKind::approval;
+  approval.name = "approval";
+  approval.with = {{"say", "look at the sensors first"}};
+  engine::RunState state;
+  state.nodes["n1"].planned = std::make_shared<const std::vector<playbooks::PlannedStep>>(
+      std::vector<playbooks::PlannedStep>{approval});
+  state.nodes["n1"].steps.resize(1);
+  RunSummary run;
+  run.run.id = 12;
+
+  const auto hands = hands_of(run, state);
+
+  ASSERT_EQ(hands.size(), 1u);
+  EXPECT_EQ(hands[0].why, "1 nodes wait for approval: look at the sensors first");
+}
+
 TEST(Hands, NameThePartAndItsRemedy) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));

@@ -61,6 +61,57 @@ class Report : public ::testing::Test {
   engine::RunId id = 0;
 };
 
+TEST_F(Report, GivesEachNodeWhatWasFoundOnItWhereSeveralMeasuredTogether) {
+  const auto hash = store->keep_evidence(
+      R"({"a01-n01":{"measurements":[{"name":"busbw","value":370}],"evidence":"e1"},
+          "a01-n02":{"measurements":[{"name":"busbw","value":90}],"evidence":"e2"}})");
+  ASSERT_TRUE(hash);
+  for (const auto* node : {"a01-n01", "a01-n02"})
+    end(node, "gpu-facts", {{"together", true}, {"evidence", hash.assume_value()}});
+
+  const auto nodes = summary().nodes;
+
+  EXPECT_EQ(nodes[0].record.findings.at("gpu-facts").measurements[0].value, 370);
+  EXPECT_EQ(nodes[1].record.findings.at("gpu-facts").measurements[0].value, 90);
+  EXPECT_EQ(nodes[1].record.evidence.at("gpu-facts"), "e2");
+}
+
+TEST_F(Report, TakesAStepForFailedWhoseCommonResultsCannotBeReadAnyMore) {
+  const auto gone = std::string(64, 'c');
+  end("a01-n01", "gpu-facts", {{"together", true}, {"evidence", gone}});
+
+  const auto step = summary().nodes[0].record.steps[0];
+
+  EXPECT_EQ(step.outcome, "reject");
+  EXPECT_THAT(step.detail, HasSubstr(gone));
+}
+
+TEST(SpanText, SaysWhatAPersonWouldSayAndNeverLessThanNothing) {
+  using namespace std::chrono_literals;
+
+  EXPECT_EQ(span_text(41s), "41 s");
+  EXPECT_EQ(span_text(9h + 40min), "9 h 40 min");
+  EXPECT_EQ(span_text(-3h), "0 s") << "the clock was set back";
+}
+
+TEST_F(Report, KeepsWhyAStepWasSkippedAndWhoWantedIt) {
+  const auto skip = [&](boost::json::object data) {
+    add({EventKind::step_skipped, "a01-n01", "gpu-facts", std::move(data)});
+    return summary().nodes[0].record.steps[0];
+  };
+
+  const auto condition = skip({{"why", "gpu.count is 0"}, {"because", "condition"}});
+  const auto person =
+      skip({{"why", "on order"}, {"by", "kim"}, {"command", 7}, {"because", "person"}});
+  const auto old = skip({{"why", "gpu.count is 0"}});
+
+  EXPECT_EQ(condition.skipped, record::Skipped::condition);
+  EXPECT_EQ(condition.detail, "gpu.count is 0");
+  EXPECT_EQ(person.skipped, record::Skipped::person);
+  EXPECT_EQ(person.detail, "skipped by kim: on order");
+  EXPECT_EQ(old.skipped, record::Skipped::unknown);
+}
+
 TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
   end("a01-n01", "verdict", record::to_json(good()));
   end("a01-n01", "hand-off", {{"slurm", "resumed"}});

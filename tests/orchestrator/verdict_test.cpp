@@ -162,6 +162,53 @@ TEST(Verdict, DoesNotPassOverAStepThatNobodyRan) {
   EXPECT_EQ(decision(record), Decision::inconclusive);
 }
 
+/// As `record`, with the step left out for this reason.
+NodeRecord without(NodeRecord record, const std::string& name, record::Skipped because,
+                   const std::string& detail = "") {
+  for (auto& each : record.steps)
+    if (each.name == name) {
+      each = step(name, "skipped", detail);
+      each.skipped = because;
+    }
+  record.findings.erase(name);
+  return record;
+}
+
+TEST(Verdict, PassesOverWhatThePlaybookItselfLeftOut) {
+  for (const auto because : {record::Skipped::condition, record::Skipped::partner})
+    EXPECT_EQ(decision(without(healthy(), "disk", because)), Decision::pass);
+}
+
+TEST(Verdict, IsInconclusiveWhereEverythingWasLeftOut) {
+  NodeRecord record;
+  record.steps = {step("gpu-facts"), step("disk"), step("verdict", "")};
+  record = without(without(record, "disk", record::Skipped::condition), "gpu-facts",
+                   record::Skipped::condition);
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+}
+
+TEST(Verdict, IsInconclusiveWhereAPersonSkippedWhatWouldHaveBeenJudged) {
+  const auto why = "skipped by kim: the scratch disk is on order";
+  const auto person = record::Skipped::person;
+
+  EXPECT_EQ(decision(without(healthy(), "audit", person, why)), Decision::inconclusive);
+  const auto disk = without(healthy(), "disk", person, why);
+  EXPECT_EQ(decision(disk), Decision::inconclusive);
+  EXPECT_EQ(to_string(causes(disk)[0]), "stage disk skipped by kim: the scratch disk is on order");
+  auto other_failed = disk;
+  other_failed.steps[0] = step("power-on", "reject", "HTTP 403");
+  EXPECT_EQ(causes(other_failed).size(), 2) << "a failure does not hide what a person left out";
+}
+
+TEST(Verdict, PassesWhereAPersonSkippedWhatTheProfileHasNoOpinionAbout) {
+  auto record = healthy();
+  record.steps.push_back(step("cpu-memory"));
+
+  EXPECT_EQ(decision(without(record, "cpu-memory", record::Skipped::person)), Decision::pass);
+  EXPECT_EQ(decision(without(record, "power-on", record::Skipped::person)), Decision::pass);
+}
+
 TEST(Verdict, PutsFailuresFirst) {
   auto record = healthy();
   record.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};

@@ -13,6 +13,19 @@ std::vector<std::string> names(const Playbook& playbook) {
   return all;
 }
 
+TEST(Format, RefusesAConditionOnWhatSeveralMeasureTogether) {
+  const auto result = read(R"(playbook: p
+steps:
+  - stage: node-facts
+    together: pairs
+  - stage: disk
+    when: {measure: {memory.total: {at_least: 1}}}
+)");
+
+  EXPECT_FALSE(result.playbook);
+  EXPECT_EQ(result.told(), "book.yaml:6:36: no earlier step measures 'memory.total'\n");
+}
+
 TEST(Format, ReadsWhatARunIsToKnowOfAdmission) {
   const auto result = read(R"(playbook: p
 priority: -3

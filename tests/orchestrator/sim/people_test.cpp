@@ -252,6 +252,36 @@ TEST_F(People, AGroupIsDoneTogetherAndAMemberThatFailedBeforeLeavesIt) {
   EXPECT_EQ(std::ranges::count(steps_.together, 2u), 1);
 }
 
+TEST_F(People, AStepThatIsSkippedSaysWhoOrWhatLeftItOut) {
+  auto conditional = step("conditional");
+  conditional.when = {
+      {.about = playbooks::Condition::About::fact, .name = "bmc.vendor", .values = {"Supermicro"}}};
+  auto pairs = step("pairs");
+  pairs.together = playbooks::Together::pairs;
+  plan(3, {step("a"), conditional, pairs, step("b")});
+  plan_.groups = {{"pairs", {0, 1}}};
+  steps_.script = [](const StepRequest& request) {
+    const bool fails = request.node.name == "n1" && request.step.name == "a";
+    return fails ? ends(Outcome::reject) : StepEnd{};
+  };
+  asks_ = {{5s, {.kind = Command::Kind::skip, .node = "n3", .step = "b", .text = "no cable"}}};
+
+  ASSERT_TRUE(run());
+
+  std::map<std::string, std::string> because;
+  for (const auto& event : seen_)
+    if (event.kind == EventKind::step_skipped)
+      because[event.node + " " + event.step] = event.data.at("because").as_string();
+  EXPECT_EQ(because, (std::map<std::string, std::string>{{"n1 conditional", "failure"},
+                                                         {"n1 pairs", "failure"},
+                                                         {"n1 b", "failure"},
+                                                         {"n2 conditional", "condition"},
+                                                         {"n2 pairs", "partner"},
+                                                         {"n3 conditional", "condition"},
+                                                         {"n3 pairs", "partner"},
+                                                         {"n3 b", "person"}}));
+}
+
 TEST_F(People, WhatTakesLongIsSaidOnceAndGoesOn) {
   plan(1, {step("a")});
   steps_.time = 20min;

@@ -1,0 +1,93 @@
+// `cupel plan` on a site with a power tree: when what happens, what it draws, and what never can.
+#include <fmt/format.h>
+
+#include "tests/e2e/site.h"
+
+namespace cupel::testing {
+namespace {
+
+constexpr const char* kSoak = R"(playbook: soak
+steps:
+  - step: ssh-wait
+  - stage: cpu-memory
+    with: {duration: 1h, memory: 16MiB}
+  - step: verdict
+)";
+
+class PlanTest : public ::testing::Test {
+ protected:
+  void SetUp() override { CUPEL_NEEDS_SITE(); }
+
+  /// Four nodes of 100 W idle and 200 W loaded on one breaker of so many watts.
+  static std::unique_ptr<Site> site_with_breaker(int watts) {
+    auto site = std::make_unique<Site>(1, Site::Slurm::none);
+    const auto access = site->sshd->access();
+    site->write("soak.yaml", kSoak);
+    site->write("inventory.yaml",
+                fmt::format("site: powered\n"
+                            "racks:\n"
+                            "  - name: r1\n"
+                            "    units: 48\n"
+                            "    pdus: [{{name: p1, watts: 5000, breakers: [{{name: b1, watts: "
+                            "{}}}]}}]\n"
+                            "defaults:\n"
+                            "  profile: lab\n"
+                            "  bmc: {{user: admin, password: \"env:E2E_PASSWORD\"}}\n"
+                            "  ssh: {{user: {}, key: \"{}\"}}\n"
+                            "nodes:\n"
+                            "  - name: r1-n[01-04]\n"
+                            "    rack: r1\n"
+                            "    unit: \"[1-4]\"\n"
+                            "    breaker: p1/b1\n"
+                            "    bmc: {{address: \"127.70.8.[1-4]\"}}\n"
+                            "    ssh: {{address: \"127.70.9.[1-4]\"}}\n",
+                            watts, access.user, access.key_file));
+    return site;
+  }
+};
+
+TEST_F(PlanTest, DrawsTheTimeLineAndThePowerAndNamesWhatHoldsTheRunUp) {
+  const auto site = site_with_breaker(650);
+
+  const auto ran = site->run({"plan", "soak.yaml"});
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("soak: 12 steps on 4 nodes"), HasSubstr("time line"),
+                             HasSubstr("power of "), HasSubstr("###"), HasSubstr("peaks")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("held up by "), HasSubstr("breaker r1/p1/b1")));
+}
+
+TEST_F(PlanTest, TellsProgramsTheSame) {
+  const auto site = site_with_breaker(650);
+
+  const auto ran = site->run({"plan", "soak.yaml", "--json"});
+
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const auto told = parse_json(ran.out);
+  ASSERT_TRUE(told) << ran.out;
+  const auto& forecast = told.assume_value().at("forecast").as_object();
+  EXPECT_EQ(forecast.at("time_line").as_array().size(), 3u);
+  EXPECT_TRUE(forecast.at("never").as_array().empty());
+  EXPECT_GE(forecast.at("end_s").as_int64(), 2 * 3600) << "four soaks of an hour, not all at once";
+  for (const auto& level : forecast.at("power").as_array()) {
+    const auto* limit = level.as_object().if_contains("limit_watts");
+    if (limit == nullptr) continue;
+    EXPECT_LE(level.at("peak_watts").to_number<double>(), limit->to_number<double>()) << level;
+  }
+}
+
+TEST_F(PlanTest, RefusesWhatCanNeverBegin) {
+  const auto site = site_with_breaker(450);
+
+  const auto ran = site->run({"plan", "soak.yaml"});
+
+  EXPECT_EQ(ran.status, 2) << ran.out;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("this plan can never be done"),
+                             HasSubstr("cpu-memory can never begin on r1-n04: r1-n04 needs "
+                                       "0.2 kW besides 0.3 kW of 3 idle nodes, breaker "
+                                       "r1/p1/b1 carries 0.5 kW")))
+      << ran.out;
+}
+
+}  // namespace
+}  // namespace cupel::testing
