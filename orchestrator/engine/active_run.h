@@ -86,6 +86,7 @@ struct ActiveRun {
   std::size_t over = 0;
   std::size_t works = 0;
   std::size_t since_snapshot = 0;
+  std::size_t step_count = 0;  // of the plan
   Stop stop = Stop::no;
   bool stop_carried_out = false;
   std::optional<Command> cancel{};

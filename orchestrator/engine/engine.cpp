@@ -156,8 +156,10 @@ void Engine::commit() {
 
 void Engine::keep_snapshot(ActiveRun& run, std::size_t more) {
   run.since_snapshot += more;
-  const bool due = run.setup.snapshots != nullptr &&
-                   run.since_snapshot >= kEventsBetweenSnapshots + run.setup.plan.step_count() / 2;
+  if (run.setup.snapshots == nullptr) return;
+  // Somebody will go on with it: at once then, too.
+  const bool due = run.since_snapshot >= kEventsBetweenSnapshots + run.step_count / 2 ||
+                   run.state().phase == RunPhase::interrupted;
   if (!due) return;
   run.since_snapshot = 0;
   run.setup.snapshots->keep(run.state().last_sequence, encode(run.state()));

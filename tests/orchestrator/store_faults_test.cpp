@@ -242,7 +242,7 @@ class TurnedClock final : public engine::Clock {
  public:
   Time now() const override { return {}; }
   WallTime wall() const override { return told; }
-  Task<Result<void>> sleep_until(Time) override { co_return ok(); }
+  Task<Result<void>> pause_until(Time) override { co_return ok(); }
   WallTime told{std::chrono::milliseconds{1'790'000'000'000}};
 };
 
