@@ -89,7 +89,7 @@ void Engine::turn() {
   for (const auto ticket : std::exchange(returned_, {})) digest(*works_.at(ticket));
   while (queued()) commit();
   if (!broken_) {
-    if (std::exchange(was_measured_, false)) shed();
+    shed();
     settle();
     begin();
   }
@@ -237,6 +237,9 @@ void Engine::stop(RunId id, Stop why) {
 }
 
 void Engine::carry_out_stops() {
+  const bool asked = std::ranges::any_of(
+      runs_, [](const auto& run) { return run->stopping() && !run->stop_carried_out; });
+  if (!asked) return;
   std::vector<Work*> concerned;
   for (const auto& [ticket, work] : works_)
     if (work->run->stopping() && !work->run->stop_carried_out) concerned.push_back(work.get());

@@ -151,7 +151,14 @@ void World::check_power(const std::string& node) {
 
 Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   const auto time = world_.between(1, 10);
-  CO_TRY(co_await world_.clock.pause(time));
+  const auto came = co_await world_.clock.pause(time);
+  if (!came) {
+    const bool wanted = request.stop == engine::Stop::interrupt;
+    const bool job =
+        request.handle && world_.machines[request.node.name].jobs.contains(*request.handle);
+    if (job && !wanted) world_.kill_job(request.node.name, *request.handle);
+    co_return came.assume_error();
+  }
   const auto& name = request.step.name;
   // The proof itself is spared; what was started already can only be out of reach for a while.
   bool spared = name == "verdict" || name == "hand-off";
