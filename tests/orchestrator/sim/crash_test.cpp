@@ -10,7 +10,8 @@ namespace {
 using testing::IsEmpty;
 
 /// What goes wrong in an ordinary rack.
-constexpr Weather kOrdinary{.transient = 0.1, .hang = 0.01, .reject = 0.02, .hands = 0.01};
+constexpr Weather kOrdinary{
+    .transient = 0.1, .hang = 0.01, .reject = 0.02, .hands = 0.01, .hungry = 0.02};
 
 TEST(Crash, AWholeRunNeedsNoneAndHandsEveryNodeOver) {
   Trial trial;

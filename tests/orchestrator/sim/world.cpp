@@ -104,7 +104,9 @@ void World::start_job(const std::string& node, const std::string& handle, std::c
                       bool heavy) {
   const auto result = std::uniform_real_distribution{1.0, 2.0}(random);
   const bool fresh =
-      machines[node].jobs.emplace(handle, Job{clock.now() + time, heavy, result}).second;
+      machines[node]
+          .jobs.emplace(handle, Job{.ends = clock.now() + time, .heavy = heavy, .result = result})
+          .second;
   if (!fresh) broken_rules.push_back("job " + handle + " was started twice");
   if (!heavy) return;
   check_power(node);

@@ -24,9 +24,9 @@ struct Rack {
 struct Job {
   Time ends{};
   bool heavy = false;
+  double result = 0;
   double over = 0;  // watts above what the profile says, until
   Time over_until{};
-  double result = 0;
 };
 
 struct Machine {
