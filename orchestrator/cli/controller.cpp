@@ -13,6 +13,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/resume.h"
 
 namespace cupel::cli {
 namespace {
@@ -94,6 +95,7 @@ struct Controller::Driven {
         planned{std::move(what)},
         world{planned->inventory, store, network},
         journal{store, run.id},
+        snapshots{store, run.id},
         steps{world.doors()} {}
 
   store::RunLock lock;
@@ -101,6 +103,7 @@ struct Controller::Driven {
   std::unique_ptr<Planned> planned;
   World world;
   store::RunJournal journal;
+  store::RunSnapshots snapshots;
   steps::NodeSteps steps;
   std::unique_ptr<Progress> progress{};  // of this process's own runs
   std::unique_ptr<Ears> ears{};
@@ -123,11 +126,9 @@ Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Pla
   TRY(auto lock, store::RunLock::take(store_.folder(), run.id));
   auto driven =
       std::make_unique<Driven>(std::move(lock), run, std::move(planned), store_, network_);
-  driven->state = engine::initial_state(driven->planned->plan);
-  TRY(const auto events, store_.events_after(run.id, 0));
-  for (const auto& event : events) apply(driven->state, event);
+  TRY(driven->state, store::standing(store_, run.id, driven->planned->plan));
   // A crash between the run's row and its first event leaves a run without a plan to show.
-  driven->first = events.empty() ? run_started(*driven->planned) : run_resumed();
+  driven->first = driven->state.last_sequence == 0 ? run_started(*driven->planned) : run_resumed();
   driven->taken = driven->state.last_command;
   return driven;
 }
@@ -154,7 +155,8 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
                .journal = one.journal,
                .steps = one.steps,
                .observer = *one.ears,
-               .first = std::move(one.first)});
+               .first = std::move(one.first),
+               .snapshots = &one.snapshots});
   if (companions_) start_companions(one);
 }
 

@@ -36,6 +36,7 @@ Task<Result<void>> wait_for(Receipt& receipt) {
 ActiveRun::ActiveRun(RunSetup given) : setup{std::move(given)} {
   const auto& plan = setup.plan;
   nodes.resize(plan.nodes.size());
+  step_count = plan.step_count();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = plan.nodes[i];
     auto& mine = nodes[i];

@@ -42,6 +42,8 @@ struct Work {
   Clock::Time retry{};
   std::optional<Clock::Time> timer{};
   Stop stop = Stop::no;
+  bool entered = false;     // the step itself has begun this try: it can be told to clean up
+  bool to_be_shed = false;  // ... as soon as it has
   asio::cancellation_signal signal{};
   std::optional<Result<StepEnd>> result{};
   std::exception_ptr bug{};
@@ -86,6 +88,7 @@ struct ActiveRun {
   std::size_t over = 0;
   std::size_t works = 0;
   std::size_t since_snapshot = 0;
+  std::size_t step_count = 0;  // of the plan
   Stop stop = Stop::no;
   bool stop_carried_out = false;
   std::optional<Command> cancel{};

@@ -84,7 +84,7 @@ class Dispatcher {
   /// the node is not thought to draw less.
   void measured(std::string_view node, double watts, Time now);
   /// What has to be paused because a level draws more than it may: the youngest first, no more than
-  /// needed. They are as ended() from here on; whoever pauses them offers them again.
+  /// needed. Each is named once, and holds its watts until ended() says that it is really off them.
   std::vector<Ticket> shed(Time now);
 
   /// Watts now, by the level's full name, as they are reckoned.

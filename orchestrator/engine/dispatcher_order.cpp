@@ -154,16 +154,18 @@ std::vector<Dispatcher::Ticket> Dispatcher::State::to_shed(PowerTree::LevelId le
     Milliwatts gives;
   };
   std::vector<Loaded> loaded;
+  auto over = -free(resources[level_resource[level]]);
   for (const auto& [ticket, entry] : entries) {
     if (entry.phase != Entry::Phase::running) continue;
     Milliwatts gives = 0;
     for (const auto node : entry.members)
       if (std::ranges::find(tree.above(node), level) != tree.above(node).end())
         gives += tree.drawn(node) - tree.expected(node, 0);
-    if (gives > 0 && entry.offer.step->load > 0) loaded.push_back({entry.began_as, ticket, gives});
+    if (entry.shed) over -= gives;
+    if (entry.shed || gives <= 0 || entry.offer.step->load <= 0) continue;
+    loaded.push_back({entry.began_as, ticket, gives});
   }
   std::ranges::sort(loaded, std::ranges::greater{}, &Loaded::began_as);
-  auto over = -free(resources[level_resource[level]]);
   std::vector<Loaded> chosen;
   for (const auto& each : loaded) {
     if (over <= 0) break;
@@ -193,7 +195,7 @@ std::vector<Dispatcher::Ticket> Dispatcher::shed(Time now) {
   std::vector<Ticket> all;
   for (const auto level : over) {
     for (const auto ticket : s.to_shed(level)) {
-      ended(ticket, now);
+      s.entries.at(ticket).shed = true;
       all.push_back(ticket);
     }
   }

@@ -79,6 +79,7 @@ struct Entry {
   std::vector<Need> kept{};   // as it was reserved
   Dispatcher::Time began{};
   std::uint64_t began_as = 0;
+  bool shed = false;  // named as one to be paused, and not ended yet
   std::string never{};
 };
 

@@ -63,7 +63,8 @@ class Steps {
  public:
   virtual ~Steps() = default;
   /// One try. Looks first: already so is done. When cancelled it cleans up and ends soon; Errors:
-  /// kCancelled, kStorage, and nothing else: all other failures are a StepEnd.
+  /// kCancelled, kStorage, and nothing else: all other failures are a StepEnd. One that is stopped
+  /// by `cancel` or `shed` ends what its handle names, however far this try has come.
   virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
 };
 

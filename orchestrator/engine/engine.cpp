@@ -89,7 +89,7 @@ void Engine::turn() {
   for (const auto ticket : std::exchange(returned_, {})) digest(*works_.at(ticket));
   while (queued()) commit();
   if (!broken_) {
-    if (std::exchange(was_measured_, false)) shed();
+    shed();
     settle();
     begin();
   }
@@ -156,8 +156,10 @@ void Engine::commit() {
 
 void Engine::keep_snapshot(ActiveRun& run, std::size_t more) {
   run.since_snapshot += more;
-  const bool due = run.setup.snapshots != nullptr &&
-                   run.since_snapshot >= kEventsBetweenSnapshots + run.setup.plan.step_count() / 2;
+  if (run.setup.snapshots == nullptr) return;
+  // Somebody will go on with it: at once then, too.
+  const bool due = run.since_snapshot >= kEventsBetweenSnapshots + run.step_count / 2 ||
+                   run.state().phase == RunPhase::interrupted;
   if (!due) return;
   run.since_snapshot = 0;
   run.setup.snapshots->keep(run.state().last_sequence, encode(run.state()));
@@ -235,6 +237,9 @@ void Engine::stop(RunId id, Stop why) {
 }
 
 void Engine::carry_out_stops() {
+  const bool asked = std::ranges::any_of(
+      runs_, [](const auto& run) { return run->stopping() && !run->stop_carried_out; });
+  if (!asked) return;
   std::vector<Work*> concerned;
   for (const auto& [ticket, work] : works_)
     if (work->run->stopping() && !work->run->stop_carried_out) concerned.push_back(work.get());

@@ -134,6 +134,7 @@ class Engine {
   std::vector<std::unique_ptr<ActiveRun>> runs_;
   std::map<Dispatcher::Ticket, std::unique_ptr<Work>> works_;  // offered, or being done
   std::set<std::pair<Time, Dispatcher::Ticket>> timers_{};     // at most one of each work
+  std::vector<Dispatcher::Ticket> shedding_{};  // to be ended for want of power, as soon as it can
   std::vector<Dispatcher::Ticket> returned_{};  // whose try, or tail, ended since the last turn
   std::optional<Error> broken_{};  // the journal's first failure: nothing is done after it
   bool nudged_ = false;

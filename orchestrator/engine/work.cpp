@@ -66,6 +66,7 @@ void Engine::launch(Work& work) {
   auto& run = *work.run;
   work.stage = Stage::trying;
   work.begun_before = true;
+  work.entered = false;
   work.overdue_said = false;
   work.overdue = clock_.now() + overdue_after(*work.planned);
   schedule(work);
@@ -87,13 +88,15 @@ void Engine::launch(Work& work) {
                       work.stop,
                       std::move(started),
                       std::move(waiting)};
-  const auto attempt = [](Work& mine, StepRequest asked) -> Task<Result<StepEnd>> {
+  const auto attempt = [](Engine& engine, Work& mine, StepRequest asked) -> Task<Result<StepEnd>> {
     // What stopped it before it ran had nobody to wake.
     if (mine.stop != Stop::no || mine.timed_out) co_return Error{Code::kCancelled, "stopped"};
+    mine.entered = true;
+    if (mine.to_be_shed) engine.nudge();
     auto ended = co_await mine.run->setup.steps.perform(std::move(asked));
     co_return ended;
   };
-  auto task = detail::run_into(work.result, attempt(work, std::move(request)));
+  auto task = detail::run_into(work.result, attempt(*this, work, std::move(request)));
   asio::co_spawn(
       executor_, std::move(task),
       asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {
@@ -286,16 +289,25 @@ void Engine::schedule(Work& work) {
   if (work.timer) timers_.emplace(*work.timer, work.ticket);
 }
 
+/// What was started on a node only its own step can end: one that pauses, or has not come to itself
+/// yet, is let in first.
 void Engine::shed() {
-  for (const auto ticket : dispatcher_.shed(clock_.now())) {
+  if (std::exchange(was_measured_, false))
+    for (const auto ticket : dispatcher_.shed(clock_.now())) shedding_.push_back(ticket);
+  for (const auto ticket : std::exchange(shedding_, {})) {
     const auto at = works_.find(ticket);
-    if (at == works_.end()) continue;
+    if (at == works_.end() || at->second->stop != Stop::no) continue;
     auto& work = *at->second;
-    if (work.stage == Stage::pausing) {
-      put_back(work);
-    } else if (work.stage == Stage::trying) {
+    work.to_be_shed = true;
+    const bool started = work.run->step(work, 0).handle.has_value();
+    if (work.stage == Stage::trying && work.entered) {
       work.stop = Stop::shed;
       work.signal.emit(asio::cancellation_type::terminal);
+    } else if (work.stage == Stage::pausing && !started) {
+      put_back(work);
+    } else {
+      if (work.stage == Stage::pausing) queue_began(work);
+      shedding_.push_back(ticket);
     }
   }
 }

@@ -212,6 +212,46 @@ TEST_F(ControlTest, TellsAProgramOfTheEndWithoutAShell) {
   EXPECT_EQ(notices[0].at("run"), 1);
 }
 
+TEST_F(ControlTest, KeepsWhereItStoodWhenItIsStoppedAndGoesOnFromThere) {
+  gated();
+  auto first = begin("v01-n01");
+  ASSERT_TRUE(first.wait_for(ended("v01-n01", "boot-once")));
+  first.signal(SIGTERM);
+  ASSERT_EQ(first.wait().status, 3);
+  const auto kept = store::Store::open(site.file("state")).value()->snapshot(1).value();
+  const auto stood = events_of(site, 1).size();
+
+  auto second = Child{site.cupel({"resume", "1", "--json", "--no-console"})};
+  ASSERT_TRUE(second.wait_for("run-resumed"));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  const auto ran = second.wait();
+
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->sequence, static_cast<std::int64_t>(stood));
+  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
+  int begun = 0;
+  for (const auto& event : events_of(site, 1))
+    if (event.kind == EventKind::step_began && event.step == "boot-once") ++begun;
+  EXPECT_EQ(begun, 1);
+}
+
+TEST_F(ControlTest, NamesTheNodesThatTheInventoryLostInMidRun) {
+  gated();
+  auto run = begin();
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+  run.signal(SIGKILL);
+  run.wait();
+  site.change_inventory("v01-n02", "v01-n09");
+
+  const auto resumed = site.run({"resume", "1", "--no-console"});
+
+  EXPECT_EQ(resumed.status, 2);
+  EXPECT_THAT(resumed.err,
+              AllOf(HasSubstr("inventory.yaml no longer has v01-n02"), HasSubstr("run 1"),
+                    HasSubstr("cupel cancel 1"), Not(HasSubstr("v01-n01"))));
+  EXPECT_EQ(site.run({"cancel", "1"}).status, 0) << "neither could it be given up";
+}
+
 /// A machine that hangs in its self-test: somebody has to go there.
 class HandsTest : public ControlTest {
  protected:

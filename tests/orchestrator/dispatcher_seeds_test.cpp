@@ -111,6 +111,7 @@ class World {
         wrong_ = "shed what did not run";
         continue;
       }
+      dispatcher_->ended(ticket, now_);
       const auto again = dispatcher_->offer(found->second.offer, now_);
       waiting_.emplace(again, Work{found->second.offer, now_});
       running_.erase(found);

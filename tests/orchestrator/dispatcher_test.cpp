@@ -324,10 +324,33 @@ TEST_F(Dispatching, ShedsTheYoungestAndNoMoreThanNeeded) {
 
   EXPECT_THAT(dispatcher_->shed(now_), ElementsAre(soaks[3]));
   EXPECT_THAT(dispatcher_->shed(now_), IsEmpty());
+  dispatcher_->ended(soaks[3], now_);
+  EXPECT_THAT(dispatcher_->shed(now_), IsEmpty());
   const auto again = offer(3, soak_);
   EXPECT_THAT(start(), IsEmpty());
   dispatcher_->ended(soaks[1], now_);
   EXPECT_THAT(start(), ElementsAre(again));
+}
+
+TEST_F(Dispatching, NobodyGetsTheWattsOfAShedLoadBeforeItIsOffThem) {
+  know({.nodes = 3, .breaker_watts = 28'000});
+  offer(0, soak_);
+  start();
+  now_ += 1min;
+  const auto young = offer(1, soak_);
+  start();
+  now_ += 1min;
+  const auto next = offer(2, soak_);
+  ASSERT_THAT(start(), IsEmpty());
+  dispatcher_->measured("a01-n01", 17'000, now_);
+  ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(young));
+  dispatcher_->measured("a01-n01", 10'000, now_);
+
+  const auto while_it_ends = start();
+  dispatcher_->ended(young, now_);
+
+  EXPECT_THAT(while_it_ends, IsEmpty());
+  EXPECT_THAT(start(), ElementsAre(next));
 }
 
 TEST_F(Dispatching, AShedLoadThatDrawsMoreThanItsProfileDoesNotComeBackToShedAgain) {
@@ -337,6 +360,7 @@ TEST_F(Dispatching, AShedLoadThatDrawsMoreThanItsProfileDoesNotComeBackToShedAga
   start();
   dispatcher_->measured("a01-n02", 13'000, now_);
   ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(hot));
+  dispatcher_->ended(hot, now_);
 
   const auto again = offer(1, soak_);
 

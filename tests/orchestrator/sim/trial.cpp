@@ -32,6 +32,7 @@ struct Watching : engine::Observer {
   void on_event(const Event& event, const RunState& state) override {
     apply(folded, event);
     if (!(folded == state)) trial.complaints.push_back("the fold is not the engine's state");
+    trial.measure(*engine);
     if (trial.on_event) trial.on_event(*engine, event);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
@@ -39,8 +40,8 @@ struct Watching : engine::Observer {
 
 }  // namespace
 
-Trial::Trial(std::uint64_t seed, std::size_t nodes, Weather weather)
-    : rack{nodes}, world{clock, rack, seed, weather} {
+Trial::Trial(std::uint64_t seed, std::size_t nodes, Weather weather, double loaded)
+    : rack{nodes, loaded}, world{clock, rack, seed, weather} {
   journal.clock = &clock;
 }
 
@@ -48,6 +49,20 @@ RunState Trial::fold() const {
   auto state = engine::initial_state(rack.plan);
   for (const auto& event : journal.events) apply(state, event);
   return state;
+}
+
+void Trial::measure(engine::Engine& engine) {
+  for (const auto& [name, machine] : world.machines) {
+    const auto now = clock.now();
+    const bool loaded = std::ranges::any_of(
+        machine.jobs, [&](const auto& job) { return job.second.heavy && job.second.ends > now; });
+    if (!loaded) continue;
+    if (world.weather.hungry > 0 && world.chance(world.weather.hungry))
+      world.make_hungry(name, static_cast<double>(world.between(500, 2000).count()));
+    const bool hungry = std::ranges::any_of(
+        machine.jobs, [&](const auto& job) { return job.second.over_until > now; });
+    if (hungry) engine.measured(name, world.draw(name));
+  }
 }
 
 Ends Trial::control() {
@@ -67,6 +82,7 @@ Ends Trial::control() {
               .steps = steps,
               .observer = watching,
               .first = first});
+  measure(engine);
   asio::io_context io;  // dies first, with all that ran in it
   try {
     ends.ended = run_virtually(io, clock, engine.run());

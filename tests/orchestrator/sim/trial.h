@@ -36,8 +36,11 @@ struct Trial {
   /// Called after each event, while the controller works.
   std::function<void(engine::Engine&, const engine::Event&)> on_event{};
 
-  explicit Trial(std::uint64_t seed = 1, std::size_t nodes = 6, Weather weather = {});
+  explicit Trial(std::uint64_t seed = 1, std::size_t nodes = 6, Weather weather = {},
+                 double loaded = 1.5);
 
+  /// What the BMCs of loaded nodes say now, told to the engine; some are hungrier than they should.
+  void measure(engine::Engine& engine);
   /// One controller, from its start to its end or its death.
   Ends control();
   /// Controllers until the run has ended; at most `most`.

@@ -34,7 +34,7 @@ StepEnd ends(Outcome outcome, std::string detail) {
 
 }  // namespace
 
-Rack::Rack(std::size_t nodes, bool with_soak) {
+Rack::Rack(std::size_t nodes, double loaded) {
   inventory.site = "sim";
   inventory.racks.push_back({"r1", "room", 48, {}});
   inventory::Profile profile;
@@ -47,7 +47,7 @@ Rack::Rack(std::size_t nodes, bool with_soak) {
   for (std::size_t i = 0; i < nodes; i += kBehindBreaker)
     inventory.power.push_back({Level::Kind::breaker,
                                "b" + std::to_string(i / kBehindBreaker),
-                               kBehindBreaker * kIdle + (kLoaded - kIdle) * 1.5,
+                               kBehindBreaker * kIdle + (kLoaded - kIdle) * loaded,
                                "r1",
                                {}});
   for (std::size_t i = 0; i < nodes; ++i) {
@@ -70,7 +70,7 @@ Rack::Rack(std::size_t nodes, bool with_soak) {
                                  step(StepKind::hand_off, "hand-off", 2s, 60s)};
   steps[1].once = true;
   steps[1].claims.push_back({"firmware-push", playbooks::Claim::Scope::rack, 1});
-  steps[5].load = with_soak ? 1 : 0;
+  steps[5].load = 1;
   steps[6].together = playbooks::Together::pairs;
   plan.playbook = "new-rack";
   plan.limits["firmware-push"] = 2;
@@ -104,34 +104,63 @@ void World::start_job(const std::string& node, const std::string& handle, std::c
                       bool heavy) {
   const auto result = std::uniform_real_distribution{1.0, 2.0}(random);
   const bool fresh =
-      machines[node].jobs.emplace(handle, Job{clock.now() + time, heavy, result}).second;
+      machines[node]
+          .jobs.emplace(handle, Job{.ends = clock.now() + time, .heavy = heavy, .result = result})
+          .second;
   if (!fresh) broken_rules.push_back("job " + handle + " was started twice");
-  check_power();
+  if (!heavy) return;
+  check_power(node);
+  if (on_heavy_job) on_heavy_job(node);
 }
 
 void World::kill_job(const std::string& node, const std::string& handle) {
   machines[node].jobs[handle].ends = clock.now();
 }
 
-void World::check_power() {
-  for (const auto& level : rack.inventory.power) {
-    if (level.kind != inventory::PowerNode::Kind::breaker) continue;
-    double watts = 0;
-    for (const auto& node : rack.inventory.nodes) {
-      if (node.feeds.front() != level.name) continue;
-      const auto& machine = machines[node.name];
-      if (machine.powered) watts += kIdle;
-      for (const auto& [handle, job] : machine.jobs)
-        if (job.heavy && job.ends > clock.now()) watts += kLoaded - kIdle;
+void World::make_hungry(const std::string& node, double watts) {
+  for (auto& [handle, job] : machines[node].jobs)
+    if (job.heavy && job.ends > clock.now()) {
+      job.over = watts;
+      job.over_until = clock.now() + 20min;
     }
-    if (watts > level.watts)
-      broken_rules.push_back(level.name + " carries " + std::to_string(watts) + " W");
+}
+
+double World::draw(const std::string& node) const {
+  const auto& machine = machines.at(node);
+  double watts = machine.powered ? kIdle : 0;
+  for (const auto& [handle, job] : machine.jobs) {
+    if (!job.heavy || job.ends <= clock.now()) continue;
+    watts += kLoaded - kIdle;
+    if (job.over_until > clock.now()) watts += job.over;
   }
+  return watts;
+}
+
+double World::watts_behind(const std::string& breaker) const {
+  double watts = 0;
+  for (const auto& node : rack.inventory.nodes)
+    if (node.feeds.front() == breaker) watts += draw(node.name);
+  return watts;
+}
+
+void World::check_power(const std::string& node) {
+  const auto& breaker = rack.inventory.node(node)->feeds.front();
+  const auto level = std::ranges::find(rack.inventory.power, breaker, &inventory::PowerNode::name);
+  const auto watts = watts_behind(breaker);
+  if (watts > level->watts)
+    broken_rules.push_back(breaker + " carries " + std::to_string(watts) + " W");
 }
 
 Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   const auto time = world_.between(1, 10);
-  CO_TRY(co_await world_.clock.pause(time));
+  const auto came = co_await world_.clock.pause(time);
+  if (!came) {
+    const bool wanted = request.stop == engine::Stop::interrupt;
+    const bool job =
+        request.handle && world_.machines[request.node.name].jobs.contains(*request.handle);
+    if (job && !wanted) world_.kill_job(request.node.name, *request.handle);
+    co_return came.assume_error();
+  }
   const auto& name = request.step.name;
   // The proof itself is spared; what was started already can only be out of reach for a while.
   bool spared = name == "verdict" || name == "hand-off";
@@ -179,7 +208,6 @@ WorldSteps::End WorldSteps::power_on(const engine::StepRequest& request) {
   if (machine.powered) co_return ends(Outcome::done, "on");
   machine.powered = true;
   machine.boots = world_.clock.now() + world_.between(40, 200);
-  world_.check_power();
   co_return ends(Outcome::done, "turned on");
 }
 
@@ -208,7 +236,11 @@ WorldSteps::End WorldSteps::soak(const engine::StepRequest& request) {
   if (!slept) {
     // Only what is to begin anew, or is not wanted any more, is taken from the node.
     const bool wanted = request.stop == engine::Stop::interrupt;
-    if (!wanted) world_.kill_job(node, handle);
+    if (!wanted) {
+      // It draws until it is gone, and that takes a while.
+      [[maybe_unused]] const auto waited = co_await world_.clock.pause(20s);
+      world_.kill_job(node, handle);
+    }
     co_return slept.assume_error();
   }
   auto end = ends(Outcome::done, "measured");

@@ -12,18 +12,21 @@ namespace cupel::sim {
 using Time = engine::Clock::Time;
 using namespace std::chrono_literals;
 
-/// A rack of nodes behind breakers of which each carries its idle nodes and one that is loaded.
+/// A rack of nodes, three behind each breaker, which carries them idle and `loaded` of them
+/// working.
 struct Rack {
   inventory::Inventory inventory{};
   playbooks::Plan plan{};
 
-  explicit Rack(std::size_t nodes, bool soak = true);
+  explicit Rack(std::size_t nodes, double loaded = 1.5);
 };
 
 struct Job {
   Time ends{};
   bool heavy = false;
   double result = 0;
+  double over = 0;  // watts above what the profile says, until
+  Time over_until{};
 };
 
 struct Machine {
@@ -42,6 +45,7 @@ struct Weather {
   double hang = 0;
   double reject = 0;
   double hands = 0;
+  double hungry = 0;  // of events: a loaded node begins to draw more than it should
 };
 
 class World {
@@ -53,7 +57,8 @@ class World {
   std::mt19937_64 random;
   Weather weather;
   std::map<std::string, Machine> machines{};
-  std::vector<std::string> broken_rules{};  // what must never happen, and did
+  std::function<void(const std::string& node)> on_heavy_job{};  // one has just begun there
+  std::vector<std::string> broken_rules{};                      // what must never happen, and did
 
   bool chance(double share) { return std::uniform_real_distribution{}(random) < share; }
   std::chrono::seconds between(int low, int high) {
@@ -63,8 +68,13 @@ class World {
   void start_job(const std::string& node, const std::string& handle, std::chrono::seconds time,
                  bool heavy);
   void kill_job(const std::string& node, const std::string& handle);
-  /// Watts through each breaker now, held against what it carries.
-  void check_power();
+  /// A loaded node draws so much more for twenty minutes.
+  void make_hungry(const std::string& node, double watts);
+  /// What its BMC would say.
+  double draw(const std::string& node) const;
+  /// Watts through the node's breaker now, held against what it carries.
+  void check_power(const std::string& node);
+  double watts_behind(const std::string& breaker) const;
   void check_flashes();
 };
 
