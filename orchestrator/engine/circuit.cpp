@@ -41,6 +41,8 @@ std::size_t last_wave(const std::vector<int>& canary, std::size_t wave) {
 }
 
 bool has_failed(const NodeState& node) {
+  const auto verdict = node.facts.find(std::string{kVerdictFact});
+  if (verdict != node.facts.end() && verdict->second == "fail") return true;
   return std::ranges::find(node.steps, StepState::Phase::failed, &StepState::phase) !=
          node.steps.end();
 }

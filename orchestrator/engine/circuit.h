@@ -12,6 +12,7 @@ std::optional<std::string> too_many(const playbooks::StopAfter& stop_after, cons
 std::size_t next_wave(const std::vector<int>& canary, std::size_t wave);
 std::size_t last_wave(const std::vector<int>& canary, std::size_t wave);
 
+/// By a step, or by its verdict: a canary whose machines are bad stops as one whose steps fail.
 bool has_failed(const NodeState& node);
 
 }  // namespace cupel::engine

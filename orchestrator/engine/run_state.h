@@ -38,6 +38,9 @@ struct StepState {
   friend bool operator==(const StepState&, const StepState&) = default;
 };
 
+/// Under this name a verdict step tells what it decided: "pass", "fail", "inconclusive".
+inline constexpr std::string_view kVerdictFact = "verdict";
+
 struct NodeState {
   std::vector<StepState> steps{};                                        // in the plan's order
   std::shared_ptr<const std::vector<playbooks::PlannedStep>> planned{};  // the plan's own

@@ -47,7 +47,9 @@ Task<Result<StepEnd>> judge_node(Doors& doors, const StepRequest& request) {
   const auto verdict = decide(doors.inventory.profile_of(request.node), record);
   auto detail = std::string{to_string(verdict.decision)};
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
-  co_return done(detail + skipped_by_people(record, detail), record::to_json(verdict));
+  auto found = record::to_json(verdict);
+  found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
+  co_return done(detail + skipped_by_people(record, detail), std::move(found));
 }
 
 }  // namespace cupel::steps

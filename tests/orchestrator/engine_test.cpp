@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "orchestrator/engine/circuit.h"
+
 namespace cupel::engine {
 namespace {
 using namespace std::chrono_literals;
@@ -285,6 +287,20 @@ TEST_F(EngineTest, ACrashAtEveryWriteStartsNoStageTwiceAndLosesNoResult) {
     for (std::size_t i = 0; i < kept.size(); ++i)
       EXPECT_EQ(journal_.events[i].step, kept[i].step) << "what was written is kept";
   }
+}
+
+TEST(Circuit, ANodeHasFailedByAStepOrByItsVerdict) {
+  NodeState well, bad, broken;
+  well.steps.resize(2);
+  well.facts[std::string{kVerdictFact}] = "pass";
+  bad.steps.resize(2);
+  bad.facts[std::string{kVerdictFact}] = "fail";
+  broken.steps.resize(2);
+  broken.steps[1].phase = StepState::Phase::failed;
+
+  EXPECT_FALSE(has_failed(well));
+  EXPECT_TRUE(has_failed(bad));
+  EXPECT_TRUE(has_failed(broken));
 }
 
 TEST(RunState, IgnoresEventsThatMakeNoSense) {
