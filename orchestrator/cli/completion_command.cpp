@@ -56,7 +56,7 @@ void add_completion(CLI::App& app, Context&, Exit& exit) {
   auto shell = std::make_shared<std::string>("bash");
   command->add_option("SHELL", *shell, "bash, or zsh by way of its bashcompinit")
       ->check(CLI::IsMember({"bash", "zsh"}));
-  command->callback([&app, &exit] {
+  command->callback([&app, &exit, shell] {
     std::fputs(bash_script(app).c_str(), stdout);
     exit = Exit::passed;
   });

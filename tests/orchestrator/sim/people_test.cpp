@@ -82,7 +82,10 @@ class People : public testing::Test, public Observer {
       auto group = asio::experimental::make_parallel_group(
           asio::co_spawn(executor, detail::run_into(ran, test.engine_->run()), asio::deferred),
           asio::co_spawn(executor, detail::run_into(asked, test.ask_all()), asio::deferred));
-      co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+      const auto [order, crash, bug] =
+          co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+      for (const auto& thrown : {crash, bug})
+        if (thrown) std::rethrow_exception(thrown);
       co_return std::move(*ran);
     };
     auto ended = run_virtually(io, clock_, all(*this));
