@@ -255,7 +255,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
   // waits for it, or will soon: it takes a TLS handshake to make. Of answers that come together
   // the last one keeps its own.
-  const Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
+  Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
   Undecided fate{host};
   transfer.keeps = [&courtesy, &host, &fate] {
     fate.decide();
@@ -271,8 +271,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   auto answer = concluded(peer, host, transfer);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - begun);
   const bool stopped = !answer && answer.assume_error().code == Code::kCancelled;
-  if (!stopped)
-    note(courtesies.of(peer.node).seen, outcome_of(answer, transfer.outcome), bytes, took);
+  if (!stopped) note(courtesy.seen, outcome_of(answer, transfer.outcome), bytes, took);
   co_return answer;
 }
 

@@ -181,38 +181,34 @@ CLI::App* add(CLI::App& app, Context& context, Exit& exit, Kind kind, const char
   return command;
 }
 
-void add_run_option(CLI::App& command, const Words& words) {
-  command.add_option("RUN", words.asked->run, "its number; the newest if not said");
-}
-
 void add_reason(CLI::App& command, const Words& words) {
   command.add_option("--reason", words.asked->reason, "is recorded with your name");
+}
+
+/// Of a run as a whole.
+void add_for_run(CLI::App& app, Context& context, Exit& exit, Kind kind, const char* summary,
+                 const char* example) {
+  const Words words;
+  auto* command = add(app, context, exit, kind, summary, example, words);
+  command->add_option("RUN", words.asked->run, "its number; the newest if not said");
+  add_reason(*command, words);
 }
 
 }  // namespace
 
 void add_cancel(CLI::App& app, Context& context, Exit& exit) {
-  const Words words;
-  auto* command = add(app, context, exit, Kind::cancel, "end a run; its nodes stay drained",
-                      "cupel cancel 12", words);
-  add_run_option(*command, words);
-  add_reason(*command, words);
+  add_for_run(app, context, exit, Kind::cancel, "end a run; its nodes stay drained",
+              "cupel cancel 12");
 }
 
 void add_pause(CLI::App& app, Context& context, Exit& exit) {
-  const Words words;
-  auto* command = add(app, context, exit, Kind::pause,
-                      "begin nothing new in a run; what runs goes on", "cupel pause 12", words);
-  add_run_option(*command, words);
-  add_reason(*command, words);
+  add_for_run(app, context, exit, Kind::pause, "begin nothing new in a run; what runs goes on",
+              "cupel pause 12");
 }
 
 void add_unpause(CLI::App& app, Context& context, Exit& exit) {
-  const Words words;
-  auto* command = add(app, context, exit, Kind::unpause, "go on with a run that is paused",
-                      "cupel unpause 12", words);
-  add_run_option(*command, words);
-  add_reason(*command, words);
+  add_for_run(app, context, exit, Kind::unpause, "go on with a run that is paused",
+              "cupel unpause 12");
 }
 
 void add_approve(CLI::App& app, Context& context, Exit& exit) {

@@ -196,7 +196,7 @@ void Engine::follow(ActiveRun& run, const Event& event) {
   const auto at =
       static_cast<std::size_t>(std::ranges::find(work->nodes, node->second) - work->nodes.begin());
   const bool wanted = !run.step(*work, at).over() && event.kind != EventKind::node_retried;
-  if (!wanted) withdraw(*work);
+  if (!wanted) release(*work);
 }
 
 void Engine::follow(ActiveRun& run, const Then& then) {

@@ -109,7 +109,6 @@ class Engine {
   void admit(ActiveRun& run);
   void open_wave(ActiveRun& run);
   void check_circuit(ActiveRun& run, const Event& event);
-  void withdraw(Work& work);
   void withdraw_all(ActiveRun& run, std::string_view step);
 
   // work.cpp: one step being done.

@@ -183,8 +183,6 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
   works_.emplace(work->ticket, std::move(work));
 }
 
-void Engine::withdraw(Work& work) { release(work); }
-
 /// What is offered of the step; of every step where it is empty.
 void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
   std::vector<Work*> unwanted;
@@ -193,7 +191,7 @@ void Engine::withdraw_all(ActiveRun& run, std::string_view step) {
                        !work->begun_before && (step.empty() || work->planned->name == step);
     if (meant) unwanted.push_back(work.get());
   }
-  for (auto* work : unwanted) withdraw(*work);
+  for (auto* work : unwanted) release(*work);
 }
 
 void Engine::admit(ActiveRun& run) {

@@ -9,6 +9,7 @@
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/engine/state_codec.h"
 #include "orchestrator/store/store.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/orchestrator/sim/virtual_time.h"
 
 namespace cupel {
@@ -19,15 +20,6 @@ using sim::VirtualClock;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSteps = 40;
-
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 double peak_mib() {
   rusage usage{};
@@ -150,9 +142,9 @@ double whole_run(std::size_t nodes, bool say) {
               .snapshots = &snapshots});
   asio::io_context io;
   const auto began = std::chrono::steady_clock::now();
-  const auto cpu = cpu_seconds();
+  const auto cpu = bench::cpu_seconds();
   const auto ended = run_virtually(io, clock, engine.run());
-  const auto spent = cpu_seconds() - cpu;
+  const auto spent = bench::cpu_seconds() - cpu;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began;
   if (!ended || !*ended) fmt::print("FAILED: the run did not end\n");
   if (!say) return spent;
@@ -237,10 +229,10 @@ void idle(std::size_t nodes) {
   asio::io_context io;
   auto watch = [](engine::Engine& its) -> Task<Result<void>> {
     CO_TRY(co_await pause_for(3s));
-    const auto cpu = cpu_seconds();
+    const auto cpu = bench::cpu_seconds();
     CO_TRY(co_await pause_for(10s));
     fmt::print("idle: waiting nodes use {:.4f} % of a core             bound: under 0.1\n",
-               (cpu_seconds() - cpu) * 10);
+               (bench::cpu_seconds() - cpu) * 10);
     its.stop(engine::Stop::interrupt);
     co_return ok();
   };

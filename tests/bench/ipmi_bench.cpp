@@ -4,7 +4,6 @@
 //
 //   ipmi_bench [ROUNDS [BMCS]]     all contenders in turn, ROUNDS times (5); medians are printed
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "bmc/ipmi/ipmi.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
 
@@ -47,16 +47,6 @@ struct Farm {
   test::TemporaryFolder folder;
   std::unique_ptr<cupel::testing::Child> child;
 };
-
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-double cpu_of(int who) {
-  rusage usage{};
-  getrusage(who, &usage);
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 /// How many are on, and how many off; the rest did not answer.
 struct Answers {
@@ -123,12 +113,13 @@ struct Contender {
 };
 
 void measure(const Farm& farm, Contender& contender) {
-  const auto cpu = cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
+  const auto cpu = bench::cpu_seconds(RUSAGE_SELF) + bench::cpu_seconds(RUSAGE_CHILDREN);
   const auto before = std::chrono::steady_clock::now();
   const auto answers = contender.run(farm);
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - before;
   contender.wall.push_back(wall.count());
-  contender.cpu.push_back((cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN) - cpu) * 1e3);
+  contender.cpu.push_back(
+      (bench::cpu_seconds(RUSAGE_SELF) + bench::cpu_seconds(RUSAGE_CHILDREN) - cpu) * 1e3);
   const bool all = answers.on == (farm.count + 1) / 2 && answers.off == farm.count / 2;
   if (!all)
     throw std::runtime_error{fmt::format("{}: {} on and {} off, of {}", contender.name, answers.on,

@@ -5,7 +5,6 @@
 //
 //   ipmi_farm COUNT PORT PASSWORD-FILE [FAULT]
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -15,6 +14,7 @@
 #include "base/text.h"
 #include "inventory/load_profile.h"
 #include "rehearsal/ipmi/server.h"
+#include "tests/bench/cpu_time.h"
 
 namespace {
 
@@ -39,15 +39,6 @@ struct Node {
   }
 };
 
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 int serve(int count, std::uint16_t port, const std::string& password,
           const std::vector<Fault>& faults) {
   std::vector<inventory::Problem> problems;
@@ -65,7 +56,7 @@ int serve(int count, std::uint16_t port, const std::string& password,
     }
     if (i % 2 == 0) node.machine.press(Reset::on);
   }
-  const auto before = cpu_seconds();
+  const auto before = bench::cpu_seconds();
   const auto end = [&](auto...) {
     for (const auto& node : nodes) {
       node->server.stop();
@@ -84,7 +75,7 @@ int serve(int count, std::uint16_t port, const std::string& password,
   io.run();
   std::uint64_t datagrams = 0;
   for (const auto& node : nodes) datagrams += node->server.service().datagrams();
-  const auto used = cpu_seconds() - before;
+  const auto used = bench::cpu_seconds() - before;
   fmt::print("{} datagrams, {:.3f} s of CPU, {:.1f} us each\n", datagrams, used,
              used * 1e6 / static_cast<double>(std::max<std::uint64_t>(datagrams, 1)));
   return 0;

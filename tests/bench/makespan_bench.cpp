@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
-#include <ctime>
 #include <queue>
 #include <random>
 
 #include "orchestrator/engine/forecast.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/orchestrator/power_site.h"
 
 namespace {
@@ -25,13 +25,6 @@ using std::chrono::seconds;
 using test::plan_of;
 using test::site_of;
 using test::step_of;
-
-/// Of a core: what else the machine does is not counted.
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 double hours(seconds span) { return static_cast<double>(span.count()) / 3600; }
 
@@ -127,7 +120,7 @@ void canary() {
 }
 
 void many(int nodes) {
-  const auto begun = cpu_seconds();
+  const auto begun = bench::cpu_seconds();
   const auto site = site_of({.racks = nodes / 8,
                              .nodes = 8,
                              .breakers = 4,
@@ -141,9 +134,9 @@ void many(int nodes) {
   for (int i = 3; i < 40; i += 10) steps[i].claims = {{"push", Claim::Scope::rack, 1}};
   auto plan = plan_of(site, steps);
   plan.limits["push"] = 2;
-  const auto made = cpu_seconds() - begun;
+  const auto made = bench::cpu_seconds() - begun;
   const auto told = engine::forecast(plan, site);
-  const auto took = cpu_seconds() - begun - made;
+  const auto took = bench::cpu_seconds() - begun - made;
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   fmt::print(
@@ -185,7 +178,7 @@ void speed(int nodes, int wide) {
                            now)] = {node, step};
     ++calls;
   };
-  const auto begun = cpu_seconds();
+  const auto begun = bench::cpu_seconds();
   for (int node = 0; node < nodes; ++node) offer(node, 0);
   for (;;) {
     for (const auto ticket : dispatcher.start(now))
@@ -201,7 +194,7 @@ void speed(int nodes, int wide) {
     where.erase(ticket);
     if (step + 1 < 40) offer(node, step + 1);
   }
-  const auto took = cpu_seconds() - begun;
+  const auto took = bench::cpu_seconds() - begun;
   fmt::print(
       "dispatcher, {} nodes x 40 steps, {} loaded at most: {:.2f} s of a core, {:.0f} "
       "offers+starts+ends "

@@ -5,15 +5,14 @@
 //   redfish_bench [BMCS] [ROUNDS]
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
 #include "tests/bench/canned_server.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 #include "tests/support/small_machine.h"
 
@@ -38,21 +37,6 @@ class Keys final : public inventory::KnownKeys {
 };
 
 Task<Result<std::string>> password() { co_return std::string{"open sesame"}; }
-
-double own_cpu() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double children_cpu() {
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto of = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return of(usage.ru_utime) + of(usage.ru_stime);
-}
 
 /// Resident, with what malloc could give back given back.
 double resident_kib() {
@@ -87,9 +71,9 @@ Cost best_of(const bench::CannedServer& server, int rounds, Round round) {
 double by_curl(const std::filesystem::path& config) {
   const std::string command = "curl --silent --insecure --parallel --parallel-max " +
                               std::to_string(kAtOnce) + " --config " + config.string();
-  const double before = children_cpu();
+  const double before = bench::cpu_seconds(RUSAGE_CHILDREN);
   if (std::system(command.c_str()) != 0) fmt::print(stderr, "curl failed\n");
-  return children_cpu() - before;
+  return bench::cpu_seconds(RUSAGE_CHILDREN) - before;
 }
 
 class Fleet {
@@ -108,7 +92,7 @@ class Fleet {
 
   /// The CPU that it took; every answer must be there.
   double power_status() {
-    const double before = own_cpu();
+    const double before = bench::cpu_seconds();
     const auto ask = [](const std::unique_ptr<bmc::Bmc>* bmc) {
       return (*bmc)->power_state(Deadline::in(60s));
     };
@@ -116,7 +100,7 @@ class Fleet {
     for (const auto& bmc : bmcs_) all.push_back(&bmc);
     const auto states =
         run_to_end(io_, for_each_of<bmc::Told<bmc::PowerState>>(std::move(all), kAtOnce, ask));
-    const double cpu = own_cpu() - before;
+    const double cpu = bench::cpu_seconds() - before;
     check(states);
     return cpu;
   }
@@ -134,12 +118,12 @@ class Fleet {
   /// One GET of each over a new transport: nothing is known of anybody but the pins.
   double first_contact() {
     redfish::Transport fresh{io_.get_executor()};
-    const double before = own_cpu();
+    const double before = bench::cpu_seconds();
     const auto get = [&fresh](const redfish::Peer& peer) {
       return fresh.send(peer, redfish::Request{.path = kSystem}, Deadline::in(60s));
     };
     const auto answers = run_to_end(io_, for_each_of<redfish::Response>(peers_, kAtOnce, get));
-    const double cpu = own_cpu() - before;
+    const double cpu = bench::cpu_seconds() - before;
     check(answers);
     return cpu;
   }

@@ -6,7 +6,6 @@
 //   ssh_bench [ROUNDS]     all contenders in turn, ROUNDS times (5); medians are printed
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "base/text.h"
 #include "orchestrator/ssh/fan_out.h"
 #include "orchestrator/ssh/libssh.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/support/sshd.h"
 
 namespace {
@@ -167,20 +167,8 @@ bool blocking(Site& site) {
   return good == kTargets;
 }
 
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
 /// Of this process and of the clients that it has waited for; the server is waited for at the end.
-double client_cpu() {
-  double sum = 0;
-  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-    rusage usage{};
-    getrusage(who, &usage);
-    sum += seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  }
-  return sum;
-}
+double client_cpu() { return bench::cpu_seconds() + bench::cpu_seconds(RUSAGE_CHILDREN); }
 
 /// Returns when every connection of the server has ended, which is after the client's end.
 void wait_until_idle(pid_t server) {

@@ -5,7 +5,6 @@
 //   build/release/tests/store_bench [SECONDS]
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "base/json.h"
 #include "orchestrator/store/store.h"
+#include "tests/bench/cpu_time.h"
 
 namespace cupel {
 namespace {
@@ -40,15 +40,6 @@ void fill(std::vector<store::Event>& batch, std::int64_t from) {
   }
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 /// What batches of one size cost.
 struct Cost {
   std::vector<double> seconds{};  // of each batch
@@ -64,9 +55,9 @@ struct Cost {
 template <class Verb>
 void cost_of(Cost& cost, Verb verb) {
   const auto begin = Clock::now();
-  const auto cpu = cpu_seconds();
+  const auto cpu = bench::cpu_seconds();
   verb();
-  cost.cpu += cpu_seconds() - cpu;
+  cost.cpu += bench::cpu_seconds() - cpu;
   cost.seconds.push_back(seconds_since(begin));
 }
 
@@ -157,7 +148,7 @@ class Bound {
   std::int64_t done_ = 0;
 };
 
-int bench(double seconds) {
+int run_all(double seconds) {
   // Not in /tmp, which may be memory: an fsync there costs nothing.
   std::string name = "/var/tmp/cupel-store-bench-XXXXXX";
   must(::mkdtemp(name.data()) != nullptr, "cannot make a folder");
@@ -188,4 +179,4 @@ int bench(double seconds) {
 }  // namespace
 }  // namespace cupel
 
-int main(int argc, char** argv) { return cupel::bench(argc > 1 ? std::atof(argv[1]) : 3.0); }
+int main(int argc, char** argv) { return cupel::run_all(argc > 1 ? std::atof(argv[1]) : 3.0); }

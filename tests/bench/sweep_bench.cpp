@@ -4,14 +4,13 @@
 //
 //   sweep_bench [BMCS ...]       by default 50, 100 and 200
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
-#include <ctime>
 
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
 #include "tests/bench/canned_server.h"
+#include "tests/bench/cpu_time.h"
 #include "tests/support/captures.h"
 
 namespace {
@@ -34,12 +33,6 @@ class Keys final : public inventory::KnownKeys {
 };
 
 Task<Result<std::string>> password() { co_return std::string{"open sesame"}; }
-
-double own_cpu() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 bench::Canned dgx(const std::filesystem::path& tree) {
   bench::Canned canned{.latency = kLatency};
@@ -72,7 +65,7 @@ void sweep(const bench::CannedServer& server, int bmcs) {
   for (int i = 0; i < bmcs; ++i) all.push_back(i);
   const auto each = [&](int index) { return read(transport, keys, index, server.port()); };
   const long before = server.requests();
-  const double cpu = own_cpu(), theirs = server.cpu_seconds();
+  const double cpu = bench::cpu_seconds(), theirs = server.cpu_seconds();
   const auto begun = Deadline::Clock::now();
   const auto answers = run_to_end(
       io, for_each_of<bmc::Observed>(std::move(all), static_cast<std::size_t>(bmcs), each));
@@ -89,7 +82,7 @@ void sweep(const bench::CannedServer& server, int bmcs) {
     made.full += of_one.full;
     made.resumed += of_one.resumed;
   }
-  const double used = own_cpu() - cpu, served = server.cpu_seconds() - theirs;
+  const double used = bench::cpu_seconds() - cpu, served = server.cpu_seconds() - theirs;
   const double bound = requests / bmcs / 2 * std::chrono::duration<double>{kLatency}.count();
   fmt::print(
       "{:4} BMCs: {:6.2f} s, bound {:6.2f} s, reached {:3.0f} %; {:.0f} requests and {} parts "
