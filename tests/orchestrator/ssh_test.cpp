@@ -1,5 +1,6 @@
 #include "orchestrator/ssh/ssh.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -295,6 +296,13 @@ TEST_F(SshTest, LeavesNoDescriptorOpenHoweverASessionEnds) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
+/** A signal is sent before it is obeyed: the pipe hangs up once the last process of the group is
+ * gone. */
+bool all_writers_gone(int pipe) {
+  pollfd end{.fd = pipe, .events = 0, .revents = 0};
+  return ::poll(&end, 1, 10'000) == 1 && (end.revents & POLLHUP) != 0;
+}
+
 TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {
   for (const std::string shell : {"dash", "bash", "busybox ash"}) {
     if (std::system(("command -v " + shell.substr(0, shell.find(' ')) + " > /dev/null").c_str()))
@@ -305,6 +313,7 @@ TEST(Killing, EndsTheGroupWhateverTheLoginShellIs) {
 
     std::system((shell + " -c " + shell_quoted(killing(group))).c_str());
 
+    EXPECT_TRUE(all_writers_gone(::fileno(pipe))) << shell;
     EXPECT_TRUE(cupel::testing::processes_with("sleep 20101").empty()) << shell;
     ::kill(static_cast<pid_t>(-group), SIGKILL);
     ::pclose(pipe);
