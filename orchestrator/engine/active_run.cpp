@@ -3,13 +3,6 @@
 namespace cupel::engine {
 namespace {
 
-std::vector<std::chrono::seconds> remaining_of(const std::vector<playbooks::PlannedStep>& steps) {
-  std::vector<std::chrono::seconds> rest(steps.size());
-  std::chrono::seconds sum{0};
-  for (auto i = steps.size(); i-- > 0;) rest[i] = sum += steps[i].expected;
-  return rest;
-}
-
 std::optional<std::size_t> step_named(const playbooks::NodePlan& plan, std::string_view name) {
   const auto at = std::ranges::find(*plan.steps, name, &playbooks::PlannedStep::name);
   if (at == plan.steps->end()) return std::nullopt;
@@ -37,14 +30,13 @@ ActiveRun::ActiveRun(RunSetup given) : setup{std::move(given)} {
   const auto& plan = setup.plan;
   nodes.resize(plan.nodes.size());
   step_count = plan.step_count();
+  auto ahead = paths_ahead(plan);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = plan.nodes[i];
     auto& mine = nodes[i];
-    auto& rest = remaining[node.steps.get()];
-    if (rest.empty()) rest = remaining_of(*node.steps);
     mine.state = &setup.state.nodes.find(node.node->name)->second;
     mine.plan = &node;
-    mine.remaining = &rest;
+    mine.ahead = std::move(ahead[i]);
     by_name[node.node->name] = i;
   }
   for (const auto& group : plan.groups) {

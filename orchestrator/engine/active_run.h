@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/engine/path_ahead.h"
 
 namespace cupel::engine {
 
@@ -59,7 +60,7 @@ struct NodeRun {
   };
   NodeState* state = nullptr;
   const playbooks::NodePlan* plan = nullptr;
-  const std::vector<std::chrono::seconds>* remaining = nullptr;  // from each step on
+  PathAhead ahead{};  // from each step on
   Work* work = nullptr;
   Place place = Place::room;
   bool dirty = false;
@@ -78,7 +79,6 @@ struct ActiveRun {
   std::vector<NodeRun> nodes{};
   std::map<std::string_view, std::size_t> by_name{};
   std::vector<GroupRun> groups{};
-  std::map<const void*, std::vector<std::chrono::seconds>> remaining{};  // by list of steps
   std::vector<Event> queue{};
   std::vector<Then> thens{};
   std::vector<std::size_t> dirty{};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "orchestrator/engine/dispatcher_state.h"
@@ -33,17 +34,23 @@ struct Floor {
 
 std::int64_t upwards(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
-/// What is over if `at_once` of these may go at a time: their work shared evenly; and, of the
-/// longest (j * at_once + 1), somewhere j + 1 come one after another.
+/// What is over if `at_once` of these may go at a time: their work shared evenly, in whole steps;
+/// and, of the longest (j * at_once + 1), somewhere j + 1 come one after another.
+///
+/// Whole steps: what is never more than `at_once` at a time can be dealt to so many seats, one
+/// after another on each. One seat has no less than the even share, and what it has is a sum of
+/// their lengths, so a multiple of what divides all of them.
 std::int64_t shared(std::vector<const Jobs*> jobs, std::int64_t at_once) {
   std::ranges::sort(jobs, std::ranges::greater{}, &Jobs::each);
-  std::int64_t work = 0, before = 0, longest = 0;
+  std::int64_t work = 0, before = 0, longest = 0, divides = 0;
   for (const auto* each : jobs) {
     work += each->each * each->count;
+    divides = std::gcd(divides, each->each);
     before += each->count;
     longest = std::max(longest, upwards(before, at_once) * each->each);
   }
-  return std::max(upwards(work, at_once), longest);
+  const auto evenly = upwards(work, at_once);
+  return std::max(divides > 0 ? upwards(evenly, divides) * divides : evenly, longest);
 }
 
 /// These alone, each needing at least `least` of the capacity.

@@ -19,9 +19,8 @@ namespace cupel::engine {
 /// A step that is ready: of one node, or of several that do it together.
 struct Offer {
   RunId run = 0;
-  int priority = 0;  // higher first
-  std::chrono::seconds
-      remaining_path{};  // expected, from the start of this step to the end of its node(s)
+  int priority = 0;                       // higher first
+  std::chrono::seconds remaining_path{};  // from the start of this step on; see path_ahead.h
   std::vector<const inventory::Node*> nodes{};
   const playbooks::PlannedStep* step = nullptr;  // outlives the offer
   /// Begun by a controller that is gone, and going on in the world: it holds what it needs from now

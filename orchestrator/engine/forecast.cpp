@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "orchestrator/engine/path_ahead.h"
+
 namespace cupel::engine {
 namespace {
 
@@ -20,19 +22,15 @@ class VirtualRun {
  public:
   VirtualRun(const playbooks::Plan& plan, const inventory::Inventory& inventory,
              const Limits& limits)
-      : plan_{plan}, dispatcher_{limits}, groups_{groups_of_steps(plan)} {
+      : plan_{plan},
+        dispatcher_{limits},
+        groups_{groups_of_steps(plan)},
+        ahead_{paths_ahead(plan)} {
     dispatcher_.know(inventory);
     tree_.know(inventory);
     curves_.resize(tree_.levels().size());
     for (std::size_t i = 0; i < curves_.size(); ++i)
       curves_[i].draws(seconds{0}, tree_.levels()[i].drawn);
-    for (const auto& node : plan.nodes) {
-      auto& known = remaining_[node.steps.get()];
-      if (!known.empty() || node.steps->empty()) continue;
-      known.resize(node.steps->size() + 1);
-      for (auto s = node.steps->size(); s-- > 0;)
-        known[s] = known[s + 1] + (*node.steps)[s].expected;
-    }
     at_.resize(plan.nodes.size());
     arrived_.resize(plan.groups.size());
   }
@@ -150,8 +148,7 @@ class VirtualRun {
     offer.step = &(*plan_.nodes[first].steps)[index];
     for (const auto node : nodes) {
       offer.nodes.push_back(plan_.nodes[node].node);
-      const auto& path = remaining_.at(plan_.nodes[node].steps.get());
-      offer.remaining_path = std::max(offer.remaining_path, path[at_[node].step]);
+      offer.remaining_path = std::max(offer.remaining_path, (*ahead_[node])[at_[node].step]);
     }
     if (const auto why = dispatcher_.impossible(offer)) {
       never_.push_back({offer.step->name, names(nodes), *why});
@@ -267,7 +264,7 @@ class VirtualRun {
   PowerTree tree_{};
   std::vector<std::vector<std::int32_t>> groups_;
   std::vector<PowerCurve> curves_{};  // by level
-  std::unordered_map<const void*, std::vector<seconds>> remaining_{};
+  std::vector<PathAhead> ahead_;
   std::vector<Seat> at_{};
   std::vector<std::size_t> arrived_{};  // by group
   std::unordered_map<Ticket, Step> steps_{};

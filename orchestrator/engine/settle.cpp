@@ -158,7 +158,7 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
     const auto step = next(*mine.plan, *mine.state).step;
     work->steps.push_back(step);
     offer.nodes.push_back(mine.plan->node);
-    offer.remaining_path = std::max(offer.remaining_path, (*mine.remaining)[step]);
+    offer.remaining_path = std::max(offer.remaining_path, (*mine.ahead)[step]);
   }
   work->nodes = std::move(nodes);
   work->planned = &(*run.nodes[work->nodes.front()].plan->steps)[work->steps.front()];

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "orchestrator/engine/path_ahead.h"
 #include "tests/orchestrator/power_site.h"
 
 namespace cupel::engine {
@@ -116,6 +119,94 @@ TEST(Forecasting, GroupsClaimsNodesAtOnceAndTheCanaryAreCounted) {
     EXPECT_LE(told.bound(), told.end);
     EXPECT_THAT(told.never, IsEmpty());
   }
+}
+
+/// When the last of these ends on so many seats, dealt in the best of all ways.
+std::int64_t best_end(std::vector<std::int64_t> seats, std::span<const std::int64_t> jobs) {
+  if (jobs.empty()) return std::ranges::max(seats);
+  auto best = std::numeric_limits<std::int64_t>::max();
+  for (auto& seat : seats) {
+    seat += jobs.front();
+    best = std::min(best, best_end(seats, jobs.subspan(1)));
+    seat -= jobs.front();
+  }
+  return best;
+}
+
+TEST(Bounds, AreNeverLongerThanTheBestOfAllOrders) {
+  std::mt19937 random{3};
+  int reached = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto site = site_of({.nodes = static_cast<int>(1 + random() % 7)});
+    std::vector<std::int64_t> jobs;
+    auto plan = plan_of(site, {});
+    const std::array lengths{60 * (1 + random() % 6), 60 * (1 + random() % 6), 1 + random() % 400};
+    for (auto& node : plan.nodes) {
+      jobs.push_back(static_cast<std::int64_t>(lengths[random() % (i % 2 == 0 ? 2 : 3)]));
+      auto step = step_of("image", 0, std::chrono::seconds{jobs.back()});
+      step.claims = {{"stream", playbooks::Claim::Scope::site, 1}};
+      node.steps = std::make_shared<const std::vector<playbooks::PlannedStep>>(1, step);
+    }
+    const auto streams = static_cast<int>(1 + random() % 3);
+    plan.limits["stream"] = streams;
+
+    const auto told = forecast(plan, site, without_ramp());
+
+    const auto best = best_end(std::vector<std::int64_t>(streams, 0), jobs);
+    ASSERT_LE(told.bound().count(), best) << ::testing::PrintToString(jobs) << " on " << streams;
+    if (told.bound().count() == best) ++reached;
+  }
+  EXPECT_GT(reached, 200) << "and often they are what is possible";
+}
+
+/// Four pushes of firmware at a time in each rack, then an image from one of few streams.
+playbooks::Plan firmware_then_image(const inventory::Inventory& site, int streams) {
+  std::vector<playbooks::PlannedStep> steps{
+      step_of("push-bmc", 0, 12min), step_of("push-bios", 0, 9min), step_of("power-cycle", 0, 8min),
+      step_of("image", 0, 6min)};
+  for (const int push : {0, 1}) steps[push].claims = {{"push", playbooks::Claim::Scope::rack, 1}};
+  steps[3].claims = {{"stream", playbooks::Claim::Scope::site, 1}};
+  auto plan = plan_of(site, steps);
+  plan.limits = {{"push", 4}, {"stream", streams}};
+  return plan;
+}
+
+TEST(Forecasting, FirmwareFeedsTheImageStreamsFromEarlyOn) {
+  const auto site = site_of({.racks = 16, .nodes = 18});
+  for (const int streams : {16, 32, 64}) {
+    SCOPED_TRACE(streams);
+
+    const auto told = forecast(firmware_then_image(site, streams), site);
+
+    const auto& image = *std::ranges::find(told.steps, "image", &Forecast::Step::name);
+    EXPECT_LE(image.first_begin, 40min);
+    if (streams >= 32) EXPECT_LE(told.over_bound(), 1.05);
+  }
+}
+
+TEST(PathAhead, CountsTheTurnsOfAQueueOfTheWholeSiteAndTheRacksTakeTurns) {
+  const auto site = site_of({.racks = 2, .nodes = 2});
+  const auto plan = firmware_then_image(site, 1);
+
+  const auto ahead = paths_ahead(plan);
+
+  ASSERT_THAT(ahead, SizeIs(4));
+  const auto turn = [&](std::size_t node) { return ahead[node]->back(); };
+  EXPECT_EQ(turn(0), 24min);
+  EXPECT_EQ(turn(2), 18min) << "the first of the second rack";
+  EXPECT_EQ(turn(1), 12min);
+  EXPECT_EQ(turn(3), 6min);
+  EXPECT_EQ(ahead[0]->front(), 29min + 24min);
+}
+
+TEST(PathAhead, IsOneListForAllNodesThatQueueForNothing) {
+  const auto site = site_of({.nodes = 3});
+  const auto plan = plan_of(site, {step_of("look", 0, 1min), step_of("soak", 1, 1h)});
+
+  const auto ahead = paths_ahead(plan);
+
+  EXPECT_EQ(ahead[0], ahead[2]);
+  EXPECT_THAT(*ahead[0], ElementsAre(1h + 1min, 1h));
 }
 
 TEST(Forecasting, ANodeWithoutAPartnerDoesNotDoIt) {
