@@ -74,7 +74,7 @@ bool is_settled(const Condition& condition) {
 std::optional<std::string> missed(const Condition& condition, const Facts& facts) {
   const auto fact = facts.find(condition.name);
   if (fact == facts.end())
-    return fmt::format("nothing told {}, wanted {}", condition.name, wanted(condition));
+    return fmt::format("nobody told {}, wanted {}", condition.name, wanted(condition));
   const auto is_met = met(condition, fact->second);
   if (!is_met)
     return fmt::format("{} is no number: '{}', wanted {}", condition.name, shown(fact->second),
@@ -91,6 +91,15 @@ std::optional<std::string> unmet(const std::vector<Condition>& conditions, const
     if (auto why = missed(condition, facts)) return why;
   }
   return std::nullopt;
+}
+
+bool untold(const std::vector<Condition>& conditions, const Facts& facts) {
+  for (const auto& condition : conditions) {
+    if (is_settled(condition) || !missed(condition, facts)) continue;
+    const auto fact = facts.find(condition.name);
+    return fact == facts.end() || !met(condition, fact->second);
+  }
+  return false;
 }
 
 bool settle(std::vector<Condition>& conditions, const Facts& values) {

@@ -31,6 +31,10 @@ using Facts = std::map<std::string, std::string>;
 /// profile and rack were settled before (settle(), applies()) and are passed over.
 std::optional<std::string> unmet(const std::vector<Condition>& conditions, const Facts& facts);
 
+/// Whether unmet() has its reason in what was not told, or is no number where one is needed: then
+/// nobody knows whether the step belonged to the node.
+bool untold(const std::vector<Condition>& conditions, const Facts& facts);
+
 /// Whether what the conditions say about profile and rack is so for this node.
 bool applies(const std::vector<Condition>& conditions, const inventory::Node& node);
 

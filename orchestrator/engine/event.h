@@ -21,7 +21,8 @@ enum class EventKind {
   step_started,   // data: handle, to re-attach to what was started
   step_retried,   // a transient failure. data: outcome, why, after_ms, until (wall, ms), spent_ms
   step_ended,     // data: outcome, detail, and what the step found
-  step_skipped,   // data: why, because (condition, partner, person, failure); by, command
+  step_skipped,   // data: why, because (condition, untold, partner, person,
+                  // failure); by, command
   step_overdue,   // takes longer than expected by far; changes nothing. data: expected_s, after_s
   step_shed,      // ended for want of power, to begin again. data: why
   step_approved,  // a person let it go on. data: by, command

@@ -52,19 +52,27 @@ bool blocked(const RunState& state, const playbooks::PlannedStep& step) {
 }
 
 struct LeftOut {
-  std::string why{};  // empty: it is to be done
-  std::string_view because = "failure";
+  std::string why{};
+  std::string_view because{};
 };
 
-/// A step that is due, and that the playbook itself leaves out on this node.
-LeftOut left_out(const ActiveRun& run, std::size_t node, std::size_t step) {
+/// Why the playbook itself leaves out a step that is due on this node; nothing if it is to be done.
+std::optional<LeftOut> left_out(const ActiveRun& run, std::size_t node, std::size_t step) {
   const auto& mine = run.nodes[node];
   const auto& planned = (*mine.plan->steps)[step];
   if (auto why = playbooks::unmet(planned.when, mine.state->facts))
-    return {std::move(*why), "condition"};
+    return LeftOut{std::move(*why),
+                   playbooks::untold(planned.when, mine.state->facts) ? "untold" : "condition"};
   const bool alone = planned.together == playbooks::Together::alone;
-  if (!alone && !run.group_of(node, step)) return {"there is no partner to do it with", "partner"};
-  return {};
+  if (!alone && !run.group_of(node, step))
+    return LeftOut{"there is no partner to do it with", "partner"};
+  return std::nullopt;
+}
+
+Event skip_of(const NodeRun& node, std::size_t step, const std::string& why,
+              std::string_view because) {
+  return event_of(EventKind::step_skipped, node.plan->node->name, (*node.plan->steps)[step].name,
+                  {{"why", why}, {"because", because}});
 }
 
 }  // namespace
@@ -72,7 +80,6 @@ LeftOut left_out(const ActiveRun& run, std::size_t node, std::size_t step) {
 void Engine::settle(ActiveRun& run, std::size_t node) {
   auto& mine = run.nodes[node];
   if (mine.place == Place::room || mine.work != nullptr) return;
-  const auto& steps = *mine.plan->steps;
   auto what = next(*mine.plan, *mine.state);
   const bool comes_again = mine.place == Place::over && what.kind != Next::Kind::nothing;
   if (comes_again) return take_place(run, node, Place::room);
@@ -80,22 +87,17 @@ void Engine::settle(ActiveRun& run, std::size_t node) {
     leave_group(run, node);
     return take_place(run, node, Place::over);
   }
-  const auto& planned = steps[what.step];
-  const bool fresh = mine.state->steps[what.step].phase == StepState::Phase::waiting;
-  LeftOut out{what.why};
-  if (what.kind == Next::Kind::perform && fresh) out = left_out(run, node, what.step);
-  if (!out.why.empty()) {
-    while (!out.why.empty()) {
-      queue(run,
-            event_of(EventKind::step_skipped, mine.plan->node->name, steps[what.step].name,
-                     {{"why", out.why}, {"because", out.because}}),
-            {});
-      if (what.kind != Next::Kind::skip) break;
-      what = next(*mine.plan, *mine.state, what.step + 1);
-      out = {what.why};
-    }
+  // A failure leaves out many: they are written together.
+  if (what.kind == Next::Kind::skip) {
+    for (; what.kind == Next::Kind::skip; what = next(*mine.plan, *mine.state, what.step + 1))
+      queue(run, skip_of(mine, what.step, what.why, "failure"), {});
     return;
   }
+  const auto& planned = (*mine.plan->steps)[what.step];
+  const bool fresh = mine.state->steps[what.step].phase == StepState::Phase::waiting;
+  if (what.kind == Next::Kind::perform && fresh)
+    if (const auto out = left_out(run, node, what.step))
+      return queue(run, skip_of(mine, what.step, out->why, out->because), {});
   const bool waits_for_people =
       what.kind == Next::Kind::await_approval || (fresh && blocked(run.state(), planned));
   if (waits_for_people) {

@@ -16,10 +16,11 @@ std::string text(const Event& event, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
 }
 
-constexpr std::array<std::pair<Skipped, std::string_view>, 6> kSkipped{{
+constexpr std::array<std::pair<Skipped, std::string_view>, 7> kSkipped{{
     {Skipped::no, "no"},
     {Skipped::unknown, "unknown"},
     {Skipped::condition, "condition"},
+    {Skipped::untold, "untold"},
     {Skipped::partner, "partner"},
     {Skipped::person, "person"},
     {Skipped::failure, "failure"},

@@ -12,8 +12,9 @@
 
 namespace cupel::record {
 
-/// Why a step was not done. `unknown`: whoever wrote it down did not say.
-enum class Skipped { no, unknown, condition, partner, person, failure };
+/// Why a step was not done. `untold`: its condition asks for what nobody told. `unknown`: whoever
+/// wrote it down did not say.
+enum class Skipped { no, unknown, condition, untold, partner, person, failure };
 std::string_view to_string(Skipped skipped);
 
 struct StepRecord {

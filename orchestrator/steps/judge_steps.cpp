@@ -31,12 +31,17 @@ Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
 
 namespace {
 
-/// What people left out stands beside every verdict, a pass too.
-std::string skipped_by_people(const record::NodeRecord& record, const std::string& told) {
+/// What people left out, and what was left out since nobody told a fact, stands beside every
+/// verdict, a pass too.
+std::string passed_over(const record::NodeRecord& record, const std::string& told) {
+  using record::Skipped;
   std::string text;
-  for (const auto& step : record.steps)
-    if (step.skipped == record::Skipped::person && told.find(step.detail) == std::string::npos)
-      text += fmt::format("; {} {}", step.name, step.detail);
+  for (const auto& step : record.steps) {
+    const bool meant = step.skipped == Skipped::person || step.skipped == Skipped::untold;
+    if (!meant || told.find(step.detail) != std::string::npos) continue;
+    const auto* how = step.skipped == Skipped::untold ? "was skipped: " : "";
+    text += fmt::format("; {} {}{}", step.name, how, step.detail);
+  }
   return text;
 }
 
@@ -49,7 +54,7 @@ Task<Result<StepEnd>> judge_node(Doors& doors, const StepRequest& request) {
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
   auto found = record::to_json(verdict);
   found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
-  co_return done(detail + skipped_by_people(record, detail), std::move(found));
+  co_return done(detail + passed_over(record, detail), std::move(found));
 }
 
 }  // namespace cupel::steps

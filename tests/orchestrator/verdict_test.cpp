@@ -201,6 +201,16 @@ TEST(Verdict, IsInconclusiveWhereAPersonSkippedWhatWouldHaveBeenJudged) {
   EXPECT_EQ(causes(other_failed).size(), 2) << "a failure does not hide what a person left out";
 }
 
+TEST(Verdict, IsInconclusiveWhereNobodyToldWhetherAStageBelongedToTheNode) {
+  const auto why = "nobody told bmc.vendor, wanted NVIDIA";
+  const auto untold = record::Skipped::untold;
+  const auto record = without(healthy(), "disk", untold, why);
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  EXPECT_EQ(to_string(causes(record)[0]), "stage disk nobody told bmc.vendor, wanted NVIDIA");
+  EXPECT_EQ(decision(without(healthy(), "power-on", untold, why)), Decision::pass);
+}
+
 TEST(Verdict, PassesWhereAPersonSkippedWhatTheProfileHasNoOpinionAbout) {
   auto record = healthy();
   record.steps.push_back(step("cpu-memory"));

@@ -37,9 +37,19 @@ TEST(Condition, SaysWhatWasFoundAndWhatWasWanted) {
 
 TEST(Condition, IsNotMetByWhatNobodyTold) {
   EXPECT_EQ(unmet({amount("disk.errors", By::at_most, 0)}, kFacts),
-            "nothing told disk.errors, wanted at most 0");
+            "nobody told disk.errors, wanted at most 0");
   EXPECT_EQ(unmet({fact("bios.version", By::is_not, {"1.0"})}, kFacts),
-            "nothing told bios.version, wanted anything but 1.0");
+            "nobody told bios.version, wanted anything but 1.0");
+}
+
+TEST(Condition, KnowsWhatNobodyToldFromWhatIsOtherwise) {
+  EXPECT_TRUE(untold({amount("disk.errors", By::at_most, 0)}, kFacts));
+  EXPECT_TRUE(untold({amount("bmc.version", By::at_least, 24)}, kFacts)) << "it is no number";
+  EXPECT_FALSE(untold({amount("gpu.count", By::at_least, 9)}, kFacts));
+  EXPECT_FALSE(untold({amount("gpu.count", By::at_least, 8)}, kFacts)) << "it is met";
+  EXPECT_FALSE(
+      untold({fact("bmc.vendor", By::is, {"HPE"}), amount("disk.errors", By::at_most, 0)}, kFacts))
+      << "the first that is not met is the reason";
 }
 
 TEST(Condition, ComparesOnlyNumbersAsNumbers) {
