@@ -26,7 +26,7 @@ Task<Result<void>> wait_for(Receipt& receipt);
 
 /// A step that is ready or being done, by one node or by several together.
 struct Work {
-  enum class Stage { offered, beginning, trying, pausing, ending, tail };
+  enum class Stage { offered, beginning, trying, pausing, letting_go, ending, tail };
 
   Dispatcher::Ticket ticket = 0;
   ActiveRun* run = nullptr;
@@ -36,6 +36,7 @@ struct Work {
   const playbooks::PlannedStep* planned = nullptr;  // the first node's
   Stage stage = Stage::offered;
   bool begun_before = false;  // by a controller that is gone, or by a try that was
+  bool inherited = false;     // by a controller that is gone
   bool overdue_said = false;
   bool timed_out = false;
   Clock::Time deadline{};
@@ -43,10 +44,11 @@ struct Work {
   Clock::Time retry{};
   std::optional<Clock::Time> timer{};
   Stop stop = Stop::no;
-  bool entered = false;     // the step itself has begun this try: it can be told to clean up
-  bool to_be_shed = false;  // ... as soon as it has
   asio::cancellation_signal signal{};
   std::optional<Result<StepEnd>> result{};
+  std::optional<EventKind> last{};  // decided, and written once nothing of it is left on the node
+  StepEnd end{};                    // ... with this
+  std::optional<Result<void>> gone{};
   std::exception_ptr bug{};
   std::function<Task<void>()> tail{};
 };
@@ -98,6 +100,7 @@ struct ActiveRun {
   explicit ActiveRun(RunSetup given);
   RunState& state() { return setup.state; }
   bool stopping() const { return stop != Stop::no; }
+  bool has_handle(const Work& work) const { return step(work, 0).handle.has_value(); }
   StepState& step(const Work& work, std::size_t member) const {
     return nodes[work.nodes[member]].state->steps[work.steps[member]];
   }
@@ -107,6 +110,9 @@ struct ActiveRun {
   std::optional<std::size_t> group_of(std::size_t node, std::size_t step) const;
   void mark_groups_of(std::size_t node);
 };
+
+/// Why a step is shed.
+inline constexpr auto kTooMuchPower = "a level of the power tree draws more than it may";
 
 Event event_of(EventKind kind, std::string node = {}, std::string step = {},
                boost::json::object data = {});

@@ -35,8 +35,13 @@ struct StepEnd {
   std::string detail{};
   boost::json::object found{};
   std::chrono::milliseconds retry_after{0};  // of `retry` and `wait`; 0: the engine's own backoff
-  /// Done once the end is in the journal: what a resume would still have needed may go now.
+  /// Done once the end is in the journal: what a resume would still have needed may go now. An end
+  /// that has none, and is not `done`, is followed by Steps::let_go().
   std::function<Task<void>()> when_written{};
+  /// What the handle names was ended by a controller that died before it could say so: half of it
+  /// proves nothing, and it is to begin anew. Heard only of a handle that an earlier controller
+  /// kept; else the outcome counts.
+  bool begin_anew = false;
 };
 
 /// Why the controller is stopping. Read by a step that finds itself cancelled.
@@ -62,10 +67,14 @@ struct StepRequest {
 class Steps {
  public:
   virtual ~Steps() = default;
-  /// One try. Looks first: already so is done. When cancelled it cleans up and ends soon; Errors:
-  /// kCancelled, kStorage, and nothing else: all other failures are a StepEnd. One that is stopped
-  /// by `cancel` or `shed` ends what its handle names, however far this try has come.
+  /// One try. Looks first: already so is done. When cancelled it ends soon, and leaves alone what
+  /// its handle names: let_go() is asked for where that is not wanted any more. Errors: kCancelled,
+  /// kStorage, and nothing else: all other failures are a StepEnd.
   virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
+  /// Ends what `request.handle` names, and whatever that started; leaves nothing of it. It may have
+  /// ended before, or never begun; what cannot be broken off is waited for. Idempotent. Errors: why
+  /// it may go on.
+  virtual Task<Result<void>> let_go(StepRequest request) = 0;
 };
 
 class Observer {

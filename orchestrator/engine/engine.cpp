@@ -207,9 +207,9 @@ void Engine::follow(ActiveRun& run, const Then& then) {
     case Then::What::nothing:
       return;
     case Then::What::launch:
-      return run.stopping() ? release(work) : launch(work);
+      return run.stopping() ? leave(work) : launch(work);
     case Then::What::pause:
-      if (run.stopping()) return release(work);
+      if (run.stopping()) return leave(work);
       work.stage = Work::Stage::pausing;
       return schedule(work);
     case Then::What::close:
@@ -240,6 +240,8 @@ void Engine::carry_out_stops() {
   const bool asked = std::ranges::any_of(
       runs_, [](const auto& run) { return run->stopping() && !run->stop_carried_out; });
   if (!asked) return;
+  for (const auto& run : runs_)
+    if (run->stop == Stop::cancel && !run->stop_carried_out) take_up(*run);
   std::vector<Work*> concerned;
   for (const auto& [ticket, work] : works_)
     if (work->run->stopping() && !work->run->stop_carried_out) concerned.push_back(work.get());
@@ -248,10 +250,11 @@ void Engine::carry_out_stops() {
   for (auto* work : concerned) {
     using Stage = Work::Stage;
     const bool idle = work->stage == Stage::offered || work->stage == Stage::pausing;
-    const bool busy = work->stage == Stage::trying || work->stage == Stage::tail;
+    const bool interrupted = work->run->stop == Stop::interrupt;
+    const bool cleans_up = work->stage == Stage::letting_go || work->stage == Stage::tail;
     if (idle) {
-      release(*work);
-    } else if (busy) {
+      leave(*work);
+    } else if (work->stage == Stage::trying || (cleans_up && interrupted)) {
       work->stop = work->run->stop;
       work->signal.emit(asio::cancellation_type::terminal);
     }
@@ -265,7 +268,8 @@ void Engine::finish_runs() {
     if (broken_) run.finished = true;
     if (run.finished || run.ending) continue;
     const bool through = run.over == run.nodes.size() && run.dirty.empty();
-    if (!through && !run.stopping()) continue;
+    const bool stopped = run.stopping() && run.stop_carried_out;
+    if (!stopped && (run.stopping() || !through)) continue;
     run.ending = true;
     auto kind = EventKind::run_ended;
     if (!through || run.stop == Stop::cancel)

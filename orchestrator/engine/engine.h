@@ -108,6 +108,7 @@ class Engine {
   void check_group(ActiveRun& run, std::size_t group);
   void admit(ActiveRun& run);
   void open_wave(ActiveRun& run);
+  void take_up(ActiveRun& run);
   void check_circuit(ActiveRun& run, const Event& event);
   void withdraw_all(ActiveRun& run, std::string_view step);
 
@@ -117,15 +118,23 @@ class Engine {
   void launch(Work& work);
   Task<Result<void>> keep_handle(Work& work, std::string handle);
   void digest(Work& work);
-  void end(Work& work, StepEnd end);
   void try_again(Work& work, StepEnd end);
   void close(Work& work);
   static Task<void> tail_of(Work& work);
-  void put_back(Work& work);
+  StepRequest request_for(Work& work, Time deadline);
   void queue_for_all(Work& work, EventKind kind, boost::json::object data, Then::What what);
   void release(Work& work);
   void fire_timers();
   void schedule(Work& work);
+
+  // let_go.cpp: how a step ends for good, and leaves nothing behind.
+  void end(Work& work, StepEnd end);
+  void put_back(Work& work, std::string why);
+  void leave(Work& work);
+  void conclude(Work& work, EventKind kind, StepEnd end);
+  void let_go(Work& work);
+  void digest_let_go(Work& work);
+  void write_last(Work& work, boost::json::object data);
   void shed();
 
   Dispatcher& dispatcher_;

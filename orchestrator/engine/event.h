@@ -24,7 +24,9 @@ enum class EventKind {
   step_skipped,   // data: why, because (condition, untold, partner, person,
                   // failure); by, command
   step_overdue,   // takes longer than expected by far; changes nothing. data: expected_s, after_s
-  step_shed,      // ended for want of power, to begin again. data: why
+  step_shed,      // ended half done, to begin again; mostly for want of power. data: why
+  step_stopped,   // ended half done, since its run was cancelled. data: why; handle, left (why
+                  // what it started on the node may go on there)
   step_approved,  // a person let it go on. data: by, command
   node_retried,   // a person wants its failed step, and what comes after, again. data: by, command,
                   // from

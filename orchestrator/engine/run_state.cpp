@@ -103,6 +103,7 @@ void apply_to_running(StepState& step, const Event& event) {
       step.overdue = true;
       return;
     case EventKind::step_shed:
+    case EventKind::step_stopped:
       reopen(step);
       step.detail = text_of(event, "why");
       return;

@@ -111,6 +111,20 @@ void Engine::settle(ActiveRun& run, std::size_t node) {
   offer(run, {node});
 }
 
+/// What a controller that is gone had begun, and nobody has looked at yet.
+void Engine::take_up(ActiveRun& run) {
+  for (std::size_t i = 0; i < run.nodes.size(); ++i) {
+    const auto& steps = run.nodes[i].state->steps;
+    const bool under_way =
+        std::ranges::find(steps, StepState::Phase::running, &StepState::phase) != steps.end();
+    if (under_way) settle(run, i);
+  }
+  for (const auto group : std::exchange(run.dirty_groups, {})) {
+    run.groups[group].dirty = false;
+    check_group(run, group);
+  }
+}
+
 void Engine::arrive(ActiveRun& run, std::size_t node, std::size_t group) {
   auto& mine = run.nodes[node];
   mine.arrived = group;
@@ -166,6 +180,7 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
   work->planned = &(*run.nodes[work->nodes.front()].plan->steps)[work->steps.front()];
   if (work->nodes.size() > 1) work->members = offer.nodes;
   work->begun_before = run.step(*work, 0).phase == StepState::Phase::running;
+  work->inherited = work->begun_before;
   offer.step = work->planned;
   offer.under_way = work->begun_before;
   if (!work->begun_before) {

@@ -33,7 +33,8 @@ void Engine::begin() {
   if (!std::exchange(dispatch_, false) && !due) return;
   for (const auto ticket : dispatcher_.start(now)) {
     const auto at = works_.find(ticket);
-    if (at == works_.end()) continue;
+    // One that was stopped before it is let go under its ticket.
+    if (at == works_.end() || at->second->stage != Stage::offered) continue;
     auto& work = *at->second;
     const auto& step = work.run->step(work, 0);
     work.deadline = now + work.planned->deadline - step.spent;
@@ -63,40 +64,19 @@ void Engine::queue_began(Work& work) {
 }
 
 void Engine::launch(Work& work) {
-  auto& run = *work.run;
   work.stage = Stage::trying;
   work.begun_before = true;
-  work.entered = false;
   work.overdue_said = false;
   work.overdue = clock_.now() + overdue_after(*work.planned);
   schedule(work);
 
-  const auto& step = run.step(work, 0);
-  auto started = [this, &work](std::string handle) { return keep_handle(work, std::move(handle)); };
-  auto waiting = [&work](std::string what) {
-    for (const auto node : work.nodes)
-      work.run->setup.observer.on_waiting(work.run->nodes[node].plan->node->name,
-                                          work.planned->name, what);
-  };
-  StepRequest request{run.setup.run,
-                      *run.nodes[work.nodes.front()].plan->node,
-                      work.members,
-                      *work.planned,
-                      step.attempt,
-                      step.handle,
-                      Deadline::at(work.deadline),
-                      work.stop,
-                      std::move(started),
-                      std::move(waiting)};
-  const auto attempt = [](Engine& engine, Work& mine, StepRequest asked) -> Task<Result<StepEnd>> {
+  const auto attempt = [](Work& mine, StepRequest asked) -> Task<Result<StepEnd>> {
     // What stopped it before it ran had nobody to wake.
     if (mine.stop != Stop::no || mine.timed_out) co_return Error{Code::kCancelled, "stopped"};
-    mine.entered = true;
-    if (mine.to_be_shed) engine.nudge();
     auto ended = co_await mine.run->setup.steps.perform(std::move(asked));
     co_return ended;
   };
-  auto task = detail::run_into(work.result, attempt(*this, work, std::move(request)));
+  auto task = detail::run_into(work.result, attempt(work, request_for(work, work.deadline)));
   asio::co_spawn(
       executor_, std::move(task),
       asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {
@@ -104,6 +84,22 @@ void Engine::launch(Work& work) {
         returned_.push_back(work.ticket);
         nudge();
       }));
+}
+
+StepRequest Engine::request_for(Work& work, Time deadline) {
+  const auto& run = *work.run;
+  const auto& step = run.step(work, 0);
+  auto started = [this, &work](std::string handle) { return keep_handle(work, std::move(handle)); };
+  auto waiting = [&work](std::string what) {
+    for (const auto node : work.nodes)
+      work.run->setup.observer.on_waiting(work.run->nodes[node].plan->node->name,
+                                          work.planned->name, what);
+  };
+  return {run.setup.run,          *run.nodes[work.nodes.front()].plan->node,
+          work.members,           *work.planned,
+          step.attempt,           step.handle,
+          Deadline::at(deadline), work.stop,
+          std::move(started),     std::move(waiting)};
 }
 
 Task<Result<void>> Engine::keep_handle(Work& work, std::string handle) {
@@ -127,6 +123,7 @@ void Engine::digest(Work& work) {
   if (work.bug) std::rethrow_exception(work.bug);
   if (work.stage == Stage::tail || broken_) return release(work);
   auto result = std::move(*work.result);
+  if (work.stage == Stage::letting_go) return digest_let_go(work);
   work.result.reset();
   StepEnd end;
   if (result) {
@@ -152,29 +149,16 @@ void Engine::digest(Work& work) {
     end.outcome = Outcome::reject;
     end.detail =
         "not done within its deadline of " + std::to_string(work.planned->deadline.count()) + " s";
-  } else if (work.stop == Stop::shed && end.outcome != Outcome::done) {
-    return put_back(work);
   } else if (work.run->stopping() && end.outcome != Outcome::done) {
     // Half of a try proves nothing: the next one looks at the world.
-    return release(work);
+    return leave(work);
+  } else if (work.stop == Stop::shed && end.outcome != Outcome::done) {
+    return put_back(work, kTooMuchPower);
+  } else if (end.begin_anew && work.inherited) {
+    return put_back(work, std::move(end.detail));
   }
   const bool final = end.outcome != Outcome::retry && end.outcome != Outcome::wait;
   return final ? this->end(work, std::move(end)) : try_again(work, std::move(end));
-}
-
-void Engine::end(Work& work, StepEnd end) {
-  work.stage = Stage::ending;
-  work.tail = std::move(end.when_written);
-  auto data = std::move(end.found);
-  data["outcome"] = to_string(end.outcome);
-  data["detail"] = end.detail;
-  queue_for_all(work, EventKind::step_ended, std::move(data), Then::What::close);
-}
-
-void Engine::put_back(Work& work) {
-  work.stage = Stage::ending;
-  queue_for_all(work, EventKind::step_shed,
-                {{"why", "a level of the power tree draws more than it may"}}, Then::What::close);
 }
 
 void Engine::try_again(Work& work, StepEnd end) {
@@ -264,7 +248,10 @@ void Engine::fire_timers() {
     timers_.erase(timers_.begin());
     work.timer.reset();
     if (work.stage == Stage::pausing) {
-      queue_began(work);
+      work.last ? let_go(work) : queue_began(work);
+    } else if (work.stage == Stage::letting_go) {
+      work.timed_out = true;
+      work.signal.emit(asio::cancellation_type::terminal);
     } else if (work.stage == Stage::trying && now >= work.deadline) {
       work.timed_out = true;
       work.signal.emit(asio::cancellation_type::terminal);
@@ -285,31 +272,9 @@ void Engine::schedule(Work& work) {
   work.timer.reset();
   if (work.stage == Stage::pausing) work.timer = work.retry;
   if (work.stage == Stage::trying && !work.timed_out)
+  if (work.stage == Stage::letting_go && !work.timed_out) work.timer = work.retry;
     work.timer = work.overdue_said ? work.deadline : std::min(work.overdue, work.deadline);
   if (work.timer) timers_.emplace(*work.timer, work.ticket);
-}
-
-/// What was started on a node only its own step can end: one that pauses, or has not come to itself
-/// yet, is let in first.
-void Engine::shed() {
-  if (std::exchange(was_measured_, false))
-    for (const auto ticket : dispatcher_.shed(clock_.now())) shedding_.push_back(ticket);
-  for (const auto ticket : std::exchange(shedding_, {})) {
-    const auto at = works_.find(ticket);
-    if (at == works_.end() || at->second->stop != Stop::no) continue;
-    auto& work = *at->second;
-    work.to_be_shed = true;
-    const bool started = work.run->step(work, 0).handle.has_value();
-    if (work.stage == Stage::trying && work.entered) {
-      work.stop = Stop::shed;
-      work.signal.emit(asio::cancellation_type::terminal);
-    } else if (work.stage == Stage::pausing && !started) {
-      put_back(work);
-    } else {
-      if (work.stage == Stage::pausing) queue_began(work);
-      shedding_.push_back(ticket);
-    }
-  }
 }
 
 }  // namespace cupel::engine

@@ -89,7 +89,7 @@ void want_again(NodeRecord& record, const Event& event) {
 bool is_of_a_step(EventKind kind) {
   return kind == EventKind::step_began || kind == EventKind::step_retried ||
          kind == EventKind::step_skipped || kind == EventKind::step_ended ||
-         kind == EventKind::step_approved;
+         kind == EventKind::step_approved || kind == EventKind::step_stopped;
 }
 
 /// The document that a group's events name: what was found on each of its nodes.
@@ -148,7 +148,9 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
       step.detail = "approved by " + text(event, "by");
       step.ended = event.time;
     }
-    if (event.kind == EventKind::step_retried) step.detail = text(event, "why");
+    const bool half_done =
+        event.kind == EventKind::step_retried || event.kind == EventKind::step_stopped;
+    if (half_done) step.detail = text(event, "why");
     if (event.kind == EventKind::step_skipped) skip(step, event);
     if (event.kind != EventKind::step_ended) continue;
     step.outcome = text(event, "outcome");

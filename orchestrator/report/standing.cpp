@@ -37,6 +37,7 @@ void take_step(Steps& steps, const Event& event) {
     now.at = text(event, "outcome") == "done" ? Now::At::done : Now::At::failed;
   if (event.kind == EventKind::step_skipped) now.at = Now::At::done;
   if (event.kind == EventKind::step_shed) now.at = Now::At::between_tries;
+  if (event.kind == EventKind::step_stopped) steps.erase({event.node, event.step});
 }
 
 void take_run(Standing& standing, const Event& event) {

@@ -58,6 +58,7 @@ std::optional<JobState::Phase> phase_of(std::string_view word) {
   if (word == "unknown") return Phase::unknown;
   if (word == "running" || word == "starting") return Phase::running;
   if (word == "ended") return Phase::ended;
+  if (word == "stopped") return Phase::stopped;
   if (word == "lost") return Phase::lost;
   return std::nullopt;
 }

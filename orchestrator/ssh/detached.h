@@ -27,9 +27,10 @@ Task<Result<void>> start_job(Session& session, JobHandle handle, std::string scr
 
 /// What is known of a job now.
 struct JobState {
-  enum class Phase { unknown, running, ended, lost } phase = Phase::unknown;
-  // unknown: never started here. ended: and this was the last of its output. lost: started, not
-  // running, and it left no exit status (the node was restarted, or somebody killed it).
+  enum class Phase { unknown, running, ended, stopped, lost } phase = Phase::unknown;
+  // unknown: never started here. ended: by itself, and this was the last of its output. stopped:
+  // stop_job() ended it, so that what it said is no result. lost: started, not running, and it left
+  // no exit status (the node was restarted, or somebody killed it).
   int exit_status = 0;  // 124: ended by its limit
   std::string out{};    // standard output from `from` on, at most one chunk
   std::string err{};
@@ -44,7 +45,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
 /// Ends the job and everything that it started. Idempotent.
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline);
 
-/// Removes the folder of an ended or lost job. Idempotent. Errors: kConflict while it runs.
+/// Removes the folder of a job that does not run. Idempotent. Errors: kConflict while it runs.
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline);
 
 }  // namespace cupel::ssh

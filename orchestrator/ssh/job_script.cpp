@@ -105,6 +105,9 @@ elif $as kill -0 $(cat "$d/keeper") 2>/dev/null; then phase=running
 elif [ -s "$d/exit" ]; then phase=ended
 else phase=lost
 fi
+if [ -d "$d/stopped" ]; then
+  case $phase in ended | lost) phase=stopped ;; esac
+fi
 )sh";
 
 constexpr std::string_view kRead = R"sh(d=@folder@
@@ -126,7 +129,7 @@ if [ $phase = starting ]; then
   if [ $phase = starting ]; then phase=lost; fi
 fi
 status=0
-if [ $phase = ended ]; then status=$(cat "$d/exit"); fi
+if [ -s "$d/exit" ]; then status=$(cat "$d/exit"); fi
 echo @header@ $phase $status $out $err
 echo @header@ $phase $status $out $err >&2
 if [ $out -gt @out@ ]; then tail -c +@out_first@ "$d/out"; fi
@@ -141,6 +144,7 @@ if [ $phase != running ] && [ $phase != starting ]; then exit 0; fi
 for try in 1 2 3 4 5 6 7 8 9 10; do
   if [ ! -s "$d/group" ]; then sleep 0.1; fi
 done
+$as mkdir "$d/stopped" 2>/dev/null
 g=$(cat "$d/group") || exit 0
 @term@
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do

@@ -10,6 +10,7 @@
 //   group       process group of the job
 //   out, err    the spool
 //   over/       made when the limit was reached; full/ when the spool was
+//   stopped/    made before it is ended by stop(): whatever it leaves is no result then
 //   exit        the exit status; made last, whole
 #include <chrono>
 #include <cstdint>

@@ -57,4 +57,10 @@ Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   __builtin_unreachable();
 }
 
+Task<Result<void>> NodeSteps::let_go(engine::StepRequest request) {
+  // Nothing else starts anything that goes on by itself.
+  if (request.step.kind != StepKind::stage || !request.handle) co_return ok();
+  co_return co_await end_stage(doors_, request);
+}
+
 }  // namespace cupel::steps

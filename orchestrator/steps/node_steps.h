@@ -34,6 +34,7 @@ class NodeSteps : public engine::Steps {
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
 
  private:
+  Task<Result<void>> let_go(engine::StepRequest request) override;
   Doors doors_;
 };
 
@@ -51,6 +52,7 @@ Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepReque
 Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
+Task<Result<void>> end_stage(Doors& doors, const engine::StepRequest& request);
 
 /// From the factory's password to the inventory's, with the store as the memory of what was begun.
 /// `again`: a person wants it tried although it was refused too often. Errors: as

@@ -21,6 +21,9 @@ using std::chrono::seconds;
 constexpr seconds kConnectPatience{15};
 constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
 constexpr seconds kCleanUpPatience{10};
+/// A node that is not reached in this time is not waited for: what runs there has its own limit.
+constexpr seconds kLetGoPatience{60};
+constexpr std::size_t kCleanUpsAtOnce = 32;
 constexpr milliseconds kFirstPause{500};
 constexpr milliseconds kLongestPause{5000};
 constexpr std::size_t kOutputLimit = 32u << 20;
@@ -55,6 +58,7 @@ std::string fresh_folder(const StepRequest& request) {
 struct Spool {
   burnin::Output output{};
   bool lost = false;
+  bool stopped = false;
 };
 
 /// Reads until the job has ended, over as many connections as it takes.
@@ -79,14 +83,9 @@ class Follower {
     }
   }
 
-  /// With a deadline of its own: also when the step was cancelled.
-  Task<void> clean_up(bool stop_it) {
+  /// Of an ended job.
+  Task<void> clean_up() {
     if (!session_) co_return;
-    if (stop_it) {
-      const auto stopping = Deadline::in(kCleanUpPatience);
-      // Where this fails the node itself ends the job at its limit.
-      [[maybe_unused]] const auto stopped = co_await ssh::stop_job(*session_, handle_, stopping);
-    }
     const auto forgetting = Deadline::in(kCleanUpPatience);
     [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
   }
@@ -108,7 +107,8 @@ class Follower {
         co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
       if (state.phase == ssh::JobState::Phase::running) continue;
       spool_.output.exit_status = state.exit_status;
-      spool_.lost = state.phase != ssh::JobState::Phase::ended;
+      spool_.stopped = state.phase == ssh::JobState::Phase::stopped;
+      spool_.lost = !spool_.stopped && state.phase != ssh::JobState::Phase::ended;
       co_return ok();
     }
   }
@@ -135,6 +135,11 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   StepEnd end;
   end.outcome = engine::Outcome::reject;
   end.found["evidence"] = hash;
+  if (spool.stopped) {
+    end.begin_anew = true;
+    end.detail = "it was ended half done";
+    return end;
+  }
   if (spool.lost) {
     end.detail = "the stage vanished from the node: it restarted, or somebody ended it";
     return end;
@@ -175,10 +180,10 @@ Parts parts_of(Doors& doors, const StepRequest& request, const std::string& hand
     auto waiting = [tell = request.waiting, name = member->name](const std::string& what) {
       tell(what.empty() ? what : name + ": " + what);
     };
-    StepRequest mine{request.run, *member,          {},           request.step, request.attempt,
-                     handle,      request.deadline, request.stop, {},           waiting};
-    auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
     const ssh::JobHandle folder{handle + "-" + member->name};
+    StepRequest mine{request.run,   *member,          {},           request.step, request.attempt,
+                     folder.folder, request.deadline, request.stop, {},           waiting};
+    auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
     part->follower = std::make_shared<Follower>(doors, part->request, folder);
     parts.push_back(std::move(part));
   }
@@ -196,22 +201,13 @@ Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   co_return true;
 }
 
-struct CleanUp {
-  std::shared_ptr<Follower> follower;
-  bool stop_it;
-};
-
-/// Also when the step was cancelled. Each node has a patience of its own.
-Task<void> clean_up_all(Parts parts, bool stop_it) {
-  constexpr std::size_t kAtOnce = 32;
-  std::vector<CleanUp> wanted;
-  for (const auto& part : parts) wanted.push_back({part->follower, stop_it});
-  const auto clean = [](const CleanUp& mine) -> Task<Result<bool>> {
-    co_await mine.follower->clean_up(mine.stop_it);
+Task<void> clean_up_all(Parts parts) {
+  const auto clean = [](const std::shared_ptr<Part>& part) -> Task<Result<bool>> {
+    co_await part->follower->clean_up();
     co_return true;
   };
   [[maybe_unused]] const auto cleaned =
-      co_await for_each_of<bool>(std::move(wanted), kAtOnce, clean);
+      co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, clean);
 }
 
 /// What was found on each node lies in one document, which all of their events name: a rack's
@@ -236,19 +232,33 @@ Task<Result<StepEnd>> run_together(Doors& doors, const StepRequest& request) {
   if (all) {
     auto end = done(fmt::format("measured on {} nodes together", parts.size()));
     CO_TRY(keep_shares(doors, parts, end));
-    end.when_written = [parts]() { return clean_up_all(parts, false); };
+    end.when_written = [parts]() { return clean_up_all(parts); };
     co_return end;
   }
-  // As of one alone: what was interrupted, or could not be written down, is found again at resume,
-  // on every node.
   auto ended = ended_by(std::move(all).assume_error());
   if (ended) {
-    CO_TRY(keep_shares(doors, parts, ended.assume_value()));
+    auto& end = ended.assume_value();
+    CO_TRY(keep_shares(doors, parts, end));
+    end.begin_anew = std::ranges::any_of(
+        parts, [](const auto& part) { return part->end && part->end->begin_anew; });
   }
-  const bool unwritten = !ended && ended.assume_error().code == Code::kStorage;
-  const bool abandoned = unwritten || request.stop == engine::Stop::interrupt;
-  if (!abandoned) co_await clean_up_all(parts, true);
   co_return ended;
+}
+
+/// One node's job.
+Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
+  const auto& request = part->request;
+  const auto& name = request.node.name;
+  const ssh::JobHandle job{*request.handle};
+  auto session = co_await connected(part->doors, request);
+  if (!session) co_return std::move(session).assume_error().within(name);
+  const auto stopping = request.deadline.sooner(kCleanUpPatience);
+  auto stopped = co_await ssh::stop_job(*session.assume_value(), job, stopping);
+  if (!stopped) co_return std::move(stopped).assume_error().within(name);
+  const auto forgetting = request.deadline.sooner(kCleanUpPatience);
+  auto gone = co_await ssh::forget_job(*session.assume_value(), job, forgetting);
+  if (!gone) co_return std::move(gone).assume_error().within(name);
+  co_return true;
 }
 
 }  // namespace
@@ -272,16 +282,22 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   }
   const auto follower = std::make_shared<Follower>(doors, request, handle);
   auto spool = co_await follower->follow();
-  const bool abandoned = !spool && request.stop == engine::Stop::interrupt;
-  if (!spool) {
-    // Interrupted, the stage goes on by itself and is found again at resume. Cancelled, overdue or
-    // out of hand, it is ended.
-    if (!abandoned) co_await follower->clean_up(true);
-    co_return ended_by(std::move(spool).assume_error());
-  }
+  // The stage goes on by itself: it is found again, or let go.
+  if (!spool) co_return ended_by(std::move(spool).assume_error());
   auto ended = read_output(doors, request, spool.assume_value());
-  if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(false); };
+  if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
   co_return ended;
+}
+
+Task<Result<void>> end_stage(Doors& doors, const StepRequest& request) {
+  auto bounded = request;
+  bounded.deadline = request.deadline.sooner(kLetGoPatience);
+  auto parts = parts_of(doors, bounded, *request.handle);
+  if (request.members.empty()) parts.push_back(std::make_shared<Part>(Part{doors, bounded}));
+  const auto all = co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, end_part);
+  for (const auto& each : all)
+    if (!each) co_return each.assume_error();
+  co_return ok();
 }
 
 }  // namespace cupel::steps

@@ -54,7 +54,7 @@ class DetachedTest : public OnANode {
   }
   void read_to_end(Spool& spool) {
     read_on(spool, [](const Spool& now) {
-      return now.last.phase == Phase::ended || now.last.phase == Phase::lost;
+      return now.last.phase != Phase::unknown && now.last.phase != Phase::running;
     });
   }
 
@@ -134,7 +134,7 @@ TEST_F(DetachedTest, StopEndsGrandchildrenToo) {
 
   EXPECT_TRUE(processes_with("sleep 2000").empty());
   read_to_end(spool);
-  EXPECT_EQ(spool.last.phase, Phase::ended);
+  EXPECT_EQ(spool.last.phase, Phase::stopped) << "what it said is no result";
   EXPECT_NE(spool.last.exit_status, 0);
   EXPECT_TRUE(stop()) << "a second time";
 }
@@ -146,7 +146,7 @@ TEST_F(DetachedTest, StopEndsWhatIgnoresTerm) {
 
   ASSERT_TRUE(stop());
 
-  EXPECT_EQ(read(3).phase, Phase::ended);
+  EXPECT_EQ(read(3).phase, Phase::stopped);
 }
 
 TEST_F(DetachedTest, TheNodeItselfEndsAJobAtItsLimit) {

@@ -56,6 +56,14 @@ struct ScriptedSteps : Steps {
     if (answers == script.end() || mine >= answers->second.size()) co_return StepEnd{};
     co_return answers->second[mine];
   }
+
+  std::vector<std::string> let_go_of{};
+  Result<void> when_let_go = ok();
+  Task<Result<void>> let_go(StepRequest request) override {
+    CO_TRY(co_await pause_for(1ms));
+    let_go_of.push_back(*request.handle);
+    co_return when_let_go;
+  }
 };
 
 struct Silent : Observer {
@@ -255,6 +263,97 @@ TEST_F(EngineTest, StopsInTheMiddleAndGoesOnLater) {
   EXPECT_FALSE(engine.state(1).nodes.at("n1").steps[3].over());
   ASSERT_TRUE(run());
   EXPECT_THAT(phases("n1"), testing::Each("done"));
+}
+
+/// Cancels the run when the stage has been tried once, and is to be tried again in an hour.
+struct Cancelling : Observer {
+  Engine* engine = nullptr;
+  void on_event(const Event& event, const RunState&) override {
+    if (event.kind == EventKind::step_retried) engine->stop(1, Stop::cancel);
+  }
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+class Cancelled : public EngineTest {
+ protected:
+  Cancelled() {
+    plan_.nodes.resize(1);
+    auto unreachable = ends(Outcome::retry, "no route");
+    unreachable.retry_after = 30s;
+    steps_.script["n1/disk"] = {unreachable};
+    engine_.add(setup(initial_state(plan_), steps_, observer_of_cancel_));
+    observer_of_cancel_.engine = &engine_;
+  }
+  const Event* stopped() const {
+    const auto at = std::ranges::find(journal_.events, EventKind::step_stopped, &Event::kind);
+    return at == journal_.events.end() ? nullptr : &*at;
+  }
+
+  asio::io_context io_{};
+  Dispatcher dispatcher_{};
+  RealClock clock_{};
+  Engine engine_{dispatcher_, clock_};
+  Cancelling observer_of_cancel_{};
+};
+
+TEST_F(Cancelled, BetweenTwoTriesEndsWhatTheStepHadStarted) {
+  ASSERT_FALSE(run_to_end(io_, engine_.run()));
+
+  EXPECT_THAT(steps_.let_go_of, ElementsAre("job of n1/disk"));
+  ASSERT_NE(stopped(), nullptr);
+  EXPECT_EQ(stopped()->step, "disk");
+  EXPECT_FALSE(stopped()->data.contains("left"));
+  EXPECT_EQ(journal_.events.back().kind, EventKind::run_cancelled);
+  EXPECT_EQ(engine_.state(1).nodes.at("n1").steps[3].handle, std::nullopt);
+}
+
+TEST_F(Cancelled, SaysWhatItCouldNotEnd) {
+  steps_.when_let_go = Error{Code::kUnreachable, "no route"};
+
+  ASSERT_FALSE(run_to_end(io_, engine_.run()));
+
+  ASSERT_NE(stopped(), nullptr);
+  EXPECT_THAT(std::string{stopped()->data.at("left").as_string()}, HasSubstr("no route"));
+  EXPECT_EQ(stopped()->data.at("handle").as_string(), "job of n1/disk");
+}
+
+TEST_F(EngineTest, TheLastOfItsTriesEndsWhatTheStepHadStartedAndThenSaysSo) {
+  const auto unreachable = ends(Outcome::retry, "no route");
+  steps_.script["n1/disk"] = {unreachable, unreachable, unreachable};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(steps_.let_go_of, ElementsAre("job of n1/disk"));
+  EXPECT_THAT(state_.nodes.at("n1").steps[3].detail, HasSubstr("the last of its tries"));
+  EXPECT_EQ(phases("n1")[4], "done");
+}
+
+TEST_F(EngineTest, ARejectedStepLeavesNothingOnItsNode) {
+  steps_.script["n1/disk"] = {ends(Outcome::reject, "no such disk")};
+  steps_.when_let_go = Error{Code::kUnreachable, "no route"};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(steps_.let_go_of, ElementsAre("job of n1/disk"));
+  EXPECT_THAT(state_.nodes.at("n1").steps[3].detail, HasSubstr("could not be ended: no route"));
+}
+
+TEST_F(EngineTest, WhatWasEndedHalfDoneUnderAControllerThatIsGoneBeginsAnew) {
+  ASSERT_TRUE(run());
+  const auto started = std::ranges::find(journal_.events, EventKind::step_started, &Event::kind);
+  journal_.events.erase(started + 1, journal_.events.end());
+  const auto node = journal_.events.back().node;
+  const auto key = node + "/" + journal_.events.back().step;
+  auto half_done = ends(Outcome::reject, "it was ended half done");
+  half_done.begin_anew = true;
+  steps_ = {};
+  steps_.script[key] = {half_done};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_THAT(steps_.started, testing::Contains(key));
+  EXPECT_EQ(std::ranges::count(journal_.events, EventKind::step_shed, &Event::kind), 1);
+  EXPECT_THAT(phases(node), testing::Each("done"));
 }
 
 /// The contract: a crash after any single write, and the run goes on as if nothing had been.

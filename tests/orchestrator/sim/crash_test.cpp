@@ -13,6 +13,8 @@ using testing::IsEmpty;
 constexpr Weather kOrdinary{
     .transient = 0.1, .hang = 0.01, .reject = 0.02, .hands = 0.01, .hungry = 0.02};
 
+constexpr Weather kHardToReach{.transient = 0.4, .hang = 0.01, .hungry = 0.02};
+
 TEST(Crash, AWholeRunNeedsNoneAndHandsEveryNodeOver) {
   Trial trial;
 
@@ -41,14 +43,56 @@ TEST(Crash, AtEveryWriteTheRunGoesOnAsIfNothingHadBeen) {
     }
 }
 
+TEST(Crash, ACancelAtAnyMomentLeavesNoJobOnAnyNode) {
+  Trial whole{1, 3};
+  ASSERT_TRUE(whole.to_the_end());
+  const auto events = whole.journal.events.size();
+  ASSERT_GT(events, 50);
+
+  for (std::size_t at = 1; at < events; ++at) {
+    Trial trial{1, 3, {.transient = 0.3}};
+    trial.cancel_at = at;
+
+    ASSERT_TRUE(trial.to_the_end());
+
+    ASSERT_THAT(trial.complaints, IsEmpty()) << "event " << at;
+  }
+}
+
+TEST(Crash, WhileARunIsBeingCancelledLeavesNoJobOnAnyNodeEither) {
+  Trial whole{1, 3};
+  ASSERT_TRUE(whole.to_the_end());
+  const auto events = whole.journal.events.size();
+
+  for (std::size_t at = 1; at < events; at += 3)
+    for (std::size_t write = 1; write <= 12; ++write) {
+      Trial trial{1, 3, {.transient = 0.3}};
+      trial.cancel_at = at;
+      trial.on_event = [&](engine::Engine&, const engine::Event&) {
+        const bool now = trial.journal.crash_at == 0 && trial.journal.events.size() >= at;
+        if (!now) return;
+        trial.journal.crash_at = trial.journal.writes + write;
+        // Who comes next looks at what was asked for a moment later.
+        trial.cancel_at = at + 2 * write;
+      };
+
+      ASSERT_TRUE(trial.to_the_end());
+
+      ASSERT_THAT(trial.complaints, IsEmpty()) << "event " << at << ", write " << write;
+    }
+}
+
 /// One seed is one run: its weather, its crashes, and how the wall clock was set meanwhile.
 struct Seeded {
   Trial trial;
   bool ended = false;
 
-  /// Behind the breakers of half of the racks two nodes may work.
-  explicit Seeded(std::uint64_t seed) : trial{seed, 6, kOrdinary, seed % 2 == 0 ? 1.5 : 2.2} {
+  /// Behind the breakers of half of the racks two nodes may work; a third of them is hard to reach,
+  /// and of some somebody cancels the run.
+  explicit Seeded(std::uint64_t seed)
+      : trial{seed, 6, seed % 3 == 0 ? kHardToReach : kOrdinary, seed % 2 == 0 ? 1.5 : 2.2} {
     std::mt19937_64 random{seed ^ 0x9e3779b97f4a7c15};
+    if (seed % 5 == 0) trial.cancel_at = 1 + random() % 150;
     const auto crashes = 2 + random() % 2;
     std::size_t at = 0;
     for (std::size_t i = 0; i <= crashes; ++i) {
@@ -59,8 +103,10 @@ struct Seeded {
       at = trial.journal.writes;
       trial.clock.set_wall(std::chrono::seconds{static_cast<int>(random() % 20'000) - 10'000});
       if (ends.crashed) continue;
+      const bool cancelled = ends.state.phase == engine::RunPhase::cancelled;
+      if (cancelled) trial.check_cancelled(ends.state);
       if (ends.ended && *ends.ended) trial.check_end(ends.state);
-      ended = ends.ended && *ends.ended;
+      ended = ends.ended && (*ends.ended || cancelled);
       return;
     }
   }

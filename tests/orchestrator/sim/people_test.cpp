@@ -32,6 +32,7 @@ struct Scripted : Steps {
     co_return script ? script(request) : StepEnd{};
   }
 };
+  Task<Result<void>> let_go(StepRequest) override { co_return ok(); }
 
 StepEnd ends(Outcome outcome, std::chrono::milliseconds after = 0ms) {
   StepEnd end;

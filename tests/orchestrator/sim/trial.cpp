@@ -32,10 +32,25 @@ struct Watching : engine::Observer {
   void on_event(const Event& event, const RunState& state) override {
     apply(folded, event);
     if (!(folded == state)) trial.complaints.push_back("the fold is not the engine's state");
+    check_jobs(event);
     trial.measure(*engine);
+    const bool unwanted = trial.cancel_at > 0 && trial.journal.events.size() >= trial.cancel_at;
+    if (unwanted) engine->stop(1, engine::Stop::cancel);
     if (trial.on_event) trial.on_event(*engine, event);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+  /// What the run has let go runs nowhere any more.
+  void check_jobs(const Event& event) {
+    const bool over = event.kind == EventKind::step_ended || event.kind == EventKind::step_shed ||
+                      event.kind == EventKind::step_stopped;
+    const bool end = event.kind == EventKind::run_ended || event.kind == EventKind::run_cancelled;
+    for (const auto& [name, machine] : trial.world.machines) {
+      const bool let_go = end || (over && event.node == name);
+      if (let_go && trial.world.has_job(name))
+        trial.complaints.push_back(name + " still has a job after " +
+                                   std::string{to_string(event.kind)} + " " + event.step);
+    }
+  }
 };
 
 }  // namespace
@@ -109,7 +124,12 @@ bool Trial::to_the_end(int most) {
   for (int i = 0; i < most; ++i) {
     const auto ends = control();
     if (!ends.crashed && !ends.ended) return false;
-    if (!ends.ended || !*ends.ended) continue;
+    if (!ends.ended) continue;
+    if (ends.state.phase == engine::RunPhase::cancelled) {
+      check_cancelled(ends.state);
+      return true;
+    }
+    if (!*ends.ended) continue;
     check_end(ends.state);
     return true;
   }
@@ -135,10 +155,20 @@ void Trial::check_end(const RunState& state) {
     if (soak == done.end()) continue;
     // The result is that of a job that ran to its end, to the last digit.
     const auto result = soak->second->data.at("result").as_double();
-    const bool kept = std::ranges::any_of(
-        machine.jobs, [&](const auto& job) { return job.second.result == result; });
+    const bool kept = std::ranges::any_of(machine.jobs, [&](const auto& job) {
+      return job.second.result == result && !job.second.killed;
+    });
     if (!kept) complaints.push_back(name + ": the soak's result was lost");
   }
+  for (const auto& rule : world.broken_rules) complaints.push_back(rule);
+}
+
+void Trial::check_cancelled(const RunState& state) {
+  if (!(fold() == state)) complaints.push_back("the journal tells another story than the engine");
+  for (const auto& [name, node] : state.nodes)
+    for (const auto& step : node.steps)
+      if (step.phase == engine::StepState::Phase::running)
+        complaints.push_back(name + " is in the middle of a step for ever");
   for (const auto& rule : world.broken_rules) complaints.push_back(rule);
 }
 

@@ -33,6 +33,7 @@ struct Trial {
   MemoryJournal journal{};
   std::optional<engine::RunState> snapshot{};  // of the run, by its text
   std::vector<std::string> complaints{};
+  std::size_t cancel_at = 0;  // with so many events in the journal somebody cancels the run
   /// Called after each event, while the controller works.
   std::function<void(engine::Engine&, const engine::Event&)> on_event{};
 
@@ -45,8 +46,9 @@ struct Trial {
   Ends control();
   /// Controllers until the run has ended; at most `most`.
   bool to_the_end(int most = 20);
-  /// What must be so after the end.
+  /// What must be so after the end, and after that of a run that somebody cancelled.
   void check_end(const engine::RunState& state);
+  void check_cancelled(const engine::RunState& state);
   engine::RunState fold() const;
   std::vector<std::string> transcript() const;
 };

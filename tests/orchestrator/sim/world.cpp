@@ -114,7 +114,16 @@ void World::start_job(const std::string& node, const std::string& handle, std::c
 }
 
 void World::kill_job(const std::string& node, const std::string& handle) {
-  machines[node].jobs[handle].ends = clock.now();
+  auto& jobs = machines[node].jobs;
+  const auto job = jobs.find(handle);
+  if (job == jobs.end() || job->second.ends <= clock.now()) return;
+  job->second.ends = clock.now();
+  job->second.killed = true;
+}
+
+bool World::has_job(const std::string& node) const {
+  return std::ranges::any_of(machines.at(node).jobs,
+                             [&](const auto& job) { return job.second.ends > clock.now(); });
 }
 
 void World::make_hungry(const std::string& node, double watts) {
@@ -153,14 +162,7 @@ void World::check_power(const std::string& node) {
 
 Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   const auto time = world_.between(1, 10);
-  const auto came = co_await world_.clock.pause(time);
-  if (!came) {
-    const bool wanted = request.stop == engine::Stop::interrupt;
-    const bool job =
-        request.handle && world_.machines[request.node.name].jobs.contains(*request.handle);
-    if (job && !wanted) world_.kill_job(request.node.name, *request.handle);
-    co_return came.assume_error();
-  }
+  CO_TRY(co_await world_.clock.pause(time));
   const auto& name = request.step.name;
   // The proof itself is spared; what was started already can only be out of reach for a while.
   bool spared = name == "verdict" || name == "hand-off";
@@ -181,6 +183,19 @@ Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   if (name == "pairs") co_return co_await together(request);
   if (name == "hand-off") co_return co_await hand_off(request);
   co_return StepEnd{};
+}
+
+Task<Result<void>> WorldSteps::let_go(engine::StepRequest request) {
+  const auto& flash = world_.machines[request.node.name].flash;
+  if (request.step.name == "firmware" && flash) {
+    // Nobody breaks that off.
+    CO_TRY(co_await world_.clock.pause_until(flash->second));
+    co_return ok();
+  }
+  // It draws until it is gone, and that takes a while.
+  CO_TRY(co_await world_.clock.pause(world_.between(1, 30)));
+  world_.kill_job(request.node.name, *request.handle);
+  co_return ok();
 }
 
 WorldSteps::End WorldSteps::firmware(const engine::StepRequest& request) {
@@ -232,16 +247,11 @@ WorldSteps::End WorldSteps::soak(const engine::StepRequest& request) {
     const auto time = heavy ? world_.between(1800, 5000) : world_.between(5, 20);
     world_.start_job(node, handle, time, heavy);
   }
-  const auto slept = co_await world_.clock.pause_until(jobs[handle].ends);
-  if (!slept) {
-    // Only what is to begin anew, or is not wanted any more, is taken from the node.
-    const bool wanted = request.stop == engine::Stop::interrupt;
-    if (!wanted) {
-      // It draws until it is gone, and that takes a while.
-      [[maybe_unused]] const auto waited = co_await world_.clock.pause(20s);
-      world_.kill_job(node, handle);
-    }
-    co_return slept.assume_error();
+  CO_TRY(co_await world_.clock.pause_until(jobs[handle].ends));
+  if (jobs[handle].killed) {
+    auto end = ends(Outcome::reject, "it was ended half done");
+    end.begin_anew = true;
+    co_return end;
   }
   auto end = ends(Outcome::done, "measured");
   end.found["result"] = jobs[handle].result;

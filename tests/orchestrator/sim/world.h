@@ -24,6 +24,7 @@ struct Rack {
 struct Job {
   Time ends{};
   bool heavy = false;
+  bool killed = false;  // ended half done: its result is none
   double result = 0;
   double over = 0;  // watts above what the profile says, until
   Time over_until{};
@@ -68,6 +69,7 @@ class World {
   void start_job(const std::string& node, const std::string& handle, std::chrono::seconds time,
                  bool heavy);
   void kill_job(const std::string& node, const std::string& handle);
+  bool has_job(const std::string& node) const;  // which runs
   /// A loaded node draws so much more for twenty minutes.
   void make_hungry(const std::string& node, double watts);
   /// What its BMC would say.
@@ -85,6 +87,7 @@ class WorldSteps : public engine::Steps {
   WorldSteps(World& world, const std::vector<engine::Event>& journal)
       : world_{world}, journal_{journal} {}
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
+  Task<Result<void>> let_go(engine::StepRequest request) override;
 
  private:
   using End = Task<Result<engine::StepEnd>>;
