@@ -25,6 +25,8 @@ struct Doors {
       bmc_as{};
   /// The BMC's credentials have changed: what it refused before may be tried again.
   std::function<void(const inventory::Node&)> forget_refusals{};
+  /// So often the BMC of a node that SSH does not reach in mid-stage is asked whether it is off.
+  std::chrono::milliseconds ask_power_every{30'000};
 };
 
 class NodeSteps : public engine::Steps {
@@ -32,9 +34,9 @@ class NodeSteps : public engine::Steps {
   explicit NodeSteps(Doors doors) : doors_{std::move(doors)} {}
 
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
+  Task<Result<void>> let_go(engine::StepRequest request) override;
 
  private:
-  Task<Result<void>> let_go(engine::StepRequest request) override;
   Doors doors_;
 };
 
@@ -50,9 +52,9 @@ Task<Result<engine::StepEnd>> power_off(Doors& doors, const engine::StepRequest&
 Task<Result<engine::StepEnd>> power_cycle(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
+Task<Result<void>> end_stage(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
-Task<Result<void>> end_stage(Doors& doors, const engine::StepRequest& request);
 
 /// From the factory's password to the inventory's, with the store as the memory of what was begun.
 /// `again`: a person wants it tried although it was refused too often. Errors: as

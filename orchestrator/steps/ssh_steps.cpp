@@ -28,7 +28,32 @@ constexpr milliseconds kFirstPause{500};
 constexpr milliseconds kLongestPause{5000};
 constexpr std::size_t kOutputLimit = 32u << 20;
 
-Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request) {
+/// A node that SSH does not reach comes back, or it is gone, and nobody need wait for it: that its
+/// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
+class Absence {
+ public:
+  explicit Absence(const Doors& doors) : doors_{doors} {}
+
+  Task<bool> is_for_good(const StepRequest& request) {
+    if (Deadline::Clock::now() < next_) co_return false;
+    const auto bmc = doors_.bmc(request.node);
+    const auto power = co_await bmc->power_state(request.deadline.sooner(kConnectPatience));
+    co_await bmc->log_out();
+    const bool off = power && power.assume_value().value == bmc::PowerState::off;
+    off_ = off ? off_ + 1 : 0;
+    next_ = Deadline::Clock::now() + doors_.ask_power_every;
+    co_return off_ == 2;
+  }
+
+ private:
+  const Doors& doors_;
+  Deadline::Clock::time_point next_ = Deadline::Clock::now() + doors_.ask_power_every;
+  int off_ = 0;
+};
+
+/// `absence`: where there is something to lose by waiting. Errors: kFailed: it is off.
+Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
+                                                      std::optional<Absence> absence = {}) {
   auto pause = kFirstPause;
   const auto begun = Deadline::Clock::now();
   for (;;) {
@@ -38,6 +63,10 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRe
     auto& error = session.assume_error();
     if (!is_transient(error.code)) co_return std::move(error);
     if (request.deadline.left() <= pause) co_return std::move(error);
+    if (absence) {
+      const bool gone = co_await absence->is_for_good(request);
+      if (gone) co_return Error{Code::kFailed, "its BMC says that it is off; SSH: " + error.what};
+    }
     const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
     request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));
     CO_TRY(co_await pause_for(pause));
@@ -70,7 +99,7 @@ class Follower {
 
   Task<Result<Spool>> follow() {
     for (;;) {
-      auto session = co_await connected(doors_, request_);
+      auto session = co_await connected(doors_, request_, Absence{doors_});
       if (!session) co_return std::move(session).assume_error();
       session_ = std::move(session).assume_value();
       auto ended = co_await start_and_read();

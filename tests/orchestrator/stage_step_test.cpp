@@ -1,0 +1,168 @@
+// Stages on nodes that SSH does not reach any more, and what is left of them on those that it does.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "orchestrator/ssh/detached.h"
+#include "orchestrator/steps/node_steps.h"
+#include "tests/orchestrator/node.h"
+#include "tests/support/captures.h"
+#include "tests/support/fake_bmc.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Outcome;
+using engine::StepEnd;
+using ::testing::HasSubstr;
+
+class StageStepTest : public ::testing::Test {
+ protected:
+  StageStepTest() {
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].name = "a01-n0" + std::to_string(i + 1);
+    planned.kind = playbooks::StepKind::stage;
+    planned.name = "cpu-memory";
+  }
+
+  /// The first node answers SSH in an hour, the second never.
+  Result<StepEnd> run(std::vector<const inventory::Node*> members, std::chrono::seconds patience) {
+    Doors doors{
+        inventory, *store,
+        [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
+        [](const inventory::Node& node, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
+          if (node.name == "a01-n01") {
+            CO_TRY(co_await pause_for(1h));
+          }
+          co_return Error{Code::kUnreachable, "no route to host"};
+        },
+        std::nullopt};
+    doors.ask_power_every = 1ms;
+    const auto stop = engine::Stop::no;
+    engine::StepRequest request{1,
+                                nodes[1],
+                                std::move(members),
+                                planned,
+                                1,
+                                "/var/tmp/cupel-1-run1-cpu-memory",
+                                Deadline::in(patience),
+                                stop,
+                                {},
+                                [](const std::string&) {}};
+    asio::io_context io;
+    return run_to_end(io, run_stage(doors, request));
+  }
+
+  std::array<inventory::Node, 2> nodes{};
+  playbooks::PlannedStep planned{};
+  inventory::Inventory inventory{};
+  test::TemporaryFolder folder{};
+  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
+  test::FakeMachine machine{};
+};
+
+TEST_F(StageStepTest, EndsSoonWhereTheBmcSaysThatItsMachineIsOff) {
+  machine.power = bmc::PowerState::off;
+
+  const auto end = run({}, 1h);
+
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end.assume_value().outcome, Outcome::reject);
+  EXPECT_THAT(end.assume_value().detail, HasSubstr("its BMC says that it is off"));
+}
+
+TEST_F(StageStepTest, OfAGroupEndsSoonForAllWhereOneOfThemIsOff) {
+  machine.power = bmc::PowerState::off;
+
+  const auto end = run({&nodes[0], &nodes[1]}, 1h);
+
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end.assume_value().outcome, Outcome::reject);
+  EXPECT_THAT(end.assume_value().detail, HasSubstr("a01-n02: its BMC says that it is off"));
+}
+
+TEST_F(StageStepTest, WaitsForItsDeadlineWhereTheMachineIsOnOrNobodyKnows) {
+  for (const auto power : {std::optional{bmc::PowerState::on}, std::optional<bmc::PowerState>{}}) {
+    machine.power = power;
+
+    const auto end = run({}, 4s);
+
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end.assume_value().outcome, Outcome::retry) << "the engine tells the deadline";
+  }
+}
+
+/// A stage that burns for hours, on a real sshd.
+class StageOnANode : public ssh::OnANode {
+ protected:
+  void SetUp() override {
+    OnANode::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    node.name = "a01-n01";
+    planned.kind = playbooks::StepKind::stage;
+    planned.name = "cpu-memory";
+    planned.job = burnin::Job{"echo up; sleep 31001 & sleep 31002", 1s, 1h};
+    handle = sshd_->file("jobs/run-1/") +
+             ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  Doors doors() {
+    return {inventory,
+            *store,
+            {},
+            [this](const inventory::Node&, Deadline deadline) {
+              return ssh::connect("a01-n01", sshd_->access(), known, deadline);
+            },
+            std::nullopt};
+  }
+  engine::StepRequest request(std::chrono::seconds patience) {
+    return {1,
+            node,
+            {},
+            planned,
+            1,
+            handle,
+            Deadline::in(patience),
+            stop,
+            {},
+            [](const std::string&) {}};
+  }
+  bool burns() const { return !cupel::testing::processes_of_job(handle).empty(); }
+
+  const engine::Stop stop = engine::Stop::no;
+  inventory::Node node{};
+  playbooks::PlannedStep planned{};
+  inventory::Inventory inventory{};
+  std::string handle{};
+  test::TemporaryFolder folder{};
+  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
+};
+
+TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
+  NodeSteps steps{doors()};
+  const auto tried = run_to_end(io, steps.perform(request(5s)));
+  ASSERT_TRUE(tried);
+  ASSERT_TRUE(burns()) << tried.assume_value().detail;
+
+  ASSERT_TRUE(run_to_end(io, steps.let_go(request(30s))));
+
+  EXPECT_FALSE(burns());
+  EXPECT_FALSE(std::filesystem::exists(handle));
+  EXPECT_TRUE(run_to_end(io, steps.let_go(request(30s)))) << "a second time";
+}
+
+TEST_F(StageOnANode, ThatWasEndedHalfDoneHasNoResultAndBeginsAnew) {
+  NodeSteps steps{doors()};
+  ASSERT_TRUE(run_to_end(io, steps.perform(request(5s))));
+  const auto on = session();
+  ASSERT_TRUE(run_to_end(io, ssh::stop_job(*on, {handle}, Deadline::in(20s))));
+
+  const auto found = run_to_end(io, steps.perform(request(20s)));
+
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found.assume_value().begin_anew);
+  EXPECT_EQ(found.assume_value().outcome, Outcome::reject);
+}
+
+}  // namespace
+}  // namespace cupel::steps
