@@ -149,9 +149,11 @@ Dispatcher::Time Dispatcher::State::could_begin(const Entry& entry, Time now) co
 
 std::vector<Dispatcher::Ticket> Dispatcher::State::to_shed(PowerTree::LevelId level) const {
   struct Loaded {
+    bool idle;  // it has not started what is to draw: it loses nothing
     std::uint64_t began_as;
     Ticket ticket;
     Milliwatts gives;
+    auto operator<=>(const Loaded&) const = default;
   };
   std::vector<Loaded> loaded;
   auto over = -free(resources[level_resource[level]]);
@@ -163,9 +165,9 @@ std::vector<Dispatcher::Ticket> Dispatcher::State::to_shed(PowerTree::LevelId le
         gives += tree.drawn(node) - tree.expected(node, 0);
     if (entry.shed) over -= gives;
     if (entry.shed || gives <= 0 || entry.offer.step->load <= 0) continue;
-    loaded.push_back({entry.began_as, ticket, gives});
+    loaded.push_back({!entry.draws, entry.began_as, ticket, gives});
   }
-  std::ranges::sort(loaded, std::ranges::greater{}, &Loaded::began_as);
+  std::ranges::sort(loaded, std::ranges::greater{});
   std::vector<Loaded> chosen;
   for (const auto& each : loaded) {
     if (over <= 0) break;
@@ -200,6 +202,11 @@ std::vector<Dispatcher::Ticket> Dispatcher::shed(Time now) {
     }
   }
   return all;
+}
+
+void Dispatcher::draws(Ticket ticket) {
+  const auto found = state_->entries.find(ticket);
+  if (found != state_->entries.end()) found->second.draws = true;
 }
 
 }  // namespace cupel::engine

@@ -79,7 +79,8 @@ struct Entry {
   std::vector<Need> kept{};   // as it was reserved
   Dispatcher::Time began{};
   std::uint64_t began_as = 0;
-  bool shed = false;  // named as one to be paused, and not ended yet
+  bool draws = false;  // what it started draws by now
+  bool shed = false;   // named as one to be paused, and not ended yet
   std::string never{};
 };
 

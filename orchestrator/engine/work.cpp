@@ -116,14 +116,15 @@ Task<Result<void>> Engine::keep_handle(Work& work, std::string handle) {
   if (!written) co_return written;
   const bool stopped = work.stop != Stop::no || work.timed_out;
   if (stopped) co_return Error{Code::kCancelled, "stopped"};
+  dispatcher_.draws(work.ticket);
   co_return ok();
 }
 
 void Engine::digest(Work& work) {
   if (work.bug) std::rethrow_exception(work.bug);
   if (work.stage == Stage::tail || broken_) return release(work);
-  auto result = std::move(*work.result);
   if (work.stage == Stage::letting_go) return digest_let_go(work);
+  auto result = std::move(*work.result);
   work.result.reset();
   StepEnd end;
   if (result) {
@@ -271,8 +272,8 @@ void Engine::schedule(Work& work) {
   if (work.timer) timers_.erase({*work.timer, work.ticket});
   work.timer.reset();
   if (work.stage == Stage::pausing) work.timer = work.retry;
-  if (work.stage == Stage::trying && !work.timed_out)
   if (work.stage == Stage::letting_go && !work.timed_out) work.timer = work.retry;
+  if (work.stage == Stage::trying && !work.timed_out)
     work.timer = work.overdue_said ? work.deadline : std::min(work.overdue, work.deadline);
   if (work.timer) timers_.emplace(*work.timer, work.ticket);
 }

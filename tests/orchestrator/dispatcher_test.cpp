@@ -332,6 +332,20 @@ TEST_F(Dispatching, ShedsTheYoungestAndNoMoreThanNeeded) {
   EXPECT_THAT(start(), ElementsAre(again));
 }
 
+TEST_F(Dispatching, ShedsFirstWhatHasStartedNothingYet) {
+  know({.nodes = 4, .breaker_watts = 40'000});
+  std::vector<Ticket> soaks;
+  for (int node = 0; node < 4; ++node) {
+    soaks.push_back(offer(node, soak_));
+    start();
+    now_ += 1min;
+  }
+  for (const int started : {0, 2, 3}) dispatcher_->draws(soaks[started]);
+  dispatcher_->measured("a01-n01", 13'000, now_);
+
+  EXPECT_THAT(dispatcher_->shed(now_), ElementsAre(soaks[1]));
+}
+
 TEST_F(Dispatching, NobodyGetsTheWattsOfAShedLoadBeforeItIsOffThem) {
   know({.nodes = 3, .breaker_watts = 28'000});
   offer(0, soak_);
