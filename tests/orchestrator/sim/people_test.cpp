@@ -23,16 +23,17 @@ struct Scripted : Steps {
   std::vector<std::string> begun{};
   std::vector<std::size_t> together{};
   std::chrono::seconds time{10};
+  std::set<std::string> slow{};  // nodes of which everything takes fifty minutes
 
   explicit Scripted(VirtualClock& its_clock) : clock{its_clock} {}
   Task<Result<StepEnd>> perform(StepRequest request) override {
     begun.push_back(request.node.name + "/" + request.step.name);
     together.push_back(request.members.size());
-    CO_TRY(co_await clock.pause(time));
+    CO_TRY(co_await clock.pause(slow.contains(request.node.name) ? 50min : time));
     co_return script ? script(request) : StepEnd{};
   }
-};
   Task<Result<void>> let_go(StepRequest) override { co_return ok(); }
+};
 
 StepEnd ends(Outcome outcome, std::chrono::milliseconds after = 0ms) {
   StepEnd end;
@@ -237,6 +238,47 @@ TEST_F(People, ACancelEndsTheRunWithTheNameOfWhoWantedIt) {
   EXPECT_EQ(ended.assume_error().code, Code::kCancelled);
   EXPECT_EQ(seen_.back().kind, EventKind::run_cancelled);
   EXPECT_EQ(seen_.back().data.at("by").as_string(), "ada");
+}
+
+TEST_F(People, AFloodOfSlowMachinesDelaysNoCommandAndNoHealthyNode) {
+  plan(2001, {step("a"), step("b")});
+  plan_.nodes_at_once = 5000;
+  for (int i = 1; i <= 2000; ++i) steps_.slow.insert("n" + std::to_string(i));
+  asks_ = {{60s, {.kind = Command::Kind::pause}}, {70s, {.kind = Command::Kind::cancel}}};
+  const auto begun = clock_.wall();
+
+  ASSERT_FALSE(run());
+
+  std::map<EventKind, std::chrono::milliseconds> last;
+  for (const auto& event : seen_)
+    if (event.node.empty() || event.node == "n2001") last[event.kind] = event.time - begun;
+  EXPECT_EQ(last[EventKind::step_ended], 20s) << "of the healthy node";
+  EXPECT_EQ(last[EventKind::run_paused], 60s);
+  EXPECT_EQ(last[EventKind::run_cancelled], 70s);
+}
+
+TEST_F(People, ARunWhoseClockIsSetForwardInAPauseGoesOnAtOnceAtItsResume) {
+  plan(1, {step("a")});
+  int tries = 0;
+  steps_.script = [&](const StepRequest&) {
+    return ++tries == 1 ? ends(Outcome::wait, 600s) : StepEnd{};
+  };
+  journal_.crash_at = 2;  // right behind the step_retried
+  journal_.after_fsync = true;
+  try {
+    [[maybe_unused]] const auto ended = run();
+  } catch (const sim::Crash&) {
+    clock_.forget_sleepers();
+  }
+  ASSERT_EQ(journal_.events.back().kind, EventKind::step_retried);
+  journal_.crash_at = 0;
+  clock_.set_wall(10h);
+  const auto resumed = clock_.now();
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n1"), "d");
+  EXPECT_EQ(clock_.now() - resumed, 10s);
 }
 
 TEST_F(People, AGroupIsDoneTogetherAndAMemberThatFailedBeforeLeavesIt) {
