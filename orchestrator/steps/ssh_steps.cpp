@@ -25,16 +25,17 @@ constexpr milliseconds kFirstPause{500};
 constexpr milliseconds kLongestPause{5000};
 constexpr std::size_t kOutputLimit = 32u << 20;
 
-Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request) {
+Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
+                                                      Deadline until) {
   auto pause = kFirstPause;
   const auto begun = Deadline::Clock::now();
   for (;;) {
-    const auto deadline = request.deadline.sooner(kConnectPatience);
+    const auto deadline = until.sooner(kConnectPatience);
     auto session = co_await doors.ssh(request.node, deadline);
     if (session) co_return session;
     auto& error = session.assume_error();
     if (!is_transient(error.code)) co_return std::move(error);
-    if (request.deadline.left() <= pause) co_return std::move(error);
+    if (until.left() <= pause) co_return std::move(error);
     const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
     request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));
     CO_TRY(co_await pause_for(pause));
@@ -66,7 +67,7 @@ class Follower {
 
   Task<Result<Spool>> follow() {
     for (;;) {
-      auto session = co_await connected(doors_, request_);
+      auto session = co_await connected(doors_, request_, request_.deadline);
       if (!session) co_return std::move(session).assume_error();
       session_ = std::move(session).assume_value();
       auto ended = co_await start_and_read();
@@ -254,13 +255,12 @@ Task<Result<StepEnd>> run_together(Doors& doors, const StepRequest& request) {
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
-  auto session = co_await connected(doors, request);
+  auto session = co_await connected(doors, request, with_last_word(request.deadline));
   if (session) co_return done("answers");
-  auto& error = session.assume_error();
   // connected() has waited for as long as there was time: another try would not have any.
-  auto ended = ended_by(std::move(error));
+  auto ended = ended_by_ssh(std::move(session).assume_error());
   if (ended && ended.assume_value().outcome == engine::Outcome::retry)
-    ended.assume_value().outcome = engine::Outcome::reject;
+    ended.assume_value().outcome = ended.assume_value().at_last;
   co_return ended;
 }
 
@@ -277,7 +277,7 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
     // Interrupted, the stage goes on by itself and is found again at resume. Cancelled, overdue or
     // out of hand, it is ended.
     if (!abandoned) co_await follower->clean_up(true);
-    co_return ended_by(std::move(spool).assume_error());
+    co_return ended_by_ssh(std::move(spool).assume_error());
   }
   auto ended = read_output(doors, request, spool.assume_value());
   if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(false); };
