@@ -269,10 +269,11 @@ void Engine::finish_runs() {
     if (run.finished || run.ending) continue;
     const bool through = run.over == run.nodes.size() && run.dirty.empty();
     if (!through && !run.stopping()) continue;
-    if (!run.stopping() && waits_for_hands(run)) continue;
+    const bool waits = through && waits_for_hands(run);
+    if (waits && !run.stopping()) continue;
     run.ending = true;
     auto kind = EventKind::run_ended;
-    if (!through || run.stop == Stop::cancel)
+    if (!through || waits || run.stop == Stop::cancel)
       kind = run.stop == Stop::cancel ? EventKind::run_cancelled : EventKind::run_interrupted;
     boost::json::object data;
     if (run.cancel) data = {{"by", run.cancel->by}, {"command", run.cancel->id}};
