@@ -50,7 +50,8 @@ Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
       inventory::audit(doors.inventory.profile_of(request.node), request.node.serial, seen);
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
-                                       : fmt::format("{} findings", findings.size());
+                                       : fmt::format("{} finding{}", findings.size(),
+                                                     findings.size() == 1 ? "" : "s");
   auto end = done(detail, std::move(found));
   auto needs = needs_of(findings, missing_by_bmc(doors.inventory, request.node, record.bmc_parts));
   if (!needs.empty()) {

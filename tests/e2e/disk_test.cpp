@@ -35,7 +35,7 @@ class DiskTest : public ::testing::Test {
 };
 
 TEST_F(DiskTest, AFullOneStopsTheRunWhichGoesOnWhenThereIsRoom) {
-  const auto ran = on_small_disk("16m", R"(
+  const auto ran = on_small_disk("16m", R"sh(
     cupel status >/dev/null || exit 98
     dd if=/dev/zero of="$state/ballast" bs=4k 2>/dev/null
     truncate -s -96k "$state/ballast"
@@ -44,24 +44,25 @@ TEST_F(DiskTest, AFullOneStopsTheRunWhichGoesOnWhenThereIsRoom) {
     rm "$state/ballast"
     cupel resume 1 --no-console; echo "resumed with $?"
     cupel store check; echo "checked with $?"
-  )");
+  )sh");
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("stopped with 3"), HasSubstr("resumed with 0"),
                              Not(HasSubstr("checked with 1"))))
       << ran.err;
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("full"), HasSubstr("Make room, then: cupel resume 1")));
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("No space left"), HasSubstr("Make room, then: cupel resume 1")));
 }
 
 TEST_F(DiskTest, AReadOnlyOneIsNamedAndNothingBegins) {
-  const auto ran = on_small_disk("16m", R"(
+  const auto ran = on_small_disk("16m", R"sh(
     cupel run facts.yaml --no-console -n v01-n01; echo "ran with $?"
     before=$(cat "$state"/cupel.db* | sha256sum)
     mount -o remount,ro "$state" || exit 97
     cupel run facts.yaml --no-console -n v01-n02; echo "refused with $?"
     cupel resume 1; echo "resume refused with $?"
     [ "$before" = "$(cat "$state"/cupel.db* | sha256sum)" ] && echo untouched
-  )");
+  )sh");
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out,
