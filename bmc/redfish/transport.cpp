@@ -1,9 +1,7 @@
 #include "bmc/redfish/transport.h"
 
-#include <map>
-
 #include "base/text.h"
-#include "bmc/redfish/curl_loop.h"
+#include "bmc/redfish/transport_state.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -27,14 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kConnectPatience = 15s;
 constexpr auto kLongestRetryAfter = 1h;
-
-/// What is known of one endpoint, for as long as the process lives.
-struct Host {
-  std::string node{};
-  PinCheck check{};
-  int generation = 0;  // of the pin
-  int undecided = 0;   // transfers that may still keep their connection
-};
 
 /// One transfer of which nobody knows yet whether it keeps its connection.
 class Undecided {
@@ -75,46 +65,6 @@ Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
   if (answer.assume_error().code == Code::kTimeout) return Outcome::timeout;
   return answer.assume_error().code == Code::kMalformed ? Outcome::malformed : Outcome::unreachable;
 }
-
-}  // namespace
-
-struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
-  Impl(asio::any_io_executor on, Limits bounds, Memory* memory)
-      : executor{std::move(on)},
-        limits{bounds},
-        courtesies{memory},
-        loop{executor, limits.connections, limits.requests_per_bmc},
-        streams{executor, limits.connections, 1} {}
-
-  Host& host(const inventory::Endpoint& endpoint) {
-    auto& found = hosts[endpoint];
-    if (!found) found = std::make_unique<Host>();
-    return *found;
-  }
-
-  /// Connections are kept by address: another node's pin would not be asked on a kept one.
-  Result<void> claim(const Peer& peer);
-  Task<Result<Response>> exchange(const Peer& peer, Host& host, const Request& request,
-                                  std::string path, Deadline deadline);
-  Task<Result<Response>> once(const Peer& peer, Host& host, const Request& request,
-                              const std::string& path, bool fresh, bool& was_kept,
-                              Deadline deadline);
-  static Task<void> wait_until_done(Transfer& transfer, Deadline deadline,
-                                    std::chrono::milliseconds grace);
-  Result<void> trust(const Peer& peer, Host& host, Transfer& transfer, bool may_resume);
-  void prepare(Transfer& transfer, const Request& request, bool fresh, Deadline deadline) const;
-  Result<Response> concluded(const Peer& peer, Host& host, Transfer& transfer);
-
-  asio::any_io_executor executor;
-  Limits limits;
-  Courtesies courtesies;
-  std::map<std::string, Sessions> sessions;
-  std::map<inventory::Endpoint, std::unique_ptr<Host>> hosts;
-  CurlLoop loop;
-  CurlLoop streams;  // their connections do not count among those for requests
-};
-
-namespace {
 
 Error changed_certificate(const Peer& peer, const PinCheck& check) {
   return Error{Code::kUntrusted, "the certificate is not the one that was pinned: pinned " +
@@ -329,97 +279,6 @@ Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline dead
   auto answer = co_await impl->exchange(peer, host, request, request.path, deadline);
   if (!answer) co_return std::move(answer).assume_error().within(attempt);
   co_return answer;
-}
-
-/// Keeps the parts of the transport alive that its transfer needs.
-class Transport::Streaming final : public Stream {
- public:
-  explicit Streaming(std::shared_ptr<Impl> impl)
-      : impl_{std::move(impl)}, transfer{impl_->executor} {
-    transfer.streaming = true;
-  }
-  Streaming(const Streaming&) = delete;
-  Streaming& operator=(const Streaming&) = delete;
-  ~Streaming() override {
-    if (transfer.easy != nullptr) impl_->streams.end(transfer);
-  }
-
-  Task<Result<std::string>> read(Deadline deadline) override {
-    for (;;) {
-      if (!transfer.response.body.empty()) {
-        std::string bytes = std::exchange(transfer.response.body, {});
-        if (transfer.paused) impl_->streams.resume(transfer);
-        co_return bytes;
-      }
-      if (transfer.done) co_return Error{Code::kUnreachable, "the stream of events ended"};
-      CO_TRY(co_await news(deadline));
-    }
-  }
-
-  /// Returns when curl has said anything.
-  Task<Result<void>> news(Deadline deadline) {
-    const bool stopped = co_await cancelled();
-    if (stopped) co_return Error{Code::kCancelled, "stopped"};
-    transfer.wake.expires_at(deadline.when());
-    const auto [woken] = co_await transfer.wake.async_wait(asio::as_tuple(asio::use_awaitable));
-    if (!woken) co_return Error{Code::kTimeout, "nothing came in time"};
-    const bool by_caller = co_await cancelled();
-    if (by_caller) co_return Error{Code::kCancelled, "stopped"};
-    co_return ok();
-  }
-
- private:
-  std::shared_ptr<Impl> impl_;
-
- public:
-  Transfer transfer;
-};
-
-Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request request,
-                                                             std::string type, Deadline deadline) {
-  const auto impl = impl_;
-  const std::string attempt = peer.node + ": GET " + printable(request.path);
-  CO_TRY(impl->claim(peer));
-  CO_TRY(const std::string path, url_path(request.path));
-  auto stream = std::make_unique<Streaming>(impl);
-  Transfer& transfer = stream->transfer;
-  impl->streams.equip(transfer, "https://" + to_string(peer.endpoint) + path);
-  Host& host = impl->host(peer.endpoint);
-  CO_TRY(impl->trust(peer, host, transfer, !request.basic));
-  impl->prepare(transfer, request, true, deadline);
-  impl->streams.start(transfer);
-  while (!transfer.head_came && !transfer.done) {
-    auto news = co_await stream->news(deadline);
-    if (!news) co_return std::move(news).assume_error().within(attempt);
-  }
-  if (!transfer.head_came) {
-    auto failure = impl->concluded(peer, host, transfer);
-    if (failure) co_return Error{Code::kMalformed, attempt + ": no answer"};
-    co_return std::move(failure).assume_error().within(attempt);
-  }
-  const auto& head = transfer.response;
-  if (head.status != 200 || !lower_case(head.content_type).starts_with(type))
-    co_return Error{Code::kUnsupported,
-                    attempt + ": HTTP " + std::to_string(head.status) + " and no stream of events"};
-  co_return std::unique_ptr<Stream>{std::move(stream)};
-}
-
-Task<Result<std::string>> Transport::presented_certificate(inventory::Endpoint endpoint,
-                                                           Deadline deadline) {
-  const auto impl = impl_;
-  Transfer transfer{impl->executor};
-  PinCheck check{.only_looking = true};
-  impl->loop.equip(transfer, "https://" + to_string(endpoint) + "/");
-  set_pin(transfer, check, false, 0);
-  impl->prepare(transfer, Request{}, true, deadline);
-  curl_easy_setopt(transfer.easy, CURLOPT_CONNECT_ONLY, 1L);
-  const OnTheWay guard{impl->loop, transfer};
-  co_await Impl::wait_until_done(transfer, deadline, 0ms);
-  if (!check.presented.empty()) co_return check.presented;
-  if (transfer.outcome == CURLE_ABORTED_BY_CALLBACK)
-    co_return Error{Code::kCancelled, "stopped before the certificate came"};
-  co_return Error{code_of(transfer.outcome),
-                  to_string(endpoint) + ": " + curl_easy_strerror(transfer.outcome)};
 }
 
 Courtesies& Transport::courtesies() { return impl_->courtesies; }

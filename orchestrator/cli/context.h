@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "inventory/load.h"
+#include "orchestrator/cli/run_options.h"
 #include "orchestrator/store/store.h"
 
 namespace CLI {
@@ -28,10 +29,8 @@ enum class Exit : int {
 struct Context {
   std::filesystem::path state{};
   bool json = false;
-  bool consoles = true;                 // a run records them
-  std::string notify{};                 // program that is told of what people should know
-  std::chrono::seconds look_again{60};  // how often a run looks at what needs hands
-  std::vector<std::string> behind{};    // what stood behind "--": another command's words
+  RunFlags run{};                     // how a run is accompanied
+  std::vector<std::string> behind{};  // what stood behind "--": another command's words
 };
 
 /// Adds one subcommand with its options and its example. The command runs when it was chosen, and

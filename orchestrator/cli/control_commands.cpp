@@ -230,6 +230,7 @@ void add_retry(CLI::App& app, Context& context, Exit& exit) {
                       "cupel retry 12 a01-n07 --reason 'cable reseated'", words);
   command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
   command->add_option("NODE", words.asked->node, "its name")->required();
+  command->add_option("--from", words.asked->step, "an earlier step to begin at");
   add_reason(*command, words);
 }
 

@@ -5,14 +5,14 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
-#include "base/file.h"
-#include "base/json.h"
+#include "orchestrator/cli/controller_news.h"
+#include "orchestrator/cli/eta.h"
 #include "orchestrator/cli/hands_watch.h"
 #include "orchestrator/cli/power_watch.h"
 #include "orchestrator/cli/run_events.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/recorder.h"
-#include "orchestrator/store/controller_lock.h"
+#include "orchestrator/report/summary.h"
 #include "orchestrator/store/resume.h"
 
 namespace cupel::cli {
@@ -23,20 +23,14 @@ using engine::EventKind;
 
 constexpr std::chrono::seconds kTick{1};
 constexpr std::size_t kRunsLookedAt = 32;
-constexpr std::size_t kMostReasons = 20;  // of one run, why steps are held
-constexpr std::size_t kNewsLimit = 4u << 20;
-
-std::filesystem::path news_file(const std::filesystem::path& state) {
-  return state / "controller.json";
-}
 
 /// Shows what happens on this run, and tells the notifier.
 class Ears final : public engine::Observer {
  public:
-  Ears(engine::RunId run, Progress* progress, Notifier& notifier)
-      : run_{run}, progress_{progress}, notifier_{notifier} {}
+  Ears(engine::RunId run, Progress* progress, Notifier& notifier, std::string program)
+      : run_{run}, progress_{progress}, notifier_{notifier}, program_{std::move(program)} {}
   void on_event(const Event& event, const engine::RunState& state) override {
-    notifier_.hear(run_, event);
+    notifier_.hear(program_, run_, event);
     if (progress_ != nullptr) progress_->on_event(event, state);
   }
   void on_waiting(std::string_view node, std::string_view step, std::string_view what) override {
@@ -47,6 +41,7 @@ class Ears final : public engine::Observer {
   engine::RunId run_;
   Progress* progress_;
   Notifier& notifier_;
+  std::string program_;
 };
 
 bool over(const engine::RunState& state) {
@@ -55,60 +50,33 @@ bool over(const engine::RunState& state) {
          state.phase == RunPhase::interrupted;
 }
 
-/// Step -> nodes that wait at it for a person's word.
-boost::json::object approvals_of(const playbooks::Plan& plan, const engine::RunState& state) {
-  std::map<std::string, std::int64_t> waiting;
-  for (const auto& node : plan.nodes) {
-    const auto known = state.nodes.find(node.node->name);
-    if (known == state.nodes.end()) continue;
-    const auto what = engine::next(node, known->second);
-    if (what.kind == engine::Next::Kind::await_approval) ++waiting[(*node.steps)[what.step].name];
-  }
-  boost::json::object approvals;
-  for (const auto& [step, nodes] : waiting) approvals[step] = nodes;
-  return approvals;
-}
-
-/// What is left of the longest node, by what its steps are expected to take.
-std::chrono::seconds left_of(const playbooks::Plan& plan, const engine::RunState& state) {
-  std::chrono::seconds longest{0};
-  for (const auto& node : plan.nodes) {
-    const auto known = state.nodes.find(node.node->name);
-    if (known == state.nodes.end()) continue;
-    std::chrono::seconds left{0};
-    const auto& steps = known->second.steps;
-    for (std::size_t i = 0; i < steps.size() && i < node.steps->size(); ++i)
-      if (!steps[i].over()) left += (*node.steps)[i].expected;
-    longest = std::max(longest, left);
-  }
-  return longest;
-}
-
 }  // namespace
 
 /// One run, with all that it stands on.
 struct Controller::Driven {
-  Driven(store::RunLock held, store::Run which, std::unique_ptr<Planned> what, store::Store& store,
-         Network& network)
-      : lock{std::move(held)},
-        run{std::move(which)},
+  Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store, Network& network)
+      : run{std::move(which)},
+        options{run_options_of(run.options)},
         planned{std::move(what)},
         world{planned->inventory, store, network},
         journal{store, run.id},
         snapshots{store, run.id},
-        steps{world.doors()} {}
+        steps{world.doors()},
+        eta{planned->plan, planned->inventory} {}
 
-  store::RunLock lock;
   store::Run run;
+  RunOptions options;
   std::unique_ptr<Planned> planned;
   World world;
   store::RunJournal journal;
   store::RunSnapshots snapshots;
   steps::NodeSteps steps;
+  Eta eta;
   std::unique_ptr<Progress> progress{};  // of this process's own runs
   std::unique_ptr<Ears> ears{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
+  bool shown_to_its_end = false;
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
 };
 
@@ -117,15 +85,13 @@ Controller::Controller(Context& context, store::Store& store)
       store_{store},
       network_{store},
       engine_{dispatcher_, clock_},
-      notifier_{network_.io.get_executor(), context.notify} {}
+      notifier_{network_.io.get_executor()} {}
 
 Controller::~Controller() = default;
 
 Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Planned> planned,
                                                              const store::Run& run) {
-  TRY(auto lock, store::RunLock::take(store_.folder(), run.id));
-  auto driven =
-      std::make_unique<Driven>(std::move(lock), run, std::move(planned), store_, network_);
+  auto driven = std::make_unique<Driven>(run, std::move(planned), store_, network_);
   TRY(driven->state, store::standing(store_, run.id, driven->planned->plan));
   // A crash between the run's row and its first event leaves a run without a plan to show.
   driven->first = driven->state.last_sequence == 0 ? run_started(*driven->planned) : run_resumed();
@@ -145,8 +111,7 @@ Result<void> Controller::add(std::unique_ptr<Planned> planned, const store::Run&
 
 void Controller::drive(std::unique_ptr<Driven> driven) {
   auto& one = *runs_.emplace_back(std::move(driven));
-  known_.insert(one.run.id);
-  one.ears = std::make_unique<Ears>(one.run.id, one.progress.get(), notifier_);
+  one.ears = std::make_unique<Ears>(one.run.id, one.progress.get(), notifier_, one.options.notify);
   dispatcher_.know(one.planned->inventory);
   dispatcher_.limit(one.planned->plan.limits);
   engine_.add({.run = one.run.id,
@@ -156,14 +121,17 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
                .steps = one.steps,
                .observer = *one.ears,
                .first = std::move(one.first),
-               .snapshots = &one.snapshots});
+               .snapshots = &one.snapshots,
+               .hands_patience = one.options.hands_patience});
   if (companions_) start_companions(one);
+  // Before its first event: nobody shall take it for one that nobody drives.
+  publish();
 }
 
 void Controller::start_companions(Driven& driven) {
   auto& world = driven.world;
   const auto bmc = [&world](const inventory::Node& node) { return world.bmc(node); };
-  if (context_.consoles) {
+  if (driven.options.consoles) {
     console::Recording recording;
     recording.bmc = bmc;
     recording.folder = console::console_folder(context_.state, driven.run.id);
@@ -177,10 +145,12 @@ void Controller::start_companions(Driven& driven) {
     return loaded_nodes(driven.planned->plan, engine_.state(driven.run.id));
   };
   power.measured = [this](std::string_view node, double watts) { engine_.measured(node, watts); };
+  power.pause = driven.options.measure_power;
   companions_->start(watch_power(std::move(power)));
   HandsWatch hands;
   hands.run = driven.run.id;
   hands.plan = &driven.planned->plan;
+  hands.inventory = &driven.planned->inventory;
   hands.state = [this, &driven]() -> const engine::RunState& {
     return engine_.state(driven.run.id);
   };
@@ -189,7 +159,7 @@ void Controller::start_companions(Driven& driven) {
     return world.ssh(node, deadline);
   };
   hands.store = &store_;
-  hands.pause = context_.look_again;
+  hands.pause = driven.options.look_again;
   companions_->start(watch_hands(std::move(hands)));
 }
 
@@ -206,9 +176,8 @@ Task<Result<void>> Controller::work_all() {
   companions_.reset();
   co_await notifier_.flush();
   for (auto& driven : runs_)
-    if (driven->progress) driven->progress->finish();
-  std::error_code gone;
-  std::filesystem::remove(news_file(context_.state), gone);
+    if (driven->progress && !driven->shown_to_its_end) driven->progress->finish();
+  remove_news(context_.state);
   co_return ran;
 }
 
@@ -232,8 +201,8 @@ Task<Result<void>> Controller::attend() {
     take_up_submitted();
     // By index: a run may be taken up while a command is being written.
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (runs_[i]->progress) runs_[i]->progress->tick();
       CO_TRY(co_await take_commands(*runs_[i]));
+      show(*runs_[i]);
     }
     publish();
   }
@@ -257,17 +226,49 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
   co_return ok();
 }
 
+/// On the terminal of this process: its own runs, and why it is still there when they are over.
+void Controller::show(Driven& driven) {
+  if (!driven.progress || driven.shown_to_its_end) return;
+  const auto id = driven.run.id;
+  if (const auto until = hands_until(id))
+    driven.progress->tell(fmt::format(
+        "waits until {} for what needs hands: cupel hands {}; Ctrl-C ends the wait, and cupel "
+        "resume {} goes on",
+        report::utc(*until), id, id));
+  else
+    driven.progress->tell({});
+  driven.progress->tick();
+  if (!over(engine_.state(id))) return;
+  std::string others;
+  for (const auto& each : runs_)
+    if (!over(engine_.state(each->run.id)))
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", each->run.id);
+  if (others.empty()) return;
+  driven.shown_to_its_end = true;
+  driven.progress->finish();
+  say(stderr,
+      "cupel: run {} is over; this process also drives what was submitted meanwhile, and stays "
+      "until it is over: run {}. Ctrl-C stops it; go on then with: cupel resume RUN\n",
+      id, others);
+}
+
+std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const {
+  const auto left = engine_.waits_for_hands(run);
+  if (!left) return std::nullopt;
+  // To ten seconds: what is told anew every second would be written every second.
+  using Tens = std::chrono::duration<std::int64_t, std::ratio<10>>;
+  const auto until = std::chrono::ceil<Tens>(clock_.wall() + *left);
+  return engine::WallTime{until};
+}
+
 void Controller::take_up_submitted() {
-  // The newest alone, as long as it is known: reading a run reads its nodes.
-  const auto newest = store_.runs(1);
-  if (!newest || newest.assume_value().empty()) return;
-  if (known_.contains(newest.assume_value().front().id)) return;
-  const auto runs = store_.runs(kRunsLookedAt);
-  if (!runs) return;
-  for (const auto& run : runs.assume_value()) {
-    if (known_.contains(run.id)) continue;
-    known_.insert(run.id);
-    if (run.phase == engine::RunPhase::submitted) take_up(run);
+  const auto submitted = store_.submitted(kRunsLookedAt);
+  if (!submitted) return;
+  for (const auto id : submitted.assume_value()) {
+    const bool ours =
+        std::ranges::any_of(runs_, [id](const auto& driven) { return driven->run.id == id; });
+    if (ours || refused_.contains(id)) continue;
+    if (const auto run = store_.run(id)) take_up(run.assume_value());
   }
 }
 
@@ -287,51 +288,36 @@ void Controller::take_up(const store::Run& run) {
   drive(std::move(driven).assume_value());
 }
 
+/// One that had begun before can be resumed elsewhere, or when it is mended.
 void Controller::refuse(const store::Run& run, const std::string& why) {
-  auto event = run_event(EventKind::run_cancelled, {{"why", why}});
+  const auto events = store_.events(run.id);
+  const bool begun = events && !events.assume_value().empty();
+  auto event =
+      run_event(begun ? EventKind::run_interrupted : EventKind::run_cancelled, {{"why", why}});
   const auto written = store_.append(run.id, event);
+  if (!written) refused_.insert(run.id);
   say(stderr, "cupel: run {} was submitted, and cannot begin: {}{}\n", run.id, why,
       written ? "" : " (" + written.assume_error().what + ")");
 }
 
 /// For `cupel status`, where something has changed. Not truth: that is in the journal.
 void Controller::publish() {
-  std::map<engine::RunId, std::map<std::string, std::vector<std::string>>> held;
-  for (const auto& each : engine_.held()) held[each.run][each.why].push_back(each.node);
+  const auto held = engine_.held();
   boost::json::array runs;
   for (const auto& driven : runs_) {
     const auto id = driven->run.id;
     if (over(engine_.state(id))) continue;
-    boost::json::array reasons;
-    for (const auto& [why, nodes] : held[id]) {
-      if (reasons.size() == kMostReasons) break;
-      reasons.push_back({{"why", why}, {"nodes", nodes.size()}, {"first", nodes.front()}});
-    }
-    const auto left = left_of(driven->planned->plan, engine_.state(id));
-    runs.push_back({{"run", id},
-                    {"eta_s", left.count()},
-                    {"held", std::move(reasons)},
-                    {"approvals", approvals_of(driven->planned->plan, engine_.state(id))}});
+    runs.push_back(news_of({.run = id,
+                            .plan = driven->planned->plan,
+                            .state = engine_.state(id),
+                            .held = held,
+                            .ends = driven->eta.end(engine_.state(id), clock_.wall(), clock_.now()),
+                            .hands_until = hands_until(id)}));
   }
-  const auto news =
-      boost::json::serialize(boost::json::object{{"pid", ::getpid()}, {"runs", std::move(runs)}});
+  auto news = boost::json::serialize(news_of_all(std::move(runs)));
   if (news == published_) return;
   // A status that could not be told is no reason to stop.
-  if (write_file(news_file(context_.state), news)) published_ = news;
-}
-
-std::optional<boost::json::object> controller_news(const std::filesystem::path& state) {
-  const auto holder = store::ControllerLock::holder(state);
-  if (!holder) return std::nullopt;
-  const auto text = read_file(news_file(state), kNewsLimit);
-  if (!text) return std::nullopt;
-  boost::system::error_code bad;
-  const auto value = boost::json::parse(text.assume_value(), bad);
-  if (bad || !value.is_object()) return std::nullopt;
-  const auto* pid = value.get_object().if_contains("pid");
-  const bool its_own = pid != nullptr && pid->is_int64() && pid->get_int64() == holder->pid;
-  if (!its_own) return std::nullopt;
-  return value.get_object();
+  if (write_news(context_.state, news)) published_ = std::move(news);
 }
 
 }  // namespace cupel::cli

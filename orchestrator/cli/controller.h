@@ -11,7 +11,6 @@
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/engine/engine.h"
-#include "orchestrator/store/run_lock.h"
 
 namespace cupel::cli {
 
@@ -21,8 +20,7 @@ class Controller {
   Controller(Context& context, store::Store& store);
   ~Controller();
 
-  /// A run of this process's own, before work(). Errors: kConflict (somebody executes it),
-  /// kStorage, kInvalid (a secret is missing).
+  /// A run of this process's own, before work(). Errors: kStorage, kInvalid (a secret is missing).
   Result<void> add(std::unique_ptr<Planned> planned, const store::Run& run);
 
   /// Until every run has ended: own ones and those that were taken up meanwhile. SIGINT and SIGTERM
@@ -45,6 +43,8 @@ class Controller {
   void take_up(const store::Run& run);
   void refuse(const store::Run& run, const std::string& why);
   void publish();
+  void show(Driven& driven);
+  std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
 
   Context& context_;
@@ -56,12 +56,8 @@ class Controller {
   Notifier notifier_;
   std::vector<std::unique_ptr<Driven>> runs_{};
   std::optional<Companions> companions_{};
-  std::set<engine::RunId> known_{};  // taken up, refused, or not ours to take
+  std::set<engine::RunId> refused_{};  // and that could not be written: not tried again
   std::string published_{};
 };
-
-/// What a controller last told of itself: {"pid", "runs": [{"run", "eta_s", "held": [...]}]}.
-/// Nothing where none lives.
-std::optional<boost::json::object> controller_news(const std::filesystem::path& state);
 
 }  // namespace cupel::cli

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "orchestrator/cli/controller.h"
+#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
@@ -151,6 +152,7 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
   run.inventory_digest = planned->inventory.digest;
   for (const auto& each : planned->plan.nodes) run.nodes.push_back(each.node->name);
   run.phase = lock ? RunPhase::running : RunPhase::submitted;
+  run.options = to_text(with({}, context.run));
   const auto id = store.begin_run(run);
   if (!id) {
     const bool held = id.assume_error().code == Code::kConflict;
@@ -162,16 +164,30 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
   return watch(context, store, std::move(planned), run);
 }
 
-Exit execute_again(Context& context, std::unique_ptr<Planned> planned, const store::Run& run) {
+Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
   auto& store = *opened.assume_value();
   auto lock = ControllerLock::take(store.folder());
-  if (!lock) {
-    const bool held = lock.assume_error().code == Code::kConflict;
-    return complain(context, lock.assume_error(), held ? Exit::invalid : Exit::unfinished);
+  if (!lock && lock.assume_error().code != Code::kConflict)
+    return complain(context, lock.assume_error(), Exit::unfinished);
+  const bool driven = !lock && news_of_run(controller_news(store.folder()), run.id) != nullptr;
+  if (!driven) {
+    run.options = to_text(with(run_options_of(run.options), context.run));
+    const auto kept = store.keep_options(run.id, run.options);
+    if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
   }
-  return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+  if (lock) return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+  if (!driven) {
+    const auto secrets = check_secrets(*planned, store);
+    if (!secrets) return complain(context, secrets.assume_error(), Exit::invalid);
+    const auto submitted = store.submit_again(run.id);
+    if (!submitted) return complain(context, submitted.assume_error(), Exit::unfinished);
+  }
+  if (!context.json)
+    say("run {} {}; {}\n", run.id, driven ? "is at work already" : "was submitted",
+        lock.assume_error().what);
+  return watch(context, store, std::move(planned), run);
 }
 
 }  // namespace cupel::cli

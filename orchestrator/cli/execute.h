@@ -9,7 +9,7 @@ namespace cupel::cli {
 /// Begins a new run of the plan. Errors become exit codes: see Exit.
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned);
 
-/// Goes on with a run where its journal ends.
-Exit execute_again(Context& context, std::unique_ptr<Planned> planned, const store::Run& run);
+/// Goes on with a run where its journal ends: here, or where a controller lives, there.
+Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run);
 
 }  // namespace cupel::cli

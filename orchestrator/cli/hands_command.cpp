@@ -12,6 +12,7 @@
 #include "inventory/load.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/terminal.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/report/hands.h"
 
@@ -87,8 +88,8 @@ void turn_lights(const Context& context, World& world, const inventory::Inventor
   if (!kept) say(stderr, "cupel: {}\n", kept.assume_error().what);
 }
 
-Result<std::vector<report::Hand>> hands_in(const Context& context, const store::Store& store,
-                                           const store::Run& run, const Planned* planned) {
+Result<std::vector<report::Hand>> hands_in(const store::Store& store, const store::Run& run,
+                                           const Planned* planned) {
   TRY(const auto summary, report::summarize(store, run.id));
   engine::RunState state;
   if (planned != nullptr) {
@@ -96,7 +97,6 @@ Result<std::vector<report::Hand>> hands_in(const Context& context, const store::
     TRY(const auto events, store.events(run.id));
     for (const auto& event : events) apply(state, event);
   }
-  static_cast<void>(context);
   return report::hands_of(summary, state);
 }
 
@@ -109,7 +109,7 @@ Exit hands(Context& context, engine::RunId named, bool locate) {
   Exit exit = Exit::passed;
   const auto planned = planned_again_or_complain(context, run.assume_value(), exit);
   if (!planned && locate) return exit;
-  const auto found = hands_in(context, store, run.assume_value(), planned.get());
+  const auto found = hands_in(store, run.assume_value(), planned.get());
   if (!found) return complain(context, found.assume_error(), Exit::unfinished);
   const auto& all = found.assume_value();
   if (locate) {
@@ -124,8 +124,7 @@ Exit hands(Context& context, engine::RunId named, bool locate) {
   } else if (all.empty()) {
     say("run {}: nothing needs a person\n", run.assume_value().id);
   } else {
-    say("{:<14} {:<14} {:<8} {}\n", "where", "node", "part", "what to do");
-    std::fputs(report::to_text(all).c_str(), stdout);
+    std::fputs(report::to_text(all, terminal_width()).c_str(), stdout);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }

@@ -1,7 +1,8 @@
 #pragma once
 // Nodes that wait for a person's hands, looked at again now and then: where the world shows that it
 // was done, the node's failed step is asked for again, in the run's own journal and by the name
-// "cupel". A look touches nothing: does the BMC answer, does the machine answer.
+// "cupel". A look touches nothing: does the BMC answer, does the machine answer, does the BMC show
+// the part.
 #include <functional>
 #include <memory>
 
@@ -15,6 +16,7 @@ namespace cupel::cli {
 struct HandsWatch {
   engine::RunId run = 0;
   const playbooks::Plan* plan = nullptr;
+  const inventory::Inventory* inventory = nullptr;
   std::function<const engine::RunState&()> state;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
   std::function<Task<Result<std::unique_ptr<ssh::Session>>>(const inventory::Node&, Deadline)> ssh;
@@ -22,8 +24,8 @@ struct HandsWatch {
   std::chrono::seconds pause{60};
 };
 
-/// Until it is cancelled, at most kMostRetries times for each step of a node: then a person has to
-/// say `cupel retry`.
+/// Until it is cancelled, at most kMostRetries times for each step of a node, by the journal's
+/// count: then a person has to say `cupel retry`.
 Task<Result<void>> watch_hands(HandsWatch watch);
 
 inline constexpr int kMostRetries = 3;

@@ -59,6 +59,7 @@ class LiveTable final : public Progress {
     waiting_[std::string{node}] = what;
     draw_soon();
   }
+  void tell(const std::string& what) override { told_ = what; }
   void tick() override { draw(); }
   void finish() override { draw(); }
 
@@ -131,14 +132,17 @@ class LiveTable final : public Progress {
     });
     const auto over =
         std::ranges::count_if(rows, [](const Row& r) { return r.rank == 0 || r.rank == 3; });
-    const auto room = static_cast<std::size_t>(std::max(3, size.rows - 4));
+    const auto room = static_cast<std::size_t>(std::max(3, size.rows - 5));
     std::string text = lines_ > 0 ? fmt::format("\x1b[{}F\x1b[J", lines_) : std::string{};
     text +=
         fmt::format("run {} {}: {} of {} nodes through\n", run_, plan_.playbook, over, rows.size());
     text += fmt::format(fmt::runtime(kRow), "node", "step", "elapsed", "ETA") + "waits for\n";
     for (std::size_t i = 0; i < std::min(room, rows.size()); ++i) text += rows[i].text + "\n";
     if (rows.size() > room) text += fmt::format("... and {} more\n", rows.size() - room);
-    lines_ = static_cast<int>(2 + std::min(room, rows.size()) + (rows.size() > room ? 1 : 0));
+    const auto wide = static_cast<std::size_t>(std::max(20, size.columns - 1));
+    if (!told_.empty()) text += shortened(printable(told_), wide) + "\n";
+    lines_ = static_cast<int>(2 + std::min(room, rows.size()) + (rows.size() > room ? 1 : 0) +
+                              (told_.empty() ? 0 : 1));
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
     drawn_ = now();
@@ -149,6 +153,7 @@ class LiveTable final : public Progress {
   const RunState* state_ = nullptr;
   std::map<std::string, std::string, std::less<>> waiting_{};
   engine::WallTime drawn_{};
+  std::string told_{};  // of the run as a whole
   int lines_ = 0;
 };
 

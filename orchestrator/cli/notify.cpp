@@ -43,9 +43,9 @@ std::optional<std::string_view> notice_of(const Event& event) {
   }
 }
 
-void Notifier::hear(engine::RunId run, const Event& event) {
+void Notifier::hear(const std::string& program, engine::RunId run, const Event& event) {
   const auto what = notice_of(event);
-  if (!what || program_.empty()) return;
+  if (!what || program.empty()) return;
   if (waiting_.size() >= kMostWaiting) {
     ++dropped_;
     return;
@@ -58,16 +58,17 @@ void Notifier::hear(engine::RunId run, const Event& event) {
   if (!event.step.empty()) notice["step"] = event.step;
   for (const auto* key : {"why", "detail", "outcome", "step", "expected_s", "after_s"})
     if (const auto* value = event.data.if_contains(key)) notice[key] = *value;
-  waiting_.push_back(std::move(notice));
+  waiting_.push_back({program, std::move(notice)});
   news_.cancel();
 }
 
-Task<void> Notifier::tell(boost::json::object notice) {
-  if (dropped_ > 0) notice["dropped"] = std::exchange(dropped_, 0);
-  ProcessRequest request{.argv = {program_}, .input = boost::json::serialize(notice) + "\n"};
+Task<void> Notifier::tell(Notice notice) {
+  if (dropped_ > 0) notice.what["dropped"] = std::exchange(dropped_, 0);
+  ProcessRequest request{.argv = {notice.program},
+                         .input = boost::json::serialize(notice.what) + "\n"};
   const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));
   if (!told)
-    say(stderr, "cupel: --notify {}: {}\n", printable(program_),
+    say(stderr, "cupel: --notify {}: {}\n", printable(notice.program),
         printable(told.assume_error().what));
 }
 

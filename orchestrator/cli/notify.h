@@ -10,13 +10,13 @@ namespace cupel::cli {
 
 class Notifier {
  public:
-  /// `program`: a file, or a name in PATH; empty: nobody is told.
-  Notifier(asio::any_io_executor executor, std::string program)
-      : program_{std::move(program)}, news_{executor, asio::steady_timer::time_point::max()} {}
+  explicit Notifier(asio::any_io_executor executor)
+      : news_{executor, asio::steady_timer::time_point::max()} {}
 
-  /// What the event means for people, if anything. At most kMostWaiting stand in line; of what came
-  /// beyond, the next notice says how many there were.
-  void hear(engine::RunId run, const engine::Event& event);
+  /// What the event means for people, if anything. `program`: a file, or a name in PATH; empty:
+  /// nobody is told. At most kMostWaiting stand in line; of what came beyond, the next notice says
+  /// how many there were.
+  void hear(const std::string& program, engine::RunId run, const engine::Event& event);
 
   /// Tells, one after the other and at most once in kPause, until it is cancelled.
   Task<Result<void>> serve();
@@ -28,11 +28,14 @@ class Notifier {
   static constexpr std::chrono::seconds kPatience{10};
 
  private:
-  Task<void> tell(boost::json::object notice);
+  struct Notice {
+    std::string program;
+    boost::json::object what;
+  };
+  Task<void> tell(Notice notice);
 
-  std::string program_;
   asio::steady_timer news_;
-  std::deque<boost::json::object> waiting_{};
+  std::deque<Notice> waiting_{};
   std::size_t dropped_ = 0;
 };
 

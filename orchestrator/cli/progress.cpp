@@ -36,6 +36,13 @@ class PlainLines final : public Progress {
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+  void tell(const std::string& what) override {
+    const bool news = !what.empty() && told_.empty();
+    told_ = what;
+    if (!news) return;
+    say("         {}\n", printable(what));
+    std::fflush(stdout);
+  }
 
  private:
   static std::string said(const Event& event) {
@@ -55,6 +62,8 @@ class PlainLines final : public Progress {
         return {};
     }
   }
+
+  std::string told_{};
 };
 
 /// Everything, in the journal's own words. Lists of parts are left to `cupel show --json`.

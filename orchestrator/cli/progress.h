@@ -12,6 +12,8 @@ namespace cupel::cli {
 class Progress : public engine::Observer {
  public:
   virtual void tick() {}
+  /// Of the run as a whole: what it waits for. Empty: nothing more.
+  virtual void tell(const std::string&) {}
   virtual void finish() {}
 };
 

@@ -3,7 +3,6 @@
 
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
-#include "orchestrator/store/run_lock.h"
 
 namespace cupel::cli {
 namespace {
@@ -31,34 +30,45 @@ Exit resume(Context& context, engine::RunId named) {
                     Error{Code::kInvalid, fmt::format("run {} is {}: there is nothing to resume",
                                                       run.id, to_string(run.phase))},
                     Exit::invalid);
-  if (const auto holder = store::RunLock::holder(context.state, run.id))
-    return complain(context,
-                    Error{Code::kConflict,
-                          fmt::format("run {} is being executed by process {}", run.id, *holder)},
-                    Exit::invalid);
   Exit exit = Exit::passed;
   auto planned = planned_again_or_complain(context, run, exit);
   return planned ? execute_again(context, std::move(planned), run) : exit;
 }
 
-void add_beside_flags(CLI::App& command, Context& context) {
+/// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
+/// told.
+std::string program_of(const std::string& told) {
+  return told.find('/') == told.npos ? told : std::filesystem::absolute(told).string();
+}
+
+/// "" or what is wrong with it.
+std::string not_a_time(const std::string& text, bool may_be_zero) {
+  const auto span = inventory::duration_of(text);
+  const bool fits = span && (may_be_zero || span->count() > 0) && *span <= kLongestHandsPatience;
+  return fits ? std::string{} : "not a time of at most 7 days, such as 90s: " + text;
+}
+
+void add_beside_flags(CLI::App& command, RunFlags& flags) {
   command.add_flag_callback(
-      "--no-console", [&context] { context.consoles = false; },
+      "--no-console", [&flags] { flags.consoles = false; },
       "do not record the nodes' serial consoles (they are where the inventory allows IPMI)");
-  command.add_option("--notify", context.notify,
-                     "program to tell what is overdue, halted, needs hands or has ended: one JSON "
-                     "object on its standard input; no shell");
-  command
-      .add_option_function<std::string>(
-          "--look-again",
-          [&context](const std::string& text) {
-            context.look_again = *inventory::duration_of(text);
-          },
-          "how often what needs hands is looked at [1m]")
-      ->check([](const std::string& text) {
-        const auto span = inventory::duration_of(text);
-        return span && span->count() > 0 ? std::string{} : "not a time, such as 90s: " + text;
-      });
+  command.add_option_function<std::string>(
+      "--notify", [&flags](const std::string& told) { flags.notify = program_of(told); },
+      "program to tell what is overdue, halted, needs hands or has ended: one JSON "
+      "object on its standard input; no shell");
+  const auto time = [&command](const char* name, std::optional<std::chrono::seconds>& span,
+                               bool may_be_zero, const char* what) {
+    command
+        .add_option_function<std::string>(
+            name, [&span](const std::string& text) { span = *inventory::duration_of(text); }, what)
+        ->check([may_be_zero](const std::string& text) { return not_a_time(text, may_be_zero); });
+  };
+  time("--look-again", flags.look_again, false, "how often what needs hands is looked at [1m]");
+  time("--measure-power", flags.measure_power, false,
+       "how often loaded nodes' BMCs are asked what they draw [1m]");
+  time("--wait-for-hands", flags.hands_patience, true,
+       "how long a run that is through otherwise stays for nodes that need hands, and takes them "
+       "up again when they were there; 0s: not at all [15m]");
 }
 
 }  // namespace
@@ -69,8 +79,11 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
   auto options = std::make_shared<PlanOptions>();
   add_plan_options(*command, *options);
   add_json_flag(*command, context);
-  add_beside_flags(*command, context);
-  command->callback([&context, &exit, options] { exit = run(context, *options); });
+  add_beside_flags(*command, context.run);
+  command->callback([&context, &exit, options] {
+    if (!context.run.hands_patience) context.run.hands_patience = kUsualHandsPatience;
+    exit = run(context, *options);
+  });
 }
 
 void add_resume(CLI::App& app, Context& context, Exit& exit) {
@@ -79,7 +92,7 @@ void add_resume(CLI::App& app, Context& context, Exit& exit) {
   auto id = std::make_shared<engine::RunId>(0);
   command->add_option("RUN", *id, "its number; the newest if not said");
   add_json_flag(*command, context);
-  add_beside_flags(*command, context);
+  add_beside_flags(*command, context.run);
   command->callback([&context, &exit, id] { exit = resume(context, *id); });
 }
 

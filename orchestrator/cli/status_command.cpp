@@ -7,11 +7,13 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "orchestrator/cli/controller.h"
+#include "orchestrator/cli/controller_news.h"
+#include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/terminal.h"
 #include "orchestrator/report/standing.h"
 #include "orchestrator/report/summary.h"
-#include "orchestrator/store/run_lock.h"
+#include "orchestrator/report/wrapped.h"
 
 namespace cupel::cli {
 namespace {
@@ -19,29 +21,46 @@ namespace {
 constexpr std::size_t kRunsShown = 20;
 constexpr std::size_t kReasonsShown = 8;
 
-std::string state_of(const Context& context, const store::Run& run) {
-  if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
-  const auto holder = store::RunLock::holder(context.state, run.id);
-  // Its controller died without a word: the journal says "running", the kernel says nobody does.
-  return holder ? fmt::format("running (process {})", *holder) : "interrupted";
-}
-
-/// What the controller last told of this run; nullptr where it told nothing.
-const boost::json::object* news_of(const std::optional<boost::json::object>& news,
-                                   engine::RunId run) {
-  const auto* runs = news ? news->if_contains("runs") : nullptr;
-  if (runs == nullptr || !runs->is_array()) return nullptr;
-  for (const auto& each : runs->get_array()) {
-    const auto* object = each.if_object();
-    const auto* id = object == nullptr ? nullptr : object->if_contains("run");
-    if (id != nullptr && id->is_int64() && id->get_int64() == run) return object;
-  }
-  return nullptr;
-}
-
 std::int64_t number(const boost::json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+std::string word(const boost::json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+using News = std::optional<boost::json::object>;
+
+/// Until the run's end, as far as its controller can tell.
+std::chrono::seconds left_of(const boost::json::object& news) {
+  const engine::WallTime ends{std::chrono::milliseconds{number(news, "ends")}};
+  const auto left = std::chrono::ceil<std::chrono::seconds>(ends - report::wall_now());
+  return std::max(left, std::chrono::seconds{0});
+}
+
+std::string state_of(const News& news, const store::Run& run) {
+  if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
+  // Its controller died without a word: the journal says "running", nobody says that he drives it.
+  return news_of_run(news, run.id) == nullptr ? "interrupted" : "running";
+}
+
+/// One run, or the headings: columns that leave a narrow terminal room for the nodes.
+template <class Number>
+void say_row(const Number& id, std::string_view began, std::string_view state, const Number& pass,
+             const Number& fail, const Number& unclear, std::string_view what) {
+  say("{:>4}  {:<17}  {:<11}  {:>4} {:>4} {:>7}  {}\n", id, began, state, pass, fail, unclear,
+      what);
+}
+constexpr std::size_t kColumns = 57;  // in front of the last one
+
+/// A line about the run above it.
+template <class... Values>
+void add(fmt::format_string<Values...> format, Values&&... values) {
+  constexpr std::size_t kIndent = 9;
+  const auto line = fmt::format(format, std::forward<Values>(values)...);
+  say("{}{}\n", std::string(kIndent, ' '), report::wrapped(line, kIndent, terminal_width()));
 }
 
 void say_held(const boost::json::object& news) {
@@ -53,7 +72,7 @@ void say_held(const boost::json::object& news) {
     const auto* why = each.get_object().if_contains("why");
     const auto* first = each.get_object().if_contains("first");
     if (why == nullptr || !why->is_string() || first == nullptr || !first->is_string()) continue;
-    say("         blocked: {} ({} nodes, {} first)\n", printable(std::string{why->get_string()}),
+    add("blocked: {} ({} nodes, {} first)", printable(std::string{why->get_string()}),
         number(each.get_object(), "nodes"), printable(std::string{first->get_string()}));
   }
 }
@@ -72,59 +91,68 @@ void say_approvals(const boost::json::object& news, const store::Run& run) {
   const auto* approvals = news.if_contains("approvals");
   if (approvals == nullptr || !approvals->is_object()) return;
   for (const auto& [step, nodes] : approvals->get_object())
-    say("         {} nodes wait for approval: {}cupel approve {} {}\n",
+    add("{} nodes wait for approval: {}cupel approve {} {}",
         nodes.is_int64() ? nodes.get_int64() : 0, printable(told_at(run, step)), run.id,
         printable(std::string{step}));
 }
 
 void say_standing(const store::Run& run, const report::Standing& standing,
                   const boost::json::object* news) {
-  say("         {}\n", to_text(standing));
-  if (standing.paused)
-    say("         paused{}: cupel unpause {}\n", standing.paused_by, standing.run);
+  add("{}", to_text(standing));
+  if (standing.paused) add("paused{}: cupel unpause {}", standing.paused_by, standing.run);
   for (const auto& [step, why] : standing.halts)
-    say("         halted {}: {}; look, then: cupel release {}{}\n",
+    add("halted {}: {}; look, then: cupel release {}{}",
         step.empty() ? "behind the canary" : "at " + printable(step), printable(why), standing.run,
         step.empty() ? "" : " " + printable(step));
   if (news != nullptr) say_approvals(*news, run);
   for (const auto& each : standing.overdue)
-    say("         overdue: {} {} since {}\n", printable(each.node), printable(each.step),
+    add("overdue: {} {} since {}", printable(each.node), printable(each.step),
         report::span_text(each.running));
   if (news != nullptr) say_held(*news);
+  if (news != nullptr && news->contains("hands_until"))
+    add("waits until {} for what needs hands: cupel hands {}",
+        printable(word(*news, "hands_until")), standing.run);
 }
 
 void say_failures(const std::vector<report::FailureGroup>& groups) {
   for (const auto& group : groups)
     for (const auto& cluster : group.clusters)
-      say("         cluster: {}\n", printable(to_text(group, cluster)));
+      add("cluster: {}", printable(to_text(group, cluster)));
 }
 
 bool works(const store::Run& run) {
   return run.phase == engine::RunPhase::running || run.phase == engine::RunPhase::submitted;
 }
 
-boost::json::object told_of(const Context& context, const report::RunSummary& summary,
-                            const std::optional<report::Standing>& standing,
-                            const boost::json::object* news) {
+boost::json::object told_of(const News& all, const report::RunSummary& summary,
+                            const std::optional<report::Standing>& standing) {
   auto object = report::to_json(summary)["summary"].as_object();
-  object["state"] = state_of(context, summary.run);
+  object["state"] = state_of(all, summary.run);
   if (standing) object["standing"] = to_json(*standing);
+  const auto* news = news_of_run(all, summary.run.id);
   if (news == nullptr) return object;
-  for (const auto* key : {"eta_s", "held", "approvals"})
+  object["eta_s"] = left_of(*news).count();
+  for (const auto* key : {"held", "approvals", "hands_until"})
     if (const auto* value = news->if_contains(key)) object[key] = *value;
   return object;
 }
 
-void say_run(const Context& context, const report::RunSummary& summary,
-             const std::optional<report::Standing>& standing, const boost::json::object* news) {
+void say_run(const News& all, const report::RunSummary& summary,
+             const std::optional<report::Standing>& standing) {
   const auto& run = summary.run;
-  const auto left =
-      news == nullptr ? std::chrono::seconds{0} : std::chrono::seconds{number(*news, "eta_s")};
-  say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {} {}{}\n", run.id, report::utc(run.began),
-      state_of(context, run), summary.count(burnin::Decision::pass),
-      summary.count(burnin::Decision::fail), summary.count(burnin::Decision::inconclusive),
-      run.playbook, shortened(inventory::fold(run.nodes), 60),
-      left.count() == 0 ? "" : ", " + report::span_text(left) + " to go");
+  const auto* news = news_of_run(all, run.id);
+  const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
+  const auto what = run.playbook + " " + inventory::fold(run.nodes);
+  using Count = std::int64_t;
+  const auto count = [&](burnin::Decision decision) {
+    return static_cast<Count>(summary.count(decision));
+  };
+  say_row<Count>(run.id, report::utc(run.began).substr(0, 16) + "Z", state_of(all, run),
+                 count(burnin::Decision::pass), count(burnin::Decision::fail),
+                 count(burnin::Decision::inconclusive),
+                 shortened(printable(what), terminal_width() == 0 ? 100 : room));
+  if (news != nullptr && left_of(*news).count() > 0)
+    add("{} to go; process {} drives it", report::span_text(left_of(*news)), number(*all, "pid"));
   if (!standing) return;
   say_standing(run, *standing, news);
   say_failures(report::failures_of(summary));
@@ -139,8 +167,8 @@ Exit status(const Context& context) {
   const auto news = controller_news(context.state);
   boost::json::array all;
   if (!context.json)
-    say("{:>5}  {:<20}  {:<22}  {:>5} {:>5} {:>7}  {}\n", "run", "began", "state", "pass", "fail",
-        "unclear", "playbook, nodes");
+    say_row<std::string_view>("run", "began", "state", "pass", "fail", "unclear",
+                              "playbook, nodes");
   for (const auto& run : runs.assume_value()) {
     const auto summary = report::summarize(store, run.id);
     if (!summary) return complain(context, summary.assume_error(), Exit::unfinished);
@@ -150,11 +178,10 @@ Exit status(const Context& context) {
       if (!events) return complain(context, events.assume_error(), Exit::unfinished);
       standing = report::standing_of(run.id, events.assume_value(), report::wall_now());
     }
-    const auto* told = news_of(news, run.id);
     if (context.json)
-      all.push_back(told_of(context, summary.assume_value(), standing, told));
+      all.push_back(told_of(news, summary.assume_value(), standing));
     else
-      say_run(context, summary.assume_value(), standing, told);
+      say_run(news, summary.assume_value(), standing);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return Exit::passed;

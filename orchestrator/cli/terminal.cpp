@@ -1,9 +1,16 @@
 #include "orchestrator/cli/terminal.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cupel::cli {
+
+std::size_t terminal_width() {
+  winsize size{};
+  const bool told = ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return told ? size.ws_col : 0;
+}
 
 RawTerminal::RawTerminal(int fd)
     : fd_{fd},

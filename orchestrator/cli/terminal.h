@@ -3,7 +3,12 @@
 // way out of the block, and by the loop's signal handling on every signal that can be handled.
 #include <termios.h>
 
+#include <cstddef>
+
 namespace cupel::cli {
+
+/// Columns of the terminal behind standard output; 0 where there is none.
+std::size_t terminal_width();
 
 class RawTerminal {
  public:

@@ -93,6 +93,7 @@ struct ActiveRun {
   std::size_t step_count = 0;  // of the plan
   Stop stop = Stop::no;
   bool stop_carried_out = false;
+  std::optional<Clock::Time> hands_until{};  // all are through: when nobody is waited for any more
   std::optional<Command> cancel{};
   bool ending = false;    // the last event is queued
   bool finished = false;  // ... and durable, or can never be

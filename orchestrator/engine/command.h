@@ -13,7 +13,7 @@ struct Command {
     pause,  // nothing new begins; what runs goes on
     unpause,
     approve,  // `node` (empty: every node) may go on behind its approval step `step` (empty: any)
-    retry,    // `node` again, from its failed step on
+    retry,    // `node` again, from its failed step on; from `step`, where an earlier one is named
     skip,     // `step` of `node` is not done; `text` says why
     release,  // the halt of `step` (empty: of every step)
   };

@@ -32,6 +32,7 @@ class Snapshots {
 /// How a step ended, and what it found: `found` becomes part of the event.
 struct StepEnd {
   Outcome outcome = Outcome::done;
+  Outcome at_last = Outcome::reject;  // what a `retry` or `wait` is where no try is left
   std::string detail{};
   boost::json::object found{};
   std::chrono::milliseconds retry_after{0};  // of `retry` and `wait`; 0: the engine's own backoff

@@ -100,6 +100,8 @@ Engine::Time Engine::next_alarm() const {
   auto when = clock_.now() + kFar;
   if (!timers_.empty()) when = std::min(when, timers_.begin()->first);
   if (const auto look = dispatcher_.next_look()) when = std::min(when, *look);
+  for (const auto& run : runs_)
+    if (!run->finished && run->hands_until) when = std::min(when, *run->hands_until);
   return when;
 }
 
@@ -167,6 +169,7 @@ void Engine::keep_snapshot(ActiveRun& run, std::size_t more) {
 
 /// What the world, the other nodes and people learn from an event.
 void Engine::follow(ActiveRun& run, const Event& event) {
+  run.hands_until.reset();
   switch (event.kind) {
     case EventKind::run_paused:
       withdraw_all(run, "");
@@ -270,14 +273,40 @@ void Engine::finish_runs() {
     const bool through = run.over == run.nodes.size() && run.dirty.empty();
     const bool stopped = run.stopping() && run.stop_carried_out;
     if (!stopped && (run.stopping() || !through)) continue;
+    const bool waits = through && waits_for_hands(run);
+    if (waits && !run.stopping()) continue;
     run.ending = true;
     auto kind = EventKind::run_ended;
-    if (!through || run.stop == Stop::cancel)
+    if (!through || waits || run.stop == Stop::cancel)
       kind = run.stop == Stop::cancel ? EventKind::run_cancelled : EventKind::run_interrupted;
     boost::json::object data;
     if (run.cancel) data = {{"by", run.cancel->by}, {"command", run.cancel->id}};
     queue(run, event_of(kind, {}, {}, std::move(data)), {});
   }
+}
+
+/// Reckoned from the ends of the steps, as the journal has them: a resume waits only the rest. A
+/// wall clock that jumped makes it no longer than the patience, and none shorter than nothing.
+bool Engine::waits_for_hands(ActiveRun& run) const {
+  const std::chrono::milliseconds patience = run.setup.hands_patience;
+  const auto now = clock_.now();
+  if (!run.hands_until) {
+    run.hands_until = now;
+    for (const auto& node : run.nodes) {
+      for (std::size_t i = 0; i < node.state->steps.size(); ++i) {
+        const auto& step = node.state->steps[i];
+        const bool needs =
+            step.outcome == Outcome::needs_hands || step.outcome == Outcome::suspect_bmc;
+        // Behind a failure that the playbook itself goes on behind nobody waits.
+        const bool stops = (*node.plan->steps)[i].on_failure == playbooks::OnFailure::stop;
+        if (step.phase != StepState::Phase::failed || !needs || !stops) continue;
+        const auto rest = std::clamp(step.ended + patience - clock_.wall(),
+                                     std::chrono::milliseconds{0}, patience);
+        run.hands_until = std::max(*run.hands_until, now + rest);
+      }
+    }
+  }
+  return now < *run.hands_until;
 }
 
 void Engine::measured(std::string_view node, double watts) {
@@ -287,6 +316,13 @@ void Engine::measured(std::string_view node, double watts) {
 }
 
 const RunState& Engine::state(RunId run) const { return find(run)->state(); }
+std::optional<std::chrono::milliseconds> Engine::waits_for_hands(RunId id) const {
+  const auto& run = *find(id);
+  const auto now = clock_.now();
+  if (run.finished || !run.hands_until || *run.hands_until <= now) return std::nullopt;
+  return std::chrono::ceil<std::chrono::milliseconds>(*run.hands_until - now);
+}
+
 Stop Engine::why_stopped(RunId run) const { return find(run)->stop; }
 
 std::vector<Engine::Held> Engine::held() const {

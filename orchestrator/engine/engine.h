@@ -40,6 +40,9 @@ struct RunSetup {
   Backoff backoff{};
   std::optional<Event> first{};  // run_started or run_resumed: written before anything else
   Snapshots* snapshots = nullptr;
+  /// A run whose nodes are all through stays open for so long after a step that needs hands, so
+  /// that the node can be retried when they were there.
+  std::chrono::seconds hands_patience{0};
 };
 
 class Engine {
@@ -70,6 +73,8 @@ class Engine {
 
   /// Of a run that was added; as its journal has it.
   const RunState& state(RunId run) const;
+  /// How long a run whose nodes are all through still stays open for hands; nothing if it does not.
+  std::optional<std::chrono::milliseconds> waits_for_hands(RunId run) const;
   Stop why_stopped(RunId run) const;
 
   /// What is ready and may not begin, and why.
@@ -99,6 +104,7 @@ class Engine {
   void keep_snapshot(ActiveRun& run, std::size_t more);
   void carry_out_stops();
   void finish_runs();
+  bool waits_for_hands(ActiveRun& run) const;
 
   // settle.cpp: what is next for each node.
   void settle();

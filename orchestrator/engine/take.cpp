@@ -38,6 +38,17 @@ const StepState* step_of(const NodeState& node, std::string_view name) {
   return &node.steps[static_cast<std::size_t>(at - node.planned->begin())];
 }
 
+/// From its failed step on, or from an earlier one.
+std::string no_retry(const NodeState& node, const Command& command) {
+  const auto failed = first_failed(node);
+  if (failed.empty()) return command.node + " has no failed step";
+  const auto* from = step_of(node, command.step);
+  if (command.step.empty() || command.step == failed) return {};
+  if (from == nullptr) return command.node + " has no step '" + command.step + "'";
+  const bool earlier = from < step_of(node, failed);
+  return earlier ? "" : command.step + " of " + command.node + " is behind its failed step";
+}
+
 /// Why the command makes no sense; empty if it does.
 std::string senseless(const RunState& state, const Command& command) {
   const bool of_a_node = command.kind == Kind::retry || command.kind == Kind::skip;
@@ -45,8 +56,7 @@ std::string senseless(const RunState& state, const Command& command) {
   if (!of_a_node && (of_any || command.kind != Kind::approve)) return {};
   const auto node = state.nodes.find(command.node);
   if (node == state.nodes.end()) return "the run has no node '" + command.node + "'";
-  if (command.kind == Kind::retry)
-    return first_failed(node->second).empty() ? command.node + " has no failed step" : "";
+  if (command.kind == Kind::retry) return no_retry(node->second, command);
   if (command.kind == Kind::approve && command.step.empty()) return {};
   const auto* step = step_of(node->second, command.step);
   if (step == nullptr) return command.node + " has no step '" + command.step + "'";
@@ -71,7 +81,8 @@ Event event_for(const RunState& state, const Command& command, const std::string
   event.node = command.node;
   event.step = command.step;
   if (command.kind == Kind::retry && refused.empty())
-    event.data["from"] = first_failed(state.nodes.find(command.node)->second);
+    event.data["from"] =
+        command.step.empty() ? first_failed(state.nodes.find(command.node)->second) : command.step;
   return event;
 }
 

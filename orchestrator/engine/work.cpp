@@ -147,7 +147,7 @@ void Engine::digest(Work& work) {
   }
   const bool again = end.outcome == Outcome::retry || end.outcome == Outcome::wait;
   if (work.timed_out && again) {
-    end.outcome = Outcome::reject;
+    end.outcome = end.at_last;
     end.detail =
         "not done within its deadline of " + std::to_string(work.planned->deadline.count()) + " s";
   } else if (work.run->stopping() && end.outcome != Outcome::done) {
@@ -178,7 +178,7 @@ void Engine::try_again(Work& work, StepEnd end) {
   }
   if (!over.empty()) {
     end.detail += " (" + over + ")";
-    end.outcome = Outcome::reject;
+    end.outcome = end.at_last;
     return this->end(work, std::move(end));
   }
   work.stage = Stage::ending;

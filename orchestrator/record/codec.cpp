@@ -218,6 +218,26 @@ std::vector<AuditFinding> audit_from(const json::value* value) {
   return found;
 }
 
+json::array to_json(const std::vector<Needed>& needs) {
+  json::array all;
+  for (const auto& each : needs) {
+    json::object object{{"action", each.action}, {"goes_on", each.goes_on}};
+    put(object, "part", each.part);
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+std::vector<Needed> needed_from(const json::value* value) {
+  std::vector<Needed> found;
+  each_object(value, [&](const auto& object) {
+    const auto* goes_on = object.if_contains("goes_on");
+    found.push_back({text(object, "action"), text(object, "part"),
+                     goes_on != nullptr && goes_on->is_bool() && goes_on->get_bool()});
+  });
+  return found;
+}
+
 burnin::Findings findings_from(const json::object& object) {
   burnin::Findings findings;
   each_object(object.if_contains("measurements"), [&](const auto& each) {

@@ -8,6 +8,7 @@
 #include "burnin/measurement.h"
 #include "burnin/verdict.h"
 #include "inventory/audit.h"
+#include "orchestrator/record/node_record.h"
 
 namespace cupel::record {
 namespace json = boost::json;
@@ -17,6 +18,7 @@ json::array to_json(const std::vector<inventory::Unknown>& unknown);
 json::array to_json(const std::vector<inventory::AuditFinding>& findings);
 json::object to_json(const burnin::Findings& findings);
 json::object to_json(const burnin::Verdict& verdict);
+json::array to_json(const std::vector<Needed>& needs);
 
 /// Tolerant: what is absent or of another type stays empty. A journal from an older Cupel reads.
 std::vector<inventory::Part> parts_from(const json::value* value);
@@ -24,5 +26,6 @@ std::vector<inventory::Unknown> unknown_from(const json::value* value);
 std::vector<inventory::AuditFinding> audit_from(const json::value* value);
 burnin::Findings findings_from(const json::object& object);
 burnin::Verdict verdict_from(const json::object& object);
+std::vector<Needed> needed_from(const json::value* value);
 
 }  // namespace cupel::record

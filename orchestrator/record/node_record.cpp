@@ -78,9 +78,19 @@ void take_findings(NodeRecord& record, const Event& event) {
 /// A failed step and all behind it are to be done again; what they found stays until then.
 void want_again(NodeRecord& record, const Event& event) {
   const auto from = std::ranges::find(record.steps, text(event, "from"), &StepRecord::name);
+  const bool by_itself = text(event, "by") == kByItself;
+  for (auto& step : record.steps) {
+    const bool failed =
+        !step.outcome.empty() && step.outcome != "done" && step.outcome != "skipped";
+    if (!failed) continue;
+    // Of the first that failed: for its sake the node is taken up again.
+    if (by_itself) ++step.revivals;
+    break;
+  }
   for (auto step = from; step != record.steps.end(); ++step) {
     step->outcome.clear();
     step->skipped = Skipped::no;
+    step->needs.clear();
     step->ended = {};
   }
 }
@@ -141,6 +151,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
       ++step.attempts;
       step.outcome.clear();  // a person wanted it again
       step.skipped = Skipped::no;
+      step.needs.clear();
       step.ended = {};
     }
     if (event.kind == EventKind::step_approved && step.outcome.empty()) {
@@ -155,6 +166,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     if (event.kind != EventKind::step_ended) continue;
     step.outcome = text(event, "outcome");
     step.error = text(event, "error");
+    step.needs = needed_from(event.data.if_contains("hands"));
     take_facts(record, event);
     step.detail = text(event, "detail");
     step.ended = event.time;

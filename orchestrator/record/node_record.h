@@ -17,6 +17,14 @@ namespace cupel::record {
 enum class Skipped { no, unknown, condition, untold, partner, person, failure };
 std::string_view to_string(Skipped skipped);
 
+/// One thing that a person is to do before the step can go on, as the step itself asked for it.
+struct Needed {
+  std::string action;
+  std::string part{};   // empty: the machine as a whole
+  bool goes_on = true;  // by itself: from afar it can be seen that it was done
+  friend bool operator==(const Needed&, const Needed&) = default;
+};
+
 struct StepRecord {
   std::string name;
   std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
@@ -24,10 +32,15 @@ struct StepRecord {
   Skipped skipped = Skipped::no;
   std::string error{};  // the code of what it failed of, as base/result.h names it
   int attempts = 0;
+  int revivals = 0;  // taken up again because the world had changed, without a person's word
+  std::vector<Needed> needs{};
   bool hung = false;  // a stage that was ended after its limit: a finding, not a failure to find
   engine::WallTime began{};
   engine::WallTime ended{};
 };
+
+/// Who asks for a retry in the controller's own name.
+inline constexpr std::string_view kByItself = "cupel";
 
 struct NodeRecord {
   std::string node;

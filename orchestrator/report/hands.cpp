@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <map>
 #include <tuple>
 
 #include "base/text.h"
+#include "orchestrator/report/wrapped.h"
 
 namespace cupel::report {
 namespace {
@@ -35,7 +37,7 @@ constexpr Row kRows[] = {
      true, false},
     {"", "suspect BMC", "",
      "look at the BMC; pull its power for a minute where it does not recover", true, true},
-    {"", "needs hands", "", "", true, true},
+    {"", "needs hands", "", "", true, true},  // as the step itself tells it
 };
 
 const Row* row_of(std::string_view step, std::string_view outcome, std::string_view error) {
@@ -57,6 +59,17 @@ std::string for_node(std::string_view action, const std::string& node) {
   return text;
 }
 
+bool asks_for_hands(const record::StepRecord& step) {
+  return !step.needs.empty() && (step.outcome == "needs hands" || step.outcome == "suspect BMC");
+}
+
+/// One way for one thing: the audit and the verdict may both have asked for it.
+bool is_asked_for(const std::vector<Hand>& hands, const Hand& hand) {
+  return std::ranges::any_of(hands, [&](const Hand& each) {
+    return each.node == hand.node && each.part == hand.part && each.action.starts_with(hand.action);
+  });
+}
+
 Hand at(const RunSummary& summary, const NodeSummary& node) {
   Hand hand;
   hand.run = summary.run.id;
@@ -66,8 +79,28 @@ Hand at(const RunSummary& summary, const NodeSummary& node) {
   return hand;
 }
 
+/// What the step itself asked for.
+void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
+               std::vector<Hand>& hands) {
+  for (const auto& need : step.needs) {
+    auto hand = at(summary, node);
+    hand.part = need.part;
+    hand.step = step.name;
+    hand.action = need.action;
+    if (!need.goes_on)
+      hand.action += fmt::format("; then: cupel retry {} {} --from bmc-facts", hand.run, hand.node);
+    hand.why = step.detail.empty() ? step.outcome : step.detail;
+    hand.goes_on = need.goes_on;
+    hands.push_back(std::move(hand));
+  }
+}
+
 void add_steps(const RunSummary& summary, const NodeSummary& node, std::vector<Hand>& hands) {
   for (const auto& step : node.record.steps) {
+    if (asks_for_hands(step)) {
+      add_needs(summary, node, step, hands);
+      continue;
+    }
     const auto* row = row_of(step.name, step.outcome, step.error);
     if (row == nullptr) continue;
     auto hand = at(summary, node);
@@ -90,7 +123,7 @@ void add_causes(const RunSummary& summary, const NodeSummary& node, std::vector<
     hand.step = "verdict";
     hand.action = cause.remedy;
     hand.why = burnin::to_string(cause);
-    hands.push_back(std::move(hand));
+    if (!is_asked_for(hands, hand)) hands.push_back(std::move(hand));
   }
 }
 
@@ -137,8 +170,9 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
 
 }  // namespace
 
-bool may_be_mended(std::string_view step, std::string_view outcome, std::string_view error) {
-  const auto* row = row_of(step, outcome, error);
+bool may_be_mended(const record::StepRecord& step) {
+  if (asks_for_hands(step)) return std::ranges::all_of(step.needs, &record::Needed::goes_on);
+  const auto* row = row_of(step.name, step.outcome, step.error);
   return row != nullptr && row->goes_on;
 }
 
@@ -155,15 +189,29 @@ std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& st
   return hands;
 }
 
-std::string to_text(const std::vector<Hand>& hands) {
-  std::string text;
+std::string to_text(const std::vector<Hand>& hands, std::size_t width) {
+  std::vector<std::array<std::string, 3>> places{{"where", "node", "part"}};
   for (const auto& hand : hands) {
     const auto place = hand.at_the_rack && !hand.rack.empty()
                            ? fmt::format("{} U{}", hand.rack, hand.unit)
                            : std::string{hand.at_the_rack ? "rack not told" : "desk"};
-    text += fmt::format("{:<14} {:<14} {:<8} {}\n", place, hand.node, hand.part,
-                        printable(hand.action));
-    text += fmt::format("{:<38} {}: {}\n", "", printable(hand.step), printable(hand.why));
+    places.push_back({place, hand.node, hand.part});
+  }
+  std::array<std::size_t, 3> widths{};
+  for (const auto& place : places)
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], place[i].size());
+  const auto indent = widths[0] + widths[1] + widths[2] + 6;
+  std::string text;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto& [where, node, part] = places[i];
+    const auto action = i == 0 ? "what to do" : printable(hands[i - 1].action);
+    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", where, widths[0], node, widths[1], part,
+                        widths[2], wrapped(action, indent, width));
+    if (i == 0) continue;
+    const auto& hand = hands[i - 1];
+    const auto why = printable(hand.step) + ": " + printable(hand.why);
+    text += std::string(indent, ' ') + wrapped(why, indent, width) + "\n";
   }
   return text;
 }

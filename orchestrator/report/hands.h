@@ -30,11 +30,12 @@ struct Hand {
 /// comes first.
 std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& state);
 
-/// Whether a step that ended so may go on once the world is better: somebody plugged a cable,
-/// changed a password, accepted a certificate. `error`: the code's name. Pure.
-bool may_be_mended(std::string_view step, std::string_view outcome, std::string_view error);
+/// Whether the step may go on once the world is better, and that can be seen from afar: somebody
+/// plugged a cable, changed a password, accepted a certificate. Pure.
+bool may_be_mended(const record::StepRecord& step);
 
-std::string to_text(const std::vector<Hand>& hands);
+/// With its headings; no line wider than `width`, where one is told.
+std::string to_text(const std::vector<Hand>& hands, std::size_t width = 0);
 boost::json::array to_json(const std::vector<Hand>& hands);
 
 }  // namespace cupel::report

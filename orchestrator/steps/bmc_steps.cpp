@@ -21,7 +21,7 @@ Task<Result<StepEnd>> with_bmc(Doors& doors, const StepRequest& request, Verb ve
   auto ended = co_await verb(*bmc, request);
   co_await bmc->log_out();
   if (ended) co_return ended;
-  co_return ended_by(std::move(ended).assume_error());
+  co_return ended_by_bmc(std::move(ended).assume_error());
 }
 
 /// What conditions and clusters may ask; what was not told is not there.
@@ -61,8 +61,18 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
 
 Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   request.waiting("power on");
-  CO_TRY(co_await bmc::ensure_on(bmc, request.deadline));
-  co_return done("on");
+  auto turned = co_await bmc::ensure_on(bmc, with_last_word(request.deadline));
+  if (turned) co_return done("on");
+  auto& error = turned.assume_error();
+  if (error.code != Code::kTimeout) co_return std::move(error);
+  // Is it the machine that does not come on, or the BMC that does not answer?
+  const auto told = co_await bmc.power_state(request.deadline);
+  if (!told) co_return std::move(error);
+  StepEnd end;
+  end.outcome = engine::Outcome::needs_hands;
+  end.detail = std::move(error.what);
+  ask_for(end, {{"look at the machine: its power supplies, their cords and lights"}});
+  co_return end;
 }
 
 Task<Result<StepEnd>> turn_off(bmc::Bmc& bmc, const StepRequest& request) {

@@ -12,6 +12,31 @@ namespace cupel::steps {
 using engine::StepEnd;
 using engine::StepRequest;
 
+std::set<std::string, std::less<>> missing_by_bmc(const inventory::Inventory& inventory,
+                                                  const inventory::Node& node,
+                                                  std::span<const inventory::Part> parts) {
+  std::set<std::string, std::less<>> missing;
+  const inventory::Seen seen{parts, {}, {}};
+  for (const auto& each : inventory::audit(inventory.profile_of(node), {}, seen))
+    if (each.finding == inventory::Finding::missing) missing.insert(each.part);
+  return missing;
+}
+
+namespace {
+
+/// A part that is not there is put there by a person. Whether it is there now is looked at from
+/// afar where the BMC had missed it too.
+std::vector<record::Needed> needs_of(const std::vector<inventory::AuditFinding>& findings,
+                                     const std::set<std::string, std::less<>>& by_bmc) {
+  std::vector<record::Needed> needs;
+  for (const auto& each : findings)
+    if (each.finding == inventory::Finding::missing)
+      needs.push_back({each.remedy, each.part, by_bmc.contains(each.part)});
+  return needs;
+}
+
+}  // namespace
+
 Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
   std::vector<inventory::Part> by_node;
@@ -25,8 +50,17 @@ Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
       inventory::audit(doors.inventory.profile_of(request.node), request.node.serial, seen);
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
-                                       : fmt::format("{} findings", findings.size());
-  co_return done(detail, std::move(found));
+                                       : fmt::format("{} finding{}", findings.size(),
+                                                     findings.size() == 1 ? "" : "s");
+  auto end = done(detail, std::move(found));
+  auto needs = needs_of(findings, missing_by_bmc(doors.inventory, request.node, record.bmc_parts));
+  if (!needs.empty()) {
+    end.outcome = engine::Outcome::needs_hands;
+    end.detail += fmt::format("; {} missing", needs.front().part);
+    if (needs.size() > 1) end.detail += fmt::format(" and {} more", needs.size() - 1);
+    ask_for(end, std::move(needs));
+  }
+  co_return end;
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include "orchestrator/steps/node_steps.h"
 
+#include "orchestrator/record/codec.h"
+
 namespace cupel::steps {
 
 using engine::Outcome;
@@ -22,6 +24,39 @@ Result<StepEnd> ended_by(Error error) {
   end.detail = std::move(error.what);
   end.retry_after = error.retry_after;
   return end;
+}
+
+void ask_for(StepEnd& end, std::vector<record::Needed> needs) {
+  end.found["hands"] = record::to_json(needs);
+}
+
+Result<StepEnd> ended_by_bmc(Error error) {
+  const auto code = error.code;
+  auto ended = ended_by(std::move(error));
+  if (!ended || !is_transient(code)) return ended;
+  auto& end = ended.assume_value();
+  if (code == Code::kUnreachable) {
+    end.at_last = Outcome::needs_hands;
+    ask_for(end, {{"look at the BMC: its network cable, its power, its lights"}});
+  } else {
+    end.at_last = Outcome::suspect_bmc;
+    ask_for(end, {{"look at the BMC; pull its power for a minute where it does not recover"}});
+  }
+  return ended;
+}
+
+Result<StepEnd> ended_by_ssh(Error error) {
+  const bool silent = error.code == Code::kUnreachable || error.code == Code::kTimeout;
+  auto ended = ended_by(std::move(error));
+  if (!ended || !silent) return ended;
+  ended.assume_value().at_last = Outcome::needs_hands;
+  ask_for(ended.assume_value(), {{"look at the machine: its screen, its network cables"}});
+  return ended;
+}
+
+Deadline with_last_word(Deadline deadline) {
+  const auto margin = std::min(std::chrono::milliseconds{5000}, deadline.left() / 4);
+  return Deadline::at(deadline.when() - margin);
 }
 
 Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {

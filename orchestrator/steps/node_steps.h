@@ -3,11 +3,14 @@
 // it. One file for each family of steps; here they only meet.
 #include <functional>
 #include <memory>
+#include <set>
+#include <span>
 
 #include "bmc/bmc.h"
 #include "bmc/rotate.h"
 #include "orchestrator/engine/doors.h"
 #include "orchestrator/handoff/slurm.h"
+#include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/ssh.h"
 #include "orchestrator/store/store.h"
 
@@ -54,6 +57,10 @@ Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepReque
 Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
 Task<Result<void>> end_stage(Doors& doors, const engine::StepRequest& request);
 Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
+/// What the BMC's own list of parts lacks of what the profile says, by the parts' names. Pure.
+std::set<std::string, std::less<>> missing_by_bmc(const inventory::Inventory& inventory,
+                                                  const inventory::Node& node,
+                                                  std::span<const inventory::Part> parts);
 Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
 
 /// From the factory's password to the inventory's, with the store as the memory of what was begun.
@@ -66,5 +73,16 @@ Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::No
 /// Cancellation and a broken store stay errors: the engine must see them.
 Result<engine::StepEnd> ended_by(Error error);
 engine::StepEnd done(std::string detail, boost::json::object found = {});
+
+/// As ended_by, where it was the BMC that failed: one that cannot be reached to the last needs
+/// somebody who looks at it, one that answers too late to the last is suspect.
+Result<engine::StepEnd> ended_by_bmc(Error error);
+/// As ended_by, where it was the node's own system: one that does not answer to the last needs
+/// somebody who looks at the machine.
+Result<engine::StepEnd> ended_by_ssh(Error error);
+/// What a person is to do, for where the step ends in `needs hands` or `suspect BMC`.
+void ask_for(engine::StepEnd& end, std::vector<record::Needed> needs);
+/// A little before the engine's own: what ends there can still say what it died of.
+Deadline with_last_word(Deadline deadline);
 
 }  // namespace cupel::steps

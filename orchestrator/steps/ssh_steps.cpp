@@ -53,16 +53,17 @@ class Absence {
 
 /// `absence`: where there is something to lose by waiting. Errors: kFailed: it is off.
 Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
+                                                      Deadline until,
                                                       std::optional<Absence> absence = {}) {
   auto pause = kFirstPause;
   const auto begun = Deadline::Clock::now();
   for (;;) {
-    const auto deadline = request.deadline.sooner(kConnectPatience);
+    const auto deadline = until.sooner(kConnectPatience);
     auto session = co_await doors.ssh(request.node, deadline);
     if (session) co_return session;
     auto& error = session.assume_error();
     if (!is_transient(error.code)) co_return std::move(error);
-    if (request.deadline.left() <= pause) co_return std::move(error);
+    if (until.left() <= pause) co_return std::move(error);
     if (absence) {
       const bool gone = co_await absence->is_for_good(request);
       if (gone) co_return Error{Code::kFailed, "its BMC says that it is off; SSH: " + error.what};
@@ -99,7 +100,7 @@ class Follower {
 
   Task<Result<Spool>> follow() {
     for (;;) {
-      auto session = co_await connected(doors_, request_, Absence{doors_});
+      auto session = co_await connected(doors_, request_, request_.deadline, Absence{doors_});
       if (!session) co_return std::move(session).assume_error();
       session_ = std::move(session).assume_value();
       auto ended = co_await start_and_read();
@@ -279,7 +280,7 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& request = part->request;
   const auto& name = request.node.name;
   const ssh::JobHandle job{*request.handle};
-  auto session = co_await connected(part->doors, request);
+  auto session = co_await connected(part->doors, request, request.deadline);
   if (!session) co_return std::move(session).assume_error().within(name);
   const auto stopping = request.deadline.sooner(kCleanUpPatience);
   auto stopped = co_await ssh::stop_job(*session.assume_value(), job, stopping);
@@ -293,13 +294,12 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
-  auto session = co_await connected(doors, request);
+  auto session = co_await connected(doors, request, with_last_word(request.deadline));
   if (session) co_return done("answers");
-  auto& error = session.assume_error();
   // connected() has waited for as long as there was time: another try would not have any.
-  auto ended = ended_by(std::move(error));
+  auto ended = ended_by_ssh(std::move(session).assume_error());
   if (ended && ended.assume_value().outcome == engine::Outcome::retry)
-    ended.assume_value().outcome = engine::Outcome::reject;
+    ended.assume_value().outcome = ended.assume_value().at_last;
   co_return ended;
 }
 
@@ -312,7 +312,7 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   const auto follower = std::make_shared<Follower>(doors, request, handle);
   auto spool = co_await follower->follow();
   // The stage goes on by itself: it is found again, or let go.
-  if (!spool) co_return ended_by(std::move(spool).assume_error());
+  if (!spool) co_return ended_by_ssh(std::move(spool).assume_error());
   auto ended = read_output(doors, request, spool.assume_value());
   if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
   co_return ended;

@@ -125,6 +125,12 @@ bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
   return step.skipped != Skipped::condition && step.skipped != Skipped::partner;
 }
 
+/// An audit that wants hands for a part: the part is a cause of its own.
+bool tells_by_its_findings(const NodeRecord& record, const StepRecord& step) {
+  const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
+  return kind != nullptr && kind->kind == StepKind::audit && record.audit && !step.needs.empty();
+}
+
 /// Steps that failed, and those that were skipped and leave a gap. Steps that were skipped because
 /// of a failure are told by it.
 void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
@@ -133,6 +139,7 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
     const bool over = !step.outcome.empty();
     if (!over || step.outcome == "done" || step.outcome == "skipped") continue;
     failed = true;
+    if (tells_by_its_findings(record, step)) continue;
     verdict.causes.push_back(
         cause_of(record, step, step.hung ? Decision::fail : Decision::inconclusive));
   }

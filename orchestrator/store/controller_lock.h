@@ -1,7 +1,7 @@
 #pragma once
 // Which process is the controller of a state folder: the one that drives all of its runs. A lock of
 // the kernel, so that it is gone when the process is, however it died; a file that was left behind
-// holds nobody up. Not who executes one run: see run_lock.h.
+// holds nobody up.
 #include <filesystem>
 #include <optional>
 #include <string>

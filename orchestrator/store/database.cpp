@@ -15,8 +15,10 @@ constexpr std::array kAdvice{
     Advice{"disk is full", "nothing of it was written; make room, then go on"},
     Advice{"readonly database",
            "the folder, a file in it or the file system is read-only: nothing was written"},
-    Advice{"unable to open database file",
-           "the folder is missing or may not be written by this user: see its owner and mount"},
+    Advice{
+        "unable to open database file",
+        "the folder is missing, on a read-only file system, or not this user's to write: see its "
+        "owner and mount"},
     Advice{"malformed", "the database is damaged and was left as it is: see cupel store check"},
     Advice{"not a database",
            "the file is something else, or damaged; it was left as it is: see cupel store check"},

@@ -20,12 +20,13 @@ Run run_of(const soci::row& row) {
   run.phase = engine::run_phase(row.get<std::string>(6)).value_or(RunPhase::interrupted);
   run.began = time_of(row.get<long long>(7));
   run.ended = time_of(row.get<long long>(8));
+  run.options = row.get<std::string>(9);
   return run;
 }
 
 constexpr std::string_view kRunColumns =
     "SELECT id, playbook, playbook_file, playbook_text, inventory_file, inventory_digest, phase, "
-    "began, ended FROM run ";
+    "began, ended, options FROM run ";
 
 void read_nodes(soci::session& sql, Run& run) {
   const soci::rowset<std::string> names =
@@ -56,11 +57,11 @@ void insert_run(soci::session& sql, const Run& run, WallTime time) {
   const auto began = count_of(time);
   const std::string phase{to_string(run.phase)};
   sql << "INSERT INTO run (playbook, playbook_file, playbook_text, inventory_file, "
-         "inventory_digest, phase, cancel, began, ended) "
-         "VALUES (:a, :b, :c, :d, :e, :phase, 0, :f, 0)",
+         "inventory_digest, phase, cancel, began, ended, options) "
+         "VALUES (:a, :b, :c, :d, :e, :phase, 0, :f, 0, :options)",
       soci::use(run.playbook), soci::use(run.playbook_file), soci::use(run.playbook_text),
       soci::use(run.inventory_file), soci::use(run.inventory_digest), soci::use(phase),
-      soci::use(began);
+      soci::use(began), soci::use(run.options);
 }
 
 void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& nodes) {
@@ -93,6 +94,35 @@ Result<RunId> Store::begin_run(const Run& run) {
     insert_nodes(sql, id, run.nodes);
     writing.commit();
     return id;
+  });
+}
+
+Result<void> Store::keep_options(RunId run, const std::string& options) {
+  auto& sql = database_->sql;
+  return guarded("cannot write the run", [&]() -> Result<void> {
+    sql << "UPDATE run SET options = :options WHERE id = :run", soci::use(options), soci::use(run);
+    return ok();
+  });
+}
+
+Result<void> Store::submit_again(RunId run) {
+  auto& sql = database_->sql;
+  return guarded("cannot write the run", [&]() -> Result<void> {
+    // Not one that is over: it may have ended since somebody looked.
+    sql << "UPDATE run SET phase = 'submitted' WHERE id = :run AND phase IN ('interrupted', "
+           "'running')",
+        soci::use(run);
+    return ok();
+  });
+}
+
+Result<std::vector<RunId>> Store::submitted(std::size_t most) const {
+  auto& sql = database_->sql;
+  return guarded("cannot read the runs", [&]() -> Result<std::vector<RunId>> {
+    const soci::rowset<int> rows =
+        (sql.prepare << "SELECT id FROM run WHERE phase = 'submitted' ORDER BY id LIMIT " +
+                            std::to_string(most));
+    return std::vector<RunId>(rows.begin(), rows.end());
   });
 }
 

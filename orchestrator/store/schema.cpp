@@ -44,7 +44,12 @@ constexpr std::array<std::string_view, 3> kCommands{
     "PRIMARY KEY (run, sequence))",
 };
 
-constexpr std::array<Migration, 3> kMigrations{{{kFirst}, {kBmcs}, {kCommands}}};
+// How a run is accompanied, as its command line said.
+constexpr std::array<std::string_view, 1> kRunOptions{
+    "ALTER TABLE run ADD COLUMN options TEXT NOT NULL DEFAULT ''",
+};
+
+constexpr std::array<Migration, 4> kMigrations{{{kFirst}, {kBmcs}, {kCommands}, {kRunOptions}}};
 
 }  // namespace
 

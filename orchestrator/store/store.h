@@ -38,6 +38,7 @@ struct Run {
   RunPhase phase = RunPhase::running;
   WallTime began{};
   WallTime ended{};
+  std::string options{};  // how it is accompanied, in its front door's own words
 };
 
 /// `$CUPEL_STATE`, else /var/lib/cupel for root, else ~/.local/state/cupel.
@@ -53,6 +54,14 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// Writes the run, running or submitted, and locks its nodes, or neither. Errors: kConflict,
   /// naming each node that another run holds, and what to do; kStorage.
   Result<RunId> begin_run(const Run& run);
+
+  /// Errors: kStorage.
+  Result<void> keep_options(RunId run, const std::string& options);
+  /// Hands a run that stopped to whichever controller lives. One that is over stays over.
+  /// Errors: kStorage.
+  Result<void> submit_again(RunId run);
+  /// Runs that wait for a controller, oldest first. Errors: kStorage.
+  Result<std::vector<RunId>> submitted(std::size_t most) const;
 
   /// Newest first. Errors: kStorage.
   Result<std::vector<Run>> runs(std::size_t most) const;

@@ -1,7 +1,5 @@
 // What people ask of a run that works: the built cupel against a virtual rack, two of them on one
 // state.
-#include <future>
-
 #include "base/file.h"
 #include "orchestrator/store/store.h"
 #include "tests/e2e/rack_site.h"
@@ -65,14 +63,6 @@ class ControlTest : public ::testing::Test {
       if (site.run({"status"}).out.find(text) != std::string::npos) return true;
     return false;
   }
-  bool light(const std::string& node) {
-    std::promise<bool> lit;
-    auto told = lit.get_future();
-    if (!site.rack().post(node, [&](auto& machine) { lit.set_value(machine.locator); }))
-      return false;
-    return told.get();
-  }
-
   RackSite site{{.network = 73, .ports = "bmc: 0, ssh: 0", .faults = faults()}};
 
   static std::string faults() {
@@ -173,29 +163,6 @@ TEST_F(ControlTest, SaysWhatItDoesNotKnowAndWhatWasMeant) {
   EXPECT_EQ(run.wait().status, 3);
 }
 
-TEST_F(ControlTest, HandsASecondRunToTheControllerThatLives) {
-  gated();
-  site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
-  site.write("patient.yaml",
-             "playbook: patient\nsteps:\n  - step: approval\n    with: {say: wait}\n");
-  auto first = begin("v01-n01");
-  ASSERT_TRUE(first.wait_for(ended("v01-n01", "boot-once")));
-
-  const auto second = site.run({"run", "facts.yaml", "--no-console", "-n", "v01-n02"});
-  auto third = Child{site.cupel({"run", "patient.yaml", "--no-console", "-n", "v01-n02"})};
-  ASSERT_TRUE(third.wait_for("run 3 was submitted"));
-  third.signal(SIGINT);
-  const auto left = third.wait();
-  ASSERT_EQ(site.run({"cancel", "3"}).status, 0);
-  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
-
-  EXPECT_EQ(second.status, kPassed) << second.out << second.err;
-  EXPECT_THAT(second.out, HasSubstr("run 2 was submitted"));
-  EXPECT_EQ(left.status, 3);
-  EXPECT_THAT(left.err, HasSubstr("run 3 goes on without this terminal"));
-  EXPECT_EQ(first.wait().status, kPassed);
-}
-
 TEST_F(ControlTest, TellsAProgramOfTheEndWithoutAShell) {
   site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
   site.write("tell", "#!/bin/sh\ncat >> told\n", 0700);
@@ -250,54 +217,6 @@ TEST_F(ControlTest, NamesTheNodesThatTheInventoryLostInMidRun) {
               AllOf(HasSubstr("inventory.yaml no longer has v01-n02"), HasSubstr("run 1"),
                     HasSubstr("cupel cancel 1"), Not(HasSubstr("v01-n01"))));
   EXPECT_EQ(site.run({"cancel", "1"}).status, 0) << "neither could it be given up";
-}
-
-/// A machine that hangs in its self-test: somebody has to go there.
-class HandsTest : public ControlTest {
- protected:
-  static constexpr const char* kBoot = R"(playbook: boot
-steps:
-  - step: bmc-facts
-  - step: power-on
-  - step: ssh-wait
-    deadline: 3s
-  - step: approval
-    with: {say: wait for who is at the rack}
-)";
-  void SetUp() override {
-    site.write("boot.yaml", kBoot);
-    site.rack().post("v01-n02", [](auto& machine) {
-      machine.set_faults({{.kind = rehearsal::FaultKind::boot_hangs}});
-    });
-  }
-  void mend() {
-    site.rack().post("v01-n02", [](auto& machine) {
-      machine.set_faults({});
-      machine.press(rehearsal::Reset::power_cycle);
-    });
-  }
-};
-
-TEST_F(HandsTest, LightTheWayAndAreDoneWhenTheWorldShowsIt) {
-  auto run =
-      Child{site.cupel({"run", "boot.yaml", "--json", "--no-console", "--look-again", "1s"})};
-  ASSERT_TRUE(run.wait_for("\"node\":\"v01-n02\",\"step\":\"approval\",\"why\""));
-
-  const auto hands = site.run({"hands", "--locate"});
-  const bool lit = light("v01-n02");
-  mend();
-  ASSERT_TRUE(run.wait_for("the machine answers again"));
-  ASSERT_TRUE(run.wait_for(ended("v01-n02", "ssh-wait") + ":\"done\""));
-  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
-  const auto ran = run.wait();
-  const auto after = site.run({"hands", "--locate"});
-
-  EXPECT_EQ(hands.status, 1) << hands.err;
-  EXPECT_THAT(hands.out, AllOf(HasSubstr("v01"), HasSubstr("v01-n02"), HasSubstr("its screen")));
-  EXPECT_TRUE(lit);
-  EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
-  EXPECT_EQ(after.status, 0) << after.out;
-  EXPECT_FALSE(light("v01-n02"));
 }
 
 }  // namespace

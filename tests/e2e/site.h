@@ -84,6 +84,13 @@ class Site {
       factory{};  // password that the BMCs left the factory with; empty: not in the inventory
 };
 
+/// A run that would stay open for a person who never comes in a test, unless the test says so.
+inline bool waits_for_hands(const std::vector<std::string>& arguments) {
+  const bool runs = !arguments.empty() && arguments[0] == "run";
+  return runs && std::ranges::find(arguments, "--wait-for-hands") == arguments.end() &&
+         std::ranges::find(arguments, "--help") == arguments.end();
+}
+
 /// One object for each line that holds one.
 std::vector<json::object> json_lines(const std::string& text);
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "orchestrator/report/standing.h"
 
 namespace cupel::report {
@@ -44,6 +46,31 @@ TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
   EXPECT_THAT(order, ElementsAre("n4", "n2", "n3", "n1"));
   EXPECT_EQ(hands[0].action, "plug in feed B");
   EXPECT_TRUE(hands[0].goes_on);
+}
+
+TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes.push_back(node("a01-n07", "a01", 49));
+  auto audit = step("audit", "needs hands", "", std::string(30, 'x') + " " + std::string(60, 'y'));
+  audit.needs = {
+      {"reseat the DIMM; replace it if it stays away or is of the wrong kind", "dimm A7"}};
+  run.nodes[0].record.steps = {audit};
+
+  const auto text = to_text(hands_of(run, {}), 80);
+
+  std::istringstream lines{text};
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "where    node     part     what to do");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "a01 U49  a01-n07  dimm A7  reseat the DIMM; replace it if it stays away or is");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "                           of the wrong kind");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "                           audit: " + std::string(30, 'x'));
+  std::getline(lines, line);
+  EXPECT_EQ(line, "                           " + std::string(60, 'y'));
 }
 
 TEST(Hands, TellWhoeverApprovesWhatThePlaybookHasToSay) {
@@ -107,9 +134,32 @@ TEST(Hands, AreNoneWhereAStepWillNeverWorkOrWorked) {
                                step("ssh-wait", "skipped")};
 
   EXPECT_THAT(hands_of(run, {}), IsEmpty());
-  EXPECT_FALSE(may_be_mended("boot-once", "reject", "unsupported"));
-  EXPECT_TRUE(may_be_mended("ssh-wait", "reject", "timeout"));
-  EXPECT_FALSE(may_be_mended("ssh-wait", "done", ""));
+  EXPECT_FALSE(may_be_mended(step("boot-once", "reject", "unsupported")));
+  EXPECT_TRUE(may_be_mended(step("ssh-wait", "reject", "timeout")));
+  EXPECT_FALSE(may_be_mended(step("ssh-wait", "done")));
+}
+
+TEST(Hands, AreWhatTheStepItselfAskedForAndOncePerPart) {
+  RunSummary run;
+  run.run.id = 12;
+  run.nodes.push_back(node("n1", "a01", 1));
+  auto audit = step("audit", "needs hands", "", "2 findings; dimm A7 missing and 1 more");
+  audit.needs = {{"reseat the DIMM", "dimm A7", true}, {"reseat the GPU", "gpu3", false}};
+  run.nodes[0].record.steps = {audit};
+  run.nodes[0].record.verdict.emplace();
+  run.nodes[0].causes = {
+      {burnin::Decision::fail, "dimm A7", "audit: missing", "", "", "", "reseat the DIMM"},
+      {burnin::Decision::fail, "psu2", "audit: missing", "", "", "", "check the cord"}};
+
+  const auto hands = hands_of(run, {});
+
+  ASSERT_EQ(hands.size(), 3u);
+  EXPECT_EQ(hands[0].part + ": " + hands[0].action, "dimm A7: reseat the DIMM");
+  EXPECT_TRUE(hands[0].goes_on);
+  EXPECT_FALSE(hands[1].goes_on);
+  EXPECT_EQ(hands[1].action, "reseat the GPU; then: cupel retry 12 n1 --from bmc-facts");
+  EXPECT_EQ(hands[2].part, "psu2");
+  EXPECT_FALSE(may_be_mended(audit)) << "nobody can see from afar whether the GPU is back";
 }
 
 engine::Event event(engine::EventKind kind, std::string of = {}, std::string at = {},

@@ -43,6 +43,18 @@ constexpr const char* kVersion2 = R"(
   INSERT INTO bmc_refusal VALUES ('n1', 'admin', 'abcdef', '00', 2, 1, 1800000000);
 )";
 
+constexpr const char* kVersion3 = R"(
+  CREATE TABLE command (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL,
+    kind TEXT NOT NULL, node TEXT NOT NULL, step TEXT NOT NULL, reason TEXT NOT NULL,
+    asked_by TEXT NOT NULL, at BIGINT NOT NULL);
+  CREATE INDEX command_by_run ON command (run, id);
+  CREATE TABLE snapshot (run INTEGER NOT NULL, sequence BIGINT NOT NULL,
+    event_hash TEXT NOT NULL, state TEXT NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (run, sequence));
+  UPDATE schema_version SET version = 3;
+  INSERT INTO command VALUES (7, 4, 'pause', '', '', 'lunch', 'ada', 1790000000000);
+)";
+
 /// Run 4 on n1 and n2, with one event, interrupted; a pin.
 std::string rows_of_version1() {
   const std::string text = "\n4\n1\n1790000000000\nrun-started\n\n\n{\"playbook\":\"new-rack\"}";
@@ -106,6 +118,19 @@ TEST_F(MigrationTest, OpensAStoreOfVersion2WithAllThatIsInIt) {
   expect_rows_of_version1(*store);
   EXPECT_EQ(store->known_bmc("n1")->serial, "S1");
   EXPECT_EQ(store->refusal("n1", "admin")->times, 2);
+  expect_as_good_as_new(*store);
+}
+
+TEST_F(MigrationTest, OpensAStoreOfVersion3WithAllThatIsInIt) {
+  sql(kVersion1 + rows_of_version1() + kVersion2 + kVersion3);
+
+  const auto store = open();
+
+  ASSERT_NE(store, nullptr);
+  expect_rows_of_version1(*store);
+  EXPECT_EQ(store->run(4).value().options, "");
+  ASSERT_EQ(store->commands(4, 0).value().size(), 1);
+  EXPECT_EQ(store->commands(4, 0).value()[0].text, "lunch");
   expect_as_good_as_new(*store);
 }
 

@@ -1,6 +1,5 @@
 #include "orchestrator/store/store.h"
 
-#include "orchestrator/store/run_lock.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
@@ -104,17 +103,23 @@ TEST_F(StoreTest, AFullDiskIsAnErrorAndLosesNothingThatWasWritten) {
   EXPECT_EQ(store->events(id).value().size(), 1);
 }
 
-TEST_F(StoreTest, ARunIsExecutedByOneProcessOnly) {
-  auto lock = RunLock::take(folder_, 7);
-  ASSERT_TRUE(lock);
+TEST_F(StoreTest, HandsARunThatStoppedToWhoeverLivesAndLeavesOneThatIsOver) {
+  const auto store = open();
+  auto run = run_on({"n1"});
+  run.options = R"({"notify":"/bin/tell"})";
+  const auto stopped = store->begin_run(run).value();
+  const auto over = store->begin_run(run_on({"n2"})).value();
+  auto interrupted = event(EventKind::run_interrupted);
+  auto ended = event(EventKind::run_ended);
+  ASSERT_TRUE(store->append(stopped, interrupted));
+  ASSERT_TRUE(store->append(over, ended));
 
-  EXPECT_EQ(RunLock::take(folder_, 7).error().code, Code::kConflict);
-  EXPECT_EQ(RunLock::holder(folder_, 7), ::getpid());
-  EXPECT_TRUE(RunLock::take(folder_, 8));
-  {
-    const auto gone = std::move(lock).assume_value();
-  }
-  EXPECT_EQ(RunLock::holder(folder_, 7), std::nullopt);
+  ASSERT_TRUE(store->submit_again(stopped));
+  ASSERT_TRUE(store->submit_again(over));
+
+  EXPECT_THAT(store->submitted(10).value(), ElementsAre(stopped));
+  EXPECT_EQ(store->run(stopped).value().options, run.options);
+  EXPECT_EQ(store->run(over).value().phase, RunPhase::ended);
 }
 
 TEST_F(StoreTest, KeepsWhatABmcRefusedOverProcesses) {

@@ -75,7 +75,8 @@ class People : public testing::Test, public Observer {
                   .state = std::move(state),
                   .journal = journal_,
                   .steps = steps_,
-                  .observer = *this});
+                  .observer = *this,
+                  .hands_patience = hands_patience_});
     asio::io_context io;
     auto all = [](People& test) -> Task<Result<void>> {
       const auto executor = co_await asio::this_coro::executor;
@@ -119,6 +120,7 @@ class People : public testing::Test, public Observer {
     return static_cast<std::size_t>(std::ranges::count(seen_, kind, &Event::kind));
   }
 
+  std::chrono::seconds hands_patience_{0};
   VirtualClock clock_{};
   Clock::Time start_ = clock_.now();
   std::vector<inventory::Node> nodes_{};
@@ -189,6 +191,60 @@ TEST_F(People, TheCanaryGoesFirstAndAFailingOneStopsTheRest) {
   for (const auto& event : seen_)
     if (event.kind == EventKind::wave_opened) waves.push_back(event.data.at("nodes").as_int64());
   EXPECT_THAT(waves, ElementsAre(1, 3, 7));
+}
+
+TEST_F(People, ARunStaysOpenForHandsAndGoesOnWhenTheyWereThere) {
+  plan(2, {step("facts"), step("power"), step("audit")});
+  hands_patience_ = 1h;
+  int tries = 0;
+  steps_.script = [&](const StepRequest& request) {
+    const bool missing = request.node.name == "n1" && request.step.name == "audit";
+    return missing && ++tries == 1 ? ends(Outcome::needs_hands) : StepEnd{};
+  };
+  asks_ = {{600s, {.kind = Command::Kind::retry, .node = "n1", .step = "facts"}},
+           {601s, {.kind = Command::Kind::retry, .node = "n1", .step = "audit"}}};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(phases("n1"), "ddd");
+  EXPECT_EQ(engine_->state(1).nodes.at("n1").steps[0].attempt, 2) << "not from the facts on";
+  EXPECT_LT(clock_.now() - start_, 700s);
+  ASSERT_FALSE(answers_[1]);
+  EXPECT_EQ(answers_[1].assume_error().what, "n1 has no failed step");
+}
+
+TEST_F(People, ARunForWhichNobodyComesEndsWhenItsPatienceIsOver) {
+  plan(2, {step("power"), step("boot")});
+  hands_patience_ = 1h;
+  steps_.script = [](const StepRequest& request) {
+    auto end = ends(request.node.name == "n1" ? Outcome::retry : Outcome::done);
+    end.at_last = Outcome::needs_hands;
+    return end;
+  };
+
+  ASSERT_TRUE(run());
+  const auto waited = clock_.now() - start_;
+
+  const auto& failed = engine_->state(1).nodes.at("n1").steps[0];
+  EXPECT_EQ(failed.outcome, Outcome::needs_hands) << "the last of its tries says what it needs";
+  EXPECT_EQ(failed.attempt, 3);
+  EXPECT_GE(waited, 1h);
+  EXPECT_LT(waited, 1h + 5min);
+}
+
+TEST_F(People, ATurnedClockMakesNobodyWaitLongerForHands) {
+  plan(2, {step("power"), step("boot")});
+  hands_patience_ = 1h;
+  steps_.script = [&](const StepRequest& request) {
+    if (request.node.name == "n1") return ends(Outcome::needs_hands);
+    if (request.step.name == "boot") clock_.set_wall(-24h);
+    return StepEnd{};
+  };
+
+  ASSERT_TRUE(run());
+
+  EXPECT_GE(clock_.now() - start_, 1h);
+  EXPECT_LT(clock_.now() - start_, 1h + 5min);
 }
 
 TEST_F(People, ARetryBeginsAgainWhereTheNodeFailed) {

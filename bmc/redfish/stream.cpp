@@ -1,0 +1,102 @@
+// What the transport listens to: a stream of events for as long as it lasts, and the certificate
+// that whoever is there presents.
+#include "base/text.h"
+#include "bmc/redfish/transport_state.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+
+using namespace std::chrono_literals;
+
+/// Keeps the parts of the transport alive that its transfer needs.
+class Transport::Streaming final : public Stream {
+ public:
+  explicit Streaming(std::shared_ptr<Impl> impl)
+      : impl_{std::move(impl)}, transfer{impl_->executor} {
+    transfer.streaming = true;
+  }
+  Streaming(const Streaming&) = delete;
+  Streaming& operator=(const Streaming&) = delete;
+  ~Streaming() override {
+    if (transfer.easy != nullptr) impl_->streams.end(transfer);
+  }
+
+  Task<Result<std::string>> read(Deadline deadline) override {
+    for (;;) {
+      if (!transfer.response.body.empty()) {
+        std::string bytes = std::exchange(transfer.response.body, {});
+        if (transfer.paused) impl_->streams.resume(transfer);
+        co_return bytes;
+      }
+      if (transfer.done) co_return Error{Code::kUnreachable, "the stream of events ended"};
+      CO_TRY(co_await news(deadline));
+    }
+  }
+
+  /// Returns when curl has said anything.
+  Task<Result<void>> news(Deadline deadline) {
+    const bool stopped = co_await cancelled();
+    if (stopped) co_return Error{Code::kCancelled, "stopped"};
+    transfer.wake.expires_at(deadline.when());
+    const auto [woken] = co_await transfer.wake.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (!woken) co_return Error{Code::kTimeout, "nothing came in time"};
+    const bool by_caller = co_await cancelled();
+    if (by_caller) co_return Error{Code::kCancelled, "stopped"};
+    co_return ok();
+  }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+
+ public:
+  Transfer transfer;
+};
+
+Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request request,
+                                                             std::string type, Deadline deadline) {
+  const auto impl = impl_;
+  const std::string attempt = peer.node + ": GET " + printable(request.path);
+  CO_TRY(impl->claim(peer));
+  CO_TRY(const std::string path, url_path(request.path));
+  auto stream = std::make_unique<Streaming>(impl);
+  Transfer& transfer = stream->transfer;
+  impl->streams.equip(transfer, "https://" + to_string(peer.endpoint) + path);
+  Host& host = impl->host(peer.endpoint);
+  CO_TRY(impl->trust(peer, host, transfer, !request.basic));
+  impl->prepare(transfer, request, true, deadline);
+  impl->streams.start(transfer);
+  while (!transfer.head_came && !transfer.done) {
+    auto news = co_await stream->news(deadline);
+    if (!news) co_return std::move(news).assume_error().within(attempt);
+  }
+  if (!transfer.head_came) {
+    auto failure = impl->concluded(peer, host, transfer);
+    if (failure) co_return Error{Code::kMalformed, attempt + ": no answer"};
+    co_return std::move(failure).assume_error().within(attempt);
+  }
+  const auto& head = transfer.response;
+  if (head.status != 200 || !lower_case(head.content_type).starts_with(type))
+    co_return Error{Code::kUnsupported,
+                    attempt + ": HTTP " + std::to_string(head.status) + " and no stream of events"};
+  co_return std::unique_ptr<Stream>{std::move(stream)};
+}
+
+Task<Result<std::string>> Transport::presented_certificate(inventory::Endpoint endpoint,
+                                                           Deadline deadline) {
+  const auto impl = impl_;
+  Transfer transfer{impl->executor};
+  PinCheck check{.only_looking = true};
+  impl->loop.equip(transfer, "https://" + to_string(endpoint) + "/");
+  set_pin(transfer, check, false, 0);
+  impl->prepare(transfer, Request{}, true, deadline);
+  curl_easy_setopt(transfer.easy, CURLOPT_CONNECT_ONLY, 1L);
+  const OnTheWay guard{impl->loop, transfer};
+  co_await Impl::wait_until_done(transfer, deadline, 0ms);
+  if (!check.presented.empty()) co_return check.presented;
+  if (transfer.outcome == CURLE_ABORTED_BY_CALLBACK)
+    co_return Error{Code::kCancelled, "stopped before the certificate came"};
+  co_return Error{code_of(transfer.outcome),
+                  to_string(endpoint) + ": " + curl_easy_strerror(transfer.outcome)};
+}
+
+}  // namespace cupel::bmc::redfish

@@ -1,0 +1,56 @@
+#include "orchestrator/cli/run_options.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+
+namespace cupel::cli {
+namespace {
+
+using std::chrono::seconds;
+
+/// From JSON, between one second and a week where it is not 0.
+seconds span_of(const boost::json::object& object, std::string_view key, seconds usual,
+                seconds least) {
+  const auto* value = object.if_contains(key);
+  if (value == nullptr || !value->is_int64()) return usual;
+  return std::clamp(seconds{value->get_int64()}, least, kLongestHandsPatience);
+}
+
+}  // namespace
+
+RunOptions with(RunOptions options, const RunFlags& said) {
+  options.consoles = said.consoles.value_or(options.consoles);
+  options.notify = said.notify.value_or(options.notify);
+  options.look_again = said.look_again.value_or(options.look_again);
+  options.measure_power = said.measure_power.value_or(options.measure_power);
+  options.hands_patience = said.hands_patience.value_or(options.hands_patience);
+  return options;
+}
+
+std::string to_text(const RunOptions& options) {
+  return boost::json::serialize(
+      boost::json::object{{"consoles", options.consoles},
+                          {"notify", options.notify},
+                          {"look_again_s", options.look_again.count()},
+                          {"measure_power_s", options.measure_power.count()},
+                          {"hands_patience_s", options.hands_patience.count()}});
+}
+
+RunOptions run_options_of(std::string_view text) {
+  RunOptions options;
+  const auto parsed = parse_json(text);
+  const auto* object = parsed ? parsed.assume_value().if_object() : nullptr;
+  if (object == nullptr) return options;
+  const auto* consoles = object->if_contains("consoles");
+  if (consoles != nullptr && consoles->is_bool()) options.consoles = consoles->get_bool();
+  const auto* notify = object->if_contains("notify");
+  if (notify != nullptr && notify->is_string()) options.notify = notify->get_string();
+  options.look_again = span_of(*object, "look_again_s", options.look_again, seconds{1});
+  options.measure_power = span_of(*object, "measure_power_s", options.measure_power, seconds{1});
+  options.hands_patience = span_of(*object, "hands_patience_s", seconds{0}, seconds{0});
+  return options;
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,39 @@
+#pragma once
+// How a run is accompanied: what a person said on its command line beside the plan. Kept with the
+// run, so that whoever drives it does as was said: another controller, or one after a crash.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cupel::cli {
+
+struct RunOptions {
+  bool consoles = true;                    // they are recorded
+  std::string notify{};                    // program that is told of what people should know
+  std::chrono::seconds look_again{60};     // how often what needs hands is looked at
+  std::chrono::seconds measure_power{60};  // how often loaded nodes' BMCs are asked what they draw
+  std::chrono::seconds hands_patience{0};  // how long an otherwise finished run waits for hands
+
+  friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+/// What was said this time; the rest stays as it was.
+struct RunFlags {
+  std::optional<bool> consoles{};
+  std::optional<std::string> notify{};
+  std::optional<std::chrono::seconds> look_again{};
+  std::optional<std::chrono::seconds> measure_power{};
+  std::optional<std::chrono::seconds> hands_patience{};
+};
+
+inline constexpr std::chrono::seconds kUsualHandsPatience{15 * 60};
+inline constexpr std::chrono::seconds kLongestHandsPatience{7 * 24 * 3600};
+
+RunOptions with(RunOptions options, const RunFlags& said);
+
+std::string to_text(const RunOptions& options);
+/// Tolerant: what is absent or makes no sense stays as usual, also of a run of an older Cupel.
+RunOptions run_options_of(std::string_view text);
+
+}  // namespace cupel::cli
