@@ -64,9 +64,10 @@ TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
   std::getline(lines, line);
   EXPECT_EQ(line, "where    node     part     what to do");
   std::getline(lines, line);
-  EXPECT_EQ(line, "a01 U49  a01-n07  dimm A7  reseat the DIMM; replace it if it stays away or is");
+  EXPECT_EQ(line,
+            "a01 U49  a01-n07  dimm A7  reseat the DIMM; replace it if it stays away or is of");
   std::getline(lines, line);
-  EXPECT_EQ(line, "                           of the wrong kind");
+  EXPECT_EQ(line, "                           the wrong kind");
   std::getline(lines, line);
   EXPECT_EQ(line, "                           audit: " + std::string(30, 'x'));
   std::getline(lines, line);
