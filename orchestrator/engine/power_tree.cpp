@@ -139,7 +139,8 @@ Milliwatts PowerTree::would_draw(NodeId node, double load) const {
   const auto& member = nodes_[node];
   const auto share = std::clamp(load, 0.0, 1.0);
   const auto over = static_cast<Milliwatts>(std::ceil(share * static_cast<double>(member.excess)));
-  return std::max(expected(node, load) + over, member.measured);
+  const bool as_much = member.seen > 0 && share >= member.seen_at;
+  return std::max({expected(node, load) + over, member.measured, as_much ? member.seen : 0});
 }
 
 void PowerTree::reckon(Member& member) {
@@ -165,19 +166,26 @@ void PowerTree::rests(NodeId node) {
 bool PowerTree::measured(NodeId node, Milliwatts power, std::uint64_t as) {
   auto& member = nodes_[node];
   member.measured = power;
-  const bool teaches = member.load >= kTelling;
-  if (teaches) {
-    const auto over = std::max<Milliwatts>(0, power - expected(node, member.load));
-    member.excess = static_cast<Milliwatts>(static_cast<double>(over) / member.load);
-    member.taught_as = as;
+  if (member.load <= 0) {
+    reckon(member);
+    return false;
   }
+  const auto over = std::max<Milliwatts>(0, power - expected(node, member.load));
+  const bool telling = member.load >= kTelling;
+  if (telling) member.excess = static_cast<Milliwatts>(static_cast<double>(over) / member.load);
+  // Of a small load not the slope, but that this much is drawn: or, shed for it and forgotten, it
+  // would begin again, and be shed again.
+  member.seen = telling || over == 0 ? 0 : power;
+  member.seen_at = member.load;
+  if (telling || over > 0) member.taught_as = as;
   reckon(member);
-  return teaches && member.excess > 0;
+  return over > 0;
 }
 
 void PowerTree::unlearn(NodeId node, std::uint64_t as) {
   if (nodes_[node].taught_as != as) return;
   nodes_[node].excess = 0;
+  nodes_[node].seen = 0;
   reckon(nodes_[node]);
 }
 

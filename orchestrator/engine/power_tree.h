@@ -1,8 +1,7 @@
 #pragma once
 // What every level of the site's power tree draws, as it is reckoned: node <= breaker <= PDU <=
-// rack
-// <= room. Pure bookkeeping in whole milliwatts, so that what is added can be taken away again to
-// the last one. Decides nothing: dispatcher.h does.
+// rack <= room. Pure bookkeeping in whole milliwatts, so that what is added can be taken away again
+// to the last one. Decides nothing: dispatcher.h does.
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -77,6 +76,8 @@ class PowerTree {
     Milliwatts loaded = 0;
     Milliwatts measured = 0;
     Milliwatts excess = 0;  // of a full load, over its profile
+    Milliwatts seen = 0;    // under a load too small to tell of a full one: `seen_at`
+    double seen_at = 0;
     std::uint64_t taught_as = 0;
     double load = 0;
     Milliwatts drawn = 0;

@@ -332,6 +332,26 @@ TEST_F(Dispatching, ShedsTheYoungestAndNoMoreThanNeeded) {
   EXPECT_THAT(start(), ElementsAre(again));
 }
 
+TEST_F(Dispatching, WhatWasShedForASmallLoadIsNotBegunAgainBeforeThereIsRoomForWhatItDrew) {
+  know({.nodes = 4, .breaker_watts = 40'000});
+  const auto small = step_of("cpu", 0.25);
+  std::vector<Ticket> loads;
+  for (int node = 0; node < 4; ++node) {
+    loads.push_back(offer(node, small));
+    start();
+    now_ += 1s;
+  }
+  dispatcher_->measured("a01-n04", 30'000, now_);
+  ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(loads[3]));
+  dispatcher_->ended(loads[3], now_);
+
+  const auto again = offer(3, small);
+
+  EXPECT_THAT(start(), IsEmpty());
+  dispatcher_->ended(loads[0], now_);
+  EXPECT_THAT(start(), ElementsAre(again));
+}
+
 TEST_F(Dispatching, ShedsFirstWhatHasStartedNothingYet) {
   know({.nodes = 4, .breaker_watts = 40'000});
   std::vector<Ticket> soaks;
