@@ -1,6 +1,6 @@
 // cancel, pause, unpause, approve, retry, skip and release: what a person asks of a run that works.
 // Written into the store; the run's controller takes it within a second.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/task.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
@@ -99,11 +99,51 @@ Task<bool> wait_for_end(const Context& context, const store::Store& store, engin
   co_return false;
 }
 
-/// Where nobody drives the run there is nothing to clean up: it is over with its last event.
-Exit cancel(const Context& context, store::Store& store, const Command& command) {
+/// Nodes with a job that nobody has ended. Errors: kStorage.
+Result<std::set<std::string>> nodes_at_work(const store::Store& store, engine::RunId run) {
+  using engine::EventKind;
+  TRY(const auto events, store.events(run));
+  std::set<std::pair<std::string, std::string>> jobs;
+  for (const auto& event : events) {
+    const std::pair job{event.node, event.step};
+    const auto kind = event.kind;
+    if (kind == EventKind::step_started) jobs.insert(job);
+    if (kind == EventKind::step_ended || kind == EventKind::step_shed ||
+        kind == EventKind::step_stopped)
+      jobs.erase(job);
+  }
+  std::set<std::string> nodes;
+  for (const auto& [node, step] : jobs) nodes.insert(node);
+  return nodes;
+}
+
+/// What the run left at work on its nodes is ended by going on with it: the first thing that it
+/// does is to take the cancellation. False, and the reason was said, where it cannot go on.
+bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id) {
+  const auto run = store.run(id);
+  if (!run) return false;
+  Exit exit = Exit::passed;
+  auto planned = planned_again_or_complain(context, run.assume_value(), exit);
+  if (!planned) return false;
+  execute_again(context, std::move(planned), run.assume_value());
+  const auto after = store.run(id);
+  return after && over(after.assume_value().phase);
+}
+
+/// Where nobody drives the run and nothing of it is at work, it is over with its last event.
+Exit cancel(Context& context, store::Store& store, const Command& command) {
   asio::io_context io{1};
   if (run_to_end(io, wait_for_end(context, store, command.run)))
     return said(context, command, kCancelled);
+  const auto at_work = nodes_at_work(store, command.run);
+  if (!at_work) return complain(context, at_work.assume_error(), Exit::unfinished);
+  if (!at_work.assume_value().empty()) {
+    if (end_its_jobs(context, store, command.run)) return said(context, command, kCancelled);
+    complain(context,
+             Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
+                                              fmt::join(at_work.assume_value(), ", "))},
+             Exit::unfinished);
+  }
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock)
     return complain(
@@ -123,7 +163,7 @@ Exit cancel(const Context& context, store::Store& store, const Command& command)
   return said(context, command, kCancelled);
 }
 
-Exit ask(const Context& context, Kind kind, const Asked& asked) {
+Exit ask(Context& context, Kind kind, const Asked& asked) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
   auto& store = *opened.assume_value();

@@ -169,6 +169,24 @@ TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelled) {
   EXPECT_EQ(site.run({"resume", "1"}).status, 2) << "a cancelled run went on";
 }
 
+TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelledAfterItsControllerWasKilled) {
+  Site site{1};
+  site.write("qualify.yaml", std::string{kPlaybook}.replace(
+                                 std::string{kPlaybook}.find("duration: 2s"), 12, "duration: 10m"));
+  Child first{site.cupel({"run", "qualify.yaml", "--json"})};
+  ASSERT_TRUE(first.wait_for("\"step\":\"cpu-memory\",\"handle\"", kLong));
+  const auto job = last_job(site);
+  ASSERT_TRUE(lives(job)) << job;
+  first.signal(SIGKILL);
+  first.wait();
+
+  const auto cancelled = site.run({"cancel", "1"});
+
+  EXPECT_EQ(cancelled.status, 0) << cancelled.out << cancelled.err;
+  EXPECT_THAT(processes_of_job(job), IsEmpty());
+  EXPECT_EQ(site.run({"resume", "1"}).status, 2) << "a cancelled run went on";
+}
+
 TEST_F(RunTest, RefusesASecondRunOnTheSameNodes) {
   Site site{2};
   Child first{site.cupel({"run", "qualify.yaml", "--json", "--nodes", "s01-n01"})};
