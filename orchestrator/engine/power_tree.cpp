@@ -171,6 +171,10 @@ bool PowerTree::measured(NodeId node, Milliwatts power, std::uint64_t as) {
     return false;
   }
   const auto over = std::max<Milliwatts>(0, power - expected(node, member.load));
+  if (member.load <= 0) {
+    reckon(member);
+    return false;
+  }
   const bool telling = member.load >= kTelling;
   if (telling) member.excess = static_cast<Milliwatts>(static_cast<double>(over) / member.load);
   // Of a small load not the slope, but that this much is drawn: or, shed for it and forgotten, it

@@ -42,13 +42,16 @@ class PowerTest : public ::testing::Test {
       if (site.run({"status"}).out.find(text) != std::string::npos) return true;
     return false;
   }
-  std::vector<engine::Event> events_of(EventKind kind, std::string_view step) const {
+  /// Of any step where none is named.
+  std::vector<engine::Event> events_of(EventKind kind, std::string_view step = {}) const {
     const auto store = store::Store::open(site.file("state"));
     if (!store) return {};
     auto events = store.assume_value()->events(1);
     if (!events) return {};
     auto all = std::move(events).assume_value();
-    std::erase_if(all, [&](const auto& each) { return each.kind != kind || each.step != step; });
+    std::erase_if(all, [&](const auto& each) {
+      return each.kind != kind || (!step.empty() && each.step != step);
+    });
     return all;
   }
 
@@ -77,27 +80,27 @@ TEST_F(PowerTest, StatusSaysForWhichBreakerASoakWaitsAndCountsItInTheTimeLeft) {
   EXPECT_GT(begins[1].sequence, ends[0].sequence) << "both at once";
 }
 
-TEST_F(PowerTest, WhatTheBmcsMeasureEndsTheYoungerSoak) {
+TEST_F(PowerTest, WhatTheBmcsMeasureEndsTheYoungerLoad) {
   // By its profile a machine takes little; its BMC knows better.
   std::filesystem::create_directories(site.file("profiles"));
   site.write("profiles/frugal.yaml",
              "profile: frugal\nextends: dgx-h100\npower: {idle: 100, loaded: 1000}\n");
   site.change_inventory("profile: \"dgx-h100\"", "profile: frugal");
   site.change_inventory("name: \"b[1-1]\", watts: 22440", "name: \"b[1-1]\", watts: 3000");
+
   auto run = begin();
 
-  const bool shed = run.wait_for("\"step\":\"cpu-memory\",\"why\":\"a level");
+  const bool shed = run.wait_for("\"why\":\"a level");
   const auto cancelled = site.run({"cancel", "1"});
-  run.wait();
+  const auto ran = run.wait();
 
-  EXPECT_TRUE(shed);
+  ASSERT_TRUE(shed) << ran.out << ran.err;
   EXPECT_EQ(cancelled.status, 0) << cancelled.err;
-  const auto begins = events_of(EventKind::step_began, "cpu-memory");
-  const auto sheds = events_of(EventKind::step_shed, "cpu-memory");
+  const auto sheds = events_of(EventKind::step_shed);
   ASSERT_GE(sheds.size(), 1u);
   std::string youngest;
-  for (const auto& begin : begins)
-    if (begin.sequence < sheds[0].sequence) youngest = begin.node;
+  for (const auto& each : events_of(EventKind::step_began, sheds[0].step))
+    if (each.sequence < sheds[0].sequence) youngest = each.node;
   EXPECT_EQ(sheds[0].node, youngest);
 }
 
