@@ -255,10 +255,7 @@ void Controller::show(Driven& driven) {
 std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const {
   const auto left = engine_.waits_for_hands(run);
   if (!left) return std::nullopt;
-  // To ten seconds: what is told anew every second would be written every second.
-  using Tens = std::chrono::duration<std::int64_t, std::ratio<10>>;
-  const auto until = std::chrono::ceil<Tens>(clock_.wall() + *left);
-  return engine::WallTime{until};
+  return to_ten_seconds(clock_.wall() + *left);
 }
 
 void Controller::take_up_submitted() {

@@ -60,12 +60,12 @@ std::pair<seconds, std::size_t> by_hand(const playbooks::Plan& plan, const engin
   return {longest, count};
 }
 
-WallTime rounded_up(WallTime time) {
+}  // namespace
+
+WallTime to_ten_seconds(WallTime time) {
   using Tens = std::chrono::duration<std::int64_t, std::ratio<10>>;
   return std::chrono::ceil<Tens>(time);
 }
-
-}  // namespace
 
 playbooks::Plan rest_of(const playbooks::Plan& plan, const engine::RunState& state, WallTime wall) {
   playbooks::Plan rest = plan;
@@ -91,7 +91,7 @@ WallTime Eta::end(const engine::RunState& state, WallTime wall, Clock::time_poin
   if (steps > 0 && steps <= kMostSteps)
     left = std::max(left, engine::forecast(rest_of(plan_, state, wall), inventory_).end);
   const auto cost = Clock::now() - begun;
-  end_ = rounded_up(wall + left);
+  end_ = to_ten_seconds(wall + left);
   reckoned_at_ = state.last_sequence;
   stale_ = now + kAnewAtLeast;
   not_before_ = now + std::max<Clock::duration>(kCostShare * cost, kSoonest);

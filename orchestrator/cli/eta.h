@@ -6,6 +6,9 @@
 
 namespace cupel::cli {
 
+/// Upwards: what is told anew every second would be written every second.
+engine::WallTime to_ten_seconds(engine::WallTime time);
+
 class Eta {
  public:
   using Clock = std::chrono::steady_clock;

@@ -139,6 +139,8 @@ class Engine {
   void leave(Work& work);
   void conclude(Work& work, EventKind kind, StepEnd end);
   void let_go(Work& work);
+  /// Runs `task`, which the work's signal cancels; digest() hears of its end.
+  void spawn(Work& work, Task<void> task);
   void digest_let_go(Work& work);
   void write_last(Work& work, boost::json::object data);
   void shed();

@@ -2,8 +2,6 @@
 // is ended first, and only then is that written. A controller that dies between the two leaves a
 // step that is under way, whose next try finds out (StepEnd::begin_anew), or a cancel that is taken
 // again.
-#include <boost/asio/bind_cancellation_slot.hpp>
-
 #include "orchestrator/engine/active_run.h"
 
 namespace cupel::engine {
@@ -61,14 +59,7 @@ void Engine::let_go(Work& work) {
     auto gone = co_await mine.run->setup.steps.let_go(std::move(asked));
     co_return gone;
   };
-  auto task = detail::run_into(work.gone, attempt(work, request_for(work, work.retry)));
-  asio::co_spawn(
-      executor_, std::move(task),
-      asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {
-        work.bug = bug;
-        returned_.push_back(work.ticket);
-        nudge();
-      }));
+  spawn(work, detail::run_into(work.gone, attempt(work, request_for(work, work.retry))));
 }
 
 void Engine::digest_let_go(Work& work) {

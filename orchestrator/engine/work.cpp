@@ -76,7 +76,10 @@ void Engine::launch(Work& work) {
     auto ended = co_await mine.run->setup.steps.perform(std::move(asked));
     co_return ended;
   };
-  auto task = detail::run_into(work.result, attempt(work, request_for(work, work.deadline)));
+  spawn(work, detail::run_into(work.result, attempt(work, request_for(work, work.deadline))));
+}
+
+void Engine::spawn(Work& work, Task<void> task) {
   asio::co_spawn(
       executor_, std::move(task),
       asio::bind_cancellation_slot(work.signal.slot(), [this, &work](std::exception_ptr bug) {

@@ -16,6 +16,11 @@ namespace cupel::record {
 /// wrote it down did not say.
 enum class Skipped { no, unknown, condition, untold, partner, person, failure };
 std::string_view to_string(Skipped skipped);
+/// By a person, or because nobody told what its condition asks for: it may have belonged to the
+/// node.
+constexpr bool was_passed_over(Skipped skipped) {
+  return skipped == Skipped::person || skipped == Skipped::untold;
+}
 
 /// One thing that a person is to do before the step can go on, as the step itself asked for it.
 struct Needed {

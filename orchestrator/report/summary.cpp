@@ -36,8 +36,7 @@ void each_object(const json::object& object, std::string_view key, Take take) {
 std::vector<burnin::Cause> causes_of_steps(const record::NodeRecord& record) {
   std::vector<burnin::Cause> causes;
   for (const auto& step : record.steps) {
-    const bool left_out = step.outcome == "skipped" && step.skipped != record::Skipped::person &&
-                          step.skipped != record::Skipped::untold;
+    const bool left_out = step.outcome == "skipped" && !was_passed_over(step.skipped);
     const bool good = step.outcome == "done" || left_out;
     if (good) continue;
     burnin::Cause cause;

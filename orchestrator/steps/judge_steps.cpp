@@ -71,7 +71,7 @@ std::string passed_over(const record::NodeRecord& record, const std::string& tol
   using record::Skipped;
   std::string text;
   for (const auto& step : record.steps) {
-    const bool meant = step.skipped == Skipped::person || step.skipped == Skipped::untold;
+    const bool meant = was_passed_over(step.skipped);
     if (!meant || told.find(step.detail) != std::string::npos) continue;
     const auto* how = step.skipped == Skipped::untold ? "was skipped: " : "";
     text += fmt::format("; {} {}{}", step.name, how, step.detail);

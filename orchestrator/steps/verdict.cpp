@@ -110,18 +110,12 @@ bool would_prove(const inventory::Profile& profile, const StepRecord& step) {
   return kind == nullptr || kind->kind == StepKind::audit || kind->kind == StepKind::bmc_facts;
 }
 
-/// By a person, or because nobody told what its condition asks for: it may have belonged to the
-/// node.
-bool was_passed_over(const StepRecord& step) {
-  return step.skipped == record::Skipped::person || step.skipped == record::Skipped::untold;
-}
-
 /// Whether that it was skipped leaves the node unproven. What the playbook itself left out, by its
 /// conditions or for want of a partner, was never asked of the node.
 bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
   using record::Skipped;
   if (step.outcome != "skipped") return false;
-  if (was_passed_over(step)) return would_prove(profile, step);
+  if (was_passed_over(step.skipped)) return would_prove(profile, step);
   return step.skipped != Skipped::condition && step.skipped != Skipped::partner;
 }
 
@@ -144,7 +138,7 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
         cause_of(record, step, step.hung ? Decision::fail : Decision::inconclusive));
   }
   for (const auto& step : record.steps) {
-    const bool told = failed && !was_passed_over(step);
+    const bool told = failed && !was_passed_over(step.skipped);
     if (!told && leaves_a_gap(profile, step))
       verdict.causes.push_back(cause_of(record, step, Decision::inconclusive));
   }

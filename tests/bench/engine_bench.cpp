@@ -7,8 +7,7 @@
 #include <filesystem>
 
 #include "orchestrator/engine/engine.h"
-#include "orchestrator/engine/state_codec.h"
-#include "orchestrator/store/store.h"
+#include "orchestrator/store/resume.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/orchestrator/sim/virtual_time.h"
 
@@ -169,11 +168,7 @@ void restart(std::size_t nodes) {
   store::RunJournal journal{*store, run};
   for (const bool again : {false, true}) {
     const auto start = std::chrono::steady_clock::now();
-    auto state = engine::initial_state(site.plan);
-    const auto snapshot = store->snapshot(run).value();
-    if (snapshot) state = engine::decode(snapshot->state, site.plan).value();
-    const auto behind = store->events_after(run, state.last_sequence).value();
-    for (const auto& event : behind) apply(state, event);
+    auto state = store::standing(*store, run, site.plan).value();
     Timed steps{clock};
     steps.forever = true;
     steps.handles = true;

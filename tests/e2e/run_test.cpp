@@ -36,6 +36,13 @@ json::object node_of(const json::object& summary, const std::string& node) {
   return {};
 }
 
+/// Whose stage lasts longer than any test.
+void write_long_playbook(const Site& site) {
+  std::string playbook{kPlaybook};
+  playbook.replace(playbook.find("duration: 2s"), 12, "duration: 10m");
+  site.write("qualify.yaml", playbook);
+}
+
 /// The folder of the job that run 1 started last, as its journal has it.
 std::string last_job(const Site& site) {
   const auto store = store::Store::open(site.folder / "state");
@@ -153,8 +160,7 @@ TEST_F(RunTest, LeavesAStageAloneWhenItIsInterruptedAndFindsItAgain) {
 
 TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelled) {
   Site site{1};
-  site.write("qualify.yaml", std::string{kPlaybook}.replace(
-                                 std::string{kPlaybook}.find("duration: 2s"), 12, "duration: 10m"));
+  write_long_playbook(site);
   Child first{site.cupel({"run", "qualify.yaml", "--json"})};
   ASSERT_TRUE(first.wait_for("\"step\":\"cpu-memory\",\"handle\"", kLong));
   const auto job = last_job(site);
@@ -171,8 +177,7 @@ TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelled) {
 
 TEST_F(RunTest, EndsTheRemoteJobWhenTheRunIsCancelledAfterItsControllerWasKilled) {
   Site site{1};
-  site.write("qualify.yaml", std::string{kPlaybook}.replace(
-                                 std::string{kPlaybook}.find("duration: 2s"), 12, "duration: 10m"));
+  write_long_playbook(site);
   Child first{site.cupel({"run", "qualify.yaml", "--json"})};
   ASSERT_TRUE(first.wait_for("\"step\":\"cpu-memory\",\"handle\"", kLong));
   const auto job = last_job(site);

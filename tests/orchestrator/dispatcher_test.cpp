@@ -50,6 +50,17 @@ class Dispatching : public ::testing::Test {
                RunId run = 1, int priority = 0) {
     return dispatcher_->offer(offer_of(site_.nodes[node], step, path, run, priority), now_);
   }
+  /// On the first so many nodes, each `pause` after the one before.
+  std::vector<Ticket> begin_one_by_one(int nodes, const playbooks::PlannedStep& step,
+                                       std::chrono::seconds pause) {
+    std::vector<Ticket> begun;
+    for (int node = 0; node < nodes; ++node) {
+      begun.push_back(offer(node, step));
+      start();
+      now_ += pause;
+    }
+    return begun;
+  }
   std::vector<Ticket> start() { return dispatcher_->start(now_); }
   std::string why(Ticket ticket) {
     for (const auto& each : dispatcher_->blocked())
@@ -313,12 +324,7 @@ TEST_F(Dispatching, WhatIsMeasuredIsNeverReckonedAsLessAndForgottenAfterFiveMinu
 
 TEST_F(Dispatching, ShedsTheYoungestAndNoMoreThanNeeded) {
   know({.nodes = 4, .breaker_watts = 40'000});
-  std::vector<Ticket> soaks;
-  for (int node = 0; node < 4; ++node) {
-    soaks.push_back(offer(node, soak_));
-    start();
-    now_ += 1min;
-  }
+  const auto soaks = begin_one_by_one(4, soak_, 1min);
   EXPECT_THAT(dispatcher_->shed(now_), IsEmpty());
   dispatcher_->measured("a01-n01", 13'000, now_);
 
@@ -335,12 +341,7 @@ TEST_F(Dispatching, ShedsTheYoungestAndNoMoreThanNeeded) {
 TEST_F(Dispatching, WhatWasShedForASmallLoadIsNotBegunAgainBeforeThereIsRoomForWhatItDrew) {
   know({.nodes = 4, .breaker_watts = 40'000});
   const auto small = step_of("cpu", 0.25);
-  std::vector<Ticket> loads;
-  for (int node = 0; node < 4; ++node) {
-    loads.push_back(offer(node, small));
-    start();
-    now_ += 1s;
-  }
+  const auto loads = begin_one_by_one(4, small, 1s);
   dispatcher_->measured("a01-n04", 30'000, now_);
   ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(loads[3]));
   dispatcher_->ended(loads[3], now_);
@@ -354,12 +355,7 @@ TEST_F(Dispatching, WhatWasShedForASmallLoadIsNotBegunAgainBeforeThereIsRoomForW
 
 TEST_F(Dispatching, ShedsFirstWhatHasStartedNothingYet) {
   know({.nodes = 4, .breaker_watts = 40'000});
-  std::vector<Ticket> soaks;
-  for (int node = 0; node < 4; ++node) {
-    soaks.push_back(offer(node, soak_));
-    start();
-    now_ += 1min;
-  }
+  const auto soaks = begin_one_by_one(4, soak_, 1min);
   for (const int started : {0, 2, 3}) dispatcher_->draws(soaks[started]);
   dispatcher_->measured("a01-n01", 13'000, now_);
 
