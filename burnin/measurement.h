@@ -1,5 +1,6 @@
 #pragma once
 // One number from one part of one machine. No judgement: criteria judge.
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ struct Measurement {
   std::string part{};  // "gpu3", "dimm A7"; empty: the node as a whole
   double value = 0;
   std::string unit{};  // "GB/s" (1e9 bytes), "GiB", "errors", "C", "W", "count"
+  /// Of the node as a whole, where the tool says which one part that was: "nvme0" under the folder
+  /// that was tested. Criteria ask by `part`, causes name this.
+  std::string traced_to{};
 
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
@@ -21,7 +25,8 @@ struct Measurement {
 struct Findings {
   std::vector<Measurement> measurements{};
   std::vector<inventory::Part> parts{};
-  std::vector<inventory::Unknown> unknown{};  // what the tool was asked and did not tell
+  std::vector<inventory::Unknown> unknown{};   // what the tool was asked and did not tell
+  std::map<std::string, std::string> facts{};  // in words: "node.hostname"; at most a few
 
   friend bool operator==(const Findings&, const Findings&) = default;
 };

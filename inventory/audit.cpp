@@ -86,26 +86,55 @@ class OneSource {
       }
     }
     const auto gone = static_cast<std::size_t>(expected_.count) - seen_.size();
+    if (names.size() == gone) return names;
+    names = empty_bays(gone);
     return names.size() == gone ? names : gaps(gone);
   }
 
-  /// "GPU_SXM_1..8" without 6: the number that is missing from a row of otherwise equal names.
-  std::vector<std::string> gaps(std::size_t gone) const {
-    std::set<int> numbers;
+  /// Parts that are numbered as they come, in bays that say where they are: "psu2" where "PSU 3" of
+  /// 1 to 6 is not told of.
+  std::vector<std::string> empty_bays(std::size_t gone) const {
+    if (expected_.kind != PartKind::psu && expected_.kind != PartKind::fan) return {};
+    std::set<int> bays;
     std::string stem;
+    for (const auto* part : seen_) {
+      const auto digits = part->slot.find_last_not_of("0123456789") + 1;
+      const auto bay = number<int>(std::string_view{part->slot}.substr(digits));
+      const auto head = part->slot.substr(0, digits);
+      if (!bay || (!stem.empty() && head != stem) || !bays.insert(*bay).second) return {};
+      stem = head;
+    }
+    if (bays.empty()) return {};
+    const int first = std::min(*bays.begin(), 1);
+    std::vector<std::string> names;
+    for (int i = 0; i < expected_.count; ++i)
+      if (!bays.contains(first + i))
+        names.push_back(fmt::format("{}{}", to_string(expected_.kind), i));
+    return names.size() == gone ? names : std::vector<std::string>{};
+  }
+
+  /// "GPU_SXM_1..8" without 6: the number that is missing from a row of otherwise equal names.
+  /// "dimm A1..A16, B1..B16" without A3: the number that the other rows have.
+  std::vector<std::string> gaps(std::size_t gone) const {
+    std::map<std::string, std::set<int>> rows;
+    std::set<int> wanted;
     for (const auto* part : seen_) {
       const auto digits = part->name.find_last_not_of("0123456789") + 1;
       const auto value = number<int>(std::string_view{part->name}.substr(digits));
-      const auto head = part->name.substr(0, digits);
-      if (!value || (!stem.empty() && head != stem)) return {};
-      stem = head;
-      numbers.insert(*value);
+      if (!value) return {};
+      rows[part->name.substr(0, digits)].insert(*value);
+      wanted.insert(*value);
     }
-    if (numbers.empty()) return {};
-    const int first = std::min(*numbers.begin(), 1);
+    if (rows.empty()) return {};
+    if (rows.size() == 1) {
+      const int first = std::min(*wanted.begin(), 1);
+      wanted.clear();
+      for (int i = first; i < first + expected_.count; ++i) wanted.insert(i);
+    }
     std::vector<std::string> names;
-    for (int i = first; i < first + expected_.count; ++i)
-      if (!numbers.contains(i)) names.push_back(stem + std::to_string(i));
+    for (const auto& [stem, there] : rows)
+      for (const int each : wanted)
+        if (!there.contains(each)) names.push_back(stem + std::to_string(each));
     return names.size() == gone ? names : std::vector<std::string>{};
   }
 
@@ -173,6 +202,80 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                         "neither the BMC nor the node told", "", "read the version by hand"});
 }
 
+/// What its own BMC says is sick. Who told nothing is not judged. Of firmware a BMC says Warning
+/// where it only has a newer one (GB200).
+void judge_health(const Seen& seen, std::vector<AuditFinding>& findings) {
+  for (const auto& part : seen.by_bmc) {
+    const auto health = lower_case(part.health);
+    if (health != "critical" && health != "warning") continue;
+    if (part.kind == PartKind::firmware || part.kind == PartKind::system) continue;
+    const auto serial = part.serial.empty() ? "" : " (serial " + part.serial + ")";
+    findings.push_back({Finding::unhealthy, part.name, "OK", part.health + serial, part.source,
+                        part.kind == PartKind::fan
+                            ? "look whether it turns, and at its connector; replace it"
+                            : remedy_of(part.kind)});
+  }
+}
+
+void judge_serial(const std::string& wanted, const Seen& seen,
+                  std::vector<AuditFinding>& findings) {
+  std::string by_node;
+  for (const auto* system : of_kind(seen.by_node, PartKind::system)) by_node = system->serial;
+  const auto blame = [&](std::string expected, const std::string& observed, std::string remedy) {
+    findings.push_back(
+        {Finding::wrong_serial, "system", std::move(expected), observed, "", std::move(remedy)});
+  };
+  constexpr std::string_view kAnother =
+      "this is another machine: check the cabling, or correct the inventory";
+  if (!wanted.empty() && !seen.serial.empty() && wanted != seen.serial)
+    return blame(wanted, seen.serial, std::string{kAnother});
+  if (!wanted.empty() && !by_node.empty() && wanted != by_node)
+    return blame(wanted, by_node, std::string{kAnother});
+  if (wanted.empty() && !seen.serial.empty() && !by_node.empty() && by_node != seen.serial)
+    blame("one machine", "BMC " + seen.serial + ", node " + by_node,
+          "the BMC is another machine's than the node's address: check both cables");
+}
+
+void judge_name(const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
+  const auto told = seen.facts.find(kHostNameFact);
+  if (told == seen.facts.end() || told->second.empty() || wanted.names.empty()) return;
+  const auto name = lower_case(told->second.substr(0, told->second.find('.')));
+  const bool fits = std::ranges::any_of(wanted.names, [&](const std::string& each) {
+    return lower_case(each.substr(0, each.find('.'))) == name;
+  });
+  if (fits) return;
+  findings.push_back(
+      {Finding::wrong_name, "host name", wanted.names.front(), told->second,
+       "/proc/sys/kernel/hostname",
+       "hostnamectl set-hostname, or correct the inventory (host_name: NAME, or any)"});
+}
+
+void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditFinding>& findings) {
+  for (const auto& setting : profile.bios) {
+    const auto told = seen.facts.find(std::string{kBiosFact} + setting.attribute);
+    const bool known = told != seen.facts.end();
+    if (known && lower_case(told->second) == lower_case(setting.value)) continue;
+    findings.push_back({known ? Finding::wrong_setting : Finding::unobserved,
+                        "bios " + setting.attribute, setting.value,
+                        known ? told->second : "the BMC did not tell", "",
+                        "set it (cupel bmc bios set), then restart the node"});
+  }
+}
+
+/// What a clock that is off says cannot be held against anything, and its TLS may fail. Not for
+/// drift, and not for a rehearsal whose time runs faster than ours: for years.
+void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
+                 const Seen& seen, std::vector<AuditFinding>& findings) {
+  constexpr double kDay = 86400, kMost = 30 * kDay;
+  const auto told = seen.facts.find(fact);
+  const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
+  if (!ahead || std::abs(*ahead) <= kMost) return;
+  findings.push_back({Finding::wrong_clock, std::string{part}, "within 30 days of ours",
+                      fmt::format("{} days {}", plain(std::abs(*ahead) / kDay, 0),
+                                  *ahead > 0 ? "ahead" : "behind"),
+                      "", std::string{remedy}});
+}
+
 }  // namespace
 
 std::string_view to_string(Finding finding) {
@@ -189,20 +292,31 @@ std::string_view to_string(Finding finding) {
       return "wrong firmware";
     case Finding::wrong_serial:
       return "wrong serial";
+    case Finding::wrong_name:
+      return "wrong name";
+    case Finding::wrong_setting:
+      return "wrong setting";
+    case Finding::wrong_clock:
+      return "wrong clock";
+    case Finding::unhealthy:
+      return "unhealthy";
     case Finding::unobserved:
       return "not observed";
   }
   __builtin_unreachable();
 }
 
-std::vector<AuditFinding> audit(const Profile& profile, const std::string& serial,
-                                const Seen& seen) {
+std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen) {
   std::vector<AuditFinding> findings;
   for (const auto& expected : profile.parts) judge_kind(expected, seen, findings);
   for (const auto& expected : profile.firmware) judge_firmware(expected, seen, findings);
-  if (!serial.empty() && !seen.serial.empty() && serial != seen.serial)
-    findings.push_back({Finding::wrong_serial, "system", serial, seen.serial, "",
-                        "this is another machine: check the cabling, or correct the inventory"});
+  judge_serial(wanted.serial, seen, findings);
+  judge_name(wanted, seen, findings);
+  judge_settings(profile, seen, findings);
+  judge_clock(kClockFact, "bmc clock", "set it, and give the BMC an NTP server (cupel bmc clock)",
+              seen, findings);
+  judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", seen, findings);
+  judge_health(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);
   return findings;
 }

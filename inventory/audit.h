@@ -1,6 +1,7 @@
 #pragma once
 // What should be in a machine against what was seen, part by part. Pure. Judges parts, not numbers:
 // those are for criteria.
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,11 @@ enum class Finding {
   wrong_size,
   wrong_firmware,
   wrong_serial,  // another machine than the inventory says
-  unobserved,    // nobody told: no evidence, so no pass
+  wrong_name,    // it calls itself otherwise
+  wrong_setting,
+  wrong_clock,
+  unhealthy,   // its BMC says Critical, or Warning
+  unobserved,  // nobody told: no evidence, so no pass
 };
 
 std::string_view to_string(Finding finding);
@@ -43,10 +48,21 @@ struct Seen {
   std::span<const Part> by_bmc;
   std::span<const Part> by_node;
   std::string serial{};  // of the system, as the BMC tells it
+  /// What steps said in words: "node.hostname", "bios.SMT" (BiosFact), "bmc.clock_ahead" and
+  /// "node.clock_ahead" in seconds of ours.
+  std::map<std::string, std::string, std::less<>> facts{};
 };
 
-/// Sorted by part. `serial` is what the inventory says, or empty.
-std::vector<AuditFinding> audit(const Profile& profile, const std::string& serial,
-                                const Seen& seen);
+constexpr std::string_view kHostNameFact = "node.hostname", kClockFact = "bmc.clock_ahead",
+                           kNodeClockFact = "node.clock_ahead", kBiosFact = "bios.";
+
+/// What the inventory says of one machine. What is empty is not checked.
+struct Wanted {
+  std::string serial{};
+  std::vector<std::string> names{};  // its host name is one of them, up to the first dot
+};
+
+/// Sorted by part.
+std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, const Seen& seen);
 
 }  // namespace cupel::inventory

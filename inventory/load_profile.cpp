@@ -103,6 +103,20 @@ void read_firmware(const YamlValue& value, const std::string& file, Profile& pro
   profile.firmware.push_back(std::move(firmware));
 }
 
+void read_setting(const YamlValue& value, const std::string& file, Profile& profile,
+                  Problems& problems) {
+  YamlFields fields{value, "bios", file, problems};
+  ExpectedSetting setting;
+  setting.attribute = fields.required("attribute");
+  setting.value = fields.required("value");
+  setting.source = fields.text("source").value_or("");
+  setting.where = fields.place("value");
+  fields.finish();
+  std::erase_if(profile.bios,
+                [&](const auto& before) { return before.attribute == setting.attribute; });
+  profile.bios.push_back(std::move(setting));
+}
+
 std::vector<std::string> read_part_names(YamlFields& fields) {
   std::vector<std::string> names;
   for (const auto& range : fields.texts("parts")) {
@@ -177,6 +191,9 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
   // An empty list is said on purpose: nothing of what the extended profile wants.
   if (fields.has("firmware") && firmware.empty()) profile.firmware.clear();
   for (const auto& item : firmware) read_firmware(item, file, profile, problems);
+  const auto bios = fields.list("bios");
+  if (fields.has("bios") && bios.empty()) profile.bios.clear();
+  for (const auto& item : bios) read_setting(item, file, profile, problems);
   if (const auto* criteria = fields.value("criteria"))
     read_criteria(*criteria, file, profile, problems);
 }

@@ -90,6 +90,9 @@ struct Rack {
   Place where{};
 };
 
+/// For sites whose machines call themselves otherwise than the inventory does.
+constexpr std::string_view kAnyHostName = "any";
+
 struct Node {
   std::string name;
   std::string profile;
@@ -100,6 +103,7 @@ struct Node {
   SshAccess ssh;
   std::string serial{};      // of the system, where the operators know it
   std::string slurm_name{};  // NodeName in Slurm; the node's own name unless told otherwise
+  std::string host_name{};   // empty: one of the two above; kAnyHostName: not checked
   Place where{};
 };
 

@@ -33,11 +33,21 @@ struct ExpectedFirmware {
   Place where{};
 };
 
+/// A BIOS setting that matters to what the machine is for.
+struct ExpectedSetting {
+  std::string attribute;  // as the BMC's BIOS registry calls it
+  std::string value;
+  std::string source{};
+  Place where{};
+};
+
 /// What one measurement of one stage must meet, for each of `parts`.
 struct Criterion {
-  std::string stage;                 // "gpu-facts"
-  std::string measure;               // "gpu.ecc.uncorrected"
-  std::vector<std::string> parts{};  // "gpu0".."gpu7"; one empty text: the node as a whole
+  std::string stage;    // "gpu-facts"
+  std::string measure;  // "gpu.ecc.uncorrected"
+  /// "gpu0".."gpu7"; one empty text: the node as a whole; "dimm *": all of such a name that tell a
+  /// number, however many.
+  std::vector<std::string> parts{};
   std::optional<double> at_least{};
   std::optional<double> at_most{};
   std::string unit{};
@@ -63,6 +73,7 @@ struct Profile {
   int units = 1;  // height in the rack
   std::vector<ExpectedParts> parts{};
   std::vector<ExpectedFirmware> firmware{};
+  std::vector<ExpectedSetting> bios{};
   Draw draw{};
   Patience patience{};
   std::vector<Criterion> criteria{};

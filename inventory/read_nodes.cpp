@@ -73,6 +73,7 @@ class NodeReader {
     const Zipped unit{fields_, "unit", count};
     const Zipped serial{fields_, "serial", count};
     const Zipped slurm{fields_, "slurm_name", count};
+    const Zipped host_name{fields_, "host_name", count};
     const auto feeds = read_feeds(count);
     const auto profile = fields_.text("profile").value_or(default_text("profile"));
     if (profile.empty())
@@ -97,6 +98,7 @@ class NodeReader {
       node.ssh = ssh[i];
       node.serial = serial.at(i);
       node.slurm_name = slurm.empty() ? node.name : slurm.at(i);
+      node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
       node.where = fields_.place("name");
       into_.nodes.push_back(std::move(node));
     }
@@ -242,6 +244,10 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
   if (defaults != nullptr) {
     YamlFields known{*defaults, "defaults", into.file, problems};
     for (const auto key : {"profile", "bmc", "ssh"}) known.has(key);
+    if (const auto name = known.text("host_name"); name && *name != kAnyHostName)
+      known.report(known.place("host_name"),
+                   fmt::format("host_name in defaults can only be '{}': a name is one node's",
+                               kAnyHostName));
     known.finish();
     check_access_defaults(*defaults, into.file, problems);
   }

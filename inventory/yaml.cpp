@@ -52,6 +52,7 @@ class TreeBuilder : public YAML::EventHandler {
     const bool null = plain && (text.empty() || text == "~" || text == "null");
     auto value = made(null ? YamlValue::Kind::null : YamlValue::Kind::scalar, mark);
     value.text = text;
+    value.quoted = !plain;
     add(std::move(value), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,

@@ -14,8 +14,9 @@ namespace cupel::inventory {
 
 struct YamlValue {
   enum class Kind { null, scalar, list, map } kind = Kind::null;
-  std::string text{};  // of a scalar
-  int line = 0;        // counted from 1
+  std::string text{};   // of a scalar
+  bool quoted = false;  // it was, so that "1" is a text where 1 is a number
+  int line = 0;         // counted from 1
   int column = 0;
   std::string key{};  // where it is a map's value: its key, and the place of that
   int key_line = 0;

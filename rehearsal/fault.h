@@ -1,6 +1,7 @@
 #pragma once
-// What can be wrong with a virtual machine: one table, so that a rack's file, its errors and the
-// documentation all speak of the same faults.
+// What can be wrong with a virtual machine: one table (fault_table.cpp), so that a rack's file, its
+// errors, the catalogue and the documentation all speak of the same faults. Data only: where a
+// fault shows, there it is looked up.
 #include <optional>
 #include <span>
 #include <string>
@@ -13,64 +14,144 @@ namespace cupel::rehearsal {
 
 enum class FaultKind {
   gpu_missing,
+  gpu_off_bus,
   gpu_ecc,
   gpu_remap_pending,
+  gpu_remap_failed,
+  gpu_wrong_results,
+  gpu_hot,
+  gpu_power_capped,
+  gpu_slow_memory,
   gpu_slow_link,
+  gpu_xid,
+  gpu_busy,
+  gpu_wrong_size,
+  nvlink_down,
+  nvlink_errors,
+  nvswitch_fatal,
+  fabric_manager_off,
+  fabric_manager_version,
+  driver_mismatch,
+  mig_on,
+  ecc_off,
+  persistence_off,
+  hca_missing,
+  hca_slow,
+  hca_down,
+  hca_errors,
+  hca_flapping,
+  hca_ethernet,
+  cables_swapped,
+  wrong_rail,
+  leaf_port_bad,
+  spine_degraded,
+  gid_wrong,
   dimm_missing,
   dimm_too_small,
-  psu_missing,
+  dimm_storm,
+  dimm_uncorrected,
   nvme_missing,
-  wrong_firmware,
-  bmc_busy,
-  bmc_wrong_password,
-  bmc_certificate_changed,
-  ssh_host_key_changed,
-  boot_hangs,
+  nvme_worn,
   disk_slow,
   disk_errors,
-  memory_errors,
-  ssh_drops,
-  bmc_answer,
+  disk_full,
+  psu_missing,
+  psu_feed_lost,
+  fan_stuck,
   leak,
+  cpu_missing,
+  cpu_throttled,
+  cpu_core_wrong,
+  memory_errors,
+  wrong_bios_setting,
+  wrong_firmware,
+  firmware_stuck,
+  firmware_unchanged,
+  firmware_not_active,
+  firmware_refused,
+  firmware_interrupted,
+  bmc_dead,
+  bmc_hung,
+  bmc_busy,
+  bmc_sessions_full,
+  bmc_locked,
+  bmc_wrong_password,
+  bmc_certificate_changed,
+  bmc_resets,
+  bmc_clock_wrong,
   ipmi_suite_3_only,
   ipmi_silent,
   ipmi_lossy,
+  boot_hangs,
+  boot_loops,
+  kernel_panic,
+  no_pxe,
+  dhcp_silent,
+  wrong_boot_device,
+  node_clock_wrong,
+  ssh_host_key_changed,
+  ssh_drops,
+  node_swapped,
+  node_renamed,
+  slurm_unaware,
 };
 
-/// What a BMC does instead of answering properly.
-struct WrongAnswer {
-  std::string method{};  // empty: any
-  std::string path{};    // with * for anything
-  int status = 0;        // 0: the proper answer, late
-  std::string body{};
-  int times = 0;                 // 0: always
-  std::chrono::seconds late{0};  // of our time: the client's clock counts it
-  friend bool operator==(const WrongAnswer&, const WrongAnswer&) = default;
+/// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.
+enum class Needs {
+  nothing,
+  burn_in,   // load on GPUs, NVLink and HCAs inside a node
+  fabric,    // tests between nodes
+  firmware,  // the roll-out of firmware
+  os,        // the installation of an operating system
+};
+std::string_view to_string(Needs needs);
+
+/// What the word `part` of a fault names.
+enum class PartClass { none, gpu, nvswitch, dimm, drive, psu, fan, cpu, hca };
+
+/// When a fault is there. All of it in the rack's time; without a word: always.
+struct Timing {
+  VirtualTime after{0};                // since the rack stands
+  std::optional<VirtualTime> every{};  // it comes back so often...
+  std::optional<VirtualTime> lasts{};  // ...and stays so long; without `every`: it is over then
+  std::string under{};                 // only while this load runs: a name of physics/load.h's Work
+
+  bool at(VirtualTime now) const;
+  /// How often it has begun until then.
+  int begun(VirtualTime now) const;
+  /// When it next begins or ends; nothing where it never does again. `under` is not looked at.
+  std::optional<VirtualTime> next(VirtualTime now) const;
+  friend bool operator==(const Timing&, const Timing&) = default;
 };
 
 /// One fault of one node. What the kind does not ask for stays empty.
 struct Fault {
   FaultKind kind{};
-  std::string part{};                 // "gpu5", "dimm A7", "psu2", "nvme0"
+  std::string part{};                 // "gpu5", "dimm A7", "psu2", "nvme0", "mlx5_3", "fan4"
   std::optional<double> bytes{};      // size
-  std::optional<VirtualTime> span{};  // for, after
+  std::optional<VirtualTime> span{};  // the kind's own `for`, `after` or `every`
   std::optional<int> errors{};
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
   std::optional<int> every{};  // of datagrams, each n-th
-  std::string component{};     // of the firmware
-  std::string version{};
-  WrongAnswer answer{};
+  std::string component{};     // of the firmware; the BIOS setting
+  std::string version{};       // of it; the BIOS setting's value
+  std::optional<double>
+      amount{};                 // watts, celsius, share, gbit, percent or years, as the kind says
+  std::optional<int> number{};  // link, sm, core, code, spine, cores or index, as the kind says
+  std::string other{};          // the node or cable it is swapped with; the wrong name
+  Timing timing{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 
 /// One row of the table.
 struct FaultRow {
   FaultKind kind;
-  std::string_view name;
-  std::string_view summary;
-  std::span<const std::string_view> required;
-  std::span<const std::string_view> optional;
+  std::string_view name;   // as a file says it
+  PartClass about;         // what its `part` names
+  std::string_view words;  // what else it says: "errors? link", each in kWords; ? may be left out
+  Needs needs;
+  std::string_view summary;  // what is seen
 };
 
 std::span<const FaultRow> fault_table();

@@ -81,6 +81,7 @@ struct Maker {
   void psus(const ExpectedParts& parts);
   void cpus(const ExpectedParts& parts);
   void adapters(const ExpectedParts& parts);
+  void switches_and_fans();
   void firmware();
 };
 
@@ -93,6 +94,8 @@ void Maker::gpus(const ExpectedParts& parts) {
     gpu.uuid = "GPU-" + seeded.uuid(gpu.name);
     gpu.pci = pci_of(parts, i, 0x18 + i * 7);
     gpu.bytes = framebuffer(gpu.model, parts.size_bytes.value_or(80.0 * 1073741824));
+    if (const auto* small = find_fault(faults, FaultKind::gpu_wrong_size, gpu.name))
+      gpu.bytes = small->bytes.value_or(gpu.bytes * 3 / 4);
     gpu.vbios = made.version(fmt::format("HGX_FW_GPU_SXM_{}", i + 1),
                              made.version("gpu", "96.00.89.00.01"));
     gpu.numa = i * 2 / std::max(parts.count, 1);
@@ -152,10 +155,12 @@ void Maker::psus(const ExpectedParts& parts) {
 }
 
 void Maker::cpus(const ExpectedParts& parts) {
-  for (int i = 0; i < parts.count; ++i)
-    made.cpus.push_back({.name = fmt::format("cpu{}", i),
-                         .model = model_of(parts, "Intel(R) Xeon(R) Platinum 8480C"),
-                         .cores = static_cast<int>(parts.cores.value_or(56))});
+  for (int i = 0; i < parts.count; ++i) {
+    Cpu cpu{.name = fmt::format("cpu{}", i),
+            .model = model_of(parts, "Intel(R) Xeon(R) Platinum 8480C"),
+            .cores = static_cast<int>(parts.cores.value_or(56))};
+    if (!has(FaultKind::cpu_missing, cpu.name)) made.cpus.push_back(std::move(cpu));
+  }
 }
 
 void Maker::adapters(const ExpectedParts& parts) {
@@ -163,9 +168,10 @@ void Maker::adapters(const ExpectedParts& parts) {
   for (int i = 0; i < parts.count; ++i) {
     Adapter adapter{.name = infiniband ? fmt::format("mlx5_{}", i) : fmt::format("eno{}", i + 1)};
     adapter.infiniband = infiniband;
+    if (has(FaultKind::hca_missing, adapter.name)) continue;
     adapter.model = model_of(parts, infiniband ? "MT4129" : "Ethernet Controller E810-C");
     adapter.serial = "MT" + seeded.digits(adapter.name, 10);
-    adapter.pci = pci_of(parts, i, infiniband ? 0x9a : 0x29);
+    adapter.pci = pci_of(parts, i, infiniband ? 0xa0 : 0x29);
     const auto h = seeded.hex(adapter.name, 10);
     adapter.mac = fmt::format("{}:{}:{}:{}:{}:{}", infiniband ? "94" : "a0", h.substr(0, 2),
                               h.substr(2, 2), h.substr(4, 2), h.substr(6, 2), h.substr(8, 2));
@@ -175,6 +181,19 @@ void Maker::adapters(const ExpectedParts& parts) {
     adapter.numa = i * 2 / std::max(parts.count, 1);
     made.adapters.push_back(std::move(adapter));
   }
+}
+
+/// Neither stands in a profile: four switches join the eight GPUs of an HGX baseboard of Hopper's.
+void Maker::switches_and_fans() {
+  constexpr int kSwitches = 4, kFans = 8;
+  const auto* parts = expected(profile, PartKind::gpu);
+  const int switches = parts != nullptr && parts->count == 8 ? kSwitches : 0;
+  for (int i = 0; i < switches; ++i)
+    made.nvswitches.push_back(
+        {.name = fmt::format("nvswitch{}", i), .pci = fmt::format("0000:{:02x}:00.0", 5 + i)});
+  const auto* fans = expected(profile, PartKind::fan);
+  const int count = fans != nullptr && fans->count > 0 ? fans->count : kFans;
+  for (int i = 0; i < count; ++i) made.fans.push_back({.name = fmt::format("fan{}", i)});
 }
 
 void Maker::firmware() {
@@ -206,7 +225,10 @@ std::string Hardware::version(const std::string& component, const std::string& o
 
 Hardware make_hardware(const inventory::Profile& profile, const std::string& node,
                        std::uint64_t seed, std::span<const Fault> faults) {
-  Maker maker{.profile = profile, .faults = faults, .seeded = Seeded{node, seed}};
+  // A machine that changed places with its neighbour brought its serial numbers along.
+  const auto* swapped = find_fault(faults, FaultKind::node_swapped);
+  const auto& whose = swapped == nullptr ? node : swapped->other;
+  Maker maker{.profile = profile, .faults = faults, .seeded = Seeded{whose, seed}};
   auto& made = maker.made;
   made.node = node;
   made.profile = profile.name;
@@ -219,6 +241,7 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
   made.idle_watts = profile.draw.idle_watts;
   made.loaded_watts = profile.draw.loaded_watts;
   maker.firmware();
+  maker.switches_and_fans();
   for (const auto& parts : profile.parts) switch (parts.kind) {
       case PartKind::gpu:
         maker.gpus(parts);
@@ -250,6 +273,14 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
         break;
     }
   return made;
+}
+
+void set_version(Hardware& hardware, const std::string& component, const std::string& version) {
+  for (auto& gpu : hardware.gpus)
+    if (component == fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1)) gpu.vbios = version;
+  for (auto& psu : hardware.psus)
+    if (component == "PSU_" + psu.name.substr(3)) psu.firmware = version;
+  hardware.firmware[component] = version;
 }
 
 }  // namespace cupel::rehearsal

@@ -55,6 +55,14 @@ struct Adapter {
   int numa = 0;
 };
 
+struct NvSwitch {
+  std::string name{}, pci{};  // "nvswitch0"
+};
+
+struct Fan {
+  std::string name{};  // "fan0"
+};
+
 struct Hardware {
   std::string node, profile;
   std::string manufacturer, model, serial, uuid;
@@ -64,6 +72,8 @@ struct Hardware {
   std::vector<Drive> drives;
   std::vector<Psu> psus;
   std::vector<Adapter> adapters;
+  std::vector<NvSwitch> nvswitches;
+  std::vector<Fan> fans;
   std::map<std::string, std::string> firmware;  // component: version
   double idle_watts = 0, loaded_watts = 0;
 
@@ -77,5 +87,8 @@ struct Hardware {
 /// Never fails: what a profile does not say gets a plausible default.
 Hardware make_hardware(const inventory::Profile& profile, const std::string& node,
                        std::uint64_t seed, std::span<const Fault> faults);
+
+/// What `component` is called there ("HostBIOS_0", "HGX_FW_GPU_SXM_3", "PSU_2") runs that version.
+void set_version(Hardware& hardware, const std::string& component, const std::string& version);
 
 }  // namespace cupel::rehearsal

@@ -1,41 +1,112 @@
 #include "rehearsal/machine.h"
 
+#include "rehearsal/physics/boot_pace.h"
+
 namespace cupel::rehearsal {
 
-std::string_view to_string(Power power) {
-  switch (power) {
-    case Power::off:
-      return "Off";
-    case Power::powering_on:
-      return "PoweringOn";
-    case Power::on:
-      return "On";
-    case Power::powering_off:
-      return "PoweringOff";
-  }
-  return "Off";
-}
-
-Machine::Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
-                 std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults)
-    : clock_{clock},
+Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr profile,
+                 std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults,
+                 Identity identity)
+    : executor_{executor},
+      clock_{clock},
       profile_{std::move(profile)},
       name_{std::move(name)},
       seed_{seed},
       times_{times},
-      faults_{std::move(faults)},
-      hardware_{make_hardware(profile_, name_, seed_, faults_)},
-      timer_{executor} {}
+      planted_{std::move(faults)},
+      faults_{faults_now()},
+      identity_{std::move(identity)},
+      timer_{executor, clock},
+      fault_timer_{executor, clock} {
+  fit();
+  physics_ = std::make_unique<MachinePhysics>(*this);
+  fabric_ =
+      std::make_shared<Fabric>(FabricPlan{.nodes = {fabric_node(hardware_, *profile_)}}, seed_);
+  physics_->on_begin = [this](Work work) { fear(work); };
+  subscribe([this](Event) { show_around(); });
+  show_around();
+  wait_for_faults();
+}
+
+std::string Machine::host_name() const {
+  const auto* renamed = find_fault(faults_, FaultKind::node_renamed);
+  return renamed == nullptr ? name_ : renamed->other;
+}
+
+/// What is drawn, and what somebody has written on the box: unless the box is the neighbour's.
+void Machine::fit() {
+  hardware_ = make_hardware(*profile_, name_, seed_, faults_);
+  const bool swapped = find_fault(faults_, FaultKind::node_swapped) != nullptr;
+  if (!swapped && !identity_.serial.empty()) hardware_.serial = identity_.serial;
+}
 
 void Machine::set_faults(std::vector<Fault> faults) {
-  faults_ = std::move(faults);
-  hardware_ = make_hardware(profile_, name_, seed_, faults_);
+  planted_ = std::move(faults);
+  faults_ = faults_now();
+  wait_for_faults();
+  refit();
+}
+
+void Machine::flash(const std::string& component, const std::string& version) {
+  flashed_[component] = version;
+  refit();
+}
+
+std::vector<Fault> Machine::faults_now() const {
+  const auto now = clock_.elapsed();
+  std::vector<Fault> there;
+  for (const auto& fault : planted_)
+    if (fault.timing.at(now)) there.push_back(fault);
+  return there;
+}
+
+void Machine::look_at_faults() {
+  auto there = faults_now();
+  wait_for_faults();
+  if (there == faults_) return;
+  faults_ = std::move(there);
+  refit();
+}
+
+void Machine::refit() {
+  fit();
+  for (const auto& [component, version] : flashed_) set_version(hardware_, component, version);
   tell(Event::refitted);
+}
+
+void Machine::wait_for_faults() {
+  const auto now = clock_.elapsed();
+  std::optional<VirtualTime> next;
+  for (const auto& fault : planted_)
+    if (const auto turn = fault.timing.next(now); turn && (!next || *turn < *next)) next = turn;
+  fault_timer_.cancel();
+  if (!next) return;
+  fault_timer_.start(*next - now, [this] { look_at_faults(); });
 }
 
 Power Machine::reported_power(VirtualTime lag) const {
   const bool fresh = clock_.elapsed() - power_changed_ < std::max(lag, times_.report_lag);
   return fresh ? power_before_ : power_;
+}
+
+SerialConsole* Machine::console() {
+  if (!console_) {
+    console_ = std::make_unique<Console>(*this);
+    subscribe([this](Event event) { console_->hear(event); });
+  }
+  return console_.get();
+}
+
+/// Physics looks for itself what has changed.
+void Machine::show_around() {
+  physics_->machine_changed();
+  fabric_->set_faults(name_, faults_, clock_.elapsed());
+  fabric_->set_power(name_, power_ == Power::on, clock_.elapsed());
+}
+
+void Machine::join(std::shared_ptr<Fabric> fabric) {
+  fabric_ = std::move(fabric);
+  show_around();
 }
 
 void Machine::tell(Event event) {
@@ -57,15 +128,25 @@ void Machine::go_down() {
 }
 
 void Machine::after(VirtualTime span, void (Machine::*next)()) {
-  const auto mine = ++generation_;
-  timer_.expires_after(clock_.real(span));
-  timer_.async_wait([this, mine, next](boost::system::error_code stopped) {
-    if (stopped || mine != generation_) return;
-    (this->*next)();
-  });
+  timer_.start(span, [this, next] { (this->*next)(); });
+}
+
+/// All at once: nobody is told to shut down, and a BMC's lag has no meaning without the BMC.
+void Machine::set_mains(bool live) {
+  if (live == mains_) return;
+  mains_ = live;
+  if (!live) {
+    timer_.cancel();
+    on_again_ = false;
+    go_down();
+    set_power(Power::off);
+    power_before_ = Power::off;
+  }
+  tell(Event::refitted);
 }
 
 bool Machine::press(Reset reset) {
+  if (!mains_) return false;
   const bool running = power_ == Power::on;
   switch (reset) {
     case Reset::on:
@@ -110,27 +191,60 @@ void Machine::start_post() {
   set_power(Power::on);
   tell(Event::started);
   if (find_fault(faults_, FaultKind::boot_hangs)) return;
-  after(times_.post, &Machine::finish_boot);
+  const auto post =
+      times_.post *
+      post_share(vendor_, hardware_.memory_bytes(),
+                 Draw{seed_}.of(name_).of("post").of(static_cast<unsigned>(posts_++)));
+  const bool loops = find_fault(faults_, FaultKind::boot_loops) != nullptr;
+  after(post, loops ? &Machine::restart_at_once : &Machine::finish_boot);
 }
 
 void Machine::finish_boot() {
   // DSP0266: "Once" is over as soon as the boot has used it.
-  booted_from_ = boot_override.enabled == "Disabled" ? "None" : boot_override.target;
+  booted_from_ = boot_override_.enabled == "Disabled" ? "None" : boot_override_.target;
   booted_image_ = image_of(booted_from_);
-  if (boot_override.enabled == "Once") boot_override = {};
+  if (boot_override_.enabled == "Once") boot_override_ = {};
+  const bool from_network = booted_from_ == "Pxe" || booted_from_ == "UefiHttp";
+  const bool no_network = find_fault(faults_, FaultKind::no_pxe) != nullptr ||
+                          find_fault(faults_, FaultKind::dhcp_silent) != nullptr;
+  // The firmware tries the next device when the network gave nothing, as UEFI 2.10, 3.1.2 has it.
+  if (from_network && no_network) booted_from_ = "Hdd";
   ++boots_;
+  // The shell waits for somebody to type.
+  if (find_fault(faults_, FaultKind::wrong_boot_device)) return;
+  come_up();
+}
+
+void Machine::come_up() {
+  const auto* panics = find_fault(faults_, FaultKind::kernel_panic);
+  if (panics != nullptr && !panics->timing.under.empty()) panics = nullptr;
+  const auto delay = panics == nullptr ? VirtualTime{0} : panics->span.value_or(VirtualTime{0});
+  if (panics != nullptr && delay <= VirtualTime{0}) return panic();
   up_ = true;
   tell(Event::booted);
+  if (panics != nullptr) after(delay, &Machine::panic);
+}
+
+/// A kernel that panics under a load: so long after that load began.
+void Machine::fear(Work work) {
+  const auto* panics = find_fault(faults_, FaultKind::kernel_panic);
+  if (panics == nullptr || panics->timing.under.empty() || timer_.waits()) return;
+  if (work_named(panics->timing.under) != work) return;
+  after(panics->span.value_or(VirtualTime{0}), &Machine::panic);
+}
+
+void Machine::panic() {
+  go_down();
+  tell(Event::panicked);
 }
 
 std::string Machine::image_of(const std::string& target) const {
-  if (target == "Cd" || target == "UsbCd") return virtual_disc;
-  return target == "UefiHttp" ? boot_override.uri : std::string{};
+  if (target == "Cd" || target == "UsbCd") return virtual_disc_;
+  return target == "UefiHttp" ? boot_override_.uri : std::string{};
 }
 
 void Machine::hang() {
   if (power_ != Power::on) return;
-  ++generation_;
   timer_.cancel();
   go_down();
 }

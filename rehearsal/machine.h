@@ -1,114 +1,146 @@
 #pragma once
-// One virtual machine: its hardware, its power, its boots. State changes only by events in time;
-// who wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC, not
-// its operating system.
-#include <boost/asio/any_io_executor.hpp>
-#include <functional>
+// One simulated machine: its hardware, its power, its boots. State changes only by events in time;
+// who wants to know of them subscribes. Everything of a machine lives on one loop. Not its BMC,
+// which sees no more of it than managed_system.h, not its operating system.
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/task.h"
-#include "rehearsal/hardware.h"
+#include "rehearsal/console.h"
+#include "rehearsal/managed_system.h"
+#include "rehearsal/physics/fabric.h"
+#include "rehearsal/physics/machine_physics.h"
 #include "rehearsal/rack_spec.h"
+#include "rehearsal/rack_timer.h"
 
 namespace cupel::rehearsal {
 
-enum class Power { off, powering_on, on, powering_off };
-std::string_view to_string(Power power);
-
-enum class Reset { on, force_off, graceful_shutdown, force_restart, graceful_restart, power_cycle };
-
-struct BootOverride {
-  std::string enabled = "Disabled";  // Disabled, Once, Continuous
-  std::string target = "None";
-  std::string mode = "UEFI";
-  std::string uri{};  // of UefiHttp
-  friend bool operator==(const BootOverride&, const BootOverride&) = default;
-};
-
-class Machine {
+class Machine : public ManagedSystem {
  public:
-  enum class Event {
-    powered,    // the power state changed
-    started,    // the firmware has begun with its self-test
-    went_down,  // the operating system is gone, with everything that ran in it
-    booted,     // the operating system is up
-    refitted,   // the hardware changed
-  };
-  using Listener = std::function<void(Event)>;
+  /// Many machines of one kind share their profile.
+  using ProfilePtr = std::shared_ptr<const inventory::Profile>;
 
+  Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr profile, std::string name,
+          std::uint64_t seed, BootTimes times, std::vector<Fault> faults, Identity identity = {});
   Machine(asio::any_io_executor executor, const Clock& clock, inventory::Profile profile,
-          std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults);
+          std::string name, std::uint64_t seed, BootTimes times, std::vector<Fault> faults)
+      : Machine{
+            executor,         clock, std::make_shared<const inventory::Profile>(std::move(profile)),
+            std::move(name),  seed,  times,
+            std::move(faults)} {}
 
-  const std::string& name() const { return name_; }
-  const Clock& clock() const { return clock_; }
-  const inventory::Profile& profile() const { return profile_; }
+  const std::string& name() const override { return name_; }
+  /// What its operating system calls itself.
+  std::string host_name() const;
+  std::uint64_t seed() const override { return seed_; }
+  const Clock& clock() const override { return clock_; }
+  const inventory::Profile& profile() const { return *profile_; }
+  const std::string& bmc_mac() const override { return identity_.bmc_mac; }
   const BootTimes& times() const { return times_; }
-  const Hardware& hardware() const { return hardware_; }
-  std::span<const Fault> faults() const { return faults_; }
+  const Hardware& hardware() const override { return hardware_; }
+  Hardware whole_hardware() const override { return make_hardware(*profile_, name_, 0, {}); }
+  asio::any_io_executor executor() const override { return executor_; }
+  std::span<const Fault> faults() const override { return faults_; }
+  /// Also those that come and go (Timing).
+  std::span<const Fault> planted() const { return planted_; }
+  MachinePhysics& physics() { return *physics_; }
+  const MachinePhysics& physics() const { return *physics_; }
+  const BoardSensors& sensors() const override { return *physics_; }
+  /// Writes only from when somebody first asks for it: most machines have no listener.
+  SerialConsole* console() override;
+  /// The rack's fabric; of a machine that stands alone, one with no other node on it.
+  Fabric& fabric() { return *fabric_; }
+  const Fabric& fabric() const { return *fabric_; }
+  void join(std::shared_ptr<Fabric> fabric);
   /// A BMC's faults need no new hardware; parts come and go at once, as if hot-plugged.
   void set_faults(std::vector<Fault> faults);
+  /// Whatever profile and faults said before.
+  void flash(const std::string& component, const std::string& version) override;
 
-  Power power() const { return power_; }
-  /// What a BMC would say: the truth of a moment ago.
-  Power reported_power() const { return reported_power(VirtualTime{0}); }
-  /// As a BMC that is slower than the rack's: the truth of that long ago.
-  Power reported_power(VirtualTime lag) const;
-  bool up() const { return up_; }
+  Power power() const override { return power_; }
+  using ManagedSystem::reported_power;
+  /// A moment behind also where `lag` is less: the rack's BootTimes::report_lag.
+  Power reported_power(VirtualTime lag) const override;
+  bool up() const override { return up_; }
+  bool mains() const override { return mains_; }
+  void set_mains(bool live);
+  /// Whose firmware it is: a row of rehearsal/bmc/manners.h. Says how long its self-test takes.
+  void built_by(std::string vendor) { vendor_ = std::move(vendor); }
   int boots() const { return boots_; }
   /// What the last boot was told to start from; "None" without an override.
   const std::string& booted_from() const { return booted_from_; }
   /// The image of that boot: the virtual disc's, or UefiHttp's URI; empty for anything else.
   const std::string& booted_image() const { return booted_image_; }
-  /// Powered, and the operating system not up yet.
-  bool in_post() const { return power_ == Power::on && !up_; }
+  const BootOverride& boot_override() const override { return boot_override_; }
+  void set_boot_override(BootOverride wanted) override { boot_override_ = std::move(wanted); }
+  bool locator() const override { return locator_; }
+  void set_locator(bool on) override { locator_ = on; }
+  const std::string& virtual_disc() const override { return virtual_disc_; }
+  void set_virtual_disc(std::string url) override { virtual_disc_ = std::move(url); }
 
-  BootOverride boot_override{};
-  bool locator = false;        // the light is on until somebody puts it out
-  std::string virtual_disc{};  // URL of what lies in a virtual drive; empty: nothing
-
-  /// The button. False where it makes no sense now (restart of a machine that is off).
-  bool press(Reset reset);
-
-  /// On, and nothing more happens until it was off.
-  void hang();
-
-  /// Listeners stay for the machine's life and are called on its loop.
-  void subscribe(Listener listener) { listeners_.push_back(std::move(listener)); }
+  bool press(Reset reset) override;
+  void hang() override;
+  void subscribe(Listener listener) override { listeners_.push_back(std::move(listener)); }
 
   /// No event happens after this.
-  void stop() { timer_.cancel(); }
+  void stop() {
+    timer_.cancel();
+    fault_timer_.cancel();
+    if (console_) console_->stop();
+  }
 
  private:
+  void fit();
+  void show_around();
   void tell(Event event);
+  void refit();
+  std::vector<Fault> faults_now() const;
+  void look_at_faults();
+  void wait_for_faults();
   void set_power(Power power);
   void go_down();
   void after(VirtualTime span, void (Machine::*next)());
   void turn_on();
   void start_post();
   void finish_boot();
+  void come_up();
+  void panic();
+  void fear(Work work);
   std::string image_of(const std::string& target) const;
   void cut_power();
   void finish_power_off();
   void turn_off_then_on();
   void restart_at_once();
 
+  asio::any_io_executor executor_;
   const Clock& clock_;
-  inventory::Profile profile_;
+  ProfilePtr profile_;
   std::string name_;
   std::uint64_t seed_;
   BootTimes times_;
-  std::vector<Fault> faults_;
+  std::map<std::string, std::string> flashed_;  // component: version
+  std::vector<Fault> planted_;
+  std::vector<Fault> faults_;  // of the planted ones, those that are there now
+  Identity identity_;
   Hardware hardware_;
-  asio::steady_timer timer_;
-  std::uint64_t generation_ = 0;  // a timer that was overtaken does nothing
+  std::string vendor_{};
+  BootOverride boot_override_{};
+  bool locator_ = false;
+  std::string virtual_disc_{};
+  std::unique_ptr<Console> console_;
+  RackTimer timer_;  // of whatever happens next, and only of that
+  RackTimer fault_timer_;
   std::vector<Listener> listeners_;
+  std::unique_ptr<MachinePhysics> physics_;
+  std::shared_ptr<Fabric> fabric_;
   Power power_ = Power::off;
   Power power_before_ = Power::off;
   VirtualTime power_changed_{-1e9};
   bool up_ = false;
   bool on_again_ = false;
+  bool mains_ = true;
   int boots_ = 0;
+  int posts_ = 0;
   std::string booted_from_ = "None";
   std::string booted_image_{};
 };

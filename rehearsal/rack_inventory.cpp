@@ -5,9 +5,7 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::size_t kNodesOfABreaker = 2;
-constexpr int kUsualRack = 48;
-constexpr int kTallestRack = 100;  // inventory/read_power.cpp takes no more
+using inventory::PowerNode;
 
 /// A double-quoted YAML scalar.
 std::string quoted(std::string_view text) {
@@ -19,57 +17,130 @@ std::string quoted(std::string_view text) {
   return all + "\"";
 }
 
-std::string power_tree(const RackAccess& access, const inventory::Profile& profile) {
-  constexpr double kSpare = 1.1, kLeast = 1000;
-  const auto nodes = std::max<std::size_t>(access.nodes.size(), 1);
-  const auto breakers = (nodes + kNodesOfABreaker - 1) / kNodesOfABreaker;
-  const double breaker =
-      std::max(profile.draw.loaded_watts, kLeast) * kSpare * static_cast<double>(kNodesOfABreaker);
-  const double all = breaker * static_cast<double>(breakers);
-  const int units = std::clamp(static_cast<int>(nodes) * profile.units, kUsualRack, kTallestRack);
-  return fmt::format(
-      "rooms: [{{name: hall, watts: {0:.0f}}}]\n"
-      "racks:\n"
-      "  - name: {1}\n"
-      "    room: hall\n"
-      "    watts: {0:.0f}\n"
-      "    units: {2}\n"
-      "    pdus: [{{name: p1, watts: {0:.0f}, breakers: [{{name: \"b[1-{3}]\", watts: "
-      "{4:.0f}}}]}}]\n",
-      all, access.rack, units, breakers, breaker);
+/// A plain one where YAML takes it for the same text, as people write names.
+std::string word(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kMore = "0123456789-_./";
+  const bool begins = !text.empty() && kLetters.contains(text[0]) && text != "null";
+  const bool plain =
+      std::ranges::all_of(text, [&](char c) { return kLetters.contains(c) || kMore.contains(c); });
+  return begins && plain ? std::string{text} : quoted(text);
 }
 
-std::string ipmi_of(const NodeAccess& node) {
-  return node.ipmi_port == 0 ? std::string{} : fmt::format(", ipmi: {{port: {}}}", node.ipmi_port);
+/// "p1/b3" of "a01/p1/b3" in rack "a01".
+std::string_view below(std::string_view name, std::string_view parent) {
+  return name.substr(std::min(name.size(), parent.size() + 1));
 }
 
-std::string node_item(const RackAccess& access, std::size_t index,
-                      const inventory::Profile& profile) {
-  const auto& node = access.nodes[index];
-  const int unit = 1 + static_cast<int>(index) * profile.units;
-  const bool fits = unit + profile.units - 1 <= kTallestRack;
-  return fmt::format(
-      "  - name: {}\n"
-      "    rack: {}\n"
-      "{}"
-      "    breaker: p1/b{}\n"
-      "    bmc: {{address: {}, tls: {{pin: {}}}{}}}\n"
-      "    ssh: {{address: {}, host_key: {}}}\n",
-      node.name, access.rack, fits ? fmt::format("    unit: {}\n", unit) : std::string{},
-      index / kNodesOfABreaker + 1, quoted(node.bmc), quoted(node.bmc_pin), ipmi_of(node),
-      quoted(node.ssh), quoted(node.host_key));
-}
+class Writer {
+ public:
+  Writer(const inventory::Inventory& site, const RackAccess& access)
+      : site_{site}, access_{access} {}
+
+  std::string text() {
+    text_ = fmt::format("site: {}\n", word(site_.site));
+    rooms();
+    racks();
+    if (!access_.slurm.empty()) slurm();
+    text_ += "nodes:\n";
+    for (std::size_t i = 0; i < site_.nodes.size(); ++i) node(site_.nodes[i], access_.nodes[i]);
+    return std::move(text_);
+  }
+
+ private:
+  void rooms() {
+    bool any = false;
+    for (const auto& level : site_.power) {
+      if (level.kind != PowerNode::Kind::room) continue;
+      if (!std::exchange(any, true)) text_ += "rooms:\n";
+      text_ += fmt::format("  - {{name: {}, watts: {}}}\n", word(level.name), level.watts);
+    }
+  }
+
+  void racks() {
+    if (!site_.racks.empty()) text_ += "racks:\n";
+    for (const auto& rack : site_.racks) {
+      text_ += fmt::format("  - name: {}\n    units: {}\n", word(rack.name), rack.units);
+      if (!rack.room.empty()) text_ += fmt::format("    room: {}\n", word(rack.room));
+      std::string pdus;
+      for (const auto& level : site_.power) {
+        if (level.kind == PowerNode::Kind::rack && level.name == rack.name)
+          text_ += fmt::format("    watts: {}\n", level.watts);
+        if (level.kind == PowerNode::Kind::pdu && level.parent == rack.name) pdus += pdu(level);
+      }
+      if (!pdus.empty()) text_ += "    pdus:\n" + pdus;
+    }
+  }
+
+  std::string pdu(const PowerNode& pdu) const {
+    auto text = fmt::format("      - name: {}\n        watts: {}\n",
+                            word(below(pdu.name, pdu.parent)), pdu.watts);
+    bool any = false;
+    for (const auto& level : site_.power) {
+      if (level.kind != PowerNode::Kind::breaker || level.parent != pdu.name) continue;
+      if (!std::exchange(any, true)) text += "        breakers:\n";
+      text += fmt::format("          - {{name: {}, watts: {}}}\n",
+                          word(below(level.name, pdu.name)), level.watts);
+    }
+    return text;
+  }
+
+  void slurm() {
+    const auto slurm =
+        site_.slurm.value_or(inventory::SlurmSite{.partition = "gpu", .features = {"qualified"}});
+    std::string features;
+    for (const auto& feature : slurm.features)
+      features += (features.empty() ? "" : ", ") + word(feature);
+    text_ += fmt::format("slurm: {{partition: {}, features: [{}], configuration: {}}}\n",
+                         word(slurm.partition), features, quoted(access_.slurm));
+  }
+
+  void node(const inventory::Node& node, const NodeAccess& access) {
+    text_ += fmt::format("  - name: {}\n    profile: {}\n", word(node.name), word(node.profile));
+    if (!node.rack.empty()) text_ += fmt::format("    rack: {}\n", word(node.rack));
+    if (node.unit > 0) text_ += fmt::format("    unit: {}\n", node.unit);
+    constexpr std::array<std::string_view, 2> kFeeds{"breaker", "second_breaker"};
+    for (std::size_t i = 0; i < std::min(kFeeds.size(), node.feeds.size()); ++i)
+      text_ += fmt::format("    {}: {}\n", kFeeds[i], word(below(node.feeds[i], node.rack)));
+    if (!node.serial.empty()) text_ += fmt::format("    serial: {}\n", quoted(node.serial));
+    if (node.slurm_name != node.name)
+      text_ += fmt::format("    slurm_name: {}\n", word(node.slurm_name));
+    if (node.host_name == inventory::kAnyHostName)  // a virtual machine has its node's name
+      text_ += fmt::format("    host_name: {}\n", inventory::kAnyHostName);
+    bmc(node.bmc, access);
+    const bool pinned = node.ssh.trust.kind != inventory::Trust::Kind::first_use;
+    text_ += fmt::format("    ssh: {{address: {}, user: {}, key: {}, host_key: {}, sudo: {}}}\n",
+                         quoted(access.ssh), quoted(node.ssh.user), quoted(access_.key_file),
+                         quoted(pinned ? access.host_key : "first-use"), node.ssh.sudo);
+  }
+
+  void bmc(const inventory::BmcAccess& bmc, const NodeAccess& access) {
+    const bool pinned = bmc.trust.kind != inventory::Trust::Kind::first_use;
+    text_ += fmt::format(
+        "    bmc: {{address: {}, protocol: {}, user: {}, password: {}, tls: {{{}}}",
+        quoted(access.bmc), bmc.protocol == inventory::BmcProtocol::ipmi ? "ipmi" : "redfish",
+        quoted(bmc.user), quoted("file:" + access.password_file),
+        pinned ? "pin: " + quoted(access.bmc_pin) : std::string{"trust: first-use"});
+    if (bmc.ipmi)
+      text_ += fmt::format(
+          ", ipmi: {{port: {}{}}}", access.ipmi_port,
+          bmc.ipmi->cipher ? fmt::format(", cipher: {}", *bmc.ipmi->cipher) : std::string{});
+    if (bmc.factory)
+      text_ += fmt::format(", factory: {{user: {}, password: {}}}", quoted(bmc.factory->user),
+                           quoted("file:" + access.factory_password_file));
+    if (!bmc.mac.empty()) text_ += fmt::format(", mac: {}", quoted(bmc.mac));
+    text_ += "}\n";
+  }
+
+  const inventory::Inventory& site_;
+  const RackAccess& access_;
+  std::string text_{};
+};
 
 }  // namespace
 
-std::string inventory_text(const RackAccess& access, const inventory::Profile& profile) {
-  auto text = fmt::format("site: rehearsal\n{}defaults:\n  profile: {}\n",
-                          power_tree(access, profile), quoted(profile.name));
-  text += fmt::format("  bmc: {{protocol: redfish, user: {}, password: {}}}\n", access.bmc_user,
-                      quoted("file:" + access.password_file));
-  text += fmt::format("  ssh: {{user: root, key: {}}}\nnodes:\n", quoted(access.key_file));
-  for (std::size_t i = 0; i < access.nodes.size(); ++i) text += node_item(access, i, profile);
-  return text;
+std::string inventory_text(const inventory::Inventory& site, const RackAccess& access) {
+  return Writer{site, access}.text();
 }
 
 }  // namespace cupel::rehearsal

@@ -1,31 +1,33 @@
 #pragma once
-// The inventory of a virtual rack as a text. Pure.
+// The inventory that a controller gets of a virtual rack, as a text: the site's, but for addresses,
+// ports, pins and secrets. Pure.
 #include <string>
 #include <vector>
 
-#include "inventory/profile.h"
+#include "inventory/model.h"
 
 namespace cupel::rehearsal {
 
 struct NodeAccess {
-  std::string name;
   std::string bmc;              // "127.64.1.1:40001"
   std::string bmc_pin;          // "SHA256:..."
-  std::uint16_t ipmi_port = 0;  // UDP, at the BMC's host; 0: not told
+  std::uint16_t ipmi_port = 0;  // UDP, at the BMC's host
+  std::string password_file;
+  std::string factory_password_file{};
   std::string ssh;
   std::string host_key;  // "SHA256:..."
 };
 
 struct RackAccess {
-  std::string rack;
-  std::string bmc_user;
-  std::string password_file;
   std::string key_file;
-  std::vector<NodeAccess> nodes;
+  std::vector<NodeAccess> nodes;  // one for each of the site's, in their order
+  std::string slurm{};            // SLURM_CONF of a Slurm that knows the nodes; empty: none
 };
 
-/// One item for each node, as each has its own pins. Breakers of two nodes each, with a tenth to
-/// spare.
-std::string inventory_text(const RackAccess& access, const inventory::Profile& profile);
+/// Names, places, feeds, users, profiles and protocols as the site has them. What leads to other
+/// machines than the virtual ones is left out: bmc_networks, and a Slurm that `access` does not
+/// name. Certificates and host keys that the site pins, or has signed, are pinned to the virtual
+/// ones; what it trusts on first use stays so.
+std::string inventory_text(const inventory::Inventory& site, const RackAccess& access);
 
 }  // namespace cupel::rehearsal

@@ -8,8 +8,7 @@
 #include "inventory/load_profile.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
-#include "rehearsal/bmc/manners.h"
-#include "rehearsal/read_faults.h"
+#include "rehearsal/scenario.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -72,23 +71,6 @@ void check_unique(YamlFields& fields, const std::vector<std::string>& names) {
       fields.report(fields.place("nodes"), "node '" + name + "' stands twice");
 }
 
-BootTimes read_boot(YamlFields& rack, const std::string& file, Problems& problems) {
-  BootTimes times;
-  const auto* value = rack.value("boot");
-  if (value == nullptr) return times;
-  YamlFields fields{*value, "boot", file, problems};
-  const auto read = [&](std::string_view key, VirtualTime& into) {
-    if (const auto span = fields.duration(key)) into = *span;
-  };
-  read("power_on", times.power_on);
-  read("power_off", times.power_off);
-  read("shutdown", times.shutdown);
-  read("post", times.post);
-  read("report_lag", times.report_lag);
-  fields.finish();
-  return times;
-}
-
 struct Ports {
   std::uint16_t bmc = 0, ipmi = 0, ssh = 0;
 };
@@ -103,45 +85,6 @@ Ports read_ports(YamlFields& rack, const std::string& file, Problems& problems) 
   ports.ssh = static_cast<std::uint16_t>(fields.integer("ssh", 0, 65535).value_or(0));
   fields.finish();
   return ports;
-}
-
-BmcSpec read_kind(YamlFields& fields, BmcSpec usual) {
-  if (const auto vendor = fields.text("vendor")) {
-    std::vector<std::string_view> known;
-    for (const auto& row : all_manners()) known.push_back(row.vendor);
-    if (manners_of(*vendor) == nullptr)
-      fields.report(fields.place("vendor"), "there is no BMC of vendor '" + *vendor + "'" +
-                                                inventory::did_you_mean(*vendor, std::span{known}));
-    usual.vendor = *vendor;
-  }
-  usual.licensed = fields.flag("licensed").value_or(usual.licensed);
-  usual.factory_password = fields.flag("factory_password").value_or(usual.factory_password);
-  usual.new_certificate = fields.flag("new_certificate").value_or(usual.new_certificate);
-  return usual;
-}
-
-/// Of all nodes, and of those that `but` names.
-void read_bmcs(YamlFields& rack, const std::string& file, Problems& problems,
-               std::vector<NodeSpec>& nodes) {
-  const auto* value = rack.value("bmcs");
-  if (value == nullptr) return;
-  YamlFields fields{*value, "bmcs", file, problems};
-  const auto usual = read_kind(fields, {});
-  for (auto& node : nodes) node.bmc = usual;
-  for (const auto& item : fields.list("but")) {
-    YamlFields some{item, "but", file, problems};
-    const auto names = expanded(some, "nodes");
-    const auto kind = read_kind(some, usual);
-    for (const auto& name : names) {
-      const auto node = std::ranges::find(nodes, name, &NodeSpec::name);
-      if (node != nodes.end())
-        node->bmc = kind;
-      else
-        some.report(some.place("nodes"), "there is no node '" + printable(name) + "'");
-    }
-    some.finish();
-  }
-  fields.finish();
 }
 
 /// With ports of the operating system's choice, one address may serve many.
@@ -163,18 +106,38 @@ void check_endpoints(YamlFields& rack, const std::vector<NodeSpec>& nodes) {
   }
 }
 
-std::optional<inventory::Profile> read_profile(YamlFields& rack, const std::string& file,
-                                               const std::string& name, Problems& problems) {
-  if (name.empty()) return std::nullopt;
-  const inventory::ProfileSource source{std::filesystem::path{file}.parent_path() / "profiles"};
-  const auto before = problems.size();
-  auto profile = source.load(name, problems);
-  if (!profile && problems.size() == before) {
-    const auto names = source.names();
-    rack.report(rack.place("profile"), "there is no profile '" + name + "'" +
-                                           inventory::did_you_mean(name, std::span{names}));
+/// Loads each profile once; whoever names one that is not there is told.
+class Profiles {
+ public:
+  Profiles(const std::string& file, Problems& problems)
+      : source_{std::filesystem::path{file}.parent_path() / "profiles"}, problems_{problems} {}
+
+  void load(YamlFields& fields, const std::string& name, RackSpec& into) {
+    if (name.empty() || into.profiles.contains(name)) return;
+    const auto before = problems_.size();
+    auto profile = source_.load(name, problems_);
+    if (profile) into.profiles.emplace(name, std::move(*profile));
+    if (profile || problems_.size() > before) return;
+    const auto names = source_.names();
+    fields.report(fields.place("profile"), "there is no profile '" + printable(name) + "'" +
+                                               inventory::did_you_mean(name, std::span{names}));
   }
-  return profile;
+
+ private:
+  inventory::ProfileSource source_;
+  Problems& problems_;
+};
+
+/// `profiles: [{nodes: v01-n[05-08], profile: a100-8}]`: what is not like the rest.
+void read_profiles(YamlFields& rack, const std::string& file, Profiles& profiles, RackSpec& into,
+                   Problems& problems) {
+  for (const auto& item : rack.list("profiles")) {
+    YamlFields fields{item, "profiles", file, problems};
+    const auto name = fields.required("profile");
+    profiles.load(fields, name, into);
+    for (auto* node : nodes_named(fields, "nodes", into)) node->profile = name;
+    fields.finish();
+  }
 }
 
 }  // namespace
@@ -187,26 +150,30 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
   YamlFields fields{document->root, "rack", file, problems};
   RackSpec rack;
   rack.name = fields.required("rack");
-  if (!rack.name.empty()) check_names(fields, "rack", {rack.name});
+  const auto racks = rack.name.empty() ? std::vector<std::string>{} : expanded(fields, "rack");
+  check_names(fields, "rack", racks);
   rack.profile = fields.required("profile");
-  const auto profile = read_profile(fields, file, rack.profile, problems);
+  Profiles profiles{file, problems};
+  profiles.load(fields, rack.profile, rack);
   const auto names = expanded(fields, "nodes");
   check_names(fields, "nodes", names);
   check_unique(fields, names);
   const auto bmcs = addresses(fields, "bmc", names.size());
   const auto shells = addresses(fields, "ssh", names.size());
   const auto ports = read_ports(fields, file, problems);
-  rack.boot = read_boot(fields, file, problems);
   for (std::size_t i = 0; i < names.size(); ++i)
     rack.nodes.push_back({.name = names[i],
                           .bmc_address = i < bmcs.size() ? bmcs[i] : std::string{},
                           .bmc_port = ports.bmc,
                           .ipmi_port = ports.ipmi,
                           .ssh_address = i < shells.size() ? shells[i] : std::string{},
-                          .ssh_port = ports.ssh});
+                          .ssh_port = ports.ssh,
+                          .bmc = {.latency = true},
+                          // From the first rack to the last, as many in each.
+                          .rack = racks.empty() ? "" : racks[i * racks.size() / names.size()]});
   check_endpoints(fields, rack.nodes);
-  read_bmcs(fields, file, problems, rack.nodes);
-  read_faults(fields.list("faults"), file, profile ? &*profile : nullptr, rack, problems);
+  read_profiles(fields, file, profiles, rack, problems);
+  read_scenario(fields, file, rack, problems);
   fields.finish();
   if (problems.size() > before) return std::nullopt;
   return rack;

@@ -2,13 +2,16 @@
 // A virtual rack as somebody wrote it down: how many nodes, of which kind, at which addresses, what
 // is wrong with them. Not the running rack: virtual_rack.h.
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "inventory/problem.h"
+#include "inventory/model.h"
 #include "rehearsal/fault.h"
+#include "rehearsal/rules.h"
 
 namespace cupel::rehearsal {
 
@@ -28,7 +31,25 @@ struct BmcSpec {
   bool licensed = true;           // for what needs a licence there
   bool factory_password = false;  // which must be changed first
   bool new_certificate = false;   // after each restart of the BMC
+  bool latency = false;           // it thinks as long as its vendor's do
   friend bool operator==(const BmcSpec&, const BmcSpec&) = default;
+};
+
+/// Who may log in, and with what. Secrets are files in the rack's folder, made there; never what
+/// somebody's inventory refers to.
+struct LoginSpec {
+  std::string user = "admin";
+  std::string secret = "bmc-password";
+  std::string factory_user{};    // what the BMC left the factory with; empty: it is set up already
+  std::string factory_secret{};  //
+  friend bool operator==(const LoginSpec&, const LoginSpec&) = default;
+};
+
+/// What somebody has written down of the machine that stands there. Empty: drawn from the seed.
+struct Identity {
+  std::string serial{};
+  std::string bmc_mac{};
+  friend bool operator==(const Identity&, const Identity&) = default;
 };
 
 struct NodeSpec {
@@ -40,6 +61,11 @@ struct NodeSpec {
   std::uint16_t ssh_port = 0;
   std::vector<Fault> faults{};
   BmcSpec bmc{};
+  std::string profile{};  // empty: the rack's
+  std::string rack{};     // empty: the one that has the spec's name
+  std::vector<Rule> rules{};
+  LoginSpec login{};
+  Identity identity{};
 };
 
 struct RackSpec {
@@ -47,15 +73,24 @@ struct RackSpec {
   std::string profile;
   BootTimes boot{};
   std::vector<NodeSpec> nodes{};
+  std::map<std::string, inventory::Profile> profiles{};  // that nodes name
+  std::optional<double> speed{};                         // what the file asks for
+  std::optional<std::uint64_t> seed{};
+  /// The site that it stands for; nullptr: one rack for all nodes, with breakers of two nodes each.
+  std::shared_ptr<const inventory::Inventory> site{};
+
+  const std::string& profile_of(const NodeSpec& node) const {
+    return node.profile.empty() ? profile : node.profile;
+  }
 };
 
-/// All nodes of a rack live on one loop, in one process.
-inline constexpr std::size_t kMostNodesOfARack = 256;
+/// All nodes of a rack live on one loop, in one process (tests/bench/rack_bench.cpp).
+inline constexpr std::size_t kMostNodesOfARack = 1000;
 
-/// A rack from YAML. Every error at once, with its place and the word that was most likely meant;
-/// on any error, nothing. Profiles come from `profiles/` beside `file`, or are shipped ones: parts
-/// are checked against them. Addresses are loopback ones only, so that no rack is ever open to a
-/// network.
+/// A rack from YAML, with a scenario's keys (scenario.h) in the same file. Every error at once,
+/// with its place and the word that was most likely meant; on any error, nothing. Profiles come
+/// from `profiles/` beside `file`, or are shipped ones: parts are checked against them. Addresses
+/// are loopback ones only, so that no rack is ever open to a network.
 std::optional<RackSpec> parse_rack(std::string_view text, const std::string& file,
                                    std::vector<inventory::Problem>& problems);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "inventory/node_range.h"
 #include "rehearsal/hardware.h"
 
@@ -12,31 +13,38 @@ using inventory::YamlFields;
 using Problems = std::vector<inventory::Problem>;
 
 /// The parts that a fault of this kind can be about.
-std::vector<std::string> parts_for(FaultKind kind, const Hardware& hardware) {
+std::vector<std::string> parts_for(PartClass about, const Hardware& hardware) {
   std::vector<std::string> names;
   const auto add = [&](const auto& parts) {
     for (const auto& part : parts) names.push_back(part.name);
   };
-  switch (kind) {
-    case FaultKind::gpu_missing:
-    case FaultKind::gpu_ecc:
-    case FaultKind::gpu_remap_pending:
-    case FaultKind::gpu_slow_link:
+  switch (about) {
+    case PartClass::none:
+      break;
+    case PartClass::gpu:
       add(hardware.gpus);
       break;
-    case FaultKind::dimm_missing:
-    case FaultKind::dimm_too_small:
+    case PartClass::nvswitch:
+      add(hardware.nvswitches);
+      break;
+    case PartClass::dimm:
       add(hardware.dimms);
       break;
-    case FaultKind::psu_missing:
-      add(hardware.psus);
-      break;
-    case FaultKind::nvme_missing:
-    case FaultKind::disk_slow:
-    case FaultKind::disk_errors:
+    case PartClass::drive:
       add(hardware.drives);
       break;
-    default:
+    case PartClass::psu:
+      add(hardware.psus);
+      break;
+    case PartClass::fan:
+      add(hardware.fans);
+      break;
+    case PartClass::cpu:
+      add(hardware.cpus);
+      break;
+    case PartClass::hca:
+      for (const auto& adapter : hardware.adapters)
+        if (adapter.infiniband) names.push_back(adapter.name);
       break;
   }
   return names;
@@ -52,14 +60,123 @@ std::vector<std::string> components_of(const Hardware& hardware) {
   return names;
 }
 
+/// One word that a fault may say. Where two words share a key, no row has both.
+struct Word {
+  std::string_view word;  // as fault_table.cpp has it
+  std::string_view key;   // as a file has it
+  void (*read)(YamlFields& fields, Fault& into);
+};
+
+template <std::optional<int> Fault::* member, long least, long most>
+void read_integer(YamlFields& fields, Fault& into, std::string_view key) {
+  if (const auto value = fields.integer(key, least, most)) into.*member = static_cast<int>(*value);
+}
+
+void read_amount(YamlFields& fields, Fault& into, std::string_view key, double least, double most) {
+  const auto value = fields.number(key);
+  if (!value) return;
+  if (*value >= least && *value <= most)
+    into.amount = *value;
+  else
+    fields.report(fields.place(key),
+                  fmt::format("{} must be {} to {}, not {}", key, least, most, *value));
+}
+
+void read_span(YamlFields& fields, Fault& into, std::string_view key) {
+  if (const auto value = fields.duration(key)) into.span = *value;
+}
+
+constexpr long kMany = 1'000'000;
+constexpr auto kWords = std::to_array<Word>({
+    {"size", "size", [](YamlFields& f, Fault& into) { into.bytes = f.size("size"); }},
+    {"for", "for", [](YamlFields& f, Fault& into) { read_span(f, into, "for"); }},
+    {"cut", "after", [](YamlFields& f, Fault& into) { read_span(f, into, "after"); }},
+    {"delay", "after", [](YamlFields& f, Fault& into) { read_span(f, into, "after"); }},
+    {"period", "every", [](YamlFields& f, Fault& into) { read_span(f, into, "every"); }},
+    {"errors", "errors",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::errors, 1, kMany>(f, into, "errors"); }},
+    {"gen", "gen",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::gen, 1, 6>(f, into, "gen"); }},
+    {"width", "width",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::width, 1, 16>(f, into, "width"); }},
+    {"nth", "every",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::every, 2, 100>(f, into, "every"); }},
+    {"link", "link",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 17>(f, into, "link"); }},
+    {"sm", "sm",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "sm"); }},
+    {"core", "core",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 1023>(f, into, "core"); }},
+    {"code", "code",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 1, 999>(f, into, "code"); }},
+    {"spine", "spine",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "spine"); }},
+    {"index", "index",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "index"); }},
+    {"celsius", "celsius",
+     [](YamlFields& f, Fault& into) { read_amount(f, into, "celsius", 1, 80); }},
+    {"watts", "watts", [](YamlFields& f, Fault& into) { read_amount(f, into, "watts", 50, 3000); }},
+    {"share", "share", [](YamlFields& f, Fault& into) { read_amount(f, into, "share", 0, 1); }},
+    {"gbit", "gbit", [](YamlFields& f, Fault& into) { read_amount(f, into, "gbit", 1, 800); }},
+    {"percent", "percent",
+     [](YamlFields& f, Fault& into) { read_amount(f, into, "percent", 0, 255); }},
+    {"years", "years", [](YamlFields& f, Fault& into) { read_amount(f, into, "years", -60, 60); }},
+    {"component", "component",
+     [](YamlFields& f, Fault& into) { into.component = f.text("component").value_or(""); }},
+    {"version", "version",
+     [](YamlFields& f, Fault& into) { into.version = f.text("version").value_or(""); }},
+    {"setting", "setting",
+     [](YamlFields& f, Fault& into) { into.component = f.text("setting").value_or(""); }},
+    {"value", "value",
+     [](YamlFields& f, Fault& into) { into.version = f.text("value").value_or(""); }},
+    {"with", "with", [](YamlFields& f, Fault& into) { into.other = f.text("with").value_or(""); }},
+    {"name", "name", [](YamlFields& f, Fault& into) { into.other = f.text("name").value_or(""); }},
+});
+
+constexpr std::array<std::string_view, 10> kWorks{"gemm",  "hbm", "pcie", "p2p",    "collective",
+                                                  "train", "cpu", "disk", "memory", "idle"};
+
+/// What is looked at again with each load, and nothing else tells of: it may be there under a load
+/// alone (Timing::under).
+bool comes_under_load(FaultKind kind) {
+  using enum FaultKind;
+  constexpr std::array kSuch{gpu_off_bus, gpu_hot,       gpu_power_capped, gpu_slow_memory,
+                             nvlink_down, nvlink_errors, kernel_panic};
+  return std::ranges::find(kSuch, kind) != kSuch.end();
+}
+
+/// A machine of each profile with nothing wrong.
+class Wholes {
+ public:
+  explicit Wholes(const RackSpec& rack) : rack_{rack} {}
+
+  /// nullptr where there is no such profile, which was said already.
+  const Hardware* of(const std::string& profile) {
+    const auto found = rack_.profiles.find(profile);
+    if (found == rack_.profiles.end()) return nullptr;
+    const auto made = made_.find(profile);
+    if (made != made_.end()) return &made->second;
+    return &made_.emplace(profile, make_hardware(found->second, "", 0, {})).first->second;
+  }
+
+ private:
+  const RackSpec& rack_;
+  std::map<std::string, Hardware> made_{};
+};
+
 class FaultReader {
  public:
-  FaultReader(const inventory::YamlValue& item, const std::string& file, const Hardware* whole,
+  FaultReader(const inventory::YamlValue& item, const std::string& file, Wholes& wholes,
               RackSpec& into, Problems& problems)
-      : fields_{item, "fault", file, problems}, whole_{whole}, into_{into} {}
+      : fields_{item, "fault", file, problems}, all_wholes_{wholes}, into_{into} {}
 
   void read() {
     const auto nodes = named_nodes();
+    for (const auto* node : nodes) {
+      const auto* whole = all_wholes_.of(into_.profile_of(*node));
+      if (whole != nullptr && std::ranges::find(wholes_, whole) == wholes_.end())
+        wholes_.push_back(whole);
+    }
     const auto* row = named_row();
     if (row == nullptr) {
       // What else it may say depends on the kind: nothing is said about the rest.
@@ -113,99 +230,115 @@ class FaultReader {
     return nullptr;
   }
 
-  bool takes(const FaultRow& row, std::string_view key) {
-    const bool needed = std::ranges::find(row.required, key) != row.required.end();
-    const bool allowed = std::ranges::find(row.optional, key) != row.optional.end();
-    if (needed && !fields_.has(key))
-      fields_.report(fields_.place(), fmt::format("fault {} needs {}", row.name, key));
-    return (needed || allowed) && fields_.has(key);
-  }
-
+  /// What its row says that it may say, then when it is there.
   Fault details(const FaultRow& row) {
     Fault fault{.kind = row.kind};
-    if (takes(row, "part")) fault.part = part_of(row);
-    if (takes(row, "size")) fault.bytes = fields_.size("size");
-    if (takes(row, "for")) fault.span = fields_.duration("for");
-    if (takes(row, "after")) fault.span = fields_.duration("after");
-    constexpr long kMostErrors = 1'000'000;
-    if (takes(row, "errors"))
-      if (const auto errors = fields_.integer("errors", 1, kMostErrors))
-        fault.errors = static_cast<int>(*errors);
-    if (takes(row, "gen"))
-      if (const auto gen = fields_.integer("gen", 1, 6)) fault.gen = static_cast<int>(*gen);
-    if (takes(row, "width"))
-      if (const auto width = fields_.integer("width", 1, 16))
-        fault.width = static_cast<int>(*width);
-    if (row.kind == FaultKind::bmc_answer) fault.answer = answer(row);
-    if (takes(row, "every"))
-      if (const auto every = fields_.integer("every", 2, 100))
-        fault.every = static_cast<int>(*every);
-    if (takes(row, "component")) fault.component = component();
-    if (takes(row, "version")) fault.version = fields_.text("version").value_or("");
+    std::vector<std::string_view> taken;
+    if (row.about != PartClass::none) fault.part = part_of(row);
+    for (const auto said : words(row.words)) {
+      const bool optional = said.ends_with('?');
+      const auto& word =
+          *std::ranges::find(kWords, said.substr(0, said.size() - optional), &Word::word);
+      taken.push_back(word.key);
+      if (fields_.has(word.key))
+        word.read(fields_, fault);
+      else if (!optional)
+        fields_.report(fields_.place(), fmt::format("fault {} needs {}", row.name, word.key));
+    }
+    fault.timing = timing(taken);
+    if (!fault.timing.under.empty() && !comes_under_load(row.kind))
+      fields_.report(fields_.place("under"),
+                     fmt::format("fault {} cannot come with a load: it is there or not", row.name));
+    check_details(row, fault);
     return fault;
   }
 
-  WrongAnswer answer(const FaultRow& row) {
-    constexpr long kMostTimes = 1'000'000;
-    WrongAnswer wrong;
-    if (takes(row, "path")) wrong.path = fields_.text("path").value_or("");
-    if (takes(row, "method")) wrong.method = fields_.text("method").value_or("");
-    if (takes(row, "status"))
-      wrong.status = static_cast<int>(fields_.integer("status", 200, 599).value_or(503));
-    if (takes(row, "body")) wrong.body = fields_.text("body").value_or("");
-    if (takes(row, "times"))
-      wrong.times = static_cast<int>(fields_.integer("times", 1, kMostTimes).value_or(1));
-    if (takes(row, "late")) wrong.late = fields_.duration("late").value_or(std::chrono::seconds{0});
-    if (wrong.status == 0 && wrong.late.count() == 0)
-      fields_.report(fields_.place(), "fault bmc-answer needs status or late");
-    return wrong;
+  Timing timing(std::span<const std::string_view> taken) {
+    const auto span = [&](std::string_view key) -> std::optional<VirtualTime> {
+      if (std::ranges::find(taken, key) != taken.end()) return std::nullopt;
+      const auto value = fields_.duration(key);
+      return value ? std::optional<VirtualTime>{*value} : std::nullopt;
+    };
+    Timing timing;
+    timing.after = span("after").value_or(VirtualTime{0});
+    timing.every = span("every");
+    timing.lasts = span("for");
+    timing.under = fields_.text("under").value_or("");
+    if (timing.every && (!timing.lasts || *timing.lasts >= *timing.every))
+      fields_.report(fields_.place("every"),
+                     "a fault that comes back says for how long, and that is less than every");
+    if (!timing.under.empty() && std::ranges::find(kWorks, timing.under) == kWorks.end())
+      fields_.report(fields_.place("under"),
+                     "there is no load '" + timing.under + "'" +
+                         inventory::did_you_mean(timing.under, std::span{kWorks}));
+    return timing;
+  }
+
+  void check_details(const FaultRow& row, const Fault& fault) {
+    if (row.kind == FaultKind::wrong_firmware)
+      check(fault.component, components_of, "component", row.name);
+    if (row.kind == FaultKind::cables_swapped)
+      check(
+          fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
+          row.name);
+    if (row.kind == FaultKind::node_swapped && !fault.other.empty()) known("with", fault.other);
   }
 
   std::string part_of(const FaultRow& row) {
     auto part = fields_.text("part").value_or("");
-    if (whole_ != nullptr) check(part, parts_for(row.kind, *whole_), "part", row.name);
+    if (part.empty()) fields_.report(fields_.place(), fmt::format("fault {} needs part", row.name));
+    check(
+        part, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "part", row.name);
     return part;
   }
 
-  std::string component() {
-    auto name = fields_.text("component").value_or("");
-    if (whole_ != nullptr) check(name, components_of(*whole_), "component", "wrong-firmware");
-    return name;
-  }
-
-  void check(const std::string& name, const std::vector<std::string>& known, std::string_view key,
+  /// Against each kind of machine that the fault is to be planted in.
+  template <class Known>
+  void check(const std::string& name, const Known& known_in, std::string_view key,
              std::string_view fault) {
-    if (name.empty() || std::ranges::find(known, name) != known.end()) return;
-    fields_.report(fields_.place(key),
-                   fmt::format("profile {} has no {} '{}' for fault {}{}", whole_->profile, key,
-                               name, fault, inventory::did_you_mean(name, std::span{known})));
+    for (const auto* whole : wholes_) {
+      const auto known = known_in(*whole);
+      if (name.empty() || std::ranges::find(known, name) != known.end()) continue;
+      fields_.report(fields_.place(key),
+                     fmt::format("profile {} has no {} '{}' for fault {}{}", whole->profile, key,
+                                 name, fault, inventory::did_you_mean(name, std::span{known})));
+    }
   }
 
   void plant(NodeSpec& node, const Fault& fault) {
     const bool twice = std::ranges::any_of(node.faults, [&](const Fault& other) {
-      return other.kind == fault.kind && other.part == fault.part &&
-             other.component == fault.component && other.answer == fault.answer;
+      return other.kind == fault.kind && other.part == fault.part && other.number == fault.number &&
+             other.component == fault.component;
     });
-    if (twice)
+    if (twice) {
       fields_.report(fields_.place("fault"), fmt::format("node '{}' has fault {} twice", node.name,
                                                          row_of(fault.kind).name));
-    else
-      node.faults.push_back(fault);
+      return;
+    }
+    node.faults.push_back(fault);
+    if (fault.kind == FaultKind::node_swapped) plant_other_half(node, fault);
+  }
+
+  /// Two machines change places: what is said of one is true of the other.
+  void plant_other_half(const NodeSpec& node, Fault fault) {
+    const auto other = std::ranges::find(into_.nodes, fault.other, &NodeSpec::name);
+    if (other == into_.nodes.end()) return;  // already said
+    fault.other = node.name;
+    other->faults.push_back(std::move(fault));
   }
 
   YamlFields fields_;
-  const Hardware* whole_;
+  Wholes& all_wholes_;
+  std::vector<const Hardware*> wholes_{};  // kinds of machine that it is about
   RackSpec& into_;
 };
 
 }  // namespace
 
 void read_faults(std::span<const inventory::YamlValue> items, const std::string& file,
-                 const inventory::Profile* profile, RackSpec& into, Problems& problems) {
-  std::optional<Hardware> whole;
-  if (profile != nullptr) whole = make_hardware(*profile, "", 0, {});
-  for (const auto& item : items)
-    FaultReader{item, file, whole ? &*whole : nullptr, into, problems}.read();
+                 RackSpec& into, Problems& problems) {
+  Wholes wholes{into};
+  for (const auto& item : items) FaultReader{item, file, wholes, into, problems}.read();
 }
 
 }  // namespace cupel::rehearsal

@@ -1,6 +1,8 @@
 #include "rehearsal/virtual_rack.h"
 
+#include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -13,14 +15,15 @@
 #include "base/text.h"
 #include "rehearsal/bmc/server.h"
 #include "rehearsal/ipmi/server.h"
+#include "rehearsal/physics/rack_site.h"
 #include "rehearsal/rack_inventory.h"
+#include "rehearsal/rack_of_site.h"
 #include "rehearsal/ssh/server.h"
 
 namespace cupel::rehearsal {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kUser = "admin";
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code failure;
@@ -31,14 +34,32 @@ Result<void> make_folder(const fs::path& folder) {
   return ok();
 }
 
+/// 16 characters with all that BMCs ask for in a password; IPMI takes no more than 20.
 Result<std::string> load_or_make_password(const fs::path& file) {
   constexpr std::size_t kLimit = 1024;
   const auto known = read_file(file, kLimit);
   if (known) return std::string{trimmed(known.assume_value())};
   if (known.assume_error().code != Code::kNotFound) return known.assume_error();
-  auto made = random_hex(8);  // 16 characters: IPMI takes no more than 20
+  auto made = "Cu1-" + random_hex(6);
   TRY(write_file(file, made + "\n", 0600));
   return made;
+}
+
+/// Sockets that listen, and room for clients.
+Result<void> allow_files(std::size_t nodes) {
+  constexpr rlim_t kOthers = 256, kListening = 4, kClients = 4;
+  const auto least = kOthers + nodes * kListening, wanted = least + nodes * kClients;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return ok();
+  const auto more = std::min<rlim_t>(wanted, limit.rlim_max);
+  if (more < least)
+    return Error{Code::kInvalid,
+                 fmt::format("{} virtual nodes need {} open files, and this process may have {} at "
+                             "most (ulimit -Hn; LimitNOFILE= of a systemd unit)",
+                             nodes, least, limit.rlim_max)};
+  limit.rlim_cur = std::max(more, limit.rlim_cur);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return ok();
 }
 
 Result<asio::ip::tcp::endpoint> endpoint_of(const std::string& address, std::uint16_t port) {
@@ -65,36 +86,46 @@ struct VirtualRack::Impl {
     Key host_key;
     std::string bmc_pin;
     NodeSpec spec;
+    std::string certificate_pem{};
     std::unique_ptr<BmcServer> bmc{};
     std::unique_ptr<ipmi::Server> ipmi{};
     std::unique_ptr<SshServer> ssh{};
 
-    Node(asio::any_io_executor executor, const Clock& clock, const inventory::Profile& profile,
+    Node(asio::any_io_executor executor, const Clock& clock, Machine::ProfilePtr profile,
          const NodeSpec& of, std::uint64_t seed, const BootTimes& times)
-        : machine{executor, clock, profile, of.name, seed, times, of.faults},
+        : machine{executor, clock, std::move(profile), of.name,
+                  seed,     times, of.faults,          of.identity},
           host{executor, machine},
-          spec{of} {}
+          spec{of} {
+      machine.built_by(spec.bmc.vendor);
+    }
   };
 
-  Impl(const RackSpec& rack, inventory::Profile kind, RackOptions how)
-      : options{std::move(how)}, spec{rack}, profile{std::move(kind)}, clock{options.speed} {}
+  Impl(const RackSpec& rack, RackOptions how)
+      : options{std::move(how)}, spec{rack}, clock{options.speed} {}
 
   Result<void> build();
   Result<void> build_node(const NodeSpec& node);
+  void build_site();
   Result<void> connect(Node& node);
   Result<void> connect_ipmi(Node& node);
+  Result<std::string> password(const std::string& secret);
+  Result<BmcAccount> account(Node& node);
+  void run();
   void end();
   fs::path file(const std::string& name) const { return options.folder / name; }
 
   RackOptions options;
   RackSpec spec;
-  inventory::Profile profile;
+  std::map<std::string, Machine::ProfilePtr> profiles;
   Clock clock;
   asio::io_context io{1};  // outlives what runs on it
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   Key authorized;
-  std::string password;
+  std::map<std::string, std::string> passwords;  // by the name of their file
+  std::shared_ptr<Network> network = std::make_shared<Network>();
   std::map<std::string, std::unique_ptr<Node>, std::less<>> nodes;
+  std::unique_ptr<RackSite> site;  // goes before the machines
   std::atomic<bool> stopped = false;
   std::thread thread;
 };
@@ -105,22 +136,47 @@ Result<void> VirtualRack::Impl::build() {
     return Error{Code::kInvalid, "the speed of a virtual rack must be more than 0"};
   if (spec.nodes.size() > kMostNodesOfARack)
     return Error{Code::kInvalid, "too many nodes for a virtual rack"};
+  TRY(allow_files(spec.nodes.size()));
   options.folder = fs::absolute(options.folder);
+  for (const auto& [name, profile] : spec.profiles)
+    profiles[name] = std::make_shared<const inventory::Profile>(profile);
   for (const auto* name : {"", "bmc", "ssh"}) {
     TRY(make_folder(file(name)));
   }
-  TRY(password, load_or_make_password(file("bmc-password")));
   TRY(authorized, load_or_make_key(file("id_ed25519")));
   for (const auto& node : spec.nodes) {
     TRY(build_node(node));
   }
+  build_site();
   return ok();
 }
 
+/// What the machines share: air, breakers, cables.
+void VirtualRack::Impl::build_site() {
+  site = std::make_unique<RackSite>(io.get_executor(), clock,
+                                    spec.site ? *spec.site : site_of(spec), options.seed);
+  std::vector<Machine*> machines;
+  for (const auto& node : spec.nodes) machines.push_back(&nodes.at(node.name)->machine);
+  site->join(machines);
+  site->on_power = [this](Machine& machine, bool powered) {
+    if (!powered) return;  // its servers see that there is none
+    const auto& node = *nodes.at(machine.name());
+    node.bmc->restart();
+    node.ipmi->restart();
+  };
+}
+
 Result<void> VirtualRack::Impl::build_node(const NodeSpec& wanted) {
-  auto made =
-      std::make_unique<Node>(io.get_executor(), clock, profile, wanted, options.seed, spec.boot);
+  const auto profile = profiles.find(spec.profile_of(wanted));
+  if (profile == profiles.end())
+    return Error{Code::kInvalid,
+                 "there is no profile '" + spec.profile_of(wanted) + "' for node " + wanted.name};
+  auto made = std::make_unique<Node>(io.get_executor(), clock, profile->second, wanted,
+                                     options.seed, spec.boot);
   auto& node = *made;
+  node.host.join(network);
+  network->add(wanted.name, wanted.name);
+  network->add(wanted.ssh_address, wanted.name);
   if (!nodes.try_emplace(wanted.name, std::move(made)).second)
     return Error{Code::kInvalid, "node " + wanted.name + " stands twice"};
   return within(wanted.name, connect(node));
@@ -133,10 +189,12 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   TRY(auto certificate, load_or_make_certificate(file("bmc") / (wanted.name + ".pem"),
                                                  wanted.name + "-bmc", wanted.bmc_address));
   node.bmc_pin = certificate.fingerprint;
+  node.certificate_pem = certificate.certificate_pem;
   TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
-  node.bmc =
-      std::make_unique<BmcServer>(io.get_executor(), node.machine, BmcAccount{kUser, password},
-                                  std::move(certificate), bmc, wanted.bmc);
+  TRY(auto account, this->account(node));
+  node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine, std::move(account),
+                                         std::move(certificate), bmc, node.spec.bmc);
+  for (const auto& rule : wanted.rules) node.bmc->service().rules().add(rule);
   TRY(node.bmc->listen());
   TRY(connect_ipmi(node));
   node.ssh =
@@ -144,11 +202,32 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   return node.ssh->bind();
 }
 
+Result<std::string> VirtualRack::Impl::password(const std::string& secret) {
+  auto& known = passwords[secret];
+  if (known.empty()) {
+    TRY(known, load_or_make_password(file(secret)));
+  }
+  return known;
+}
+
+/// A BMC that comes from the factory has the factory's password, and does nothing before that is
+/// changed; one with a user of the same name only.
+Result<BmcAccount> VirtualRack::Impl::account(Node& node) {
+  const auto& login = node.spec.login;
+  TRY(auto own, password(login.secret));
+  if (login.factory_user.empty()) return BmcAccount{login.user, std::move(own)};
+  TRY(auto factory, password(login.factory_secret));
+  if (login.factory_user != login.user) return BmcAccount{login.user, std::move(own)};
+  node.spec.bmc.factory_password = true;
+  return BmcAccount{login.user, std::move(factory)};
+}
+
 /// One BMC behind both: it is away on both when either is told to reset it.
 Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
   TRY(const auto at, endpoint_of(node.spec.bmc_address, node.spec.ipmi_port));
-  node.ipmi = std::make_unique<ipmi::Server>(io.get_executor(), node.machine, kUser, password,
-                                             ipmi::Peer{at.address(), at.port()});
+  TRY(const auto account, this->account(node));
+  node.ipmi = std::make_unique<ipmi::Server>(io.get_executor(), node.machine, account.user,
+                                             account.password, ipmi::Peer{at.address(), at.port()});
   const auto restart = [&node] {
     node.bmc->restart();
     node.ipmi->restart();
@@ -161,8 +240,20 @@ Result<void> VirtualRack::Impl::connect_ipmi(Node& node) {
   return node.ipmi->listen();
 }
 
+/// The loop, telling the clock when it works and when it waits.
+void VirtualRack::Impl::run() {
+  for (;;) {
+    clock.rest();
+    if (io.run_one() == 0) return;
+    clock.work();
+    while (io.poll() > 0) {
+    }
+  }
+}
+
 /// On the loop, or where it does not run.
 void VirtualRack::Impl::end() {
+  if (site) site->stop();
   for (const auto& [name, node] : nodes) {
     if (node->bmc) node->bmc->stop();
     if (node->ipmi) node->ipmi->stop();
@@ -179,13 +270,20 @@ VirtualRack::~VirtualRack() { stop(); }
 Result<std::unique_ptr<VirtualRack>> VirtualRack::start(const RackSpec& spec,
                                                         const inventory::Profile& profile,
                                                         const RackOptions& options) {
-  std::unique_ptr<VirtualRack> rack{
-      new VirtualRack{std::make_unique<Impl>(spec, profile, options)}};
+  auto whole = spec;
+  whole.profiles.insert_or_assign(whole.profile, profile);
+  return start(whole, options);
+}
+
+Result<std::unique_ptr<VirtualRack>> VirtualRack::start(const RackSpec& spec,
+                                                        const RackOptions& options) {
+  std::unique_ptr<VirtualRack> rack{new VirtualRack{std::make_unique<Impl>(spec, options)}};
   auto& impl = *rack->impl_;
   TRY(impl.build());
+  impl.clock.begin();
   impl.thread = std::thread{[&impl] {
     block_signals();
-    impl.io.run();
+    impl.run();
   }};
   return rack;
 }
@@ -217,22 +315,84 @@ bool VirtualRack::post(const std::string& node, std::function<void(Machine&)> ac
   return true;
 }
 
-std::string VirtualRack::inventory_yaml() const {
-  RackAccess access{.rack = impl_->spec.name,
-                    .bmc_user = kUser,
-                    .password_file = impl_->file("bmc-password").string(),
-                    .key_file = impl_->file("id_ed25519").string(),
-                    .nodes = {}};
+bool VirtualRack::on_site(std::function<void(RackSite&)> act) {
+  if (impl_->stopped) return false;
+  asio::post(impl_->io, [impl = impl_.get(), doing = std::move(act)] {
+    if (!impl->stopped) doing(*impl->site);
+  });
+  return true;
+}
+
+bool VirtualRack::misbehave(const std::string& node, Rule rule) {
+  const auto found = impl_->nodes.find(node);
+  if (found == impl_->nodes.end() || impl_->stopped) return false;
+  asio::post(impl_->io, [to = found->second.get(), what = std::move(rule)] {
+    to->bmc->service().rules().add(what);
+  });
+  return true;
+}
+
+bool VirtualRack::behave(const std::string& node) {
+  const auto found = impl_->nodes.find(node);
+  if (found == impl_->nodes.end() || impl_->stopped) return false;
+  asio::post(impl_->io, [of = found->second.get()] { of->bmc->service().rules().clear(); });
+  return true;
+}
+
+Pace VirtualRack::pace() const {
+  const auto& clock = impl_->clock;
+  const auto gone = clock.elapsed(), lost = clock.lost();
+  const auto whole = gone + lost;
+  const double share = whole.count() > 0 ? gone / whole : 1.0;
+  return {.speed = clock.speed() * share, .wanted = clock.speed()};
+}
+
+std::vector<NodeDoors> VirtualRack::doors() const {
+  std::vector<NodeDoors> all;
   for (const auto& spec : impl_->spec.nodes) {
     const auto& node = *impl_->nodes.at(spec.name);
-    access.nodes.push_back({.name = spec.name,
-                            .bmc = spec.bmc_address + ":" + std::to_string(node.bmc->port()),
-                            .bmc_pin = node.bmc_pin,
-                            .ipmi_port = node.ipmi->port(),
-                            .ssh = spec.ssh_address + ":" + std::to_string(node.ssh->port()),
-                            .host_key = fingerprint(node.host_key)});
+    const auto& login = spec.login;
+    const bool new_one = login.factory_user == login.user;
+    const auto& secret = new_one ? login.factory_secret : login.secret;
+    all.push_back({.name = spec.name,
+                   .vendor = node.bmc->service().state().spec.vendor,
+                   .bmc_address = spec.bmc_address,
+                   .bmc_port = node.bmc->port(),
+                   .ipmi_port = node.ipmi->port(),
+                   .user = login.user,
+                   .secret = secret,
+                   .password = impl_->passwords.at(secret),
+                   .certificate_pem = node.certificate_pem,
+                   .ssh_address = spec.ssh_address,
+                   .ssh_port = node.ssh->port(),
+                   .host_key = public_text(node.host_key)});
   }
-  return inventory_text(access, impl_->profile);
+  return all;
+}
+
+std::string VirtualRack::inventory_yaml() const {
+  RackAccess access{.key_file = impl_->file("id_ed25519").string(), .nodes = {}};
+  if (!impl_->options.slurm.empty()) access.slurm = fs::absolute(impl_->options.slurm).string();
+  for (const auto& spec : impl_->spec.nodes) {
+    const auto& node = *impl_->nodes.at(spec.name);
+    access.nodes.push_back(
+        {.bmc = spec.bmc_address + ":" + std::to_string(node.bmc->port()),
+         .bmc_pin = node.bmc_pin,
+         .ipmi_port = node.ipmi->port(),
+         .password_file = impl_->file(spec.login.secret).string(),
+         .factory_password_file = impl_->file(spec.login.factory_secret).string(),
+         .ssh = spec.ssh_address + ":" + std::to_string(node.ssh->port()),
+         .host_key = fingerprint(node.host_key)});
+  }
+  if (impl_->spec.site) return inventory_text(*impl_->spec.site, access);
+  auto site = site_of(impl_->spec);
+  // What is on the delivery note: the serial number of what should stand there.
+  for (std::size_t i = 0; i < site.nodes.size(); ++i) {
+    auto& machine = impl_->nodes.at(impl_->spec.nodes[i].name)->machine;
+    site.nodes[i].serial =
+        make_hardware(machine.profile(), machine.name(), machine.seed(), {}).serial;
+  }
+  return inventory_text(site, access);
 }
 
 }  // namespace cupel::rehearsal

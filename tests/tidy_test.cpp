@@ -98,6 +98,20 @@ TEST(Tidy, RoomsIncludeOnlyWhatTheTableAllows) {
   }
 }
 
+TEST(Tidy, AVirtualBmcKnowsItsMachineByItsInterfaceAlone) {
+  const std::regex ours{R"re(#include "([a-z_0-9/]+\.h)")re"};
+  for (const auto& source : sources()) {
+    const bool bmc =
+        source.path.starts_with("rehearsal/bmc/") || source.path.starts_with("rehearsal/ipmi/");
+    if (!bmc) continue;
+    for (const auto& header : includes(source, ours)) {
+      const bool simulated = header == "rehearsal/machine.h" || header == "rehearsal/console.h" ||
+                             header == "rehearsal/physics/machine_physics.h";
+      EXPECT_FALSE(simulated) << source.path << " must not include " << header;
+    }
+  }
+}
+
 TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
   // Where a header may be included; a folder ends with a slash.
   const std::map<std::string, std::vector<std::string>> homes{
@@ -107,7 +121,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"soci/", {"orchestrator/store/"}},
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
       {"CLI/", {"orchestrator/cli/"}},
-      {"pugixml.hpp", {"burnin/"}},
+      {"pugixml.hpp", {"burnin/", "tests/"}},
       {"boost/beast", {"base/boost_sources.cpp", "rehearsal/bmc/", "tests/"}},
       {"openssl/",
        {"base/", "bmc/redfish/tls.cpp", "bmc/ipmi/crypto.cpp", "rehearsal/", "orchestrator/steps/",
@@ -214,6 +228,44 @@ TEST(Tidy, FilesAreSmall) {
     if (source.bytes > kOrdinary) large.push_back(source.path);
   }
   EXPECT_LE(large.size() * 10, sources().size()) << ::testing::PrintToString(large);
+}
+
+/// "Task<int> fio(ProcessPtr process, Arguments arguments) {"; also a block within one: what is
+/// longer than a function may be is in one that is.
+bool opens_function(std::string_view line) {
+  constexpr auto kOther = std::to_array<std::string_view>(
+      {"namespace ", "extern ", "struct ", "class ", "enum ", "union ", "constexpr ", "const "});
+  return line.ends_with(" {") && !line.ends_with("= {") &&
+         std::ranges::none_of(kOther,
+                              [&](std::string_view word) { return line.starts_with(word); });
+}
+
+TEST(Tidy, FunctionsFitOnAScreen) {
+  constexpr int kMostLines = 70;
+  struct Open {
+    int line = 0;
+    std::string words;
+  };
+  for (const auto& source : sources()) {
+    if (source.path.starts_with("tests/")) continue;
+    std::map<std::size_t, Open>
+        open;  // by margin; what ends there ends those further in, whose heads are broken
+    std::istringstream text{source.text};
+    std::string line;
+    for (int number = 1; std::getline(text, line); ++number) {
+      const auto margin = line.find_first_not_of(' ');
+      if (margin == line.npos) continue;
+      const auto words = line.substr(margin);
+      if (words.starts_with('}')) {
+        const auto ended = open.lower_bound(margin);
+        for (auto begun = ended; begun != open.end(); ++begun)
+          EXPECT_LE(number - begun->second.line - 1, kMostLines)
+              << source.path << ":" << begun->second.line << ": " << begun->second.words;
+        open.erase(ended, open.end());
+      }
+      if (opens_function(words)) open[margin] = {number, words};
+    }
+  }
 }
 
 TEST(Tidy, HeadersSayWhatTheyAre) {

@@ -76,11 +76,25 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
                     criterion.source};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
+  if (part.empty()) result.part = found->traced_to;
   const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
   result.measured = with_unit(number_beside(criterion, found->value), unit);
   if (!std::isfinite(found->value) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   return result;
+}
+
+/// "dimm *": every part of such a name that told this number.
+void judge_all_like(const Criterion& criterion, const std::string& step, const std::string& pattern,
+                    const Findings* findings, std::vector<Comparison>& comparisons) {
+  if (findings == nullptr) return;
+  const auto head = std::string_view{pattern}.substr(0, pattern.size() - 1);
+  std::set<std::string, std::less<>> parts;
+  for (const auto& each : findings->measurements)
+    if (each.name == criterion.measure && each.part.size() > head.size() &&
+        each.part.starts_with(head))
+      parts.insert(each.part);
+  for (const auto& part : parts) comparisons.push_back(compare(criterion, step, part, findings));
 }
 
 }  // namespace
@@ -108,7 +122,10 @@ std::vector<Comparison> judge(const inventory::Profile& profile,
       const auto found = findings.find(step);
       const auto* known = found == findings.end() ? nullptr : &found->second;
       for (const auto& part : criterion.parts)
-        comparisons.push_back(compare(criterion, step, part, known));
+        if (part.ends_with('*'))
+          judge_all_like(criterion, step, part, known, comparisons);
+        else
+          comparisons.push_back(compare(criterion, step, part, known));
     }
   }
   return comparisons;

@@ -219,6 +219,24 @@ Result<Findings> read_jobs(const json::value& root, const Asked& asked, bool dir
   return findings;
 }
 
+/// fio lists the devices under the file, and marks those that stand on others: the one drive that
+/// is left, as the kernel calls it, without the name space of an NVMe drive. Empty: several, or
+/// none told. Source: fio(1), "disk_util"; aggr_* where a device has slaves.
+std::string drive_of(const json::value& root) {
+  const auto* devices = find(root, "disk_util");
+  const auto* list = devices == nullptr ? nullptr : devices->if_array();
+  if (list == nullptr) return {};
+  std::string drive;
+  for (const auto& device : *list) {
+    if (find(device, "aggr_read_ios") != nullptr) continue;
+    if (!drive.empty()) return {};
+    drive = script::clean(text_at(device, "name").value_or(""));
+  }
+  const auto space = drive.rfind('n');
+  const bool nvme = drive.starts_with("nvme") && space > 4;
+  return nvme ? drive.substr(0, space) : drive;
+}
+
 Result<Findings> parse(const Profile&, const Output& output) {
   TRY(script::check_gave_up(output));
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
@@ -229,6 +247,8 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (text.empty()) return nothing_proven("fio told nothing: " + script::complaint(output));
   TRY(const auto root, within("fio", parse_json(text)));
   TRY(auto findings, read_jobs(root, {*bytes, *time}, *direct == "1"));
+  const auto drive = drive_of(root);
+  for (auto& each : findings.measurements) each.traced_to = drive;
   if (*direct != "1")
     for (const auto& way : kWays)
       findings.unknown.push_back({std::string{way.bandwidth}, "dd oflag=direct",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/gpu/nvlink.h"
 #include "burnin/gpu/smi_xml.h"
 #include "burnin/script.h"
 
@@ -28,6 +29,14 @@ constexpr std::string_view kAsk = R"sh(if ! nvidia-smi -q -x 2>&1; then
   for gpu in /proc/driver/nvidia/gpus/*; do
     if [ -d "$gpu" ]; then nvidia-smi -q -x -i "$(basename "$gpu")" 2>&1; fi
   done
+fi
+nvidia-smi nvlink -s 2>&1
+nvidia-smi nvlink -e 2>&1
+echo "cupel-fabricmanager: $(systemctl is-active nvidia-fabricmanager 2>/dev/null)"
+echo "cupel-fabricmanager-version: $(nv-fabricmanager --version 2>/dev/null)"
+if dmesg >/dev/null 2>&1; then
+  echo 'cupel-kernel-log: told'
+  dmesg | grep -e 'NVRM: Xid' -e 'SXid' | tail -n 400
 fi
 exit 0
 )sh";
@@ -83,8 +92,19 @@ constexpr std::array kFields{
           "W"},
 };
 
-constexpr std::array<std::string_view, 3> kCounted{"gpu.count", "gpu.ecc.uncorrected",
-                                                   "gpu.ecc.uncorrected.lifetime"};
+constexpr std::array<std::string_view, 13> kCounted{"gpu.count",
+                                                    "gpu.ecc.uncorrected",
+                                                    "gpu.ecc.uncorrected.lifetime",
+                                                    "gpu.fabric.ready",
+                                                    "gpu.xid",
+                                                    "nvswitch.sxid",
+                                                    "nvlink.active",
+                                                    "nvlink.crc_errors",
+                                                    "nvlink.replays",
+                                                    "nvlink.recoveries",
+                                                    "fabricmanager.active",
+                                                    "fabricmanager.matches",
+                                                    "driver.mismatch"};
 
 constexpr auto kMeasures = [] {
   std::array<std::string_view, kCounted.size() + kFields.size()> names{};
@@ -165,8 +185,16 @@ void add_unknown(const Gpu& gpu, std::string_view measure, std::string why, Find
       {fmt::format("{} of {}", measure, gpu.name), std::string{kSource}, std::move(why)});
 }
 
+/// A GPU at rest may let its link sleep: what it then says is no fault (NVML,
+/// nvmlDeviceGetCurrPcieLinkGeneration).
+bool is_asleep(const Gpu& gpu, const Field& field) {
+  const auto state = text_of(gpu.xml, "performance_state");
+  return field.measure == "gpu.pcie.gen" && state && *state != "P0";
+}
+
 /// The first path that tells a number; else why not.
 void add_field(const Gpu& gpu, const Field& field, Findings& findings) {
+  if (is_asleep(gpu, field)) return add_unknown(gpu, field.measure, "it is idle", findings);
   std::string why = "absent";
   for (const auto* path : field.paths) {
     const auto text = path == nullptr ? std::nullopt : text_of(gpu.xml, path);
@@ -217,6 +245,15 @@ void add_ecc(const Gpu& gpu, Findings& findings) {
   }
 }
 
+/// Whether the fabric manager has joined it to the others. Not told where there is no NVSwitch.
+void add_fabric(const Gpu& gpu, Findings& findings) {
+  const auto state = text_of(gpu.xml, "fabric/state").value_or("N/A");
+  const auto status = text_of(gpu.xml, "fabric/status").value_or("N/A");
+  if (state == "N/A") return;
+  const bool ready = state == "Completed" && (status == "Success" || status == "N/A");
+  findings.measurements.push_back({"gpu.fabric.ready", gpu.name, ready ? 1.0 : 0.0, ""});
+}
+
 /// "N/A", "[Not Supported]" and their like say nothing.
 std::string told(const xml_node& gpu, const char* path) {
   const auto text = text_of(gpu, path).value_or("");
@@ -259,18 +296,50 @@ void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
     findings.parts.push_back(std::move(part));
     for (const auto& field : kFields) add_field(gpu, field, findings);
     add_ecc(gpu, findings);
+    add_fabric(gpu, findings);
   }
   findings.measurements.insert(findings.measurements.begin(), {"gpu.count", "", count, "GPUs"});
 }
 
-void add_driver(const SmiLog& log, Findings& findings) {
+std::string add_driver(const SmiLog& log, Findings& findings) {
   const auto root = log.documents.front().child("nvidia_smi_log");
   Part driver;
   driver.kind = PartKind::firmware;
   driver.name = "driver";
   driver.firmware = told(root, "driver_version");
   driver.source = kSource;
-  if (!driver.firmware.empty()) findings.parts.push_back(std::move(driver));
+  const auto version = driver.firmware;
+  if (!version.empty()) findings.parts.push_back(std::move(driver));
+  findings.measurements.push_back({"driver.mismatch", "driver", 0, ""});
+  return version;
+}
+
+std::vector<KnownGpu> known(const std::vector<Gpu>& gpus) {
+  std::vector<KnownGpu> all;
+  for (const auto& gpu : gpus)
+    all.push_back({gpu.name, text_of(gpu.xml, "uuid").value_or(""), gpu.address});
+  return all;
+}
+
+/// "Fabric Manager version is : 535.54.03".
+void add_fabric_manager(const Output& output, const std::string& driver, Findings& findings) {
+  constexpr std::string_view kPart = "fabricmanager";
+  const auto state = trimmed(script::said(output, "cupel-fabricmanager: ").value_or(""));
+  if (!state.empty())
+    findings.measurements.push_back(
+        {"fabricmanager.active", std::string{kPart}, state == "active" ? 1.0 : 0.0, ""});
+  const auto version = script::said(output, "cupel-fabricmanager-version: ").value_or("");
+  const auto colon = version.rfind(':');
+  if (colon == version.npos || driver.empty()) return;
+  const bool matches = trimmed(version.substr(colon + 1)) == driver;
+  findings.measurements.push_back(
+      {"fabricmanager.matches", std::string{kPart}, matches ? 1.0 : 0.0, ""});
+}
+
+/// The module that runs and the library that asks it are of two versions: one is fresh, and the
+/// node was not restarted since.
+bool is_mismatch(std::string_view text) {
+  return text.find("Driver/library version mismatch") != text.npos;
 }
 
 /// "Unable to determine the device handle for GPU0000:5D:00.0: Unknown Error": a GPU that fell off
@@ -298,6 +367,8 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   auto log = parse_smi(output.text);
   if (!log && output.text.find("No devices were found") != std::string::npos)
     return Findings{{{"gpu.count", "", 0, "GPUs"}}, {}, {}};
+  if (!log && is_mismatch(output.text))
+    return Findings{{{"driver.mismatch", "driver", 1, ""}}, {}, {}};
   if (!log)
     return Error{log.assume_error().code,
                  log.assume_error().what + ": " + script::complaint(output)};
@@ -306,7 +377,11 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   const auto places = places_of(profile);
   name_gpus(gpus, places, findings);
   add_gpus(gpus, findings);
-  add_driver(log.assume_value(), findings);
+  const auto driver = add_driver(log.assume_value(), findings);
+  const auto named = known(gpus);
+  add_nvlinks(output.text, named, findings);
+  add_xids(output.text, named, places, findings);
+  add_fabric_manager(output, driver, findings);
   add_lost(output.text, places, findings);
   if (log.assume_value().cut)
     findings.unknown.push_back({"GPUs", std::string{kSource}, "its output is cut short"});

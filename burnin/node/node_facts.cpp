@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "burnin/node/dimms.h"
+#include "burnin/node/drive_health.h"
 #include "burnin/node/sysfs.h"
 #include "burnin/script.h"
 
@@ -16,13 +17,13 @@ using inventory::Part;
 using inventory::PartKind;
 using inventory::Profile;
 
-constexpr std::array<std::string_view, 13> kMeasures{"memory.total",   "edac.uncorrected",
-                                                     "edac.corrected", "cpu.count",
-                                                     "cpu.threads",    "dimm.speed",
-                                                     "ib.port.rate",   "ib.port.active",
-                                                     "ib.port.downed", "ib.port.symbol_errors",
-                                                     "hca.pcie.width", "nvme.pcie.width",
-                                                     "nic.rate"};
+constexpr std::array<std::string_view, 18> kMeasures{
+    "nvme.used",         "nvme.spare",      "nvme.warnings",
+    "nvme.media_errors", "cpu.throttled",   "memory.total",
+    "edac.uncorrected",  "edac.corrected",  "cpu.count",
+    "cpu.threads",       "dimm.speed",      "ib.port.rate",
+    "ib.port.active",    "ib.port.downed",  "ib.port.symbol_errors",
+    "hca.pcie.width",    "nvme.pcie.width", "nic.rate"};
 
 constexpr double kKiB = 1024;
 constexpr double kGiB = kKiB * kKiB * kKiB;
@@ -32,7 +33,9 @@ constexpr double kSector = 512;  // /sys/block/*/size counts these whatever the 
 constexpr std::string_view kRead = R"sh(
 grep -sH -e '^processor' -e '^model name' -e '^physical id' -e '^cpu cores' -e '^vendor_id' /proc/cpuinfo
 grep -sH -e '^MemTotal' /proc/meminfo
-grep -sH . /proc/sys/kernel/osrelease
+grep -sH . /proc/sys/kernel/osrelease /proc/sys/kernel/hostname
+cpu=/sys/devices/system/cpu
+grep -sH . $cpu/cpu[0-9]*/topology/physical_package_id $cpu/cpu[0-9]*/thermal_throttle/package_throttle_count
 dmi=/sys/class/dmi/id
 grep -sH . $dmi/sys_vendor $dmi/product_name $dmi/product_serial $dmi/bios_version
 mc=/sys/devices/system/edac/mc
@@ -50,6 +53,16 @@ grep -sH -e '^PCI_SLOT_NAME' $ib/*/device/uevent
 net=/sys/class/net
 grep -sH . $net/*/address $net/*/type $net/*/speed
 grep -sH -e '^DRIVER' -e '^PCI_SLOT_NAME' $net/*/device/uevent
+if command -v smartctl >/dev/null 2>&1; then
+  for drive in $nvme/nvme*; do
+    if [ ! -d "$drive" ]; then continue; fi
+    drive=$(basename "$drive")
+    echo "cupel-smart: $drive"
+    smartctl -j -A "/dev/$drive"
+    echo cupel-smart-end
+  done
+fi
+echo "cupel-epoch: $(date +%s)"
 if command -v dmidecode >/dev/null 2>&1; then dmidecode -t 17; fi
 echo cupel-all-told
 exit 0
@@ -147,6 +160,20 @@ void add_cpus(const Sysfs& sysfs, Findings& findings) {
     part.source = kCpuFile;
     findings.parts.push_back(std::move(part));
   }
+}
+
+/// How often each CPU has slowed down for heat since the kernel was started.
+void add_throttling(const Sysfs& sysfs, Findings& findings) {
+  std::map<int, double> by_socket;
+  for (const auto& [name, cpu] : sysfs.below("/sys/devices/system/cpu")) {
+    const auto socket = number<int>(at(cpu, "topology/physical_package_id"));
+    const auto count = count_at(cpu, "thermal_throttle/package_throttle_count");
+    if (!socket || !count) continue;
+    auto& most = by_socket.try_emplace(*socket, 0.0).first->second;
+    most = std::max(most, *count);
+  }
+  for (const auto& [socket, count] : by_socket)
+    add(findings, "cpu.throttled", fmt::format("cpu{}", socket), count, "count");
 }
 
 void add_firmware(std::string name, std::string version, std::string_view source,
@@ -336,9 +363,15 @@ Result<Findings> parse(const Profile&, const Output& output) {
   add_memory(sysfs, findings);
   add_cpus(sysfs, findings);
   add_system(sysfs, findings);
+  add_throttling(sysfs, findings);
+  if (const auto name = sysfs.file("/proc/sys/kernel/hostname"))
+    findings.facts["node.hostname"] = *name;
+  if (const auto epoch = script::said(output, "cupel-epoch: "))
+    findings.facts["node.epoch"] = script::clean(*epoch);
   add_edac(sysfs, findings);
   add_dimms(output.text, findings);
   add_drives(sysfs, findings);
+  add_drive_health(output.text, findings);
   add_hcas(sysfs, findings);
   add_nics(sysfs, findings);
   return findings;

@@ -98,7 +98,8 @@ void tell(const Context& context, const Node& node, std::string_view way, const 
 Task<Error> hear(const Context& context, const Node& node, bmc::Events& events) {
   for (;;) {
     const auto some = co_await events.next(Deadline::in(kNextPatience));
-    if (!some && some.assume_error().code == Code::kTimeout) continue;
+    const bool stopped = co_await cancelled();  // also where a wait gave up in that moment
+    if (!some && some.assume_error().code == Code::kTimeout && !stopped) continue;
     if (!some) co_return some.assume_error();
     for (const auto& event : some.assume_value()) tell(context, node, events.way(), event);
   }

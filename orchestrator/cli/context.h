@@ -56,6 +56,7 @@ void add_report(CLI::App& app, Context& context, Exit& exit);
 void add_exec(CLI::App& app, Context& context, Exit& exit);
 void add_bmc(CLI::App& app, Context& context, Exit& exit);
 void add_rehearse(CLI::App& app, Context& context, Exit& exit);
+void add_rack(CLI::App& app, Context& context, Exit& exit);
 void add_slurm(CLI::App& app, Context& context, Exit& exit);
 void add_store(CLI::App& app, Context& context, Exit& exit);
 void add_completion(CLI::App& app, Context& context, Exit& exit);

@@ -10,12 +10,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "inventory/shipped.h"
+#include "orchestrator/cli/catalogue_run.h"
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/say.h"
-#include "rehearsal/virtual_rack.h"
 
 namespace cupel::cli {
 namespace {
@@ -23,69 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
+  bool catalogue = false;
+  int healthy = 0;  // racks without a fault
+  std::vector<std::string> only{};
+  std::size_t rack_nodes = 24;
   std::string playbook{};
   std::vector<std::string> settings{};
-  std::string rack = "rehearsal/racks/h100-8.yaml";
-  std::string folder{};
-  std::string slurm{};  // SLURM_CONF of a Slurm that knows the nodes
   std::string nodes = "all";
-  double speed = 60;
-  std::uint64_t seed = 1;
-  bool serve = false;
+  RackSource source{};
 };
-
-/// A rack file, or a shipped one by its name.
-Result<std::string> rack_text(const std::string& name) {
-  constexpr std::size_t kLimit = 1u << 20;
-  auto text = read_file(name, kLimit);
-  if (text) return text;
-  const auto* shipped =
-      inventory::shipped_file("rehearsal/racks/" + fs::path{name}.stem().string() + ".yaml");
-  if (shipped == nullptr) return text;
-  return std::string{shipped->text};
-}
-
-std::string slurm_section(const std::string& configuration) {
-  if (configuration.empty()) return {};
-  return fmt::format("slurm: {{partition: gpu, features: [qualified], configuration: \"{}\"}}\n",
-                     fs::absolute(configuration).string());
-}
-
-Exit serve(const Context& context, const Options& options) {
-  std::vector<inventory::Problem> problems;
-  const auto text = rack_text(options.rack);
-  if (!text) return complain(context, text.assume_error(), Exit::invalid);
-  auto spec = rehearsal::parse_rack(text.assume_value(), options.rack, problems);
-  if (!spec) return complain(context, problems);
-  auto profile = inventory::ProfileSource{fs::path{options.rack}.parent_path() / "profiles"}.load(
-      spec->profile, problems);
-  if (!profile) {
-    problems.push_back({{options.rack, 0, 0}, "there is no profile '" + spec->profile + "'"});
-    return complain(context, problems);
-  }
-  // Blocked before any thread starts, so that sigwait() below is the one place where they arrive.
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-  rehearsal::RackOptions how;
-  how.speed = options.speed;
-  how.seed = options.seed;
-  how.folder = options.folder;
-  auto rack = rehearsal::VirtualRack::start(*spec, *profile, how);
-  if (!rack) return complain(context, rack.assume_error(), Exit::unfinished);
-  const auto file = fs::path{options.folder} / "inventory.yaml";
-  const auto inventory = rack.assume_value()->inventory_yaml() + slurm_section(options.slurm);
-  const auto written = write_file(file, inventory, 0600);
-  if (!written) return complain(context, written.assume_error(), Exit::unfinished);
-  say("rack {} stands; its inventory is {}\n", spec->name, file.string());
-  std::fflush(stdout);
-  int signal = 0;
-  ::sigwait(&ends, &signal);
-  rack.assume_value()->stop();
-  return Exit::passed;
-}
 
 /// The rack's process, ended with this one however that ends.
 class RackProcess {
@@ -94,6 +38,7 @@ class RackProcess {
   RackProcess(const RackProcess&) = delete;
   RackProcess& operator=(const RackProcess&) = delete;
   ~RackProcess() {
+    if (told_ >= 0) ::close(told_);
     if (pid_ <= 0) return;
     ::kill(pid_, SIGTERM);
     int status = 0;
@@ -102,31 +47,49 @@ class RackProcess {
   }
 
   /// True once the rack has said that it stands.
-  bool start(const Options& options) {
+  bool start(const RackSource& source, const rehearsal::RackSpec& rack) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    const auto speed = fmt::format("{}", options.speed);
-    const auto seed = std::to_string(options.seed);
+    auto words = words_for(source, rack);
+    std::vector<char*> line;
+    for (auto& word : words) line.push_back(word.data());
+    line.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       // A Ctrl-C on the terminal is for the controller; it still needs the rack to clean up.
       ::setsid();
       ::dup2(ends[1], STDOUT_FILENO);
-      ::execl("/proc/self/exe", "cupel", "rehearse", "--serve", "--rack", options.rack.c_str(),
-              "--folder", options.folder.c_str(), "--speed", speed.c_str(), "--seed", seed.c_str(),
-              "--slurm", options.slurm.c_str(), nullptr);
+      ::execv("/proc/self/exe", line.data());
       ::_exit(127);
     }
     ::close(ends[1]);
+    // The rest of what it tells stays in the pipe.
+    told_ = ends[0];
     char first = 0;
-    const bool stands = ::read(ends[0], &first, 1) == 1;
-    ::close(ends[0]);
-    return stands;
+    return ::read(told_, &first, 1) == 1;
   }
 
  private:
+  static std::vector<std::string> words_for(const RackSource& source,
+                                            const rehearsal::RackSpec& rack) {
+    std::vector<std::string> words{"cupel", "rack", "serve", "--folder", source.folder};
+    const auto add = [&](std::string option, const std::string& value) {
+      if (!value.empty()) words.insert(words.end(), {std::move(option), value});
+    };
+    if (source.inventory.empty())
+      words.push_back(source.rack);
+    else
+      add("--inventory", source.inventory);
+    add("--scenario", source.scenario);
+    add("--slurm", source.slurm);
+    add("--speed", fmt::format("{}", *rack.speed));
+    add("--seed", std::to_string(*rack.seed));
+    return words;
+  }
+
   pid_t pid_ = -1;
+  int told_ = -1;
 };
 
 /// The rack's time runs faster than ours; what a person is told to wait for is ours.
@@ -145,37 +108,73 @@ void expect_faster(playbooks::Plan& plan, double speed) {
   }
 }
 
+/// The rack, if there is nothing wrong with it, nor with the playbook: said before anything stands.
+std::optional<rehearsal::RackSpec> checked(const Context& context, const Options& options,
+                                           Exit& exit) {
+  const auto arguments = arguments_of(options.settings);
+  if (!arguments) {
+    exit = complain(context, arguments.assume_error(), Exit::invalid);
+    return std::nullopt;
+  }
+  std::vector<inventory::Problem> problems;
+  (void)playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
+  auto rack = load_rack(options.source, problems);
+  if (problems.empty()) return rack;
+  exit = complain(context, problems);
+  return std::nullopt;
+}
+
+Exit rehearse_all(const Context& context, const Options& options) {
+  CatalogueOptions how{.folder = options.source.folder};
+  how.speed = options.source.speed.value_or(kUsualSpeed);
+  how.seed = options.source.seed.value_or(kUsualSeed);
+  how.nodes = options.rack_nodes;
+  how.only = options.only;
+  how.healthy_seeds = options.healthy;
+  return rehearse_catalogue(context, how);
+}
+
 Exit rehearse(Context& context, Options options, bool state_named) {
+  const bool many = options.catalogue || options.healthy > 0;
+  if (many != options.playbook.empty())
+    return complain(
+        context, Error{Code::kInvalid, "rehearse needs a PLAYBOOK, or --catalogue, or --healthy"},
+        Exit::invalid);
+  auto exit = Exit::passed;
+  auto& source = options.source;
+  std::optional<rehearsal::RackSpec> rack;
+  if (!many) rack = checked(context, options, exit);
+  if (!many && !rack) return exit;
   std::string made = (fs::temp_directory_path() / "cupel-rehearsal-XXXXXX").string();
-  if (options.folder.empty()) {
+  if (source.folder.empty()) {
     if (::mkdtemp(made.data()) == nullptr)
       return complain(context, Error{Code::kStorage, "cannot make a folder in " + made},
                       Exit::unfinished);
-    options.folder = made;
+    source.folder = made;
   }
-  options.folder = fs::absolute(options.folder).string();
-  if (options.serve) return serve(context, options);
-  if (options.playbook.empty())
-    return complain(context, Error{Code::kInvalid, "rehearse needs a PLAYBOOK, or --serve"},
-                    Exit::invalid);
+  source.folder = fs::absolute(source.folder).string();
+  if (many) return rehearse_all(context, options);
   // A rehearsal is no record of real machines: its journal lies with the rack, unless told
   // otherwise.
-  if (!state_named) context.state = fs::path{options.folder} / "state";
-  RackProcess rack;
-  if (!rack.start(options))
+  if (!state_named) context.state = fs::path{source.folder} / "state";
+  RackProcess process;
+  if (!process.start(source, *rack))
     return complain(context, Error{Code::kFailed, "the virtual rack did not start"}, Exit::invalid);
+  if (!context.json && !source.inventory.empty())
+    say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "
+        "touched\n",
+        rack->nodes.size(), source.inventory);
   PlanOptions plan;
   plan.playbook = options.playbook;
-  plan.inventory = (fs::path{options.folder} / "inventory.yaml").string();
+  plan.inventory = (fs::path{source.folder} / "inventory.yaml").string();
   plan.nodes = options.nodes;
   plan.settings = options.settings;
-  Exit exit = Exit::passed;
   auto planned = planned_or_complain(context, plan, exit);
   if (!planned) return exit;
-  expect_faster(planned->plan, options.speed);
+  expect_faster(planned->plan, *rack->speed);
   exit = execute_new(context, std::move(planned));
   if (!context.json)
-    say("rehearsed in {}: cupel --state {} status\n", options.folder, context.state.string());
+    say("rehearsed in {}: cupel --state {} status\n", source.folder, context.state.string());
   return exit;
 }
 
@@ -186,19 +185,27 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
       app.add_subcommand("rehearse", "run a playbook against a virtual rack with planted faults");
   command->footer(
       "Examples: cupel rehearse new-rack\n"
-      "          cupel rehearse playbooks/new-rack.yaml --rack rehearsal/racks/h100-8.yaml\n"
-      "          cupel rehearse --serve --folder /tmp/rack    (leaves the rack standing)");
+      "          cupel rehearse --catalogue\n"
+      "          cupel rehearse burn-in-72h --rack h100-64 --speed 3000\n"
+      "          cupel rehearse new-rack --inventory site.yaml --scenario quirks --seed 7");
   auto options = std::make_shared<Options>();
   command->add_option("PLAYBOOK", options->playbook, "a file, or a shipped one by its name");
-  command->add_option("--rack", options->rack, "what stands in it and what is broken");
-  command->add_option("--folder", options->folder, "keys, certificates, inventory and journal");
-  command->add_option("--slurm", options->slurm, "slurm.conf of a Slurm that knows the nodes");
+  auto* rack =
+      command->add_option("--rack", options->source.rack, "what stands in it and what is broken");
+  add_rack_options(*command, options->source);
+  command->get_option("--inventory")->excludes(rack);
   command->add_option("-n,--nodes", options->nodes, "as with run --nodes");
   add_set_option(*command, options->settings);
-  command->add_option("--speed", options->speed, "so many times faster than life")
-      ->check(CLI::Range(0.1, 100000.0));
-  command->add_option("--seed", options->seed, "of serial numbers and natural spread");
-  command->add_flag("--serve", options->serve, "only the rack, until SIGTERM");
+  auto* all = command->add_flag("--catalogue", options->catalogue,
+                                "plant every fault of the catalogue, and tell what was found");
+  command
+      ->add_option("--healthy", options->healthy,
+                   "so many racks without any fault, each of another seed: nobody may be blamed")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(all);
+  command->add_option("--only", options->only, "of the catalogue, these faults")->needs(all);
+  command->add_option("--rack-nodes", options->rack_nodes, "nodes of each such rack [24]")
+      ->check(CLI::Range(4, 250));
   add_json_flag(*command, context);
   command->callback([&app, &context, &exit, options] {
     const bool named =

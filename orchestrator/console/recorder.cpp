@@ -44,7 +44,8 @@ bool is_final(Code code, const Node& node) {
 Task<Error> listen(bmc::Console& console, BoundedLog& log) {
   for (;;) {
     auto said = co_await console.read(Deadline::in(kReadPatience));
-    if (!said && said.assume_error().code == Code::kTimeout) continue;
+    const bool stopped = co_await cancelled();  // also where a read gave up in that moment
+    if (!said && said.assume_error().code == Code::kTimeout && !stopped) continue;
     if (!said) co_return std::move(said).assume_error();
     auto kept = log.append(said.assume_value());
     if (!kept) co_return std::move(kept).assume_error();

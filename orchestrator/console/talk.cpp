@@ -36,6 +36,9 @@ Task<Result<TalkEnd>> from_machine(Conversation& all) {
     auto said = co_await all.console.read(Deadline::in(all.how.quiet));
     if (!said) {
       if (said.assume_error().code != Code::kTimeout) co_return std::move(said).assume_error();
+      // The end of the other half can come in the very moment in which a read gives up.
+      const bool stopped = co_await cancelled();
+      if (stopped) co_return Error{Code::kCancelled, "stopped"};
       if (all.input_over) co_return TalkEnd::input_ended;
       continue;
     }

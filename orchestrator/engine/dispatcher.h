@@ -82,11 +82,12 @@ class Dispatcher {
   /// What a BMC measured. While it is not older than five minutes and the node does the same step,
   /// the node is not thought to draw less.
   void measured(std::string_view node, double watts, Time now);
-  /// A step that began has started what is to draw its load, or is about to.
+  /// A step that began has started what is to draw its load, or is about to. Of one that was under
+  /// way when it was offered nobody knows; what is measured tells.
   void draws(Ticket ticket);
-  /// What has to be paused because a level draws more than it may: those first that have started
-  /// nothing yet, then the youngest; no more than needed. Each is named once, and holds its watts
-  /// until ended() says that it is really off them.
+  /// What has to be paused because a level draws more than it may: those first that are not known
+  /// to have started anything, then the youngest; no more than needed. Each is named once, and
+  /// holds its watts until ended() says that it is really off them.
   std::vector<Ticket> shed(Time now);
 
   /// Watts now, by the level's full name, as they are reckoned.

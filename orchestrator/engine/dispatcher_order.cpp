@@ -149,7 +149,7 @@ Dispatcher::Time Dispatcher::State::could_begin(const Entry& entry, Time now) co
 
 std::vector<Dispatcher::Ticket> Dispatcher::State::to_shed(PowerTree::LevelId level) const {
   struct Loaded {
-    bool idle;  // it has not started what is to draw: it loses nothing
+    bool idle;  // what is to draw is not known to be started: it may lose nothing
     std::uint64_t began_as;
     Ticket ticket;
     Milliwatts gives;
@@ -165,7 +165,10 @@ std::vector<Dispatcher::Ticket> Dispatcher::State::to_shed(PowerTree::LevelId le
         gives += tree.drawn(node) - tree.expected(node, 0);
     if (entry.shed) over -= gives;
     if (entry.shed || gives <= 0 || entry.offer.step->load <= 0) continue;
-    loaded.push_back({!entry.draws, entry.began_as, ticket, gives});
+    // Of what a controller that is gone began, only its power tells whether it came to its start.
+    const auto seen = [&](NodeId node) { return tree.seen_to_draw(node, entry.offer.step->load); };
+    const bool draws = entry.draws || std::ranges::any_of(entry.members, seen);
+    loaded.push_back({!draws, entry.began_as, ticket, gives});
   }
   std::ranges::sort(loaded, std::ranges::greater{});
   std::vector<Loaded> chosen;

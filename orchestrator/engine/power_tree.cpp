@@ -171,10 +171,6 @@ bool PowerTree::measured(NodeId node, Milliwatts power, std::uint64_t as) {
     return false;
   }
   const auto over = std::max<Milliwatts>(0, power - expected(node, member.load));
-  if (member.load <= 0) {
-    reckon(member);
-    return false;
-  }
   const bool telling = member.load >= kTelling;
   if (telling) member.excess = static_cast<Milliwatts>(static_cast<double>(over) / member.load);
   // Of a small load not the slope, but that this much is drawn: or, shed for it and forgotten, it
@@ -184,6 +180,11 @@ bool PowerTree::measured(NodeId node, Milliwatts power, std::uint64_t as) {
   if (telling || over > 0) member.taught_as = as;
   reckon(member);
   return over > 0;
+}
+
+bool PowerTree::seen_to_draw(NodeId node, double load) const {
+  const auto idle = expected(node, 0);
+  return nodes_[node].measured > idle + (expected(node, load) - idle) / 2;
 }
 
 void PowerTree::unlearn(NodeId node, std::uint64_t as) {

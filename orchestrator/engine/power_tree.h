@@ -66,6 +66,8 @@ class PowerTree {
   /// Under load a measurement also teaches what the next load will draw: true if it did. `as` names
   /// what was taught, to unlearn() it; a later lesson replaces it.
   bool measured(NodeId node, Milliwatts power, std::uint64_t as);
+  /// What was measured last, and is not forgotten, is more of such a load than of none.
+  bool seen_to_draw(NodeId node, double load) const;
   void forget(NodeId node);
   void unlearn(NodeId node, std::uint64_t as);
 

@@ -194,7 +194,6 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
     }
   }
   work->ticket = dispatcher_.offer(std::move(offer), clock_.now());
-  if (run.has_handle(*work)) dispatcher_.draws(work->ticket);
   for (const auto node : work->nodes) run.nodes[node].work = work.get();
   ++run.works;
   dispatch_ = true;

@@ -105,6 +105,7 @@ json::object to_json(const burnin::Measurement& measurement) {
   else
     object["value"] = nullptr;
   put(object, "unit", measurement.unit);
+  put(object, "traced_to", measurement.traced_to);
   return object;
 }
 
@@ -140,7 +141,8 @@ burnin::Decision decision_from(const std::string& word) {
 
 constexpr std::array kFindings{Finding::missing,    Finding::extra,          Finding::wrong_model,
                                Finding::wrong_size, Finding::wrong_firmware, Finding::wrong_serial,
-                               Finding::unobserved};
+                               Finding::wrong_name, Finding::wrong_setting,  Finding::wrong_clock,
+                               Finding::unhealthy,  Finding::unobserved};
 
 template <class Item>
 json::array array_of(const std::vector<Item>& items) {
@@ -242,8 +244,8 @@ burnin::Findings findings_from(const json::object& object) {
   burnin::Findings findings;
   each_object(object.if_contains("measurements"), [&](const auto& each) {
     const auto value = number(each, "value").value_or(std::nan(""));
-    findings.measurements.push_back(
-        {text(each, "name"), text(each, "part"), value, text(each, "unit")});
+    findings.measurements.push_back({text(each, "name"), text(each, "part"), value,
+                                     text(each, "unit"), text(each, "traced_to")});
   });
   findings.parts = parts_from(object.if_contains("parts"));
   findings.unknown = unknown_from(object.if_contains("unknown"));

@@ -1,7 +1,9 @@
 // What is asked of the BMC. Each step opens its own session and ends it on every path: BMCs have
 // few.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "bmc/power.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/node_steps.h"
@@ -38,9 +40,52 @@ boost::json::object facts_of(const bmc::Identity& identity) {
   return facts;
 }
 
+std::string text_of(const bmc::BiosValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
+  seen.unknown.push_back({std::move(fact), "BMC", error.what});
+}
+
+/// What the audit asks beside the parts. A BMC that does not tell has told everything else.
+/// Errors: kCancelled; of the settings that the profile wants, whatever may be better next time.
+Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                                bmc::Observed& seen, const StepRequest& request) {
+  boost::json::object facts;
+  const auto clock = co_await bmc.clock(request.deadline);
+  if (clock)
+    facts[inventory::kClockFact] = std::to_string(clock.assume_value().ahead.count());
+  else
+    not_told(seen, "clock", clock.assume_error());
+  if (!clock && clock.assume_error().code == Code::kCancelled) co_return clock.assume_error();
+  if (profile.bios.empty()) co_return facts;
+  const auto bios = co_await bmc.bios(request.deadline);
+  const auto lost = !bios && (bios.assume_error().code == Code::kCancelled ||
+                              is_transient(bios.assume_error().code));
+  // What the profile wants told is asked for again.
+  if (lost) co_return bios.assume_error();
+  if (!bios) {
+    not_told(seen, "BIOS settings", bios.assume_error());
+    co_return facts;
+  }
+  for (const auto& wanted : profile.bios) {
+    const auto& current = bios.assume_value().current;
+    const auto found = current.find(wanted.attribute);
+    if (found == current.end()) continue;
+    facts[std::string{inventory::kBiosFact} + wanted.attribute] = text_of(found->second);
+  }
+  co_return facts;
+}
+
 Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
   request.waiting("the BMC's inventory");
-  CO_TRY(const auto seen, co_await bmc.observe(request.deadline));
+  CO_TRY(auto seen, co_await bmc.observe(request.deadline));
+  const auto& profile = doors.inventory.profile_of(request.node);
+  CO_TRY(auto further, co_await further_facts(bmc, profile, seen, request));
   boost::json::object found;
   found["bmc_parts"] = record::to_json(seen.parts);
   found["unknown"] = record::to_json(seen.unknown);
@@ -49,7 +94,9 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["model"] = seen.identity.model;
   found["bios"] = seen.identity.bios_version;
   found["bmc"] = seen.identity.bmc_version;
-  found["facts"] = facts_of(seen.identity);
+  auto facts = facts_of(seen.identity);
+  for (auto& [name, value] : further) facts[name] = std::move(value);
+  found["facts"] = std::move(facts);
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
@@ -103,7 +150,37 @@ Task<Result<StepEnd>> set_boot(bmc::Bmc& bmc, const StepRequest& request) {
   co_return done(fmt::format("next boot from {}", to_string(target)));
 }
 
+/// One line of the log, as a person reads it.
+std::string line_of(const bmc::LogEntry& entry) {
+  constexpr std::size_t kLongest = 160;
+  std::string text;
+  if (entry.time) text += fmt::format("{:%Y-%m-%d %H:%M:%S} ", *entry.time);
+  const bool notable = !entry.severity.empty() && entry.severity != "OK";
+  if (notable) text += entry.severity + ": ";
+  text += entry.message;
+  // An IPMI entry's message may be the state alone.
+  if (!entry.sensor.empty() && !entry.message.contains(entry.sensor))
+    text += " (" + entry.sensor + ")";
+  return shortened(printable(text), kLongest);
+}
+
 }  // namespace
+
+Task<std::string> last_word_of_bmc(Doors& doors, const StepRequest& request) {
+  constexpr std::size_t kMostLines = 3;
+  std::string text;
+  const auto deadline = with_last_word(request.deadline);
+  const auto bmc = doors.bmc(request.node);
+  const auto power = co_await bmc->power_state(deadline);
+  if (power) {
+    text = to_string(power.assume_value().value);
+    const auto log = co_await bmc->event_log(std::nullopt, kMostLines, deadline);
+    if (log)
+      for (const auto& entry : log.assume_value().entries) text += "; " + line_of(entry);
+  }
+  co_await bmc->log_out();
+  co_return text;
+}
 
 Task<Result<StepEnd>> read_bmc_facts(Doors& doors, const StepRequest& request) {
   const auto verb = [&doors](bmc::Bmc& bmc, const StepRequest& asked) {

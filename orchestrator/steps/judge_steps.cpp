@@ -35,19 +35,38 @@ std::vector<record::Needed> needs_of(const std::vector<inventory::AuditFinding>&
   return needs;
 }
 
+/// The newest look of each stage: "node-facts@after" sees what "node-facts" saw, once more.
+std::vector<inventory::Part> parts_by_node(const record::NodeRecord& record) {
+  std::map<std::string_view, const burnin::Findings*> newest;
+  for (const auto& step : record.steps) {
+    const auto found = record.findings.find(step.name);
+    const std::string_view name{step.name};
+    if (found != record.findings.end()) newest[name.substr(0, name.find('@'))] = &found->second;
+  }
+  std::vector<inventory::Part> parts;
+  for (const auto& [stage, findings] : newest)
+    parts.insert(parts.end(), findings->parts.begin(), findings->parts.end());
+  return parts;
+}
+
+/// None where the inventory says that any will do.
+std::vector<std::string> host_names_of(const inventory::Node& node) {
+  if (node.host_name == inventory::kAnyHostName) return {};
+  if (!node.host_name.empty()) return {node.host_name};
+  return {node.name, node.slurm_name};
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  std::vector<inventory::Part> by_node;
-  for (const auto& [stage, findings] : record.findings)
-    by_node.insert(by_node.end(), findings.parts.begin(), findings.parts.end());
+  const auto by_node = parts_by_node(record);
   if (!record.bmc_told && by_node.empty())
     co_return ended_by(
         Error{Code::kNoMeasurement, "neither the BMC nor the node told what is in it"});
-  const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial};
-  const auto findings =
-      inventory::audit(doors.inventory.profile_of(request.node), request.node.serial, seen);
+  const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial, record.facts};
+  const inventory::Wanted wanted{request.node.serial, host_names_of(request.node)};
+  const auto findings = inventory::audit(doors.inventory.profile_of(request.node), wanted, seen);
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
                                        : fmt::format("{} finding{}", findings.size(),

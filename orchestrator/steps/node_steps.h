@@ -82,6 +82,9 @@ Result<engine::StepEnd> ended_by_bmc(Error error);
 Result<engine::StepEnd> ended_by_ssh(Error error);
 /// What a person is to do, for where the step ends in `needs hands` or `suspect BMC`.
 void ask_for(engine::StepEnd& end, std::vector<record::Needed> needs);
+/// What its BMC says of a node that does not answer: on or off, and the newest lines of its log, in
+/// one line. Empty where the BMC does not tell. Never fails.
+Task<std::string> last_word_of_bmc(Doors& doors, const engine::StepRequest& request);
 /// A little before the engine's own: what ends there can still say what it died of.
 Deadline with_last_word(Deadline deadline);
 

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kConnectPatience{15};
+constexpr seconds kBmcPatience{15};   // what it says of a node that did not come
 constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
 constexpr seconds kCleanUpPatience{10};
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
@@ -159,6 +160,17 @@ std::string evidence_of(const StepRequest& request, const burnin::Output& output
       output.text, output.errors);
 }
 
+/// The node's clock is held against ours while we still know when it was read.
+boost::json::object facts_of(const burnin::Findings& findings) {
+  boost::json::object facts;
+  for (const auto& [name, value] : findings.facts) facts[name] = value;
+  const auto told = findings.facts.find("node.epoch");
+  const auto epoch = told == findings.facts.end() ? std::nullopt : number<double>(told->second);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  if (epoch) facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *epoch - now.count());
+  return facts;
+}
+
 Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
   constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
   TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
@@ -189,6 +201,8 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   }
   auto found = record::to_json(findings.assume_value());
   found["evidence"] = hash;
+  if (auto facts = facts_of(findings.assume_value()); !facts.empty())
+    found["facts"] = std::move(facts);
   return done(fmt::format("{} measurements", findings.assume_value().measurements.size()),
               std::move(found));
 }
@@ -294,12 +308,18 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
-  auto session = co_await connected(doors, request, with_last_word(request.deadline));
+  const auto last_word = with_last_word(request.deadline);
+  const auto for_bmc = std::min<milliseconds>(kBmcPatience, last_word.left() / 4);
+  auto session = co_await connected(doors, request, Deadline::at(last_word.when() - for_bmc));
   if (session) co_return done("answers");
   // connected() has waited for as long as there was time: another try would not have any.
   auto ended = ended_by_ssh(std::move(session).assume_error());
-  if (ended && ended.assume_value().outcome == engine::Outcome::retry)
-    ended.assume_value().outcome = ended.assume_value().at_last;
+  const bool silent = ended && ended.assume_value().outcome == engine::Outcome::retry;
+  if (!silent) co_return ended;
+  auto& end = ended.assume_value();
+  end.outcome = end.at_last;
+  const auto said = co_await last_word_of_bmc(doors, request);
+  if (!said.empty()) end.detail += "; its BMC: " + said;
   co_return ended;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace cupel::rehearsal {
 
 const std::vector<BiosAttribute>& bios_attributes() {
@@ -60,6 +62,24 @@ void Bios::stage(const json::object& attributes) {
   for (const auto& attribute : attributes) {
     pending_[attribute.key()] = attribute.value();
     if (current_[attribute.key()] == attribute.value()) pending_.erase(attribute.key());
+  }
+}
+
+void Bios::spoil(std::string_view name, std::string_view value) {
+  const auto& all = bios_attributes();
+  const auto row = std::ranges::find(all, name, &BiosAttribute::name);
+  if (row == all.end()) return;
+  switch (row->type) {
+    case BiosAttribute::Type::integer:
+      current_[name] = number<std::int64_t>(value).value_or(row->least);
+      return;
+    case BiosAttribute::Type::flag:
+      current_[name] = value == "true" || value == "Enabled";
+      return;
+    case BiosAttribute::Type::choice:
+    case BiosAttribute::Type::text:
+      current_[name] = value;
+      return;
   }
 }
 

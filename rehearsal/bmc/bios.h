@@ -32,6 +32,8 @@ class Bios {
   static std::string complaint(std::string_view name, const json::value& value);
   void stage(const json::object& attributes);
   void forget() { pending_.clear(); }
+  /// It has that value now, as text, whoever set it. Nothing where there is no such attribute.
+  void spoil(std::string_view name, std::string_view value);
   /// The machine has booted.
   void apply();
 

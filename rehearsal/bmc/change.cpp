@@ -10,6 +10,21 @@ std::string Change::name(int up) const {
   return rest.substr(rest.rfind('/') + 1);
 }
 
+namespace {
+
+void add_update_routes(std::vector<Route>& all, const UpdateManners& manners) {
+  const std::string service = "/redfish/v1/UpdateService";
+  if (!manners.simple.empty()) all.push_back({"POST", std::string{manners.simple}, &simple_update});
+  if (!manners.multipart.empty())
+    all.push_back({"POST", std::string{manners.multipart}, &upload_form, true});
+  if (!manners.push.empty()) all.push_back({"POST", std::string{manners.push}, &push_image, true});
+  if (manners.starts_by_action)
+    all.push_back({"POST", service + "/Actions/UpdateService.StartUpdate", &start_update});
+  all.push_back({"PATCH", service, &patch_update_service});
+}
+
+}  // namespace
+
 std::vector<Route> routes_of(const BmcView& view) {
   const auto system = view.system(), manager = view.manager(), media = view.media();
   const auto& layout = view.layout();
@@ -43,6 +58,7 @@ std::vector<Route> routes_of(const BmcView& view) {
     all.push_back({"POST", users, &add_account});
     all.push_back({"DELETE", users + "/*", &remove_account});
   }
+  add_update_routes(all, view.state.update_manners);
   return all;
 }
 

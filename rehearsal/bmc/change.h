@@ -10,13 +10,20 @@ namespace cupel::rehearsal {
 
 /// One request that wants to change something, by somebody who may.
 struct Change {
-  Machine& machine;
+  ManagedSystem& machine;
   BmcState& state;
   std::string path;
   json::object body{};
   bool empty = false;  // there was no body at all
   std::function<void(LogLine)> note;
   std::function<void()> restart;
+  const UpdateWorld& updates_world;
+
+  // The request as it came, for what is no JSON.
+  std::string_view raw{};
+  std::string content_type{};
+  bool chunked = false;
+  bool has_condition = false;  // If-Match
 
   BmcView view() const { return {machine, state}; }
   /// Last part of the path; with `up`, the one before that.
@@ -28,6 +35,7 @@ struct Route {
   std::string_view method;
   std::string path;  // with * for one name
   HttpResponse (*change)(Change&);
+  bool takes_anything = false;  // the body need not be JSON
 };
 
 /// All of them for one BMC.
@@ -55,6 +63,13 @@ HttpResponse unsubscribe(Change& change);
 HttpResponse add_account(Change& change);
 HttpResponse patch_account(Change& change);
 HttpResponse remove_account(Change& change);
+
+// Firmware.
+HttpResponse simple_update(Change& change);
+HttpResponse upload_form(Change& change);
+HttpResponse push_image(Change& change);
+HttpResponse start_update(Change& change);
+HttpResponse patch_update_service(Change& change);
 
 // What may be wrong with what is asked.
 HttpResponse unknown_property(std::string_view name);

@@ -110,9 +110,9 @@ void add_aux_cycle(const BmcView& view, json::object& chassis) {
 void add_chassis(ResourceTree& tree, const BmcView& view) {
   const auto& names = view.manners().names;
   const auto& hardware = view.hardware();
-  add_adapters(tree, view);
-  add_devices(tree, view);
   const auto path = view.chassis();
+  if (view.wants(path + "/NetworkAdapters")) add_adapters(tree, view);
+  if (view.wants(path + "/PCIeDevices")) add_devices(tree, view);
   auto chassis =
       resource(path, "#Chassis.v1_15_0.Chassis", view.layout().chassis, "High Level Chassis");
   chassis["ChassisType"] = view.manners().vendor == "dgx" ? "Other" : "RackMount";

@@ -31,7 +31,7 @@ void add_dimms(ResourceTree& tree, const BmcView& view) {
     const auto number = static_cast<int>(i);
     const auto id = view.id(view.layout().dimm, number);
     const auto path = view.system() + "/Memory/" + id;
-    auto one = resource(path, "#Memory.v1_8_0.Memory", id, id);
+    auto one = resource(path, "#Memory.v1_11_0.Memory", id, id);
     one["DeviceLocator"] = dimm.locator;
     const int socket = dimm.locator[5] - 'A';
     one["MemoryLocation"] = {
@@ -115,8 +115,10 @@ void add_gpu_memory(ResourceTree& tree, const BmcView& view, const Gpu& gpu) {
   memory["MemoryDeviceType"] = "HBM";
   memory["MemoryType"] = "DRAM";
   memory["ErrorCorrection"] = "SingleBitECC";
-  memory["Oem"] = {
-      {"Nvidia", {{"RowRemappingFailed", false}, {"RowRemappingPending", gpu.remap_pending}}}};
+  memory["Oem"] = {{"Nvidia",
+                    {{"@odata.type", "#NvidiaMemory.v1_0_0.NvidiaMemory"},
+                     {"RowRemappingFailed", false},
+                     {"RowRemappingPending", gpu.remap_pending}}}};
   memory["Status"] = healthy();
   tree[path] = std::move(memory);
 }
@@ -200,16 +202,22 @@ void add_switches(ResourceTree& tree, const BmcView& view) {
 
 void add_compute(ResourceTree& tree, const BmcView& view) {
   const auto& gpus = view.hardware().gpus;
-  add_cpus(tree, view);
-  add_dimms(tree, view);
-  add_storage(tree, view);
-  add_networks(tree, view);
-  for (const auto& gpu : gpus) add_gpu(tree, view, gpu);
+  const auto wants = [&](const std::string& system, const char* part) {
+    return view.wants(system + part);
+  };
+  const auto host = view.system(), baseboard = view.system_of_gpus();
+  if (wants(host, "/Processors")) add_cpus(tree, view);
+  if (wants(host, "/Memory")) add_dimms(tree, view);
+  if (wants(host, "/Storage")) add_storage(tree, view);
+  if (wants(host, "/NetworkInterfaces") || wants(host, "/EthernetInterfaces"))
+    add_networks(tree, view);
+  if (wants(baseboard, "/Processors") || wants(baseboard, "/Memory"))
+    for (const auto& gpu : gpus) add_gpu(tree, view, gpu);
   const bool two = !view.layout().system_of_gpus.empty() && !gpus.empty();
   if (two) {
     add_fpga(tree, view);
-    add_switches(tree, view);
-    add_processor_collections(tree, view.system_of_gpus());
+    if (view.wants("/redfish/v1/Fabrics")) add_switches(tree, view);
+    add_processor_collections(tree, baseboard);
   }
   add_processor_collections(tree, view.system());
   add_collection(tree, "/redfish/v1/Fabrics", "#FabricCollection.FabricCollection", "Fabrics");

@@ -33,54 +33,85 @@ void EventLog::end_streams() {
   }
 }
 
-std::optional<LogLine> line_of(Machine::Event event, const Machine& machine) {
+std::optional<LogLine> line_of(ManagedSystem::Event event, const ManagedSystem& machine) {
   const bool on = machine.power() == Power::on;
   switch (event) {
-    case Machine::Event::powered:
+    case ManagedSystem::Event::powered:
       if (!on && machine.power() != Power::off) return std::nullopt;
       return LogLine{.message = on ? "The host was powered on." : "The host was powered off.",
                      .message_id = on ? "ResourceEvent.1.2.ResourcePoweredOn"
                                       : "ResourceEvent.1.2.ResourcePoweredOff",
-                     .sensor = "Power"};
-    case Machine::Event::booted:
+                     .sensor = "System ACPI PowerState"};
+    case ManagedSystem::Event::booted:
       return LogLine{.message = "The operating system has booted.",
                      .message_id = "Platform.1.0.OsBoot",
-                     .sensor = "OS"};
-    case Machine::Event::started:
-    case Machine::Event::went_down:
-    case Machine::Event::refitted:
+                     .sensor = "BaseOSBoot/InstallationStatus"};
+    case ManagedSystem::Event::panicked:
+      return LogLine{.severity = "Critical",
+                     .message = "The operating system has stopped: run-time critical stop.",
+                     .message_id = "Platform.1.0.OsPanic",
+                     .sensor = "OS",
+                     .alert = true};
+    case ManagedSystem::Event::started:
+    case ManagedSystem::Event::went_down:
+    case ManagedSystem::Event::refitted:
       return std::nullopt;
   }
   return std::nullopt;
 }
 
 std::optional<LogLine> line_of(const Fault& fault) {
-  const auto alert = [&](std::string_view severity, std::string message, std::string id) {
+  const auto alert = [&](std::string_view severity, std::string message, std::string id,
+                         std::string sensor) {
     return LogLine{.severity = severity,
                    .message = std::move(message),
                    .message_id = "Platform.1.0." + std::move(id),
-                   .sensor = fault.part,
+                   .sensor = std::move(sensor),
                    .alert = true};
   };
   switch (fault.kind) {
+    case FaultKind::gpu_off_bus:
+      return alert("Critical", fault.part + " has fallen off its bus.", "GpuLost", "Processor");
+    case FaultKind::nvswitch_fatal:
+      return alert("Critical", fault.part + " reports a fatal error.", "NvSwitchFatal",
+                   "Add-in Card");
+    case FaultKind::psu_feed_lost:
+      return alert("Critical", fault.part + ": input power is lost.", "PsuInputLost",
+                   "Power Supply / Converter");
+    case FaultKind::fan_stuck:
+      return alert("Critical", fault.part + " does not turn.", "FanFailed", "Fan");
+    case FaultKind::dimm_storm:
+      return alert("Warning", fault.part + ": correctable errors passed their limit.",
+                   "MemoryErrors", "Memory");
+    case FaultKind::dimm_uncorrected:
+      return alert("Critical", fault.part + " has uncorrectable errors.", "MemoryUncorrectable",
+                   "Memory");
+    case FaultKind::cpu_throttled:
+      return alert("Warning", "A processor is throttled.", "CpuThrottled", "Processor");
     case FaultKind::gpu_missing:
-      return alert("Critical", fault.part + " is not present.", "GpuMissing");
+      return alert("Critical", fault.part + " is not present.", "GpuMissing", "Processor");
     case FaultKind::gpu_ecc:
-      return alert("Critical", fault.part + " has uncorrectable ECC errors.", "GpuEcc");
+      return alert("Critical", fault.part + " has uncorrectable ECC errors.", "GpuEcc",
+                   "Processor");
     case FaultKind::gpu_slow_link:
-      return alert("Warning", fault.part + ": the PCIe link is degraded.", "PcieDegraded");
+      return alert("Warning", fault.part + ": the PCIe link is degraded.", "PcieDegraded",
+                   "Slot/Connector");
     case FaultKind::dimm_missing:
-      return alert("Warning", fault.part + " is not present.", "DimmMissing");
+      return alert("Warning", fault.part + " is not present.", "DimmMissing", "Memory");
     case FaultKind::psu_missing:
-      return alert("Critical", fault.part + ": power supply redundancy is lost.", "PsuLost");
+      return alert("Critical", fault.part + ": power supply redundancy is lost.", "PsuLost",
+                   "Power Supply / Converter");
     case FaultKind::nvme_missing:
-      return alert("Warning", fault.part + " was removed.", "DriveRemoved");
+      return alert("Warning", fault.part + " was removed.", "DriveRemoved", "Drive Slot/Bay");
     case FaultKind::memory_errors:
-      return alert("Warning", "Correctable memory errors passed their limit.", "MemoryErrors");
+      return alert("Warning", "Correctable memory errors passed their limit.", "MemoryErrors",
+                   "Memory");
     case FaultKind::disk_errors:
-      return alert("Warning", fault.part + " reports media errors.", "DriveErrors");
+      return alert("Warning", fault.part + " reports media errors.", "DriveErrors",
+                   "Drive Slot/Bay");
     case FaultKind::leak:
-      return alert("Critical", "Leak detector 0 detected moisture.", "LeakDetected");
+      return alert("Critical", "Leak detector 0 detected moisture.", "LeakDetected",
+                   "CoolingDevice");
     default:
       return std::nullopt;
   }

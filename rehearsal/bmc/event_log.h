@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "rehearsal/fault.h"
-#include "rehearsal/machine.h"
+#include "rehearsal/managed_system.h"
 
 namespace cupel::rehearsal {
 
@@ -19,8 +19,8 @@ struct LogLine {
   std::string_view severity = "OK";
   std::string message{};
   std::string message_id{};
-  std::string sensor{};
-  bool alert = false;  // a fault, rather than something that was done
+  std::string sensor{};  // one of the words of LogEntry.SensorType (DSP0268)
+  bool alert = false;    // a fault, rather than something that was done
 };
 
 /// One reader. What it does not take in time is dropped, the oldest first.
@@ -54,7 +54,7 @@ class EventLog {
 };
 
 /// What a BMC logs of a machine's event; nothing for what it does not see.
-std::optional<LogLine> line_of(Machine::Event event, const Machine& machine);
+std::optional<LogLine> line_of(ManagedSystem::Event event, const ManagedSystem& machine);
 /// What it logs of a fault when it first sees it.
 std::optional<LogLine> line_of(const Fault& fault);
 

@@ -28,6 +28,7 @@ void add_log(ResourceTree& tree, const BmcView& view) {
   log["OverWritePolicy"] = "WrapsWhenFull";
   log["ServiceEnabled"] = true;
   log["DateTime"] = view.time(view.epoch());
+  log["DateTimeLocalOffset"] = view.offset();
   log["Entries"] = link(entries);
   log["Actions"] = {{"#LogService.ClearLog", {{"target", path + "/Actions/LogService.ClearLog"}}}};
   log["Status"] = healthy();

@@ -65,10 +65,17 @@ std::optional<HttpResponse> set_service(std::map<std::string, Service, std::less
       const auto* list = value.if_array();
       constexpr std::size_t kMostServers = 4;
       if (!list || list->size() > kMostServers) return wrong_type("NTPServers");
-      servers.clear();
-      for (const auto& server : *list) {
-        if (!server.is_string()) return wrong_type("NTPServers");
-        servers.emplace_back(server.as_string());
+      // DSP0266, "PATCH (update)": null takes an element away, {} leaves it as it is.
+      const auto before = std::exchange(servers, {});
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        const auto& server = (*list)[i];
+        const bool stays = server.is_object() && server.as_object().empty();
+        if (stays && i < before.size())
+          servers.push_back(before[i]);
+        else if (server.is_string())
+          servers.emplace_back(server.as_string());
+        else if (!server.is_null() && !stays)
+          return wrong_type("NTPServers");
       }
     } else {
       return unknown_property(entry.key());
@@ -116,7 +123,7 @@ HttpResponse patch_manager(Change& change) {
                          "conflict with the value of the "
                          "'Managers/NetworkProtocol/NTPProtocolEnabled' property.");
   change.state.offset_minutes = offset;
-  if (moment && !by_ntp) change.state.clock_ahead = moment->epoch - change.machine.clock().epoch();
+  if (moment && !by_ntp) change.state.clock_ahead += moment->epoch - change.view().epoch();
   return {.status = 204};
 }
 
@@ -156,6 +163,8 @@ HttpResponse subscribe(Change& change) {
   const auto destination = text("Destination");
   if (!destination.starts_with("https://") || destination.size() > kLongest)
     return redfish_error(400, "PropertyValueFormatError", "Destination is no https URI.");
+  const auto protocol = text("Protocol");
+  if (!protocol.empty() && protocol != "Redfish") return not_in_list("Protocol", protocol);
   if (change.state.subscriptions.size() >= BmcState::kMostSubscriptions)
     return redfish_error(503, "EventSubscriptionLimitExceeded",
                          "The event subscription failed due to the number of simultaneous "

@@ -23,6 +23,8 @@ json::object reset_of(const BmcView& view, const std::string& path) {
 }
 
 std::string mac_of(const BmcView& view) {
+  const auto& written = view.machine.bmc_mac();
+  if (!written.empty()) return written;
   auto digits = sha256_hex(view.hardware().serial + "/bmc").substr(0, 12);
   digits[1] = 'a';  // locally administered, for one machine
   std::string mac;
@@ -66,17 +68,13 @@ void add_main(ResourceTree& tree, const BmcView& view) {
   const auto path = view.manager();
   auto manager = resource(path, "#Manager.v1_14_0.Manager", view.layout().manager, "Manager");
   manager["ManagerType"] = "BMC";
-  manager["Manufacturer"] = names.manufacturer.empty() ? json::value(hardware.manufacturer)
-                                                       : json::value(names.manufacturer);
   manager["Model"] =
       names.bmc_model.empty() ? json::value(hardware.model) : json::value(names.bmc_model);
   const std::string version{names.bmc_version.empty() ? "23.11.21" : names.bmc_version};
   manager["FirmwareVersion"] = hardware.version("HostBMC_0", version);
   manager["UUID"] = hardware.uuid;
   manager["DateTime"] = view.time(view.epoch());
-  const int offset = view.state.offset_minutes;
-  manager["DateTimeLocalOffset"] = fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+',
-                                               std::abs(offset) / 60, std::abs(offset) % 60);
+  manager["DateTimeLocalOffset"] = view.offset();
   manager["Actions"] = reset_of(view, path);
   manager["PowerState"] = "On";
   manager["SerialConsole"] = console_of(view);
@@ -98,7 +96,6 @@ void add_second(ResourceTree& tree, const BmcView& view) {
   const std::string path = "/redfish/v1/Managers/HGX_BMC_0";
   auto manager = resource(path, "#Manager.v1_14_0.Manager", "HGX_BMC_0", "Manager");
   manager["ManagerType"] = "BMC";
-  manager["Manufacturer"] = "NVIDIA";
   manager["Model"] = "OpenBmc";
   manager["FirmwareVersion"] = "HGX-22.10-1-rc57";
   manager["Links"] = {{"ManagerForServers", json::array{link(view.system_of_gpus())}}};

@@ -21,6 +21,7 @@ enum class SensorStyle { legacy, modern, both };
 /// Who the machine and its BMC say they are. Empty: what the machine's profile says, or absent.
 struct Names {
   std::string_view root_vendor{}, product{}, oem{};
+  std::string_view oem_root{};  // type of the vendor's own part of the root; Supermicro's has none
   std::string_view manufacturer{}, model{};
   std::string_view bmc_model{}, bmc_version{};
   std::string_view server{};  // the Server header

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
@@ -33,9 +34,11 @@ struct HttpResponse {
   json::array message_args{};
 
   // How it goes on the wire.
-  std::chrono::milliseconds late{0};      // before it is sent, of our time
-  bool cut = false;                       // the connection, instead of an answer
-  std::shared_ptr<EventStream> stream{};  // what follows the headers, until it ends
+  std::chrono::milliseconds late{0};        // before it is sent, of our time
+  bool cut = false;                         // the connection, instead of an answer
+  bool silent = false;                      // no answer, and the connection stays
+  std::optional<std::size_t> breaks_off{};  // after so many bytes of the body
+  std::shared_ptr<EventStream> stream{};    // what follows the headers, until it ends
 };
 
 /// A JSON answer.

@@ -148,6 +148,13 @@ HttpResponse failed_precondition() {
   return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
 }
 
+/// Where the schema of a resource is. Source: DSP0266, "Link header": rel=describedby.
+std::string described_by(const json::object& resource) {
+  const std::string type{text_at(resource, "@odata.type").value_or("#Resource.Resource")};
+  return "<http://redfish.dmtf.org/schemas/v1/" + type.substr(1, type.rfind('.') - 1) +
+         ".json>; rel=describedby";
+}
+
 }  // namespace
 
 std::string etag_of(const Tags& manners, const json::object& resource) {
@@ -190,6 +197,7 @@ HttpResponse read_resource(const BmcView& view, const ResourceTree& tree,
   if (manners.tags.in_body && !etag.empty()) whole.as_object()["@odata.etag"] = etag;
   auto response = answer(200, whole);
   if (!etag.empty()) response.headers["ETag"] = etag;
+  response.headers["Link"] = described_by(found->second);
   return response;
 }
 

@@ -45,12 +45,16 @@ std::string BmcView::id(std::string_view form, int index) const {
 }
 
 std::string BmcView::time(double epoch) const {
-  const int offset = state.offset_minutes;
-  const auto seconds = static_cast<std::time_t>(epoch) + offset * 60;
+  const auto seconds = static_cast<std::time_t>(epoch) + state.offset_minutes * 60;
   const auto text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
-  if (offset == 0 && manners().writes_z) return text + "Z";
-  return fmt::format("{}{}{:02}:{:02}", text, offset < 0 ? '-' : '+', std::abs(offset) / 60,
-                     std::abs(offset) % 60);
+  if (state.offset_minutes == 0 && manners().writes_z) return text + "Z";
+  return text + offset();
+}
+
+std::string BmcView::offset() const {
+  const int minutes = state.offset_minutes;
+  return fmt::format("{}{:02}:{:02}", minutes < 0 ? '-' : '+', std::abs(minutes) / 60,
+                     std::abs(minutes) % 60);
 }
 
 json::object resource(const std::string& path, std::string_view type, std::string_view id,
@@ -113,7 +117,8 @@ ResourceTree resources(const BmcView& view) {
   return tree;
 }
 
-ResourceTree resources_around(const BmcView& view, const std::string& path) {
+ResourceTree resources_around(const BmcView& whole, const std::string& path) {
+  const BmcView view{.machine = whole.machine, .state = whole.state, .asked = path};
   const auto below = [&](std::string_view place) { return path.starts_with(place); };
   const bool systems = below("/redfish/v1/Systems") || below("/redfish/v1/systems");
   const bool chassis = below("/redfish/v1/Chassis");

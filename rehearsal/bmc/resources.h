@@ -7,7 +7,8 @@
 
 #include "base/json.h"
 #include "rehearsal/bmc/state.h"
-#include "rehearsal/machine.h"
+#include "rehearsal/bmc_faults.h"
+#include "rehearsal/managed_system.h"
 
 namespace cupel::rehearsal {
 
@@ -17,9 +18,12 @@ using ResourceTree = std::map<std::string, json::object>;
 
 /// What resources are made of, and where they go.
 struct BmcView {
-  const Machine& machine;
+  const ManagedSystem& machine;
   const BmcState& state;
+  std::string_view asked{};  // the path that somebody asks for; empty: all of them
 
+  /// Whether what stands at or below this path may be what is asked for.
+  bool wants(std::string_view part) const { return asked.empty() || asked.starts_with(part); }
   const Manners& manners() const { return state.manners; }
   const Layout& layout() const { return state.manners.layout; }
   const Hardware& hardware() const { return machine.hardware(); }
@@ -41,9 +45,13 @@ struct BmcView {
   Power power() const { return machine.reported_power(manners().power.lag); }
   VirtualTime now() const { return machine.clock().elapsed(); }
   /// The BMC's own clock.
-  double epoch() const { return machine.clock().epoch() + state.clock_ahead; }
+  double epoch() const {
+    return machine.clock().epoch() + bmc_clock_error(machine.faults()) + state.clock_ahead;
+  }
   /// A point of its time as it writes it: "2026-01-31T12:00:00+00:00".
   std::string time(double epoch) const;
+  /// Of its time zone: "+01:00".
+  std::string offset() const;
 };
 
 ResourceTree resources(const BmcView& view);
@@ -60,6 +68,10 @@ void add_logs_and_media(ResourceTree& tree, const BmcView& view);
 void add_bios(ResourceTree& tree, const BmcView& view);
 void add_accounts(ResourceTree& tree, const BmcView& view);
 void add_services(ResourceTree& tree, const BmcView& view);
+void add_updates(ResourceTree& tree, const BmcView& view);
+/// One update as a Task, and where its monitor is (DSP0266, "Asynchronous operations").
+json::object task_of(const BmcView& view, const Update& update);
+std::string monitor_of(const BmcView& view, const std::string& id);
 
 /// A resource with its three "@odata" keys, Id and Name.
 json::object resource(const std::string& path, std::string_view type, std::string_view id,

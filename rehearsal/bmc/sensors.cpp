@@ -1,15 +1,15 @@
 // What a BMC measures: the readings once, shown as the old Thermal and Power, as the new Sensors
-// and subsystems, or as both. They follow the machine's power; load does not heat anything.
+// and subsystems, or as both. They are the machine's physics, rounded.
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "rehearsal/bmc/resources.h"
 
 namespace cupel::rehearsal {
 namespace {
 
-constexpr int kFans = 6;
-constexpr double kPsuCapacity = 3300, kStandbyWatts = 120;
-constexpr double kOwnWatts = 15;  // of a power supply that feeds nothing
+constexpr double kPsuCapacity = 3300, kVolts = 230;
 
 struct Reading {
   std::string id;
@@ -20,29 +20,58 @@ struct Reading {
 
 bool is_on(const BmcView& view) { return view.machine.power() == Power::on; }
 
-double watts(const BmcView& view) {
-  return is_on(view) ? view.hardware().idle_watts : kStandbyWatts;
+const BoardSensors& sensors(const BmcView& view) { return view.machine.sensors(); }
+
+double tenths(double value) { return std::round(value * 10) / 10; }
+
+double watts(const BmcView& view) { return std::round(sensors(view).node_watts()); }
+
+int fan_count(const BmcView& view) { return static_cast<int>(view.hardware().fans.size()); }
+
+bool is_stuck(const BmcView& view, int fan) {
+  const auto name = fmt::format("fan{}", fan);
+  return find_fault(view.machine.faults(), FaultKind::fan_stuck, name) != nullptr;
+}
+
+bool any_is_stuck(const BmcView& view) {
+  return find_fault(view.machine.faults(), FaultKind::fan_stuck) != nullptr;
+}
+
+json::object fan_status(const BmcView& view, int fan) {
+  return is_stuck(view, fan) ? json::object{{"Health", "Critical"}, {"State", "Enabled"}}
+                             : healthy();
+}
+
+json::object fans_status(const BmcView& view) {
+  return any_is_stuck(view) ? json::object{{"Health", "Warning"}, {"State", "Enabled"}} : healthy();
+}
+
+json::object psu_status(const BmcView& view, const Psu& psu) {
+  return sensors(view).psu_has_input(psu.name)
+             ? healthy()
+             : json::object{{"Health", "Critical"}, {"State", "Enabled"}};
 }
 
 std::vector<Reading> temperatures(const BmcView& view) {
   const bool on = is_on(view);
   const auto while_on = [&](double value) { return on ? std::optional{value} : std::nullopt; };
-  std::vector<Reading> all{{"TEMP_AMBIENT", "Temperature", "Cel", "Intake", 24.0, 45.0}};
+  std::vector<Reading> all{{"TEMP_AMBIENT", "Temperature", "Cel", "Intake",
+                            tenths(sensors(view).inlet_celsius()), 45.0}};
   const auto& hardware = view.hardware();
   for (std::size_t i = 0; i < hardware.cpus.size(); ++i)
     all.push_back({fmt::format("TEMP_CPU{}", i), "Temperature", "Cel", "CPU",
-                   while_on(38.0 + static_cast<double>(i)), 95.0});
+                   while_on(tenths(sensors(view).cpu_celsius(static_cast<int>(i)))), 95.0});
   for (const auto& gpu : hardware.gpus)
     all.push_back({fmt::format("TEMP_GPU_SXM_{}", gpu.index + 1), "Temperature", "Cel", "GPU",
-                   while_on(30.0 + gpu.index), 87.0});
+                   while_on(tenths(sensors(view).gpu_celsius(gpu.index))), 87.0});
   return all;
 }
 
 std::vector<Reading> fans(const BmcView& view) {
   std::vector<Reading> all;
-  for (int i = 0; i < kFans; ++i)
+  for (int i = 0; i < fan_count(view); ++i)
     all.push_back({view.id(view.layout().fan, i), "Rotational", "RPM", "Fan",
-                   is_on(view) ? 4400.0 + 10 * i : 0.0});
+                   std::round(sensors(view).fan_rpm(i))});
   return all;
 }
 
@@ -51,9 +80,10 @@ std::vector<Reading> powers(const BmcView& view) {
   const auto& psus = view.hardware().psus;
   for (const auto& psu : psus) {
     const auto number = psu.name.substr(3);
-    const double share = std::max(watts(view) / static_cast<double>(psus.size()), kOwnWatts);
-    all.push_back({"PWR_PSU" + number, "Power", "W", "PowerSupply", share});
-    all.push_back({"VOLT_PSU" + number, "Voltage", "V", "PowerSupply", 230.0});
+    const bool fed = sensors(view).psu_has_input(psu.name);
+    all.push_back({"PWR_PSU" + number, "Power", "W", "PowerSupply",
+                   tenths(sensors(view).psu_watts(psu.name))});
+    all.push_back({"VOLT_PSU" + number, "Voltage", "V", "PowerSupply", fed ? kVolts : 0});
   }
   return all;
 }
@@ -74,12 +104,21 @@ void add_sensor(ResourceTree& tree, const BmcView& view, const Reading& reading)
   tree[path] = std::move(one);
 }
 
+void add_all_sensors(ResourceTree& tree, const BmcView& view) {
+  for (const auto& all : {temperatures(view), fans(view), powers(view)})
+    for (const auto& reading : all) add_sensor(tree, view, reading);
+  add_collection(tree, view.chassis() + "/Sensors", "#SensorCollection.SensorCollection",
+                 "Sensors");
+}
+
 std::string psu_id(const BmcView& view, const Psu& psu) {
   return view.id(view.layout().psu, std::stoi(psu.name.substr(3)));
 }
 
 bool redundancy_is_lost(const BmcView& view) {
-  return find_fault(view.machine.faults(), FaultKind::psu_missing) != nullptr;
+  const auto fed = [&view](const Psu& psu) { return sensors(view).psu_has_input(psu.name); };
+  return find_fault(view.machine.faults(), FaultKind::psu_missing) != nullptr ||
+         !std::ranges::all_of(view.hardware().psus, fed);
 }
 
 json::object redundancy_status(const BmcView& view) {
@@ -100,8 +139,8 @@ void add_power_subsystem(ResourceTree& tree, const BmcView& view) {
     one["SerialNumber"] = psu.serial;
     one["FirmwareVersion"] = psu.firmware;
     one["PowerCapacityWatts"] = kPsuCapacity;
-    one["LineInputStatus"] = "Normal";
-    one["Status"] = healthy();
+    one["LineInputStatus"] = sensors(view).psu_has_input(psu.name) ? "Normal" : "LossOfInput";
+    one["Status"] = psu_status(view, psu);
     tree[path] = std::move(one);
     group.push_back(path);
   }
@@ -145,14 +184,16 @@ void add_leak_detection(ResourceTree& tree, const BmcView& view, const std::stri
 void add_thermal_subsystem(ResourceTree& tree, const BmcView& view) {
   const auto subsystem = view.chassis() + "/ThermalSubsystem";
   std::vector<std::string> group;
+  int number = 0;
   for (const auto& fan : fans(view)) {
+    const auto speed = is_stuck(view, number) ? 0L : std::lround(sensors(view).fan_percent());
     const auto path = subsystem + "/Fans/" + fan.id;
     auto one = resource(path, "#Fan.v1_1_1.Fan", fan.id, fan.id);
     one["PhysicalContext"] = "Fan";
     one["SpeedPercent"] = {{"DataSourceUri", view.chassis() + "/Sensors/" + fan.id},
-                           {"Reading", is_on(view) ? 30 : 0},
+                           {"Reading", speed},
                            {"SpeedRPM", shown(fan.value)}};
-    one["Status"] = healthy();
+    one["Status"] = fan_status(view, number++);
     tree[path] = std::move(one);
     group.push_back(path);
   }
@@ -171,11 +212,11 @@ void add_thermal_subsystem(ResourceTree& tree, const BmcView& view) {
   thermal["Fans"] = link(subsystem + "/Fans");
   thermal["ThermalMetrics"] = link(subsystem + "/ThermalMetrics");
   thermal["FanRedundancy"] = json::array{{{"RedundancyType", "NPlusM"},
-                                          {"MinNeededInGroup", kFans - 1},
-                                          {"MaxSupportedInGroup", kFans},
+                                          {"MinNeededInGroup", std::max(fan_count(view), 1) - 1},
+                                          {"MaxSupportedInGroup", fan_count(view)},
                                           {"RedundancyGroup", links(group)},
-                                          {"Status", healthy()}}};
-  thermal["Status"] = healthy();
+                                          {"Status", fans_status(view)}}};
+  thermal["Status"] = fans_status(view);
   if (view.layout().liquid) {
     add_leak_detection(tree, view, subsystem);
     thermal["LeakDetection"] = link(subsystem + "/LeakDetection");
@@ -191,7 +232,8 @@ void add_environment(ResourceTree& tree, const BmcView& view) {
     return view.chassis() + "/Sensors/" + std::string{id};
   };
   metrics["PowerWatts"] = {{"DataSourceUri", source("PWR_SYSTEM")}, {"Reading", watts(view)}};
-  metrics["TemperatureCelsius"] = {{"DataSourceUri", source("TEMP_AMBIENT")}, {"Reading", 24.0}};
+  metrics["TemperatureCelsius"] = {{"DataSourceUri", source("TEMP_AMBIENT")},
+                                   {"Reading", tenths(sensors(view).inlet_celsius())}};
   tree[path] = std::move(metrics);
 }
 
@@ -218,9 +260,9 @@ void add_old_thermal(ResourceTree& tree, const BmcView& view) {
     blowing.push_back({{"@odata.id", part_of(path, "Fans", blowing.size())},
                        {"MemberId", std::to_string(blowing.size())},
                        {"Name", fan.id.size() > 2 ? fan.id : "Fan " + fan.id},
-                       {"Reading", shown(fan.value)},
+                       {"Reading", static_cast<std::int64_t>(fan.value.value_or(0))},
                        {"ReadingUnits", "RPM"},
-                       {"Status", healthy()}});
+                       {"Status", fan_status(view, static_cast<int>(blowing.size()))}});
   thermal["Temperatures"] = std::move(hot);
   thermal["Fans"] = std::move(blowing);
   tree[path] = std::move(thermal);
@@ -244,9 +286,9 @@ void add_old_power(ResourceTree& tree, const BmcView& view) {
                         {"SerialNumber", psu.serial},
                         {"FirmwareVersion", psu.firmware},
                         {"PowerCapacityWatts", kPsuCapacity},
-                        {"LineInputVoltage", 230},
-                        {"LastPowerOutputWatts", watts(view) / static_cast<double>(psus.size())},
-                        {"Status", healthy()}});
+                        {"LineInputVoltage", sensors(view).psu_has_input(psu.name) ? kVolts : 0},
+                        {"LastPowerOutputWatts", tenths(sensors(view).psu_watts(psu.name))},
+                        {"Status", psu_status(view, psu)}});
     set.push_back(link(mine));
   }
   power["PowerControl"] = json::array{{{"@odata.id", part_of(path, "PowerControl", 0)},
@@ -271,18 +313,16 @@ void add_old_power(ResourceTree& tree, const BmcView& view) {
 
 void add_sensors(ResourceTree& tree, const BmcView& view) {
   const auto style = view.layout().sensors;
+  const auto wants = [&](const char* part) { return view.wants(view.chassis() + part); };
   if (style != SensorStyle::modern) {
-    add_old_thermal(tree, view);
-    add_old_power(tree, view);
+    if (wants("/Thermal")) add_old_thermal(tree, view);
+    if (wants("/Power")) add_old_power(tree, view);
   }
   if (style == SensorStyle::legacy) return;
-  for (const auto& all : {temperatures(view), fans(view), powers(view)})
-    for (const auto& reading : all) add_sensor(tree, view, reading);
-  add_collection(tree, view.chassis() + "/Sensors", "#SensorCollection.SensorCollection",
-                 "Sensors");
-  add_power_subsystem(tree, view);
-  add_thermal_subsystem(tree, view);
-  add_environment(tree, view);
+  if (wants("/Sensors")) add_all_sensors(tree, view);
+  if (wants("/PowerSubsystem")) add_power_subsystem(tree, view);
+  if (wants("/ThermalSubsystem")) add_thermal_subsystem(tree, view);
+  if (wants("/EnvironmentMetrics")) add_environment(tree, view);
 }
 
 }  // namespace cupel::rehearsal

@@ -6,6 +6,7 @@
 #include <boost/beast/ssl.hpp>
 
 #include "base/text.h"
+#include "rehearsal/bmc_faults.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -60,9 +61,14 @@ class BmcServer::Answering {
   BmcServer& server_;
 };
 
+struct BmcServer::Broken {
+  http::response<http::string_body> response;
+  std::size_t bytes;
+};
+
 struct BmcServer::Tls {
   asio::ssl::context own;
-  asio::ssl::context another;  // what it shows instead, where a fault says so
+  std::optional<asio::ssl::context> another{};  // what it shows instead, where a fault says so
 };
 
 class BmcServer::Connection {
@@ -90,7 +96,7 @@ class BmcServer::Connection {
   asio::steady_timer pause;  // before an answer that is late
 };
 
-BmcServer::BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
+BmcServer::BmcServer(asio::any_io_executor executor, ManagedSystem& machine, BmcAccount account,
                      Certificate certificate, tcp::endpoint endpoint, BmcSpec spec)
     : executor_{executor},
       machine_{machine},
@@ -98,20 +104,33 @@ BmcServer::BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccoun
       certificate_{std::move(certificate)},
       endpoint_{endpoint},
       acceptor_{executor},
-      restart_timer_{executor} {
+      parting_timer_{executor},
+      restart_timer_{executor, machine.clock()} {
   service_.on_restart = [this] { restart(); };
+  service_.on_faults = [this] { look_at_faults(); };
 }
 
 BmcServer::~BmcServer() { stop(); }
 
 Result<void> BmcServer::listen() {
-  TRY(auto another, make_certificate(machine_.name() + "-bmc", endpoint_.address().to_string()));
   try {
-    tls_.reset(new Tls{context_of(certificate_), context_of(another)});
+    tls_.reset(new Tls{context_of(certificate_)});
   } catch (const std::exception& error) {
     return Error{Code::kFailed, "TLS of " + machine_.name() + ": " + error.what()};
   }
-  return open();
+  TRY(open());
+  look_at_faults();
+  return ok();
+}
+
+/// A dead one has no ports, until somebody replaces it; nor has one without power.
+void BmcServer::look_at_faults() {
+  const bool dead = bmc_is_dead(machine_.faults()) || !machine_.mains();
+  if (stopped_ || tls_ == nullptr || std::exchange(dead_, dead) == dead) return;
+  if (dead)
+    close();
+  else
+    (void)open();
 }
 
 Result<void> BmcServer::open() {
@@ -149,31 +168,44 @@ void BmcServer::close() {
 
 void BmcServer::stop() {
   if (std::exchange(stopped_, true)) return;
+  parting_timer_.cancel();
   restart_timer_.cancel();
+  service_.stop();
   close();
 }
 
 /// Gone in a moment, so that the answer still goes out; back when a BMC has booted.
 void BmcServer::restart() {
   constexpr std::chrono::milliseconds kParting{100};
-  restart_timer_.expires_after(kParting);
-  restart_timer_.async_wait([this](boost::system::error_code cancelled) {
+  parting_timer_.expires_after(kParting);
+  parting_timer_.async_wait([this](boost::system::error_code cancelled) {
     if (cancelled || stopped_) return;
     close();
     if (service_.state().spec.new_certificate) renew_certificate();
-    restart_timer_.expires_after(machine_.clock().real(kRestart));
-    restart_timer_.async_wait([this](boost::system::error_code stopped) {
-      if (stopped || stopped_) return;
+    restart_timer_.start(kRestart, [this] {
+      if (stopped_) return;
       service_.restarted();
-      (void)open();
+      if (!dead_) (void)open();
     });
   });
+}
+
+/// With the certificate that it shows now.
+std::shared_ptr<BmcServer::Connection> BmcServer::connected(tcp::socket socket) {
+  auto* shown = &tls_->own;
+  const bool changed = find_fault(machine_.faults(), FaultKind::bmc_certificate_changed) != nullptr;
+  if (changed && !tls_->another) {
+    auto made = make_certificate(machine_.name() + "-bmc", endpoint_.address().to_string());
+    if (made) tls_->another.emplace(context_of(made.assume_value()));
+  }
+  if (changed && tls_->another) shown = &*tls_->another;
+  return std::make_shared<Connection>(std::move(socket), *shown);
 }
 
 Task<void> BmcServer::accept() {
   for (;;) {
     auto [failure, socket] = co_await acceptor_.async_accept(kAwait);
-    if (stopped_ || !acceptor_.is_open()) co_return;
+    if (stopped_ || failure == asio::error::operation_aborted) co_return;
     if (failure) {
       // Out of descriptors, most likely: they do not come back by asking at once.
       (void)co_await pause_for(std::chrono::milliseconds{100});
@@ -182,10 +214,7 @@ Task<void> BmcServer::accept() {
     if (open_.size() >= kMostConnections) continue;
     boost::system::error_code ignored;
     (void)socket.set_option(tcp::no_delay{true}, ignored);
-    const bool changed =
-        find_fault(machine_.faults(), FaultKind::bmc_certificate_changed) != nullptr;
-    auto connection =
-        std::make_shared<Connection>(std::move(socket), changed ? tls_->another : tls_->own);
+    auto connection = connected(std::move(socket));
     open_.insert(connection);
     asio::co_spawn(executor_, serve(connection), [this, connection](std::exception_ptr) {
       connection->close();
@@ -219,6 +248,7 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
     const auto [failure, taken] = co_await http::async_read(wire, buffer, parser, kAwait);
     const bool too_long = failure == http::error::body_limit;
     if (failure && !too_long) co_return;
+    if (bmc_is_hung(machine_.faults())) co_return co_await say_nothing(connection);
     if (served++ > 0 && served == manners.connection.resets_every) co_return connection->cut();
     std::optional<Answering> answering{std::in_place, *this};
     auto request = parser.release();
@@ -233,13 +263,41 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
       if (stopped) co_return;
     }
     if (plain.cut) co_return connection->cut();
+    if (plain.silent) co_return co_await say_nothing(connection);
+    const auto breaks_off = plain.breaks_off;
     if (plain.stream) answering.reset();
     if (plain.stream) co_return co_await stream(connection, std::move(plain));
     auto response = wire_of(std::move(plain), manners.names.server, version, again, head);
     connection->allow(kIdle);
+    if (breaks_off) {
+      const Broken broken{std::move(response), *breaks_off};
+      co_return co_await break_off(connection, broken);
+    }
     const auto [lost, sent] = co_await http::async_write(wire, response, kAwait);
     if (lost) co_return;
   }
+}
+
+/// Takes whatever else comes, until the peer has had enough.
+Task<void> BmcServer::say_nothing(std::shared_ptr<Connection> connection) {
+  connection->allow_forever();
+  std::array<char, 4096> ignored{};
+  for (;;) {
+    const auto [gone, taken] =
+        co_await connection->stream.async_read_some(asio::buffer(ignored), kAwait);
+    if (gone) co_return connection->cut();
+  }
+}
+
+/// The headers promise a whole body. Nothing says that there is no more of it.
+Task<void> BmcServer::break_off(std::shared_ptr<Connection> connection, const Broken& broken) {
+  const auto part = std::string_view{broken.response.body()}.substr(0, broken.bytes);
+  auto promised = broken.response;
+  http::response_serializer<http::string_body> serializer{promised};
+  const auto [lost, sent] =
+      co_await http::async_write_header(connection->stream, serializer, kAwait);
+  if (!lost) co_await asio::async_write(connection->stream, asio::buffer(part), kAwait);
+  connection->close();
 }
 
 /// Server-Sent Events, until the reader has gone or the BMC ends it. Source: DSP0266, "Server-sent

@@ -21,7 +21,7 @@ class BmcServer {
   static constexpr std::chrono::seconds kStillThere{10};  // between signs of life of a stream
 
   /// `machine` must outlive it.
-  BmcServer(asio::any_io_executor executor, Machine& machine, BmcAccount account,
+  BmcServer(asio::any_io_executor executor, ManagedSystem& machine, BmcAccount account,
             Certificate certificate, asio::ip::tcp::endpoint endpoint, BmcSpec spec = {});
   ~BmcServer();
 
@@ -50,19 +50,25 @@ class BmcServer {
   Task<void> accept();
   Task<void> serve(std::shared_ptr<Connection> connection);
   Task<void> answer_all(std::shared_ptr<Connection> connection);
+  Task<void> say_nothing(std::shared_ptr<Connection> connection);
+  struct Broken;
+  Task<void> break_off(std::shared_ptr<Connection> connection, const Broken& broken);
   Task<void> stream(std::shared_ptr<Connection> connection, HttpResponse response);
   void renew_certificate();
+  void look_at_faults();
+  std::shared_ptr<Connection> connected(asio::ip::tcp::socket socket);
 
   asio::any_io_executor executor_;
-  Machine& machine_;
+  ManagedSystem& machine_;
   BmcService service_;
   Certificate certificate_;
   asio::ip::tcp::endpoint endpoint_;
   asio::ip::tcp::acceptor acceptor_;
-  asio::steady_timer restart_timer_;
+  asio::steady_timer parting_timer_;  // of our time: the answer still goes out
+  RackTimer restart_timer_;
   std::unique_ptr<Tls> tls_;
   std::set<std::shared_ptr<Connection>> open_;
-  bool stopped_ = false;
+  bool stopped_ = false, dead_ = false;
   int at_once_ = 0, most_at_once_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include "base/text.h"
+#include "rehearsal/bmc/metadata.h"
 #include "rehearsal/bmc/phrase.h"
 #include "rehearsal/bmc/reading.h"
 
@@ -60,6 +61,30 @@ json::object session_text(const BmcSession& session) {
   return text;
 }
 
+/// As the web pages of a BMC keep it: an iLO takes an upload with nothing else.
+std::string session_in_cookie(const HttpRequest& request) {
+  for (const auto part : split(request.header("cookie"), ';')) {
+    const auto one = trimmed(part);
+    if (one.starts_with("sessionKey=")) return std::string{one.substr(11)};
+  }
+  return {};
+}
+
+/// A star in a route stands for one name.
+bool fits(const Route& route, const std::string& path) {
+  return is_like(path, route.path) &&
+         std::ranges::count(path, '/') == std::ranges::count(route.path, '/');
+}
+
+/// Source: DSP0266, "PATCH (update)": OData's annotations are left out; with nothing else it is an
+/// error.
+bool only_odata(json::object& body) {
+  const auto told = body.size();
+  for (const auto* name : {"@odata.id", "@odata.type", "@odata.etag", "@odata.context"})
+    body.erase(name);
+  return body.empty() && told > 0;
+}
+
 bool reads(const HttpRequest& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
@@ -85,55 +110,90 @@ ResourceTree BmcService::tree(const HttpRequest& request, const std::string& pat
 
 HttpResponse BmcService::handle(const HttpRequest& request) {
   ++requests_;
-  const auto path = path_of(request.target);
-  auto* active = rule_for(request, path);
-  if (active && active->rule.cut) return {.cut = true};
-  const bool instead = active && active->rule.status != 0;
-  HttpResponse response;
-  if (instead) {
-    response = {.status = active->rule.status,
-                .headers = {{"Content-Type", "application/json; charset=utf-8"}},
-                .body = active->rule.body.value_or("")};
-  } else {
-    response = answered(request, path);
-  }
-  if (active) {
-    const auto& rule = active->rule;
-    if (!instead && rule.body) response.body = *rule.body;
-    auto body = rule.merge.empty() ? Result<json::value>{json::value{}} : parse_json(response.body);
-    if (!rule.merge.empty() && body) {
-      merge(body.assume_value(), rule.merge);
+  settle();
+  auto path = path_of(request.target);
+  // DSP0266, "POST (create)": a collection's Members stand for it.
+  constexpr std::string_view kMembers = "/Members";
+  if (request.method == "POST" && path.ends_with(kMembers))
+    path.resize(path.size() - kMembers.size());
+  const auto met = rules_.meet(request.method, path);
+  auto response = met.rule ? ruled(Rule{*met.rule}, request, path) : answered(request, path);
+  if (rules_.looks_inside()) {
+    auto body = parse_json(response.body);
+    if (body && rules_.change_inside(request.method, path, body.assume_value()))
       response.body = json::serialize(body.assume_value());
-    }
-    for (const auto& [name, value] : rule.headers) response.headers[name] = value;
-    response.late = rule.late;
   }
+  response.late += met.late;
   response.headers["OData-Version"] = "4.0";
   response.headers["Cache-Control"] = "no-cache";
   if (request.method == "HEAD") response.body.clear();
   return response;
 }
 
+HttpResponse BmcService::ruled(const Rule& rule, const HttpRequest& request,
+                               const std::string& path) {
+  const bool instead =
+      rule.does == Does::status || rule.does == Does::drop || rule.does == Does::black_hole;
+  HttpResponse response;
+  if (!instead || rule.effect) response = answered(request, path);
+  if (instead)
+    response = {.status = 200, .headers = {{"Content-Type", "application/json; charset=utf-8"}}};
+  if (instead || rule.does == Does::replace) response.body = rule.body.value_or("");
+  if (rule.status != 0) response.status = rule.status;
+  for (const auto& [name, value] : rule.headers) response.headers[name] = value;
+  response.cut = rule.does == Does::drop;
+  response.silent = rule.does == Does::black_hole;
+  if (rule.does == Does::truncate) response.breaks_off = rule.bytes;
+  auto body = rule.does == Does::merge ? parse_json(response.body) : Result<json::value>{nullptr};
+  if (rule.does == Does::merge && body) {
+    merge(body.assume_value(), rule.merge);
+    response.body = json::serialize(body.assume_value());
+  }
+  return response;
+}
+
 HttpResponse BmcService::answered(const HttpRequest& request, const std::string& path) {
+  const auto odata = request.header("odata-version");
+  if (!odata.empty() && odata != "4.0")
+    return redfish_error(412, "PreconditionFailed", "The OData version is not supported.");
   auto patience = busy();
   auto response = patience ? std::move(*patience) : routed(request, path);
   phrase_error(response, manners().errors);
+  response.late = thinking(request, path);
+  if (reads(request) && response.status == 200 && response.stream == nullptr)
+    response.headers["Allow"] = methods_at(path);
   return response;
+}
+
+/// What may be done to a resource that is there (DSP0266, "Response headers": Allow).
+std::string BmcService::methods_at(const std::string& path) const {
+  std::string allow = "GET, HEAD";
+  for (const auto& route : routes_of(view()))
+    if (fits(route, path)) allow += ", " + std::string{route.method};
+  if (path == kSessions) allow += ", POST";
+  if (path.starts_with(std::string{kSessions} + "/")) allow += ", DELETE";
+  return allow;
 }
 
 HttpResponse BmcService::routed(const HttpRequest& request, const std::string& path) {
   if (path == "/redfish" && reads(request))
     return answer(200, json::object{{"v1", "/redfish/v1/"}});
-  if (path == kSessions && request.method == "POST") return log_in(request);
+  // A MegaRAC knows nobody while it writes its own firmware.
+  const bool locked = state_.update_manners.locks_while_flashing && state_.updates.writes_bmc();
+  if (path == kSessions && request.method == "POST") return locked ? no_session() : log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
+  if (path == "/redfish/v1/$metadata" && reads(request))
+    return metadata_document(resources(view()));
+  if (path == "/redfish/v1/odata" && reads(request)) return service_document(resources(view()));
   if (path == "/redfish/v1" && reads(request))
     return read_resource(view(), tree(request, path), request, path);
   const auto user = asker(request);
-  if (user.empty()) return no_session();
+  if (user.empty() || locked) return no_session();
   const auto every = manners().connection.forgets_every;
   if (every > 0 && ++good_requests_ % every == 0) return no_session();
   if (auto refusal = not_yet(request, path, user)) return *refusal;
   if (reads(request) && path == manners().layout.sse) return stream();
+  if (auto told = monitored(request, path)) return std::move(*told);
   if (reads(request) && !path.contains("/Actions/"))
     return read_resource(view(), tree(request, path), request, path);
   return act(request, path);
@@ -181,10 +241,8 @@ HttpResponse BmcService::act(const HttpRequest& request, const std::string& path
   const auto* resource = found == all.end() ? nullptr : &found->second;
   std::string allow = resource ? "GET, HEAD" : "";
   for (const auto& route : routes_of(view())) {
-    if (!is_like(path, route.path)) continue;
-    const bool one_name = std::ranges::count(path, '/') == std::ranges::count(route.path, '/');
-    const bool is_there = resource != nullptr || path.contains("/Actions/");
-    if (!one_name || !is_there) continue;
+    const bool is_there = resource != nullptr || path.contains("/Actions/") || route.takes_anything;
+    if (!is_there || !fits(route, path)) continue;
     if (route.method == request.method) return change(route, request, path, resource);
     allow += (allow.empty() ? "" : ", ") + std::string{route.method};
   }
@@ -195,7 +253,8 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
                                 const std::string& path, const json::object* resource) {
   const auto& tags = manners().tags;
   const bool patches = route.method == "PATCH";
-  if (!patches && tags.refused_on_post && !request.header("if-match").empty())
+  const bool is_action = !patches && !route.takes_anything;
+  if (is_action && tags.refused_on_post && !request.header("if-match").empty())
     return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
   if (patches && resource)
     if (auto unmet = unmet_condition(tags, *resource, request, good_tags_)) return *unmet;
@@ -204,13 +263,21 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
                .path = path,
                .empty = trimmed(request.body).empty(),
                .note = [this](LogLine line) { note(std::move(line)); },
-               .restart = [this] { restart(); }};
-  if (!asked.empty || patches) {
+               .restart = [this] { restart(); },
+               .updates_world = updates_world_,
+               .raw = request.body,
+               .content_type = request.header("content-type"),
+               .chunked = lower_case(request.header("transfer-encoding")).contains("chunked"),
+               .has_condition = !request.header("if-match").empty()};
+  if ((!asked.empty || patches) && !route.takes_anything) {
     auto body = parse_json(request.body);
     if (!body || !body.assume_value().is_object()) return malformed();
     asked.body = std::move(body.assume_value().as_object());
+    if (patches && only_odata(asked.body))
+      return redfish_error(400, "NoOperation", "The request body has nothing to change.");
   }
   auto response = route.change(asked);
+  expect_next();
   const auto now = patches ? tree(request, path) : ResourceTree{};
   const auto changed = now.find(path);
   phrase_success(response, manners().thanks, changed == now.end() ? nullptr : &changed->second);
@@ -218,7 +285,8 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
 }
 
 bool BmcService::accepts(const std::string& user, const std::string& password) {
-  if (find_fault(machine_.faults(), FaultKind::bmc_wrong_password)) return false;
+  for (const auto kind : {FaultKind::bmc_wrong_password, FaultKind::bmc_locked})
+    if (find_fault(machine_.faults(), kind)) return false;
   const auto now = machine_.clock().elapsed();
   return state_.accounts.check(user, password, now) == BmcAccounts::Login::good;
 }
@@ -226,6 +294,7 @@ bool BmcService::accepts(const std::string& user, const std::string& password) {
 /// The user behind a request; empty: nobody who may ask.
 std::string BmcService::asker(const HttpRequest& request) {
   if (const auto* session = sessions_.use(request.header("x-auth-token"))) return session->user;
+  if (const auto* session = sessions_.use(session_in_cookie(request))) return session->user;
   const auto header = request.header("authorization");
   if (!lower_case(header).starts_with("basic ")) return {};
   const auto plain_text = from_base64(trimmed(std::string_view{header}.substr(6)));
@@ -251,7 +320,8 @@ HttpResponse BmcService::log_in(const HttpRequest& request) {
                          "While accessing the resource at /redfish/v1/SessionService/Sessions, the "
                          "service received an authorization error: wrong user name or password.");
   }
-  const auto session = sessions_.open(user);
+  const bool full = find_fault(machine_.faults(), FaultKind::bmc_sessions_full) != nullptr;
+  const auto session = full ? std::nullopt : sessions_.open(user);
   if (!session)
     return redfish_error(503, "SessionLimitExceeded",
                          "The session establishment failed due to the number of simultaneous "

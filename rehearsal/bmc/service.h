@@ -4,6 +4,7 @@
 // Source: DSP0266 1.15.
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "rehearsal/bmc/message.h"
 #include "rehearsal/bmc/resources.h"
 #include "rehearsal/bmc/sessions.h"
+#include "rehearsal/rack_timer.h"
+#include "rehearsal/rules.h"
 
 namespace cupel::rehearsal {
 
@@ -19,29 +22,14 @@ struct BmcAccount {
   std::string password;
 };
 
-/// What to do to the next requests that fit, instead of, or besides, answering them properly.
-struct Rule {
-  std::string method{};               // empty: any
-  std::string path{};                 // * stands for anything; empty: any
-  int times = 1;                      // 0: always
-  int skip = 0;                       // let so many that fit pass first
-  int status = 0;                     // 0: as it is answered properly
-  std::optional<std::string> body{};  // instead of the proper one
-  json::object merge{};               // into the proper one (RFC 7396)
-  std::map<std::string, std::string> headers{};
-  std::chrono::milliseconds late{0};  // of our time
-  bool cut = false;                   // the connection, without an answer and without effect
-};
-
 class BmcService {
  public:
   static constexpr std::size_t kMostSessions = 8;  // of a DGX
   static constexpr std::chrono::minutes kSessionTimeout{30};
-  static constexpr std::size_t kMostRules = 256;
   static constexpr VirtualTime kRestart{90};  // a BMC's own boot
 
   /// `machine` must outlive it.
-  BmcService(Machine& machine, BmcAccount account, BmcSpec spec = {});
+  BmcService(ManagedSystem& machine, BmcAccount account, BmcSpec spec = {});
   BmcService(const BmcService&) = delete;
   BmcService& operator=(const BmcService&) = delete;
   ~BmcService();
@@ -49,13 +37,23 @@ class BmcService {
   /// Never fails: what is wrong with the request is in the answer's status.
   HttpResponse handle(const HttpRequest& request);
 
-  /// The first rule that fits a request is used. More than kMostRules are not kept.
-  void misbehave(Rule rule);
+  /// What it does otherwise than it should, from the next request on.
+  RuleSet& rules() { return rules_; }
 
   /// Called after the answer to Manager.Reset: sessions are gone, and so is whoever listens.
   std::function<void()> on_restart{};
+  /// Called whenever faults came or went.
+  std::function<void()> on_faults = [] {};
+  /// Nothing happens by itself after this.
+  void stop() {
+    update_timer_.cancel();
+    reset_timer_.cancel();
+  }
   /// The BMC has booted: it is busy for as long as its vendor's are from now on.
-  void restarted() { restarted_ = machine_.clock().elapsed() - kRestart; }
+  void restarted() {
+    restarted_ = machine_.clock().elapsed() - kRestart;
+    warm_.clear();
+  }
 
   const Manners& manners() const { return state_.manners; }
   const BmcState& state() const { return state_; }
@@ -69,15 +67,10 @@ class BmcService {
   std::size_t open_sessions() { return sessions_.all().size(); }
 
  private:
-  struct Active {
-    Rule rule;
-    int met = 0;
-  };
-
-  Active* rule_for(const HttpRequest& request, const std::string& path);
   void take_faults();
-  void on(Machine::Event event);
+  void on(ManagedSystem::Event event);
   std::optional<HttpResponse> busy();
+  HttpResponse ruled(const Rule& rule, const HttpRequest& request, const std::string& path);
   HttpResponse answered(const HttpRequest& request, const std::string& path);
   HttpResponse routed(const HttpRequest& request, const std::string& path);
   bool accepts(const std::string& user, const std::string& password);
@@ -87,20 +80,32 @@ class BmcService {
   HttpResponse log_in(const HttpRequest& request);
   HttpResponse log_out(const std::string& path);
   HttpResponse stream();
+  std::string methods_at(const std::string& path) const;
   HttpResponse act(const HttpRequest& request, const std::string& path);
   HttpResponse change(const Route& route, const HttpRequest& request, const std::string& path,
                       const json::object* resource);
   void restart();
+  UpdateWorld updates_world();
+  void settle();
+  std::chrono::milliseconds thinking(const HttpRequest& request, const std::string& path);
+  void expect_next();
+  void expect_reset();
+  void meet(const Fault& fault);
+  std::optional<HttpResponse> monitored(const HttpRequest& request, const std::string& path);
   ResourceTree tree(const HttpRequest& request, const std::string& path);
 
-  Machine& machine_;
+  ManagedSystem& machine_;
   BmcState state_;
   BmcSessions sessions_;
-  std::vector<Active> rules_, fault_rules_;
+  RuleSet rules_;
   std::vector<Fault> known_faults_;
   std::optional<VirtualTime> first_asked_{}, restarted_{};
   std::uint64_t requests_ = 0, refused_ = 0;
   int good_requests_ = 0, good_tags_ = 0;
+  std::map<std::string, int> asked_;  // how often, by method and path
+  std::set<std::string> warm_;        // of them, since the BMC has booted
+  UpdateWorld updates_world_;
+  RackTimer update_timer_, reset_timer_;
   std::shared_ptr<BmcService*> alive_;  // for the machine, which keeps its listeners
 };
 

@@ -1,4 +1,9 @@
 // How a BMC lives beside its machine: what it hears of it, its restarts, its moods.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "rehearsal/bmc/latency.h"
 #include "rehearsal/bmc/phrase.h"
 #include "rehearsal/bmc/service.h"
 
@@ -8,32 +13,32 @@ namespace {
 BmcState state_of(BmcAccount account, const BmcSpec& spec) {
   const auto* row = manners_of(spec.vendor);
   const auto& manners = row ? *row : usual_manners();
+  const auto& update_manners = update_manners_of(manners.vendor);
   BmcState state{.manners = manners,
                  .spec = spec,
                  .accounts = {manners.accounts, std::move(account.user),
-                              std::move(account.password), spec.factory_password}};
+                              std::move(account.password), spec.factory_password},
+                 .update_manners = update_manners,
+                 .updates = Updates{update_manners}};
   state.offset_minutes = manners.offset_minutes;
   if (manners.vendor == "dell") state.services["Telnet"] = {false, 23};
   return state;
 }
 
-Rule rule_of(const WrongAnswer& wrong) {
-  Rule rule{.method = wrong.method, .path = wrong.path, .times = wrong.times, .late = wrong.late};
-  rule.status = wrong.status;
-  if (!wrong.body.empty()) rule.body = wrong.body;
-  return rule;
-}
-
 }  // namespace
 
-BmcService::BmcService(Machine& machine, BmcAccount account, BmcSpec spec)
+BmcService::BmcService(ManagedSystem& machine, BmcAccount account, BmcSpec spec)
     : machine_{machine},
       state_{state_of(std::move(account), spec)},
       sessions_{state_.manners.connection.sessions, kSessionTimeout},
+      rules_{fmt::format("{}/{}/rules", machine.seed(), machine.name())},
+      updates_world_{updates_world()},
+      update_timer_{machine.executor(), machine.clock()},
+      reset_timer_{machine.executor(), machine.clock()},
       alive_{std::make_shared<BmcService*>(this)} {
   state_.log.as_event = [this](const LogLine& line) { return event_of(view(), line); };
   take_faults();
-  machine_.subscribe([weak = std::weak_ptr{alive_}](Machine::Event event) {
+  machine_.subscribe([weak = std::weak_ptr{alive_}](ManagedSystem::Event event) {
     if (const auto alive = weak.lock()) (*alive)->on(event);
   });
 }
@@ -45,10 +50,15 @@ void BmcService::note(LogLine line) {
   state_.log.add(std::move(line));
 }
 
-void BmcService::on(Machine::Event event) {
-  if (event == Machine::Event::refitted) take_faults();
+void BmcService::on(ManagedSystem::Event event) {
+  if (event == ManagedSystem::Event::refitted) take_faults();
+  const auto now = machine_.clock().elapsed();
+  if (event == ManagedSystem::Event::started) state_.updates.host_started(now, updates_world_);
+  const bool went_off = event == ManagedSystem::Event::powered && machine_.power() == Power::off;
+  if (went_off) state_.updates.host_lost_power(now, updates_world_);
+  if (went_off || event == ManagedSystem::Event::started) expect_next();
   if (auto line = line_of(event, machine_)) note(std::move(*line));
-  if (event != Machine::Event::booted) return;
+  if (event != ManagedSystem::Event::booted) return;
   const bool committed = std::ranges::any_of(state_.jobs, [](const Job& job) { return !job.done; });
   if (committed || !state_.manners.bios.by_job) state_.bios.apply();
   for (auto& job : state_.jobs) job.done = true;
@@ -59,33 +69,34 @@ void BmcService::take_faults() {
   for (const auto& fault : now) {
     const bool known = std::ranges::find(known_faults_, fault) != known_faults_.end();
     if (known) continue;
-    if (auto line = line_of(fault)) note(std::move(*line));
-    if (fault.kind == FaultKind::bmc_answer) fault_rules_.push_back({rule_of(fault.answer)});
+    meet(fault);
   }
-  const bool none = find_fault(now, FaultKind::bmc_answer) == nullptr;
-  if (none) fault_rules_.clear();
   known_faults_.assign(now.begin(), now.end());
+  expect_reset();
+  on_faults();
 }
 
-void BmcService::misbehave(Rule rule) {
-  std::erase_if(rules_, [](const Active& one) {
-    return one.rule.times > 0 && one.met >= one.rule.skip + one.rule.times;
+/// What a fault does when it comes, rather than as long as it is there.
+void BmcService::meet(const Fault& fault) {
+  // What comes with a load a BMC does not see.
+  const bool seen = fault.timing.under.empty();
+  if (auto line = line_of(fault); line && seen) note(std::move(*line));
+  // Whoever sets it right, and boots, has it right.
+  if (fault.kind == FaultKind::wrong_bios_setting)
+    state_.bios.spoil(fault.component, fault.version);
+}
+
+/// By the rack's time, so that it is the same whenever somebody asks.
+void BmcService::expect_reset() {
+  const auto* fault = find_fault(machine_.faults(), FaultKind::bmc_resets);
+  reset_timer_.cancel();
+  if (!fault || !fault->span || *fault->span <= VirtualTime{0}) return;
+  const auto now = machine_.clock().elapsed();
+  const auto next = *fault->span * (std::floor(now / *fault->span) + 1);
+  reset_timer_.start(next - now, [this] {
+    restart();
+    expect_reset();
   });
-  if (rules_.size() < kMostRules) rules_.push_back({std::move(rule)});
-}
-
-BmcService::Active* BmcService::rule_for(const HttpRequest& request, const std::string& path) {
-  for (auto* rules : {&rules_, &fault_rules_}) {
-    for (auto& active : *rules) {
-      const auto& rule = active.rule;
-      const bool fits = (rule.method.empty() || rule.method == request.method) &&
-                        (rule.path.empty() || is_like(path, rule.path));
-      if (!fits) continue;
-      if (rule.times > 0 && active.met >= rule.skip + rule.times) continue;
-      if (active.met++ >= rule.skip) return &active;
-    }
-  }
-  return nullptr;
 }
 
 /// A BMC that has just started says so in seconds of the asker's clock, not of the rack's.
@@ -110,10 +121,28 @@ std::optional<HttpResponse> BmcService::busy() {
   return response;
 }
 
+/// How long it takes for what it answers now, in our time. Paths that nobody would ask for are
+/// not remembered.
+std::chrono::milliseconds BmcService::thinking(const HttpRequest& request,
+                                               const std::string& path) {
+  if (!state_.spec.latency) return {};
+  constexpr std::size_t kMostKnown = 4096;
+  const auto key = request.method + " " + path;
+  const bool known = asked_.contains(key) || asked_.size() < kMostKnown;
+  const int count = known ? ++asked_[key] : 0;
+  const bool first = known && warm_.insert(key).second;
+  const auto span = latency_of(latency_manners_of(manners().vendor), {request.method, path, first},
+                               machine_.seed(), machine_.name(), count);
+  return std::chrono::ceil<std::chrono::milliseconds>(machine_.clock().real(span));
+}
+
 void BmcService::restart() {
   sessions_ = BmcSessions{state_.manners.connection.sessions, kSessionTimeout};
   state_.log.end_streams();
   restarted_ = machine_.clock().elapsed();
+  state_.updates.bmc_restarted(*restarted_, updates_world_);
+  state_.push_claimed = false;
+  expect_next();
   note({.message = "The management controller restarts.",
         .message_id = "Platform.1.0.ManagerReset",
         .sensor = "Management Subsystem Health"});

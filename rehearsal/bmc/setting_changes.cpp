@@ -53,11 +53,11 @@ HttpResponse no_slot(const Change& change) {
 
 /// The drive that a machine boots from is the first that takes discs and holds one.
 void tell_machine(Change& change) {
-  change.machine.virtual_disc.clear();
+  change.machine.set_virtual_disc({});
   for (const auto& slot : change.state.manners.media.slots) {
     const auto& image = change.state.media[std::string{slot.id}].image;
     if (!image.empty() && std::ranges::find(slot.types, "CD") != slot.types.end()) {
-      change.machine.virtual_disc = image;
+      change.machine.set_virtual_disc(image);
       return;
     }
   }

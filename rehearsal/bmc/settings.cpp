@@ -23,9 +23,12 @@ std::string_view name_of(BiosAttribute::Type type) {
 }
 
 json::object row_of(const BiosAttribute& attribute) {
-  json::object row{{"AttributeName", attribute.name}, {"DisplayName", attribute.name},
-                   {"Type", name_of(attribute.type)}, {"ReadOnly", attribute.read_only},
-                   {"ResetRequired", true},           {"DefaultValue", attribute.usual}};
+  json::object row{{"AttributeName", attribute.name},
+                   {"DisplayName", attribute.name},
+                   {"Type", name_of(attribute.type)},
+                   {"ReadOnly", attribute.read_only},
+                   {"ResetRequired", true}};
+  if (attribute.usual != json::value("")) row["DefaultValue"] = attribute.usual;
   if (attribute.type == BiosAttribute::Type::choice) {
     json::array values;
     for (const auto choice : attribute.choices)
@@ -81,7 +84,8 @@ json::object account(const BmcView& view, const std::string& path, const std::st
   one["Password"] = nullptr;
   one["RoleId"] = user.role;
   one["Enabled"] = user.enabled;
-  one["Locked"] = view.state.accounts.locked(user, view.now());
+  one["Locked"] = view.state.accounts.locked(user, view.now()) ||
+                  find_fault(view.machine.faults(), FaultKind::bmc_locked) != nullptr;
   one["PasswordChangeRequired"] = user.must_change;
   one["AccountTypes"] = json::array{"Redfish", "IPMI"};
   if (user.role != "None")
@@ -116,7 +120,10 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
     for (const auto& wanted : view.state.bios.pending()) pending[wanted.key()] = wanted.value();
   }
   settings["Attributes"] = std::move(pending);
-  if (manners.bios.by_job) settings["Oem"] = {{"Dell", {{"Jobs", link(view.manager() + "/Jobs")}}}};
+  if (manners.bios.by_job)
+    settings["Oem"] = {{"Dell",
+                        {{"@odata.type", "#DellOem.v1_3_0.DellOemResources"},
+                         {"Jobs", link(view.manager() + "/Jobs")}}}};
   if (manners.layout.bios_registry) {
     bios["AttributeRegistry"] = json::value(kRegistry);
     settings["AttributeRegistry"] = json::value(kRegistry);

@@ -9,6 +9,7 @@
 #include "rehearsal/bmc/accounts.h"
 #include "rehearsal/bmc/bios.h"
 #include "rehearsal/bmc/event_log.h"
+#include "rehearsal/bmc/updates.h"
 #include "rehearsal/rack_spec.h"
 
 namespace cupel::rehearsal {
@@ -28,6 +29,11 @@ struct Medium {
 struct Job {
   std::string id;
   bool done = false;
+};
+
+/// An image that was pushed and waits to be installed (Dell).
+struct StoredImage {
+  std::string bytes{}, file_name{}, version{};
 };
 
 struct Subscription {
@@ -53,6 +59,11 @@ struct BmcState {
   std::map<std::string, Medium> media{};
   std::vector<Job> jobs{};
   std::map<std::string, Subscription> subscriptions{};
+  const UpdateManners& update_manners;
+  Updates updates;
+  std::map<std::string, StoredImage> stored_images{};  // by id in the inventory
+  std::vector<std::string> push_targets{};             // components
+  bool push_claimed = false;
   int next_id = 1;
 };
 

@@ -29,13 +29,13 @@ bool has(Words words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-HttpResponse in_standby(const Machine& machine) {
+HttpResponse in_standby(const ManagedSystem& machine) {
   return redfish_error(409, "ResourceInStandby",
                        "The request failed because the resource is in standby: the system is " +
                            std::string{to_string(machine.power())} + ".");
 }
 
-bool is_so_already(const Machine& machine, std::string_view word) {
+bool is_so_already(const ManagedSystem& machine, std::string_view word) {
   if (word == "On" || word == "ForceOn") return machine.power() == Power::on;
   if (word == "ForceOff" || word == "GracefulShutdown") return machine.power() == Power::off;
   return false;
@@ -96,14 +96,14 @@ HttpResponse patch_boot(Change& change) {
     return registry_error(400, "iLO.2.14.UnableToModifyDuringSystemPOST",
                           "The value cannot be modified while the system is in POST.",
                           json::array{"BootSourceOverrideTarget"});
-  auto wanted = change.machine.boot_override;
+  auto wanted = change.machine.boot_override();
   if (manners.forgets_the_rest) {
     wanted.enabled = "Once";
     wanted.mode = "Legacy";
   }
   for (const auto& entry : *boot)
     if (auto complaint = set(wanted, manners, entry.key(), entry.value())) return *complaint;
-  change.machine.boot_override = std::move(wanted);
+  change.machine.set_boot_override(std::move(wanted));
   return {.status = 204};
 }
 
@@ -119,7 +119,7 @@ HttpResponse patch_locator(Change& change) {
   if (name == "LocationIndicatorActive") {
     if (!light.active) return unknown_property(name);
     if (!value.is_bool()) return wrong_type(name);
-    change.machine.locator = value.as_bool();
+    change.machine.set_locator(value.as_bool());
     return {.status = 204};
   }
   if (!light.led) return unknown_property(name);
@@ -127,7 +127,7 @@ HttpResponse patch_locator(Change& change) {
   const std::string_view word{value.as_string()};
   if (!has(light.words.empty() ? Words{kStandard} : light.words, word))
     return not_in_list(name, word);
-  change.machine.locator = word != light.off;
+  change.machine.set_locator(word != light.off);
   return {.status = 204};
 }
 
@@ -157,6 +157,7 @@ HttpResponse cycle_ac(Change& change) {
     return not_in_list("ResetType", type && type->is_string() ? type->as_string() : "");
   change.machine.press(Reset::force_off);
   if (change.restart) change.restart();
+  change.state.updates.power_drained(change.view().now(), change.updates_world);
   return {.status = 204};
 }
 

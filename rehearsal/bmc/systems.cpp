@@ -8,7 +8,7 @@ namespace {
 
 json::object boot(const BmcView& view, bool writable) {
   const auto& manners = view.manners().boot;
-  const auto& now = view.machine.boot_override;
+  const auto& now = view.machine.boot_override();
   json::object boot{{"BootSourceOverrideEnabled", now.enabled},
                     {"BootSourceOverrideTarget", now.target}};
   if (manners.mode) boot["BootSourceOverrideMode"] = now.mode;
@@ -47,7 +47,10 @@ void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
                      {"ResetType@Redfish.AllowableValues", json::array{json::value(ac.word)}}}}};
   // An iLO has its own actions among its own things.
   if (view.manners().names.oem == "Hpe")
-    system["Oem"] = json::object{{"Hpe", {{"Actions", std::move(oem)}}}};
+    system["Oem"] =
+        json::object{{"Hpe",
+                      {{"@odata.type", "#HpeComputerSystemExt.v2_10_1.HpeComputerSystemExt"},
+                       {"Actions", std::move(oem)}}}};
   else
     system["Actions"].as_object()["Oem"] = std::move(oem);
 }
@@ -85,7 +88,7 @@ json::object console_of(const BmcView& view) {
 
 void add_locator(const BmcView& view, json::object& system) {
   const auto& light = view.manners().locator;
-  const bool on = view.machine.locator;
+  const bool on = view.machine.locator();
   if (light.active) system["LocationIndicatorActive"] = on;
   if (light.led) system["IndicatorLED"] = on ? light.on : light.off;
   if (light.tells_words)

@@ -25,7 +25,7 @@ constexpr std::array<DeviceRow, 9> kDevices{{{0x0, "None"},
 
 BootFlags::Flags BootFlags::flags(Moment now) {
   expire(now, false);
-  const auto& boot = machine_.boot_override;
+  const auto& boot = machine_.boot_override();
   if (told_ && made_ == boot) return *told_;
   told_.reset();
   if (boot.enabled == "Disabled") return {};
@@ -50,7 +50,7 @@ bool BootFlags::set(const Flags& flags, Moment now) {
     boot.target = row->target;
     boot.mode = (flags[0] & kEfi) != 0 ? "UEFI" : "Legacy";
   }
-  machine_.boot_override = boot;
+  machine_.set_boot_override(boot);
   told_ = flags;
   made_ = boot;
   until_.reset();
@@ -65,7 +65,7 @@ void BootFlags::restart_countdown(Moment now) {
 }
 
 void BootFlags::expire(Moment now, bool at_start) {
-  const bool still_ours = until_ && made_ == machine_.boot_override;
+  const bool still_ours = until_ && made_ == machine_.boot_override();
   if (!still_ours) {
     until_.reset();
     return;
@@ -74,7 +74,7 @@ void BootFlags::expire(Moment now, bool at_start) {
   if (now < *until_ || being_used) return;
   until_.reset();
   told_.reset();
-  machine_.boot_override = {};
+  machine_.set_boot_override({});
 }
 
 }  // namespace cupel::rehearsal::ipmi

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "rehearsal/ipmi/session.h"
-#include "rehearsal/machine.h"
+#include "rehearsal/managed_system.h"
 
 namespace cupel::rehearsal::ipmi {
 
@@ -14,7 +14,7 @@ class BootFlags {
   using Flags = std::array<std::uint8_t, 5>;
   static constexpr std::chrono::seconds kValid{60};  // without a Chassis Control, of our time
 
-  explicit BootFlags(Machine& machine) : machine_{machine} {}
+  explicit BootFlags(ManagedSystem& machine) : machine_{machine} {}
 
   Flags flags(Moment now);
   /// False for a device that this machine does not have.
@@ -29,7 +29,7 @@ class BootFlags {
   std::uint8_t in_progress = 0;                    // parameter 0
 
  private:
-  Machine& machine_;
+  ManagedSystem& machine_;
   std::optional<Flags> told_{};  // as they were set
   BootOverride made_{};          // what that made of the override
   std::optional<Moment> until_{};

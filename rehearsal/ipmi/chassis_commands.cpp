@@ -16,7 +16,7 @@ Reply status(Device& device, const Request&) {
   constexpr std::uint8_t kIdentifySupported = 0x40, kIdentifyTimed = 0x10, kIdentifyOn = 0x20;
   const auto reported = device.machine.reported_power();
   const bool on = reported == Power::on || reported == Power::powering_off;
-  const auto identify = device.machine.locator                 ? kIdentifyOn
+  const auto identify = device.machine.locator()               ? kIdentifyOn
                         : device.now() < device.identify_until ? kIdentifyTimed
                                                                : std::uint8_t{0};
   return Bytes{static_cast<std::uint8_t>(device.restore_policy << 5 | (on ? 1 : 0)),
@@ -45,7 +45,7 @@ Reply control(Device& device, const Request& request) {
 Reply identify(Device& device, const Request& request) {
   const auto& data = request.data;
   const std::chrono::seconds span{data.empty() ? Device::kIdentifyDefault.count() : data[0]};
-  device.machine.locator = data.size() > 1 && (data[1] & 1) != 0;
+  device.machine.set_locator(data.size() > 1 && (data[1] & 1) != 0);
   device.identify_until = device.now() + span;
   return {};
 }

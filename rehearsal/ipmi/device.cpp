@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "rehearsal/bmc_faults.h"
 
 namespace cupel::rehearsal::ipmi {
 namespace {
@@ -34,17 +35,17 @@ std::uint8_t hex_byte(std::string_view digits) {
 
 }  // namespace
 
-Device::Device(asio::any_io_executor executor, Machine& of, Users& known, Sessions& open,
+Device::Device(asio::any_io_executor executor, ManagedSystem& of, Users& known, Sessions& open,
                std::function<Moment()> time)
     : machine{of},
       users{known},
       sessions{open},
       now{std::move(time)},
-      sel{[&clock = of.clock()] { return clock.epoch(); }},
+      sel{[&of] { return of.clock().epoch() + bmc_clock_error(of.faults()); }},
       sdr_time{sel.time()},
       boot{of},
-      sol{executor, of},
-      whole_{make_hardware(of.profile(), of.name(), 0, {})},
+      sol{executor, of.console()},
+      whole_{of.whole_hardware()},
       started_{now()} {
   sensors = sensors_of(whole_);
   supplies_ = names_of(whole_.psus);
@@ -75,23 +76,23 @@ void Device::log(SensorType type, std::uint8_t number, std::uint8_t data_1, std:
            .data_3 = data_3});
 }
 
-void Device::hear(Machine::Event event) {
+void Device::hear(ManagedSystem::Event event) {
   switch (event) {
-    case Machine::Event::powered:
+    case ManagedSystem::Event::powered:
       log_power();
       break;
-    case Machine::Event::started:
+    case ManagedSystem::Event::started:
       boot.expire(now(), true);
       log_post();
       break;
-    case Machine::Event::refitted:
+    case ManagedSystem::Event::refitted:
       refit();
       break;
-    case Machine::Event::went_down:
-    case Machine::Event::booted:
+    case ManagedSystem::Event::went_down:
+    case ManagedSystem::Event::panicked:
+    case ManagedSystem::Event::booted:
       break;
   }
-  sol.hear(event);
 }
 
 void Device::log_power() {

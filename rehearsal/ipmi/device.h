@@ -10,7 +10,7 @@
 #include "rehearsal/ipmi/sdr.h"
 #include "rehearsal/ipmi/sel.h"
 #include "rehearsal/ipmi/sol.h"
-#include "rehearsal/machine.h"
+#include "rehearsal/managed_system.h"
 
 namespace cupel::rehearsal::ipmi {
 
@@ -77,20 +77,20 @@ class Device {
   static constexpr std::chrono::seconds kIdentifyDefault{15};  // 28.5
 
   /// `machine` and `sessions` must outlive it. `now`: our time, which a client counts in.
-  Device(asio::any_io_executor executor, Machine& machine, Users& users, Sessions& sessions,
+  Device(asio::any_io_executor executor, ManagedSystem& machine, Users& users, Sessions& sessions,
          std::function<Moment()> now);
 
   Reply answer(std::uint8_t net_function, std::uint8_t code, const Request& request);
 
   /// What the machine does, as the log tells it.
-  void hear(Machine::Event event);
+  void hear(ManagedSystem::Event event);
   void log(SensorType type, std::uint8_t sensor, std::uint8_t data_1, std::uint8_t data_3 = 0xFF,
            bool asserted = true);
 
   const Sensor* sensor(std::uint8_t number) const;
   std::uint32_t uptime() const;
 
-  Machine& machine;
+  ManagedSystem& machine;
   Users& users;
   Sessions& sessions;
   std::function<Moment()> now;

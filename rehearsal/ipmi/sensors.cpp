@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint8_t kInlet = 0x37, kProcessor = 0x03, kAddIn = 0x0B, kFan = 0x1D, kSupply = 0x0A,
                        kBoard = 0x07, kMemory = 0x20, kDriveBay = 0x0F, kSystem = 0x17;
-constexpr int kFans = 8;
 constexpr std::size_t kMostOfAKind = 8;
 
 std::uint8_t number_of(unsigned base, std::size_t index) {
@@ -18,32 +17,27 @@ std::uint8_t number_of(unsigned base, std::size_t index) {
 }
 std::uint8_t instance_of(std::size_t index) { return static_cast<std::uint8_t>(index + 1); }
 
-bool has_psu(const Machine& machine, const std::string& name) {
+bool has_psu(const ManagedSystem& machine, const std::string& name) {
   return std::ranges::count(machine.hardware().psus, name, &Psu::name) > 0;
 }
 
 /// What the machine draws at the wall; Redfish's PowerWatts is the same.
-double watts(const Machine& machine) {
-  constexpr double kStandby = 120;
-  return machine.power() == Power::on ? machine.hardware().idle_watts : kStandby;
-}
+double watts(const ManagedSystem& machine) { return machine.sensors().node_watts(); }
 
-double watts_of_psu(const Machine& machine, const std::string& name) {
-  const auto count = machine.hardware().psus.size();
-  return has_psu(machine, name)
-             ? watts(machine) / static_cast<double>(std::max<std::size_t>(count, 1))
-             : 0;
+double watts_of_psu(const ManagedSystem& machine, const std::string& name) {
+  return machine.sensors().psu_watts(name);
 }
 
 void add_temperatures(std::vector<Sensor>& all, const Hardware& whole) {
-  all.push_back({.number = 0x01,
-                 .name = "TEMP_AMBIENT",
-                 .entity = kInlet,
-                 .type = SensorType::temperature,
-                 .unit = Unit::celsius,
-                 .thresholds = {.upper_warning = 40, .upper_critical = 45},
-                 .standby = true,
-                 .value = [](const Machine&) { return 24.0; }});
+  all.push_back(
+      {.number = 0x01,
+       .name = "TEMP_AMBIENT",
+       .entity = kInlet,
+       .type = SensorType::temperature,
+       .unit = Unit::celsius,
+       .thresholds = {.upper_warning = 40, .upper_critical = 45},
+       .standby = true,
+       .value = [](const ManagedSystem& machine) { return machine.sensors().inlet_celsius(); }});
   for (std::size_t i = 0; i < std::min(whole.cpus.size(), kMostOfAKind); ++i)
     all.push_back({.number = number_of(0x02, i),
                    .name = fmt::format("TEMP_CPU{}", i),
@@ -52,25 +46,27 @@ void add_temperatures(std::vector<Sensor>& all, const Hardware& whole) {
                    .type = SensorType::temperature,
                    .unit = Unit::celsius,
                    .thresholds = {.upper_warning = 90, .upper_critical = 96},
-                   .value = [i](const Machine&) { return 38.0 + static_cast<double>(i); }});
-  for (std::size_t i = 0; i < std::min(whole.gpus.size(), kMostOfAKind); ++i)
-    all.push_back({.number = number_of(0x10, i),
-                   .name = fmt::format("TEMP_GPU_SXM_{}", i + 1),
-                   .entity = kAddIn,
-                   .instance = instance_of(i),
-                   .type = SensorType::temperature,
-                   .unit = Unit::celsius,
-                   .thresholds = {.upper_warning = 85, .upper_critical = 92},
-                   .value = [i](const Machine& machine) {
-                     const auto& gpus = machine.hardware().gpus;
-                     const bool there =
-                         (std::ranges::count(gpus, static_cast<int>(i), &Gpu::index) > 0);
-                     return there ? 30.0 + static_cast<double>(i) : std::nan("");
+                   .value = [i](const ManagedSystem& machine) {
+                     return machine.sensors().cpu_celsius(static_cast<int>(i));
                    }});
+  for (std::size_t i = 0; i < std::min(whole.gpus.size(), kMostOfAKind); ++i)
+    all.push_back(
+        {.number = number_of(0x10, i),
+         .name = fmt::format("TEMP_GPU_SXM_{}", i + 1),
+         .entity = kAddIn,
+         .instance = instance_of(i),
+         .type = SensorType::temperature,
+         .unit = Unit::celsius,
+         .thresholds = {.upper_warning = 85, .upper_critical = 92},
+         .value = [i](const ManagedSystem& machine) {
+           const auto& gpus = machine.hardware().gpus;
+           const bool there = (std::ranges::count(gpus, static_cast<int>(i), &Gpu::index) > 0);
+           return there ? machine.sensors().gpu_celsius(static_cast<int>(i)) : std::nan("");
+         }});
 }
 
-void add_fans(std::vector<Sensor>& all) {
-  for (std::size_t i = 0; i < kFans; ++i)
+void add_fans(std::vector<Sensor>& all, const Hardware& whole) {
+  for (std::size_t i = 0; i < std::min(whole.fans.size(), kMostOfAKind); ++i)
     all.push_back({.number = number_of(0x20, i),
                    .name = fmt::format("SPD_FAN_SYS{}_F", i),
                    .entity = kFan,
@@ -79,7 +75,9 @@ void add_fans(std::vector<Sensor>& all) {
                    .unit = Unit::rpm,
                    .m = 100,
                    .thresholds = {.lower_warning = 1500, .lower_critical = 1000},
-                   .value = [](const Machine&) { return 4400.0; }});
+                   .value = [i](const ManagedSystem& machine) {
+                     return machine.sensors().fan_rpm(static_cast<int>(i));
+                   }});
 }
 
 void add_power(std::vector<Sensor>& all, const Hardware& whole) {
@@ -101,10 +99,11 @@ void add_power(std::vector<Sensor>& all, const Hardware& whole) {
     const auto psu = whole.psus[i].name;
     add(
         0x30, i, fmt::format("PWR_PSU{}_IN", i), 15,
-        [psu](const Machine& machine) { return watts_of_psu(machine, psu); }, 3300);
+        [psu](const ManagedSystem& machine) { return watts_of_psu(machine, psu); }, 3300);
     add(
         0x38, i, fmt::format("PWR_PSU{}_OUT", i), 15,
-        [psu](const Machine& machine) { return watts_of_psu(machine, psu) * kEfficiency; }, 3000);
+        [psu](const ManagedSystem& machine) { return watts_of_psu(machine, psu) * kEfficiency; },
+        3000);
   }
   all.push_back({.number = 0x40,
                  .name = "PWR_SYSTEM",
@@ -125,25 +124,30 @@ void add_power(std::vector<Sensor>& all, const Hardware& whole) {
                                 .lower_critical = 10.8,
                                 .upper_warning = 12.6,
                                 .upper_critical = 13.2},
-                 .value = [](const Machine&) { return 12.0; }});
+                 .value = [](const ManagedSystem&) { return 12.0; }});
 }
 
-/// Table 42-3: presence is state 0 of a power supply; 42-2: full redundancy is 0, lost is 1.
+/// Table 42-3: presence is state 0 of a power supply, input lost state 3; 42-2: full redundancy is
+/// 0, lost is 1.
 void add_supplies(std::vector<Sensor>& all, const Hardware& whole) {
   constexpr std::uint8_t kRedundancy = 0x0B;
   const auto bays = std::min(whole.psus.size(), kMostOfAKind);
+  constexpr std::uint16_t kPresent = 1u << 0, kInputLost = 1u << 3;
   for (std::size_t i = 0; i < bays; ++i)
-    all.push_back({.number = number_of(kPsuSensor, i),
-                   .name = fmt::format("PSU{}_STATUS", i),
-                   .entity = kSupply,
-                   .instance = instance_of(i),
-                   .type = SensorType::power_supply,
-                   .event_type = 0x6F,
-                   .standby = true,
-                   .possible = 0x0B,
-                   .states = [psu = whole.psus[i].name](const Machine& machine) -> std::uint16_t {
-                     return has_psu(machine, psu) ? 1 : 0;
-                   }});
+    all.push_back(
+        {.number = number_of(kPsuSensor, i),
+         .name = fmt::format("PSU{}_STATUS", i),
+         .entity = kSupply,
+         .instance = instance_of(i),
+         .type = SensorType::power_supply,
+         .event_type = 0x6F,
+         .standby = true,
+         .possible = 0x0B,
+         .states = [psu = whole.psus[i].name](const ManagedSystem& machine) -> std::uint16_t {
+           if (!has_psu(machine, psu)) return 0;
+           const bool fed = machine.sensors().psu_has_input(psu);
+           return static_cast<std::uint16_t>(fed ? kPresent : kPresent | kInputLost);
+         }});
   if (bays == 0) return;
   all.push_back({.number = kRedundancySensor,
                  .name = "PSU_REDUNDANCY",
@@ -153,8 +157,11 @@ void add_supplies(std::vector<Sensor>& all, const Hardware& whole) {
                  .event_type = kRedundancy,
                  .standby = true,
                  .possible = 0x03,
-                 .states = [bays](const Machine& machine) -> std::uint16_t {
-                   return machine.hardware().psus.size() >= bays ? 1 : 2;
+                 .states = [bays](const ManagedSystem& machine) -> std::uint16_t {
+                   const auto fed = std::ranges::count_if(
+                       machine.hardware().psus,
+                       [&](const Psu& psu) { return machine.sensors().psu_has_input(psu.name); });
+                   return static_cast<std::size_t>(fed) >= bays ? 1 : 2;
                  }});
 }
 
@@ -167,7 +174,7 @@ void add_states(std::vector<Sensor>& all) {
                  .event_type = 0x6F,
                  .standby = true,
                  .possible = kWorking | kSoftOff,
-                 .states = [](const Machine& machine) -> std::uint16_t {
+                 .states = [](const ManagedSystem& machine) -> std::uint16_t {
                    return machine.power() == Power::on ? kWorking : kSoftOff;
                  }});
   const auto log_only = [&](std::uint8_t number, const char* name, std::uint8_t entity,
@@ -192,14 +199,14 @@ std::uint8_t Sensor::raw(double reading) const {
 std::vector<Sensor> sensors_of(const Hardware& whole) {
   std::vector<Sensor> all;
   add_temperatures(all, whole);
-  add_fans(all);
+  add_fans(all, whole);
   add_power(all, whole);
   add_supplies(all, whole);
   add_states(all);
   return all;
 }
 
-std::optional<std::uint8_t> reading(const Sensor& sensor, const Machine& machine) {
+std::optional<std::uint8_t> reading(const Sensor& sensor, const ManagedSystem& machine) {
   const bool can_read = sensor.standby || machine.power() == Power::on;
   if (!can_read || !sensor.value) return std::nullopt;
   const double value = sensor.value(machine);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rehearsal/ipmi/bytes.h"
-#include "rehearsal/machine.h"
+#include "rehearsal/managed_system.h"
 
 namespace cupel::rehearsal::ipmi {
 
@@ -48,10 +48,10 @@ struct Sensor {
   Unit unit = Unit::none;
   int m = 1, r_exp = 0;  // reading = raw * m * 10^r_exp
   Thresholds thresholds{};
-  bool standby = false;                                   // reads while the machine is off
-  std::uint16_t possible = 0;                             // states of a discrete one
-  std::function<double(const Machine&)> value{};          // of a threshold one
-  std::function<std::uint16_t(const Machine&)> states{};  // of a discrete one
+  bool standby = false;                                         // reads while the machine is off
+  std::uint16_t possible = 0;                                   // states of a discrete one
+  std::function<double(const ManagedSystem&)> value{};          // of a threshold one
+  std::function<std::uint16_t(const ManagedSystem&)> states{};  // of a discrete one
 
   bool analog() const { return event_type == 0x01; }
   bool event_only() const { return !value && !states; }
@@ -62,7 +62,7 @@ struct Sensor {
 std::vector<Sensor> sensors_of(const Hardware& whole);
 
 /// Nothing while it cannot be read.
-std::optional<std::uint8_t> reading(const Sensor& sensor, const Machine& machine);
+std::optional<std::uint8_t> reading(const Sensor& sensor, const ManagedSystem& machine);
 /// Bit 0 lower non-critical, 1 lower critical, 3 upper non-critical, 4 upper critical (35.14).
 std::uint8_t crossed(const Sensor& sensor, std::uint8_t raw);
 

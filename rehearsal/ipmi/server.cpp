@@ -2,15 +2,17 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "rehearsal/bmc_faults.h"
+
 namespace cupel::rehearsal::ipmi {
 
-Server::Server(asio::any_io_executor executor, Machine& machine, const std::string& user,
+Server::Server(asio::any_io_executor executor, ManagedSystem& machine, const std::string& user,
                const std::string& password, Peer endpoint)
     : machine_{machine},
       service_{executor, machine, user, password},
       endpoint_{std::move(endpoint)},
       socket_{executor},
-      restart_timer_{executor} {
+      restart_timer_{executor, machine.clock()} {
   service_.send = [this](const Peer& to, const Bytes& datagram) { send(to, datagram); };
   service_.on_restart = [this] { restart(); };
 }
@@ -50,10 +52,7 @@ void Server::stop() {
 void Server::restart() {
   service_.forget_sessions();
   away_ = true;
-  restart_timer_.expires_after(machine_.clock().real(kRestart));
-  restart_timer_.async_wait([this](boost::system::error_code stopped) {
-    if (!stopped) away_ = false;
-  });
+  restart_timer_.start(kRestart, [this] { away_ = false; });
 }
 
 void Server::receive() {
@@ -76,7 +75,9 @@ void Server::take(std::size_t size) {
 bool Server::lost() {
   constexpr int kUsual = 5;
   const auto faults = machine_.faults();
+  if (!machine_.mains()) return true;
   if (faults.empty()) return false;
+  if (bmc_is_dead(faults) || bmc_is_hung(faults)) return true;
   if (find_fault(faults, FaultKind::ipmi_silent) != nullptr) return true;
   const auto* lossy = find_fault(faults, FaultKind::ipmi_lossy);
   if (lossy == nullptr) return false;

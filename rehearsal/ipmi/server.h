@@ -5,6 +5,7 @@
 
 #include "base/task.h"
 #include "rehearsal/ipmi/service.h"
+#include "rehearsal/rack_timer.h"
 
 namespace cupel::rehearsal::ipmi {
 
@@ -13,7 +14,7 @@ class Server {
   static constexpr VirtualTime kRestart{90};  // a BMC's own boot
 
   /// `machine` must outlive it.
-  Server(asio::any_io_executor executor, Machine& machine, const std::string& user,
+  Server(asio::any_io_executor executor, ManagedSystem& machine, const std::string& user,
          const std::string& password, Peer endpoint);
   ~Server();
 
@@ -34,11 +35,11 @@ class Server {
   bool lost();
   void send(const Peer& to, const Bytes& datagram);
 
-  Machine& machine_;
+  ManagedSystem& machine_;
   Service service_;
   Peer endpoint_;
   asio::ip::udp::socket socket_;
-  asio::steady_timer restart_timer_;
+  RackTimer restart_timer_;
   std::array<std::uint8_t, kMostDatagram + 1> buffer_{};
   Peer from_{};
   std::uint64_t passed_ = 0;  // datagrams, both ways

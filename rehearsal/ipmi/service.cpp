@@ -19,7 +19,7 @@ std::optional<Payload> answer_of(Payload type) {
 
 }  // namespace
 
-Service::Service(asio::any_io_executor executor, Machine& machine, const std::string& user,
+Service::Service(asio::any_io_executor executor, ManagedSystem& machine, const std::string& user,
                  const std::string& password, Now now)
     : machine_{machine},
       now_{std::move(now)},
@@ -30,10 +30,11 @@ Service::Service(asio::any_io_executor executor, Machine& machine, const std::st
     send_console(session, payload);
   };
   // Listeners stay for the machine's life, which is longer than ours.
-  machine.subscribe([this, listening = std::weak_ptr<bool>{listening_}](Machine::Event event) {
-    const auto held = listening.lock();
-    if (held && *held) device_->hear(event);
-  });
+  machine.subscribe(
+      [this, listening = std::weak_ptr<bool>{listening_}](ManagedSystem::Event event) {
+        const auto held = listening.lock();
+        if (held && *held) device_->hear(event);
+      });
 }
 
 void Service::handle(View datagram, const Peer& from) {
@@ -47,6 +48,8 @@ void Service::handle(View datagram, const Peer& from) {
   const auto faults = machine_.faults();
   sessions_.suite_3_only = find_fault(faults, FaultKind::ipmi_suite_3_only) != nullptr;
   sessions_.wrong_password = find_fault(faults, FaultKind::bmc_wrong_password) != nullptr;
+  sessions_.full = find_fault(faults, FaultKind::bmc_sessions_full) != nullptr;
+  sessions_.locked = find_fault(faults, FaultKind::bmc_locked) != nullptr;
   sessions_.expire(now_());
   if (packet->session == 0)
     outside(*packet, from);

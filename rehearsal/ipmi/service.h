@@ -13,7 +13,7 @@ class Service {
 
   /// `machine` must outlive it. A test may bring a clock of its own.
   Service(
-      asio::any_io_executor executor, Machine& machine, const std::string& user,
+      asio::any_io_executor executor, ManagedSystem& machine, const std::string& user,
       const std::string& password, Now now = [] { return std::chrono::steady_clock::now(); });
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -43,7 +43,7 @@ class Service {
   void send_console(std::uint32_t session, const Bytes& payload);
   void finish();
 
-  Machine& machine_;
+  ManagedSystem& machine_;
   Now now_;
   Users users_;
   Sessions sessions_;

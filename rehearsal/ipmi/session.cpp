@@ -97,7 +97,7 @@ std::optional<Bytes> Sessions::open(View request, const Peer& peer, Moment now) 
   const auto* suite = suite_of(proposal, why);
   if (suite == nullptr) return refusal(tag, why, remote_id);
   if (remote_id == 0) return refusal(tag, Status::invalid_session, remote_id);
-  auto* session = make_room(now);
+  auto* session = full ? nullptr : make_room(now);
   if (session == nullptr) return refusal(tag, Status::no_resources, remote_id);
   const auto id = random_bytes(4);
   session->id = std::max(1u, Reader{id}.u32());
@@ -151,6 +151,7 @@ std::optional<Bytes> Sessions::rakp_1(View request, Moment now) {
   if (wanted == Privilege::unspecified) wanted = session->asked;
   session->name.assign(name.begin(), name.end());
   const auto found = users_.find(session->name, wanted, (role & kNameOnly) == 0);
+  if (locked) return refuse(Status::unauthorized_name);
   if (found.id == 0)
     return refuse(found.name_is_known ? Status::unauthorized_role : Status::unauthorized_name);
   session->state = Session::State::challenged;

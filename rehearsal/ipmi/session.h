@@ -74,6 +74,8 @@ class Sessions {
 
   bool suite_3_only = false;
   bool wrong_password = false;
+  bool full = false;    // no seat for anybody new
+  bool locked = false;  // every user
 
   // The answer's payload; nothing where there is none.
   std::optional<Bytes> open(View request, const Peer& peer, Moment now);

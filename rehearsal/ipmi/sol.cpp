@@ -10,9 +10,10 @@ constexpr std::uint8_t kNumbers = 15;
 
 }  // namespace
 
-Sol::Sol(asio::any_io_executor executor, Machine& machine)
-    : console_{executor, machine}, timer_{executor} {
-  console_.wrote = [this](std::string_view text) { wrote(text); };
+Sol::Sol(asio::any_io_executor executor, SerialConsole* console)
+    : enabled{console != nullptr}, console_{console}, timer_{executor} {
+  if (console_ == nullptr) return;
+  console_->wrote = [this](std::string_view text) { wrote(text); };
 }
 
 bool Sol::activate(std::uint32_t session) {
@@ -42,7 +43,8 @@ void Sol::forget(std::uint32_t session) {
 void Sol::stop() {
   session_ = 0;
   timer_.cancel();
-  console_.stop();
+  if (console_ == nullptr) return;
+  console_->wrote = [](std::string_view) {};
 }
 
 /// What nobody reads is gone, as on a wire.
@@ -103,9 +105,10 @@ void Sol::take(View payload) {
   }
   send(session_, Bytes{0, number, last_count_, 0});
   if (again) return;
-  if ((operation & kBreak) != 0) console_.send_break();
+  if (console_ == nullptr) return;
+  if ((operation & kBreak) != 0) console_->send_break();
   const bool drop = (operation & kFlushInbound) != 0;
-  if (!drop) console_.type(std::string{keys.begin(), keys.end()});
+  if (!drop) console_->type(std::string{keys.begin(), keys.end()});
 }
 
 void Sol::take_acknowledgement(std::uint8_t number, std::size_t accepted, bool refused) {

@@ -4,8 +4,9 @@
 #include <deque>
 #include <functional>
 
-#include "rehearsal/ipmi/console.h"
+#include "base/task.h"
 #include "rehearsal/ipmi/session.h"
+#include "rehearsal/serial_console.h"
 
 namespace cupel::rehearsal::ipmi {
 
@@ -14,7 +15,11 @@ class Sol {
   static constexpr std::size_t kMostData = 200;      // characters of a packet
   static constexpr std::size_t kMostWaiting = 8192;  // characters that were not sent yet
 
-  Sol(asio::any_io_executor executor, Machine& machine);
+  /// `console` must outlive it; without one (nullptr) it is off, and nothing is ever heard.
+  Sol(asio::any_io_executor executor, SerialConsole* console);
+  ~Sol() { stop(); }
+  Sol(const Sol&) = delete;
+  Sol& operator=(const Sol&) = delete;
 
   /// Called with a payload for the session that has activated it.
   std::function<void(std::uint32_t session, const Bytes& payload)> send = [](auto, const auto&) {};
@@ -28,13 +33,12 @@ class Sol {
   bool active() const { return session_ != 0; }
   std::uint32_t session() const { return session_; }
 
-  void hear(Machine::Event event) { console_.hear(event); }
   /// A packet of the remote console's.
   void take(View payload);
   void stop();
 
   // Configuration parameters (26.3).
-  bool enabled = true;
+  bool enabled = false;
   std::uint8_t authentication = 0xC2;  // both are forced; user and above
   std::uint8_t accumulate = 12, threshold = 96;
   std::uint8_t retries = 7, retry_interval = 50;  // of 10 ms
@@ -47,7 +51,7 @@ class Sol {
   void arm();
   void take_acknowledgement(std::uint8_t number, std::size_t accepted, bool refused);
 
-  Console console_;
+  SerialConsole* console_;
   asio::steady_timer timer_;
   std::uint32_t session_ = 0;
   std::string waiting_{};

@@ -285,8 +285,8 @@ Task<Flow> Shell::simple(const Command& command) {
     process->files = saved;
     co_return flow;
   }
-  const auto variables_before = variables;
-  const auto exported_before = exported;
+  using Variables = std::map<std::string, std::string>;
+  const auto variables_before = values.empty() ? Variables{} : variables;
   for (const auto& [key, value_of] : values) assign(key, value_of);
   if (builtin)
     status = co_await builtin->run(*this, words);

@@ -6,6 +6,22 @@
 
 namespace cupel::rehearsal {
 
+namespace {
+
+/// The first name of a path, which points into it; empty where there is none.
+std::string_view first_part(std::string_view path) {
+  const auto begin = path.find_first_not_of('/');
+  if (begin == path.npos) return {};
+  return path.substr(begin, path.find('/', begin) - begin);
+}
+
+/// What follows such a name.
+std::string_view behind(std::string_view path, std::string_view part) {
+  return path.substr(static_cast<std::size_t>(part.data() - path.data()) + part.size());
+}
+
+}  // namespace
+
 std::string Inode::content() const {
   if (kind == Kind::generated) return generate();
   if (kind != Kind::file) return {};
@@ -39,19 +55,21 @@ FileSystem::FileSystem(std::uint64_t limit) : limit_{limit} {
 }
 
 std::string FileSystem::absolute(std::string_view folder, std::string_view path) {
-  std::string joined =
-      path.starts_with('/') ? std::string{path} : std::string{folder} + "/" + std::string{path};
-  std::vector<std::string_view> parts;
-  for (const auto part : split(joined, '/')) {
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      if (!parts.empty()) parts.pop_back();
-      continue;
-    }
-    parts.push_back(part);
-  }
   std::string clean;
-  for (const auto part : parts) clean += "/" + std::string{part};
+  const auto append = [&clean](std::string_view more) {
+    for (auto part = first_part(more); !part.empty(); part = first_part(more)) {
+      more = behind(more, part);
+      if (part == ".") continue;
+      if (part == "..") {
+        clean.resize(clean.empty() ? 0 : clean.rfind('/'));
+        continue;
+      }
+      clean += '/';
+      clean += part;
+    }
+  };
+  if (!path.starts_with('/')) append(folder);
+  append(path);
   return clean.empty() ? "/" : clean;
 }
 
@@ -60,26 +78,24 @@ FileSystem::Place FileSystem::walk(std::string_view path, bool follow, int links
   constexpr int kMostLinks = 16;
   if (links > kMostLinks) return {.error = ELOOP};
   Place here{.node = root_};
-  std::string so_far;
-  auto parts = split(path, '/');
-  std::erase_if(parts, [](std::string_view part) { return part.empty(); });
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  auto rest = path;
+  for (auto part = first_part(rest); !part.empty(); part = first_part(rest)) {
     if (!here.node) return {.error = ENOENT};
     if (!here.node->is_folder()) return {.error = ENOTDIR};
-    here.folder = here.node;
-    here.name = parts[i];
-    const auto entry = here.folder->entries.find(here.name);
+    const auto before = path.substr(0, static_cast<std::size_t>(part.data() - path.data()));
+    rest = behind(rest, part);
+    here.folder = std::move(here.node);
+    here.name = part;
+    const auto entry = here.folder->entries.find(part);
     here.node = entry == here.folder->entries.end() ? nullptr : entry->second;
-    const bool last = i + 1 == parts.size();
+    const bool last = first_part(rest).empty();
     if (here.node && here.node->kind == Inode::Kind::link && (!last || follow)) {
-      auto target = absolute(so_far.empty() ? "/" : so_far, here.node->bytes);
-      for (std::size_t rest = i + 1; rest < parts.size(); ++rest)
-        target += "/" + std::string{parts[rest]};
+      auto target = absolute(before, here.node->bytes);
+      target += rest;
       return walk(target, follow, links + 1, real);
     }
-    so_far += "/" + here.name;
   }
-  if (real) *real = here.node ? (so_far.empty() ? "/" : so_far) : "";
+  if (real) *real = here.node ? absolute("/", path) : "";
   return here;
 }
 
@@ -120,11 +136,12 @@ InodePtr FileSystem::make_folder(const Place& place, unsigned mode, double now) 
 
 InodePtr FileSystem::make_folders(std::string_view path) {
   auto here = root_;
-  for (const auto part : split(path, '/')) {
-    if (part.empty()) continue;
-    auto& entry = here->entries[std::string{part}];
-    if (!entry) entry = make(Inode::Kind::folder, 0755, 0);
-    here = entry;
+  for (auto part = first_part(path); !part.empty(); part = first_part(path)) {
+    path = behind(path, part);
+    auto entry = here->entries.find(part);
+    if (entry == here->entries.end())
+      entry = here->entries.emplace(part, make(Inode::Kind::folder, 0755, 0)).first;
+    here = entry->second;
   }
   return here;
 }
@@ -148,8 +165,13 @@ InodePtr FileSystem::put(std::string_view path, std::string bytes, unsigned mode
 }
 
 InodePtr FileSystem::put_generated(std::string_view path, std::function<std::string()> generate) {
-  const auto [folder, name] = parted(path);
-  auto& entry = make_folders(folder)->entries[name];
+  auto [folder, name] = parted(path);
+  return put_generated(*make_folders(folder), std::move(name), std::move(generate));
+}
+
+InodePtr FileSystem::put_generated(Inode& folder, std::string name,
+                                   std::function<std::string()> generate) {
+  auto& entry = folder.entries[std::move(name)];
   entry = make(Inode::Kind::generated, 0444, 0);
   entry->generate = std::move(generate);
   return entry;
@@ -177,15 +199,17 @@ void FileSystem::remove(const Place& place) {
   place.folder->entries.erase(entry);
 }
 
+void FileSystem::forget_tree(const InodePtr& node) {
+  forget(node);
+  for (const auto& [name, entry] : node->entries) forget_tree(entry);
+  node->entries.clear();
+}
+
 void FileSystem::remove_tree(std::string_view path) {
   const auto where = place(path, false);
   if (!where.node) return;
-  if (where.node->is_folder()) {
-    std::vector<std::string> names;
-    for (const auto& [name, entry] : where.node->entries) names.push_back(name);
-    for (const auto& name : names) remove_tree(std::string{path} + "/" + name);
-  }
-  if (where.folder) remove(where);
+  forget_tree(where.node);
+  if (where.folder) where.folder->entries.erase(where.name);
 }
 
 bool FileSystem::write(Inode& file, std::uint64_t at, std::string_view bytes, double now) {
@@ -193,7 +217,7 @@ bool FileSystem::write(Inode& file, std::uint64_t at, std::string_view bytes, do
   const auto end = at + bytes.size();
   if (end > file.bytes.size()) {
     const auto more = end - file.bytes.size();
-    if (used_ + more > limit_) return false;
+    if (full_ || used_ + more > limit_) return false;
     if (counted) used_ += more;
     file.bytes.resize(end, '\0');
   }

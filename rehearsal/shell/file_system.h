@@ -21,7 +21,7 @@ struct Inode {
   std::uint64_t number = 0;
   std::string bytes{};     // content of a file, target of a link, name of a device
   std::uint64_t size = 0;  // of a file; what is beyond `bytes` reads as zeros
-  std::map<std::string, InodePtr> entries{};
+  std::map<std::string, InodePtr, std::less<>> entries{};
   std::function<std::string()> generate{};
 
   bool is_folder() const { return kind == Kind::folder; }
@@ -58,6 +58,7 @@ class FileSystem {
   /// A file with that content, folders included; replaces what was there.
   InodePtr put(std::string_view absolute_path, std::string bytes, unsigned mode = 0644);
   InodePtr put_generated(std::string_view absolute_path, std::function<std::string()> generate);
+  InodePtr put_generated(Inode& folder, std::string name, std::function<std::string()> generate);
   InodePtr put_link(std::string_view absolute_path, std::string target);
   void remove(const Place& place);
   void remove_tree(std::string_view absolute_path);
@@ -68,14 +69,19 @@ class FileSystem {
 
   std::uint64_t used() const { return used_; }
   std::uint64_t limit() const { return limit_; }
+  /// Somebody has filled it: no write finds space.
+  bool full() const { return full_; }
+  void set_full(bool full) { full_ = full; }
 
  private:
   InodePtr make(Inode::Kind kind, unsigned mode, double now);
   void forget(const InodePtr& node);
+  void forget_tree(const InodePtr& node);
   Place walk(std::string_view path, bool follow, int links, std::string* real) const;
 
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
+  bool full_ = false;
   std::uint64_t next_ = 2;
   InodePtr root_;
 };

@@ -10,12 +10,28 @@ namespace cupel::rehearsal {
 
 Host::Host(asio::any_io_executor executor, Machine& machine)
     : executor_{executor}, machine_{machine} {
-  plant_disk(*this);
   machine_.subscribe([this](Machine::Event event) {
     if (event == Machine::Event::booted) boot();
     if (event == Machine::Event::went_down) kill_all();
-    if (event == Machine::Event::refitted) plant_system(*this);
+    if (event == Machine::Event::refitted) {
+      if (planted_) plant_system(*this);
+      gpus_.refit();
+    }
+    disk_.set_full(find_fault(machine_.faults(), FaultKind::disk_full) != nullptr);
+    if (event == Machine::Event::powered && machine_.power() == Power::off) gpus_.power_was_away();
   });
+}
+
+double Host::epoch() const {
+  constexpr double kYear = 365.25 * 86400;
+  const auto* wrong = find_fault(machine_.faults(), FaultKind::node_clock_wrong);
+  const double off = wrong == nullptr ? 0 : wrong->amount.value_or(-30) * kYear;
+  return machine_.clock().epoch() + off;
+}
+
+FileSystem& Host::disk() {
+  if (!std::exchange(planted_, true)) plant_disk(*this);
+  return disk_;
 }
 
 void Host::boot() {
@@ -24,9 +40,11 @@ void Host::boot() {
   boot_id_ = fmt::format("{}-{}-{}-{}-{}", h.substr(0, 8), h.substr(8, 4), h.substr(12, 4),
                          h.substr(16, 4), h.substr(20, 12));
   booted_at_ = machine_.clock().epoch();
+  for (const auto& gpu : machine_.hardware().gpus) gpus_.settings(gpu.name);
+  if (machine_.boots() > 1) gpus_.restart();
   for (const auto* volatile_folder : {"/tmp", "/run", "/dev/shm"}) {
-    disk_.remove_tree(volatile_folder);
-    disk_.make_folders(volatile_folder)->mode = 01777;
+    disk().remove_tree(volatile_folder);
+    disk().make_folders(volatile_folder)->mode = 01777;
   }
   plant_system(*this);
 }
@@ -129,31 +147,6 @@ ProcessPtr Host::run(std::string command_line, OpenFilePtr in, OpenFilePtr out, 
   auto body = run_shell(process, ShellStart{.name = "sh", .script = std::move(command_line)});
   start(process, std::move(body));
   return process;
-}
-
-std::string Host::kernel_log() const {
-  const auto& hardware = machine_.hardware();
-  std::string log = fmt::format(
-      "[    0.000000] Linux version {} (buildd@lcy02) (gcc 12.2.0)\n"
-      "[    0.000000] DMI: {} {}/{}, BIOS {}\n",
-      kKernelRelease, hardware.manufacturer, hardware.model, hardware.model,
-      hardware.version("HostBIOS_0", "01.01.03"));
-  double at = 8.1;
-  for (const auto& gpu : hardware.gpus) {
-    log += fmt::format("[    {:.6f}] nvidia {}: enabling device (0000 -> 0002)\n", at, gpu.pci);
-    at += 0.04;
-  }
-  for (const auto& gpu : hardware.gpus)
-    if (gpu.uncorrected > 0)
-      log += fmt::format(
-          "[   {:.6f}] NVRM: Xid (PCI:{}): 48, pid='<unknown>', name=<unknown>, DBE (double bit "
-          "error) Error Detected\n",
-          at += 10, gpu.pci.substr(0, gpu.pci.size() - 2));
-  for (const auto& drive : hardware.drives)
-    if (drive.broken)
-      log += fmt::format("[   {:.6f}] critical medium error, dev {}n1, sector 2048\n", at += 5,
-                         drive.name);
-  return log;
 }
 
 }  // namespace cupel::rehearsal

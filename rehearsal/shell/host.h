@@ -4,7 +4,9 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "rehearsal/machine.h"
+#include "rehearsal/shell/network.h"
 #include "rehearsal/shell/process.h"
+#include "rehearsal/tools/gpu_driver.h"
 
 namespace cupel::rehearsal {
 
@@ -16,7 +18,12 @@ class Host {
   Host(asio::any_io_executor executor, Machine& machine);
 
   Machine& machine() { return machine_; }
-  FileSystem& disk() { return disk_; }
+  const Machine& machine() const { return machine_; }
+  FileSystem& disk();
+  GpuDriver& gpus() { return gpus_; }
+  /// The rack's network; of a node that stands alone, one with nobody else on it.
+  Network& network() { return *network_; }
+  void join(std::shared_ptr<Network> network) { network_ = std::move(network); }
   asio::any_io_executor executor() const { return executor_; }
 
   /// A new process with its parent's files, folder and environment; nullptr where there are too
@@ -39,10 +46,10 @@ class Host {
   /// Kills everything. Bodies end when the loop next runs.
   void kill_all();
 
+  /// Seconds since 1970, as its own clock has them.
+  double epoch() const;
   const std::string& boot_id() const { return boot_id_; }
   double booted_at() const { return booted_at_; }
-  /// As dmesg says it.
-  std::string kernel_log() const;
 
  private:
   void boot();
@@ -51,11 +58,14 @@ class Host {
   asio::any_io_executor executor_;
   Machine& machine_;
   FileSystem disk_{kDiskBytes};
+  bool planted_ = false;  // a node that was never up has no files yet
   std::map<int, ProcessPtr> processes_;
   std::size_t running_ = 0;
   int next_number_ = 1000;
   std::string boot_id_;
   double booted_at_ = 0;
+  GpuDriver gpus_;
+  std::shared_ptr<Network> network_ = std::make_shared<Network>();
 };
 
 }  // namespace cupel::rehearsal

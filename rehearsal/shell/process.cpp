@@ -31,14 +31,17 @@ Task<void> Process::block() {
   co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
-Task<void> Process::block_until(Clock::Real::time_point when) {
-  timer_.expires_at(when);
+Task<void> Process::block_until(VirtualTime when) {
+  const auto& clock = host.machine().clock();
+  const Clock::Due due{clock, when};
+  timer_.expires_after(clock.real(when - clock.elapsed()));
   co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
 Task<bool> Process::sleep(VirtualTime span) {
-  const auto until = Clock::Real::now() + host.machine().clock().real(span);
-  while (!interrupted() && Clock::Real::now() < until) co_await block_until(until);
+  const auto& clock = host.machine().clock();
+  const auto until = clock.elapsed() + span;
+  while (!interrupted() && clock.elapsed() < until) co_await block_until(until);
   co_return !interrupted();
 }
 
@@ -73,7 +76,7 @@ Task<int> Process::read_all(int descriptor, std::string& into) {
   }
 }
 
-double Process::now() const { return host.machine().clock().epoch(); }
+double Process::now() const { return host.epoch(); }
 FileSystem& Process::disk() const { return host.disk(); }
 
 namespace {

@@ -44,7 +44,9 @@ class Process : public std::enable_shared_from_this<Process> {
   void wake() { timer_.cancel(); }
   /// Until somebody calls wake().
   Task<void> block();
-  Task<void> block_until(Clock::Real::time_point when);
+  /// Until somebody calls wake(), or about that point of the rack's time: whoever needs it exactly
+  /// looks again.
+  Task<void> block_until(VirtualTime when);
   /// By the node's clock. False if a signal came first.
   Task<bool> sleep(VirtualTime span);
   /// Lets everybody else on the loop have a turn.

@@ -12,7 +12,7 @@ SshConnection::SshConnection(SshServer& server, ssh_session session)
       // Of our own: libssh closes its one whenever it likes, and the number may be anybody's then.
       descriptor_{server.executor_, ::fcntl(ssh_get_fd(session), F_DUPFD_CLOEXEC, 0)},
       login_timer_{server.executor_},
-      drop_timer_{server.executor_} {
+      drop_timer_{server.executor_, server.host_.machine().clock()} {
   ssh_set_blocking(session_, 0);
 }
 
@@ -52,10 +52,8 @@ void SshConnection::start() {
   });
   auto& machine = server_.host_.machine();
   if (const auto* drops = find_fault(machine.faults(), FaultKind::ssh_drops)) {
-    drop_timer_.expires_after(machine.clock().real(drops->span.value_or(VirtualTime{60})));
-    drop_timer_.async_wait([weak](boost::system::error_code stopped) {
-      const auto self = weak.lock();
-      if (!stopped && self) self->cut();
+    drop_timer_.start(drops->span.value_or(VirtualTime{60}), [weak] {
+      if (const auto self = weak.lock()) self->cut();
     });
   }
   step();

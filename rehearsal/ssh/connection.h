@@ -58,7 +58,7 @@ class SshConnection : public std::enable_shared_from_this<SshConnection> {
   ssh_server_callbacks_struct callbacks_{};
   asio::posix::stream_descriptor descriptor_;
   asio::steady_timer login_timer_;
-  asio::steady_timer drop_timer_;
+  RackTimer drop_timer_;
   std::list<Channel> channels_;
   enum class Phase { exchange, running, dead } phase_ = Phase::exchange;
   bool authenticated_ = false;

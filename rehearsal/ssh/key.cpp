@@ -38,6 +38,14 @@ Result<Key> load_or_make_key(const std::filesystem::path& file) {
   return key;
 }
 
+std::string public_text(const Key& key) {
+  char* text = nullptr;
+  if (ssh_pki_export_pubkey_base64(key.get(), &text) != SSH_OK) return {};
+  auto copy = std::string{ssh_key_type_to_char(ssh_key_type(key.get()))} + " " + text;
+  ssh_string_free_char(text);
+  return copy;
+}
+
 std::string fingerprint(const Key& key) {
   unsigned char* hash = nullptr;
   std::size_t size = 0;

@@ -22,6 +22,9 @@ Result<Key> load_or_make_key(const std::filesystem::path& file);
 /// A key that is kept nowhere.
 Result<Key> make_key();
 
+/// As known_hosts has it: "ssh-ed25519 AAAA...". Empty where libssh cannot say.
+std::string public_text(const Key& key);
+
 /// "SHA256:...", as OpenSSH writes it.
 std::string fingerprint(const Key& key);
 

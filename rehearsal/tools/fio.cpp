@@ -38,6 +38,80 @@ std::string canonical(std::string key) {
   return key;
 }
 
+/// Of fio(1), those that people use for a drive's test.
+constexpr auto kKnown = std::to_array<std::string_view>({"rw",
+                                                         "bs",
+                                                         "size",
+                                                         "filename",
+                                                         "directory",
+                                                         "ioengine",
+                                                         "direct",
+                                                         "iodepth",
+                                                         "numjobs",
+                                                         "runtime",
+                                                         "time_based",
+                                                         "group_reporting",
+                                                         "verify",
+                                                         "do_verify",
+                                                         "stonewall",
+                                                         "end_fsync",
+                                                         "fsync",
+                                                         "randrepeat",
+                                                         "norandommap",
+                                                         "ramp_time",
+                                                         "thread",
+                                                         "unlink",
+                                                         "fallocate",
+                                                         "invalidate",
+                                                         "continue_on_error",
+                                                         "verify_state_save",
+                                                         "verify_fatal",
+                                                         "verify_dump",
+                                                         "lat_percentiles",
+                                                         "percentile_list",
+                                                         "rwmixread",
+                                                         "rwmixwrite",
+                                                         "loops",
+                                                         "offset",
+                                                         "refill_buffers",
+                                                         "buffer_compress_percentage",
+                                                         "randseed",
+                                                         "create_on_open",
+                                                         "file_service_type",
+                                                         "nrfiles",
+                                                         "openfiles",
+                                                         "cpus_allowed",
+                                                         "numa_cpu_nodes",
+                                                         "io_size",
+                                                         "rate",
+                                                         "rate_iops",
+                                                         "startdelay",
+                                                         "wait_for_previous",
+                                                         "overwrite",
+                                                         "exitall",
+                                                         "clat_percentiles",
+                                                         "log_avg_msec",
+                                                         "write_bw_log",
+                                                         "write_lat_log",
+                                                         "write_iops_log",
+                                                         "readonly",
+                                                         "allow_file_create",
+                                                         "sync",
+                                                         "hipri",
+                                                         "registerfiles",
+                                                         "fixedbufs",
+                                                         "sqthread_poll",
+                                                         "verify_pattern",
+                                                         "verify_backlog",
+                                                         "verify_async",
+                                                         "experimental_verify",
+                                                         "trim",
+                                                         "buffer_pattern",
+                                                         "zero_buffers",
+                                                         "scramble_buffers",
+                                                         "thinktime",
+                                                         "description"});
+
 /// "--name=..." begins a job; what stands before the first one is for all.
 std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
   constexpr std::array<std::string_view, 6> kGeneral{"output-format", "output",  "status-interval",
@@ -51,8 +125,11 @@ std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
         canonical(arguments[i].substr(2, equals == std::string::npos ? equals : equals - 2));
     const auto value =
         equals == std::string::npos ? std::string{"1"} : arguments[i].substr(equals + 1);
+    const bool known = key == "name" || std::ranges::find(kKnown, key) != kKnown.end();
     if (std::ranges::find(kGeneral, std::string_view{key}) != kGeneral.end())
       general[key] = value;
+    else if (!known)
+      general.try_emplace("unknown", arguments[i].substr(0, equals));
     else if (key == "name")
       jobs.push_back({value, shared});
     else if (jobs.empty())
@@ -108,10 +185,11 @@ json::object direction(double bytes, double block, double seconds) {
 }
 
 /// The drive under a path: the device's own, or the first one, which holds the root file system.
-const Drive* drive_under(const Hardware& hardware, const std::string& path) {
+std::optional<Drive> drive_under(const Hardware& hardware, const std::string& path) {
   for (const auto& drive : hardware.drives)
-    if (path.starts_with("/dev/" + drive.name + "n")) return &drive;
-  return hardware.drives.empty() ? nullptr : &hardware.drives.front();
+    if (path.starts_with("/dev/" + drive.name + "n")) return drive;
+  if (hardware.drives.empty()) return std::nullopt;
+  return hardware.drives.front();
 }
 
 /// fio(1): `filename` lies in `directory`, unless it says itself where it lies.
@@ -149,27 +227,54 @@ void lay_out(const json::value& value, std::size_t depth, std::string& text) {
   text += "\n" + std::string(depth * 2, ' ') + (object ? '}' : ']');
 }
 
+/// A row of "disk_util": the block device under the file.
+json::value use_of(const Drive& drive, double operations) {
+  const auto count = static_cast<std::int64_t>(operations);
+  return {{"name", drive.name + "n1"}, {"read_ios", count}, {"write_ios", count},
+          {"read_merges", 0},          {"write_merges", 0}, {"read_ticks", count},
+          {"write_ticks", count},      {"in_queue", count}, {"util", 99.5}};
+}
+
 struct Outcome {
   json::object report{};
+  std::optional<Drive> drive{};  // as it was when the job began: a machine can be refitted under it
   std::string complaint{};
   int error = 0;
 };
 
+/// Bytes a second.
+struct Rates {
+  double read = 6.5e9;
+  double write = 3.9e9;
+};
+
+Rates rates_of(const Job& job, const std::optional<Drive>& drive, const MachinePhysics& physics) {
+  constexpr double kSlow = 0.1;
+  const auto rates = job.value("rw").starts_with("rand") ? Rates{3.1e9, 1.2e9} : Rates{};
+  const double share = (drive && drive->slow ? kSlow : 1.0) * physics.speed(0, Work::disk);
+  return {rates.read * share, rates.write * share};
+}
+
 Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   auto& disk = process->disk();
   const auto path = process->path(path_of(job));
-  const auto* drive = drive_under(process->host.machine().hardware(), path);
+  const auto drive = drive_under(process->host.machine().hardware(), path);
   auto place = disk.place(path);
-  Outcome outcome;
+  Outcome outcome{.drive = drive};
   if (place.error != 0 || !drive) {
     outcome.error = ENOENT;
     outcome.complaint = fmt::format("fio: {}: No such file or directory\n", path);
   }
   const double size = parse_size(job.value("size", "0")).value_or(0);
-  double rate_read = 6.5e9, rate_write = 3.9e9;
-  if (job.value("rw").starts_with("rand")) rate_read = 3.1e9, rate_write = 1.2e9;
-  if (drive && drive->slow) rate_read /= 10, rate_write /= 10;
+  const auto [rate_read, rate_write] = rates_of(job, drive, process->host.machine().physics());
   const bool broken = drive && drive->broken;
+  if (outcome.error == 0 && job.writes() && disk.full()) {
+    outcome.error = ENOSPC;
+    outcome.complaint = fmt::format(
+        "fio: io_u error on file {}: No space left on device: write "
+        "offset=0, buflen=131072\n",
+        path);
+  }
   if (outcome.error == 0 && !place.node) {
     place.node = disk.make_file(place, 0644, process->now());
     place.node->size = static_cast<std::uint64_t>(size);
@@ -189,7 +294,12 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
         "fio: io_u error on file {}: Input/output error: {} offset=2097152, buflen=131072\n", path,
         job.writes() ? "write" : "read");
   }
+  auto& machine = process->host.machine();
+  const double drives =
+      static_cast<double>(std::max<std::size_t>(machine.hardware().drives.size(), 1));
+  auto load = machine.physics().hold({.work = Work::disk, .share = 1 / drives});
   co_await process->sleep(VirtualTime{seconds});
+  load.end();
   const double block = parse_size(job.value("bs", "4k")).value_or(4096);
   json::object settings{{"name", job.name}};
   for (const auto& [key, value] : job.settings) settings[key] = value;
@@ -224,21 +334,31 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
     co_await process->say("fio-3.33\n");
     co_return 0;
   }
+  if (general.contains("unknown")) {
+    const auto text = fmt::format("fio: unrecognized option '{}'\n", general["unknown"]);
+    co_await process->complain(text);
+    co_return 1;
+  }
   if (jobs.empty()) co_return co_await complain(process, "fio", "No job(s) defined");
   json::array reports;
+  std::map<std::string, json::value> used;
   int status = 0;
   for (const auto& job : jobs) {
     auto outcome = co_await run_job(process, job);
     if (process->fatal() != 0) co_return 128 + process->fatal();
     if (outcome.error != 0) status = 1;
     if (!outcome.complaint.empty()) co_await process->complain(outcome.complaint);
+    if (outcome.drive) used.emplace(outcome.drive->name, use_of(*outcome.drive, 1000));
     reports.push_back(std::move(outcome.report));
   }
   std::string text;
   if (general["output-format"].starts_with("json")) {
+    json::array devices;
+    for (auto& [name, use] : used) devices.push_back(std::move(use));
     lay_out(json::object{{"fio version", "fio-3.33"},
                          {"timestamp", static_cast<std::int64_t>(process->now())},
-                         {"jobs", std::move(reports)}},
+                         {"jobs", std::move(reports)},
+                         {"disk_util", std::move(devices)}},
             0, text);
     text += "\n";
   } else {
@@ -253,11 +373,7 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
     co_await process->say(text);
     co_return status;
   }
-  auto place = process->disk().place(process->path(general["output"]));
-  if (place.error != 0) co_return 1;
-  if (!place.node) place.node = process->disk().make_file(place, 0644, process->now());
-  process->disk().truncate(*place.node, 0, process->now());
-  process->disk().write(*place.node, 0, text, process->now());
+  if (!save_text(*process, general["output"], text)) co_return 1;
   co_return status;
 }
 

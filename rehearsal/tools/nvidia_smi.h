@@ -1,5 +1,5 @@
 #pragma once
-// nvidia-smi of driver 550, as far as audits and burn-in stages ask.
+// nvidia-smi of driver 590: what burn-in stages and operators ask of it, and what they set with it.
 #include "rehearsal/shell/program.h"
 
 namespace cupel::rehearsal {

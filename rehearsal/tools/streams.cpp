@@ -66,4 +66,14 @@ Task<Sources> read_sources(ProcessPtr process, std::string tool, Arguments opera
   co_return sources;
 }
 
+bool save_text(Process& process, const std::string& path, std::string_view text) {
+  auto& disk = process.disk();
+  auto place = disk.place(process.path(path));
+  if (place.error != 0) return false;
+  if (!place.node) place.node = disk.make_file(place, 0644, process.now());
+  if (place.node->kind != Inode::Kind::file) return false;
+  disk.truncate(*place.node, 0, process.now());
+  return disk.write(*place.node, 0, text, process.now());
+}
+
 }  // namespace cupel::rehearsal

@@ -23,4 +23,7 @@ Task<int> complain(ProcessPtr process, std::string tool, std::string what, int s
 
 std::string_view error_text(int error);
 
+/// A file with that content, in place of what was there. False where it cannot be.
+bool save_text(Process& process, const std::string& path, std::string_view text);
+
 }  // namespace cupel::rehearsal

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/shell/system_tree.h"
+#include "rehearsal/tools/fault_now.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
@@ -19,9 +20,16 @@ struct Stressor {
 struct Request {
   std::vector<Stressor> stressors{};
   VirtualTime span{86400};
-  std::string yaml{};
+  std::string yaml{}, unknown{};
   bool verify = false, metrics = false, brief = false;
 };
+
+constexpr std::array<std::string_view, 12> kSilent{"--vm-keep",   "--vm-populate",
+                                                   "--vm-locked", "--no-rand-seed",
+                                                   "--oomable",   "--oom-avoid",
+                                                   "--quiet",     "--verbose",
+                                                   "-v",          "-q",
+                                                   "--log-brief", "--times"};
 
 Request read_request(const Arguments& arguments, int threads) {
   Request request;
@@ -63,8 +71,11 @@ Request read_request(const Arguments& arguments, int threads) {
       request.metrics = request.brief = true;
     else if (word == "--vm-bytes" || word == "--vm-method" || word == "--cpu-method" ||
              word == "--temp-path" || word == "--log-file" || word == "--taskset" ||
-             word == "--vm-hang")
+             word == "--vm-hang" || word == "--cpu-load" || word == "--seed" ||
+             word == "--oom-avoid-bytes" || word == "--backoff")
       value();
+    else if (std::ranges::find(kSilent, word) == kSilent.end() && request.unknown.empty())
+      request.unknown = word;
   }
   return request;
 }
@@ -113,6 +124,44 @@ std::string yaml_text(const Request& request, Process& process, double took) {
   return text + "...\n";
 }
 
+Work work_of(std::string_view stressor) {
+  const bool of_cpu = stressor == "cpu" || stressor == "matrix" || stressor == "cache";
+  return of_cpu ? Work::cpu : Work::memory;
+}
+
+/// Each stressor is a load of the machine's, for as long as it runs.
+std::vector<RunningLoad> hold(Machine& machine, const Request& request) {
+  std::vector<RunningLoad> loads;
+  const double threads = std::max(machine.hardware().threads(), 1);
+  for (const auto& each : request.stressors)
+    loads.push_back(machine.physics().hold({.work = work_of(each.name),
+                                            .share = std::min(1.0, each.instances / threads),
+                                            .threads = each.instances}));
+  return loads;
+}
+
+/// What --verify finds. A core that computes wrongly is found by a stressor on every core, and by
+/// one on a few with luck alone.
+std::string failures(const Machine& machine, const Request& request, int number) {
+  std::string text;
+  const auto add = [&](std::string_view stressor, const std::string& what) {
+    text += fmt::format(
+        "stress-ng: fail:  [{0}] {1}: {2}\nstress-ng: error: [{0}] {1}: [{3}] terminated with an "
+        "error, exit status=2 (stressor failed)\n",
+        number, stressor, what, number + 1);
+  };
+  const auto* bits = fault_now(machine, FaultKind::memory_errors);
+  const auto* core = fault_now(machine, FaultKind::cpu_core_wrong);
+  for (const auto& each : request.stressors) {
+    if (each.name == "vm" && bits)
+      add("vm",
+          fmt::format("detected {} bit errors while stressing memory", bits->errors.value_or(2)));
+    if (each.name == "cpu" && core && each.instances * 2 >= machine.hardware().threads())
+      add("cpu", "prime error detected, number of primes between 0 and 1000000 miscalculated");
+  }
+  return text;
+}
+
 }  // namespace
 
 Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
@@ -121,7 +170,15 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
     co_return 0;
   }
   auto& machine = process->host.machine();
-  const auto request = read_request(arguments, std::max(machine.hardware().threads(), 1));
+  auto request = read_request(arguments, std::max(machine.hardware().threads(), 1));
+  if (!request.unknown.empty()) {
+    const auto text = fmt::format(
+        "stress-ng: unrecognized option '{}'\nTry 'stress-ng --help' for "
+        "more information.\n",
+        request.unknown);
+    co_await process->complain(text);
+    co_return 1;
+  }
   if (request.stressors.empty())
     co_return co_await complain(process, "stress-ng", "error: no stressors specified");
   const auto info = fmt::format("stress-ng: info:  [{}] ", process->number);
@@ -133,37 +190,27 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
       info + "dispatching hogs: " + hogs + "\n";
   co_await process->complain(start);
 
-  const auto* fault = find_fault(machine.faults(), FaultKind::memory_errors);
-  const bool fails = fault && request.verify;
   const double took = request.span.count();
+  auto loads = hold(machine, request);
+  for (auto& each : request.stressors) each.rate *= machine.physics().speed(0, work_of(each.name));
   co_await process->sleep(request.span);
+  loads.clear();
   if (process->fatal() != 0) co_return 128 + process->fatal();
 
-  std::string text;
-  if (fails)
-    for (const auto& each : request.stressors)
-      if (each.name == "vm")
-        text += fmt::format(
-            "stress-ng: fail:  [{0}] vm: detected {1} bit errors while stressing memory\n"
-            "stress-ng: error: [{0}] vm: [{2}] terminated with an error, exit status=2 (stressor "
-            "failed)\n",
-            process->number, fault->errors.value_or(2), process->number + 1);
+  std::string text = request.verify ? failures(machine, request, process->number) : std::string{};
+  const bool fails = !text.empty();
   if (request.metrics) text += metrics_lines(request, process->number, took);
   text += fails ? fmt::format("stress-ng: info:  [{}] unsuccessful run completed in {:.2f}s\n",
                               process->number, took)
                 : info + fmt::format("successful run completed in {:.2f}s\n", took);
   co_await process->complain(text);
   if (!request.yaml.empty()) {
-    auto place = process->disk().place(process->path(request.yaml));
-    if (place.error == 0 && !place.node)
-      place.node = process->disk().make_file(place, 0644, process->now());
-    if (place.node && place.node->kind == Inode::Kind::device) {
-      const auto yaml = yaml_text(request, *process, took);
+    const auto yaml = yaml_text(request, *process, took);
+    const auto there = process->disk().find(process->path(request.yaml));
+    if (there && there->kind == Inode::Kind::device)
       co_await process->say(yaml);
-    } else if (place.node && place.node->kind == Inode::Kind::file) {
-      process->disk().truncate(*place.node, 0, process->now());
-      process->disk().write(*place.node, 0, yaml_text(request, *process, took), process->now());
-    }
+    else
+      save_text(*process, request.yaml, yaml);
   }
   co_return fails ? 2 : 0;
 }

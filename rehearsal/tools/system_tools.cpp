@@ -22,7 +22,7 @@ Task<int> kernel_name(ProcessPtr process, Arguments arguments) {
     if (wanted) text += (text.empty() ? "" : " ") + std::string{value};
   };
   add('s', "Linux");
-  add('n', process->host.machine().name());
+  add('n', process->host.machine().host_name());
   add('r', kKernelRelease);
   add('v', "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1");
   add('m', "x86_64");
@@ -33,7 +33,7 @@ Task<int> kernel_name(ProcessPtr process, Arguments arguments) {
 }
 
 Task<int> host_name(ProcessPtr process, Arguments) {
-  const auto line = process->host.machine().name() + "\n";
+  const auto line = process->host.machine().host_name() + "\n";
   co_await process->say(line);
   co_return 0;
 }
@@ -83,7 +83,8 @@ Task<int> space(ProcessPtr process, Arguments arguments) {
       parse_options(arguments, "khPB:mTt:", {{"output", 'o'}, {"block-size", 'B'}});
   auto& disk = process->disk();
   // The disk looks as large as a node's; what it really holds is bounded much lower.
-  const double total = 1.8e12, used = 4.1e10 + static_cast<double>(disk.used());
+  const double total = 1.8e12;
+  const double used = disk.full() ? total : 4.1e10 + static_cast<double>(disk.used());
   double unit = 1024;
   if (options.has('m')) unit = 1048576;
   if (options.has('B')) unit = parse_size(options.value('B')).value_or(1024);
@@ -141,24 +142,6 @@ Task<int> memory(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-Task<int> kernel_log(ProcessPtr process, Arguments) {
-  const auto text = process->host.kernel_log();
-  co_await process->say(text);
-  co_return 0;
-}
-
-Task<int> service(ProcessPtr process, Arguments arguments) {
-  const auto options =
-      parse_options(arguments, "q", {{"no-pager", 'n'}, {"quiet", 'q'}, {"no-legend", 'l'}});
-  const bool running = options.operands.size() > 1 && (options.operands[1].contains("nvidia") ||
-                                                       options.operands[1].contains("ssh"));
-  if (!options.operands.empty() && options.operands[0] == "is-active") {
-    co_await process->say(running ? "active\n" : "inactive\n");
-    co_return running ? 0 : 3;
-  }
-  co_return 0;
-}
-
 Task<int> restart(ProcessPtr process, Arguments) {
   process->host.machine().press(Reset::graceful_restart);
   co_return 0;
@@ -192,27 +175,24 @@ Task<int> cpu_list(ProcessPtr process, Arguments) {
   co_return 0;
 }
 
-constexpr std::array<Tool, 20> kTools{
-    {{"uname", kernel_name},
-     {"hostname", host_name},
-     {"id", user},
-     {"whoami", user},
-     {"date", date},
-     {"df", space},
-     {"uptime", uptime},
-     {"nproc", processors},
-     {"free", memory},
-     {"dmesg", kernel_log},
-     {"systemctl", service},
-     {"reboot", restart},
-     {"poweroff", turn_off},
-     {"shutdown", turn_off},
-     {"getconf", configuration},
-     {"lscpu", cpu_list},
-     {"journalctl", kernel_log},
-     {"modprobe", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
-     {"mount", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
-     {"logger", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }}}};
+constexpr auto kTools =
+    std::to_array<Tool>({{"uname", kernel_name},
+                         {"hostname", host_name},
+                         {"id", user},
+                         {"whoami", user},
+                         {"date", date},
+                         {"df", space},
+                         {"uptime", uptime},
+                         {"nproc", processors},
+                         {"free", memory},
+                         {"reboot", restart},
+                         {"poweroff", turn_off},
+                         {"shutdown", turn_off},
+                         {"getconf", configuration},
+                         {"lscpu", cpu_list},
+                         {"modprobe", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
+                         {"mount", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }},
+                         {"logger", [](ProcessPtr, Arguments) -> Task<int> { co_return 0; }}});
 
 }  // namespace
 

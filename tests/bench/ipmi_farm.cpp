@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "inventory/load_profile.h"
 #include "rehearsal/ipmi/server.h"
+#include "rehearsal/machine.h"
 #include "tests/bench/cpu_time.h"
 
 namespace {

@@ -50,6 +50,38 @@ TEST(Disk, ReadsErrorsAndSpeedsAmongWarnings) {
   EXPECT_THAT(found.assume_value().unknown, IsEmpty());
 }
 
+TEST(Disk, NamesTheDriveUnderTheFolderWhereThereIsOnlyOne) {
+  const auto on = [](const std::string& devices) {
+    const auto text = replaced(output(), "  ]\n}", "  ],\n  \"disk_util\": [" + devices + "]\n}");
+    const auto found = parsed("disk", text);
+    if (!found || found.assume_value().measurements.empty()) return std::string{"nothing"};
+    return found.assume_value().measurements.front().traced_to;
+  };
+
+  EXPECT_EQ(on(R"({"name": "nvme0n1", "util": 99.8})"), "nvme0");
+  EXPECT_EQ(on(R"({"name": "nvme12n1"})"), "nvme12");
+  EXPECT_EQ(on(R"({"name": "sda"})"), "sda");
+  EXPECT_EQ(on(R"({"name": "dm-0", "aggr_read_ios": 7}, {"name": "nvme2n1"})"), "nvme2");
+  EXPECT_EQ(on(R"({"name": "md0", "aggr_read_ios": 7}, {"name": "sda"}, {"name": "sdb"})"), "");
+  EXPECT_EQ(on(R"({"name": 7}, "no device")"), "");
+  EXPECT_EQ(on(""), "");
+}
+
+TEST(Disk, ReadsTheDriveOfARealReport) {
+  CUPEL_NEEDS_SAMPLE(capture, "fio/fio_randrw_nvme.json");
+
+  const auto theirs = parse_json(capture);
+  ASSERT_TRUE(theirs);
+
+  const auto text = replaced(
+      output(), "  ]\n}",
+      "  ],\n  \"disk_util\": " + json::serialize(theirs.assume_value().at("disk_util")) + "\n}");
+  const auto found = parsed("disk", text);
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(found.assume_value().measurements.front().traced_to, "nvme0");
+}
+
 TEST(Disk, CountsABlockThatCameBackWrong) {
   const auto found = parsed("disk", output("84", "4194304"), 1);
 

@@ -71,6 +71,17 @@ TEST(Judge, MissesANumberOfAnotherPartOrName) {
   }
 }
 
+TEST(Judge, NamesThePartThatANumberOfTheWholeNodeWasTracedTo) {
+  auto traced = memory(40);
+  traced.part.clear();
+  traced.traced_to = "dimm A7";
+
+  const auto told = judged(at_least(79, "GiB", ""), {traced});
+
+  EXPECT_EQ(told.met, Met::failed);
+  EXPECT_EQ(told.part, "dimm A7");
+}
+
 TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
   Profile profile;
   profile.name = "one";
@@ -135,6 +146,32 @@ TEST(Judge, ShowsWhatTellsANumberFromTheLimitThatItMisses) {
   EXPECT_EQ(judged(at_least(79), {memory(78.99999999)}).measured, "78.99999999 GiB");
   EXPECT_EQ(judged(at_least(1234567), {memory(1234566)}).measured, "1234566 GiB");
   EXPECT_EQ(judged(at_least(79), {memory(5e-324)}).met, Met::failed);
+}
+
+TEST(Judge, TakesAStarForEveryPartThatToldTheNumber) {
+  auto dimms = at_least(0, "errors", "dimm *");
+  dimms.stage = "node-facts";
+  dimms.measure = "edac.corrected";
+  dimms.at_least.reset();
+  dimms.at_most = 10;
+  Profile profile;
+  profile.criteria = {dimms};
+  const FindingsByStage findings{{"node-facts",
+                                  {{{"edac.corrected", "", 90, "errors"},
+                                    {"edac.corrected", "dimm A1", 3, "errors"},
+                                    {"edac.corrected", "dimm A2", 90, "errors"},
+                                    {"edac.uncorrected", "dimm A3", 90, "errors"}},
+                                   {},
+                                   {}}}};
+
+  const auto found = judge(profile, {"node-facts"}, findings);
+
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].part, "dimm A1");
+  EXPECT_EQ(found[0].met, Met::met);
+  EXPECT_EQ(found[1].part, "dimm A2");
+  EXPECT_EQ(found[1].met, Met::failed);
+  EXPECT_TRUE(judge(profile, {"node-facts"}, {}).empty());
 }
 
 }  // namespace

@@ -63,11 +63,10 @@ class ControlTest : public ::testing::Test {
       if (site.run({"status"}).out.find(text) != std::string::npos) return true;
     return false;
   }
-  RackSite site{{.network = 73, .ports = "bmc: 0, ssh: 0", .faults = faults()}};
-
-  static std::string faults() {
-    return "{node: v01-n02, fault: bmc-answer, method: PATCH, path: \"*\", status: 400}";
-  }
+  RackSite site{
+      {.network = 73,
+       .ports = "bmc: 0, ssh: 0",
+       .rules = R"({nodes: v01-n02, method: PATCH, path: "*", do: status, status: 400})"}};
 };
 
 TEST_F(ControlTest, WaitsForApprovalAndRemembersWhoGaveIt) {
@@ -114,7 +113,7 @@ TEST_F(ControlTest, DoesAFailedStepOfOneNodeAgainWhereAPersonWantsIt) {
   gated();
   auto run = begin();
   ASSERT_TRUE(run.wait_for(failed("v01-n02", "boot-once")));
-  ASSERT_TRUE(site.rack().post("v01-n02", [](auto& machine) { machine.set_faults({}); }));
+  ASSERT_TRUE(site.rack().behave("v01-n02"));
 
   const auto retried = site.run({"retry", "1", "v01-n02", "--reason", "mended"});
   ASSERT_TRUE(run.wait_for("node-retried"));

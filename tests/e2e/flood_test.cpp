@@ -1,7 +1,5 @@
 // Many BMCs that answer late, and one that does not: who asks for news, for an end, or for the
 // healthy node is not kept waiting by them.
-#include <fmt/format.h>
-
 #include "tests/e2e/rack_site.h"
 
 namespace cupel::testing {
@@ -14,13 +12,6 @@ constexpr seconds kLate{60};  // each answer of a slow BMC
 
 class FloodTest : public ::testing::Test {
  protected:
-  static std::string slow_bmcs() {
-    std::string faults;
-    for (int node = 2; node <= 40; ++node)
-      faults += fmt::format("{}{{node: v01-n{:02}, fault: bmc-answer, path: \"*\", late: 60s}}",
-                            faults.empty() ? "" : ", ", node);
-    return faults;
-  }
   template <class Act>
   static milliseconds time_of(Act act) {
     const auto begun = std::chrono::steady_clock::now();
@@ -28,7 +19,9 @@ class FloodTest : public ::testing::Test {
     return std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - begun);
   }
 
-  RackSite site{{.nodes = 40, .network = 82, .faults = slow_bmcs()}};
+  RackSite site{{.nodes = 40,
+                 .network = 82,
+                 .rules = R"({nodes: "v01-n[02-40]", path: "*", do: latency, late: 60s})"}};
 };
 
 TEST_F(FloodTest, OfSlowBmcsDelaysNeitherStatusNorCancelNorAHealthyNode) {

@@ -47,7 +47,7 @@ class HandsTest : public ::testing::Test {
   bool light(const std::string& node) {
     std::promise<bool> lit;
     auto told = lit.get_future();
-    if (!site.rack().post(node, [&](auto& machine) { lit.set_value(machine.locator); }))
+    if (!site.rack().post(node, [&](auto& machine) { lit.set_value(machine.locator()); }))
       return false;
     return told.get();
   }

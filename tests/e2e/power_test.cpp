@@ -60,7 +60,7 @@ class PowerTest : public ::testing::Test {
 
 TEST_F(PowerTest, StatusSaysForWhichBreakerASoakWaitsAndCountsItInTheTimeLeft) {
   // An idle node 2.3 kW, one that burns its CPUs 4.3: one of each fits, two of those do not.
-  site.change_inventory("name: \"b[1-1]\", watts: 22440", "name: \"b[1-1]\", watts: 7500");
+  site.change_inventory("name: b1, watts: 22440", "name: b1, watts: 7500");
   auto run = begin();
   ASSERT_TRUE(run.wait_for("\"step\":\"cpu-memory\",\"attempt\""));
 
@@ -85,8 +85,8 @@ TEST_F(PowerTest, WhatTheBmcsMeasureEndsTheYoungerLoad) {
   std::filesystem::create_directories(site.file("profiles"));
   site.write("profiles/frugal.yaml",
              "profile: frugal\nextends: dgx-h100\npower: {idle: 100, loaded: 1000}\n");
-  site.change_inventory("profile: \"dgx-h100\"", "profile: frugal");
-  site.change_inventory("name: \"b[1-1]\", watts: 22440", "name: \"b[1-1]\", watts: 3000");
+  site.change_inventory("profile: dgx-h100", "profile: frugal");
+  site.change_inventory("name: b1, watts: 22440", "name: b1, watts: 3000");
 
   auto run = begin();
 

@@ -24,8 +24,8 @@ RackSite::RackSite(Options options) {
   folder_ = made;
   const auto text = fmt::format(
       "rack: v01\nprofile: dgx-h100\nnodes: v01-n[01-{0:02}]\nbmc: 127.{1}.1.[1-{0}]\n"
-      "ssh: 127.{1}.2.[1-{0}]\nbmcs: {{{2}}}\nports: {{{3}}}\nfaults: [{4}]\n",
-      options.nodes, options.network, options.bmcs, options.ports, options.faults);
+      "ssh: 127.{1}.2.[1-{0}]\nbmcs: {{{2}}}\nports: {{{3}}}\nfaults: [{4}]\nrules: [{5}]\n",
+      options.nodes, options.network, options.bmcs, options.ports, options.faults, options.rules);
   std::vector<inventory::Problem> problems;
   const auto spec = rehearsal::parse_rack(text, "rack.yaml", problems);
   const auto profile = inventory::ProfileSource{{}}.load("dgx-h100", problems);
@@ -47,9 +47,10 @@ RackSite::~RackSite() {
 }
 
 void RackSite::change_inventory(const std::string& from, const std::string& to) {
-  const auto at = inventory_.find(from);
+  auto at = inventory_.find(from);
   if (at == std::string::npos) throw std::runtime_error{"not in the inventory: " + from};
-  inventory_.replace(at, from.size(), to);
+  for (; at != std::string::npos; at = inventory_.find(from, at + to.size()))
+    inventory_.replace(at, from.size(), to);
   write("inventory.yaml", inventory_);
 }
 

@@ -19,6 +19,7 @@ class RackSite {
     int network = 70;                  // 127.NETWORK.1.x: racks of tests that run side by side
     std::string ports = "bmc: 0";      // as `ports:` of a rack's file; 0: any that is free
     std::string faults{};              // as items of `faults:`
+    std::string rules{};               // as items of `rules:`
     double speed = 1000;
   };
 
@@ -27,8 +28,8 @@ class RackSite {
   RackSite(const RackSite&) = delete;
   RackSite& operator=(const RackSite&) = delete;
 
-  /// The inventory as the rack tells it, with `from` replaced by `to`. The test fails where it is
-  /// not in there.
+  /// The inventory as the rack tells it, with every `from` replaced by `to`. The test fails where
+  /// it is not in there.
   void change_inventory(const std::string& from, const std::string& to);
   void write(const std::string& name, const std::string& text, int mode = 0600) const;
 

@@ -2,7 +2,10 @@
 #include <signal.h>
 
 #include <fstream>
+#include <sstream>
 
+#include "base/text.h"
+#include "orchestrator/store/store.h"
 #include "tests/e2e/site.h"
 
 namespace cupel::testing {
@@ -22,11 +25,85 @@ class RehearseTest : public ::testing::Test {
   Ran rehearse(const std::string& playbook, std::vector<std::string> more = {}) const {
     std::vector<std::string> words{CUPEL_BINARY, "rehearse", playbook, "--folder", folder.string()};
     words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+    return run(words, {}, std::chrono::seconds{240});
+  }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder / name} << text;
+    return (folder / name).string();
+  }
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream{folder / name}.rdbuf();
+    return text.str();
   }
 
   std::filesystem::path folder;
 };
+
+constexpr const char* kOwnInventory = R"(site: oslo
+racks: [{name: a01, pdus: [{name: p1, watts: 60000, breakers: [{name: "b[1-2]", watts: 30000}]}]}]
+defaults:
+  profile: dgx-h100
+  bmc: {user: root, password: "env:NO_SUCH_VARIABLE", tls: {trust: first-use}, ipmi: true}
+  ssh: {user: root}
+nodes:
+  - {name: "a01-n[1-2]", rack: a01, unit: [1, 9], breaker: "p1/b[1-2]",
+     bmc: {address: "10.255.255.[1-2]"}, ssh: {address: "a01-n[1-2].invalid"}, serial: "SN[1-2]"}
+)";
+
+/// Evidence is named by its digest, and holds times.
+void drop_evidence(json::value& value) {
+  if (auto* list = value.if_array())
+    for (auto& item : *list) drop_evidence(item);
+  if (auto* object = value.if_object()) {
+    object->erase("evidence");
+    for (auto& [key, item] : *object) drop_evidence(item);
+  }
+}
+
+/// How far a clock is ahead is as much as a rack that is faster than life has gained by then.
+void drop_clocks(json::value& value) {
+  auto* object = value.if_object();
+  if (auto* facts = object == nullptr ? nullptr : object->if_contains("facts"))
+    if (auto* told = facts->if_object())
+      for (const auto* key : {"bmc.clock_ahead", "node.clock_ahead", "node.epoch"})
+        told->erase(key);
+}
+
+/// A machine warms and cools while it is read: a second earlier it is a degree less.
+void drop_warmth(json::value& value) {
+  auto* object = value.if_object();
+  auto* list = object == nullptr ? nullptr : object->if_contains("measurements");
+  if (list == nullptr || !list->is_array()) return;
+  for (auto& each : list->get_array()) {
+    const auto name = text_at(each, "name").value_or("");
+    if (name.starts_with("gpu.temperature") || name == "gpu.power")
+      each.get_object().erase("value");
+  }
+}
+
+/// What a journal tells of each node, without what is a time, a digest or a number of a process.
+std::map<std::string, std::vector<std::string>> story(const std::filesystem::path& state) {
+  std::map<std::string, std::vector<std::string>> told;
+  const auto store = store::Store::open(state);
+  if (!store) return told;
+  const auto events = store.assume_value()->events(1);
+  if (!events) return told;
+  for (const auto& event : events.assume_value()) {
+    auto data = event.data;
+    for (const auto* key :
+         {"after_ms", "until", "spent_ms", "handle", "command", "expected_s", "after_s"})
+      data.erase(key);
+    json::value rest(std::move(data));  // braces would make a list of it
+    drop_evidence(rest);
+    drop_clocks(rest);
+    drop_warmth(rest);
+    told[event.node].push_back(std::string{to_string(event.kind)} + " " + event.step + " " +
+                               json::serialize(rest));
+  }
+  return told;
+}
 
 std::map<std::string, std::string> verdicts(const Ran& ran) {
   std::map<std::string, std::string> found;
@@ -48,8 +125,7 @@ std::map<std::string, std::string> verdicts(const Ran& ran) {
 }
 
 TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
-  // Slower than the default: a sanitizer's rack must still compute within its stages' limits.
-  const auto ran = rehearse("new-rack", {"--json", "--speed", "20"});
+  const auto ran = rehearse("new-rack", {"--json", "--speed", "120"});
 
   EXPECT_EQ(ran.status, 1) << ran.err;
   const std::map<std::string, std::string> expected{
@@ -78,6 +154,106 @@ TEST_F(RehearseTest, LeavesNoProcessBehind) {
 
   EXPECT_EQ(child.wait().status, 3);
   EXPECT_THAT(processes_with(folder.string()), ::testing::IsEmpty());
+}
+
+TEST_F(RehearseTest, StandsInThePlaceOfOnesOwnInventoryAndTouchesNoneOfItsAddresses) {
+  const auto site = write("site.yaml", kOwnInventory);
+  const auto scenario =
+      write("evening.yaml",
+            "description: a bad evening\n"
+            "speed: 30\n"
+            "boot: {post: 60s}\n"
+            "faults: [{node: a01-n2, fault: gpu-missing, part: gpu5}]\n"
+            "rules: [{method: GET, path: \"*/Systems/*\", do: status, status: 503, "
+            "times: 2}]\n");
+
+  const auto ran = rehearse("new-rack", {"--inventory", site, "--scenario", scenario, "--json"});
+  const auto told = run({CUPEL_BINARY, "rehearse", "new-rack", "--inventory", site, "--folder",
+                         (folder / "again").string(), "--nodes", "nobody"});
+
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  const std::map<std::string, std::string> expected{{"a01-n1", "pass"}, {"a01-n2", "fail gpu5"}};
+  EXPECT_EQ(verdicts(ran), expected) << ran.out << ran.err;
+  EXPECT_THAT(read("inventory.yaml"),
+              Not(::testing::AnyOf(HasSubstr("10.255"), HasSubstr("invalid"))));
+  EXPECT_THAT(told.out, HasSubstr("2 virtual nodes in the place of " + site + "'s, at loopback"));
+}
+
+TEST_F(RehearseTest, SaysWhatIsWrongInPlaybookInventoryAndScenarioAtOnce) {
+  auto text = std::string{kOwnInventory};
+  text.replace(text.find("dgx-h100"), 8, "dgx-h10");
+  const auto site = write("site.yaml", text);
+  const auto scenario = write("evening.yaml", "rules: [{path: /x, do: nothing}]\nsped: 3\n");
+  const auto playbook = write("mine.yaml", "playbook: mine\nsteps: [{step: power-onn}]\n");
+
+  const auto ran = rehearse(playbook, {"--inventory", site, "--scenario", scenario});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("site.yaml:8:"), HasSubstr("evening.yaml:1:24"),
+                             HasSubstr("evening.yaml:2:1"), HasSubstr("mine.yaml:2:")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "inventory.yaml")) << "nothing stood";
+}
+
+TEST_F(RehearseTest, TellsTheSameStoryForTheSameSeed) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n[01-03]\n"
+                          "bmc: 127.64.5.[1-3]\nssh: 127.64.6.[1-3]\n");
+  const auto scenario = write("evening.yaml",
+                              "speed: 200\n"
+                              "faults: [{node: v01-n02, fault: memory-errors}]\n"
+                              "rules: [{path: \"*\", do: latency, late: 1ms, jitter: 5ms}]\n");
+  const auto rehearse_in = [&](const std::string& where, const std::string& seed) {
+    const auto ran =
+        run({CUPEL_BINARY, "rehearse", "new-rack", "--folder", (folder / where).string(), "--rack",
+             rack, "--scenario", scenario, "--seed", seed, "--json"});
+    EXPECT_EQ(ran.status, 1) << ran.err;
+    return story(folder / where / "state");
+  };
+
+  const auto one = rehearse_in("one", "7"), again = rehearse_in("again", "7");
+  const auto other = rehearse_in("other", "8");
+
+  ASSERT_EQ(one.size(), 4u) << "three nodes, and the run as a whole";
+  for (const auto& [node, events] : one)
+    if (!node.empty()) EXPECT_EQ(events, again.at(node)) << node;
+  EXPECT_NE(one.at("v01-n01"), other.at("v01-n01")) << "other serial numbers";
+}
+
+class RackServe : public RehearseTest {};
+
+TEST_F(RackServe, LeavesARackStandingForOtherClientsAndEndsWhenItIsTold) {
+  CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/ipmitool"), "ipmitool is not there");
+  CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/curl"), "curl is not there");
+  Child child{
+      {CUPEL_BINARY, "rack", "serve", "mixed-8", "--folder", folder.string(), "--speed", "2000"}};
+  ASSERT_TRUE(child.wait_for("m01-n08, a BMC as of openbmc"));
+
+  std::map<std::string, std::vector<Ran>> answers;
+  for (const auto line : lines(read("doors.txt"))) {
+    const auto tool = std::string{line.substr(0, line.find(' '))};
+    if (tool == "curl" || tool == "ipmitool")
+      answers[tool].push_back(run({"sh", "-c", std::string{line}}));
+  }
+  const auto mode = std::filesystem::status(folder / "bmc-password.admin.curl").permissions();
+  child.signal(SIGTERM);
+  const auto ended = child.wait();
+
+  ASSERT_EQ(answers["curl"].size(), 8u);
+  for (const auto& answer : answers["curl"])
+    EXPECT_THAT(answer.out, HasSubstr("/redfish/v1/Systems/")) << answer.err;
+  ASSERT_EQ(answers["ipmitool"].size(), 8u);
+  for (const auto& answer : answers["ipmitool"])
+    EXPECT_THAT(answer.out, HasSubstr("Chassis Power is off")) << answer.err;
+  EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(processes_with(folder.string()), ::testing::IsEmpty());
+}
+
+TEST_F(RackServe, SaysWhatIsWrongAndStandsNot) {
+  const auto ran = run({CUPEL_BINARY, "rack", "serve", "h100-9", "--folder", folder.string()});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("h100-9"));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_P(ByEither, ClearsTheLogSetsTheClockAndTheNextBoot) {
 }
 
 TEST_P(ByEither, AStrangersSerialNumberStopsAChangeAndNoReading) {
-  site.change_inventory("  - name: v01-n01\n", "  - name: v01-n01\n    serial: \"S9\"\n");
+  site.change_inventory("serial: \"", "serial: \"S9");
 
   const auto read = site.run({"bmc", "v01-n01", "power"});
   const auto on = site.run({"bmc", "v01-n01", "power", "on"});
@@ -154,7 +154,10 @@ TEST_F(VirtualBmcs, StageABiosSettingThatTheNextBootMakesTrue) {
   const auto staged = site.ask({"bmc", "v01-n01", "bios", "set", "LogicalProc=Disabled"});
   const auto before = site.ask(get);
   ASSERT_EQ(site.run({"bmc", "v01-n01", "power", "on"}).status, 0);
-  const auto after = site.ask(get);
+  // Power is on long before the boot that takes the setting has ended.
+  auto after = site.ask(get);
+  for (int i = 0; i < 100 && column(after, "current") == column(before, "current"); ++i)
+    after = site.ask(get);
 
   EXPECT_THAT(column(staged, "staged"), Each("true"));
   EXPECT_THAT(column(before, "current"), Each(R"({"LogicalProc":"Enabled"})"));

@@ -36,14 +36,14 @@ std::vector<Part> four() {
 TEST(Audit, FindsNothingWhereAllIsAsItShouldBe) {
   const auto parts = four();
 
-  EXPECT_THAT(audit(eight_gpus(), "", {{}, parts}), IsEmpty());
+  EXPECT_THAT(audit(eight_gpus(), {}, {{}, parts}), IsEmpty());
 }
 
 TEST(Audit, NamesTheMissingGpuByItsPciAddress) {
   auto parts = four();
   parts.erase(parts.begin() + 2);
 
-  const auto findings = audit(eight_gpus(), "", {{}, parts});
+  const auto findings = audit(eight_gpus(), {}, {{}, parts});
 
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].finding, Finding::missing);
@@ -56,7 +56,7 @@ TEST(Audit, NamesTheMissingGpuByTheGapInTheBmcsNames) {
   const std::vector<Part> seen{gpu("GPU_SXM_1", "", "u"), gpu("GPU_SXM_2", "", "u"),
                                gpu("GPU_SXM_4", "", "u")};
 
-  const auto findings = audit(eight_gpus(), "", {seen, {}});
+  const auto findings = audit(eight_gpus(), {}, {seen, {}});
 
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].part, "GPU_SXM_3");
@@ -69,11 +69,11 @@ TEST(Audit, DoesNotTakeABmcsSilenceForAbsence) {
   psu.name = "psu0";
   const std::vector<Part> bmc{psu};
 
-  EXPECT_THAT(audit(eight_gpus(), "", {bmc, parts}), IsEmpty());
+  EXPECT_THAT(audit(eight_gpus(), {}, {bmc, parts}), IsEmpty());
 }
 
 TEST(Audit, BelievesNobodyWhereNobodyTold) {
-  const auto findings = audit(eight_gpus(), "", {{}, {}});
+  const auto findings = audit(eight_gpus(), {}, {{}, {}});
 
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].finding, Finding::unobserved);
@@ -96,7 +96,7 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
   const std::vector<Part> by_bmc{bmc};
   const std::vector<Part> by_node{odd};
 
-  const auto findings = audit(profile, "SN1", {by_bmc, by_node, "SN2"});
+  const auto findings = audit(profile, {.serial = "SN1"}, {by_bmc, by_node, "SN2"});
 
   std::vector<std::pair<Finding, std::string>> found;
   for (const auto& finding : findings) found.emplace_back(finding.finding, finding.observed);
@@ -105,6 +105,93 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
                                            std::pair{Finding::wrong_size, "40 GiB"},
                                            std::pair{Finding::wrong_firmware, "1.9"},
                                            std::pair{Finding::wrong_serial, "SN2"}));
+}
+
+Part of_bmc(PartKind kind, std::string name, std::string health = "OK") {
+  Part part;
+  part.kind = kind;
+  part.name = std::move(name);
+  part.health = std::move(health);
+  return part;
+}
+
+TEST(Audit, NamesTheDimmThatOneRowHasAndTheOtherLacks) {
+  Profile profile;
+  ExpectedParts dimms;
+  dimms.kind = PartKind::dimm;
+  dimms.count = 8;
+  profile.parts = {dimms};
+  std::vector<Part> parts;
+  for (const auto* name :
+       {"dimm A1", "dimm A2", "dimm A4", "dimm B1", "dimm B2", "dimm B3", "dimm B4"})
+    parts.push_back(of_bmc(PartKind::dimm, name));
+
+  const auto findings = audit(profile, {}, {{}, parts});
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].part, "dimm A3");
+}
+
+TEST(Audit, BlamesWhatItsBmcCallsSickAndNobodyElse) {
+  const std::vector<Part> parts{of_bmc(PartKind::psu, "psu4", "Critical"),
+                                of_bmc(PartKind::fan, "fan3", "Warning"),
+                                of_bmc(PartKind::fan, "fan4"), of_bmc(PartKind::fan, "fan5", "")};
+
+  const auto findings = audit({}, {}, {parts, {}});
+
+  std::vector<std::pair<Finding, std::string>> found;
+  for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
+  EXPECT_THAT(found, testing::ElementsAre(std::pair{Finding::unhealthy, "fan3"},
+                                          std::pair{Finding::unhealthy, "psu4"}));
+}
+
+TEST(Audit, KnowsAMachineThatCallsItselfOtherwise) {
+  const Wanted wanted{.names = {"a01-n03", "gpu-003"}};
+
+  EXPECT_THAT(audit({}, wanted, {{}, {}, {}, {{"node.hostname", "A01-N03.cluster.local"}}}),
+              IsEmpty());
+  EXPECT_THAT(audit({}, wanted, {{}, {}, {}, {{"node.hostname", "gpu-003"}}}), IsEmpty());
+  EXPECT_THAT(audit({}, wanted, {}), IsEmpty());
+  const auto findings = audit({}, wanted, {{}, {}, {}, {{"node.hostname", "localhost"}}});
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].finding, Finding::wrong_name);
+  EXPECT_EQ(findings[0].observed, "localhost");
+}
+
+TEST(Audit, HoldsClocksAgainstOursByDaysAndNotByMinutes) {
+  EXPECT_THAT(audit({}, {}, {{}, {}, {}, {{"bmc.clock_ahead", "-7200"}}}), IsEmpty());
+  const auto findings = audit(
+      {}, {}, {{}, {}, {}, {{"bmc.clock_ahead", "-189345600"}, {"node.clock_ahead", "157788000"}}});
+
+  ASSERT_EQ(findings.size(), 2);
+  EXPECT_EQ(findings[0].part, "bmc clock");
+  EXPECT_EQ(findings[0].finding, Finding::wrong_clock);
+  EXPECT_EQ(findings[0].observed, "2192 days behind");
+  EXPECT_EQ(findings[1].part, "node clock");
+}
+
+TEST(Audit, ComparesTheBiosSettingsThatTheProfileWants) {
+  Profile profile;
+  profile.bios = {{"LogicalProc", "Enabled"}, {"SysProfile", "Performance"}, {"Gone", "1"}};
+
+  const auto findings =
+      audit(profile, {},
+            {{}, {}, {}, {{"bios.LogicalProc", "Disabled"}, {"bios.SysProfile", "performance"}}});
+
+  std::vector<std::pair<Finding, std::string>> found;
+  for (const auto& finding : findings) found.emplace_back(finding.finding, finding.part);
+  EXPECT_THAT(found, testing::ElementsAre(std::pair{Finding::unobserved, "bios Gone"},
+                                          std::pair{Finding::wrong_setting, "bios LogicalProc"}));
+}
+
+TEST(Audit, SeesThatBmcAndNodeAreTwoMachines) {
+  Part system = of_bmc(PartKind::system, "system", "");
+  system.serial = "SN2";
+  const std::vector<Part> node{system};
+
+  EXPECT_THAT(audit({}, {.serial = "SN2"}, {{}, node, "SN2"}), IsEmpty());
+  EXPECT_EQ(audit({}, {.serial = "SN1"}, {{}, node, "SN1"}).at(0).observed, "SN2");
+  EXPECT_EQ(audit({}, {}, {{}, node, "SN1"}).at(0).finding, Finding::wrong_serial);
 }
 
 }  // namespace

@@ -52,6 +52,21 @@ TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
   EXPECT_EQ(result.inventory->profile_of(nodes[2]).parts.size(), 6);
 }
 
+TEST(LoadInventory, TakesAHostNameForEachNodeAndOnlyAnyForAll) {
+  std::string text{kGood};
+  text.replace(text.find("ssh: {user"), 0, "host_name: any\n  ");
+  const auto any = loaded(text);
+  const auto own = loaded(std::string{kGood} + "    host_name: gpu[1-8]\n");
+  text.replace(text.find("host_name: any"), 14, "host_name: gpu1");
+  const auto same = loaded(text);
+
+  ASSERT_TRUE(any.inventory) << to_string(any.problems);
+  EXPECT_EQ(any.inventory->nodes[2].host_name, kAnyHostName);
+  ASSERT_TRUE(own.inventory) << to_string(own.problems);
+  EXPECT_EQ(own.inventory->nodes[2].host_name, "gpu3");
+  EXPECT_THAT(to_string(same.problems), HasSubstr("site.yaml:15:14: host_name in defaults"));
+}
+
 TEST(LoadInventory, SaysAllErrorsAtOnceWithTheirPlaceAndTheNearestWord) {
   const auto result = loaded(R"(site: lab
 rooms: [{name: hall, wats: 100000}]

@@ -312,6 +312,28 @@ TEST_F(TalkTest, APersonsEndOfInputIsTheEnd) {
   EXPECT_EQ(talk_over().value(), TalkEnd::input_ended);
 }
 
+/// Each of its reads gives up in the moment in which the other half ends.
+class SilentConsole final : public bmc::Console {
+ public:
+  Task<Result<std::string>> read(Deadline) override {
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+    co_return Error{Code::kTimeout, "silence"};
+  }
+  Task<Result<void>> write(std::string, Deadline) override { co_return ok(); }
+  Task<Result<void>> send_break(Deadline) override { co_return ok(); }
+  Task<void> close() override { co_return; }
+};
+
+TEST_F(TalkTest, EndsThoughEveryReadGivesUpInThatMoment) {
+  how.interactive = true;
+  end_input();
+  SilentConsole console;
+
+  const auto ended = run_to_end(io, with_deadline(Deadline::in(10s), talk(console, how)));
+
+  EXPECT_EQ(ended.value(), TalkEnd::input_ended);
+}
+
 TEST_F(TalkTest, SaysThatTheConsoleWasLost) {
   line.says = {std::string{"hello"}, lost()};
 

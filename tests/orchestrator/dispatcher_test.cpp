@@ -342,6 +342,7 @@ TEST_F(Dispatching, WhatWasShedForASmallLoadIsNotBegunAgainBeforeThereIsRoomForW
   know({.nodes = 4, .breaker_watts = 40'000});
   const auto small = step_of("cpu", 0.25);
   const auto loads = begin_one_by_one(4, small, 1s);
+  for (const auto each : loads) dispatcher_->draws(each);
   dispatcher_->measured("a01-n04", 30'000, now_);
   ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(loads[3]));
   dispatcher_->ended(loads[3], now_);
@@ -360,6 +361,22 @@ TEST_F(Dispatching, ShedsFirstWhatHasStartedNothingYet) {
   dispatcher_->measured("a01-n01", 13'000, now_);
 
   EXPECT_THAT(dispatcher_->shed(now_), ElementsAre(soaks[1]));
+}
+
+TEST_F(Dispatching, OfWhatAnotherControllerBeganFirstShedsWhatIsNotSeenToDraw) {
+  know({.nodes = 2, .breaker_watts = 21'000});
+  dispatcher_->measured("a01-n02", 13'000, now_);
+  const auto under_way = [&](int node) {
+    auto offer = offer_of(site_.nodes[node], soak_, 1h, 1, 0);
+    offer.under_way = true;
+    return dispatcher_->offer(std::move(offer), now_);
+  };
+  const auto unseen = under_way(0);
+  under_way(1);
+  start();
+
+  // It may be about to start what the other controller wrote down and did not come to.
+  EXPECT_THAT(dispatcher_->shed(now_), ElementsAre(unseen));
 }
 
 TEST_F(Dispatching, NobodyGetsTheWattsOfAShedLoadBeforeItIsOffThem) {
@@ -385,9 +402,10 @@ TEST_F(Dispatching, NobodyGetsTheWattsOfAShedLoadBeforeItIsOffThem) {
 
 TEST_F(Dispatching, AShedLoadThatDrawsMoreThanItsProfileDoesNotComeBackToShedAgain) {
   know({.nodes = 2, .breaker_watts = 21'000});
-  offer(0, soak_);
+  const auto cool = offer(0, soak_);
   const auto hot = offer(1, soak_);
   start();
+  for (const auto each : {cool, hot}) dispatcher_->draws(each);
   dispatcher_->measured("a01-n02", 13'000, now_);
   ASSERT_THAT(dispatcher_->shed(now_), ElementsAre(hot));
   dispatcher_->ended(hot, now_);

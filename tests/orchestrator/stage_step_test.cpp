@@ -50,7 +50,15 @@ class StageStepTest : public ::testing::Test {
                                 {},
                                 [](const std::string&) {}};
     asio::io_context io;
-    return run_to_end(io, run_stage(doors, request));
+    const bool waits = planned.kind == playbooks::StepKind::ssh_wait;
+    return run_to_end(io, waits ? wait_for_ssh(doors, request) : run_stage(doors, request));
+  }
+
+  /// `ssh-wait` of the second node.
+  Result<StepEnd> wait() {
+    planned.kind = playbooks::StepKind::ssh_wait;
+    planned.name = "ssh-wait";
+    return run({}, 2s);
   }
 
   std::array<inventory::Node, 2> nodes{};
@@ -90,6 +98,38 @@ TEST_F(StageStepTest, WaitsForItsDeadlineWhereTheMachineIsOnOrNobodyKnows) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end.assume_value().outcome, Outcome::retry) << "the engine tells the deadline";
   }
+}
+
+TEST_F(StageStepTest, OfANodeThatNeverCameTellsWhatItsBmcSaid) {
+  using std::chrono::sys_days;
+  machine.power = bmc::PowerState::on;
+  machine.log =
+      bmc::EventLog{.entries = {{.id = "1", .message = "long ago"},
+                                {.id = "2", .severity = "OK", .message = "Powered on"},
+                                {.id = "3", .message = "State asserted", .sensor = "ACPI"},
+                                {.id = "4",
+                                 .time = sys_days{2026y / 11 / 21} + 2h,
+                                 .severity = "Critical",
+                                 .message = "OS has\nstopped"}}};
+
+  const auto end = wait();
+
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end.assume_value().outcome, Outcome::needs_hands);
+  EXPECT_THAT(end.assume_value().detail,
+              HasSubstr("no route to host; its BMC: on; Powered on; State asserted (ACPI); "
+                        "2026-11-21 02:00:00 Critical: OS has"));
+  EXPECT_EQ(machine.logged_out, 1);
+}
+
+TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothing) {
+  machine.all = Error{Code::kTimeout, "no answer"};
+
+  const auto end = wait();
+
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end.assume_value().outcome, Outcome::needs_hands);
+  EXPECT_EQ(end.assume_value().detail, "no route to host");
 }
 
 /// A stage that burns for hours, on a real sshd.

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "orchestrator/record/codec.h"
+
 namespace cupel::steps {
 namespace {
 using burnin::Cause;
@@ -230,6 +232,19 @@ TEST(Verdict, PutsFailuresFirst) {
   ASSERT_EQ(told.size(), 3);
   EXPECT_EQ(told[0].criterion, "disk.errors");
   EXPECT_EQ(told[1].part, "psu");
+  EXPECT_EQ(decision(record), Decision::fail);
+}
+
+TEST(Verdict, NamesThePartThatANumberOfTheNodeWasTracedToAlsoAfterTheJournal) {
+  auto record = healthy();
+  burnin::Findings found;
+  found.measurements = {{"disk.errors", "", 1, "errors", "nvme0"}};
+  record.findings["disk"] = record::findings_from(record::to_json(found));
+
+  const auto told = causes(record);
+
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].part, "nvme0");
   EXPECT_EQ(decision(record), Decision::fail);
 }
 

@@ -89,7 +89,12 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"gpu.memory.total", "GiB"},     {"gpu.ecc.uncorrected", "errors"},
       {"gpu.pcie.width_max", "lanes"}, {"stress.failures", "errors"},
       {"disk.errors", "errors"},       {"disk.write.bandwidth", "GB/s"},
-      {"disk.read.bandwidth", "GB/s"}};
+      {"disk.read.bandwidth", "GB/s"}, {"ib.port.symbol_errors", "errors"},
+      {"ib.port.downed", "count"},     {"edac.corrected", "errors"},
+      {"cpu.throttled", "count"},      {"nvme.used", "%"},
+      {"nvme.media_errors", "errors"}, {"nvlink.active", "links"},
+      {"nvlink.crc_errors", "errors"}, {"nvlink.recoveries", "count"},
+      {"gpu.pcie.width", "lanes"},     {"gpu.power.limit", "W"}};
   for (const auto& name : shipped_names("inventory/profiles/")) {
     std::vector<Problem> problems;
     for (const auto& criterion : shipped_profile(name, problems).criteria) {

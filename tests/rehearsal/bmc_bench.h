@@ -18,6 +18,7 @@ class BmcBench {
   explicit BmcBench(const std::string& vendor) : BmcBench{BmcSpec{.vendor = vendor}} {}
   ~BmcBench() {
     machine.stop();
+    service.stop();
     io.restart();
     io.run();
   }

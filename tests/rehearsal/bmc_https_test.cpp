@@ -5,7 +5,7 @@
 namespace cupel::rehearsal {
 namespace {
 using test::VirtualBmc;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string log_in(VirtualBmc& bmc, Browser& browser) {
   const auto body = json::object{{"UserName", bmc.user()}, {"Password", bmc.password()}};
@@ -32,7 +32,7 @@ TEST(BmcWire, AnIloCutsAKeptConnection) {
 TEST(BmcWire, ARuleCutsAndAnotherIsLate) {
   VirtualBmc bmc{"dgx"};
   Browser browser{bmc.endpoint()};
-  bmc.misbehave({.path = "/redfish/v1", .cut = true});
+  bmc.misbehave({.path = "/redfish/v1", .does = rehearsal::Does::drop});
 
   const auto lost = browser.ask("GET", "/redfish/v1");
   bmc.misbehave({.path = "/redfish/v1", .late = std::chrono::milliseconds{60}});

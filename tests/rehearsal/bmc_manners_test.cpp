@@ -3,7 +3,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using testing::Not;
 
 HttpResponse reset(BmcBench& bmc, const std::string& type) {
@@ -70,11 +70,11 @@ TEST(BmcManners, AnAcCycleTakesTheMachineAndItsBmc) {
 
 TEST(BmcManners, SupermicroForgetsWhatABootPatchLeavesOut) {
   BmcBench bmc{"supermicro"};
-  bmc.machine.boot_override = {.enabled = "Continuous", .target = "Hdd"};
+  bmc.machine.set_boot_override({.enabled = "Continuous", .target = "Hdd"});
 
   bmc.ask("PATCH", bmc.view().system(), R"({"Boot": {"BootSourceOverrideTarget": "Pxe"}})");
 
-  EXPECT_EQ(bmc.machine.boot_override,
+  EXPECT_EQ(bmc.machine.boot_override(),
             (BootOverride{.enabled = "Once", .target = "Pxe", .mode = "Legacy"}));
 }
 
@@ -94,7 +94,7 @@ TEST(BmcManners, AmiDropsAPatchWithoutIfMatchAndSaysNothing) {
   const auto dropped = bmc.ask("PATCH", bmc.view().boot(), boot_body("Pxe"), {{"if-match", ""}});
 
   EXPECT_EQ(dropped.status, 200);
-  EXPECT_EQ(bmc.machine.boot_override, BootOverride{});
+  EXPECT_EQ(bmc.machine.boot_override(), BootOverride{});
 }
 
 TEST(BmcManners, DgxWantsAnIfMatch) {

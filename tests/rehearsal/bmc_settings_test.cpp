@@ -3,7 +3,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kStrong = "Another-secret-56";
 
@@ -132,16 +132,16 @@ TEST_P(BmcSettings, AVirtualDiscIsWhatTheMachineBootsFrom) {
                             : change("POST", path + "/Actions/VirtualMedia.InsertMedia", image);
 
   EXPECT_TRUE(done(inserted)) << inserted.status << inserted.body;
-  EXPECT_EQ(bmc.machine.virtual_disc, url);
+  EXPECT_EQ(bmc.machine.virtual_disc(), url);
   const bool usb = std::ranges::find(manners.boot.targets, "UsbCd") != manners.boot.targets.end();
-  bmc.machine.boot_override = {.enabled = "Once", .target = usb ? "UsbCd" : "Cd"};
+  bmc.machine.set_boot_override({.enabled = "Once", .target = usb ? "UsbCd" : "Cd"});
   ASSERT_TRUE(bmc.boot());
   EXPECT_EQ(bmc.machine.booted_image(), url);
   const auto ejected = manners.media.by_patch
                            ? change("PATCH", path, R"({"Image": null})")
                            : change("POST", path + "/Actions/VirtualMedia.EjectMedia", "{}");
   EXPECT_TRUE(done(ejected)) << ejected.status << ejected.body;
-  EXPECT_EQ(bmc.machine.virtual_disc, "");
+  EXPECT_EQ(bmc.machine.virtual_disc(), "");
 }
 
 TEST_P(BmcSettings, ASubscriptionIsKeptUntilItIsDeleted) {

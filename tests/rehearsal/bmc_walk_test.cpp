@@ -107,6 +107,7 @@ TEST_P(BmcOf, EveryCollectionHasAsManyMembersAsItSays) {
 
 TEST_P(BmcOf, TheShortWayToAResourceLeadsToTheSameOne) {
   bmc.boot();
+  bmc.pass(VirtualTime{300});  // until it is as warm as it gets
 
   auto all = resources(bmc.view());
   for (auto& [path, whole] : all) {
@@ -161,7 +162,9 @@ TEST_P(BmcOf, SensorsFollowThePower) {
 
   bmc.boot();
 
-  EXPECT_EQ(reads(), json::value(38.0));
+  const auto warm = reads();
+  ASSERT_TRUE(warm.is_number());
+  EXPECT_GT(warm.to_number<double>(), 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(Vendor, BmcOf, ::testing::ValuesIn(vendors()), test_name);

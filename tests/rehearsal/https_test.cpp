@@ -3,7 +3,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kSystem = "/redfish/v1/Systems/DGX";
 

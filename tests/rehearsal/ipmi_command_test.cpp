@@ -21,14 +21,14 @@ struct LoggedIn {
 TEST(IpmiCommandTest, ForgetsABootFlagThatNobodyUsedForAMinute) {
   LoggedIn it;
   EXPECT_EQ(it.console.ask(kChassis, 8, kPxeOnce)[0], 0);
-  EXPECT_EQ(it.bmc.machine.boot_override.target, "Pxe");
+  EXPECT_EQ(it.bmc.machine.boot_override().target, "Pxe");
 
   it.bmc.now += std::chrono::seconds{59};
   EXPECT_EQ(it.console.ask(kChassis, 9, {5, 0, 0}), (Bytes{0, 1, 5, 0xA0, 0x04, 0, 0, 0}));
   it.bmc.now += std::chrono::seconds{2};
 
   EXPECT_EQ(it.console.ask(kChassis, 9, {5, 0, 0}), (Bytes{0, 1, 5, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(it.bmc.machine.boot_override, BootOverride{});
+  EXPECT_EQ(it.bmc.machine.boot_override(), BootOverride{});
 }
 
 TEST(IpmiCommandTest, KeepsABootFlagThatIsPersistentOrToldToStay) {
@@ -62,7 +62,7 @@ TEST(IpmiCommandTest, CountsAnewWhenAChassisControlComes) {
 
 TEST(IpmiCommandTest, ShowsAnOverrideThatRedfishHasSet) {
   LoggedIn it;
-  it.bmc.machine.boot_override = {"Continuous", "Hdd", "UEFI"};
+  it.bmc.machine.set_boot_override({"Continuous", "Hdd", "UEFI"});
 
   EXPECT_EQ(it.console.ask(kChassis, 9, {5, 0, 0}), (Bytes{0, 1, 5, 0xE0, 0x08, 0, 0, 0}));
   EXPECT_EQ(it.console.ask(kChassis, 9, {9, 0, 0})[0], 0x80);

@@ -7,7 +7,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A keeper in a session of its own, a watch beside the job, the job in a third session.
 std::string detached(const std::string& job, int limit) {
@@ -132,6 +132,21 @@ TEST(JobTest, FioVerifiesWhatItWroteAndSaysSoLineByLine) {
   EXPECT_EQ(number_at(jobs[1], "write/io_bytes"), 4194304);
   EXPECT_EQ(number_at(jobs[1], "read/io_bytes"), 4194304);
   EXPECT_EQ(number_at(jobs[1], "error"), 0);
+}
+
+TEST(JobTest, AKernelThatPanicsUnderALoadLivesUntilThen) {
+  Fault panics{FaultKind::kernel_panic, {}};
+  panics.span = VirtualTime{30};
+  panics.timing.under = "cpu";
+  Bench bench{{panics}};
+
+  const auto idle = bench.sh("sleep 100; echo alive");
+  const auto burnt = bench.sh("stress-ng --cpu 1 --timeout 300s; echo alive");
+
+  EXPECT_EQ(idle.out, "alive\n");
+  EXPECT_EQ(burnt.out, "");
+  EXPECT_FALSE(bench.machine.up());
+  EXPECT_EQ(bench.machine.power(), Power::on);
 }
 
 TEST(JobTest, ToolsSayWhatIsBroken) {

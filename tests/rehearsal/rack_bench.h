@@ -31,8 +31,9 @@ class RackBench {
       : RackBench{two_nodes(std::move(faults)), speed} {}
   RackBench(const RackSpec& spec, double speed) { start(spec, speed); }
 
-  void start(const RackSpec& spec, double speed) {
-    auto started = VirtualRack::start(spec, dgx(), {.speed = speed, .folder = folder.path()});
+  void start(RackSpec spec, double speed) {
+    spec.profiles.try_emplace("dgx-h100", dgx());
+    auto started = VirtualRack::start(spec, {.speed = speed, .folder = folder.path()});
     if (!started) {
       ADD_FAILURE() << started.assume_error().what;
       return;
@@ -141,7 +142,7 @@ class Browser {
     }
     curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYPEER, 0L);
     curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYHOST, 0L);
-    curl_easy_setopt(curl_, CURLOPT_TIMEOUT, 20L);
+    curl_easy_setopt(curl_, CURLOPT_TIMEOUT_MS, patience_ms);
     curl_easy_setopt(curl_, CURLOPT_CERTINFO, 1L);
     if (!ca.empty()) {
       curl_easy_setopt(curl_, CURLOPT_CAINFO, ca.c_str());
@@ -173,6 +174,7 @@ class Browser {
   }
 
   std::string token{};
+  long patience_ms = 20'000;
   std::string ca{};  // a file: verified against it, names and all
 
  private:

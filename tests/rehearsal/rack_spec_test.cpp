@@ -6,7 +6,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kGood = R"(rack: v01
 profile: dgx-h100
@@ -129,28 +129,43 @@ faults:
     EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(ParseRack, ChecksPartsAgainstTheNodesOwnProfile) {
+  std::vector<inventory::Problem> problems;
+
+  const auto rack = parse_rack(R"(rack: v[01-02]
+profile: dgx-h100
+profiles: [{nodes: v02-n1, profile: a100-8}]
+nodes: v[01-02]-n1
+bmc: 127.64.1.[1-2]
+ssh: 127.64.2.[1-2]
+speed: 100
+faults:
+  - {node: v01-n1, fault: hca-slow, part: mlx5_9, gbit: 100}
+  - {nodes: "v[01-02]-n1", fault: hca-missing, part: mlx5_9}
+)",
+                               "rack.yaml", problems);
+
+  EXPECT_FALSE(rack);
+  const auto text = to_string(problems);
+  EXPECT_THAT(text, testing::Not(HasSubstr("rack.yaml:9:"))) << "a DGX H100 has it";
+  EXPECT_THAT(text, HasSubstr("rack.yaml:10:54: profile a100-8 has no part 'mlx5_9'"));
+}
+
 TEST(ParseRack, RefusesMoreNodesThanOneLoopCarries) {
   std::vector<inventory::Problem> problems;
 
-  const auto rack =
-      parse_rack("rack: v\nprofile: dgx-h100\nnodes: v[001-999]\nbmc: 127.1.1.1\nssh: 127.1.1.2\n",
-                 "r.yaml", problems);
+  const auto rack = parse_rack(
+      "rack: v\nprofile: dgx-h100\nnodes: v[0001-1001]\nbmc: 127.1.1.1\nssh: 127.1.1.2\n", "r.yaml",
+      problems);
 
   EXPECT_FALSE(rack);
-  EXPECT_THAT(to_string(problems), HasSubstr("nodes has 999 names"));
+  EXPECT_THAT(to_string(problems), HasSubstr("nodes has 1001 names"));
 }
 
 TEST(ParseRack, GivesEachNodeTheBmcThatItSays) {
   std::vector<inventory::Problem> problems;
 
-  const auto rack = parse_rack(std::string{kGood} + R"(  - node: v01-n04
-    fault: bmc-answer
-    path: /redfish/v1/Systems/*
-    method: GET
-    status: 500
-    times: 3
-    late: 2s
-bmcs:
+  const auto rack = parse_rack(std::string{kGood} + R"(bmcs:
   vendor: dell
   factory_password: true
   but:
@@ -159,32 +174,27 @@ bmcs:
                                "rack.yaml", problems);
 
   ASSERT_TRUE(rack) << to_string(problems);
-  EXPECT_EQ(rack->nodes[0].bmc, (BmcSpec{.vendor = "dell", .factory_password = true}));
-  EXPECT_EQ(rack->nodes[2].bmc,
-            (BmcSpec{.vendor = "supermicro", .licensed = false, .factory_password = true}));
-  ASSERT_EQ(rack->nodes[3].faults.size(), 1);
-  EXPECT_EQ(rack->nodes[3].faults[0].answer, (WrongAnswer{.method = "GET",
-                                                          .path = "/redfish/v1/Systems/*",
-                                                          .status = 500,
-                                                          .times = 3,
-                                                          .late = std::chrono::seconds{2}}));
+  EXPECT_EQ(rack->nodes[0].bmc,
+            (BmcSpec{.vendor = "dell", .factory_password = true, .latency = true}));
+  EXPECT_EQ(
+      rack->nodes[2].bmc,
+      (BmcSpec{
+          .vendor = "supermicro", .licensed = false, .factory_password = true, .latency = true}));
 }
 
 TEST(ParseRack, RefusesABmcThatNobodyMakes) {
   std::vector<inventory::Problem> problems;
 
-  const auto rack =
-      parse_rack(std::string{kGood} + R"(  - {node: v01-n04, fault: bmc-answer, path: /x}
-bmcs:
+  const auto rack = parse_rack(std::string{kGood} + R"(bmcs:
   vendor: del
   licenced: true
   but: [{nodes: v01-n09, vendor: hpe}]
 )",
-                 "rack.yaml", problems);
+                               "rack.yaml", problems);
 
   EXPECT_FALSE(rack);
   for (const auto* line : {"there is no BMC of vendor 'del' (did you mean 'dell'?)", "licenced",
-                           "there is no node 'v01-n09'", "bmc-answer needs status or late"})
+                           "there is no node 'v01-n09'"})
     EXPECT_THAT(to_string(problems), HasSubstr(line));
 }
 

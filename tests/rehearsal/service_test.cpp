@@ -5,7 +5,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kSessions = "/redfish/v1/SessionService/Sessions";
 constexpr const char* kSystem = "/redfish/v1/Systems/DGX";
@@ -209,7 +209,7 @@ TEST(BmcServiceTest, AWrongPatchChangesNothing) {
         R"({"Boot": {"BootSourceOverrideTarget": 7}})", R"({"Name": "x"})", "{}", "[]", "{"})
     EXPECT_EQ(bmc.ask("PATCH", kBoot, body).status, 400) << body;
 
-  EXPECT_EQ(bmc.machine.boot_override, BootOverride{});
+  EXPECT_EQ(bmc.machine.boot_override(), BootOverride{});
 }
 
 TEST(BmcServiceTest, AnOldETagIsRefused) {

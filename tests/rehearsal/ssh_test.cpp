@@ -3,7 +3,7 @@
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class SshTest : public testing::Test {
  protected:

@@ -3,13 +3,12 @@
 #include <sys/stat.h>
 
 #include "inventory/shipped.h"
-#include "rehearsal/rack_inventory.h"
 #include "tests/rehearsal/rack_bench.h"
 #include "tests/support/real_part.h"
 
 namespace cupel::rehearsal {
 namespace {
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 RackSpec shipped() {
   std::vector<inventory::Problem> problems;
@@ -139,20 +138,6 @@ TEST(VirtualRackTest, SpeaksIpmiAtTheBmcsAddress) {
   EXPECT_THAT(ask("v01-n01", "127.64.1.1", {"power", "status"}).output, HasSubstr("is on"));
   EXPECT_THAT(ask("v01-n02", "127.64.1.2", {"power", "status"}).output, HasSubstr("is off"));
   EXPECT_EQ(bench.rack->ipmi_port("v01-n99"), 0);
-}
-
-TEST(VirtualRackTest, TellsTheInventoryWhereIpmiIs) {
-  RackAccess access{
-      .rack = "v01", .bmc_user = "admin", .password_file = "p", .key_file = "k", .nodes = {}};
-  access.nodes.push_back({.name = "v01-n01",
-                          .bmc = "127.64.1.1:443",
-                          .bmc_pin = "SHA256:00",
-                          .ipmi_port = 40001,
-                          .ssh = "127.64.2.1:22",
-                          .host_key = "SHA256:11"});
-
-  EXPECT_THAT(inventory_text(access, dgx()),
-              HasSubstr("tls: {pin: \"SHA256:00\"}, ipmi: {port: 40001}}"));
 }
 
 TEST(VirtualRackTest, StopsInTheMidstOfEverythingAndTwice) {

@@ -59,6 +59,7 @@ struct FakeMachine {
   std::vector<inventory::Part> parts{};
   std::optional<std::vector<bmc::ResetType>> allowed{};
   std::optional<bmc::Sensors> sensors{};
+  std::optional<bmc::EventLog> log{};
   std::vector<std::string> asked{};
   std::vector<FakeLine*> lines{};  // handed out one by one, the last one again and again
   std::size_t opened = 0;
@@ -103,6 +104,15 @@ class FakeBmc final : public bmc::Bmc {
     CO_TRY(admitted("sensors"));
     if (!machine_.sensors) co_return none("sensors");
     co_return *machine_.sensors;
+  }
+  Task<Result<bmc::EventLog>> event_log(std::optional<bmc::Seconds>, std::size_t most,
+                                        Deadline) override {
+    CO_TRY(admitted("log"));
+    if (!machine_.log) co_return none("log");
+    auto log = *machine_.log;
+    const auto count = std::min(most, log.entries.size());
+    log.entries.erase(log.entries.begin(), log.entries.end() - static_cast<std::ptrdiff_t>(count));
+    co_return log;
   }
   Task<Result<bmc::Protocol>> reset_bmc(Deadline) override {
     CO_TRY(admitted("reset bmc"));

@@ -104,7 +104,7 @@ int VirtualBmc::most_at_once() {
 
 void VirtualBmc::misbehave(rehearsal::Rule rule) {
   on([&](auto&, rehearsal::BmcService& service) {
-    service.misbehave(std::move(rule));
+    service.rules().add(std::move(rule));
     return true;
   });
 }

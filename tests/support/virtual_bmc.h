@@ -9,6 +9,7 @@
 
 #include "inventory/model.h"
 #include "rehearsal/bmc/service.h"
+#include "rehearsal/machine.h"
 
 namespace cupel::test {
 

@@ -32,7 +32,7 @@ class MannersOfBooting : public OfEachVendor {
     return std::ranges::find(abilities().lacks, target) != abilities().lacks.end();
   }
   std::string disc() {
-    return server().on([](auto& machine, auto&) { return machine.virtual_disc; });
+    return server().on([](auto& machine, auto&) { return machine.virtual_disc(); });
   }
 };
 
@@ -116,7 +116,7 @@ TEST_P(MannersOfBooting, AlwaysSetsUefiMode) {
   ASSERT_TRUE(set({.target = BootTarget::pxe, .once = true}));
   ASSERT_TRUE(set({.target = BootTarget::disk, .once = true}));
 
-  EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.boot_override.mode; }), "UEFI");
+  EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.boot_override().mode; }), "UEFI");
 }
 
 TEST_P(MannersOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {

@@ -253,7 +253,7 @@ Task<Result<PowerState>> until_back(Bmc& bmc) {
 
 TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
   const auto lit = [&] {
-    return server().on([](auto& machine, auto&) { return machine.locator; });
+    return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
 
   const auto on = with_ipmi([](Bmc& bmc) { return bmc.locate(true, soon()); });
@@ -335,7 +335,7 @@ TEST_F(BothProtocols, IpmiTurnsTheLightOnWhereHttpsIsDead) {
 
   ASSERT_TRUE(on) << on.assume_error().what;
   EXPECT_EQ(on.assume_value(), Protocol::ipmi);
-  EXPECT_TRUE(server().on([](auto& machine, auto&) { return machine.locator; }));
+  EXPECT_TRUE(server().on([](auto& machine, auto&) { return machine.locator(); }));
 }
 
 TEST_F(BothProtocols, IpmiTurnsTheMachineOnWhereHttpsIsDead) {

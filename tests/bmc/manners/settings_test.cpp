@@ -210,7 +210,7 @@ TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
 
 TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
   const auto lit = [&] {
-    return server().on([](auto& machine, auto&) { return machine.locator; });
+    return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
   const auto locate = [&](bool on) {
     return with_bmc([=](Bmc& bmc) { return bmc.locate(on, soon()); });

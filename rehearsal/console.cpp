@@ -1,6 +1,8 @@
-#include "rehearsal/ipmi/console.h"
+#include "rehearsal/console.h"
 
 #include <fmt/format.h>
+
+#include "rehearsal/machine.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -24,7 +26,7 @@ std::string firmware_lines(const Machine& machine) {
 }
 
 std::string loader_lines(const Machine& machine) {
-  const auto& boot = machine.boot_override;
+  const auto& boot = machine.boot_override();
   const bool told = boot.enabled != "Disabled" && boot.target != "None";
   return fmt::format(
       "Booting {}\r\nGNU GRUB  version 2.06\r\n\r\n"
@@ -52,6 +54,9 @@ std::array<Stage, 3> stages_of(const Machine& machine) {
 
 }  // namespace
 
+Console::Console(const Machine& machine)
+    : machine_{machine}, timer_{machine.executor(), machine.clock()} {}
+
 void Console::hear(Machine::Event event) {
   switch (event) {
     case Machine::Event::started:
@@ -64,6 +69,12 @@ void Console::hear(Machine::Event event) {
     case Machine::Event::went_down:
       timer_.cancel();
       wrote("\r\n[ 9999.101010] reboot: System halted\r\n");
+      break;
+    case Machine::Event::panicked:
+      timer_.cancel();
+      wrote(
+          "\r\n[   14.220901] Kernel panic - not syncing: Fatal exception\r\n"
+          "[   14.221377] ---[ end Kernel panic - not syncing: Fatal exception ]---\r\n");
       break;
     case Machine::Event::powered:
       if (machine_.power() == Power::off) timer_.cancel();
@@ -79,17 +90,16 @@ void Console::continue_post(std::size_t stage) {
   const bool hangs = find_fault(machine_.faults(), FaultKind::boot_hangs) != nullptr;
   if (hangs || stage + 1 == stages.size()) return;
   const double part = stages[stage + 1].at - stages[stage].at;
-  timer_.expires_after(machine_.clock().real(machine_.times().post * part));
-  timer_.async_wait([this, stage](boost::system::error_code stopped) {
-    if (!stopped && machine_.power() == Power::on && !machine_.up()) continue_post(stage + 1);
+  timer_.start(machine_.times().post * part, [this, stage] {
+    if (machine_.power() == Power::on && !machine_.up()) continue_post(stage + 1);
   });
 }
 
 void Console::prompt() {
   line_.clear();
   asks_password_ = false;
-  wrote(fmt::format("\r\nUbuntu 22.04.3 LTS {} ttyS0\r\n\r\n{} login: ", machine_.name(),
-                    machine_.name()));
+  wrote(fmt::format("\r\nUbuntu 22.04.3 LTS {} ttyS0\r\n\r\n{} login: ", machine_.host_name(),
+                    machine_.host_name()));
 }
 
 void Console::type(std::string_view keys) {
@@ -117,7 +127,7 @@ void Console::press(char key) {
     wrote("\r\nLogin incorrect");
     prompt();
   } else if (line_.empty()) {
-    wrote(machine_.name() + " login: ");
+    wrote(machine_.host_name() + " login: ");
   } else {
     line_.clear();
     asks_password_ = true;

@@ -1,0 +1,166 @@
+#include "burnin/gpu/nvlink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::string_view kSource = "nvidia-smi nvlink";
+
+struct Links {
+  double active = 0, told = 0;
+  double crc = 0, replays = 0, recoveries = 0;
+  bool counted = false;
+  std::string why{};  // nothing is told
+};
+
+/// "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)": its UUID.
+std::string uuid_of(std::string_view line) {
+  constexpr std::string_view kMark = "(UUID: ";
+  const auto at = line.find(kMark);
+  if (!line.starts_with("GPU ") || at == line.npos) return {};
+  const auto rest = line.substr(at + kMark.size());
+  return script::clean(rest.substr(0, rest.find(')')));
+}
+
+/// What stands behind "Link 3: ".
+void read_link(std::string_view told, Links& links) {
+  const auto colon = told.find(':');
+  if (colon == told.npos) {
+    ++links.told;
+    links.active += told.ends_with("GB/s") ? 1 : 0;  // else "<inactive>"
+    return;
+  }
+  const auto count = script::finite(told.substr(colon + 1));
+  if (!count || *count < 0) return;
+  links.counted = true;
+  if (told.starts_with("CRC Errors")) links.crc += *count;
+  if (told.starts_with("Replay Errors")) links.replays += *count;
+  if (told.starts_with("Recovery Errors")) links.recoveries += *count;
+}
+
+std::map<std::string, Links> links_by_uuid(std::string_view text) {
+  constexpr std::size_t kMostGpus = 256;
+  std::map<std::string, Links> found;
+  Links* now = nullptr;
+  for (const auto line : lines(text)) {
+    const auto word = trimmed(line);
+    if (const auto uuid = uuid_of(word); !uuid.empty()) {
+      now = found.size() < kMostGpus || found.contains(uuid) ? &found[uuid] : nullptr;
+      continue;
+    }
+    if (now == nullptr || word.empty()) continue;
+    const auto colon = word.find(": ");
+    if (word.starts_with("Link ") && colon != word.npos)
+      read_link(word.substr(colon + 2), *now);
+    else if (word.find("all links are inactive") != word.npos)
+      ++now->told;
+    else if (word.starts_with("Nvlink queries are not supported"))
+      now->why = script::clean(word);
+    else
+      now = nullptr;  // another tool's
+  }
+  return found;
+}
+
+struct Seen {
+  std::string bus;  // "0000:9b:00"
+  int code = 0;
+  std::string_view rest;
+};
+
+/// "NVRM: Xid (PCI:0000:9b:00): 79, pid=...", "nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034,
+/// Fatal, Link 48 LTSSM Fault Up". Old drivers leave "PCI:" out.
+std::optional<Seen> event_of(std::string_view line, std::string_view mark) {
+  const auto at = line.find(mark);
+  if (at == line.npos) return std::nullopt;
+  auto rest = line.substr(at + mark.size());
+  if (rest.starts_with("PCI:")) rest.remove_prefix(4);
+  const auto end = rest.find("): ");
+  if (end == rest.npos) return std::nullopt;
+  auto bus = script::clean(rest.substr(0, end));
+  rest.remove_prefix(end + 3);
+  const auto comma = std::min(rest.find(','), rest.size());
+  const auto code = number<int>(trimmed(rest.substr(0, comma)));
+  if (!code || *code <= 0) return std::nullopt;
+  return Seen{std::move(bus), *code, trimmed(rest.substr(std::min(comma + 1, rest.size())))};
+}
+
+/// Those whose immediate action is a reset, a restart or a person. The rest are the program's own,
+/// or tell what is read elsewhere (63: a row remap).
+bool is_serious(int xid) {
+  constexpr std::array kSerious{46,  48,  54,  62,  64,  74,  79,  95,  109, 110,
+                                119, 120, 136, 140, 142, 143, 144, 145, 146, 147,
+                                148, 149, 150, 155, 156, 158, 167, 168, 171, 172};
+  return std::ranges::find(kSerious, xid) != kSerious.end();
+}
+
+std::string name_of(const std::string& bus, std::span<const KnownGpu> gpus,
+                    std::span<const std::string> places) {
+  const auto address = bus.find('.') == bus.npos ? bus + ".0" : bus;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (inventory::same_pci(address, places[i])) return fmt::format("gpu{}", i);
+  for (const auto& gpu : gpus)
+    if (inventory::same_pci(address, gpu.address)) return gpu.name;
+  return "gpu at " + address;
+}
+
+}  // namespace
+
+void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings& findings) {
+  const auto found = links_by_uuid(text);
+  const auto add = [&](std::string_view measure, const std::string& part, double value,
+                       std::string_view unit) {
+    findings.measurements.push_back({std::string{measure}, part, value, std::string{unit}});
+  };
+  for (const auto& gpu : gpus) {
+    const auto links = found.find(gpu.uuid);
+    if (links == found.end()) continue;
+    const auto& told = links->second;
+    if (!told.why.empty())
+      findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, told.why});
+    if (told.told > 0) add("nvlink.active", gpu.name, told.active, "links");
+    if (!told.counted) continue;
+    add("nvlink.crc_errors", gpu.name, told.crc, "errors");
+    add("nvlink.replays", gpu.name, told.replays, "count");
+    add("nvlink.recoveries", gpu.name, told.recoveries, "count");
+  }
+}
+
+void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
+              std::span<const std::string> places, Findings& findings) {
+  constexpr std::size_t kMostParts = 512;
+  if (text.find("cupel-kernel-log: told") == text.npos) {
+    findings.unknown.push_back(
+        {"Xids", "dmesg", "the kernel's log is not readable: it needs root"});
+    return;
+  }
+  std::map<std::string, int> by_gpu, by_switch;
+  for (const auto& gpu : gpus) by_gpu[gpu.name] = 0;
+  for (const auto line : lines(text)) {
+    if (by_gpu.size() + by_switch.size() > kMostParts) break;
+    if (const auto xid = event_of(line, "NVRM: Xid ("); xid && is_serious(xid->code)) {
+      auto& first = by_gpu[name_of(xid->bus, gpus, places)];
+      if (first == 0) first = xid->code;
+    }
+    const auto sxid = event_of(line, ": SXid (");
+    const auto begin = line.find("nvidia-nvswitch");
+    if (!sxid || begin == line.npos || !sxid->rest.starts_with("Fatal")) continue;
+    const auto word = line.substr(begin + 7, line.find(':', begin) - begin - 7);
+    by_switch.emplace(script::clean(word), sxid->code);
+  }
+  for (const auto& [part, code] : by_gpu)
+    findings.measurements.push_back({"gpu.xid", part, static_cast<double>(code), ""});
+  for (const auto& [part, code] : by_switch)
+    findings.measurements.push_back({"nvswitch.sxid", part, static_cast<double>(code), ""});
+}
+
+}  // namespace cupel::burnin

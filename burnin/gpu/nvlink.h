@@ -1,0 +1,31 @@
+#pragma once
+// NVLinks as `nvidia-smi nvlink -s` and `-e` tell them, and how the kernel speaks of NVSwitches and
+// GPUs: Xids and SXids. Pure.
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "burnin/measurement.h"
+
+namespace cupel::burnin {
+
+/// A GPU of which the driver told, by what other tools call it.
+struct KnownGpu {
+  std::string name;     // "gpu3"
+  std::string uuid;     // "GPU-..."
+  std::string address;  // PCI
+};
+
+/// "nvlink.active" (links), "nvlink.crc_errors", "nvlink.replays", "nvlink.recoveries" of each GPU
+/// that has NVLinks. A GPU all of whose links are inactive has none active; where the driver does
+/// not answer (MIG), they are unknown. Lines of other tools in between do not matter.
+void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings& findings);
+
+/// "gpu.xid": the first Xid of a GPU that calls for more than starting the program anew, 0 for
+/// none; "nvswitch.sxid" likewise, of fatal ones. `places`: the profile's addresses of gpu0, gpu1,
+/// ... Only where the kernel's log was read. Source: NVIDIA's Xid catalogue, column "immediate
+/// action".
+void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
+              std::span<const std::string> places, Findings& findings);
+
+}  // namespace cupel::burnin

@@ -1,0 +1,166 @@
+#include "rehearsal/bmc/firmware.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+constexpr std::string_view kMark = "virtual firmware";
+
+/// Components of a profile that are software of the host, or stand for many parts at once.
+constexpr std::array<std::string_view, 6> kOfTheHost{"driver", "gpu", "vbios", "hca", "psu", "os"};
+
+FirmwareKind kind_of(std::string_view name) {
+  if (name == "HostBMC_0") return FirmwareKind::bmc;
+  if (name == "HostBIOS_0") return FirmwareKind::bios;
+  return name.starts_with("CPLD") ? FirmwareKind::cpld : FirmwareKind::other;
+}
+
+const Component* component_called(std::span<const Component> all, const FirmwareNames& names,
+                                  std::string_view called) {
+  for (const auto& one : all)
+    if (one.name == called || id_of(names, one) == called) return &one;
+  return nullptr;
+}
+
+std::vector<Flash> read_lines(std::string_view bytes, std::span<const Component> all,
+                              const FirmwareNames& names) {
+  std::vector<Flash> found;
+  for (const auto line : lines(bytes.substr(kMark.size()))) {
+    const auto told = words(line);
+    if (told.size() != 2) continue;
+    const auto* component = component_called(all, names, told[0]);
+    if (component) found.push_back({component->name, std::string{told[1]}});
+  }
+  return found;
+}
+
+/// Without the folders before it, what follows a "?", and its last extension if that is letters.
+std::string_view stem_of(std::string_view file_name) {
+  file_name = file_name.substr(0, file_name.find_first_of("?#"));
+  file_name.remove_prefix(std::min(file_name.rfind('/') + 1, file_name.size()));
+  const auto dot = file_name.rfind('.');
+  if (dot == file_name.npos) return file_name;
+  const auto extension = lower_case(file_name.substr(dot + 1));
+  const bool letters = !extension.empty() && extension[0] >= 'a' && extension[0] <= 'z';
+  return letters ? file_name.substr(0, dot) : file_name;
+}
+
+}  // namespace
+
+std::vector<Component> components_of(const Hardware& hardware, std::string_view bmc_version) {
+  const std::string usual{bmc_version.empty() ? "23.11.21" : bmc_version};
+  std::vector<Component> all{
+      {"HostBMC_0", FirmwareKind::bmc, 0, hardware.version("HostBMC_0", usual)},
+      {"HostBIOS_0", FirmwareKind::bios, 0, hardware.version("HostBIOS_0", "01.01.03")},
+      {"CPLDMB_0", FirmwareKind::cpld, 0, hardware.version("CPLDMB_0", "0.2.1.9")}};
+  for (const auto& gpu : hardware.gpus)
+    all.push_back(
+        {fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1), FirmwareKind::gpu, gpu.index, gpu.vbios});
+  for (const auto& psu : hardware.psus) {
+    const auto number = psu.name.substr(3);
+    all.push_back({"PSU_" + number, FirmwareKind::psu, std::stoi(number), psu.firmware});
+  }
+  for (const auto& [name, version] : hardware.firmware) {
+    if (std::ranges::find(kOfTheHost, std::string_view{name}) != kOfTheHost.end()) continue;
+    if (std::ranges::find(all, name, &Component::name) != all.end()) continue;
+    all.push_back({name, kind_of(name), 0, version});
+  }
+  std::ranges::sort(all, {}, &Component::name);
+  return all;
+}
+
+std::string filled_id(std::string_view form, std::string_view version, int number) {
+  std::string id{form};
+  if (const auto at = id.find("{v}"); at != id.npos) id.replace(at, 3, version);
+  if (const auto at = id.find("{n}"); at != id.npos) id.replace(at, 3, std::to_string(number));
+  return id;
+}
+
+std::string id_of(const FirmwareNames& names, const Component& component) {
+  const auto id = [&](std::string_view form, int first) {
+    return filled_id(form, component.version, component.number + first);
+  };
+  switch (component.kind) {
+    case FirmwareKind::bmc:
+      return id(names.bmc, 0);
+    case FirmwareKind::bios:
+      return id(names.bios, 0);
+    case FirmwareKind::cpld:
+      return component.name == "CPLDMB_0" ? id(names.cpld, 0) : component.name;
+    case FirmwareKind::gpu:
+      return id(names.gpu, names.first_gpu);
+    case FirmwareKind::psu:
+      return id(names.psu, names.first_psu);
+    case FirmwareKind::other:
+      return component.name;
+  }
+  return component.name;
+}
+
+std::vector<Flash> read_image(std::string_view bytes, std::string_view file_name,
+                              std::span<const std::string> targets, std::span<const Component> all,
+                              const FirmwareNames& names) {
+  const auto wanted = [&](const Component* component) {
+    return component != nullptr &&
+           (targets.empty() || std::ranges::find(targets, component->name) != targets.end());
+  };
+  if (bytes.starts_with(kMark)) {
+    auto found = read_lines(bytes, all, names);
+    std::erase_if(found, [&](const Flash& flash) {
+      return !wanted(component_called(all, names, flash.component));
+    });
+    return found;
+  }
+  const auto stem = stem_of(file_name);
+  const auto underscore = stem.rfind('_');
+  if (underscore == stem.npos || underscore + 1 == stem.size()) return {};
+  const std::string version{stem.substr(underscore + 1)};
+  if (targets.size() == 1) return {{targets[0], version}};
+  const auto* component = component_called(all, names, stem.substr(0, underscore));
+  if (!wanted(component)) return {};
+  return {{component->name, version}};
+}
+
+bool is_older(std::string_view one, std::string_view other) {
+  const auto numbers = [](std::string_view text) {
+    std::vector<long> found;
+    for (std::size_t at = 0; at < text.size();) {
+      const auto first = text.find_first_of("0123456789", at);
+      if (first == text.npos) break;
+      at = std::min(text.find_first_not_of("0123456789", first), text.size());
+      found.push_back(number<long>(text.substr(first, at - first)).value_or(0));
+    }
+    return found;
+  };
+  return numbers(one) < numbers(other);
+}
+
+VirtualTime writing_time(const UpdateTimes& times, FirmwareKind kind) {
+  if (kind == FirmwareKind::bmc) return times.write_bmc;
+  return kind == FirmwareKind::bios ? times.write_bios : times.write_other;
+}
+
+Activation activation_of(const UpdateManners& manners, FirmwareKind kind) {
+  switch (kind) {
+    case FirmwareKind::bmc:
+      return manners.bmc;
+    case FirmwareKind::bios:
+      return manners.bios;
+    case FirmwareKind::cpld:
+      return manners.cpld;
+    case FirmwareKind::gpu:
+    case FirmwareKind::other:
+      return manners.gpu;
+    case FirmwareKind::psu:
+      return manners.psu;
+  }
+  return manners.gpu;
+}
+
+}  // namespace cupel::rehearsal

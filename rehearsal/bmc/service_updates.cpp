@@ -1,0 +1,50 @@
+// A BMC's updates in time: what they do to the machine, and who wakes them.
+#include "rehearsal/bmc/service.h"
+
+namespace cupel::rehearsal {
+
+UpdateWorld BmcService::updates_world() {
+  return {.install = [this](const Flash& flash) { machine_.flash(flash.component, flash.version); },
+          .complain =
+              [this](std::string_view text) {
+                note({.severity = "Critical",
+                      .message = std::string{text},
+                      .message_id = "Update.1.0.ActivateFailed",
+                      .sensor = "System Firmware Progress",
+                      .alert = true});
+              },
+          .restart_bmc = [this] { restart(); },
+          .epoch = [this] { return view().epoch(); }};
+}
+
+/// What the rack's time has brought since somebody looked last.
+void BmcService::settle() {
+  state_.updates.advance(machine_.clock().elapsed(), updates_world_);
+  expect_next();
+}
+
+void BmcService::expect_next() {
+  const auto next = state_.updates.next();
+  update_timer_.cancel();
+  if (!next) return;
+  update_timer_.start(*next - machine_.clock().elapsed(), [this] { settle(); });
+}
+
+/// A task's monitor, where this vendor has one that is no resource. Source: DSP0266,
+/// "Asynchronous operations": 202 while it runs.
+std::optional<HttpResponse> BmcService::monitored(const HttpRequest& request,
+                                                  const std::string& path) {
+  const auto& manners = state_.update_manners;
+  if (request.method != "GET" || manners.monitor.empty()) return std::nullopt;
+  for (const auto& update : state_.updates.all()) {
+    if (path != monitor_of(view(), update.id)) continue;
+    const bool over = update.is_over() || update.stage == Update::Stage::verified;
+    auto told = answer(over ? 200 : 202, task_of(view(), update));
+    if (!over) told.headers["Location"] = path;
+    if (over && manners.monitor_deletes) state_.updates.forget(std::string{update.id});
+    return told;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,246 @@
+#include "rehearsal/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "inventory/shipped.h"
+#include "inventory/yaml.h"
+#include "rehearsal/bmc/manners.h"
+#include "rehearsal/read_faults.h"
+#include "rehearsal/read_rules.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using inventory::YamlFields;
+using inventory::YamlValue;
+using Problems = std::vector<inventory::Problem>;
+
+constexpr std::array<std::string_view, 3> kVerdicts{"pass", "fail", "inconclusive"};
+constexpr std::array kNeeds{Needs::burn_in, Needs::fabric, Needs::firmware, Needs::os};
+
+std::string one_of(YamlFields& fields, std::string_view key,
+                   std::span<const std::string_view> known, std::string otherwise) {
+  const auto word = fields.text(key).value_or(std::move(otherwise));
+  if (std::ranges::find(known, word) == known.end())
+    fields.report(fields.place(key),
+                  fmt::format("{} is one of {}, not '{}'", key, fmt::join(known, ", "), word));
+  return word;
+}
+
+class EntryReader {
+ public:
+  EntryReader(const YamlValue& item, const std::string& file, const inventory::Profile& profile,
+              Problems& problems)
+      : item_{item},
+        fields_{item, "fault of the catalogue", file, problems},
+        file_{file},
+        profile_{profile},
+        problems_{problems} {}
+
+  CatalogueEntry read() {
+    CatalogueEntry entry;
+    entry.where = {file_, item_.line, item_.column};
+    entry.name = fields_.required("name");
+    entry.says = fields_.required("says");
+    plant(entry);
+    expect(entry);
+    need(entry);
+    if (const auto vendor = fields_.text("bmc")) entry.bmc.vendor = *vendor;
+    if (manners_of(entry.bmc.vendor) == nullptr)
+      fields_.report(fields_.place("bmc"), "there is no BMC of vendor '" + entry.bmc.vendor + "'");
+    fields_.finish();
+    return entry;
+  }
+
+ private:
+  /// Read as a rack's file of two nodes would have it.
+  void plant(CatalogueEntry& entry) {
+    const auto faults = of_this_node("plant", "node");
+    const auto rules = of_this_node("rules", "nodes");
+    if (faults.empty() && rules.empty())
+      return fields_.report(fields_.place(), "it plants nothing: neither plant nor rules is there");
+    RackSpec two{.name = "catalogue", .profile = profile_.name};
+    for (const auto name : {kThisNode, kNeighbour}) {
+      NodeSpec node;
+      node.name = name;
+      two.nodes.push_back(std::move(node));
+    }
+    two.profiles[profile_.name] = profile_;
+    read_faults(faults, file_, two, problems_);
+    read_rules(rules, file_, two, problems_);
+    entry.faults = two.nodes[0].faults;
+    entry.of_neighbour = two.nodes[1].faults;
+    entry.rules = two.nodes[0].rules;
+  }
+
+  /// One map or a list of them, as a rack's file has them: with the node.
+  std::vector<YamlValue> of_this_node(std::string_view key, std::string_view node_key) {
+    const auto* told = fields_.value(key);
+    if (told == nullptr) return {};
+    auto items = told->kind == YamlValue::Kind::list ? told->items : std::vector<YamlValue>{*told};
+    for (auto& item : items) {
+      YamlValue node{.kind = YamlValue::Kind::scalar,
+                     .text = std::string{kThisNode},
+                     .line = item.line,
+                     .column = item.column,
+                     .key = std::string{node_key}};
+      item.items.insert(item.items.begin(), std::move(node));
+    }
+    return items;
+  }
+
+  void expect(CatalogueEntry& entry) {
+    const auto* told = fields_.value("finds");
+    if (told == nullptr)
+      return fields_.report(fields_.place(), "it expects nothing: finds is not there");
+    YamlFields finds{*told, "finds", file_, problems_};
+    entry.expected.verdict = one_of(finds, "verdict", kVerdicts, "fail");
+    entry.expected.part = finds.text("part").value_or("");
+    entry.expected.check = finds.text("check").value_or("");
+    entry.expected.like = finds.text("like").value_or("");
+    if (entry.expected.check.empty() && entry.expected.verdict != "pass")
+      finds.report(finds.place(), "which check finds it?");
+    finds.finish();
+  }
+
+  /// What the kinds need, unless the entry says more.
+  void need(CatalogueEntry& entry) {
+    for (const auto& fault : entry.faults)
+      if (row_of(fault.kind).needs != Needs::nothing) entry.needs = row_of(fault.kind).needs;
+    const auto word = fields_.text("needs");
+    if (!word) return;
+    const auto found =
+        std::ranges::find_if(kNeeds, [&](Needs each) { return to_string(each) == *word; });
+    if (found == kNeeds.end())
+      fields_.report(fields_.place("needs"), "nothing is called '" + *word + "'");
+    else
+      entry.needs = *found;
+  }
+
+  const YamlValue& item_;
+  YamlFields fields_;
+  const std::string& file_;
+  const inventory::Profile& profile_;
+  Problems& problems_;
+};
+
+std::vector<Fault> renamed(std::vector<Fault> faults, const std::string& node,
+                           const std::string& neighbour) {
+  for (auto& fault : faults) {
+    if (fault.other == kThisNode) fault.other = node;
+    if (fault.other == kNeighbour) fault.other = neighbour;
+  }
+  return faults;
+}
+
+class Planner {
+ public:
+  Planner(const std::string& profile, std::size_t nodes) : profile_{profile}, nodes_{nodes} {}
+
+  std::vector<CatalogueRack> plan_healthy(std::size_t before) {
+    before_ = before;
+    begin();
+    while (left() > 0) healthy();
+    return std::move(racks_);
+  }
+
+  std::vector<CatalogueRack> plan(const std::vector<CatalogueEntry>& catalogue) {
+    for (std::size_t i = 0; i < catalogue.size(); ++i) add(catalogue[i], static_cast<int>(i));
+    while (!racks_.empty() && racks_.back().places.size() % nodes_ != 0) healthy();
+    return std::move(racks_);
+  }
+
+ private:
+  std::size_t left() const { return racks_.empty() ? 0 : nodes_ - racks_.back().places.size(); }
+
+  void add(const CatalogueEntry& entry, int index) {
+    const std::size_t wanted = entry.of_neighbour.empty() ? 1 : 2;
+    // Each fourth node is healthy: whoever blames the innocent is to be seen.
+    if (left() > 0 && racks_.back().places.size() % 4 == 3) healthy();
+    while (left() > 0 && left() < wanted) healthy();
+    if (left() == 0) begin();
+    const auto name = next(), neighbour = next_after();
+    place(entry, renamed(entry.faults, name, neighbour), {name, index, false});
+    if (wanted == 2)
+      place(entry, renamed(entry.of_neighbour, name, neighbour), {neighbour, index, true});
+  }
+
+  void begin() {
+    const auto number = before_ + racks_.size() + 1;
+    racks_.push_back({.rack = {.name = fmt::format("c{:02}", number), .profile = profile_}});
+  }
+
+  std::string named(std::size_t index) const {
+    return fmt::format("{}-n{:02}", racks_.back().rack.name, index);
+  }
+  std::string next() const { return named(racks_.back().places.size() + 1); }
+  std::string next_after() const { return named(racks_.back().places.size() + 2); }
+
+  void healthy() { place({}, {}, {next(), -1, false}); }
+
+  void place(const CatalogueEntry& entry, std::vector<Fault> faults, Place where) {
+    constexpr std::size_t kFirstNetwork = 80, kNetworks = 64;
+    auto& rack = racks_.back();
+    const auto network = kFirstNetwork + (before_ + racks_.size()) % kNetworks;
+    const auto host = rack.places.size() + 1;
+    rack.rack.nodes.push_back({.name = where.node,
+                               .bmc_address = fmt::format("127.{}.1.{}", network, host),
+                               .ssh_address = fmt::format("127.{}.2.{}", network, host),
+                               .faults = std::move(faults),
+                               .bmc = entry.bmc,
+                               .rules = where.neighbour ? std::vector<Rule>{} : entry.rules});
+    rack.places.push_back(std::move(where));
+  }
+
+  const std::string& profile_;
+  std::size_t nodes_;
+  std::size_t before_ = 0;
+  std::vector<CatalogueRack> racks_{};
+};
+
+}  // namespace
+
+std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::string& file,
+                                            const inventory::Profile& profile, Problems& problems) {
+  const auto document = inventory::parse_yaml(text, file, problems);
+  if (!document) return {};
+  YamlFields fields{document->root, "catalogue", file, problems};
+  std::vector<CatalogueEntry> entries;
+  for (const auto& item : fields.list("faults")) {
+    auto entry = EntryReader{item, file, profile, problems}.read();
+    const bool twice =
+        std::ranges::find(entries, entry.name, &CatalogueEntry::name) != entries.end();
+    if (twice) problems.push_back({entry.where, "'" + entry.name + "' stands twice"});
+    entries.push_back(std::move(entry));
+  }
+  fields.finish();
+  return entries;
+}
+
+std::vector<CatalogueEntry> shipped_catalogue(const inventory::Profile& profile,
+                                              Problems& problems) {
+  constexpr std::string_view kFolder = "rehearsal/catalogue/";
+  std::vector<CatalogueEntry> all;
+  for (const auto& shipped : inventory::shipped_files()) {
+    if (!shipped.path.starts_with(kFolder)) continue;
+    auto some = parse_catalogue(shipped.text, std::string{shipped.path}, profile, problems);
+    std::ranges::move(some, std::back_inserter(all));
+  }
+  return all;
+}
+
+std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,
+                                    const std::string& profile, std::size_t nodes_of_rack) {
+  return Planner{profile, std::max<std::size_t>(nodes_of_rack, 4)}.plan(catalogue);
+}
+
+CatalogueRack healthy_rack(const std::string& profile, std::size_t nodes, std::size_t index) {
+  constexpr std::size_t kMost = 250;
+  auto racks = Planner{profile, std::clamp<std::size_t>(nodes, 1, kMost)}.plan_healthy(index);
+  return std::move(racks.front());
+}
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,67 @@
+#pragma once
+// The catalogue of faults: each with what a user would say of it, and what a controller should find
+// out. Data; rehearsed by `cupel rehearse --catalogue`. Not the table of what can be planted at all
+// (fault.h): the same kind may stand here twice, early and late, on one BMC and another.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inventory/profile.h"
+#include "rehearsal/rack_spec.h"
+
+namespace cupel::rehearsal {
+
+/// What is to be found: the verdict on the node, and what is named first.
+struct Expected {
+  std::string verdict = "fail";  // pass, fail, inconclusive
+  std::string part{};            // "gpu5"; empty: the node as a whole
+  std::string check{};           // criterion: "audit: missing", "gpu.ecc.mode", "step ssh-wait"
+  std::string like{};            // what was measured has this in it; empty: anything
+  friend bool operator==(const Expected&, const Expected&) = default;
+};
+
+struct CatalogueEntry {
+  std::string name;  // unique
+  std::string says;  // in a user's words
+  std::vector<Fault> faults{};
+  std::vector<Rule> rules{};          // of its BMC
+  std::vector<Fault> of_neighbour{};  // of a node that takes part: planted beside it
+  BmcSpec bmc{};
+  Expected expected{};
+  Needs needs = Needs::nothing;
+  inventory::Place where{};
+};
+
+/// The node and its neighbour, as `with:` of an entry calls them.
+constexpr std::string_view kThisNode = "this", kNeighbour = "neighbour";
+
+/// One file's `faults:`. Every error at once; what was wrong is left out.
+std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::string& file,
+                                            const inventory::Profile& profile,
+                                            std::vector<inventory::Problem>& problems);
+
+/// All that is shipped, in the order of the files' names.
+std::vector<CatalogueEntry> shipped_catalogue(const inventory::Profile& profile,
+                                              std::vector<inventory::Problem>& problems);
+
+/// One node of a planned rack.
+struct Place {
+  std::string node;
+  int entry = -1;          // of the catalogue; -1: healthy
+  bool neighbour = false;  // only there for the entry: not healthy, and not judged
+};
+
+struct CatalogueRack {
+  RackSpec rack;
+  std::vector<Place> places{};  // one for each node
+};
+
+/// As many racks of so many nodes as it takes, a quarter of each healthy; each in a network of its
+/// own (127.x), so that several can stand at once.
+std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,
+                                    const std::string& profile, std::size_t nodes_of_rack);
+
+/// The same without any fault. `index` sets it apart from others.
+CatalogueRack healthy_rack(const std::string& profile, std::size_t nodes, std::size_t index);
+
+}  // namespace cupel::rehearsal

@@ -1,0 +1,156 @@
+#pragma once
+// The InfiniBand fabric of a rack, as it is cabled: rails, leaves, spines, and the links between
+// them. A port's state and counters are functions of time; a rate is that of the slowest link on
+// the path. Streams do not crowd each other out. Not the tools that print it (ibstat, perfquery,
+// ib_write_bw).
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rehearsal/clock.h"
+#include "rehearsal/hardware.h"
+#include "rehearsal/physics/event_count.h"
+
+namespace cupel::rehearsal {
+
+struct FabricAdapter {
+  std::string name;  // "mlx5_0": its number is its rail
+  std::string guid;  // "946d:ae12:3456:789a"
+  double gbit = 400;
+};
+
+struct FabricNode {
+  std::string name;
+  std::vector<FabricAdapter> adapters;
+};
+
+/// The HCAs of a machine; their rate as the profile's criteria and models say it.
+FabricNode fabric_node(const Hardware& hardware, const inventory::Profile& profile);
+
+/// Rail-optimised two-level Clos: HCA i of every node of a group hangs on leaf i of that group, and
+/// each leaf on every spine.
+struct FabricPlan {
+  std::vector<FabricNode> nodes{};
+  int nodes_of_group = 32;  // half the 64 ports of an NDR switch (QM9700) look down
+  int spines = 8;
+};
+
+/// PortInfo.PortState and PortPhysicalState. Source: InfiniBand Architecture Specification, volume
+/// 1, 14.2.5.6.
+enum class PortState : std::uint8_t { down = 1, initialize = 2, armed = 3, active = 4 };
+enum class PhysicalState : std::uint8_t {
+  sleep = 1,
+  polling = 2,
+  disabled = 3,
+  training = 4,
+  link_up = 5,
+  recovery = 6,
+};
+
+/// As perfquery -x and sysfs count. Data in words of four bytes (IBA volume 1, 16.1.4).
+struct PortCounters {
+  std::uint64_t symbol_errors = 0, link_recoveries = 0, link_downed = 0;
+  std::uint64_t receive_errors = 0, remote_physical_errors = 0, transmit_discards = 0;
+  std::uint64_t local_integrity_errors = 0, buffer_overruns = 0, vl15_dropped = 0;
+  std::uint64_t transmit_wait = 0;
+  std::uint64_t transmit_data = 0, receive_data = 0, transmit_packets = 0, receive_packets = 0;
+  friend bool operator==(const PortCounters&, const PortCounters&) = default;
+};
+
+struct PortReading {
+  PortState state = PortState::down;
+  PhysicalState physical = PhysicalState::polling;
+  double gbit = 0;      // of the whole link: 400
+  std::string speed{};  // "NDR"
+  int width = 4;
+  std::uint16_t lid = 0, sm_lid = 0;
+  std::string guid{};  // as sysfs prints it
+  std::string link_layer = "InfiniBand";
+  std::string cable{};  // what is printed on it: where it should go
+  std::string peer{};   // switch at the other end, "leaf1-r5"; empty: no link
+  std::string peer_guid{};
+  std::uint16_t peer_lid = 0;
+  int peer_port = 0;
+  PortCounters counters{};
+};
+
+enum class FlowId : std::uint64_t {};
+
+class Fabric {
+ public:
+  Fabric(FabricPlan plan, std::uint64_t seed);
+
+  // Events. Time never goes back.
+  /// What is wrong now with that node's HCAs, their cables, leaf ports and uplinks.
+  void set_faults(const std::string& node, const std::vector<Fault>& faults, VirtualTime at);
+  /// A machine that is off has no link.
+  void set_power(const std::string& node, bool on, VirtualTime at);
+  /// A stream between two ports begins; it counts on both as long as it runs.
+  FlowId begin_flow(std::string_view node, std::string_view adapter, std::string_view other,
+                    std::string_view other_adapter, VirtualTime at);
+  void end_flow(FlowId id, VirtualTime at);
+
+  const FabricPlan& plan() const { return plan_; }
+
+  /// Nothing where there is no such port.
+  std::optional<PortReading> port(std::string_view node, std::string_view adapter,
+                                  VirtualTime at) const;
+  /// What a stream from one to the other gets now: the slowest link of the path, less what faults
+  /// take, of the link's rate (not of a message's payload). 0 where there is no path. Streams to
+  /// the same port take the same spine, as static LID routing has it.
+  double gbit_between(std::string_view node, std::string_view adapter, std::string_view other,
+                      std::string_view other_adapter, VirtualTime at) const;
+  /// Names of the links crossed, in order; empty where there is no path: "v01-n01/mlx5_0",
+  /// "leaf1-r0/spine3", "leaf1-r4/spine3", "v01-n02/mlx5_4".
+  std::vector<std::string> path(std::string_view node, std::string_view adapter,
+                                std::string_view other, std::string_view other_adapter) const;
+
+ private:
+  struct Port {
+    std::string node, name, guid;
+    double gbit = 400, spread = 1;
+    int group = 0, rail = 0, rails = 1, place = 0;  // as it should be cabled
+    std::uint16_t lid = 0;
+
+    // What is wrong now.
+    double now_gbit = 400;
+    double share = 1;  // of its rate, what errors leave
+    bool down = false, ethernet = false;
+    int cabled_rail = 0;  // to which it is
+    int cabled_port = 0;  // of that leaf
+    double symbols_an_hour = 0, receive_an_hour = 0;
+
+    // Counted until the last event.
+    Exposure symbols{}, receives{}, words_out{}, words_in{};
+    std::uint64_t downed = 0;
+    bool was_up = false;
+  };
+  struct Flow {
+    std::size_t from = 0, to = 0;
+  };
+  const Port* find(std::string_view node, std::string_view adapter) const;
+  std::optional<std::size_t> index_of(std::string_view node, std::string_view adapter) const;
+  bool up(const Port& port) const;
+  std::string leaf_of(const Port& port) const;
+  double between(const Port& from, const Port& to) const;
+  std::vector<std::string> links(const Port& from, const Port& to) const;
+  void ail(Port& port, const Fault& fault);
+  void settle(VirtualTime at);
+  void count(Port& port, VirtualTime at);
+  void add_ports();
+
+  FabricPlan plan_;
+  std::uint64_t seed_;
+  std::vector<Port> ports_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // by "node/adapter"
+  std::map<std::string, std::vector<Fault>, std::less<>> faults_;
+  std::map<std::string, double, std::less<>> uplinks_;  // "leaf1-r0/spine3": share, where not 1
+  std::map<std::string, bool, std::less<>> on_;
+  std::map<FlowId, Flow> flows_;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace cupel::rehearsal

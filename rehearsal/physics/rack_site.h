@@ -1,0 +1,71 @@
+#pragma once
+// What the machines of a site share: the air of their racks, the breakers before them, the cables
+// between them. Made from the site's own inventory. The one part of the physics with a timer: a
+// breaker trips whether somebody looks or not.
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inventory/model.h"
+#include "rehearsal/machine.h"
+#include "rehearsal/physics/power_feed.h"
+#include "rehearsal/rack_timer.h"
+
+namespace cupel::rehearsal {
+
+class RackSite {
+ public:
+  /// Machines that join it must outlive it.
+  RackSite(asio::any_io_executor executor, const Clock& clock, const inventory::Inventory& site,
+           std::uint64_t seed);
+  RackSite(const RackSite&) = delete;
+  RackSite& operator=(const RackSite&) = delete;
+  ~RackSite();
+
+  /// All together, once; those that the site does not know stand alone.
+  void join(const std::vector<Machine*>& machines);
+
+  PowerFeeds& feeds() { return feeds_; }
+  const std::shared_ptr<Fabric>& fabric() const { return fabric_; }
+
+  /// Puts a breaker back; its machines have power again, and are off.
+  void close(const std::string& breaker);
+
+  /// A machine, with its BMC, has lost its power, or has it again.
+  std::function<void(Machine& machine, bool powered)> on_power{};
+
+  void stop() { timer_.cancel(); }
+
+ private:
+  struct Place {
+    std::string rack{};
+    double height = 0.3;  // 0 at the bottom of its rack, 1 at its top
+  };
+  struct Rack {
+    std::vector<Machine*> machines{};
+    double most_watts = 0, told_watts = -1;
+  };
+  void drawn(Machine& machine);
+  void blow(Rack& rack);
+  void watch();
+  void trip();
+  void power(const std::vector<std::string>& nodes, bool on);
+  void show_feeds(Machine& machine);
+
+  const Clock& clock_;
+  std::uint64_t seed_;
+  RackTimer timer_;
+  PowerFeeds feeds_;
+  std::map<std::string, std::vector<std::string>> feeds_of_;
+  std::map<std::string, Place> places_;
+  std::map<std::string, Rack> racks_;
+  std::map<std::string, Machine*> machines_;
+  std::shared_ptr<Fabric> fabric_;
+};
+
+/// The breakers of a site and the nodes on them.
+FeedPlan feed_plan(const inventory::Inventory& site);
+
+}  // namespace cupel::rehearsal

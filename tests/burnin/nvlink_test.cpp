@@ -1,0 +1,142 @@
+// NVLinks, Xids, the fabric manager: what gpu-facts reads beside nvidia-smi's XML.
+#include "burnin/gpu/nvlink.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/burnin/stages.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+namespace {
+
+Findings links(const std::string& text, const std::string& uuid) {
+  Findings findings;
+  const std::vector<KnownGpu> gpus{{"gpu0", uuid, "00000000:1B:00.0"}};
+  add_nvlinks(text, gpus, findings);
+  return findings;
+}
+
+std::string uuid_in(const std::string& text) {
+  const auto at = text.find("GPU-");
+  return text.substr(at, text.find(')', at) - at);
+}
+
+TEST(Nvlinks, AreCountedAsAnH100TellsThem) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/h100-80gb-hbm3_nvlink_s.txt");
+
+  EXPECT_EQ(value_of(links(text, uuid_in(text)), "nvlink.active", "gpu0"), 18);
+}
+
+TEST(Nvlinks, AreNoneWhereAllAreInactiveWhateverTheExitStatus) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/a100_nvlink_s_ALL_INACTIVE.txt");
+
+  EXPECT_EQ(value_of(links(text, uuid_in(text)), "nvlink.active", "gpu0"), 0);
+}
+
+TEST(Nvlinks, AreUnknownWhereMigIsOn) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/h100-mig_nvlink_s.txt");
+
+  const auto findings = links(text, uuid_in(text));
+
+  EXPECT_EQ(value_of(findings, "nvlink.active", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(findings, "NVLinks of gpu0"));
+}
+
+TEST(Nvlinks, AreNotToldOfACardThatHasNone) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-nvlink/l40s_nvlink_s.txt");
+
+  EXPECT_TRUE(links(text, uuid_in(text)).measurements.empty());
+}
+
+TEST(Nvlinks, AreInactiveOneByOneAndCountTheirErrors) {
+  const auto findings = links(
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n"
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: Replay Errors: 2\n"
+      "\t Link 0: Recovery Errors: 1\n\t Link 0: CRC Errors: 40\n\t Link 1: Replay Errors: 0\n"
+      "\t Link 1: Recovery Errors: 0\n\t Link 1: CRC Errors: 2\n",
+      "GPU-1");
+
+  EXPECT_EQ(value_of(findings, "nvlink.active", "gpu0"), 1);
+  EXPECT_EQ(value_of(findings, "nvlink.crc_errors", "gpu0"), 42);
+  EXPECT_EQ(value_of(findings, "nvlink.replays", "gpu0"), 2);
+  EXPECT_EQ(value_of(findings, "nvlink.recoveries", "gpu0"), 1);
+}
+
+Findings xids(const std::string& log) {
+  Findings findings;
+  const std::vector<KnownGpu> gpus{{"gpu0", "", "00000000:38:00.0"},
+                                   {"gpu1", "", "00000000:9B:00.0"}};
+  const std::vector<std::string> places{"38:00.0", "9b:00.0", "91:00.0"};
+  add_xids("cupel-kernel-log: told\n" + log, gpus, places, findings);
+  return findings;
+}
+
+TEST(Xids, NameTheGpuThatFellOffItsBusAndTheSwitchesThatSawIt) {
+  CUPEL_NEEDS_SAMPLE(log, "dmesg/xid79_sxid20034_h100.log");
+
+  const auto findings = xids(log);
+
+  EXPECT_EQ(value_of(findings, "gpu.xid", "gpu2"), 79);
+  EXPECT_EQ(value_of(findings, "gpu.xid", "gpu0"), 0);
+  EXPECT_EQ(value_of(findings, "nvswitch.sxid", "nvswitch0"), 20034);
+  EXPECT_EQ(value_of(findings, "nvswitch.sxid", "nvswitch1"), 20034);
+}
+
+TEST(Xids, TellOfFirmwareThatHalted) {
+  CUPEL_NEEDS_SAMPLE(log, "dmesg/xid119_gsp_timeout_xe9680.log");
+
+  EXPECT_EQ(value_of(xids(log), "gpu.xid", "gpu1"), 119);
+}
+
+TEST(Xids, OfSomebodysProgramAreNoFaultOfTheGpu) {
+  CUPEL_NEEDS_SAMPLE(log, "dmesg/oom_and_misc.dmesg.log");
+
+  EXPECT_EQ(value_of(xids(log), "gpu.xid", "gpu0"), 0);
+}
+
+TEST(Xids, AreNotFatalWhereTheFabricManagerSaysSo) {
+  const auto findings = xids(
+      "[1.0] nvidia-nvswitch2: SXid (PCI:0000:85:00.0): 12028, Non-fatal, Link 61 egress PRIV\n");
+
+  EXPECT_EQ(value_of(findings, "nvswitch.sxid", "nvswitch2"), std::nullopt);
+}
+
+TEST(Xids, AreUnknownWhereTheLogCannotBeRead) {
+  Findings findings;
+
+  add_xids("", {}, {}, findings);
+
+  EXPECT_TRUE(says_unknown(findings, "Xids"));
+}
+
+TEST(GpuFacts, CallsADriverThatWasUpdatedWithoutARestartWhatItIs) {
+  const auto found = parsed("gpu-facts",
+                            "Failed to initialize NVML: Driver/library version mismatch\n"
+                            "NVML library version: 550.90\n");
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "driver.mismatch", "driver"), 1);
+}
+
+TEST(GpuFacts, HoldsTheFabricManagerAgainstTheDriver) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-xml/a100-sxm4-v12.xml");
+  const auto with = [&](const std::string& more) {
+    return parsed("gpu-facts", text + "\n" + more).assume_value();
+  };
+
+  const auto good = with(
+      "cupel-fabricmanager: active\n"
+      "cupel-fabricmanager-version: Fabric Manager version is : 535.54.03\n");
+  const auto old = with(
+      "cupel-fabricmanager: inactive\n"
+      "cupel-fabricmanager-version: Fabric Manager version is : 525.60.13\n");
+
+  EXPECT_EQ(value_of(good, "fabricmanager.active", "fabricmanager"), 1);
+  EXPECT_EQ(value_of(good, "fabricmanager.matches", "fabricmanager"), 1);
+  EXPECT_EQ(value_of(old, "fabricmanager.active", "fabricmanager"), 0);
+  EXPECT_EQ(value_of(old, "fabricmanager.matches", "fabricmanager"), 0);
+  EXPECT_EQ(value_of(with(""), "fabricmanager.active", "fabricmanager"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,74 @@
+// The catalogue of faults: the controller as it is, against every fault that there is.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/e2e/site.h"
+
+namespace cupel::testing {
+namespace {
+
+class CatalogueTest : public ::testing::Test {
+ protected:
+  CatalogueTest() {
+    std::string made = (std::filesystem::temp_directory_path() / "cupel-faults-XXXXXX").string();
+    folder = ::mkdtemp(made.data());
+  }
+  ~CatalogueTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+
+  Ran rehearse(std::vector<std::string> more) const {
+    std::vector<std::string> words{CUPEL_BINARY, "rehearse", "--json", "--folder", folder.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words, {}, std::chrono::seconds{580});
+  }
+
+  std::filesystem::path folder;
+};
+
+double number_at(const json::value& object, std::string_view path) {
+  const auto* value = find(object, path);
+  return value != nullptr && value->is_number() ? value->to_number<double>() : -1;
+}
+
+TEST_F(CatalogueTest, FindsAndNamesEveryFaultThatStagesLookForAndBlamesNobodyElse) {
+  const auto ran = rehearse({"--catalogue"});
+
+  const auto lines = json_lines(ran.out);
+  ASSERT_GT(lines.size(), 60u) << ran.err;
+  for (const auto& line : lines) {
+    const auto outcome = text_at(line, "outcome").value_or("");
+    if (outcome == "found" || outcome == "borne" || outcome == "not looked for yet") continue;
+    if (!outcome.empty()) ADD_FAILURE() << json::serialize(line);
+  }
+  const auto& score = lines.back();
+  EXPECT_GE(number_at(score, "score/looked_for"), 60);
+  EXPECT_EQ(number_at(score, "score/recall"), 1);
+  EXPECT_EQ(number_at(score, "score/right_part_share"), 1);
+  EXPECT_EQ(number_at(score, "score/precision"), 1);
+  EXPECT_GE(number_at(score, "score/healthy"), 20);
+  EXPECT_EQ(number_at(score, "score/healthy_blamed"), 0);
+  EXPECT_EQ(ran.status, 0);
+}
+
+TEST_F(CatalogueTest, BlamesNobodyInRacksWithoutAFault) {
+  const auto ran = rehearse({"--healthy", "2", "--rack-nodes", "16"});
+
+  const auto lines = json_lines(ran.out);
+  ASSERT_EQ(lines.size(), 1u) << ran.err;
+  EXPECT_EQ(number_at(lines[0], "score/healthy"), 32);
+  EXPECT_EQ(number_at(lines[0], "score/healthy_blamed"), 0);
+  EXPECT_EQ(ran.status, 0);
+}
+
+TEST_F(CatalogueTest, SaysThatItHasNoSuchFault) {
+  const auto ran = rehearse({"--catalogue", "--only", "gremlins"});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("no such fault"));
+}
+
+}  // namespace
+}  // namespace cupel::testing

@@ -1,0 +1,128 @@
+// The catalogue as it is shipped and read, and how it is spread over racks.
+#include "rehearsal/catalogue.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "inventory/load_profile.h"
+
+namespace cupel::rehearsal {
+namespace {
+using ::testing::HasSubstr;
+using testing::IsEmpty;
+
+const inventory::Profile& dgx() {
+  static const auto profile = [] {
+    std::vector<inventory::Problem> problems;
+    return inventory::ProfileSource{{}}.load("dgx-h100", problems).value();
+  }();
+  return profile;
+}
+
+std::vector<CatalogueEntry> shipped() {
+  std::vector<inventory::Problem> problems;
+  auto all = shipped_catalogue(dgx(), problems);
+  EXPECT_THAT(problems, IsEmpty()) << to_string(problems);
+  return all;
+}
+
+TEST(Catalogue, IsShippedWithoutAnErrorAndHasEveryKindOfFault) {
+  std::set<FaultKind> kinds;
+  std::set<std::string> names;
+
+  const auto all = shipped();
+  for (const auto& entry : all) {
+    names.insert(entry.name);
+    for (const auto& fault : entry.faults) kinds.insert(fault.kind);
+  }
+
+  EXPECT_GE(all.size(), 60u);
+  EXPECT_EQ(names.size(), all.size());
+  for (const auto& row : fault_table())
+    EXPECT_TRUE(kinds.contains(row.kind)) << row.name << " is in no entry";
+}
+
+TEST(Catalogue, NeedsWhatTheKindNeedsAndWhatTheEntryAdds) {
+  const auto all = shipped();
+  const auto needs = [&](std::string_view name) {
+    return std::ranges::find(all, name, &CatalogueEntry::name)->needs;
+  };
+
+  EXPECT_EQ(needs("gpu-missing"), Needs::nothing);
+  EXPECT_EQ(needs("cables-swapped"), Needs::fabric);
+  EXPECT_EQ(needs("firmware-stuck"), Needs::firmware);
+  EXPECT_EQ(needs("dhcp-silent"), Needs::os);
+  EXPECT_EQ(needs("gpu-off-bus-under-load"), Needs::burn_in);
+}
+
+TEST(Catalogue, SaysEveryErrorWithItsPlace) {
+  std::vector<inventory::Problem> problems;
+
+  parse_catalogue(R"(faults:
+  - name: one
+    says: something
+    plant: {fault: gpu-mising, part: gpu5}
+    finds: {part: gpu5, check: x}
+  - name: two
+    says: something
+    plant: {fault: boot-hangs}
+    finds: {verdict: maybe, check: x}
+  - name: three
+    plant: {fault: boot-hangs}
+    finds: {verdict: fail}
+    needs: luck
+  - {name: four, says: nothing}
+  - {name: one, says: again, plant: {fault: boot-loops}, finds: {verdict: pass}}
+)",
+                  "mine.yaml", dgx(), problems);
+
+  const auto text = to_string(problems);
+  for (const auto* said :
+       {"mine.yaml:4:", "did you mean 'gpu-missing'?", "verdict is one of pass, fail, inconclusive",
+        "needs says", "which check finds it?", "nothing is called 'luck'", "it plants nothing",
+        "it expects nothing", "'one' stands twice"})
+    EXPECT_THAT(text, HasSubstr(said));
+}
+
+TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther) {
+  const auto all = shipped();
+
+  const auto racks = racks_of(all, "dgx-h100", 24);
+
+  std::set<int> planted;
+  std::size_t healthy = 0, nodes = 0;
+  for (const auto& each : racks) {
+    ASSERT_EQ(each.places.size(), each.rack.nodes.size());
+    EXPECT_EQ(each.places.size(), 24u);
+    nodes += each.places.size();
+    for (std::size_t i = 0; i < each.places.size(); ++i) {
+      const auto& place = each.places[i];
+      const auto& faults = each.rack.nodes[i].faults;
+      const bool left_alone = faults.empty() && each.rack.nodes[i].rules.empty();
+      EXPECT_EQ(place.entry < 0, left_alone) << place.node;
+      if (place.entry < 0)
+        ++healthy;
+      else
+        planted.insert(place.entry);
+      const auto* swapped = find_fault(faults, FaultKind::node_swapped);
+      if (swapped != nullptr && !place.neighbour)
+        EXPECT_EQ(swapped->other, each.places.at(i + 1).node);
+    }
+  }
+  EXPECT_EQ(planted.size(), all.size());
+  EXPECT_GE(healthy * 4, nodes);
+}
+
+TEST(Catalogue, GivesEachHealthyRackANetworkOfItsOwn) {
+  const auto one = healthy_rack("dgx-h100", 64, 0), other = healthy_rack("dgx-h100", 64, 1);
+
+  EXPECT_EQ(one.rack.nodes.size(), 64u);
+  EXPECT_NE(one.rack.name, other.rack.name);
+  EXPECT_NE(one.rack.nodes[0].bmc_address, other.rack.nodes[0].bmc_address);
+  EXPECT_TRUE(std::ranges::all_of(one.places, [](const Place& each) { return each.entry < 0; }));
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal

@@ -1,0 +1,240 @@
+// A slow link slows exactly the pairs that cross it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rehearsal/physics/fabric.h"
+
+namespace cupel::rehearsal {
+namespace {
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr VirtualTime kNow{100};
+constexpr int kNodes = 9, kRails = 8;
+
+std::string node_name(int i) { return fmt::format("n{:02}", i); }
+std::string rail(int i) { return fmt::format("mlx5_{}", i); }
+
+/// Nine nodes in groups of four, all on.
+Fabric nine_nodes() {
+  FabricPlan plan{.nodes_of_group = 4, .spines = 4};
+  for (int i = 0; i < kNodes; ++i) {
+    FabricNode node{.name = node_name(i), .adapters = {}};
+    for (int k = 0; k < kRails; ++k)
+      node.adapters.push_back(
+          {.name = rail(k), .guid = fmt::format("946d:ae00:{:04x}:{:04x}", i, k)});
+    plan.nodes.push_back(std::move(node));
+  }
+  Fabric fabric{std::move(plan), 1};
+  for (int i = 0; i < kNodes; ++i) fabric.set_power(node_name(i), true, VirtualTime{0});
+  return fabric;
+}
+
+struct Pair {
+  std::string name;
+  std::vector<std::string> links;
+  double gbit;
+};
+
+std::vector<Pair> all_pairs(const Fabric& fabric) {
+  std::vector<Pair> pairs;
+  for (int i = 0; i < kNodes * kRails; ++i)
+    for (int k = 0; k < kNodes * kRails; ++k) {
+      const auto a = node_name(i / kRails), b = node_name(k / kRails);
+      const auto x = rail(i % kRails), y = rail(k % kRails);
+      if (i == k) continue;
+      pairs.push_back({a + "/" + x + " to " + b + "/" + y, fabric.path(a, x, b, y),
+                       fabric.gbit_between(a, x, b, y, kNow)});
+    }
+  return pairs;
+}
+
+/// Those that cross the link are slower than before, and no other is anything else than before.
+void expect_only_slowed(const std::vector<Pair>& before, const std::vector<Pair>& after,
+                        const std::string& link) {
+  ASSERT_EQ(before.size(), after.size());
+  std::size_t slowed = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool crosses = std::ranges::count(before[i].links, link) > 0;
+    if (crosses)
+      EXPECT_LT(after[i].gbit, before[i].gbit * 0.6) << after[i].name;
+    else
+      EXPECT_EQ(after[i].gbit, before[i].gbit) << after[i].name;
+    slowed += crosses ? 1 : 0;
+  }
+  EXPECT_GT(slowed, 0);
+  EXPECT_LT(slowed, before.size());
+}
+
+TEST(FabricTest, ASlowHcaSlowsExactlyThePairsWithIt) {
+  auto fabric = nine_nodes();
+  const auto before = all_pairs(fabric);
+  fabric.set_faults("n02", {{.kind = FaultKind::hca_slow, .part = "mlx5_3", .amount = 200}}, kNow);
+
+  expect_only_slowed(before, all_pairs(fabric), "n02/mlx5_3");
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->gbit, 200);
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->speed, "HDR");
+}
+
+TEST(FabricTest, ABadLeafPortSlowsExactlyThePairsWithIt) {
+  auto fabric = nine_nodes();
+  const auto before = all_pairs(fabric);
+  fabric.set_faults("n05", {{.kind = FaultKind::leaf_port_bad, .part = "mlx5_7"}}, kNow);
+
+  expect_only_slowed(before, all_pairs(fabric), "n05/mlx5_7");
+  EXPECT_EQ(fabric.port("n05", "mlx5_7", kNow)->gbit, 400);
+  EXPECT_GT(fabric.port("n05", "mlx5_7", kNow + VirtualTime{3600})->counters.receive_errors, 3000);
+}
+
+TEST(FabricTest, ADegradedUplinkSlowsExactlyThePairsThatAreRoutedOverIt) {
+  auto fabric = nine_nodes();
+  const auto before = all_pairs(fabric);
+  fabric.set_faults("n01", {{.kind = FaultKind::spine_degraded, .part = "mlx5_2", .number = 1}},
+                    kNow);
+
+  expect_only_slowed(before, all_pairs(fabric), "leaf1-r2/spine2");
+}
+
+TEST(FabricTest, OneRailOfOneGroupNeverLeavesItsLeaf) {
+  const auto fabric = nine_nodes();
+
+  EXPECT_THAT(fabric.path("n00", "mlx5_4", "n03", "mlx5_4"),
+              ElementsAre("n00/mlx5_4", "n03/mlx5_4"));
+  EXPECT_THAT(fabric.path("n00", "mlx5_4", "n04", "mlx5_4"),
+              ElementsAre("n00/mlx5_4", HasSubstr("leaf1-r4/spine"), HasSubstr("leaf2-r4/spine"),
+                          "n04/mlx5_4"));
+  EXPECT_EQ(fabric.path("n00", "mlx5_4", "n03", "mlx5_5").size(), 4);
+}
+
+TEST(FabricTest, WhoeverSendsToAPortGoesOverTheSameSpine) {
+  const auto fabric = nine_nodes();
+  std::set<std::string> used;
+  for (int to = 0; to < kRails; ++to) {
+    std::set<std::string> spines;
+    for (int from = 0; from < 4; ++from) {
+      const auto links = fabric.path(node_name(from), "mlx5_0", "n08", rail(to));
+      ASSERT_EQ(links.size(), 4);
+      spines.insert(links[1].substr(links[1].find('/')));
+      EXPECT_EQ(links[1].substr(links[1].find('/')), links[2].substr(links[2].find('/')));
+    }
+    EXPECT_EQ(spines.size(), 1) << to;
+    used.insert(*spines.begin());
+  }
+  EXPECT_EQ(used.size(), 4) << "all spines are used";
+}
+
+TEST(FabricTest, SwappedCablesShowEachOthersLeaf) {
+  auto fabric = nine_nodes();
+  fabric.set_faults(
+      "n02", {{.kind = FaultKind::cables_swapped, .part = "mlx5_3", .other = "mlx5_6"}}, kNow);
+
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r6");
+  EXPECT_EQ(fabric.port("n02", "mlx5_6", kNow)->peer, "leaf1-r3");
+  EXPECT_THAT(fabric.port("n02", "mlx5_3", kNow)->cable, HasSubstr("leaf1-r3"));
+  EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_3").size(), 4);
+  EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_6").size(), 2);
+}
+
+TEST(FabricTest, AWrongRailIsAnotherLeafAndACostlyPath) {
+  auto fabric = nine_nodes();
+  fabric.set_faults("n02", {{.kind = FaultKind::wrong_rail, .part = "mlx5_3"}}, kNow);
+
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r4");
+  EXPECT_EQ(fabric.port("n02", "mlx5_4", kNow)->peer, "leaf1-r4");
+  EXPECT_NE(fabric.port("n02", "mlx5_3", kNow)->peer_port,
+            fabric.port("n02", "mlx5_4", kNow)->peer_port);
+  EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_3").size(), 4);
+}
+
+TEST(FabricTest, AFlappingLinkCountsEachTimeThatItWentDown) {
+  auto fabric = nine_nodes();
+  const Fault flap{.kind = FaultKind::hca_flapping, .part = "mlx5_0"};
+  for (int i = 0; i < 3; ++i) {
+    fabric.set_faults("n00", {flap}, VirtualTime{i * 60.0});
+    const auto down = *fabric.port("n00", "mlx5_0", VirtualTime{i * 60.0 + 1});
+    EXPECT_EQ(down.state, PortState::down);
+    EXPECT_EQ(down.physical, PhysicalState::polling);
+    EXPECT_THAT(fabric.path("n00", "mlx5_0", "n01", "mlx5_0"), IsEmpty());
+    fabric.set_faults("n00", {}, VirtualTime{i * 60.0 + 20});
+  }
+
+  const auto up = *fabric.port("n00", "mlx5_0", VirtualTime{300});
+  EXPECT_EQ(up.state, PortState::active);
+  EXPECT_EQ(up.counters.link_downed, 3);
+  EXPECT_EQ(fabric.port("n00", "mlx5_1", VirtualTime{300})->counters.link_downed, 0);
+}
+
+TEST(FabricTest, SymbolErrorsComeByTheHourAndTheSameToWhoeverAsks) {
+  auto fabric = nine_nodes(), other = nine_nodes();
+  const Fault fault{.kind = FaultKind::hca_errors, .part = "mlx5_1", .errors = 7200};
+  for (auto* each : {&fabric, &other}) each->set_faults("n04", {fault}, VirtualTime{0});
+
+  for (double s = 1; s < 3600; s += 17) (void)other.port("n04", "mlx5_1", VirtualTime{s});
+  const auto after = fabric.port("n04", "mlx5_1", VirtualTime{3600})->counters;
+  EXPECT_NEAR(static_cast<double>(after.symbol_errors), 7200, 5 * std::sqrt(7200));
+  EXPECT_EQ(after, other.port("n04", "mlx5_1", VirtualTime{3600})->counters);
+  EXPECT_EQ(fabric.port("n04", "mlx5_0", VirtualTime{3600})->counters, PortCounters{});
+}
+
+TEST(FabricTest, AStreamCountsOnBothItsEndsAtItsRate) {
+  auto fabric = nine_nodes();
+  const auto flow = fabric.begin_flow("n00", "mlx5_0", "n01", "mlx5_0", VirtualTime{0});
+  const double gbit = fabric.gbit_between("n00", "mlx5_0", "n01", "mlx5_0", kNow);
+  fabric.end_flow(flow, VirtualTime{10});
+
+  const auto sent = fabric.port("n00", "mlx5_0", VirtualTime{60})->counters;
+  const auto taken = fabric.port("n01", "mlx5_0", VirtualTime{60})->counters;
+  EXPECT_NEAR(static_cast<double>(sent.transmit_data) * 32, gbit * 1e10, gbit * 1e7);
+  EXPECT_EQ(taken.receive_data, sent.transmit_data);
+  EXPECT_EQ(sent.receive_data, 0);
+}
+
+TEST(FabricTest, AMachineThatIsOffHasNoLinkAndNoPathLeadsToIt) {
+  auto fabric = nine_nodes();
+  fabric.set_power("n03", false, kNow);
+
+  EXPECT_EQ(fabric.port("n03", "mlx5_0", kNow)->state, PortState::down);
+  EXPECT_EQ(fabric.gbit_between("n00", "mlx5_0", "n03", "mlx5_0", kNow), 0);
+  EXPECT_EQ(fabric.port("n03", "mlx5_0", kNow)->counters.link_downed, 0);
+  EXPECT_EQ(fabric.port("n00", "mlx5_99", kNow), std::nullopt);
+}
+
+TEST(FabricTest, HealthyLinksDifferByLessThanAPerCent) {
+  const auto fabric = nine_nodes();
+
+  std::set<double> rates;
+  for (const auto& pair : all_pairs(fabric)) {
+    EXPECT_GE(pair.gbit, 400 * 0.99) << pair.name;
+    EXPECT_LE(pair.gbit, 400) << pair.name;
+    rates.insert(pair.gbit);
+  }
+  EXPECT_GT(rates.size(), 20);
+}
+
+TEST(FabricTest, EveryPortHasAnAddressOfItsOwn) {
+  const auto fabric = nine_nodes();
+
+  std::set<int> lids;
+  std::set<std::string> ends, cables;
+  for (int i = 0; i < kNodes; ++i)
+    for (int k = 0; k < kRails; ++k) {
+      const auto port = *fabric.port(node_name(i), rail(k), kNow);
+      lids.insert(port.lid);
+      lids.insert(port.peer_lid);
+      ends.insert(fmt::format("{} {}", port.peer_guid, port.peer_port));
+      cables.insert(port.cable);
+    }
+  const int leaves = 3 * kRails;
+  EXPECT_EQ(lids.size(), kNodes * kRails + leaves);
+  EXPECT_EQ(ends.size(), kNodes * kRails);
+  EXPECT_EQ(cables.size(), kNodes * kRails);
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal

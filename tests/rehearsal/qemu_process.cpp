@@ -1,0 +1,149 @@
+#include "tests/rehearsal/qemu_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <stdexcept>
+
+namespace cupel::rehearsal {
+namespace {
+
+std::vector<std::string> line_of(const std::string& boot_order, int qmp, int serial) {
+  const auto socket = [](const char* id, int fd) {
+    return "socket,id=" + std::string{id} + ",fd=" + std::to_string(fd);
+  };
+  return {QemuProcess::kProgram,
+          "-nodefaults",
+          "-no-user-config",
+          "-machine",
+          "pc,graphics=off",  // the firmware writes on the serial port
+          "-accel",
+          "tcg",
+          "-m",
+          "16",
+          "-display",
+          "none",
+          "-drive",
+          "if=ide,media=cdrom",  // an empty one
+          "-boot",
+          "order=" + boot_order,
+          "-chardev",
+          socket("qmp", qmp),
+          "-mon",
+          "chardev=qmp,mode=control",
+          "-chardev",
+          socket("serial", serial),
+          "-serial",
+          "chardev:serial"};
+}
+
+}  // namespace
+
+QemuProcess::QemuProcess(asio::any_io_executor executor, const std::string& boot_order, Told told)
+    : told_{std::move(told)}, qmp_{executor}, serial_{executor}, end_{executor} {
+  int qmp[2], serial[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qmp) != 0 ||
+      ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, serial) != 0)
+    throw std::runtime_error{"no sockets"};
+  qmp_.assign(asio::local::stream_protocol{}, qmp[0]);
+  serial_.assign(asio::local::stream_protocol{}, serial[0]);
+  start(line_of(boot_order, qmp[1], serial[1]), qmp[1], serial[1]);
+  ::close(qmp[1]);
+  ::close(serial[1]);
+  end_.assign(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  execute("qmp_capabilities");
+  execute("query-status");
+  read_qmp();
+  read_serial();
+  wait_for_end();
+}
+
+void QemuProcess::start(std::vector<std::string> argv, int qmp, int serial) {
+  std::vector<char*> pointers;
+  for (auto& each : argv) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error{"no process"};
+  if (pid_ != 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::fcntl(qmp, F_SETFD, 0);
+  ::fcntl(serial, F_SETFD, 0);
+  ::execv(pointers[0], pointers.data());
+  ::_exit(127);
+}
+
+QemuProcess::~QemuProcess() {
+  if (reaped_) return;
+  kill();
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void QemuProcess::kill() const {
+  if (!reaped_) ::kill(pid_, SIGKILL);
+}
+
+/// A line of a few bytes: the socket takes it whole.
+void QemuProcess::execute(const std::string& command) {
+  boost::system::error_code ignored;  // it has ended: wait_for_end() tells
+  asio::write(qmp_, asio::buffer(json::serialize(json::object{{"execute", command}}) + "\n"),
+              ignored);
+}
+
+void QemuProcess::type(std::string_view keys) {
+  boost::system::error_code ignored;
+  asio::write(serial_, asio::buffer(keys), ignored);
+}
+
+void QemuProcess::read_qmp() {
+  asio::async_read_until(qmp_, asio::dynamic_buffer(*lines_, kLongestLine), '\n',
+                         [this, here = std::weak_ptr{here_}, lines = lines_](
+                             boost::system::error_code failed, std::size_t size) {
+                           if (failed || here.expired()) return;
+                           const auto line = lines->substr(0, size);
+                           lines->erase(0, size);
+                           take(line);
+                           read_qmp();
+                         });
+}
+
+void QemuProcess::take(std::string_view line) {
+  const auto message = parse_json(line);
+  if (!message) return;
+  if (const auto event = text_at(message.assume_value(), "event")) told_.event(*event);
+  const auto status = text_at(message.assume_value(), "return/status");
+  if (status == "running") told_.runs();
+}
+
+void QemuProcess::read_serial() {
+  serial_.async_read_some(
+      asio::buffer(piece_),
+      [this, here = std::weak_ptr{here_}](boost::system::error_code failed, std::size_t size) {
+        if (failed || here.expired()) return;
+        told_.wrote({piece_.data(), size});
+        read_serial();
+      });
+}
+
+/// Both ends of the sockets close with it, so that nothing is left to read.
+void QemuProcess::wait_for_end() {
+  end_.async_wait(asio::posix::stream_descriptor::wait_read,
+                  [this, here = std::weak_ptr{here_}](boost::system::error_code failed) {
+                    if (failed || here.expired()) return;
+                    ::waitpid(pid_, nullptr, 0);
+                    reaped_ = true;
+                    qmp_.close();
+                    serial_.close();
+                    const auto told = std::move(told_);  // whoever is told may let it go
+                    told.ended();
+                  });
+}
+
+}  // namespace cupel::rehearsal

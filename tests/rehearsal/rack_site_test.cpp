@@ -1,0 +1,187 @@
+// What machines of a site share: breakers, air, cables.
+#include "rehearsal/physics/rack_site.h"
+
+#include "rehearsal/rack_of_site.h"
+#include "tests/rehearsal/rack_bench.h"
+
+namespace cupel::rehearsal {
+namespace {
+using inventory::PowerNode;
+using ::testing::ElementsAre;
+
+/// Four nodes in one rack, from its bottom to its top; two on each of two breakers.
+inventory::Inventory four_nodes(double breaker_watts) {
+  inventory::Inventory site;
+  site.racks.push_back({.name = "v01", .room = "hall", .units = 48});
+  for (const auto* name : {"v01/p1/b1", "v01/p1/b2"})
+    site.power.push_back({PowerNode::Kind::breaker, name, breaker_watts, "v01/p1", {}});
+  for (int i = 0; i < 4; ++i) {
+    inventory::Node node;
+    node.name = "n" + std::to_string(i);
+    node.rack = "v01";
+    node.unit = 1 + i * 13;
+    node.feeds = {i < 2 ? "v01/p1/b1" : "v01/p1/b2"};
+    site.nodes.push_back(node);
+  }
+  return site;
+}
+
+class SiteBench {
+ public:
+  explicit SiteBench(double breaker_watts, double speed = 10000)
+      : clock{speed}, site{io.get_executor(), clock, four_nodes(breaker_watts), 1} {
+    const auto profile = std::make_shared<const inventory::Profile>(dgx());
+    for (int i = 0; i < 4; ++i)
+      machines.push_back(std::make_unique<Machine>(io.get_executor(), clock, profile,
+                                                   "n" + std::to_string(i), 1, BootTimes{},
+                                                   std::vector<Fault>{}));
+    std::vector<Machine*> all;
+    for (const auto& machine : machines) all.push_back(machine.get());
+    site.join(all);
+    for (const auto& machine : machines) machine->press(Reset::on);
+    run_until([this] {
+      return std::ranges::all_of(machines, [](const auto& each) { return each->up(); });
+    });
+  }
+  ~SiteBench() {
+    site.stop();
+    for (const auto& machine : machines) machine->stop();
+    io.restart();
+    io.run();
+  }
+
+  template <class Condition>
+  bool run_until(Condition condition) {
+    const auto until = Clock::Real::now() + std::chrono::seconds{20};
+    io.restart();
+    while (!condition() && Clock::Real::now() < until)
+      if (io.run_one_until(until) == 0) break;
+    return condition();
+  }
+  void pass(VirtualTime span) {
+    bool over = false;
+    RackTimer timer{io.get_executor(), clock};
+    timer.start(span, [&] { over = true; });
+    run_until([&] { return over; });
+  }
+  MachinePhysics& physics(std::size_t index) { return machines[index]->physics(); }
+
+  asio::io_context io{1};
+  Clock clock;
+  std::vector<std::unique_ptr<Machine>> machines;
+  RackSite site;
+};
+
+TEST(RackSiteTest, AnOverdrawnBreakerCutsItsMachinesAndNoOthers) {
+  SiteBench bench{12000};
+  const auto one = bench.physics(0).hold({.work = Work::gemm});
+  const auto other = bench.physics(1).hold({.work = Work::gemm});
+  const auto third = bench.physics(2).hold({.work = Work::gemm});
+
+  EXPECT_TRUE(bench.run_until([&] { return !bench.machines[0]->mains(); }));
+
+  EXPECT_THAT(bench.site.feeds().tripped(), ElementsAre("v01/p1/b1"));
+  EXPECT_FALSE(bench.machines[1]->mains());
+  EXPECT_EQ(bench.machines[0]->power(), Power::off);
+  EXPECT_EQ(bench.machines[0]->reported_power(), Power::off);
+  EXPECT_FALSE(bench.machines[0]->press(Reset::on));
+  EXPECT_TRUE(bench.machines[2]->up());
+  EXPECT_EQ(bench.site.fabric()->port("n0", "mlx5_0", bench.clock.elapsed())->state,
+            PortState::down);
+}
+
+TEST(RackSiteTest, ABreakerThatIsPutBackGivesPowerToMachinesThatAreOff) {
+  SiteBench bench{12000};
+  auto one = bench.physics(0).hold({.work = Work::gemm});
+  auto other = bench.physics(1).hold({.work = Work::gemm});
+  ASSERT_TRUE(bench.run_until([&] { return !bench.machines[0]->mains(); }));
+
+  bench.site.close("v01/p1/b1");
+
+  EXPECT_TRUE(bench.machines[0]->mains());
+  EXPECT_EQ(bench.machines[0]->power(), Power::off);
+  EXPECT_TRUE(bench.machines[0]->press(Reset::on));
+  EXPECT_TRUE(bench.run_until([&] { return bench.machines[0]->up(); }));
+  EXPECT_LT(bench.physics(0).node_watts(), 2400) << "the load ended with the power";
+}
+
+TEST(RackSiteTest, ABreakerWithRoomForBothNeverTrips) {
+  SiteBench bench{22440};
+  std::vector<RunningLoad> loads;
+  for (std::size_t i = 0; i < 4; ++i)
+    for (const auto work : {Work::gemm, Work::cpu, Work::memory, Work::disk})
+      loads.push_back(bench.physics(i).hold({.work = work}));
+
+  EXPECT_EQ(bench.site.feeds().next_trip(), std::nullopt);
+  EXPECT_GT(bench.site.feeds().breaker("v01/p1/b1")->watts(), 19000);
+}
+
+TEST(RackSiteTest, ItIsWarmerHigherUpAndInALoadedRack) {
+  SiteBench bench{22440};
+  bench.pass(VirtualTime{1800});
+  std::vector<double> idle, loaded;
+  for (std::size_t i = 0; i < 4; ++i) idle.push_back(bench.physics(i).inlet_celsius());
+  std::vector<RunningLoad> loads;
+  for (std::size_t i = 0; i < 4; ++i) loads.push_back(bench.physics(i).hold({.work = Work::gemm}));
+  bench.pass(VirtualTime{1800});
+  for (std::size_t i = 0; i < 4; ++i) loaded.push_back(bench.physics(i).inlet_celsius());
+
+  EXPECT_GT(idle[3], idle[0] + 1.5);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_GT(loaded[i], idle[i] + 0.3) << i;
+  EXPECT_GT(loaded[3] - idle[3], loaded[0] - idle[0]);
+  EXPECT_LT(loaded[3], 32);
+}
+
+TEST(RackSiteTest, NodesShareOneFabric) {
+  SiteBench bench{22440};
+
+  auto& fabric = bench.machines[0]->fabric();
+  EXPECT_EQ(&fabric, &bench.machines[3]->fabric());
+  EXPECT_GT(fabric.gbit_between("n0", "mlx5_3", "n3", "mlx5_3", VirtualTime{0}), 390);
+  bench.machines[3]->set_faults({{.kind = FaultKind::hca_slow, .part = "mlx5_3", .amount = 100}});
+  EXPECT_LE(fabric.gbit_between("n0", "mlx5_3", "n3", "mlx5_3", VirtualTime{0}), 100);
+}
+
+TEST(RackSiteTest, ATripTakesTheBmcAwayAndPowerBringsItBack) {
+  auto spec = two_nodes();
+  spec.profiles.insert_or_assign(spec.profile, dgx());
+  auto site = site_of(spec);
+  for (auto& level : site.power)
+    if (level.kind == PowerNode::Kind::breaker) level.watts = 9000;
+  spec.site = std::make_shared<const inventory::Inventory>(std::move(site));
+  RackBench bench{spec, 1000};
+  ASSERT_TRUE(bench.boot("v01-n01"));
+  ASSERT_TRUE(bench.boot("v01-n02"));
+  Browser browser{bench.node(0).bmc.endpoint};
+  ASSERT_EQ(browser.ask("GET", "/redfish/v1").status, 200);
+  auto dark = std::make_shared<std::promise<void>>();
+  auto told = dark->get_future();
+  for (const auto* name : {"v01-n01", "v01-n02"})
+    bench.rack->post(name, [dark, name](Machine& machine) {
+      machine.physics().begin({.work = Work::gemm});
+      if (std::string_view{name} == "v01-n01")
+        machine.subscribe([dark, &machine, done = false](Machine::Event) mutable {
+          if (!machine.mains() && !std::exchange(done, true)) dark->set_value();
+        });
+    });
+  ASSERT_EQ(told.wait_for(std::chrono::seconds{20}), std::future_status::ready);
+
+  const auto gone = browser.ask("GET", "/redfish/v1");
+  std::promise<void> closed;
+  bench.rack->on_site([&](RackSite& all) {
+    all.close("v01/p1/b1");
+    closed.set_value();
+  });
+  closed.get_future().get();
+  auto back = browser.ask("GET", "/redfish/v1");
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  while (back.status != 200 && std::chrono::steady_clock::now() < until)
+    back = browser.ask("GET", "/redfish/v1");
+
+  EXPECT_NE(gone.failure, CURLE_OK);
+  EXPECT_EQ(back.status, 200);
+  EXPECT_EQ(bench.on("v01-n01", [](Machine& machine) { return machine.power(); }), Power::off);
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal
