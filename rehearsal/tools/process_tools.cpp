@@ -217,6 +217,9 @@ Task<int> timeout(ProcessPtr process, Arguments arguments) {
   // timeout(1) makes itself the leader of a group, so that it can end the whole family.
   if (!foreground && process->group != process->number) process->group = process->number;
   const auto found = find_program(*process, rest[0]);
+  // From before the child runs: what it sleeps must not be over before this has begun to count.
+  const auto& clock = process->host.machine().clock();
+  auto until = clock.elapsed() + *span;
   const auto child = start_child(*process, std::move(rest), "timeout");
   if (!child) co_return 125;
   if (found.status != 0) co_return co_await wait_for(*process, child);
@@ -227,8 +230,6 @@ Task<int> timeout(ProcessPtr process, Arguments arguments) {
     for (const auto& [number, one] : family)
       if (one->group == process->group && one != process) one->signal(signal);
   };
-  const auto& clock = process->host.machine().clock();
-  auto until = clock.elapsed() + *span;
   const bool limited = span->count() > 0;
   bool timed_out = false, killed = false;
   while (!child->ended()) {
