@@ -21,7 +21,7 @@ std::optional<std::string_view> said_in(std::string_view text, std::string_view 
 }  // namespace
 
 std::string head() {
-  return "PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin\n"
+  return "PATH=/opt/cupel/bin:$PATH:/usr/local/bin:/usr/sbin:/sbin\n"
          "LC_ALL=C\n"
          "export PATH LC_ALL\n";
 }

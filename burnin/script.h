@@ -10,7 +10,8 @@
 
 namespace cupel::burnin::script {
 
-/// The first lines of every script: English, and the folders where administrators' tools lie.
+/// The first lines of every script: English, and the folders where our own programs and the
+/// administrators' tools lie.
 std::string head();
 
 /// Ends the script where `tool` is not installed: it has proven nothing then.

@@ -69,6 +69,10 @@ struct Stage {
   std::span<const std::string_view> measures;
 
   Load load;
+
+  /// Programs of ours that it runs ("cupel-burn"): they are brought to the node before it begins,
+  /// and the job itself is looked after by cupel-node.
+  std::span<const std::string_view> programs{};
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.

@@ -1,0 +1,59 @@
+// cupel-node: the hands on the node. Speaks JSON lines on standard output, complains in words on
+// standard error.
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "burnin/agent/common/json_line.h"
+#include "burnin/agent/node/job/subcommands.h"
+#include "burnin/agent/node/subcommand.h"
+
+namespace cupel::agent {
+namespace {
+
+constexpr int kProtocol = 1;
+
+int version(Arguments) {
+  JsonLine line{"version"};
+  line.add("program", "cupel-node").add("version", CUPEL_VERSION).add("protocol", kProtocol);
+  return print(line) ? kDone : kCannotWrite;
+}
+
+constexpr std::array kSubcommands{
+    Subcommand{
+        "start", "NAME --folder DIR --limit SECONDS [--spool-limit BYTES] -- COMMAND [ARGUMENT...]",
+        "starts a job that outlives this connection, unless it was started before", start_job},
+    Subcommand{"tail",
+               "--folder DIR [--from BYTES] [--errors-from BYTES] [--wait SECONDS] [--most BYTES]",
+               "how a job stands, and what it has said from there on", tail_job},
+    Subcommand{"stop", "--folder DIR", "ends a job and all that it started", stop_job},
+    Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
+    Subcommand{"--version", "", "the program's version and that of its protocol", version},
+};
+
+int usage() {
+  std::string text = "usage: cupel-node SUBCOMMAND ...\n";
+  for (const auto& each : kSubcommands) {
+    text.append("  ").append(each.name).append(" ").append(each.usage);
+    text.append("\n      ").append(each.summary).append("\n");
+  }
+  write_all(2, text);
+  return kUsage;
+}
+
+int run(const std::vector<std::string_view>& words) {
+  if (words.empty()) return usage();
+  for (const auto& each : kSubcommands)
+    if (each.name == words.front()) return each.run(Arguments{words}.subspan(1));
+  write_all(2, "cupel-node: there is no subcommand '" + std::string{words.front()} + "'\n");
+  return usage();
+}
+
+}  // namespace
+}  // namespace cupel::agent
+
+int main(int count, char** words) {
+  const std::vector<std::string_view> all(words + (count > 0 ? 1 : 0), words + count);
+  return cupel::agent::run(all);
+}

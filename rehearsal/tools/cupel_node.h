@@ -1,0 +1,15 @@
+#pragma once
+// The virtual cupel-node: what the product's own program on a node would say of this machine. Its
+// subcommands, each in a file of its own; cupel_node.cpp is the table.
+#include "rehearsal/shell/program.h"
+
+namespace cupel::rehearsal {
+
+// Jobs that outlive the command that started them, at the node's own clock. Their folders hold what
+// the real program's do, so that a shell reads and ends them too.
+Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments);
+
+}  // namespace cupel::rehearsal
