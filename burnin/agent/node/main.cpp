@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "burnin/agent/common/json_line.h"
+#include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/subcommand.h"
+#include "burnin/agent/node/watch/watch.h"
 
 namespace cupel::agent {
 namespace {
@@ -21,6 +23,9 @@ int version(Arguments) {
 
 constexpr std::array kSubcommands{
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
+    Subcommand{"facts", "", "one document of what this node is made of", facts},
+    Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
+               "samples GPUs, links, heat and the kernel's log, cheaply", watch},
 };
 
 int usage() {
