@@ -7,7 +7,9 @@
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/node/job/subcommands.h"
+#include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/subcommand.h"
+#include "burnin/agent/node/watch/watch.h"
 
 namespace cupel::agent {
 namespace {
@@ -30,6 +32,9 @@ constexpr std::array kSubcommands{
     Subcommand{"stop", "--folder DIR", "ends a job and all that it started", stop_job},
     Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
+    Subcommand{"facts", "", "one document of what this node is made of", facts},
+    Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
+               "samples GPUs, links, heat and the kernel's log, cheaply", watch},
 };
 
 int usage() {

@@ -1,0 +1,43 @@
+#include "burnin/agent/node/facts/facts.h"
+
+#include <chrono>
+
+#include "burnin/agent/node/facts/sections.h"
+
+namespace cupel::agent {
+
+std::string facts_document(const Tree& tree, const nvml::Library& library) {
+  const auto began = std::chrono::steady_clock::now();
+  Report report;
+  report.line.add("program", "cupel-node").add("version", CUPEL_VERSION).add("protocol", 1);
+  add_system(tree, report);
+  add_cpus(tree, report);
+  add_memory(tree, report);
+  add_edac(tree, report);
+  add_kernel(tree, report);
+  add_time(tree, report);
+  add_pci(tree, report);
+  add_gpus(library, report);
+  add_infiniband(tree, report);
+  add_nvme(tree, report);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  report.line.add("seconds", took.count());
+  return report.finish();
+}
+
+int facts(Arguments arguments) {
+  std::string root = "/", file = "libnvidia-ml.so.1";
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    const bool paired = i + 1 < arguments.size();
+    if (paired && arguments[i] == "--root")
+      root = arguments[i + 1];
+    else if (paired && arguments[i] == "--nvml")
+      file = arguments[i + 1];
+    else
+      return write_all(2, "usage: cupel-node facts [--root FOLDER] [--nvml FILE]\n"), kUsage;
+  }
+  const nvml::Library library{file};
+  return write_all(1, facts_document(Tree{root}, library)) ? kDone : kCannotWrite;
+}
+
+}  // namespace cupel::agent

@@ -1,0 +1,74 @@
+#include "base/text.h"
+#include "burnin/agent/node/facts/sections.h"
+
+namespace cupel::agent {
+namespace {
+
+constexpr std::string_view kFolder = "/sys/class/infiniband";
+constexpr std::size_t kMostDevices = 128, kMostPorts = 8;
+
+/// "400 Gb/sec (4X NDR)": 400.
+std::optional<double> rate_of(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  const auto cells = words(*text);
+  if (cells.size() < 2 || cells[1] != "Gb/sec") return std::nullopt;
+  const auto rate = number_in(cells[0]);
+  return rate && *rate >= 0 ? rate : std::nullopt;
+}
+
+/// "4: ACTIVE": ACTIVE.
+std::optional<std::string> word_of(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  const auto colon = text->find(": ");
+  return colon == text->npos ? *text : text->substr(colon + 2);
+}
+
+void add_port(const Tree& tree, const std::string& device, const std::string& port,
+              Report& report) {
+  const auto folder = std::string{kFolder} + "/" + device + "/ports/" + port;
+  report.line.object().add("port", number<int>(port).value_or(0));
+  const auto state = word_of(tree.text(folder + "/state"));
+  const auto rate = tree.text(folder + "/rate");
+  report.add("state", state);
+  report.add("phys_state", word_of(tree.text(folder + "/phys_state")));
+  report.add("rate", rate);
+  report.add("gbits", rate_of(rate));
+  report.add("lid", tree.number(folder + "/lid"));
+  report.add("sm_lid", tree.number(folder + "/sm_lid"));
+  report.add("guid", tree.text(folder + "/gids/0"));
+  report.add("link_layer", tree.text(folder + "/link_layer"));
+  report.line.end();
+  if (!state || !rate) report.unknown("link of " + device + "/" + port, folder, "not told in full");
+}
+
+}  // namespace
+
+void add_infiniband(const Tree& tree, Report& report) {
+  report.line.array("infiniband");
+  std::size_t told = 0;
+  for (const auto& name : tree.names(kFolder)) {
+    if (told++ == kMostDevices) break;
+    const auto folder = std::string{kFolder} + "/" + name;
+    report.line.object().add("name", std::string_view{name});
+    // A bond is made of HCAs and is none.
+    report.line.add("bond", name.find("bond") != name.npos);
+    report.add("type", tree.text(folder + "/hca_type"));
+    report.add("firmware", tree.text(folder + "/fw_ver"));
+    report.add("board_id", tree.text(folder + "/board_id"));
+    report.add("node_guid", tree.text(folder + "/node_guid"));
+    report.add("system_guid", tree.text(folder + "/sys_image_guid"));
+    if (const auto device = tree.resolved(folder + "/device"))
+      report.add("pci", pci_address(last_name(*device)));
+    report.add("numa", tree.number(folder + "/device/numa_node"));
+    const auto networks = tree.names(folder + "/device/net");
+    if (!networks.empty()) report.line.add("network", std::string_view{networks.front()});
+    report.line.array("ports");
+    const auto ports = tree.names(folder + "/ports");
+    for (std::size_t i = 0; i < std::min(ports.size(), kMostPorts); ++i)
+      add_port(tree, name, ports[i], report);
+    report.line.end().end();
+  }
+  report.line.end();
+}
+
+}  // namespace cupel::agent

@@ -1,0 +1,35 @@
+#pragma once
+// The sections of the document, in the order in which they stand in it. Each reads what it needs
+// below the tree's root, and says what it could not read.
+#include "burnin/agent/node/facts/report.h"
+#include "burnin/agent/node/nvml/library.h"
+#include "burnin/agent/node/tree.h"
+
+namespace cupel::agent {
+
+/// DMI: who built it, board, BIOS, serials (root only). Source: Documentation/ABI/testing/
+/// sysfs-firmware-dmi... of Linux; SMBIOS 3.7 (DSP0134), types 1 to 3.
+void add_system(const Tree& tree, Report& report);
+/// "cpus": a row for each socket, with microcode and governor.
+void add_cpus(const Tree& tree, Report& report);
+/// "memory": total, NUMA nodes with their CPUs, huge pages.
+void add_memory(const Tree& tree, Report& report);
+/// "edac": controllers and DIMMs with their counts.
+void add_edac(const Tree& tree, Report& report);
+/// "kernel", "iommu", "drivers", "fabric_manager".
+void add_kernel(const Tree& tree, Report& report);
+/// "time": adjtimex(2) of this host, whatever the tree; who keeps it, where that can be seen.
+void add_time(const Tree& tree, Report& report);
+/// "pci": GPUs, NVSwitches, HCAs, NICs and NVMe drives, with the way of each to its root port.
+void add_pci(const Tree& tree, Report& report);
+/// "gpus" and "nvml".
+void add_gpus(const nvml::Library& library, Report& report);
+/// "infiniband": devices and their ports.
+void add_infiniband(const Tree& tree, Report& report);
+/// "nvme": from sysfs; identify and SMART by ioctl where the device may be opened.
+void add_nvme(const Tree& tree, Report& report);
+
+/// All of it.
+std::string facts_document(const Tree& tree, const nvml::Library& library);
+
+}  // namespace cupel::agent

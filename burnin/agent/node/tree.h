@@ -1,0 +1,48 @@
+#pragma once
+// Files of the node below a root: "/" in life, a captured or written tree in tests. Bounded, since
+// drivers write what stands in them. Never follows a link out of the root by itself: resolved()
+// says where one leads.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cupel::agent {
+
+class Tree {
+ public:
+  static constexpr std::size_t kMostText = 256 * 1024;  // bytes of one file
+  static constexpr std::size_t kMostNames = 8192;       // of one folder
+
+  explicit Tree(std::string root = "/");
+
+  /// Without blanks around it; nothing where the file is absent, unreadable or empty.
+  std::optional<std::string> text(std::string_view path) const;
+  /// A finite number, the whole file; nothing otherwise. "0x1f" and "1000\n" are numbers.
+  std::optional<double> number(std::string_view path) const;
+  /// As they are, at most `most`; nothing where the file can't be opened.
+  std::optional<std::string> bytes(std::string_view path, std::size_t most = kMostText) const;
+  /// What lies in a folder, in natural order (gpu10 after gpu9); none where there is no folder.
+  std::vector<std::string> names(std::string_view folder) const;
+  /// Where the path leads in the end, below the root: "/sys/devices/pci0000:00/0000:00:01.0".
+  std::optional<std::string> resolved(std::string_view path) const;
+  bool exists(std::string_view path) const;
+
+  /// For open(2): with the root in front.
+  std::string real(std::string_view path) const;
+
+ private:
+  std::string root_;  // without a slash at its end
+};
+
+/// A finite decimal number, or "0x...": the whole text.
+std::optional<double> number_in(std::string_view text);
+/// What follows the last slash.
+std::string_view last_name(std::string_view path);
+/// "0000:1b:00.0" of "00000000:1B:00.0", "0000:1b:00" and "1b:00.0"; nothing of what is no address.
+std::optional<std::string> pci_address(std::string_view text);
+/// gpu9 before gpu10.
+bool comes_before(std::string_view left, std::string_view right);
+
+}  // namespace cupel::agent

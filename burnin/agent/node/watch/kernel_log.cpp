@@ -1,0 +1,46 @@
+#include "burnin/agent/node/watch/kernel_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace cupel::agent {
+
+KernelLog::KernelLog(const Tree& tree)
+    : file_{::open(tree.real("/dev/kmsg").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {
+  if (!file_) why_ = std::strerror(errno);
+  // What was there before belongs to somebody else.
+  if (file_) ::lseek(file_.number(), 0, SEEK_END);
+}
+
+/// The kernel gives one record for each read(2); a pipe in its place may give several, each at the
+/// beginning of a line, with its dictionary in lines that begin with a blank.
+std::vector<KernelRecord> KernelLog::read(std::size_t most) {
+  std::vector<KernelRecord> records;
+  char buffer[8192];  // the kernel's longest record
+  while (file_ && records.size() < most) {
+    const auto got = ::read(file_.number(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EPIPE) {
+      ++overruns_;
+      continue;
+    }
+    if (got <= 0) break;
+    std::string record;
+    for (const auto line : lines({buffer, static_cast<std::size_t>(got)})) {
+      const bool next = !line.starts_with(' ') && !record.empty();
+      if (next)
+        if (auto told = parse_record(record)) records.push_back(std::move(*told));
+      if (next) record.clear();
+      record.append(line).append("\n");
+    }
+    if (auto told = parse_record(record)) records.push_back(std::move(*told));
+  }
+  return records;
+}
+
+}  // namespace cupel::agent

@@ -1,0 +1,176 @@
+#include "burnin/agent/node/watch/watch.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace cupel::agent {
+namespace {
+
+constexpr int kMostTold = 20;  // messages in one second
+constexpr std::uint64_t kMostInAll = 2000;
+constexpr std::size_t kMostLine = 400;
+
+double cpu_seconds() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// In the order in which samplers give them, those of one part stand together.
+void write_readings(const std::vector<Reading>& readings, JsonLine& line) {
+  std::string_view open;
+  for (const auto& [part, name, value] : readings) {
+    if (part != open) {
+      if (!open.empty()) line.end();
+      line.object(part);
+      open = part;
+    }
+    if (name != "throttle") {
+      line.add(name, value);
+      continue;
+    }
+    line.array(name);
+    for (const auto word : nvml::throttle_words(static_cast<std::uint64_t>(value))) line.item(word);
+    line.end();
+  }
+  if (!open.empty()) line.end();
+}
+
+void write_sampled(const std::vector<Reading>& readings, JsonLine& line) {
+  std::string_view open;
+  for (const auto& [part, name, value] : readings) {
+    if (part != open) {
+      if (!open.empty()) line.end();
+      line.array(part);
+      open = part;
+    }
+    line.item(name);
+  }
+  if (!open.empty()) line.end();
+}
+
+}  // namespace
+
+Watch::Watch(const Tree& tree, const nvml::Library& library, WatchOptions options, Say say)
+    : options_{options}, say_{std::move(say)}, names_{tree, library}, kernel_{tree} {
+  samplers_.push_back(gpu_sampler(library));
+  samplers_.push_back(port_sampler(tree));
+  samplers_.push_back(heat_sampler(tree));
+  samplers_.push_back(memory_sampler(tree));
+}
+
+std::vector<Gap> Watch::gaps() const {
+  std::vector<Gap> all;
+  for (const auto& sampler : samplers_) std::ranges::copy(sampler->gaps(), std::back_inserter(all));
+  if (!kernel_.works()) all.push_back({"kernel messages", "/dev/kmsg", kernel_.why()});
+  return all;
+}
+
+void Watch::begin() {
+  std::vector<Reading> readings;
+  for (const auto& sampler : samplers_) sampler->read(true, readings);
+  std::ranges::stable_sort(readings, comes_before, &Reading::part);
+  JsonLine line{"watch"};
+  line.add("program", "cupel-node").add("version", CUPEL_VERSION).add("protocol", 1);
+  line.add("every", options_.every).add("slow", options_.slow).add("seconds", options_.seconds);
+  line.object("sampled");
+  write_sampled(readings, line);
+  line.end().object("places");
+  for (const auto& [address, part] : names_.all()) line.add(part, std::string_view{address});
+  line.end().add("kernel_log", kernel_.works()).array("unknown");
+  for (const auto& gap : gaps())
+    line.object()
+        .add("fact", std::string_view{gap.fact})
+        .add("source", std::string_view{gap.source})
+        .add("why", std::string_view{gap.why})
+        .end();
+  say_(line.text());
+}
+
+void Watch::sample(double now) {
+  // Half a beat early is in time: a timer is never exactly on it.
+  const double close = options_.every / 2;
+  const bool slow = now + close >= next_slow_;
+  if (slow) next_slow_ = now + options_.slow;
+  std::vector<Reading> readings;
+  for (const auto& sampler : samplers_) sampler->read(slow, readings);
+  book_.add(readings, options_.every);
+  ++samples_;
+  if (now + close < next_print_) return;
+  next_print_ = now + options_.print;
+  std::ranges::stable_sort(readings, comes_before, &Reading::part);
+  say_sample(now, readings);
+}
+
+void Watch::say_sample(double now, const std::vector<Reading>& readings) {
+  JsonLine line{"sample"};
+  line.add("seconds", std::round(now * 1000) / 1000).object("parts");
+  write_readings(readings, line);
+  say_(line.text());
+}
+
+void Watch::listen(double now) {
+  for (const auto& record : kernel_.read()) {
+    ++records_;
+    const auto message = recognise(record);
+    if (!message) continue;
+    const auto part = names_.of(*message);
+    const bool first = book_.add(*message, part);
+    // A flood that says nothing is told of once, and counted.
+    if (message->weight == Weight::harmless && !first) continue;
+    if (std::floor(now) != second_) told_in_second_ = 0;
+    second_ = std::floor(now);
+    // The first of its kind is told also in the middle of a flood.
+    const bool room = told_in_second_ < kMostTold && told_ < kMostInAll;
+    if (!room && !first) {
+      ++untold_;
+      continue;
+    }
+    ++told_in_second_, ++told_;
+    say_message(now, *message, part, record);
+  }
+}
+
+void Watch::say_message(double now, const KernelMessage& message, const std::string& part,
+                        const KernelRecord& record) {
+  JsonLine line{"message"};
+  line.add("seconds", std::round(now * 1000) / 1000).add("class", to_string(message.kind));
+  line.add("weight", to_string(message.weight));
+  if (message.code) line.add("code", *message.code);
+  line.add("part", std::string_view{part});
+  if (!message.pci.empty()) line.add("pci", std::string_view{message.pci});
+  line.add("detail", std::string_view{message.detail}).add("since_boot", record.seconds);
+  const auto raw = printable(shortened(record.text, kMostLine));
+  line.add("line", std::string_view{raw});
+  say_(line.text());
+}
+
+void Watch::end(double now, bool stopped) {
+  listen(now);
+  const double used = cpu_seconds();
+  JsonLine line{"summary"};
+  line.add("seconds", std::round(now * 1000) / 1000).add("samples", samples_);
+  line.add("complete", !stopped && now + options_.every >= options_.seconds);
+  line.add("stopped", stopped);
+  book_.write(line);
+  line.add("kernel_log", kernel_.works()).add("kernel_records", records_);
+  line.add("kernel_overruns", kernel_.overruns()).add("messages_untold", untold_);
+  line.add("cpu_seconds", used).add("cpu_percent", now > 0 ? 100 * used / now : 0.0);
+  line.array("unknown");
+  for (const auto& gap : gaps())
+    line.object()
+        .add("fact", std::string_view{gap.fact})
+        .add("source", std::string_view{gap.source})
+        .add("why", std::string_view{gap.why})
+        .end();
+  say_(line.text());
+}
+
+}  // namespace cupel::agent

@@ -1,0 +1,230 @@
+#include "burnin/agent/node/kernel_messages.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "tests/support/samples.h"
+
+namespace cupel::agent {
+namespace {
+
+using enum MessageKind;
+using ::testing::HasSubstr;
+
+struct Case {
+  std::string_view line;
+  MessageKind kind;
+  Weight weight;
+  std::string_view pci;
+  std::string_view part;
+  std::optional<int> code{};
+};
+
+/// As the kernel and its drivers word them.
+constexpr Case kCases[]{
+    {"NVRM: Xid (PCI:0000:91:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+     xid, Weight::error, "0000:91:00.0", "", 79},
+    {"NVRM: Xid (PCI:0000:38:00): 43, pid=2924364, name=pt_main_thread, Ch 00000008", xid,
+     Weight::information, "0000:38:00.0", "", 43},
+    {"NVRM: Xid (0000:03:00): 14, Channel 00000001", xid, Weight::information, "0000:03:00.0", "",
+     14},
+    {"NVRM: Xid (PCI:0008:01:00): 145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x040988e2 0x8)", xid,
+     Weight::corrected, "0008:01:00.0", "", 145},
+    {"NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x0)",
+     xid, Weight::error, "0009:01:00.0", "", 149},
+    {"nvidia-nvswitch2: SXid (PCI:0000:85:00.0): 12028, Non-fatal, Link 61 egress non-posted PRIV",
+     sxid, Weight::information, "0000:85:00.0", "nvswitch2", 12028},
+    {"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 63 LTSSM Fault Up", sxid,
+     Weight::error, "0000:05:00.0", "nvswitch0", 20034},
+    {"mce: [Hardware Error]: Machine check events logged", mce, Weight::information, "", ""},
+    {"mce: [Hardware Error]: CPU 5: Machine Check Exception: 5 Bank 7: be00000000800400", mce,
+     Weight::error, "", "CPU5"},
+    {"[Hardware Error]: Corrected error, no action required.", mce, Weight::corrected, "", ""},
+    {"mce: CPU3: Package temperature is above threshold, cpu clock is throttled (total events = 7)",
+     thermal, Weight::information, "", "CPU3"},
+    {"EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0)", edac,
+     Weight::corrected, "", "dimm CPU_SrcID#0_MC#0_Chan#0_DIMM#0"},
+    {"EDAC MC3: 1 UE memory scrubbing error on A7 (channel:3 slot:0 page:0x0)", edac, Weight::error,
+     "", "dimm A7"},
+    {"nvidia 0000:1b:00.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Receiver ID)",
+     aer, Weight::corrected, "0000:1b:00.0", ""},
+    {"mlx5_core 0000:18:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
+     aer, Weight::error, "0000:18:00.0", ""},
+    {"pcieport 0000:15:01.0: pciehp: Slot(8): Link Down", pcie, Weight::error, "0000:15:01.0", ""},
+    {"pci 0000:1b:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 32.0 GT/s PCIe x8 link "
+     "at "
+     "0000:19:01.0 (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link)",
+     pcie, Weight::information, "0000:1b:00.0", ""},
+    {"nvme nvme3: I/O 12 QID 4 timeout, aborting", nvme, Weight::error, "", "nvme3"},
+    {"nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10", nvme,
+     Weight::error, "", "nvme0"},
+    {"critical medium error, dev nvme2n1, sector 2048 op 0x0:(READ) flags 0x0 phys_seg 1", nvme,
+     Weight::error, "", "nvme2"},
+    {"mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1): ACCESS_REG(0x805) op_mod(0x1) failed, "
+     "status bad operation(0x2), syndrome (0x305684), err(-22)",
+     mlx5, Weight::harmless, "0000:18:00.0", ""},
+    {"mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1): CREATE_MKEY(0x200) op_mod(0x0) failed, "
+     "status bad parameter(0x3), syndrome (0x6231e4), err(-22)",
+     mlx5, Weight::error, "0000:18:00.0", ""},
+    {"mlx5_core 0000:9a:00.0: poll_health:825:(pid 0): device's health compromised - reached miss "
+     "count",
+     mlx5, Weight::error, "0000:9a:00.0", ""},
+    {"mlx5_core 0000:9a:00.0 ibp154s0: Link down", link, Weight::error, "0000:9a:00.0", ""},
+    {"systemd-networkd[5398]: ib6: lost carrier", link, Weight::error, "", "ib6"},
+    {"IPv6: ADDRCONF(NETDEV_CHANGE): ib3: link becomes ready", link, Weight::information, "",
+     "ib3"},
+    {"Out of memory: Killed process 123, UID 48, (httpd).", oom, Weight::error, "", ""},
+    {"Memory cgroup out of memory: Killed process 77 (python3)", oom, Weight::error, "", ""},
+    {"watchdog: BUG: soft lockup - CPU#12 stuck for 22s! [cuda:4711]", hang, Weight::error, "", ""},
+    {"INFO: task kworker/u:3:77 blocked for more than 120 seconds.", hang, Weight::error, "", ""},
+};
+
+TEST(KernelMessages, AreKnownByKindWeightAndPart) {
+  for (const auto& each : kCases) {
+    const auto found = recognise(each.line);
+
+    ASSERT_TRUE(found) << each.line;
+    EXPECT_EQ(to_string(found->kind), to_string(each.kind)) << each.line;
+    EXPECT_EQ(to_string(found->weight), to_string(each.weight)) << each.line;
+    EXPECT_EQ(found->pci, each.pci) << each.line;
+    EXPECT_EQ(found->part, each.part) << each.line;
+    EXPECT_EQ(found->code, each.code) << each.line;
+  }
+}
+
+TEST(KernelMessages, AreTheSameBehindTheStampsOfEveryTool) {
+  constexpr std::string_view kStamps[]{"",
+                                       "[6781741.548779] ",
+                                       "[Sun Feb 23 16:24:18 2025] ",
+                                       "<4>[  201.713 ] ",
+                                       "kern  :warn  : 2025-01-21T04:41:44,283302+00:00 ",
+                                       "Aug 17 06:18:01 node-7 kernel: "};
+  for (const auto& each : kCases)
+    for (const auto stamp : kStamps) {
+      const auto found = recognise(std::string{stamp} + std::string{each.line});
+
+      EXPECT_EQ(found, recognise(each.line)) << stamp << each.line;
+    }
+}
+
+TEST(KernelMessages, ThatSayNothingOfAPartAreNone) {
+  for (const std::string_view line :
+       {"", "IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready",
+        "perf: interrupt took too long (2509 > 2500), lowering",
+        "nvidia-nvswitch2: open (major=510)", "nvme nvme0: pci function 0000:c3:00.0",
+        "nvme nvme0: 63/0/0 default/read/poll queues",
+        "mlx5_core 0000:18:00.0: firmware version: 28.41.1000",
+        "EDAC MC0: Giving out device to module i10nm_edac controller Intel_10nm Socket#0 IMC#0",
+        "NVRM: GPU Board Serial Number: 1653723052734", "NVRM: Xid (nonsense): 79, x",
+        "NVRM: Xid (PCI:0000:91:00): x", "mce: CPU3: Package temperature/speed normal",
+        "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Severity 1 Engine instance 62",
+        "pcieport 0000:1a:01.0: AER: Corrected error received: 0000:1b:00.0"})
+    EXPECT_FALSE(recognise(line)) << line;
+}
+
+/// Of all lines of a capture: how many of each kind and weight.
+std::map<std::string, int> counted(const std::string& text) {
+  std::map<std::string, int> counts;
+  for (const auto line : lines(text)) {
+    const auto record = parse_record(line);
+    const auto found = record ? recognise(*record) : recognise(line);
+    if (found)
+      ++counts[std::string{to_string(found->kind)} + " " + std::string{to_string(found->weight)}];
+  }
+  return counts;
+}
+
+using Counts = std::map<std::string, int>;
+
+TEST(KernelMessages, OfRealLogsAreCountedRight) {
+  CUPEL_NEEDS_SAMPLE(fallen, "dmesg/xid79_sxid20034_h100.log");
+  CUPEL_NEEDS_SAMPLE(gsp, "dmesg/xid119_gsp_timeout_xe9680.log");
+  CUPEL_NEEDS_SAMPLE(oom_log, "dmesg/oom_and_misc.dmesg.log");
+  CUPEL_NEEDS_SAMPLE(quiet, "dmesg/kmsg_1.log");
+  CUPEL_NEEDS_SAMPLE(peermem, "dmesg/kmsg_2_peermem.log");
+  CUPEL_NEEDS_SAMPLE(crash, "dmesg/pstore_erst.txt");
+  CUPEL_NEEDS_SAMPLE(flaps, "syslog/ib_6flaps.syslog");
+  CUPEL_NEEDS_SAMPLE(calm, "syslog/ib_0flaps.syslog");
+
+  EXPECT_EQ(counted(fallen), (Counts{{"xid error", 1}, {"sxid error", 4}}));
+  EXPECT_EQ(counted(gsp), (Counts{{"xid error", 5}}));
+  EXPECT_EQ(counted(oom_log), (Counts{{"xid information", 17}, {"oom error", 3}}));
+  EXPECT_EQ(counted(quiet), (Counts{}));
+  EXPECT_EQ(counted(peermem), (Counts{}));
+  EXPECT_EQ(counted(crash), (Counts{{"hang error", 2}}));
+  EXPECT_EQ(counted(flaps), (Counts{{"link error", 5}, {"link information", 6}}));
+  EXPECT_EQ(counted(calm), (Counts{}));
+}
+
+TEST(KernelMessages, OfEveryXidOnRecordHaveItsCodeAndItsPlace) {
+  CUPEL_NEEDS_SAMPLE(text, "dmesg/xid_lines_from_gpud_tests.txt");
+  int known = 0;
+  for (const auto line : lines(text)) {
+    if (!line.contains("Xid")) continue;
+    const auto found = recognise(line);
+    // One was cut in the middle by its author, before its code.
+    ASSERT_TRUE(found) << line;
+    EXPECT_EQ(found->kind, xid) << line;
+    EXPECT_TRUE(found->code) << line;
+    EXPECT_EQ(found->pci.size(), 12) << line;
+    ++known;
+  }
+  EXPECT_GT(known, 60);
+}
+
+TEST(KernelMessages, WeighEveryXidOfTheCatalogueByWhatIsToBeDone) {
+  CUPEL_NEEDS_SAMPLE(catalogue, "xid-catalog.tsv");
+  int rows = 0;
+  for (const auto row : lines(catalogue)) {
+    const auto cells = split(row, '\t');
+    const auto code = number<int>(cells[0]);
+    if (!code || cells.size() < 4) continue;
+    ++rows;
+
+    const auto found = recognise("NVRM: Xid (PCI:0000:1b:00): " + std::string{cells[0]} +
+                                 ", pid=1, name=x, words");
+
+    ASSERT_TRUE(found) << row;
+    EXPECT_EQ(found->code, code);
+    const bool reset = cells[3] == "RESET_GPU" || cells[3] == "RESTART_BM";
+    if (reset) EXPECT_EQ(found->weight, Weight::error) << row;
+    if (cells[3] == "RESTART_APP" && *code != 94)
+      EXPECT_EQ(found->weight, Weight::information) << row;
+  }
+  EXPECT_GT(rows, 100);
+}
+
+TEST(KernelMessages, OfARecordAreJoinedToItsDevice) {
+  const auto record = parse_record(
+      "4,4011,57631398464,-;nvme nvme3: I/O 12 QID 4 timeout, aborting\n SUBSYSTEM=pci\n "
+      "DEVICE=+pci:0000:c5:00.0\n");
+
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->priority, 4);
+  EXPECT_EQ(record->sequence, 4011);
+  EXPECT_DOUBLE_EQ(record->seconds, 57631.398464);
+  const auto found = recognise(*record);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->part, "nvme3");
+  EXPECT_EQ(found->pci, "0000:c5:00.0");
+}
+
+TEST(KernelMessages, ThatAreNoRecordsAreRefused) {
+  for (const std::string_view text : {"", ";", "6;text", "6,1;text", "a,b,c,-;text", "6,1,-5",
+                                      "99999999999999999999,1,1,-;x", ",,,;"})
+    EXPECT_FALSE(parse_record(text)) << text;
+}
+
+TEST(KernelMessages, KeepNoMoreThanASentenceAndOnlyWhatCanBePrinted) {
+  const auto found =
+      recognise("NVRM: Xid (PCI:0000:1b:00): 79, \x1b[31m\xff" + std::string(5000, 'x'));
+
+  ASSERT_TRUE(found);
+  EXPECT_LE(found->detail.size(), 160);
+  EXPECT_THAT(found->detail, HasSubstr("?[31m?xxx"));
+}
+
+}  // namespace
+}  // namespace cupel::agent
