@@ -22,5 +22,8 @@ struct Command {
 
 /// Each in cuda/<name>_command.cpp.
 Command devices_command();
+Command gemm_command();
+Command hbm_command();
+Command train_command();
 
 }  // namespace cupel::burn

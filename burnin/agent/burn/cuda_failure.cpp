@@ -15,9 +15,10 @@ struct Meaning {
 constexpr std::array kMeanings{
     Meaning{2, "memory", "another process holds the GPU's memory? see nvidia-smi"},
     Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
-    Meaning{35, "no-cuda-device",
-            "the node's driver is older than the CUDA that this program was built with: update the "
-            "driver, or build cupel-burn with an older toolkit"},
+    Meaning{
+        35, "no-cuda-device",
+        "no NVIDIA driver, or one that is older than the CUDA that this program was built with: "
+        "update the driver, or build cupel-burn with an older toolkit"},
     Meaning{46, "busy", "another process holds the GPU exclusively; see nvidia-smi"},
     Meaning{100, "no-cuda-device", "no GPU that CUDA can use; see nvidia-smi and dmesg"},
     Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},
@@ -40,7 +41,7 @@ Failure cuda_failure(int status, std::string_view name, std::string_view tried) 
   const bool is_known = known != kMeanings.end();
   auto message =
       std::string{tried} + ": " + std::string{name} + " (" + std::to_string(status) + ")";
-  if (status == 100) message = "no CUDA device: " + message;
+  if (is_known && known->code == "no-cuda-device") message = "no CUDA device: " + message;
   if (is_known) message += ": " + std::string{known->advice};
   return {.code = std::string{is_known ? known->code : "cuda"}, .message = std::move(message)};
 }

@@ -18,6 +18,9 @@ constexpr int kHang = 3;
 const auto& commands() {
   static const std::array all{
       devices_command(),
+      gemm_command(),
+      hbm_command(),
+      train_command(),
   };
   return all;
 }
