@@ -1,0 +1,91 @@
+#pragma once
+// What GPU and host must compute alike: random numbers by position, checksums, memory patterns. All
+// in whole numbers, or with a single rounding, so that both give the same bits. Compiled by both.
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define CUPEL_HD __host__ __device__
+#else
+#define CUPEL_HD
+#endif
+
+namespace cupel::burn {
+
+/// A bijection of 64 bits in which each bit of the input moves half of the output's.
+/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), as
+/// implemented in splitmix64.
+CUPEL_HD constexpr std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// The seed of one stream among many: of a round, a type, an operand.
+CUPEL_HD constexpr std::uint64_t seed_of(std::uint64_t seed, std::uint64_t round,
+                                         std::uint64_t stream) {
+  return mixed(mixed(mixed(seed) + round) ^ (stream * 0xd6e8feb86659fd93u));
+}
+
+/// 64 random bits that stand at `position`.
+CUPEL_HD constexpr std::uint64_t random_at(std::uint64_t seed, std::uint64_t position) {
+  return mixed(seed ^ mixed(position));
+}
+
+/// As good as normal (mean 0, deviation 1, within 4.9): the sum of eight 16-bit numbers. The sum is
+/// whole and below 2^20, so that the one multiplication is the only rounding.
+CUPEL_HD constexpr float normal_at(std::uint64_t seed, std::uint64_t position) {
+  const std::uint64_t first = random_at(seed, 2 * position);
+  const std::uint64_t second = random_at(seed, 2 * position + 1);
+  std::int32_t sum = -262'140;  // eight times the mean, 32767.5
+  for (int at = 0; at < 64; at += 16)
+    sum += static_cast<std::int32_t>((first >> at) & 0xffff) +
+           static_cast<std::int32_t>((second >> at) & 0xffff);
+  return static_cast<float>(sum) * (1.0f / 53'510.0f);  // sqrt(8 * 65536^2 / 12)
+}
+
+/// What the 64-bit word at `position` adds to a checksum. The factor is odd: a word with any one
+/// bit changed adds something else, whatever the rest; several changes escape once in 2^64.
+CUPEL_HD constexpr std::uint64_t check_term(std::uint64_t word, std::uint64_t position) {
+  // A word of zeros counts too: its position is added.
+  const std::uint64_t odd = (position * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u) | 1;
+  return word * odd + (odd >> 7);
+}
+
+/// Joins the sums of chunks into one fingerprint.
+CUPEL_HD constexpr std::uint64_t joined(std::uint64_t fingerprint, std::uint64_t sum) {
+  return mixed(fingerprint ^ sum) + 0x632be59bd9b4e019u;
+}
+
+/// What is written to memory.
+enum class Pattern : int {
+  kAddress,       // each word its own address: finds address lines
+  kAddressNot,    // its complement
+  kWalkingOnes,   // one bit of 64, another in each word, moved by `turn`
+  kWalkingZeros,  // its complement
+  kRandom,
+  kRandomNot,
+};
+inline constexpr int kPatterns = 6;
+
+/// The word at `position` (in words from the start of the memory under test).
+CUPEL_HD constexpr std::uint64_t pattern_at(Pattern pattern, std::uint64_t seed, std::uint64_t turn,
+                                            std::uint64_t position) {
+  switch (pattern) {
+    case Pattern::kAddress:
+      return position * 8;
+    case Pattern::kAddressNot:
+      return ~(position * 8);
+    case Pattern::kWalkingOnes:
+      return std::uint64_t{1} << ((position + turn) & 63);
+    case Pattern::kWalkingZeros:
+      return ~(std::uint64_t{1} << ((position + turn) & 63));
+    case Pattern::kRandom:
+      return random_at(seed, position);
+    case Pattern::kRandomNot:
+      return ~random_at(seed, position);
+  }
+  return 0;
+}
+
+}  // namespace cupel::burn

@@ -1,0 +1,41 @@
+#pragma once
+// The kernels around the matrix products: operands, checksums, samples, planted errors, and the
+// small product that every SM does alike. Launched on `stream`; ask launched() after.
+#include <cstdint>
+
+#include "burnin/agent/burn/checked.h"
+#include "burnin/agent/burn/shapes.h"
+#include "burnin/agent/burn/sm_said.h"
+
+struct CUstream_st;
+
+namespace cupel::burn {
+
+/// Normal numbers of the type; those of tf32 are tf32's own, so that nothing is rounded later.
+void fill_normal(Type type, void* out, std::uint64_t count, std::uint64_t seed,
+                 CUstream_st* stream);
+
+/// The checksum of each chunk of `memory`.
+void sum_chunks(const void* memory, std::uint64_t chunks, std::uint64_t* sums, CUstream_st* stream);
+
+/// Compares each chunk's checksum with `sums`. What differs is written down in `found`, the first
+/// kMostEvidence chunks with their bytes as they are read again, to `evidence`.
+void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t* sums,
+                  std::uint64_t product, WrongChunks* found, void* evidence, CUstream_st* stream);
+
+/// Compares `samples` elements of C, chosen by `seed`, with plain sums in fp64 outside of the
+/// tensor cores.
+void check_samples(const Shape& shape, const void* a, const void* b, const void* c,
+                   std::uint64_t seed, int samples, WrongSamples* found, CUstream_st* stream);
+
+/// Flips one bit.
+void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream);
+
+/// `blocks` blocks, one at a time on an SM, each with the same work. `planted`: the SM whose warp 0
+/// gets a single-bit error in a result of its tensor cores; -1: none. Shared memory must have been
+/// allowed for once per device by allow_sm_product(), which returns a cudaError_t.
+int allow_sm_product(int* shared_bytes);
+void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
+                SmSaid* said, CUstream_st* stream);
+
+}  // namespace cupel::burn

@@ -1,0 +1,492 @@
+#include "burnin/agent/burn/cuda/gemm_worker.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "burnin/agent/burn/arithmetic.h"
+#include "burnin/agent/burn/cuda/gemm_kernels.h"
+
+namespace cupel::burn {
+namespace {
+
+constexpr std::size_t kUnderWay = 4;       // products queued at once: no gap, and quick to stop
+constexpr std::uint64_t kPasses = 256;     // products of a round
+constexpr std::uint64_t kUnverified = 32;  // of them again without being verified, where asked for
+constexpr int kSamples = 1024;
+constexpr int kSmIterations = 20'000;
+constexpr int kSmBlocksEach = 4;
+constexpr int kWays = 8;
+constexpr std::size_t kNotFree = std::size_t{1} << 30;  // left to the driver and the library
+
+double now_of_epoch() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+enum Stream_ : std::uint64_t { kStreamA = 1, kStreamB, kStreamSamples, kStreamSms, kStreamPlants };
+
+std::uint64_t type_stream(const Shape& shape, std::uint64_t stream) {
+  return 16 * static_cast<std::uint64_t>(shape.type) + stream;
+}
+
+}  // namespace
+
+Product product_of(const Shape& shape) {
+  Product product{.m = shape.m, .n = shape.n, .k = shape.k};
+  product.lda = product.ldb = static_cast<std::int64_t>(shape.k);
+  product.ldc = static_cast<std::int64_t>(shape.m);
+  switch (shape.type) {
+    case Type::kBf16:
+      product.operand = product.result = CUDA_R_16BF;
+      break;
+    case Type::kFp16:
+      product.operand = product.result = CUDA_R_16F;
+      break;
+    case Type::kTf32:
+      product.operand = product.result = CUDA_R_32F;
+      product.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+      break;
+    case Type::kFp8:
+      product.operand = CUDA_R_8F_E4M3;
+      product.result = CUDA_R_16BF;
+      break;
+    case Type::kFp64:
+      product.operand = product.result = CUDA_R_64F;
+      product.compute = CUBLAS_COMPUTE_64F;
+      break;
+  }
+  return product;
+}
+
+Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const CublasLt> library,
+                                     std::vector<Recipe> recipes) {
+  GemmWorker worker{around};
+  TRY(cuda(cudaSetDevice(around.device.ordinal), "taking the GPU"));
+  TRY(worker.handle_, LtHandle::make(std::move(library)));
+  TRY(worker.stream_, make_stream());
+  if (recipes.empty()) {
+    std::size_t free_bytes = 0;
+    std::size_t all_bytes = 0;
+    TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
+    free_bytes -= std::min(free_bytes, kNotFree);
+    for (const auto& name : around.options.words("--types")) {
+      const auto type = type_of(name);
+      if (!type || !runs_on(*type, around.device.major, around.device.minor)) continue;
+      const auto shape = shape_for(*type, free_bytes);
+      if (!shape)
+        return Failure{.code = "memory",
+                       .message = "only " + std::to_string(free_bytes >> 20) +
+                                  " MiB are free: too "
+                                  "few for a product of " +
+                                  name + "; see nvidia-smi"};
+      TRY(auto ways, LtProduct::ways(*worker.handle_, product_of(*shape), kWays));
+      recipes.push_back({.shape = *shape, .ways = std::move(ways)});
+    }
+    if (recipes.empty())
+      return Failure{.code = "refused",
+                     .message = "this GPU multiplies none of the types asked for"};
+  }
+  worker.recipes_ = std::move(recipes);
+  TRY(worker.allocate());
+  return worker;
+}
+
+Outcome<> GemmWorker::allocate() {
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::uint64_t c = 0;
+  for (const auto& recipe : recipes_) {
+    a = std::max(a, recipe.shape.a_bytes());
+    b = std::max(b, recipe.shape.b_bytes());
+    c = std::max(c, recipe.shape.c_bytes());
+  }
+  TRY(a_, make_memory(a, "A"));
+  TRY(b_, make_memory(b, "B"));
+  TRY(first_, make_memory(c, "the first result"));
+  TRY(result_, make_memory(c, "the result"));
+  TRY(evidence_, make_memory(kMostEvidence * kChunkBytes, "wrong results"));
+  TRY(sums_, make_memory((a + b + c) / kChunkBytes * sizeof(std::uint64_t), "checksums"));
+  TRY(found_, make_memory(sizeof(WrongChunks), "what is found"));
+  TRY(samples_, make_memory(sizeof(WrongSamples), "what is found of samples"));
+  const auto blocks = static_cast<std::size_t>(kSmBlocksEach * around_.device.gpu.sms);
+  TRY(said_, make_memory(blocks * sizeof(SmSaid), "what the SMs say"));
+  TRY(seen_, make_pinned(sizeof(WrongChunks)));
+  std::memset(seen_, 0, sizeof(WrongChunks));
+  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
+  TRY(cuda(static_cast<cudaError_t>(allow_sm_product(&shared_bytes_)), "asking for shared memory"));
+  for (std::size_t at = 0; at < kUnderWay; ++at) {
+    Slot slot;
+    TRY(slot.begun, make_event());
+    TRY(slot.ended, make_event());
+    slots_.push_back(std::move(slot));
+  }
+  figures_.resize(recipes_.size());
+  return done();
+}
+
+Outcome<> GemmWorker::sync(std::string_view what) {
+  return cuda(cudaStreamSynchronize(stream_), what);
+}
+
+void GemmWorker::wrong(Fault fault, std::uint64_t times) {
+  wrong_ += times;
+  fault.part = around_.device.part();
+  fault.celsius = celsius(around_.node, around_.device);
+  around_.report.fault(fault, times);
+}
+
+Outcome<> GemmWorker::choose_ways(Seat& seat) {
+  for (auto& recipe : recipes_) {
+    const auto name = std::string{name_of(recipe.shape.type)};
+    TRY(begin(recipe, 0));
+    std::size_t best = 0;
+    float least = 0;
+    for (std::size_t at = 0; at < recipe.ways.size(); ++at) {
+      seat.doing("trying ways to multiply " + name, at);
+      const auto& way = recipe.ways[at];
+      for (int turn = 0; turn < 8; ++turn) {  // the first three warm up
+        if (turn == 3) {
+          TRY(cuda(cudaEventRecord(slots_[0].begun, stream_), "timing"));
+        }
+        TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
+      }
+      TRY(cuda(cudaEventRecord(slots_[0].ended, stream_), "timing"));
+      TRY(sync("multiplying " + name));
+      float milliseconds = 0;
+      TRY(cuda(cudaEventElapsedTime(&milliseconds, slots_[0].begun, slots_[0].ended), "timing"));
+      if (at > 0 && milliseconds >= least) continue;
+      least = milliseconds;
+      best = at;
+    }
+    recipe.ways = {recipe.ways[best]};
+  }
+  return done();
+}
+
+/// Fresh operands, their checksums, the first result and its checksums; plain sums of a sample.
+Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
+  const auto& shape = recipe.shape;
+  const auto seed = [&](std::uint64_t stream) {
+    return seed_of(around_.options.seed(), round, type_stream(shape, stream));
+  };
+  fill_normal(shape.type, a_, shape.m * shape.k, seed(kStreamA), stream_);
+  fill_normal(shape.type, b_, shape.n * shape.k, seed(kStreamB), stream_);
+  auto* sums = static_cast<std::uint64_t*>(sums_.get());
+  const auto chunks_a = shape.a_bytes() / kChunkBytes;
+  const auto chunks_b = shape.b_bytes() / kChunkBytes;
+  const auto chunks_c = shape.c_bytes() / kChunkBytes;
+  sum_chunks(a_, chunks_a, sums + chunks_c, stream_);
+  sum_chunks(b_, chunks_b, sums + chunks_c + chunks_a, stream_);
+  TRY(launched("filling the operands"));
+  // What a product leaves out must not pass for its work: NaN in all types.
+  TRY(cuda(cudaMemsetAsync(first_, 0xff, shape.c_bytes(), stream_), "poisoning C"));
+  TRY(cuda(cudaMemsetAsync(result_, 0xff, shape.c_bytes(), stream_), "poisoning C"));
+  TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, first_, stream_));
+  sum_chunks(first_, chunks_c, sums, stream_);
+  TRY(cuda(cudaMemsetAsync(samples_, 0, sizeof(WrongSamples), stream_), "clearing"));
+  check_samples(shape, a_, b_, first_, seed(kStreamSamples), kSamples,
+                static_cast<WrongSamples*>(samples_.get()), stream_);
+  TRY(launched("plain sums"));
+  WrongSamples seen{};
+  std::vector<std::uint64_t> fingerprints(chunks_c);
+  TRY(cuda(cudaMemcpyAsync(&seen, samples_, sizeof seen, cudaMemcpyDefault, stream_), "reading"));
+  TRY(cuda(cudaMemcpyAsync(fingerprints.data(), sums, chunks_c * sizeof(std::uint64_t),
+                           cudaMemcpyDefault, stream_),
+           "reading checksums"));
+  TRY(sync("the first product"));
+  if (seen.checked != kSamples)
+    return Failure{.code = "cuda", .message = "not all samples were compared with plain sums"};
+  for (unsigned at = 0; at < std::min<unsigned>(seen.count, kMostEvidence); ++at)
+    wrong({.what = "wrong-result",
+           .round = round,
+           .detail = std::string{name_of(shape.type)} + " C[" + std::to_string(seen.list[at].i) +
+                     ", " + std::to_string(seen.list[at].j) +
+                     "]: " + std::to_string(seen.list[at].got) + ", by a plain sum " +
+                     std::to_string(seen.list[at].plain)});
+  if (seen.count > kMostEvidence)
+    wrong({.what = "wrong-result", .round = round, .detail = "further samples"},
+          seen.count - kMostEvidence);
+  std::uint64_t fingerprint = 0;
+  for (const auto sum : fingerprints) fingerprint = joined(fingerprint, sum);
+  const auto key = std::string{name_of(shape.type)} + " round " + std::to_string(round);
+  for (const auto& odd : around_.agreement.tell(key, around_.device.part(), fingerprint))
+    around_.report.fault(
+        {.what = "wrong-result", .part = odd.part, .round = round, .detail = odd.detail});
+  return done();
+}
+
+/// Waits for the product that was queued here before.
+Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t round) {
+  if (!slot.used) return done();
+  slot.used = false;
+  TRY(cuda(cudaEventSynchronize(slot.ended),
+           "multiplying " + std::string{name_of(recipe.shape.type)}));
+  float milliseconds = 0;
+  TRY(cuda(cudaEventElapsedTime(&milliseconds, slot.begun, slot.ended), "timing"));
+  auto& figures = figures_[static_cast<std::size_t>(&recipe - recipes_.data())];
+  if (milliseconds > 0)
+    (slot.verified ? figures.verified : figures.unverified)
+        .add(recipe.shape.operations() / (static_cast<double>(milliseconds) * 1e9));
+  if (static_cast<const WrongChunks*>(seen_.get())->count == 0) return done();
+  TRY(tell_wrong(recipe, round));
+  return done();
+}
+
+/// What the checksums found, with its bytes, and clears it. How many chunks.
+Outcome<std::uint64_t> GemmWorker::tell_wrong(const Recipe& recipe, std::uint64_t round) {
+  TRY(sync("products"));
+  WrongChunks found{};
+  TRY(cuda(cudaMemcpy(&found, found_, sizeof found, cudaMemcpyDefault), "reading what was found"));
+  const auto listed = std::min<unsigned>(found.count, kMostEvidence);
+  std::vector<std::byte> is(kChunkBytes);
+  std::vector<std::byte> should(kChunkBytes);
+  for (unsigned at = 0; at < listed; ++at) {
+    const auto chunk = found.list[at].chunk;
+    TRY(cuda(cudaMemcpy(is.data(), static_cast<std::byte*>(evidence_.get()) + at * kChunkBytes,
+                        kChunkBytes, cudaMemcpyDefault),
+             "reading a wrong result"));
+    TRY(cuda(cudaMemcpy(should.data(), static_cast<std::byte*>(first_.get()) + chunk * kChunkBytes,
+                        kChunkBytes, cudaMemcpyDefault),
+             "reading the first result"));
+    const auto apart = difference(should, is, recipe.shape.result_bytes());
+    wrong({.what = "wrong-result",
+           .round = round,
+           .detail = std::string{name_of(recipe.shape.type)} + " product " +
+                     std::to_string(found.list[at].product) + ": " +
+                     told(recipe.shape, chunk, apart)});
+  }
+  if (found.count > listed)
+    wrong({.what = "wrong-result", .round = round, .detail = "further chunks of C"},
+          found.count - listed);
+  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
+  TRY(sync("clearing"));
+  std::memset(seen_, 0, sizeof(WrongChunks));
+  return std::uint64_t{found.count};
+}
+
+Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::uint64_t count,
+                               bool verified, Seat& seat) {
+  const auto& options = around_.options;
+  const Beat beat{Beat::form_of(options.word("--pattern")), options.number("--hertz")};
+  const auto name = std::string{name_of(recipe.shape.type)};
+  auto* found = static_cast<WrongChunks*>(found_.get());
+  for (std::uint64_t product = 1; product <= count && !around_.stop.over(); ++product) {
+    const double second = now_of_epoch();
+    if (!beat.burns(second)) {
+      seat.idle();
+      const auto wait = std::chrono::duration<double>(beat.changes(second) - second);
+      around_.stop.wait_until(Stop::Clock::now() +
+                              std::chrono::duration_cast<Stop::Clock::duration>(wait));
+      --product;
+      continue;
+    }
+    auto& slot = slots_[product % kUnderWay];
+    TRY(settle(slot, recipe, round));
+    seat.doing("gemm " + name, round);
+    slot.product = product;
+    slot.verified = verified;
+    TRY(cuda(cudaEventRecord(slot.begun, stream_), "timing"));
+    TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
+    if (verified) {
+      check_chunks(result_, recipe.shape.c_bytes() / kChunkBytes,
+                   static_cast<const std::uint64_t*>(sums_.get()), product, found, evidence_,
+                   stream_);
+      TRY(launched("checking C"));
+    }
+    TRY(cuda(cudaEventRecord(slot.ended, stream_), "timing"));
+    if (!verified) continue;
+    TRY(cuda(cudaMemcpyAsync(seen_, found_, sizeof(unsigned), cudaMemcpyDefault, stream_),
+             "reading"));
+  }
+  for (auto& slot : slots_) {
+    TRY(settle(slot, recipe, round));
+  }
+  TRY(sync("products"));
+  if (static_cast<const WrongChunks*>(seen_.get())->count > 0) {
+    TRY(tell_wrong(recipe, round));
+  }
+  return done();
+}
+
+/// How many chunks of the operands are not as they were filled.
+Outcome<std::uint64_t> GemmWorker::operands_wrong(const Recipe& recipe) {
+  const auto& shape = recipe.shape;
+  const auto* sums = static_cast<const std::uint64_t*>(sums_.get()) + shape.c_bytes() / kChunkBytes;
+  const auto chunks_a = shape.a_bytes() / kChunkBytes;
+  auto* found = static_cast<WrongChunks*>(found_.get());
+  check_chunks(a_, chunks_a, sums, 0, found, evidence_, stream_);
+  check_chunks(b_, shape.b_bytes() / kChunkBytes, sums + chunks_a, 0, found, evidence_, stream_);
+  TRY(launched("checking the operands"));
+  unsigned count = 0;
+  TRY(cuda(cudaMemcpyAsync(&count, found_, sizeof count, cudaMemcpyDefault, stream_), "reading"));
+  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
+  TRY(sync("checking the operands"));
+  return std::uint64_t{count};
+}
+
+Outcome<> GemmWorker::check_operands(const Recipe& recipe, std::uint64_t round) {
+  TRY(const auto count, operands_wrong(recipe));
+  if (count > 0)
+    wrong({.what = "wrong-operand",
+           .round = round,
+           .detail = std::string{name_of(recipe.shape.type)} + ": " + std::to_string(count) +
+                     " chunks of A and B changed in memory while they were used"},
+          count);
+  return done();
+}
+
+Outcome<SmJudgement> GemmWorker::every_sm(std::uint64_t seed, int planted) {
+  const int blocks = kSmBlocksEach * around_.device.gpu.sms;
+  std::vector<SmSaid> said(static_cast<std::size_t>(blocks));
+  const auto bytes = said.size() * sizeof(SmSaid);
+  TRY(cuda(cudaMemsetAsync(said_, 0, bytes, stream_), "clearing"));
+  sm_product(blocks, shared_bytes_, seed, planted < 0 ? kSmIterations : 64, planted,
+             static_cast<SmSaid*>(said_.get()), stream_);
+  TRY(launched("the same work on every SM"));
+  TRY(cuda(cudaMemcpyAsync(said.data(), said_, bytes, cudaMemcpyDefault, stream_), "reading"));
+  TRY(sync("the same work on every SM"));
+  return judge_sms(said);
+}
+
+Outcome<> GemmWorker::check_sms(std::uint64_t round) {
+  const auto seed = seed_of(around_.options.seed(), round, kStreamSms);
+  TRY(const auto judgement, every_sm(seed, -1));
+  sms_seen_ = std::max(sms_seen_, static_cast<int>(judgement.sms.size()));
+  for (const auto& odd : judgement.odd)
+    wrong({.what = "wrong-result",
+           .sm = odd.sm,
+           .round = round,
+           .detail = std::string{kSmUnitNames[odd.unit]} + " of partition " +
+                     std::to_string(odd.warp % 4) + " differs from most SMs"});
+  if (!judgement.decided)
+    wrong({.what = "wrong-result", .round = round, .detail = "the SMs have no majority"});
+  return done();
+}
+
+void GemmWorker::sample_power() {
+  if (!around_.node.nvml) return;
+  const auto watts = around_.node.nvml->watts(around_.device.gpu.pci);
+  if (watts) watts_.add(*watts);
+}
+
+Outcome<> GemmWorker::burn(Seat& seat) {
+  const auto& options = around_.options;
+  const auto most = static_cast<std::uint64_t>(options.rounds());
+  const auto passes = options.passes() > 0 ? static_cast<std::uint64_t>(options.passes()) : kPasses;
+  for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
+    seat.doing("the same work on every SM", round);
+    TRY(check_sms(round));
+    for (const auto& recipe : recipes_) {
+      if (around_.stop.over()) break;
+      seat.doing("first product of " + std::string{name_of(recipe.shape.type)}, round);
+      TRY(begin(recipe, round));
+      TRY(products(recipe, round, passes, true, seat));
+      if (options.flag("--unverified-baseline")) {
+        TRY(products(recipe, round, kUnverified, false, seat));
+      }
+      TRY(check_operands(recipe, round));
+      sample_power();
+    }
+    if (!around_.stop.over()) rounds_ = round;
+  }
+  tell_figures();
+  return done();
+}
+
+void GemmWorker::tell_figures() {
+  auto& report = around_.report;
+  const auto part = around_.device.part();
+  for (std::size_t at = 0; at < recipes_.size(); ++at) {
+    const Labels labels{{"type", std::string{name_of(recipes_[at].shape.type)}}};
+    report.result("gemm.rate", part, figures_[at].verified, "TFLOP/s", labels);
+    if (figures_[at].verified.count() > 0)
+      report.result("gemm.spread", part, figures_[at].verified.spread(), "%", labels);
+    report.result("gemm.rate.unverified", part, figures_[at].unverified, "TFLOP/s", labels);
+  }
+  report.result("gemm.rounds", part, static_cast<double>(rounds_), "count");
+  report.result("gemm.sms", part, sms_seen_, "count");
+  report.result("gemm.power", part, watts_, "W");
+  if (!around_.node.nvml) return;
+  const auto limit = around_.node.nvml->watts_limit(around_.device.gpu.pci);
+  if (limit) report.result("gemm.power.limit", part, *limit, "W");
+}
+
+Outcome<> GemmWorker::self_test(Seat& seat, int times) {
+  for (const auto& recipe : recipes_) {
+    TRY(begin(recipe, 1));
+    TRY(plant_in_results(recipe, times, seat));
+    TRY(plant_in_operands(recipe, times, seat));
+  }
+  return plant_in_sms(times, seat);
+}
+
+/// A bit of C is flipped between the product and its checksum.
+Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, Seat& seat) {
+  const auto& shape = recipe.shape;
+  const auto chunks = shape.c_bytes() / kChunkBytes;
+  auto* found = static_cast<WrongChunks*>(found_.get());
+  std::uint64_t count = 0;
+  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
+    seat.doing("planting in results", static_cast<std::uint64_t>(turn));
+    const auto bit = random_at(seed_of(around_.options.seed(), 0, kStreamPlants),
+                               static_cast<std::uint64_t>(turn)) %
+                     (8 * shape.c_bytes());
+    TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
+    flip_bit(result_, bit, stream_);
+    check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), 1, found,
+                 evidence_, stream_);
+    TRY(launched("planting"));
+    WrongChunks seen{};
+    TRY(cuda(cudaMemcpyAsync(&seen, found_, sizeof seen, cudaMemcpyDefault, stream_), "reading"));
+    TRY(cuda(cudaMemsetAsync(found_, 0, sizeof seen, stream_), "clearing"));
+    TRY(sync("planting in results"));
+    count += seen.count == 1 && seen.list[0].chunk == bit / (8 * kChunkBytes);
+  }
+  around_.report.self_test("result-bit", count, static_cast<std::uint64_t>(times),
+                           around_.device.part() + " " + std::string{name_of(shape.type)});
+  return done();
+}
+
+/// A bit of A or B is flipped, found by their checksums, and flipped back.
+Outcome<> GemmWorker::plant_in_operands(const Recipe& recipe, int times, Seat& seat) {
+  const auto& shape = recipe.shape;
+  std::uint64_t count = 0;
+  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
+    seat.doing("planting in operands", static_cast<std::uint64_t>(turn));
+    const bool in_a = turn % 2 == 0;
+    void* operand = in_a ? a_.get() : b_.get();
+    const auto bit = random_at(seed_of(around_.options.seed(), 1, kStreamPlants),
+                               static_cast<std::uint64_t>(turn)) %
+                     (8 * (in_a ? shape.a_bytes() : shape.b_bytes()));
+    flip_bit(operand, bit, stream_);
+    TRY(launched("planting"));
+    TRY(const auto found, operands_wrong(recipe));
+    count += found == 1;
+    flip_bit(operand, bit, stream_);
+    TRY(launched("planting"));
+  }
+  around_.report.self_test("operand-bit", count, static_cast<std::uint64_t>(times),
+                           around_.device.part() + " " + std::string{name_of(shape.type)});
+  return done();
+}
+
+/// A bit of what one SM's tensor core came to, which must be named.
+Outcome<> GemmWorker::plant_in_sms(int times, Seat& seat) {
+  std::uint64_t count = 0;
+  const auto seed = seed_of(around_.options.seed(), 2, kStreamPlants);
+  TRY(const auto sound, every_sm(seed, -1));
+  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
+    seat.doing("planting in SMs", static_cast<std::uint64_t>(turn));
+    const auto at = static_cast<std::uint64_t>(turn);
+    const int sm = sound.sms[random_at(seed, at) % sound.sms.size()];
+    TRY(const auto judgement, every_sm(seed + at, sm));
+    count += judgement.decided && !judgement.odd.empty() &&
+             std::ranges::all_of(judgement.odd, [&](const OddSm& odd) {
+               return odd.sm == sm && odd.unit == 0 && odd.warp == 0;
+             });
+  }
+  around_.report.self_test("sm-bit", count, static_cast<std::uint64_t>(times),
+                           around_.device.part());
+  return done();
+}
+
+}  // namespace cupel::burn

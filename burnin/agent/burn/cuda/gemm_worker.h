@@ -1,0 +1,99 @@
+#pragma once
+// One GPU's part of `gemm`: rounds of fresh data, products that are all verified, and the small
+// work on every SM. Lives in one thread, whose current device is this one's.
+#include <optional>
+#include <vector>
+
+#include "burnin/agent/burn/agreement.h"
+#include "burnin/agent/burn/beat.h"
+#include "burnin/agent/burn/checked.h"
+#include "burnin/agent/burn/cuda/cublaslt.h"
+#include "burnin/agent/burn/cuda/devices.h"
+#include "burnin/agent/burn/sm_said.h"
+#include "burnin/agent/burn/stop.h"
+#include "burnin/agent/burn/watchdog.h"
+
+namespace cupel::burn {
+
+/// What all GPUs of a model share: the way that the fastest product was done.
+struct Recipe {
+  Shape shape{};
+  std::vector<LtProduct> ways;  // one, once it was chosen
+};
+
+Product product_of(const Shape& shape);
+
+class GemmWorker {
+ public:
+  struct Around {
+    const Options& options;
+    const Node& node;
+    const Device& device;
+    Report& report;
+    Stop& stop;
+    Agreement& agreement;  // with its like
+  };
+
+  /// Makes this device current, and what is needed on it.
+  static Outcome<GemmWorker> make(const Around& around, std::shared_ptr<const CublasLt> library,
+                                  std::vector<Recipe> recipes);
+
+  /// Tries each way unverified, for a moment, and leaves the fastest.
+  Outcome<> choose_ways(Seat& seat);
+  std::vector<Recipe> recipes() && { return std::move(recipes_); }
+
+  /// Round after round until it is over; then the figures.
+  Outcome<> burn(Seat& seat);
+  /// Plants `times` errors of a single bit in results, in operands and in SMs.
+  Outcome<> self_test(Seat& seat, int times);
+  std::uint64_t wrong() const { return wrong_; }
+
+ private:
+  /// Of one type.
+  struct Figures {
+    Samples verified;  // TFLOP/s
+    Samples unverified;
+  };
+  struct Slot {  // of a product under way
+    Event begun;
+    Event ended;
+    std::uint64_t product = 0;
+    bool verified = true;
+    bool used = false;
+  };
+
+  explicit GemmWorker(const Around& around) : around_{around} {}
+  Outcome<> allocate();
+  Outcome<> begin(const Recipe& recipe, std::uint64_t round);
+  Outcome<> products(const Recipe& recipe, std::uint64_t round, std::uint64_t count, bool verified,
+                     Seat& seat);
+  Outcome<> settle(Slot& slot, const Recipe& recipe, std::uint64_t round);
+  Outcome<std::uint64_t> tell_wrong(const Recipe& recipe, std::uint64_t round);
+  Outcome<> check_operands(const Recipe& recipe, std::uint64_t round);
+  Outcome<std::uint64_t> operands_wrong(const Recipe& recipe);
+  Outcome<SmJudgement> every_sm(std::uint64_t seed, int planted);
+  Outcome<> check_sms(std::uint64_t round);
+  Outcome<> plant_in_results(const Recipe& recipe, int times, Seat& seat);
+  Outcome<> plant_in_operands(const Recipe& recipe, int times, Seat& seat);
+  Outcome<> plant_in_sms(int times, Seat& seat);
+  Outcome<> sync(std::string_view what);
+  void wrong(Fault fault, std::uint64_t times = 1);
+  void tell_figures();
+  void sample_power();
+
+  Around around_;
+  std::vector<Recipe> recipes_;
+  std::optional<LtHandle> handle_;
+  Stream stream_;
+  Memory a_, b_, first_, result_, evidence_, sums_, found_, samples_, said_;
+  Pinned seen_;  // WrongChunks, as of the last product that ended
+  std::vector<Slot> slots_;
+  int shared_bytes_ = 0;
+  int sms_seen_ = 0;
+  std::uint64_t wrong_ = 0;
+  std::uint64_t rounds_ = 0;
+  std::vector<Figures> figures_;
+  Samples watts_;
+};
+
+}  // namespace cupel::burn

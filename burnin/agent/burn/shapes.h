@@ -1,0 +1,50 @@
+#pragma once
+// The matrix products: types, sizes, how near a plain sum must come. C is read once to be verified,
+// which costs in proportion to 1 / k: k is chosen so that it stays well below 3 %.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace cupel::burn {
+
+enum class Type : int { kBf16, kFp16, kTf32, kFp8, kFp64 };
+inline constexpr std::string_view kTypeNames = "bf16,fp16,tf32,fp8,fp64";
+
+std::string_view name_of(Type type);
+std::optional<Type> type_of(std::string_view name);
+
+/// C[i, j] = sum over k of A[i, k] * B[j, k]: both operands lie along k, C along i.
+struct Shape {
+  Type type{};
+  std::uint64_t m = 0;
+  std::uint64_t n = 0;
+  std::uint64_t k = 0;
+
+  std::uint64_t operand_bytes() const;  // of one element
+  std::uint64_t result_bytes() const;
+  std::uint64_t a_bytes() const { return m * k * operand_bytes(); }
+  std::uint64_t b_bytes() const { return n * k * operand_bytes(); }
+  std::uint64_t c_bytes() const { return m * n * result_bytes(); }
+  double operations() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+  /// Largest |C - plain sum| of a sound unit, for a plain sum of this size: rounding of C, and of
+  /// its accumulator, of which the fp8 units keep only 14 bits.
+  double tolerance(double plain) const;
+};
+
+/// Whether the chip multiplies it in tensor cores: fp8 since 8.9, fp64 since 8.0 but for 8.6
+/// to 8.9, where it is plain.
+bool runs_on(Type type, int major, int minor);
+
+/// The largest of the type's sizes that leaves room in `free_bytes`; nothing: none does.
+std::optional<Shape> shape_for(Type type, std::uint64_t free_bytes);
+
+/// C is summed in chunks of this many bytes: what is wrong is known to a chunk at once.
+inline constexpr std::uint64_t kChunkBytes = 64 * 1024;
+
+/// Dense bf16 rate by the chip's data sheet, in TFLOP/s; nothing for an unknown chip.
+/// Source: NVIDIA's data sheets of A100, H100, H200, L40S, B200 and GB200.
+std::optional<double> peak_bf16(std::string_view gpu_name);
+
+}  // namespace cupel::burn

@@ -1,0 +1,163 @@
+#include "burnin/agent/burn/watchdog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <future>
+
+#include "base/json.h"
+#include "burnin/agent/burn/stop.h"
+
+namespace cupel::burn {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct Fake {
+  Watchdog::Clock::time_point now{};
+  Watchdog watchdog{seconds{60}, [this] { return now; }};
+};
+
+TEST(BurnWatchdog, WhoMakesNoProgressIsLateWithWhatItWasDoing) {
+  Fake fake;
+  Seat seat{fake.watchdog, "gpu3"};
+  seat.doing("gemm bf16", 17);
+
+  fake.now += seconds{59};
+  EXPECT_FALSE(fake.watchdog.late());
+  fake.now += seconds{1};
+  const auto late = fake.watchdog.late();
+
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->part, "gpu3");
+  EXPECT_EQ(late->doing, "gemm bf16 round 17");
+  EXPECT_EQ(late->seconds, 60);
+}
+
+TEST(BurnWatchdog, ProgressStartsTheCountAgain) {
+  Fake fake;
+  Seat seat{fake.watchdog, "gpu0"};
+  seat.doing("hbm random", 1);
+  fake.now += seconds{50};
+  seat.alive();
+  fake.now += seconds{50};
+
+  EXPECT_FALSE(fake.watchdog.late());
+}
+
+TEST(BurnWatchdog, WhoRestsBetweenTwoBeatsIsNotLate) {
+  Fake fake;
+  Seat seat{fake.watchdog, "gpu0"};
+  seat.doing("gemm bf16", 1);
+  seat.idle();
+  fake.now += seconds{600};
+
+  EXPECT_FALSE(fake.watchdog.late());
+}
+
+TEST(BurnWatchdog, OfSeveralTheOneThatHangsLongestIsNamed) {
+  Fake fake;
+  Seat first{fake.watchdog, "gpu0"};
+  Seat second{fake.watchdog, "gpu1"};
+  second.doing("all-reduce", 4);
+  fake.now += seconds{5};
+  first.doing("all-reduce", 5);
+  fake.now += seconds{70};
+
+  EXPECT_EQ(fake.watchdog.late()->part, "gpu1");
+  EXPECT_EQ(fake.watchdog.doing().round, 4);
+}
+
+TEST(BurnWatchdog, WhoLeftIsNotWaitedFor) {
+  Fake fake;
+  {
+    Seat seat{fake.watchdog, "gpu0"};
+    seat.doing("gemm bf16", 1);
+  }
+  fake.now += seconds{600};
+
+  EXPECT_FALSE(fake.watchdog.late());
+  EXPECT_EQ(fake.watchdog.doing().what, "waiting");
+}
+
+TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
+  std::promise<void> ended;
+  std::vector<std::string> lines;
+  Report report{[&](std::string_view line) { lines.emplace_back(line); }};
+  Watchdog watchdog{seconds{0}};
+  Seat seat{watchdog, "gpu3"};
+  seat.doing("gemm fp8", 2);
+  {
+    const Vigil vigil{watchdog, report, 300, [&] { ended.set_value(); }, milliseconds{1}};
+    ASSERT_EQ(ended.get_future().wait_for(seconds{20}), std::future_status::ready);
+  }
+
+  ASSERT_EQ(lines.size(), 2);
+  EXPECT_THAT(
+      lines[0],
+      testing::StartsWith(R"({"kind":"hang","part":"gpu3","doing":"gemm fp8 round 2","seconds":)"));
+  EXPECT_THAT(lines[1], testing::HasSubstr(R"("complete":false)"));
+}
+
+TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
+  std::promise<std::string> told;
+  bool first = true;
+  Report report{[&](std::string_view line) {
+    if (std::exchange(first, false)) told.set_value(std::string{line});
+  }};
+  Watchdog watchdog{seconds{60}};
+  Seat ahead{watchdog, "gpu0"};
+  Seat behind{watchdog, "gpu1"};
+  ahead.doing("gemm fp8", 9);
+  behind.doing("gemm bf16", 8);
+  const Vigil vigil{watchdog, report, 300, [] {}, milliseconds{1}};
+
+  auto line = told.get_future();
+  ASSERT_EQ(line.wait_for(seconds{20}), std::future_status::ready);
+  EXPECT_THAT(line.get(), testing::AllOf(testing::HasSubstr(R"("kind":"progress")"),
+                                         testing::HasSubstr(R"("of":300)"),
+                                         testing::HasSubstr(R"("round":8,"doing":"gemm bf16")")));
+}
+
+TEST(BurnStop, ASignalWakesWhoWaitsAtOnce) {
+  Stop stop{seconds{60}};
+  stop.listen();
+  EXPECT_FALSE(stop.over());
+  auto waiting = std::async(std::launch::async, [&] { return stop.wait_until(stop.deadline()); });
+
+  ::raise(SIGTERM);
+
+  ASSERT_EQ(waiting.wait_for(seconds{20}), std::future_status::ready);
+  EXPECT_FALSE(waiting.get());
+  EXPECT_TRUE(stop.over());
+  EXPECT_TRUE(stop.by_signal());
+}
+
+TEST(BurnStop, WhenTheTimeIsOverItWasNoSignal) {
+  Stop stop{milliseconds{1}};
+
+  EXPECT_FALSE(stop.wait_until(Stop::Clock::now() + seconds{60}));
+  EXPECT_TRUE(stop.over());
+  EXPECT_FALSE(stop.by_signal());
+}
+
+TEST(BurnStop, AMomentBeforeTheEndIsWaitedForInFull) {
+  Stop stop{seconds{60}};
+  const auto moment = Stop::Clock::now() + milliseconds{20};
+
+  EXPECT_TRUE(stop.wait_until(moment));
+  EXPECT_GE(Stop::Clock::now(), moment);
+}
+
+TEST(BurnStop, GivingUpEndsAllWaits) {
+  Stop stop{seconds{60}};
+  stop.give_up();
+
+  EXPECT_FALSE(stop.wait_until(stop.deadline()));
+  EXPECT_FALSE(stop.by_signal());
+}
+
+}  // namespace
+}  // namespace cupel::burn
