@@ -1,0 +1,118 @@
+#include "burnin/agent/burn/cuda/devices.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "burnin/agent/burn/cuda/cuda_check.h"
+
+namespace cupel::burn {
+namespace {
+
+/// 13000: "13.0"
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (int at = 0; at < 16; ++at) {
+    if (at == 4 || at == 6 || at == 8 || at == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(uuid.bytes[at]);
+    text += kHex[byte >> 4];
+    text += kHex[byte & 15];
+  }
+  return text;
+}
+
+int numa_of(const std::string& pci) {
+  std::ifstream file{"/sys/bus/pci/devices/" + pci + "/numa_node"};
+  int node = -1;
+  if (!(file >> node)) return -1;
+  return node;
+}
+
+Outcome<Device> read_device(int ordinal) {
+  cudaDeviceProp properties{};
+  TRY(cuda(cudaGetDeviceProperties(&properties, ordinal), "asking for the properties of a GPU"));
+  std::string pci(32, '\0');
+  const int length = std::snprintf(
+      pci.data(), pci.size(), "%04x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
+      static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  pci.resize(static_cast<std::size_t>(std::clamp(length, 0, 31)));
+  Device device{.ordinal = ordinal, .major = properties.major, .minor = properties.minor};
+  device.numa = numa_of(pci);
+  device.gpu = {.uuid = uuid_text(properties.uuid),
+                .pci = std::move(pci),
+                .name = properties.name,
+                .sms = properties.multiProcessorCount,
+                .memory = properties.totalGlobalMem};
+  return device;
+}
+
+Outcome<> refuse_mig(const Node& node) {
+  if (!node.nvml) return done();
+  for (const auto& device : node.devices)
+    if (node.nvml->mig(device.gpu.pci).value_or(false))
+      return Failure{.code = "refused",
+                     .message = "the GPU at " + device.gpu.pci +
+                                " is in MIG mode, and a slice proves nothing of the whole: "
+                                "nvidia-smi -mig 0, then again",
+                     .part = device.part()};
+  return done();
+}
+
+}  // namespace
+
+Outcome<Node> list_devices(const Options& options) {
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+  int count = 0;
+  TRY(cuda(cudaGetDeviceCount(&count), "counting the GPUs"));
+  if (count == 0)
+    return Failure{.code = "no-cuda-device", .message = "no CUDA device: the driver lists none"};
+  Node node;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    TRY(auto device, read_device(ordinal));
+    node.devices.push_back(std::move(device));
+  }
+  std::ranges::sort(node.devices, {}, [](const Device& device) { return device.gpu.pci; });
+  for (int index = 0; index < count; ++index) node.devices[index].gpu.index = index;
+  if (!options.gpus().empty()) {
+    if (options.gpus().back() >= count)
+      return Failure{.code = "usage",
+                     .message = "--gpus names gpu" + std::to_string(options.gpus().back()) +
+                                ", but there are " + std::to_string(count) + ": 0 to " +
+                                std::to_string(count - 1)};
+    std::erase_if(node.devices, [&](const Device& device) {
+      return !std::ranges::binary_search(options.gpus(), device.gpu.index);
+    });
+  }
+  if (auto nvml = Nvml::open()) node.nvml = std::move(nvml).assume_value();
+  TRY(refuse_mig(node));
+  int version = 0;
+  TRY(cuda(cudaDriverGetVersion(&version), "asking for the driver's version"));
+  node.driver = "CUDA " + version_text(version);
+  if (node.nvml) node.driver = node.nvml->driver().value_or(node.driver);
+  TRY(cuda(cudaRuntimeGetVersion(&version), "asking for CUDA's version"));
+  node.cuda = version_text(version);
+  return node;
+}
+
+Start start_of(const Options& options, const Node& node, std::string nccl) {
+  Start start{.command = options.command(),
+              .cuda = node.cuda,
+              .driver = node.driver,
+              .nccl = std::move(nccl),
+              .parameters = options.parameters()};
+  for (const auto& device : node.devices) start.gpus.push_back(device.gpu);
+  return start;
+}
+
+std::optional<int> celsius(const Node& node, const Device& device) {
+  if (!node.nvml) return std::nullopt;
+  return node.nvml->celsius(device.gpu.pci);
+}
+
+}  // namespace cupel::burn

@@ -1,0 +1,40 @@
+#pragma once
+// The GPUs of this node in the order of their PCI addresses, which is nvidia-smi's.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "burnin/agent/burn/nvml.h"
+#include "burnin/agent/burn/options.h"
+#include "burnin/agent/burn/report.h"
+
+namespace cupel::burn {
+
+struct Device {
+  Gpu gpu{};
+  int ordinal = 0;  // CUDA's number, for cudaSetDevice
+  int major = 0;    // compute capability
+  int minor = 0;
+  int numa = -1;  // of the host, where the GPU hangs; -1: unknown
+
+  std::string part() const { return "gpu" + std::to_string(gpu.index); }
+};
+
+struct Node {
+  std::vector<Device> devices;
+  std::optional<Nvml> nvml;  // where it is there
+  std::string driver;        // "580.65.06", or what CUDA says of it: "CUDA 13.0"
+  std::string cuda;          // "13.0": what this program was built with
+};
+
+/// Those that were chosen, or all. A GPU in MIG mode is refused: a slice of it proves nothing of
+/// the whole. Errors: no-cuda-device, usage (a number that is not there), refused, cuda.
+Outcome<Node> list_devices(const Options& options);
+
+/// The start line of a command on these.
+Start start_of(const Options& options, const Node& node, std::string nccl = {});
+
+/// Of the GPU's core, where NVML says it.
+std::optional<int> celsius(const Node& node, const Device& device);
+
+}  // namespace cupel::burn

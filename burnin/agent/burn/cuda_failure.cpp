@@ -1,0 +1,48 @@
+#include "burnin/agent/burn/cuda_failure.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cupel::burn {
+namespace {
+
+struct Meaning {
+  int status;
+  std::string_view code;
+  std::string_view advice;
+};
+
+constexpr std::array kMeanings{
+    Meaning{2, "memory", "another process holds the GPU's memory? see nvidia-smi"},
+    Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
+    Meaning{35, "no-cuda-device",
+            "the node's driver is older than the CUDA that this program was built with: update the "
+            "driver, or build cupel-burn with an older toolkit"},
+    Meaning{46, "busy", "another process holds the GPU exclusively; see nvidia-smi"},
+    Meaning{100, "no-cuda-device", "no GPU that CUDA can use; see nvidia-smi and dmesg"},
+    Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},
+    Meaning{214, kHardware, "an uncorrectable ECC error; see nvidia-smi -q -d ECC, and dmesg"},
+    Meaning{220, kHardware, "an uncorrectable NVLink error; see dmesg for Xid 74"},
+    Meaning{714, kHardware, "the GPU's stack is corrupt; see dmesg for Xid"},
+    Meaning{721, kHardware, "a contained ECC error; see dmesg for Xid 94 and 95"},
+    Meaning{
+        802, "no-cuda-device",
+        "the fabric manager does not run or does not fit the driver: start nvidia-fabricmanager"},
+    Meaning{803, "no-cuda-device",
+            "driver and libcuda are of unlike versions: reboot after update"},
+};
+
+}  // namespace
+
+Failure cuda_failure(int status, std::string_view name, std::string_view tried) {
+  const auto* known =
+      std::ranges::find_if(kMeanings, [&](const auto& row) { return row.status == status; });
+  const bool is_known = known != kMeanings.end();
+  auto message =
+      std::string{tried} + ": " + std::string{name} + " (" + std::to_string(status) + ")";
+  if (status == 100) message = "no CUDA device: " + message;
+  if (is_known) message += ": " + std::string{known->advice};
+  return {.code = std::string{is_known ? known->code : "cuda"}, .message = std::move(message)};
+}
+
+}  // namespace cupel::burn

@@ -1,0 +1,106 @@
+// cupel-burn COMMAND [CHOICES]: what a node's GPUs are put through. JSON lines on standard output.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "burnin/agent/burn/command.h"
+
+namespace cupel::burn {
+namespace {
+
+constexpr int kUsage = 64;
+constexpr int kHang = 3;
+
+const auto& commands() {
+  static const std::array all{
+      devices_command(),
+  };
+  return all;
+}
+
+void print_choices(std::span<const Choice> choices) {
+  for (const auto& choice : choices) {
+    std::string values{choice.words};
+    if (choice.kind == Choice::Kind::kNumber || choice.kind == Choice::Kind::kCount)
+      values = "N (" + std::string{choice.fallback} + ")";
+    std::printf("      %.*s %s  %.*s\n", static_cast<int>(choice.name.size()), choice.name.data(),
+                values.c_str(), static_cast<int>(choice.help.size()), choice.help.data());
+  }
+}
+
+void print_help() {
+  std::puts("cupel-burn COMMAND [CHOICES]: puts the GPUs of this node through it; JSON lines\n");
+  for (const auto& command : commands()) {
+    std::printf("  %-11s %s\n", std::string{command.name}.c_str(),
+                std::string{command.help}.c_str());
+    print_choices(command.choices);
+  }
+  std::puts("\n  all of them:");
+  print_choices(common_choices());
+  std::puts("      --gpus 0,2-4  by PCI address, as nvidia-smi counts; all");
+  std::puts("      --self-test [TIMES]  plants an error of a single bit, which must be found");
+  std::puts("      --seed N  for the same data again; else from the clock");
+  std::puts(
+      "\n  0 nothing wrong, 1 fault found, 2 could not find out, 3 hang, 4 stopped, 64 usage");
+}
+
+/// What could not be begun: still a report, so that a spool never ends without a reason.
+int refuse(Report& report, const Failure& failure) {
+  report.failure(failure);
+  report.end(false, false);
+  return failure.code == "usage" ? kUsage : exit_status(report, false);
+}
+
+int run(const Command& command, const Options& options, Report& report) {
+  Stop stop{std::chrono::duration_cast<Stop::Clock::duration>(options.seconds())};
+  stop.listen();
+  Watchdog watchdog{options.hang_after()};
+  auto outcome = [&] {
+    const Vigil vigil{watchdog, report, options.seconds().count(), [] { ::_exit(kHang); }};
+    return command.run(options, report, stop, watchdog);
+  }();
+  if (!outcome) {
+    report.failure(outcome.assume_error());
+    if (outcome.assume_error().code == "usage") {
+      report.end(false, false);
+      return kUsage;
+    }
+  }
+  const bool complete = outcome.has_value() && !stop.by_signal() && !stop.given_up();
+  report.end(complete, stop.by_signal());
+  return exit_status(report, stop.by_signal());
+}
+
+int main_of(std::span<const std::string_view> arguments) {
+  if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help") {
+    print_help();
+    return arguments.empty() ? kUsage : 0;
+  }
+  if (arguments[0] == "--version") {
+    std::puts("cupel-burn " CUPEL_VERSION);
+    return 0;
+  }
+  Report report{to_stdout()};
+  const auto command = std::ranges::find(commands(), arguments[0], &Command::name);
+  if (command == commands().end())
+    return refuse(report, {.code = "usage",
+                           .message = "no command \"" + std::string{arguments[0].substr(0, 60)} +
+                                      "\"; see cupel-burn help"});
+  const auto seed =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const auto options = Options::parse(command->name, command->choices, arguments.subspan(1), seed);
+  if (!options) return refuse(report, options.assume_error());
+  return run(*command, options.assume_value(), report);
+}
+
+}  // namespace
+}  // namespace cupel::burn
+
+int main(int count, char** words) {
+  const std::vector<std::string_view> arguments(words + 1, words + count);
+  return cupel::burn::main_of(arguments);
+}

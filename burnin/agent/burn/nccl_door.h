@@ -1,0 +1,37 @@
+#pragma once
+// The few collectives that `train` needs of NCCL, over the GPUs of one node, a thread for each GPU.
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "burnin/agent/burn/failure.h"
+
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
+namespace cupel::burn {
+
+enum class Element { kFloat, kBf16 };
+
+class NcclDoor {
+ public:
+  virtual ~NcclDoor() = default;
+
+  /// "2.27.7"
+  virtual std::string version() const = 0;
+  /// Sums `count` elements over all ranks, from `in` to `out` (which may be the same), queued on
+  /// `stream`. Each rank calls it from a thread of its own, with its device current, in the same
+  /// order. Errors: nccl.
+  virtual Outcome<> all_reduce(int rank, const void* in, void* out, std::size_t count,
+                               Element element, CUstream_st* stream) = 0;
+  /// Ends what hangs, so that the program can end. From any thread.
+  virtual void abort() = 0;
+};
+
+/// One communicator over these devices; rank i is on `ordinals[i]`, as CUDA counts. The library is
+/// opened when it is first asked for. Errors: no-library, nccl.
+///
+/// Weak: where it is not linked in, `train` adds up by copies between the GPUs.
+[[gnu::weak]] Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals);
+
+}  // namespace cupel::burn
