@@ -22,5 +22,9 @@ struct Command {
 
 /// Each in cuda/<name>_command.cpp.
 Command devices_command();
+// links
+Command pcie_command();
+Command p2p_command();
+Command collective_command();
 
 }  // namespace cupel::burn

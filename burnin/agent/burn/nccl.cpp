@@ -103,8 +103,10 @@ Outcome<> Library::check(Status status, std::string_view call, Comm comm) const 
   return Failure{.code = "nccl", .message = message};
 }
 
-std::vector<std::filesystem::path> usual_places(const std::filesystem::path& program) {
-  return {kName, program.parent_path() / "lib" / kName};
+std::vector<std::filesystem::path> usual_places(const std::filesystem::path& program_folder) {
+  return {kName, program_folder / "lib" / kName,
+          std::filesystem::path{"/usr/local/cuda/lib64"} / kName,
+          std::filesystem::path{"/usr/local/cuda/lib"} / kName};
 }
 
 }  // namespace cupel::burn::nccl

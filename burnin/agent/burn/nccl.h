@@ -12,6 +12,9 @@
 
 #include "burnin/agent/burn/failure.h"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+struct ncclComm;
+
 namespace cupel::burn::nccl {
 
 // The C interface, as it has been since 2.14.
@@ -42,8 +45,8 @@ struct Config {
   int blocking = 1;
 };
 
-using Comm = struct ncclComm*;
-using Stream = struct CUstream_st*;  // what cudaStream_t is
+using Comm = ::ncclComm*;
+using Stream = ::CUstream_st*;
 
 struct Calls {
   Status (*ncclGetVersion)(int*) = nullptr;
@@ -95,8 +98,8 @@ class Library {
   std::string path_;
 };
 
-/// The node's own library by its name, where the loader looks; then `lib/` beside the program,
-/// which is sent to nodes without one.
-std::vector<std::filesystem::path> usual_places(const std::filesystem::path& program);
+/// The node's own library by its name, where the loader looks; then lib/ in the program's folder,
+/// which is sent to nodes without one; then where CUDA toolkits lie.
+std::vector<std::filesystem::path> usual_places(const std::filesystem::path& program_folder);
 
 }  // namespace cupel::burn::nccl

@@ -13,7 +13,8 @@ unsigned blocks_for(std::size_t items) {
   return static_cast<unsigned>(wanted < 1 ? 1 : wanted > kMost ? kMost : wanted);
 }
 
-__device__ void note(Mismatches* found, std::uint64_t index, std::uint64_t got, std::uint64_t want) {
+__device__ void note(Mismatches* found, std::uint64_t index, std::uint64_t got,
+                     std::uint64_t want) {
   const auto at = atomicAdd(&found->count, 1ULL);
   if (at >= Mismatches::kShown) return;
   found->index[at] = index;
@@ -125,11 +126,11 @@ void check_numbers(const void* memory, const Shape& shape, std::uint64_t seed, i
                    Mismatches* found, cudaStream_t stream) {
   const auto blocks = blocks_for(shape.received);
   if (bytes_of(shape.scalar) == 2)
-    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(
-        static_cast<const std::uint16_t*>(memory), shape, seed, rank, root, found);
+    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const std::uint16_t*>(memory),
+                                                          shape, seed, rank, root, found);
   else
-    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(
-        static_cast<const std::uint32_t*>(memory), shape, seed, rank, root, found);
+    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const std::uint32_t*>(memory),
+                                                          shape, seed, rank, root, found);
 }
 
 void flip_bit(void* memory, std::uint64_t word, int bit, cudaStream_t stream) {

@@ -18,15 +18,18 @@ class Meeting {
     std::unique_lock lock{mutex_};
     if (is_over_) return false;
     if (++arrived_ == members_) {
-      if (goes_on && !goes_on()) is_over_ = true;
-      arrived_ = 0;
-      ++meetings_;
+      is_over_ = goes_on && !goes_on();
+      if (!is_over_) {
+        arrived_ = 0;
+        ++meetings_;
+      }
       all_there_.notify_all();
       return !is_over_;
     }
+    // Whoever goes on faster may have left by the time that this one wakes: the meeting counts.
     const auto mine = meetings_;
     all_there_.wait(lock, [&] { return meetings_ != mine || is_over_; });
-    return !is_over_;
+    return meetings_ != mine;
   }
 
   /// For good.
