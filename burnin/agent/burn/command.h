@@ -25,5 +25,8 @@ Command devices_command();
 Command gemm_command();
 Command hbm_command();
 Command train_command();
+Command pcie_command();
+Command p2p_command();
+Command collective_command();
 
 }  // namespace cupel::burn

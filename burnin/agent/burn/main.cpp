@@ -21,6 +21,9 @@ const auto& commands() {
       gemm_command(),
       hbm_command(),
       train_command(),
+      pcie_command(),
+      p2p_command(),
+      collective_command(),
   };
   return all;
 }
@@ -28,6 +31,7 @@ const auto& commands() {
 void print_choices(std::span<const Choice> choices) {
   for (const auto& choice : choices) {
     std::string values{choice.words};
+    if (choice.kind == Choice::Kind::kSize) values = "BYTES (" + std::string{choice.fallback} + ")";
     if (choice.kind == Choice::Kind::kNumber || choice.kind == Choice::Kind::kCount)
       values = "N (" + std::string{choice.fallback} + ")";
     std::printf("      %.*s %s  %.*s\n", static_cast<int>(choice.name.size()), choice.name.data(),

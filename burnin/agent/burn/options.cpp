@@ -55,6 +55,18 @@ std::optional<T> whole(std::string_view text) {
   return value;
 }
 
+/// "16G": 17179869184.
+std::optional<double> size_of(std::string_view text) {
+  constexpr std::string_view kUnits = "KMGT";
+  const auto unit = text.empty() ? kUnits.npos : kUnits.find(text.back());
+  if (unit != kUnits.npos) text.remove_suffix(1);
+  const auto count = whole<std::uint64_t>(text);
+  if (!count || *count >= (std::uint64_t{1} << 50)) return std::nullopt;
+  double bytes = static_cast<double>(*count);
+  for (std::size_t i = 0; unit != kUnits.npos && i <= unit; ++i) bytes *= 1024;
+  return bytes;
+}
+
 std::string shown(std::string_view text) { return "\"" + std::string{text.substr(0, 60)} + "\""; }
 
 bool all_digits(std::string_view text) {
@@ -119,6 +131,14 @@ Outcome<> Options::take(const Choice& choice, std::string_view value) {
                      (choice.kind == Kind::kCount ? "whole " : "") + "number from " +
                      number_text(choice.low) + " to " + number_text(choice.high));
       numbers_[name] = *number;
+      return done();
+    }
+    case Kind::kSize: {
+      const auto bytes = size_of(value);
+      if (!bytes || *bytes < choice.low || *bytes > choice.high)
+        return usage(name + " " + shown(value) + ": bytes, such as 8, 512K or 16G, from " +
+                     number_text(choice.low) + " to " + number_text(choice.high));
+      numbers_[name] = *bytes;
       return done();
     }
     case Kind::kWord:

@@ -19,6 +19,7 @@ struct Choice {
     kFlag,    // --unverified-baseline
     kNumber,  // --hertz 2: from low to high
     kCount,   // --rounds 17: as a number, but whole
+    kSize,    // --max 16G: bytes, by 1024
     kWord,    // --pattern square: one of `words`
     kWords,   // --types bf16,fp8: some of `words`
   };

@@ -123,6 +123,14 @@ void Report::end(bool complete, bool stopped) {
   write(std::move(line.add("complete", complete).add("stopped", stopped)).object());
 }
 
+void Report::say(Line line) { write(std::move(line).object()); }
+
+void Report::relay(std::string_view line, std::uint64_t faults, bool failed) {
+  faults_ += faults;
+  if (failed) failed_ = true;
+  if (!line.empty()) write(std::string{line});
+}
+
 Report::Sink to_stdout() {
   return [](std::string_view line) {
     while (!line.empty()) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "burnin/agent/burn/failure.h"
+#include "burnin/agent/burn/line.h"
 #include "burnin/agent/burn/statistics.h"
 
 namespace cupel::burn {
@@ -75,6 +76,11 @@ class Report {
   void self_test(std::string_view planted, std::uint64_t found, std::uint64_t of,
                  std::string_view detail = {});
   void end(bool complete, bool stopped);
+  /// A line of a kind of its own: what a command has to say beside figures.
+  void say(Line line);
+  /// What another cupel-burn wrote, as it is, counted as if it were this one's. Its start and end
+  /// are not to be relayed.
+  void relay(std::string_view line, std::uint64_t faults, bool failed);
 
   double seconds() const;
   std::uint64_t faults() const { return faults_; }

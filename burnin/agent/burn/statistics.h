@@ -21,6 +21,8 @@ class Samples {
   double median() const { return quantile(0.5); }
   /// 100 * (p95 - p5) / median, in percent. NaN without samples, 0 where all are alike.
   double spread() const;
+  /// Those that were kept.
+  const std::vector<double>& kept() const { return values_; }
   double largest() const { return quantile(1); }
   double smallest() const { return quantile(0); }
 

@@ -1,5 +1,8 @@
 #include "burnin/agent/burn/watchdog.h"
 
+#include <future>
+#include <memory>
+
 namespace cupel::burn {
 namespace {
 
@@ -31,6 +34,27 @@ Watchdog::Doing Watchdog::doing() const {
     if (!worker.doing.empty() && (behind == nullptr || worker.round < behind->round))
       behind = &worker;
   return behind == nullptr ? Doing{"waiting", 0} : Doing{behind->doing, behind->round};
+}
+
+void Watchdog::on_hang(std::function<void()> letting_go) {
+  const std::scoped_lock lock{mutex_};
+  letting_go_ = std::move(letting_go);
+}
+
+void Watchdog::let_go() const {
+  std::function<void()> letting_go;
+  {
+    const std::scoped_lock lock{mutex_};
+    letting_go = letting_go_;
+  }
+  if (!letting_go) return;
+  auto is_done = std::make_shared<std::promise<void>>();
+  const auto let_go = is_done->get_future();
+  std::thread{[letting_go, is_done] {
+    letting_go();
+    is_done->set_value();
+  }}.detach();  // not joined: it may hang, and the program ends
+  let_go.wait_for(std::chrono::seconds{10});
 }
 
 Seat::Seat(Watchdog& watchdog, std::string part) : watchdog_{watchdog} {
@@ -88,6 +112,7 @@ void Vigil::watch(std::chrono::milliseconds every) {
   while (!over_.wait_for(lock, every, [this] { return is_over_; })) {
     if (const auto late = watchdog_.late()) {
       report_.hang(late->part, late->doing, late->seconds);
+      watchdog_.let_go();
       report_.end(false, false);
       ends_();
       return;

@@ -38,6 +38,11 @@ class Watchdog {
   /// What the one who is behind all others does; "waiting" without any.
   Doing doing() const;
 
+  /// Called once before the program ends for a hang: aborts what other processes would wait for.
+  void on_hang(std::function<void()> letting_go);
+  /// Calls it, and waits for at most ten seconds: it may hang as well.
+  void let_go() const;
+
  private:
   friend class Seat;
   struct Worker {
@@ -52,6 +57,7 @@ class Watchdog {
   const Now now_;
   mutable std::mutex mutex_;
   std::list<Worker> workers_;
+  std::function<void()> letting_go_;
 };
 
 /// A worker's place before the watchdog, for as long as it works. One thread's.

@@ -1,0 +1,253 @@
+#include "burnin/agent/burn/cuda/collective_bench.h"
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "burnin/agent/burn/crew.h"
+
+namespace cupel::burn {
+namespace {
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return std::to_string(bytes) + " " + std::string{kUnits[unit]};
+}
+
+std::string read_whole(const std::string& path) {
+  constexpr std::streamsize kMost = 16 << 20;
+  std::ifstream file{path};
+  std::string text(kMost, '\0');
+  file.read(text.data(), kMost);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+std::string json_of_counts(const std::map<std::string, int>& counts) {
+  Line line;
+  for (const auto& [name, count] : counts) line.add(name, count);
+  return std::move(line).object();
+}
+
+}  // namespace
+
+CollectiveBench::CollectiveBench(Given given)
+    : given_{std::move(given)},
+      figures_{given_.report},
+      meeting_{given_.all.count()},
+      took_(static_cast<std::size_t>(given_.all.count())),
+      is_survey_{given_.options.flag("--survey")} {}
+
+bool CollectiveBench::run() {
+  std::vector<Hand> hands;
+  for (int rank = 0; rank < ranks(); ++rank)
+    hands.push_back({part(rank), [this, rank] { return work(rank); }});
+  return side_by_side(std::move(hands), given_.report, given_.stop);
+}
+
+bool CollectiveBench::goes_on(bool must) const {
+  return must ? !given_.stop.by_signal() && !given_.stop.given_up() : !given_.stop.over();
+}
+
+Turn CollectiveBench::turn_of(const Row& row, std::uint64_t number) const {
+  return {.shape = row.shape,
+          .in_place = row.in_place,
+          .root = static_cast<int>(number % static_cast<std::uint64_t>(ranks())),
+          .seed = transfer_seed(given_.options.seed(), number, row.in_place ? 1 : 0)};
+}
+
+std::string CollectiveBench::words_of(const Turn& turn) const {
+  return std::string{name_of(turn.shape.operation)} + " of " + size_text(turn.shape.bytes) +
+         (turn.in_place ? " in place" : "") + " over " + std::to_string(ranks()) + " ranks, nvls " +
+         std::string{given_.route.nvls_word()} + ", path " + std::string{given_.route.path_word()};
+}
+
+Outcome<> CollectiveBench::work(int rank) {
+  const Attendance attendance{meeting_};
+  Seat seat{given_.watchdog, part(rank)};
+  seat.doing("allocating the buffers of a collective");
+  TRY(cuda(cudaSetDevice(given_.node.devices[rank].ordinal), "choosing the GPU"));
+  TRY(auto own, Rank::open(given_.all, rank, given_.most_bytes));
+  Member member{rank, own, seat};
+  TRY(const bool open, open_channels(member));
+  if (!open || is_survey_) return done();
+  if (given_.options.self_tests() > 0) return self_test(member);
+  return measure_all(member);
+}
+
+Outcome<std::optional<double>> CollectiveBench::together(Member& member, const Turn& turn,
+                                                         int times) {
+  member.seat.idle();
+  if (!meeting_.arrive()) return std::optional<double>{};
+  member.seat.doing(words_of(turn));
+  TRY(member.own.queue(turn, times));
+  TRY(member.own.wait([this] { return meeting_.is_over(); }));
+  TRY(took_[static_cast<std::size_t>(member.rank)], member.own.microseconds(times));
+  member.seat.idle();
+  if (!meeting_.arrive()) return std::optional<double>{};
+  member.seat.doing(words_of(turn));
+  return std::optional{*std::ranges::max_element(took_)};
+}
+
+Outcome<bool> CollectiveBench::open_channels(Member& member) {
+  for (const auto& row : given_.rows) {
+    if (!row.must) continue;
+    const auto turn = turn_of(row, 0);
+    TRY(member.own.prepare(turn));
+    TRY(const auto took, together(member, turn, 1));
+    if (!took) return false;
+  }
+  if (member.rank == 0) {
+    TRY(is_route_taken_, tell_taken());
+  }
+  member.seat.idle();
+  return meeting_.arrive([this] { return is_route_taken_; });
+}
+
+/// False: it is not, and nobody insists.
+Outcome<bool> CollectiveBench::tell_taken() {
+  const auto taken = parse_log(read_whole(given_.log));
+  const auto& route = given_.route;
+  Line line{"library"};
+  line.add("nvls", route.nvls_word()).add("path", route.path_word());
+  line.add("multicast",
+           taken.nvls_told ? (taken.nvls ? "available" : "not available") : "not told");
+  line.add("network", taken.network).raw("channels", json_of_counts(taken.channels));
+  if (is_survey_) line.raw("chosen", json_of(taken.choices));
+  const auto objection = objection_to(taken, route);
+  if (!objection.empty()) line.add("objection", objection);
+  given_.report.say(std::move(line));
+  if (objection.empty()) return true;
+  if (given_.options.flag("--if-available")) return false;
+  return Failure{.code = "refused",
+                 .message = "collectives with nvls " + std::string{route.nvls_word()} + ", path " +
+                            std::string{route.path_word()} + ": " + objection};
+}
+
+Outcome<> CollectiveBench::measure_all(Member& member) {
+  const auto again = [this] { return goes_on(false); };
+  std::uint64_t number = 0;
+  for (std::uint64_t round = 0;; ++round) {
+    for (const auto& row : given_.rows) {
+      if (round > 0 && !row.must) continue;  // what a verdict rests on is measured again
+      member.seat.idle();
+      const bool must = row.must && round == 0;
+      if (!meeting_.arrive([this, must] { return goes_on(must); })) return done();
+      TRY(const bool measured, measure(member, row, ++number));
+      if (!measured) return done();
+    }
+    const int rounds = given_.options.rounds();
+    if (rounds != 0 && round + 1 >= static_cast<std::uint64_t>(rounds)) return done();
+    member.seat.idle();
+    if (!meeting_.arrive(again)) return done();
+  }
+}
+
+Outcome<bool> CollectiveBench::measure(Member& member, const Row& row, std::uint64_t number) {
+  const auto turn = turn_of(row, number);
+  Samples samples;
+  TRY(const bool timed, time(member, turn, samples));
+  if (!timed) return false;
+  TRY(const bool verified, verify(member, turn));
+  if (verified && member.rank == 0) tell(turn, samples);
+  return verified;
+}
+
+Outcome<bool> CollectiveBench::time(Member& member, const Turn& turn, Samples& samples) {
+  constexpr double kShort = 1000;  // us
+  constexpr int kWarm = 5;
+  TRY(member.own.prepare(turn));
+  TRY(auto each, together(member, turn, 1));
+  if (each && *each < kShort) {
+    TRY(each, together(member, turn, kWarm));
+  }
+  if (!each) return false;
+  const int times = operations_per_sample(*each);
+  const int wanted = *each < kShort ? 9 : *each < 100 * kShort ? 5 : 3;
+  const int repeats = given_.options.repeats() > 0 ? given_.options.repeats() : wanted;
+  for (int sample = 0; sample < repeats; ++sample) {
+    TRY(member.own.prepare(turn));  // in place sums grow: again from the beginning
+    TRY(const auto took, together(member, turn, times));
+    if (!took) return false;
+    samples.add(*took);
+  }
+  return true;
+}
+
+/// Once more with other data, for each kind of number.
+Outcome<bool> CollectiveBench::verify(Member& member, const Turn& timed) {
+  std::uint64_t wrong = 0;
+  for (const auto scalar : checked_scalars(timed.shape)) {
+    const auto shape =
+        shape_of(timed.shape.operation, timed.shape.ranks, scalar, timed.shape.bytes);
+    if (!shape) continue;
+    auto turn = timed;
+    turn.shape = *shape;
+    turn.seed = mixed(timed.seed + static_cast<std::uint64_t>(scalar) + 1);
+    TRY(member.own.prepare(turn));
+    TRY(const auto took, together(member, turn, 1));
+    if (!took) return false;
+    TRY(const auto found, member.own.check(turn));
+    wrong += found.count;
+    if (found.count == 0) continue;
+    given_.report.fault(
+        {.what = "wrong-result",
+         .part = part(member.rank),
+         .address = found.index[0] * bytes_of(scalar),
+         .detail = words_of(turn) + ": " + cupel::burn::words_of(found, turn.shape.received)});
+  }
+  figures_.count("collective.wrong", part(member.rank), static_cast<double>(wrong), "errors");
+  return true;
+}
+
+void CollectiveBench::tell(const Turn& turn, const Samples& samples) {
+  const auto operation = turn.shape.operation;
+  const Labels labels{{"op", std::string{name_of(operation)}},
+                      {"bytes", std::to_string(turn.shape.bytes)},
+                      {"nvls", std::string{given_.route.nvls_word()}},
+                      {"path", std::string{given_.route.path_word()}},
+                      {"place", turn.in_place ? "in" : "out"}};
+  Samples rates;
+  for (const double microseconds : samples.kept())
+    rates.add(bus_bandwidth(operation, ranks(), turn.shape.bytes, microseconds));
+  figures_.add("collective.busbw", "", rates, "GB/s", labels);
+  figures_.add("collective.latency", "", samples, "us", labels);
+}
+
+/// A bit of one rank's result, which that rank must find and no other may see.
+Outcome<> CollectiveBench::self_test(Member& member) {
+  std::mt19937_64 random{given_.options.seed()};  // all ranks draw the same
+  const auto times = static_cast<std::uint64_t>(given_.options.self_tests());
+  std::uint64_t found_all = 0;
+  for (std::uint64_t time = 0; time < times; ++time) {
+    const auto turn = turn_of(given_.rows[time % given_.rows.size()], time + 1);
+    TRY(member.own.prepare(turn));
+    TRY(const auto took, together(member, turn, 1));
+    if (!took) return done();
+    const auto victim = static_cast<int>(random() % static_cast<std::uint64_t>(ranks()));
+    const auto word = random() % turn.shape.received;
+    const int bit = static_cast<int>(random() % 32);
+    TRY(const auto before, member.own.check(turn));
+    if (victim == member.rank) {
+      TRY(member.own.plant(turn, word, bit));
+    }
+    TRY(const auto after, member.own.check(turn));
+    const bool sees = after.count == 1 && after.index[0] == word;
+    const bool is_right = before.count == 0 && (victim == member.rank ? sees : after.count == 0);
+    took_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
+    member.seat.idle();
+    if (!meeting_.arrive([this] { return goes_on(true); })) return done();
+    found_all += std::ranges::count(took_, 1.0) == ranks() ? 1 : 0;
+    if (!meeting_.arrive()) return done();  // all have counted before the next one writes
+  }
+  if (member.rank == 0) given_.report.self_test("result-bit", found_all, times);
+  return done();
+}
+
+}  // namespace cupel::burn

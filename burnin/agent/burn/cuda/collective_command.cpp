@@ -1,0 +1,296 @@
+// `cupel-burn collective`: NCCL over the GPUs of this node, by each of the ways that it can be made
+// to take. What it was made to take is one process's for good, so that several ways are several
+// children of this program, one after another.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "burnin/agent/burn/command.h"
+#include "burnin/agent/burn/cuda/collective_bench.h"
+#include "burnin/agent/burn/library.h"
+#include "burnin/agent/burn/links/child.h"
+
+namespace cupel::burn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kHang = 3;
+constexpr std::array kChoices{
+    Choice{.name = "--ops",
+           .kind = Choice::Kind::kWords,
+           .fallback = "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv",
+           .words = "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv",
+           .help = "operations"},
+    Choice{.name = "--min",
+           .kind = Choice::Kind::kSize,
+           .fallback = "8",
+           .low = 4,
+           .high = 1e12,
+           .help = "the smallest size"},
+    Choice{.name = "--max",
+           .kind = Choice::Kind::kSize,
+           .fallback = "16G",
+           .low = 4,
+           .high = 1e12,
+           .help = "the largest size; less where the GPUs have no room for it twice"},
+    Choice{.name = "--factor",
+           .kind = Choice::Kind::kCount,
+           .fallback = "2",
+           .low = 2,
+           .high = 1024,
+           .help = "from one size to the next"},
+    Choice{.name = "--nvls",
+           .kind = Choice::Kind::kWord,
+           .fallback = "both",
+           .words = "on,off,both",
+           .help = "sums within the NVSwitches"},
+    Choice{.name = "--path",
+           .kind = Choice::Kind::kWord,
+           .fallback = "both",
+           .words = "nvlink,hca,both",
+           .help = "hca: NVLink and shared memory forbidden, so that the HCAs carry it"},
+    Choice{.name = "--survey", .help = "only tells which algorithm NCCL chooses"},
+    Choice{.name = "--if-available",
+           .help = "measures nothing, and is content, where NVLS is not available"},
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file{path};
+  std::string text(64 << 10, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+/// All that changes what NCCL does: the variables of this process, and those of nccl.conf(5).
+std::string with_environment(std::string parameters, const Variables& set) {
+  Variables conf = parse_conf(text_of("/etc/nccl.conf"));
+  if (const char* own = std::getenv("NCCL_CONF_FILE"); own != nullptr)
+    for (auto& [name, value] : parse_conf(text_of(own))) conf[name] = value;
+  parameters.pop_back();
+  parameters += (parameters.size() > 1 ? ",\"environment\":" : "\"environment\":") +
+                json_of(nccl_variables(environ));
+  parameters += ",\"nccl.conf\":" + json_of(conf) + ",\"set\":" + json_of(set) + "}";
+  return parameters;
+}
+
+/// A folder of its own for NCCL's log, gone with its scope.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "cupel-nccl.XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string log() const { return path_.empty() ? "/dev/null" : (path_ / "log").string(); }
+
+ private:
+  fs::path path_;
+};
+
+bool has_hcas() {
+  std::error_code error;
+  const fs::directory_iterator cards{"/sys/class/infiniband", error};
+  return !error && cards != fs::directory_iterator{};
+}
+
+Failure no_hcas() {
+  return {.code = "refused",
+          .message =
+              "path hca: this node has no HCA (/sys/class/infiniband is empty or missing); "
+              "load mlx5_ib, or ask for --path nvlink"};
+}
+
+/// The least free memory of all of them. Errors: cuda.
+Outcome<std::uint64_t> free_memory(const Node& node) {
+  auto least = std::uint64_t{1} << 50;
+  for (const auto& device : node.devices) {
+    std::size_t free = 0;
+    std::size_t all = 0;
+    TRY(cuda(cudaSetDevice(device.ordinal), "choosing a GPU"));
+    TRY(cuda(cudaMemGetInfo(&free, &all), "asking for free memory"));
+    least = std::min<std::uint64_t>(least, free);
+  }
+  return least;
+}
+
+std::vector<Operation> operations_of(const Options& options) {
+  std::vector<Operation> operations;
+  for (const auto& word : options.words("--ops"))
+    if (const auto operation = operation_of(word)) operations.push_back(*operation);
+  return operations;
+}
+
+/// The rows for this much memory. Errors: memory, usage.
+Outcome<std::vector<Row>> rows_for(const Options& options, int ranks, std::uint64_t free) {
+  const auto least = static_cast<std::uint64_t>(options.number("--min"));
+  const bool is_test = options.self_tests() > 0;
+  const auto wanted = std::min(static_cast<std::uint64_t>(options.number("--max")),
+                               is_test ? std::uint64_t{16} << 20 : std::uint64_t{1} << 40);
+  const auto most = largest_fitting(wanted, free);
+  if (most < least || most == 0)
+    return Failure{.code = wanted < least ? "usage" : "memory",
+                   .message = "no size from " + std::to_string(least) + " to " +
+                              std::to_string(wanted) + " bytes fits twice into the " +
+                              std::to_string(free >> 20) + " MiB that are free on every GPU"};
+  const auto sizes = size_ladder(least, most, static_cast<unsigned>(options.number("--factor")));
+  auto rows = plan_rows(operations_of(options), ranks, sizes);
+  if (rows.empty())
+    return Failure{.code = "usage", .message = "no operation and no size was asked for"};
+  return rows;
+}
+
+/// This process takes this way. NCCL's variables are set and it is loaded only now.
+Outcome<> run_here(const Options& options, Report& report, Stop& stop, Watchdog& watchdog,
+                   const Node& node, const Route& route) {
+  const Scratch scratch;
+  auto variables = variables_of(route, scratch.log());
+  if (options.flag("--survey")) variables["NCCL_DEBUG_SUBSYS"] = "INIT,NET,P2P,SHM,NVLS,TUNING";
+  const auto parameters = with_environment(options.parameters(), variables);
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
+  const auto version = library ? library.assume_value().version_name() : std::string{};
+  auto start = start_of(options, node, version);
+  start.parameters = parameters;
+  report.start(start);
+  if (!library) return library.assume_error();
+  if (route.hca && !has_hcas()) return no_hcas();
+  std::vector<int> ordinals;
+  for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
+  Seat seat{watchdog, ""};
+  seat.doing("NCCL's beginning over " + std::to_string(ordinals.size()) + " ranks, nvls " +
+             std::string{route.nvls_word()} + ", path " + std::string{route.path_word()});
+  TRY(const auto all, Communicators::open(library.assume_value(), ordinals));
+  TRY(const auto free, free_memory(node));
+  TRY(auto rows, rows_for(options, all->count(), free));
+  std::uint64_t most = 0;
+  for (const auto& row : rows) most = std::max(most, row.shape.bytes);
+  seat.idle();
+  watchdog.on_hang([raw = all.get()] { raw->abort(); });
+  CollectiveBench bench{
+      {options, report, stop, watchdog, node, *all, route, scratch.log(), std::move(rows), most}};
+  const bool sound = bench.run();
+  watchdog.on_hang({});
+  if (!sound) all->abort();
+  return done();
+}
+
+std::vector<std::string> words_for(const Options& options, const Route& route, double seconds,
+                                   bool survey) {
+  std::string gpus;
+  for (const int gpu : options.gpus()) gpus += (gpus.empty() ? "" : ",") + std::to_string(gpu);
+  const auto whole = [&](std::string_view name) {
+    return std::to_string(static_cast<std::uint64_t>(options.number(name)));
+  };
+  std::vector<std::string> words{
+      "/proc/self/exe", "collective",
+      "--nvls",         std::string{route.nvls_word()},
+      "--path",         std::string{route.path_word()},
+      "--ops",          options.word("--ops"),
+      "--min",          whole("--min"),
+      "--max",          whole("--max"),
+      "--factor",       whole("--factor"),
+      "--rounds",       whole("--rounds"),
+      "--repeats",      whole("--repeats"),
+      "--seed",         std::to_string(options.seed()),
+      "--seconds",      std::to_string(static_cast<int>(std::max(1.0, seconds))),
+      "--hang-after",   std::to_string(static_cast<int>(options.hang_after().count()))};
+  if (!gpus.empty()) words.insert(words.end(), {"--gpus", gpus});
+  if (survey) words.emplace_back("--survey");
+  // Not every chip has it; whether this one should is for its profile to say.
+  if (route.nvls) words.emplace_back("--if-available");
+  if (options.self_tests() > 0)
+    words.insert(words.end(), {"--self-test", std::to_string(options.self_tests())});
+  return words;
+}
+
+/// Errors: refused, where the child ended as no cupel-burn does.
+Outcome<> run_child_for(const Options& options, Report& report, Stop& stop, Seat& seat,
+                        const Route& route, double seconds, bool survey) {
+  const auto what =
+      "nvls " + std::string{route.nvls_word()} + ", path " + std::string{route.path_word()};
+  seat.doing(what);
+  Relay relay{report,
+              [&](std::string_view doing) { doing.empty() ? seat.alive() : seat.doing(doing); }};
+  TRY(const int status, run_child(
+                            words_for(options, route, seconds, survey),
+                            [&](std::string_view line) { relay.take(line); },
+                            [&] { return stop.by_signal() || stop.given_up(); }));
+  if (status == kHang) {
+    report.end(false, false);
+    ::_exit(kHang);
+  }
+  const bool is_known = relay.has_ended() && (status <= 2 || status == 4);
+  if (!is_known)
+    return Failure{.code = "nccl",
+                   .message = "the process for " + what + " ended with status " +
+                              std::to_string(status) +
+                              " and no last line (128 and more: by a signal); see dmesg"};
+  return done();
+}
+
+/// One child for each way; before them those that only tell what NCCL chooses.
+Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watchdog& watchdog,
+                       const std::vector<Route>& routes) {
+  Seat seat{watchdog, ""};
+  for (std::size_t i = 0; i < routes.size() && !stop.by_signal(); ++i) {
+    const auto& route = routes[i];
+    if (route.hca && !has_hcas()) {
+      report.failure(no_hcas());
+      continue;
+    }
+    if (options.self_tests() == 0 && !options.flag("--survey")) {
+      TRY(run_child_for(options, report, stop, seat, route, 60, true));
+    }
+    const auto left = std::chrono::duration<double>(stop.deadline() - Stop::Clock::now()).count();
+    TRY(run_child_for(options, report, stop, seat, route,
+                      left / static_cast<double>(routes.size() - i), options.flag("--survey")));
+  }
+  return done();
+}
+
+Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  auto seat = std::make_unique<Seat>(watchdog, "");
+  seat->doing("listing the GPUs");
+  TRY(const auto node, list_devices(options));
+  auto routes = routes_of(options.word("--nvls"), options.word("--path"));
+  if (options.self_tests() > 0) routes.resize(1);  // the check is the same on every way
+  if (node.devices.size() < 2) {
+    report.start(start_of(options, node));
+    return Failure{.code = "refused",
+                   .message = "collectives need two GPUs or more; there is one: nothing was done"};
+  }
+  seat.reset();
+  if (routes.size() == 1) return run_here(options, report, stop, watchdog, node, routes.front());
+  const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
+  auto start =
+      start_of(options, node, library ? library.assume_value().version_name() : std::string{});
+  start.parameters = with_environment(options.parameters(), {});
+  report.start(start);
+  if (!library) return library.assume_error();
+  return run_children(options, report, stop, watchdog, routes);
+}
+
+}  // namespace
+
+Command collective_command() {
+  return {.name = "collective",
+          .help = "NCCL over the GPUs of this node: bus bandwidth and latency, results checked",
+          .choices = kChoices,
+          .run = run};
+}
+
+}  // namespace cupel::burn

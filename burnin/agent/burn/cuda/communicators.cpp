@@ -1,0 +1,84 @@
+#include "burnin/agent/burn/cuda/communicators.h"
+
+#include "burnin/agent/burn/cuda/cuda_check.h"
+#include "burnin/agent/burn/library.h"
+#include "burnin/agent/burn/nccl_door.h"
+
+namespace cupel::burn {
+
+Outcome<std::unique_ptr<Communicators>> Communicators::open(const nccl::Library& library,
+                                                            std::span<const int> ordinals) {
+  nccl::UniqueId id;
+  TRY(library.check(library->ncclGetUniqueId(&id), "ncclGetUniqueId"));
+  std::unique_ptr<Communicators> all{new Communicators{library}};
+  all->comms_.resize(ordinals.size());
+  nccl::Config config;
+  TRY(library.check(library->ncclGroupStart(), "ncclGroupStart"));
+  Outcome<> begun = done();
+  for (std::size_t rank = 0; rank < ordinals.size() && begun; ++rank) {
+    begun = cuda(cudaSetDevice(ordinals[rank]), "choosing a GPU");
+    if (!begun) break;
+    begun = library.check(
+        library->ncclCommInitRankConfig(&all->comms_[rank], static_cast<int>(ordinals.size()), id,
+                                        static_cast<int>(rank), &config),
+        "ncclCommInitRankConfig");
+  }
+  const auto ended = library->ncclGroupEnd();
+  TRY(std::move(begun));
+  TRY(library.check(ended,
+                    "ncclCommInitRankConfig for " + std::to_string(ordinals.size()) + " GPUs"));
+  return all;
+}
+
+Communicators::~Communicators() {
+  if (is_aborted_) return;
+  for (const auto comm : comms_)
+    if (comm != nullptr) library_->ncclCommDestroy(comm);
+}
+
+Outcome<> Communicators::sound(int rank) const {
+  auto status = nccl::kSuccess;
+  TRY(library_.check(library_->ncclCommGetAsyncError(of(rank), &status), "ncclCommGetAsyncError"));
+  if (status == nccl::kInProgress) return done();
+  return library_.check(status, "an operation of NCCL that was queued before", of(rank));
+}
+
+void Communicators::abort() {
+  if (is_aborted_.exchange(true)) return;
+  for (const auto comm : comms_)
+    if (comm != nullptr) library_->ncclCommAbort(comm);
+}
+
+namespace {
+
+class Door : public NcclDoor {
+ public:
+  explicit Door(std::unique_ptr<Communicators> all) : all_{std::move(all)} {}
+
+  std::string version() const override { return all_->library().version_name(); }
+
+  Outcome<> all_reduce(int rank, const void* in, void* out, std::size_t count, Element element,
+                       CUstream_st* stream) override {
+    const auto& library = all_->library();
+    const auto comm = all_->of(rank);
+    const auto type = element == Element::kFloat ? nccl::kFloat32 : nccl::kBfloat16;
+    TRY(library.check(library->ncclAllReduce(in, out, count, type, nccl::kSum, comm, stream),
+                      "ncclAllReduce", comm));
+    return all_->sound(rank);
+  }
+
+  void abort() override { all_->abort(); }
+
+ private:
+  std::unique_ptr<Communicators> all_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals) {
+  TRY(const auto library, nccl::Library::load(nccl::usual_places(program_folder())));
+  TRY(auto all, Communicators::open(library, ordinals));
+  return std::unique_ptr<NcclDoor>{new Door{std::move(all)}};
+}
+
+}  // namespace cupel::burn

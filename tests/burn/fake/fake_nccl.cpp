@@ -1,0 +1,250 @@
+// A library that looks like NCCL and works in the host's memory: ranks are threads of one process,
+// streams are not used. What it does follows NVIDIA's documentation of each call. What it pretends
+// to be (FAKE_NCCL_VERSION) and what fails in it (FAKE_NCCL_FAILS=ncclAllReduce) the environment
+// says.
+#include <bit>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+enum Status { kSuccess = 0, kInternalError = 3, kInvalidArgument = 4 };
+enum Type { kInt32 = 2, kFloat32 = 7, kBfloat16 = 9 };
+using Bytes = std::vector<char>;
+
+/// Where ranks leave messages for each other.
+struct World {
+  std::mutex mutex;
+  std::condition_variable posted;
+  std::map<std::pair<int, int>, std::deque<Bytes>> mail;
+
+  void post(int from, int to, const void* data, std::size_t bytes) {
+    const auto* const begin = static_cast<const char*>(data);
+    {
+      const std::scoped_lock lock{mutex};
+      mail[{from, to}].emplace_back(begin, begin + bytes);
+    }
+    posted.notify_all();
+  }
+  Bytes take(int from, int to) {
+    std::unique_lock lock{mutex};
+    auto& box = mail[{from, to}];
+    posted.wait(lock, [&] { return !box.empty(); });
+    auto message = std::move(box.front());
+    box.pop_front();
+    return message;
+  }
+};
+
+struct Id {
+  char bytes[128];
+};
+
+struct Config {
+  std::size_t size;
+  unsigned magic, version;
+  int blocking;
+};
+
+bool fails(std::string_view call) {
+  const char* told = std::getenv("FAKE_NCCL_FAILS");
+  return told != nullptr && call == told;
+}
+
+std::size_t bytes_of(int type) { return type == kBfloat16 ? 2 : 4; }
+
+template <class T>
+T at(const Bytes& bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
+/// One element of the sum over all ranks, in the order of the ranks.
+void add(const std::vector<Bytes>& all, std::size_t index, int type, char* out) {
+  if (type == kInt32) {
+    std::uint32_t sum = 0;
+    for (const auto& bytes : all) sum += at<std::uint32_t>(bytes, index);
+    std::memcpy(out, &sum, sizeof sum);
+  } else if (type == kFloat32) {
+    float sum = 0;
+    for (const auto& bytes : all) sum += at<float>(bytes, index);
+    std::memcpy(out, &sum, sizeof sum);
+  } else {
+    float sum = 0;
+    for (const auto& bytes : all)
+      sum += std::bit_cast<float>(std::uint32_t{at<std::uint16_t>(bytes, index)} << 16);
+    const auto bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(sum) >> 16);
+    std::memcpy(out, &bits, sizeof bits);
+  }
+}
+
+struct Later {  // a message within a group
+  bool sends;
+  const void* from_memory;
+  void* to_memory;
+  std::size_t bytes;
+  int peer;
+};
+thread_local int groups = 0;
+
+}  // namespace
+
+struct ncclComm {
+  std::shared_ptr<World> world;
+  int rank;
+  int ranks;
+  std::vector<Later> later{};
+};
+
+namespace {
+
+thread_local std::vector<ncclComm*> grouped;
+
+std::vector<Bytes> gather(ncclComm* comm, const void* data, std::size_t bytes) {
+  for (int to = 0; to < comm->ranks; ++to) comm->world->post(comm->rank, to, data, bytes);
+  std::vector<Bytes> all;
+  for (int from = 0; from < comm->ranks; ++from) all.push_back(comm->world->take(from, comm->rank));
+  return all;
+}
+
+Status message(ncclComm* comm, Later later) {
+  if (groups == 0) return kInvalidArgument;  // this one would wait for ever
+  if (comm->later.empty()) grouped.push_back(comm);
+  comm->later.push_back(later);
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+int ncclGetVersion(int* version) {
+  const char* told = std::getenv("FAKE_NCCL_VERSION");
+  *version = told != nullptr ? std::atoi(told) : 22705;
+  return fails("ncclGetVersion") ? kInternalError : kSuccess;
+}
+
+const char* ncclGetErrorString(int status) {
+  return status == kInternalError ? "internal error" : "invalid argument";
+}
+
+const char* ncclGetLastError(ncclComm*) { return "the fake was told to fail"; }
+
+int ncclGetUniqueId(Id* id) {
+  static int next = 0;
+  std::memset(id, 0, sizeof *id);
+  ++next;
+  std::memcpy(id->bytes, &next, sizeof next);
+  return kSuccess;
+}
+
+int ncclCommInitRankConfig(ncclComm** comm, int ranks, Id id, int rank, Config* config) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<World>> worlds;
+  const bool sound = config->magic == 0xcafebeef && config->size >= 20 &&
+                     config->version >= 21400 && rank >= 0 && rank < ranks;
+  if (!sound) return kInvalidArgument;
+  const std::scoped_lock lock{mutex};
+  auto& known = worlds[std::string{id.bytes, sizeof id.bytes}];
+  auto world = known.lock();
+  if (world == nullptr) world = std::make_shared<World>();
+  known = world;
+  *comm = new ncclComm{world, rank, ranks};
+  return kSuccess;
+}
+
+int ncclCommGetAsyncError(ncclComm*, int* status) {
+  *status = fails("async") ? kInternalError : kSuccess;
+  return kSuccess;
+}
+
+int ncclCommAbort(ncclComm* comm) {
+  delete comm;
+  return kSuccess;
+}
+
+int ncclCommDestroy(ncclComm* comm) {
+  delete comm;
+  return kSuccess;
+}
+
+int ncclGroupStart() {
+  ++groups;
+  return kSuccess;
+}
+
+int ncclGroupEnd() {
+  if (--groups > 0) return kSuccess;
+  for (auto* comm : grouped) {
+    for (const auto& each : comm->later)
+      if (each.sends) comm->world->post(comm->rank, each.peer, each.from_memory, each.bytes);
+    for (const auto& each : comm->later) {
+      if (each.sends) continue;
+      const auto got = comm->world->take(each.peer, comm->rank);
+      if (got.size() != each.bytes) return kInvalidArgument;
+      std::memcpy(each.to_memory, got.data(), got.size());
+    }
+    comm->later.clear();
+  }
+  grouped.clear();
+  return kSuccess;
+}
+
+int ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int, ncclComm* comm,
+                  void*) {
+  if (fails("ncclAllReduce")) return kInternalError;
+  const auto all = gather(comm, send, count * bytes_of(type));
+  for (std::size_t i = 0; i < count; ++i)
+    add(all, i, type, static_cast<char*>(receive) + i * bytes_of(type));
+  return kSuccess;
+}
+
+int ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm* comm,
+                  void*) {
+  const auto bytes = count * bytes_of(type);
+  const auto all = gather(comm, send, bytes);
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    std::memcpy(static_cast<char*>(receive) + rank * bytes, all[rank].data(), bytes);
+  return kSuccess;
+}
+
+int ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int,
+                      ncclComm* comm, void*) {
+  const auto ranks = static_cast<std::size_t>(comm->ranks);
+  const auto all = gather(comm, send, count * ranks * bytes_of(type));
+  for (std::size_t i = 0; i < count; ++i)
+    add(all, static_cast<std::size_t>(comm->rank) * count + i, type,
+        static_cast<char*>(receive) + i * bytes_of(type));
+  return kSuccess;
+}
+
+int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root,
+                  ncclComm* comm, void*) {
+  const auto bytes = count * bytes_of(type);
+  if (comm->rank == root)
+    for (int to = 0; to < comm->ranks; ++to) comm->world->post(root, to, send, bytes);
+  const auto got = comm->world->take(root, comm->rank);
+  std::memcpy(receive, got.data(), bytes);
+  return kSuccess;
+}
+
+int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm, void*) {
+  return message(comm, {true, data, nullptr, count * bytes_of(type), peer});
+}
+
+#ifndef FAKE_NCCL_LACKS_RECV
+int ncclRecv(void* data, std::size_t count, int type, int peer, ncclComm* comm, void*) {
+  return message(comm, {false, nullptr, data, count * bytes_of(type), peer});
+}
+#endif
+}
