@@ -29,9 +29,9 @@ constexpr std::array kParameters{
                  kPrecisions},
     ParameterRow{"directory", ParameterRow::Kind::folder, "where gpu_burn lies", "/opt/gpu-burn"},
 };
-constexpr std::array<std::string_view, 5> kMeasures{"gpuburn.errors", "gpuburn.tensor.rate",
-                                                    "gpuburn.double.rate", "gpuburn.single.rate",
-                                                    "gpuburn.temperature"};
+constexpr std::array<std::string_view, 6> kMeasures{"gpuburn.errors",      "gpuburn.died",
+                                                    "gpuburn.tensor.rate", "gpuburn.double.rate",
+                                                    "gpuburn.single.rate", "gpuburn.temperature"};
 
 /// It redraws its line many times a second: of those with one per cent the last is kept. Its
 /// kernel lies beside it.
@@ -248,8 +248,11 @@ void add_gpu(const std::string& name, const Burnt& gpu, std::string_view precisi
 Result<Findings> parse(const Profile& profile, const Output& output) {
   TRY(script::check_gave_up(output));
   const auto report = read_report(output.text);
-  const bool found = std::ranges::any_of(
-      report.gpus, [](const Burnt& gpu) { return gpu.faulty || gpu.died || gpu.errors > 0; });
+  // Where none did any work, CUDA did not begin: that is no GPU's fault.
+  const bool began = std::ranges::any_of(report.gpus, [](auto& gpu) { return gpu.products > 0; });
+  const bool found = std::ranges::any_of(report.gpus, [&](const Burnt& gpu) {
+    return gpu.faulty || gpu.errors > 0 || (began && gpu.died);
+  });
   // A fault is a finding whatever else went wrong.
   if (!found) {
     TRY(check_worked(report, output));

@@ -16,7 +16,7 @@ using std::chrono::minutes;
 
 /// The part that bandwidths belong to: a profile's criterion for "nvlink*" judges those that a run
 /// told, whichever collective it ran.
-constexpr const char* kPart = "nvlink";
+constexpr const char* kPart = "nvlinks";
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 constexpr std::array<std::string_view, 7> kOperations{
@@ -122,6 +122,8 @@ Result<void> check_worked(const CollectiveReport& report, const Output& output) 
         return nothing_proven(std::string{line});
     return nothing_proven("no row of numbers; " + script::complaint(output));
   }
+  if (report.damaged > 0)
+    return nothing_proven(fmt::format("{} rows of its table are damaged", report.damaged));
   if (report.largest()->bytes <= *wanted / 2)
     return nothing_proven(fmt::format("it ended at {} of {}", size_text(report.largest()->bytes),
                                       size_text(*wanted)));
@@ -130,9 +132,10 @@ Result<void> check_worked(const CollectiveReport& report, const Output& output) 
   return ok();
 }
 
-void add(std::string name, std::optional<double> value, std::string_view unit, Findings& findings) {
+void add(std::string name, const char* part, std::optional<double> value, std::string_view unit,
+         Findings& findings) {
   if (value)
-    findings.measurements.push_back({std::move(name), "", *value, std::string{unit}});
+    findings.measurements.push_back({std::move(name), part, *value, std::string{unit}});
   else
     findings.unknown.push_back({std::move(name), "nccl-tests", "N/A"});
 }
@@ -165,11 +168,10 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (report.nvls) add("collective.nvls", "", *report.nvls ? 1.0 : 0.0, "", findings);
   const auto operation = trimmed(script::said(output, "cupel-operation: ").value_or(""));
   const bool known = std::ranges::find(kOperations, operation) != kOperations.end();
-  const bool told = known && report.damaged == 0 && !report.rows.empty() &&
+  const bool told = known && !report.rows.empty() && report.damaged == 0 &&
                     report.largest()->out_of_place.bus.has_value();
   // Only what was told is judged: without its bandwidth a run must not look like a good one.
-  if (!told && !found)
-    return nothing_proven("no bus bandwidth of its largest size: rows are damaged or say N/A");
+  if (!told && !found) return nothing_proven("no bus bandwidth of its largest size");
   if (told) add_times(report, operation, output, findings);
   return findings;
 }

@@ -4,7 +4,7 @@
 
 namespace cupel::burnin {
 
-/// Of part "nvlink": bus bandwidth (GB/s) of the largest size, out of place:
+/// Of part "nvlinks": bus bandwidth (GB/s) of the largest size, out of place:
 /// `collective.all_reduce.busbw`, in place `….busbw.in_place`; the time (us) of the smallest size:
 /// `….latency`. With `nvls: off` they are `collective.rings.…`: without reductions in the switches
 /// a healthy node is a quarter slower. `collective.wrong`: elements that came out wrong; not told

@@ -25,8 +25,8 @@ TEST(NcclTests, JudgesTheLargestSizeAndNotTheAverage) {
 
   ASSERT_TRUE(found) << refusal(found);
   const auto& findings = found.assume_value();
-  EXPECT_EQ(value_of(findings, "collective.all_reduce.busbw", "nvlink"), 235.26);
-  EXPECT_EQ(value_of(findings, "collective.all_reduce.latency", "nvlink"), 34.73);
+  EXPECT_EQ(value_of(findings, "collective.all_reduce.busbw", "nvlinks"), 235.26);
+  EXPECT_EQ(value_of(findings, "collective.all_reduce.latency", "nvlinks"), 34.73);
   EXPECT_EQ(read_nccl_tests(text + "# Avg bus bandwidth    : 68.1 \n").average, 68.1);
 }
 
@@ -36,8 +36,8 @@ TEST(NcclTests, TellsInPlaceAndOutOfPlaceApart) {
   const auto found = parsed("nccl-tests", nccl_asked("1073741824") + text);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlink"), 231.72);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw.in_place", "nvlink"),
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 231.72);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw.in_place", "nvlinks"),
             231.70);
   EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
 }
@@ -98,7 +98,7 @@ TEST(NcclTests, BelievesNoRowIntoWhichALineWasSpliced) {
                                "n1:77:77 [0] NCCL INFO ok 1073741824     268435456");
 
   EXPECT_THAT(refusal(parsed("nccl-tests", nccl_asked("1073741824") + spliced)),
-              HasSubstr("rows are damaged"));
+              HasSubstr("1 rows of its table are damaged"));
   // A whole row behind somebody's words is a whole row.
   EXPECT_EQ(read_nccl_tests(before).rows, read_nccl_tests(text).rows);
 }
@@ -121,7 +121,7 @@ TEST(NcclTests, ReadsTheJsonOfVersionThree) {
   const auto no_number = parsed("nccl-tests", nccl_asked() + nccl_json("\"nan\"", "0.0"));
 
   ASSERT_TRUE(found && unchecked) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlink"), 471.2);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 471.2);
   EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
   EXPECT_EQ(value_of(unchecked.assume_value(), "collective.wrong"), std::nullopt);
   EXPECT_THAT(refusal(no_number), HasSubstr("no bus bandwidth"));
@@ -133,7 +133,7 @@ TEST(NcclTests, DoesNotLeaveTheJudgementToTheToolsOwnThreshold) {
 
   ASSERT_TRUE(found);
   EXPECT_THAT(not_met("nccl-tests", found.assume_value()),
-              Contains("nvlink collective.all_reduce.busbw 250 GB/s, at least 460 GB/s"));
+              Contains("nvlinks collective.all_reduce.busbw 250 GB/s, at least 460 GB/s"));
 }
 
 TEST(NcclTests, KnowsWhetherTheSwitchesSummed) {

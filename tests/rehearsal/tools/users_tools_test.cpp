@@ -139,9 +139,9 @@ TEST(NcclTool, TellsWhetherTheSwitchesSum) {
   EXPECT_EQ(value_of(on.assume_value(), "collective.nvls"), 1);
   EXPECT_EQ(value_of(off.assume_value(), "collective.nvls"), 0);
   EXPECT_EQ(on.assume_value().facts.at("nccl.version"), "2.28.9+cuda13.0");
-  EXPECT_GT(value_of(on.assume_value(), "collective.all_reduce.busbw", "nvlink").value_or(0), 460);
+  EXPECT_GT(value_of(on.assume_value(), "collective.all_reduce.busbw", "nvlinks").value_or(0), 460);
   EXPECT_LT(
-      value_of(off.assume_value(), "collective.rings.all_reduce.busbw", "nvlink").value_or(999),
+      value_of(off.assume_value(), "collective.rings.all_reduce.busbw", "nvlinks").value_or(999),
       400);
 }
 
