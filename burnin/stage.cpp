@@ -6,11 +6,25 @@
 #include "burnin/disk/disk.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/node/node_facts.h"
+#include "burnin/tools/dcgm_diag.h"
+#include "burnin/tools/gpu_burn.h"
+#include "burnin/tools/nccl_tests.h"
+#include "burnin/tools/nvbandwidth.h"
 
 namespace cupel::burnin {
 
 std::span<const Stage> stages() {
-  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk()};
+  static const std::array kStages{
+      node_facts(),
+      gpu_facts(),
+      cpu_memory(),
+      disk(),
+      // Tools that users have.
+      dcgm_diag(),
+      nvbandwidth(),
+      nccl_tests(),
+      gpu_burn(),
+  };
   return kStages;
 }
 

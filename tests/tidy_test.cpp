@@ -197,18 +197,39 @@ Names all_tests() {
   return names;
 }
 
-TEST(Tidy, EveryTestThatTheQuirksNameExists) {
+/// How many tests the document names; each that does not exist is a failure.
+int expect_named_tests_exist(const char* document) {
   std::ostringstream text;
-  text << std::ifstream{fs::path{SOURCE_DIR} / "docs/quirks.md"}.rdbuf();
-  const auto quirks = text.str();
+  text << std::ifstream{fs::path{SOURCE_DIR} / document}.rdbuf();
+  const auto words = text.str();
   const auto tests = all_tests();
   const std::regex name{R"(`(\w+\.[A-Z]\w+)`)"};
   int named = 0;
-  for (auto it = std::sregex_iterator{quirks.begin(), quirks.end(), name};
+  for (auto it = std::sregex_iterator{words.begin(), words.end(), name};
        it != std::sregex_iterator{}; ++it, ++named)
-    EXPECT_TRUE(tests.contains((*it)[1])) << (*it)[1] << " is in no test";
+    EXPECT_TRUE(tests.contains((*it)[1])) << (*it)[1] << " of " << document << " is in no test";
+  return named;
+}
 
-  EXPECT_GT(named, 100);
+TEST(Tidy, EveryTestThatTheQuirksNameExists) {
+  EXPECT_GT(expect_named_tests_exist("docs/quirks.md"), 100);
+}
+
+TEST(Tidy, EveryTestThatTheTrapsNameExists) {
+  EXPECT_GT(expect_named_tests_exist("docs/traps.md"), 40);
+}
+
+TEST(Tidy, EveryTrapIsToldOnceAndHasATestUnlessItWaits) {
+  std::ifstream traps{fs::path{SOURCE_DIR} / "docs/traps.md"};
+  const std::regex row{R"(^\| (\d+) \|)"}, test{R"(`\w+\.[A-Z]\w+`)"};
+  std::smatch number;
+  int next = 1;
+  for (std::string line; std::getline(traps, line);) {
+    if (!std::regex_search(line, number, row)) continue;
+    EXPECT_EQ(number[1], std::to_string(next++)) << line;
+    EXPECT_TRUE(std::regex_search(line, test) || line.find("waits for") != line.npos) << line;
+  }
+  EXPECT_EQ(next, 41);
 }
 
 TEST(Tidy, EveryRowOfTheQuirksNamesATest) {

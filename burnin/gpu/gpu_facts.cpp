@@ -61,7 +61,7 @@ constexpr std::array kFields{
           "flag"},
     Field{"gpu.remap.uncorrected", {"remapped_rows/remapped_row_unc"}, "", 1, "count"},
     Field{"gpu.mig", {"mig_mode/current_mig"}, "flag"},
-    Field{"gpu.reset_required", {"gpu_reset_status/reset_required"}, "flag"},
+    Field{"gpu.ecc.sram_threshold", {"ecc_errors/aggregate/sram_threshold_exceeded"}, "flag"},
     Field{"gpu.persistence", {"persistence_mode"}, "flag"},
     Field{"gpu.pcie.width_max",
           {"pci/pci_gpu_link_info/link_widths/max_link_width"},
@@ -92,7 +92,8 @@ constexpr std::array kFields{
           "W"},
 };
 
-constexpr std::array<std::string_view, 13> kCounted{"gpu.count",
+constexpr std::array<std::string_view, 14> kCounted{"gpu.count",
+                                                    "gpu.reset_required",
                                                     "gpu.ecc.uncorrected",
                                                     "gpu.ecc.uncorrected.lifetime",
                                                     "gpu.fabric.ready",
@@ -245,6 +246,22 @@ void add_ecc(const Gpu& gpu, Findings& findings) {
   }
 }
 
+/// Drivers before 550 say whether a reset is required, later ones what is to be done: "None",
+/// "GPU Reset", "Node Reboot", "Drain P2P", "Drain and Reset" (NVML, nvmlDeviceGpuRecoveryAction).
+void add_reset(const Gpu& gpu, Findings& findings) {
+  const auto old = text_of(gpu.xml, "gpu_reset_status/reset_required").value_or("N/A");
+  const auto action = text_of(gpu.xml, "gpu_recovery_action").value_or("absent");
+  auto required = flag_of(old);
+  const bool named =
+      action.contains("Reset") || action.contains("Reboot") || action.contains("Drain");
+  if (action == "None" && !required) required = 0;
+  if (named) required = 1;
+  if (required)
+    findings.measurements.push_back({"gpu.reset_required", gpu.name, *required, ""});
+  else
+    add_unknown(gpu, "gpu.reset_required", action, findings);
+}
+
 /// Whether the fabric manager has joined it to the others. Not told where there is no NVSwitch.
 void add_fabric(const Gpu& gpu, Findings& findings) {
   const auto state = text_of(gpu.xml, "fabric/state").value_or("N/A");
@@ -296,6 +313,7 @@ void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
     findings.parts.push_back(std::move(part));
     for (const auto& field : kFields) add_field(gpu, field, findings);
     add_ecc(gpu, findings);
+    add_reset(gpu, findings);
     add_fabric(gpu, findings);
   }
   findings.measurements.insert(findings.measurements.begin(), {"gpu.count", "", count, "GPUs"});

@@ -155,6 +155,7 @@ class Run {
 
  private:
   std::string header() const;
+  bool switched() const;
   double ceiling() const;
   Measured measure(double size, double speed, bool in_place) const;
   std::string line_text(const Line& line) const;
@@ -182,6 +183,13 @@ std::string Run::header() const {
     text += fmt::format("#  Rank {:>2} Group  0 Pid {:>6} on {:>10} device {:>2} [0x{}] {}\n", i,
                         process_->number, name, gpus_[i].index, gpus_[i].part.pci.substr(5, 2),
                         gpus_[i].product());
+  // Its log, where it is asked for, comes out among the table's lines.
+  const auto log = process_->environment.find("NCCL_DEBUG");
+  if (log != process_->environment.end() && log->second == "INFO")
+    text += fmt::format(
+        "{0}:{1}:{1} [0] NCCL INFO NVLS multicast support is {2}available on dev 0\nNCCL version "
+        "2.28.9+cuda13.0\n",
+        name, process_->number, switched() ? "" : "not ");
   return text +
          "#\n"
          "#                                                              out-of-place              "
@@ -193,16 +201,16 @@ std::string Run::header() const {
          "(us)  (GB/s)  (GB/s)       \n";
 }
 
+/// Reductions in the switches pay off from five GPUs on (stas00/ml-engineering, network).
+bool Run::switched() const {
+  const auto off = process_->environment.find("NCCL_NVLS_ENABLE");
+  return gpus_.size() > 4 && (off == process_->environment.end() || off->second != "0");
+}
+
 /// The bus bandwidth of very large messages, in GB/s.
 double Run::ceiling() const {
   const auto& model = gpus_.front().model;
-  double rate = model.*what_.rate;
-  // Reductions in the switches pay off from five GPUs on (stas00/ml-engineering, network).
-  const auto off = process_->environment.find("NCCL_NVLS_ENABLE");
-  const bool switched = what_.summed_in_switch && gpus_.size() > 4 &&
-                        (off == process_->environment.end() || off->second != "0");
-  if (switched) rate = model.switch_rate;
-  return rate;
+  return what_.summed_in_switch && switched() ? model.switch_rate : model.*what_.rate;
 }
 
 Measured Run::measure(double size, double speed, bool in_place) const {

@@ -6,8 +6,7 @@
 
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
-#include "tests/burnin/stages.h"
-#include "tests/support/samples.h"
+#include "tests/burnin/tools.h"
 
 namespace cupel::burnin {
 namespace {
@@ -173,6 +172,23 @@ TEST(Damaged, DiskInventsNothing) {
   ASSERT_TRUE(parsed("disk", good)) << parsed("disk", good).assume_error().what;
   survive("disk", good);
   survive_every_cut("disk", good);
+}
+
+TEST(Damaged, UsersToolsInventNothing) {
+  CUPEL_NEEDS_SAMPLE(burnt, "gpu-burn/a100_8gpu_ok.log");
+  CUPEL_NEEDS_SAMPLE(old, "nccl-tests/a100_1node_allreduce.log");
+  CUPEL_NEEDS_SAMPLE(diagnosis, "dcgmi-diag/gcm_diag_fail_output_rc0.json");
+  CUPEL_NEEDS_SAMPLE(copies, "nvbandwidth/dcgm_verboseFullOutput.json");
+  CUPEL_NEEDS_SAMPLE(table, "nvbandwidth/readme_a100_0.txt");
+  // The end of a long run is enough: each damage is to something that counts.
+  survive("gpu-burn", burn_asked() + burnt.substr(burnt.size() - 9000));
+  for (const auto& [name, good] : {std::pair{"nccl-tests", nccl_asked() + old},
+                                   {"dcgm-diag", diagnosis},
+                                   {"nvbandwidth", copies},
+                                   {"nvbandwidth", table}}) {
+    survive(name, good);
+    survive_every_cut(name, good);
+  }
 }
 
 }  // namespace

@@ -77,6 +77,68 @@ TEST(GpuFacts, ReadsTheOldSchemaWithRemappedRows) {
   EXPECT_EQ(value_of(found.assume_value(), "gpu.power.limit", "gpu0"), 300);
 }
 
+struct SmiCapture {
+  const char* file;
+  double memory;                          // GiB
+  std::optional<double> reset, ecc_mode;  // nothing: not told
+};
+
+class SmiCaptures : public ::testing::TestWithParam<SmiCapture> {};
+
+TEST_P(SmiCaptures, OfEverySchemaTellWhatAllOfThemHave) {
+  const auto& row = GetParam();
+  CUPEL_NEEDS_SAMPLE(text, row.file);
+
+  const auto found = parsed("gpu-facts", text);
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_NEAR(value_of(findings, "gpu.memory.total", "gpu0").value_or(0), row.memory, 0.01);
+  EXPECT_EQ(value_of(findings, "gpu.reset_required", "gpu0"), row.reset);
+  EXPECT_EQ(value_of(findings, "gpu.ecc.mode", "gpu0"), row.ecc_mode);
+  for (const auto* name : {"gpu.power", "gpu.power.limit", "gpu.temperature", "gpu.pcie.width_max",
+                           "gpu.pcie.gen_max", "gpu.pcie.replays", "gpu.persistence"})
+    EXPECT_TRUE(value_of(findings, name, "gpu0")) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SmiCaptures,
+                         ::testing::Values(
+                             // Schemas 11, 12 and 13: drivers 515, 535 and 595.
+                             SmiCapture{"nvidia-smi-xml/a10g.xml", 22.488, std::nullopt, 1},
+                             SmiCapture{kA100, 80, 0, 1},
+                             SmiCapture{"nvidia-smi-xml/rtx-3080-v13.xml", 10, 0, std::nullopt}));
+
+TEST(GpuFacts, SayWhatTheDriverAsksForInOldWordsAndInNew) {
+  CUPEL_NEEDS_SAMPLE(old, kA100);
+  CUPEL_NEEDS_SAMPLE(fresh, "nvidia-smi-xml/rtx-3080-v13.xml");
+  const auto reset = [](const std::string& text) {
+    const auto found = parsed("gpu-facts", text);
+    return found ? value_of(found.assume_value(), "gpu.reset_required", "gpu0") : std::nullopt;
+  };
+  const auto action = [&](const std::string& words) {
+    return replaced(fresh, "<gpu_recovery_action>None", "<gpu_recovery_action>" + words);
+  };
+
+  EXPECT_EQ(reset(replaced(old, "<reset_required>No", "<reset_required>Yes")), 1);
+  EXPECT_EQ(reset(action("GPU Reset")), 1);
+  EXPECT_EQ(reset(action("Node Reboot")), 1);
+  EXPECT_EQ(reset(action("Drain P2P")), 1);
+  EXPECT_EQ(reset(action("Unknown")), std::nullopt);
+}
+
+TEST(GpuFacts, TellOfSramThatErredBeyondItsLimit) {
+  CUPEL_NEEDS_SAMPLE(fresh, "nvidia-smi-xml/rtx-3080-v13.xml");
+  const auto threshold = [&](const std::string& word) {
+    const auto found = parsed("gpu-facts", replaced(fresh, "<sram_threshold_exceeded>N/A",
+                                                    "<sram_threshold_exceeded>" + word));
+    return value_of(found.assume_value(), "gpu.ecc.sram_threshold", "gpu0");
+  };
+
+  EXPECT_EQ(threshold("Yes"), 1);
+  EXPECT_EQ(threshold("No"), 0);
+  EXPECT_EQ(threshold("N/A"), std::nullopt);
+}
+
 TEST(GpuFacts, AddsUpWhatNewDriversSplit) {
   CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/rtx-3080-v13.xml");
   auto text = replaced(capture, "_uncorrectable_parity>N/A<", "_uncorrectable_parity>1<");

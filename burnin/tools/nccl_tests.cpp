@@ -1,0 +1,191 @@
+#include "burnin/tools/nccl_tests.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+#include "burnin/tools/nccl_report.h"
+#include "burnin/tools/tool_gpus.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::minutes;
+
+/// The part that bandwidths belong to: a profile's criterion for "nvlink*" judges those that a run
+/// told, whichever collective it ran.
+constexpr const char* kPart = "nvlinks";
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+constexpr std::array<std::string_view, 7> kOperations{
+    "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"};
+constexpr std::array<std::string_view, 2> kSwitches{"on", "off"};
+
+constexpr std::array kParameters{
+    ParameterRow{"operation", ParameterRow::Kind::word, "the collective", "all_reduce",
+                 kOperations},
+    ParameterRow{"largest", ParameterRow::Kind::size, "the size that is judged", "8GiB"},
+    ParameterRow{"nvls", ParameterRow::Kind::word, "reductions in the NVSwitches", "on", kSwitches},
+    ParameterRow{"directory", ParameterRow::Kind::folder, "where all_reduce_perf lies",
+                 "/opt/nccl-tests/build"},
+};
+
+/// "collective.all_reduce.busbw", and as often as there are operations, ways and numbers.
+std::string measure(std::string_view way, std::string_view operation, std::string_view what) {
+  return fmt::format("collective.{}{}.{}", way, operation, what);
+}
+
+constexpr std::array<std::string_view, 2> kWays{"", "rings."};
+constexpr std::array<std::string_view, 3> kNumbers{"busbw", "busbw.in_place", "latency"};
+
+std::span<const std::string_view> measures() {
+  static const auto names = [] {
+    std::vector<std::string> all{"collective.wrong", "collective.nvls"};
+    for (const auto way : kWays)
+      for (const auto operation : kOperations)
+        for (const auto number : kNumbers) all.push_back(measure(way, operation, number));
+    return all;
+  }();
+  static const std::vector<std::string_view> views{names.begin(), names.end()};
+  return views;
+}
+
+/// In an environment of its own: a variable that somebody left would change what NCCL does without
+/// a word, and -J writes all of them down.
+std::string script_of(const std::string& operation, double largest, bool nvls,
+                      const std::string& directory) {
+  constexpr double kSmallest = 8;
+  return script::head() + fmt::format("PATH=$PATH:{}\n", shell_quoted(directory)) +
+         script::needs(operation + "_perf") + idle_gpus_script() + script::asks("bytes", largest) +
+         fmt::format("echo 'cupel-operation: {}'\necho 'cupel-nvls: {}'\n", operation,
+                     nvls ? "on" : "off") +
+         fmt::format(
+             "gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ')\n"
+             "folder=$(mktemp -d) || exit 1\n"
+             "trap 'rm -rf \"$folder\"' EXIT\n"
+             "trap 'exit 143' TERM INT HUP\n"
+             "json=\n"
+             "if {0}_perf -h 2>&1 | grep -q -e '--output_file'; then json=\"-J $folder/out\"; fi\n"
+             "env -i PATH=\"$PATH\" LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" LC_ALL=C "
+             "CUDA_DEVICE_ORDER=PCI_BUS_ID NCCL_NVLS_ENABLE={1} NCCL_DEBUG=INFO "
+             "NCCL_DEBUG_SUBSYS=INIT {0}_perf -b {2:.0f} -e {3:.0f} -f 2 -g \"$gpus\" -c 1 $json "
+             "2>&1\n"
+             "status=$?\n"
+             "if [ -s \"$folder/out\" ]; then cat \"$folder/out\"; echo; fi\n"
+             "exit $status\n",
+             operation, nvls ? 1 : 0, kSmallest, largest);
+}
+
+Result<std::string> word_of(const Parameters& parameters, const ParameterRow& row) {
+  const std::string word{text_parameter(parameters, std::string{row.name}, row.fallback)};
+  if (std::ranges::find(row.words, word) != row.words.end()) return word;
+  return Error{Code::kInvalid,
+               fmt::format("{} must be one of {}, not '{}'", row.name, fmt::join(row.words, ", "),
+                           shortened(printable(word), 80))};
+}
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto operation, word_of(parameters, kParameters[0]));
+  TRY(const auto largest, size_parameter(parameters, "largest", "8GiB", kGiB / 1024, 32 * kGiB));
+  TRY(const auto nvls, word_of(parameters, kParameters[2]));
+  TRY(const auto directory, folder_parameter(parameters, "directory", "/opt/nccl-tests/build"));
+  return Job{script_of(operation, largest, nvls == "on", directory), minutes{2}, minutes{20}};
+}
+
+/// How many came out wrong; nothing where not all of them were looked at.
+std::optional<double> wrong_of(const CollectiveReport& report) {
+  double sum = 0;
+  bool looked = !report.rows.empty();
+  for (const auto& row : report.rows)
+    for (const auto& wrong : {row.out_of_place.wrong, row.in_place.wrong}) {
+      looked = looked && wrong.has_value();
+      sum += wrong.value_or(0);
+    }
+  sum = std::max(sum, report.out_of_bounds.value_or(0));
+  return looked || sum > 0 ? std::optional{sum} : std::nullopt;
+}
+
+Error nothing_proven(std::string why) {
+  return {Code::kNoMeasurement, "nccl-tests: " + script::clean(why)};
+}
+
+/// The sizes double: the last one lies above half of what was asked for.
+Result<void> check_worked(const CollectiveReport& report, const Output& output) {
+  const auto wanted = script::asked(output, "bytes");
+  if (!wanted) return nothing_proven("it was not started: " + script::complaint(output));
+  if (report.rows.empty()) {
+    // NCCL's own words stand among its log; a failure is told in one of these two forms.
+    for (const auto line : lines(output.text))
+      if (line.contains("failure") || line.contains("Invalid number of GPUs"))
+        return nothing_proven(std::string{line});
+    return nothing_proven("no row of numbers; " + script::complaint(output));
+  }
+  if (report.damaged > 0)
+    return nothing_proven(fmt::format("{} rows of its table are damaged", report.damaged));
+  if (report.largest()->bytes <= *wanted / 2)
+    return nothing_proven(fmt::format("it ended at {} of {}", size_text(report.largest()->bytes),
+                                      size_text(*wanted)));
+  if (output.exit_status != 0)
+    return nothing_proven(fmt::format("it ended with exit status {}", output.exit_status));
+  return ok();
+}
+
+void add(std::string name, const char* part, std::optional<double> value, std::string_view unit,
+         Findings& findings) {
+  if (value)
+    findings.measurements.push_back({std::move(name), part, *value, std::string{unit}});
+  else
+    findings.unknown.push_back({std::move(name), "nccl-tests", "N/A"});
+}
+
+void add_times(const CollectiveReport& report, std::string_view operation, const Output& output,
+               Findings& findings) {
+  const bool rings = trimmed(script::said(output, "cupel-nvls: ").value_or("")) == "off";
+  const auto name = [&](std::string_view what) {
+    return measure(kWays[rings ? 1 : 0], operation, what);
+  };
+  const auto& last = *report.largest();
+  add(name("busbw"), kPart, last.out_of_place.bus, "GB/s", findings);
+  add(name("busbw.in_place"), kPart, last.in_place.bus, "GB/s", findings);
+  if (const auto* first = report.smallest(); first != nullptr && first != &last)
+    add(name("latency"), kPart, first->out_of_place.micros, "us", findings);
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto report = read_nccl_tests(output.text);
+  const auto wrong = wrong_of(report);
+  // A wrong result is a finding whatever else went wrong.
+  const bool found = wrong.value_or(0) > 0;
+  if (!found) {
+    TRY(check_worked(report, output));
+  }
+  Findings findings;
+  add("collective.wrong", "", wrong, "errors", findings);
+  if (!report.nccl.empty()) findings.facts["nccl.version"] = report.nccl;
+  if (report.nvls) add("collective.nvls", "", *report.nvls ? 1.0 : 0.0, "", findings);
+  const auto operation = trimmed(script::said(output, "cupel-operation: ").value_or(""));
+  const bool known = std::ranges::find(kOperations, operation) != kOperations.end();
+  const bool told = known && !report.rows.empty() && report.damaged == 0 &&
+                    report.largest()->out_of_place.bus.has_value();
+  // Only what was told is judged: without its bandwidth a run must not look like a good one.
+  if (!told && !found) return nothing_proven("no bus bandwidth of its largest size");
+  if (told) add_times(report, operation, output, findings);
+  return findings;
+}
+
+}  // namespace
+
+Stage nccl_tests() {
+  return {"nccl-tests",
+          "a collective over the node's GPUs, results checked (nccl-tests)",
+          kParameters,
+          prepare,
+          parse,
+          measures(),
+          {0.5, 0, "NVLink, memory and some of the SMs work; the matrix units idle"}};
+}
+
+}  // namespace cupel::burnin

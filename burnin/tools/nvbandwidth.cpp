@@ -1,0 +1,241 @@
+#include "burnin/tools/nvbandwidth.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+#include "burnin/tools/json_in_text.h"
+#include "burnin/tools/tool_gpus.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::string_view kSource = "nvbandwidth";
+constexpr std::size_t kMostGpus = 32;
+constexpr std::size_t kMostTests = 64;
+constexpr std::size_t kMostUnknown = 128;
+constexpr double kMiB = 1048576;
+
+constexpr std::array kParameters{
+    ParameterRow{"buffer", ParameterRow::Kind::size, "how much one copy moves", "512MiB"},
+    ParameterRow{"samples", ParameterRow::Kind::text, "how often each copy is measured: 1 to 1000",
+                 "3"},
+};
+
+struct Test {
+  std::string_view name, measure;
+  bool of_pairs;
+};
+constexpr std::array kTests{
+    Test{"host_to_device_memcpy_ce", "pcie.h2d", false},
+    Test{"device_to_host_memcpy_ce", "pcie.d2h", false},
+    Test{"device_to_device_memcpy_write_ce", "p2p.bandwidth", true},
+    Test{"device_to_device_memcpy_read_ce", "p2p.read", true},
+};
+constexpr std::array<std::string_view, 5> kMeasures{
+    kTests[0].measure, kTests[1].measure, kTests[2].measure, kTests[3].measure, "p2p.peers"};
+
+/// 0.4 knows no JSON and refuses the option.
+std::string script_of(double buffer_bytes, int samples) {
+  auto tests = std::string{};
+  for (const auto& test : kTests) tests += " " + std::string{test.name};
+  return script::head() + script::needs("nvbandwidth") + idle_gpus_script() +
+         fmt::format(
+             "json=\n"
+             "if nvbandwidth --help 2>&1 | grep -q -e '--json'; then json=-j; fi\n"
+             "nvbandwidth $json -b {:.0f} -i {} -t{} 2>&1\n",
+             buffer_bytes / kMiB, samples, tests);
+}
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto buffer,
+      size_parameter(parameters, "buffer", "512MiB", 16 * kMiB, 16 * 1024 * kMiB));
+  const auto written = text_parameter(parameters, "samples", "3");
+  const auto samples = number<int>(written);
+  if (!samples || *samples < 1 || *samples > 1000)
+    return Error{Code::kInvalid, fmt::format("samples must be 1 to 1000, not '{}'",
+                                             shortened(printable(written), 80))};
+  return Job{script_of(buffer, *samples), minutes{2} + seconds{*samples},
+             minutes{10} + seconds{10 * *samples}};
+}
+
+using Row = std::vector<std::string>;
+
+/// One test as JSON or text told it.
+struct Told {
+  std::string name{}, status{};
+  std::vector<Row> rows{};
+};
+
+struct Report {
+  std::vector<Told> tests{};
+  std::string error{};
+};
+
+std::string cell_of(const json::value& cell) {
+  if (cell.is_string()) return script::clean(cell.get_string());
+  if (cell.is_number()) return fmt::format("{}", cell.to_number<double>());
+  return "N/A";
+}
+
+Report read_json(const json::value& root) {
+  Report report;
+  report.error = text_at(root, "error").value_or("");
+  const auto* tests = find(root, "testcases");
+  if (tests == nullptr || !tests->is_array()) return report;
+  for (const auto& test : tests->get_array()) {
+    if (report.tests.size() == kMostTests) break;
+    auto& told = report.tests.emplace_back(
+        Told{text_at(test, "name").value_or(""), text_at(test, "status").value_or("no status")});
+    const auto* matrix = find(test, "bandwidth_matrix");
+    if (matrix == nullptr || !matrix->is_array()) continue;
+    for (const auto& line : matrix->get_array()) {
+      auto& row = told.rows.emplace_back();
+      if (line.is_array())
+        for (const auto& cell : line.get_array()) row.push_back(cell_of(cell));
+      if (told.rows.size() > kMostGpus) break;
+    }
+  }
+  return report;
+}
+
+/// "Running NAME.", a description, a line of columns, lines of a number and as many cells; "Waived"
+/// in one form or another where it did not fit the machine.
+Report read_text(std::string_view text) {
+  Report report;
+  std::size_t columns = 0;
+  text = text.substr(0, text.rfind('\n') + 1);  // a line without an end is cut short
+  for (const auto line : lines(text)) {
+    const auto cells = words(line);
+    if (line.starts_with("ERROR: ") && report.error.empty()) report.error = script::clean(line);
+    const bool runs = line.starts_with("Running ") && cells.size() == 2;
+    const bool waives = line.starts_with("Waiving ") && cells.size() == 2;
+    if (runs || waives) {
+      auto name = cells[1];
+      if (name.ends_with('.')) name.remove_suffix(1);
+      if (report.tests.size() == kMostTests) break;
+      report.tests.push_back({script::clean(name), waives ? "Waived" : "Passed"});
+      columns = 0;
+      continue;
+    }
+    if (report.tests.empty() || cells.empty()) continue;
+    auto& test = report.tests.back();
+    if (cells[0].starts_with("Waived") || cells.back() == "waived.") test.status = "Waived";
+    const bool counts =
+        std::ranges::all_of(cells, [](auto cell) { return number<int>(cell).has_value(); });
+    if (columns == 0 && counts) {
+      columns = cells.size();
+    } else if (columns > 0 && cells.size() == columns + 1 &&
+               number<std::size_t>(cells[0]) == test.rows.size()) {
+      test.rows.emplace_back(cells.begin() + 1, cells.end());
+    } else {
+      columns = test.rows.empty() ? columns : kMostGpus + 1;  // the table is over
+    }
+  }
+  return report;
+}
+
+void add_unknown(std::string fact, std::string why, Findings& findings) {
+  if (findings.unknown.size() < kMostUnknown)
+    findings.unknown.push_back({std::move(fact), std::string{kSource}, script::clean(why)});
+}
+
+/// A table that is not as wide as its GPUs, or not square where it is of pairs, is no table.
+bool is_whole(const Test& test, const Told& told) {
+  const auto width = told.rows.empty() ? 0 : told.rows.front().size();
+  const auto height = test.of_pairs ? width : 1;
+  return width > 0 && width <= kMostGpus && told.rows.size() == height &&
+         std::ranges::all_of(told.rows, [&](const Row& row) { return row.size() == width; });
+}
+
+void add_cells(const Test& test, const Told& told, const ToolGpus& gpus, Findings& findings) {
+  for (int row = 0; row < static_cast<int>(told.rows.size()); ++row)
+    for (int column = 0; column < static_cast<int>(told.rows[row].size()); ++column) {
+      // Old versions write 0.00 for what a GPU does not copy to itself.
+      if (test.of_pairs && row == column) continue;
+      const auto part =
+          test.of_pairs ? gpus.name(row) + "-" + gpus.name(column) : gpus.name(column);
+      const auto& cell = told.rows[row][column];
+      const auto value = script::finite(cell);
+      if (value && *value >= 0)
+        findings.measurements.push_back({std::string{test.measure}, part, *value, "GB/s"});
+      else
+        add_unknown(fmt::format("{} of {}", test.measure, part), cell, findings);
+    }
+}
+
+void add_test(const Told& told, const ToolGpus& gpus, Findings& findings) {
+  const auto* test = std::ranges::find(kTests, std::string_view{told.name}, &Test::name);
+  if (test == kTests.end()) return;
+  const bool twice = std::ranges::any_of(
+      findings.measurements, [&](const Measurement& each) { return each.name == test->measure; });
+  if (twice) return add_unknown(told.name, "it is told twice", findings);
+  if (told.status != "Passed") return add_unknown(told.name, told.status, findings);
+  if (!is_whole(*test, told)) return add_unknown(told.name, "its table is not whole", findings);
+  add_cells(*test, told, gpus, findings);
+}
+
+/// How many others each GPU wrote to. Of pairs only those that were told are judged: this says that
+/// none is missing.
+void add_peers(const ToolGpus& gpus, std::size_t count, Findings& findings) {
+  std::vector<Measurement> peers;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto name = gpus.name(static_cast<int>(i));
+    const auto told = std::ranges::count_if(findings.measurements, [&](const Measurement& each) {
+      return each.name == "p2p.bandwidth" && each.part.starts_with(name + "-");
+    });
+    peers.push_back({"p2p.peers", name, static_cast<double>(told), "GPUs"});
+  }
+  std::ranges::move(peers, std::back_inserter(findings.measurements));
+}
+
+Error nothing_proven(std::string why) {
+  return {Code::kNoMeasurement, "nvbandwidth: " + script::clean(why)};
+}
+
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  TRY(script::check_gave_up(output));
+  Report report;
+  if (output.text.contains("\"nvbandwidth\"")) {
+    TRY(const auto document, json_in(output.text, "nvbandwidth"));
+    report = read_json(document.get_object().at("nvbandwidth"));
+  } else {
+    report = read_text(output.text);
+  }
+  if (!report.error.empty()) return nothing_proven(report.error);
+  const ToolGpus gpus{profile, output};
+  Findings findings;
+  for (const auto& test : report.tests) add_test(test, gpus, findings);
+  std::size_t width = 0;
+  for (const auto& test : report.tests)
+    if (!test.rows.empty()) width = std::max(width, test.rows.front().size());
+  for (const auto& test : kTests)
+    if (std::ranges::find(report.tests, test.name, &Told::name) == report.tests.end())
+      add_unknown(std::string{test.name}, "it was not run", findings);
+  if (findings.measurements.empty())
+    return nothing_proven(report.tests.empty() ? script::complaint(output)
+                                               : findings.unknown.front().why);
+  add_peers(gpus, std::min(width, kMostGpus), findings);
+  return findings;
+}
+
+}  // namespace
+
+Stage nvbandwidth() {
+  return {"nvbandwidth",
+          "copies between host and GPUs, and between every two GPUs (nvbandwidth)",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0.3, 0, "copy engines and memory work; the matrix units idle"}};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,59 @@
+#include "burnin/tools/tool_gpus.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "burnin/gpu/gpu_places.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::string_view kMark = "cupel-gpu: ";
+constexpr std::size_t kMostGpus = 256;
+
+constexpr std::string_view kIdle = R"sh(CUDA_DEVICE_ORDER=PCI_BUS_ID
+export CUDA_DEVICE_ORDER
+nvidia-smi --query-gpu=index,pci.bus_id --format=csv,noheader 2>&1 | while IFS= read -r line; do
+  echo "cupel-gpu: $line"
+done
+if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader 2>/dev/null | grep -q '^Enabled'; then
+  echo 'cupel-gave-up: MIG is on: no tool sees whole GPUs'
+  exit 69
+fi
+tries=0
+while [ "$tries" -lt 30 ]; do
+  nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits 2>/dev/null | grep -q '^[1-9]' || break
+  tries=$((tries + 1))
+  sleep 2
+done
+holders=$(nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | grep -c '^ *[0-9]')
+if [ "$holders" -gt 0 ]; then
+  echo "cupel-gave-up: GPUs are in use: $holders other programs hold memory of theirs"
+  exit 69
+fi
+)sh";
+
+}  // namespace
+
+std::string idle_gpus_script() { return script::needs("nvidia-smi") + std::string{kIdle}; }
+
+ToolGpus::ToolGpus(const inventory::Profile& profile, const Output& output) {
+  const auto places = gpu_places(profile);
+  for (const auto line : lines(output.text)) {
+    if (!line.starts_with(kMark) || names_.size() == kMostGpus) continue;
+    const auto cells = split(line.substr(kMark.size()), ',');
+    const auto index = number<int>(trimmed(cells[0]));
+    if (cells.size() != 2 || !index || *index < 0) continue;
+    const auto address = script::clean(cells[1]);
+    names_.emplace(*index, places.empty() ? fmt::format("gpu{}", *index)
+                                          : gpu_at(address, places).value_or("gpu at " + address));
+  }
+}
+
+std::string ToolGpus::name(int index) const {
+  const auto found = names_.find(index);
+  return found == names_.end() ? fmt::format("gpu{}", index) : found->second;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,32 @@
+#pragma once
+// What every tool of GPUs needs around it: GPUs that are idle and whole, counted in one order, and
+// the places of those that it numbers. Not what a GPU is like: that is gpu/gpu_facts.h.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "burnin/stage.h"
+
+namespace cupel::burnin {
+
+/// The lines before a tool: CUDA counts as nvidia-smi does; gives up in words where MIG is on or
+/// somebody's program holds a GPU (that would be measured, not the machine); waits, for a minute at
+/// most, until what ran before has let go. POSIX sh.
+/// Source: NVIDIA/DCGM issue 272 (a diagnosis right after a burn fails on idle GPUs).
+std::string idle_gpus_script();
+
+/// Names by what idle_gpus_script() printed.
+class ToolGpus {
+ public:
+  ToolGpus(const inventory::Profile& profile, const Output& output);
+
+  /// "gpu5" by the profile's places. Where the node did not say where its GPUs are, by the tool's
+  /// own number.
+  std::string name(int index) const;
+  std::size_t count() const { return names_.size(); }
+
+ private:
+  std::map<int, std::string> names_{};
+};
+
+}  // namespace cupel::burnin

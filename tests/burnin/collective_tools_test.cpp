@@ -1,0 +1,258 @@
+// nccl-tests in its versions, and perftest.
+#include <gmock/gmock.h>
+
+#include "burnin/tools/nccl_report.h"
+#include "burnin/tools/perftest.h"
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/tools.h"
+
+namespace cupel::burnin {
+namespace {
+using ::testing::Contains;
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr auto kOld = "nccl-tests/a100_1node_allreduce.log";
+constexpr auto kNew = "nccl-tests/gcm_sample_single_success_output.txt";
+
+TEST(NcclTests, JudgesTheLargestSizeAndNotTheAverage) {
+  CUPEL_NEEDS_SAMPLE(text, kOld);
+
+  const auto found = parsed("nccl-tests", nccl_asked() + text + "# Avg bus bandwidth    : 68.1 \n");
+
+  ASSERT_TRUE(found) << refusal(found);
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "collective.all_reduce.busbw", "nvlinks"), 235.26);
+  EXPECT_EQ(value_of(findings, "collective.all_reduce.latency", "nvlinks"), 34.73);
+  EXPECT_EQ(read_nccl_tests(text + "# Avg bus bandwidth    : 68.1 \n").average, 68.1);
+}
+
+TEST(NcclTests, TellsInPlaceAndOutOfPlaceApart) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+
+  const auto found = parsed("nccl-tests", nccl_asked("1073741824") + text);
+
+  ASSERT_TRUE(found) << refusal(found);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 231.72);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw.in_place", "nvlinks"),
+            231.70);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
+}
+
+TEST(NcclTests, TakesNotCheckedForNotKnown) {
+  CUPEL_NEEDS_SAMPLE(text, kOld);
+
+  const auto found = parsed("nccl-tests", nccl_asked() + text);
+
+  ASSERT_TRUE(found) << refusal(found);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), std::nullopt);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "collective.wrong"));
+  EXPECT_THAT(not_met("nccl-tests", found.assume_value(), "a100-8"),
+              Contains(" collective.wrong nothing, at most 0 errors"));
+}
+
+TEST(NcclTests, CountsEveryWrongElementWhereverItStands) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+  const auto asked = nccl_asked("1073741824");
+
+  const auto out = parsed("nccl-tests", asked + replaced(text, "204.26      0", "204.26  237858"));
+  const auto in = parsed("nccl-tests", asked + replaced(text, "231.70      0", "231.70      2"));
+  const auto footer =
+      parsed("nccl-tests", asked + replaced(text, "values : 0 OK", "values : 3 FAILED"), 1);
+
+  ASSERT_TRUE(out && in && footer);
+  EXPECT_EQ(value_of(out.assume_value(), "collective.wrong"), 237858);
+  EXPECT_EQ(value_of(in.assume_value(), "collective.wrong"), 2);
+  EXPECT_EQ(value_of(footer.assume_value(), "collective.wrong"), 3);
+}
+
+TEST(NcclTests, ReadsRowsWithTagsInFrontAndWithoutTheirHeader) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+  std::string tagged, headless;
+  for (const auto line : lines(text)) {
+    tagged += "[1,0]<stdout>:" + std::string{line} + "\n";
+    if (!line.starts_with('#')) headless += std::string{line} + "\n";
+  }
+  CUPEL_NEEDS_SAMPLE(old, kOld);
+  std::string old_headless;
+  for (const auto line : lines(old))
+    if (!line.starts_with('#')) old_headless += std::string{line} + "\n";
+
+  const auto plain_rows = read_nccl_tests(text).rows;
+
+  ASSERT_THAT(plain_rows, SizeIs(6));
+  EXPECT_EQ(read_nccl_tests(tagged).rows, plain_rows);
+  EXPECT_EQ(read_nccl_tests(headless).rows, plain_rows);
+  EXPECT_EQ(read_nccl_tests(old_headless).rows, read_nccl_tests(old).rows);
+  EXPECT_EQ(read_nccl_tests(text).nccl, "2.16.2+cuda11.6");
+}
+
+TEST(NcclTests, BelievesNoRowIntoWhichALineWasSpliced) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+  const auto spliced = replaced(text, "8109.1  132.41  231.72",
+                                "8109.1 n1:77:77 [0] NCCL INFO comm 0x1\n 132.41  231.72");
+  const auto before = replaced(text, "  1073741824     268435456",
+                               "n1:77:77 [0] NCCL INFO ok 1073741824     268435456");
+
+  EXPECT_THAT(refusal(parsed("nccl-tests", nccl_asked("1073741824") + spliced)),
+              HasSubstr("1 rows of its table are damaged"));
+  // A whole row behind somebody's words is a whole row.
+  EXPECT_EQ(read_nccl_tests(before).rows, read_nccl_tests(text).rows);
+}
+
+/// As -J writes it, with the words that jsonBool() makes of truth.
+std::string nccl_json(const std::string& bus, const std::string& wrong) {
+  return R"({"version":3,"args":["all_reduce_perf"],"env":[],"nccl_version":22809,"results":[)"
+         R"({"size":8589934592,"count":2147483648,"type":"float","redop":"sum","root":"    -1",)"
+         R"("out_of_place":{"time":63896.1,"alg_bw":134.4,"bus_bw":)" +
+         bus + R"(,"nwrong":)" + wrong +
+         R"(},"in_place":{"time":63959.2,"alg_bw":134.3,)"
+         R"("bus_bw":470.5,"nwrong":0.000000}}],"out_of_bounds":{"count":0,"okay":"true"},)"
+         R"("average_bus_bandwidth":{"bandwidth":68.3,"okay":"true"}})"
+         "\n";
+}
+
+TEST(NcclTests, ReadsTheJsonOfVersionThree) {
+  const auto found = parsed("nccl-tests", nccl_asked() + nccl_json("471.2", "0.000000"));
+  const auto unchecked = parsed("nccl-tests", nccl_asked() + nccl_json("471.2", "null"));
+  const auto no_number = parsed("nccl-tests", nccl_asked() + nccl_json("\"nan\"", "0.0"));
+
+  ASSERT_TRUE(found && unchecked) << refusal(found);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 471.2);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
+  EXPECT_EQ(value_of(unchecked.assume_value(), "collective.wrong"), std::nullopt);
+  EXPECT_THAT(refusal(no_number), HasSubstr("no bus bandwidth"));
+}
+
+TEST(NcclTests, DoesNotLeaveTheJudgementToTheToolsOwnThreshold) {
+  // "okay" says that the average is above nine tenths of what NCCL_TESTS_MIN_BW asked for.
+  const auto found = parsed("nccl-tests", nccl_asked() + nccl_json("250", "0.0"));
+
+  ASSERT_TRUE(found);
+  EXPECT_THAT(not_met("nccl-tests", found.assume_value()),
+              Contains("nvlinks collective.all_reduce.busbw 250 GB/s, at least 460 GB/s"));
+}
+
+TEST(NcclTests, KnowsWhetherTheSwitchesSummed) {
+  CUPEL_NEEDS_SAMPLE(text, kNew);
+  const auto slow = replaced(text, "231.72", "366.00");
+  const auto rings = parsed("nccl-tests", nccl_asked("1073741824", "all_reduce", "off") + slow);
+  const auto summed = parsed("nccl-tests", nccl_asked("1073741824") + slow);
+  const auto absent =
+      parsed("nccl-tests",
+             nccl_asked("1073741824") +
+                 "n1:7:9 [0] NCCL INFO NVLS multicast support is not available on dev 0\n" + slow);
+
+  ASSERT_TRUE(rings && summed && absent);
+  EXPECT_THAT(not_met("nccl-tests", rings.assume_value()), IsEmpty());
+  EXPECT_THAT(not_met("nccl-tests", summed.assume_value()),
+              Contains(HasSubstr("collective.all_reduce.busbw 366 GB/s")));
+  EXPECT_EQ(value_of(summed.assume_value(), "collective.nvls"), std::nullopt);
+  EXPECT_EQ(value_of(absent.assume_value(), "collective.nvls"), 0);
+}
+
+TEST(NcclTests, SaysWhatCudaSays) {
+  const auto text =
+      "n1 pid 42: Test CUDA failure common.cu:1030 'system not yet initialized'\n .. n1 pid 42: "
+      "Test failure common.cu:944\n";
+
+  EXPECT_THAT(refusal(parsed("nccl-tests", nccl_asked() + text, 2)),
+              HasSubstr("system not yet initialized"));
+}
+
+TEST(NcclTests, RunsInAnEnvironmentOfItsOwn) {
+  const FakeTools node;
+  node.add("nvidia-smi", std::string{kIdleSmi});
+  node.add("all_reduce_perf",
+           "if [ \"$1\" = -h ]; then echo '[-J,--output_file <file>]'; exit; fi\n"
+           "env; echo \"asked: $*\"");
+  const auto job = prepared("nccl-tests", {{"nvls", "off"}}).assume_value();
+
+  const auto output =
+      run_script(job.script, "PATH=" + node.folder() +
+                                 ":$PATH\nNCCL_TOPO_FILE=\nNCCL_TESTS_MIN_BW=1\nNCCL_ALGO=Tree\n"
+                                 "export PATH NCCL_TOPO_FILE NCCL_TESTS_MIN_BW NCCL_ALGO\n");
+
+  for (const auto* name : {"NCCL_TOPO_FILE", "NCCL_TESTS_MIN_BW", "NCCL_ALGO"})
+    EXPECT_THAT(output.text, Not(HasSubstr(name)));
+  EXPECT_THAT(output.text, HasSubstr("NCCL_NVLS_ENABLE=0"));
+  EXPECT_THAT(output.text, HasSubstr("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+  EXPECT_THAT(output.text, HasSubstr("asked: -b 8 -e 8589934592 -f 2 -g 8 -c 1 -J "));
+}
+
+TEST(Perftest, ReadsWhatOldVersionsCallMegabytesAsMebibytes) {
+  CUPEL_NEEDS_SAMPLE(text, "perftest/ib_write_bw_loopback_hdr_8M.log");
+
+  const auto rows = read_perftest(text);
+
+  ASSERT_TRUE(rows);
+  ASSERT_THAT(rows.assume_value(), SizeIs(1));
+  const auto& row = rows.assume_value().front();
+  EXPECT_EQ(row.bytes, 8388608);
+  EXPECT_EQ(row.iterations, 20000);
+  // 3007 messages of 8 MiB a second are as much.
+  EXPECT_THAT(*row.average, DoubleNear(201.8, 0.05));
+  EXPECT_THAT(*row.messages * row.bytes * 8 / 1e9, DoubleNear(*row.average, 0.05));
+}
+
+TEST(Perftest, ReadsEverySizeOfTwoEndsThatPrintIntoOneAnother) {
+  CUPEL_NEEDS_SAMPLE(text, "perftest/ib_write_bw_loopback_all_sizes.log");
+
+  const auto rows = read_perftest(text);
+
+  ASSERT_TRUE(rows);
+  EXPECT_THAT(rows.assume_value(), SizeIs(23));
+  EXPECT_EQ(rows.assume_value().front().bytes, 2);
+  EXPECT_THAT(*rows.assume_value().back().average, DoubleNear(194.96, 0.01));
+}
+
+TEST(Perftest, KnowsNoPeakOfARunByTimeAndPassesOverWarnings) {
+  const std::string text =
+      " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+      "Conflicting CPU frequency values detected: 2000.000000 != 3800.000000. CPU Frequency is not "
+      "max.\n"
+      " 8388608    349821           0.00               391.36\t\t     0.005832\n";
+
+  const auto rows = read_perftest(text);
+
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows.assume_value().front().peak, std::nullopt);
+  EXPECT_EQ(rows.assume_value().front().average, 391.36);
+}
+
+TEST(Perftest, ReadsLatenciesAndWhatVersionsCallJson) {
+  const auto latency = read_perftest(
+      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+      "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n"
+      " 8       10000          2.11           5.60         2.15               2.16             "
+      "0.04 "
+      "          2.41            3.97   \n");
+  const auto json = read_perftest(
+      "{\n\"test_info\": {\n\"test\": \"RDMA_Write_BW_Test\",\n},\n\"results\": {\n\"MsgSize\": "
+      "65536,\n\"n_iterations\": 5000,\n\"BW_peak\": 0.00,\n\"BW_average\": 391.10,\n\"MsgRate\": "
+      "0.745964\n}\n}\n");
+
+  ASSERT_TRUE(latency && json);
+  EXPECT_EQ(latency.assume_value().front().typical, 2.15);
+  EXPECT_EQ(latency.assume_value().front().mean, 2.16);
+  EXPECT_EQ(latency.assume_value().front().p99, 2.41);
+  EXPECT_EQ(latency.assume_value().front().p999, 3.97);
+  EXPECT_EQ(json.assume_value().front().average, 391.10);
+  EXPECT_EQ(json.assume_value().front().peak, std::nullopt);
+}
+
+TEST(Perftest, RefusesNumbersWhoseUnitNobodySaid) {
+  const auto headless = read_perftest(" 8388608    20000   24056.74   24056.72   0.003007\n");
+  const auto failed =
+      read_perftest(" Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n");
+
+  ASSERT_TRUE(!headless && !failed);
+  EXPECT_EQ(headless.assume_error().code, Code::kMalformed);
+  EXPECT_EQ(failed.assume_error().code, Code::kNoMeasurement);
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,66 @@
+#pragma once
+// What tests of users' tools share: what the scripts say before a tool begins, and a node whose
+// tools are small scripts of the test's own.
+#include <sys/stat.h>
+
+#include "burnin/criteria/judge.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+
+inline std::string nccl_asked(const std::string& bytes = "8589934592",
+                              const std::string& operation = "all_reduce",
+                              const std::string& nvls = "on") {
+  return "cupel-asked-bytes: " + bytes + "\ncupel-operation: " + operation +
+         "\ncupel-nvls: " + nvls + "\n";
+}
+
+inline std::string burn_asked(const std::string& precision = "tensor") {
+  return "cupel-asked-seconds: 10\ncupel-precision: " + precision + "\n";
+}
+
+inline std::string refusal(const Result<Findings>& found) {
+  return found ? "nothing was refused" : std::string{found.assume_error().what};
+}
+
+/// "gpu3 gpuburn.errors 7 errors, at most 0 errors": what the profile does not accept.
+inline std::vector<std::string> not_met(std::string_view stage_name, const Findings& findings,
+                                        const std::string& of = "dgx-h100") {
+  std::vector<std::string> told;
+  for (const auto& each :
+       judge(profile(of), {std::string{stage_name}}, {{std::string{stage_name}, findings}}))
+    if (each.met != Met::met)
+      told.push_back(each.part + " " + each.measure + " " + each.measured + ", " + each.wanted);
+  return told;
+}
+
+/// Programs in a folder of their own, first in PATH.
+class FakeTools {
+ public:
+  void add(const std::string& name, const std::string& script) const {
+    const auto path = folder_.path() / name;
+    std::ofstream{path} << "#!/bin/sh\n" << script << "\n";
+    ::chmod(path.c_str(), 0755);
+  }
+  Output run(std::string_view stage_name, const Parameters& with = {}) const {
+    const auto job = prepared(stage_name, with).assume_value();
+    return run_script(job.script, "PATH=" + folder_.path().string() + ":$PATH\nexport PATH\n");
+  }
+  std::string folder() const { return folder_.path().string(); }
+
+ private:
+  test::TemporaryFolder folder_{};
+};
+
+/// An nvidia-smi of eight GPUs where the profile has them, idle and whole.
+constexpr std::string_view kIdleSmi = R"sh(case "$*" in
+  *index,pci*) i=0
+    for bus in 1B 43 52 61 9D C3 D1 DF; do echo "$i, 00000000:$bus:00.0"; i=$((i + 1)); done ;;
+  *mig.mode*) for i in 1 2 3 4 5 6 7 8; do echo Disabled; done ;;
+  *utilization*) for i in 1 2 3 4 5 6 7 8; do echo 0; done ;;
+  *compute-apps*) ;;
+  -L) for i in 0 1 2 3 4 5 6 7; do echo "GPU $i: NVIDIA H100"; done ;;
+esac)sh";
+
+}  // namespace cupel::burnin

@@ -1,0 +1,353 @@
+// Every captured output of users' tools, and what dcgmi diag and nvbandwidth say in their versions.
+#include "tests/burnin/tools.h"
+
+#include <gmock/gmock.h>
+
+#include "burnin/tools/tool_gpus.h"
+
+namespace cupel::burnin {
+namespace {
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct Captured {
+  const char* stage;
+  const char* file;
+  std::string before;
+  int exit_status;
+  std::size_t measurements;  // 0: it proves nothing
+  const char* says = "";     // of the refusal
+};
+
+class ToolCapture : public ::testing::TestWithParam<Captured> {};
+
+TEST_P(ToolCapture, IsReadOrRefused) {
+  const auto& row = GetParam();
+  CUPEL_NEEDS_SAMPLE(text, row.file);
+
+  const auto found = parsed(row.stage, row.before + text + "\n", row.exit_status);
+
+  EXPECT_EQ(found ? found.assume_value().measurements.size() : 0, row.measurements)
+      << refusal(found);
+  if (row.measurements == 0) EXPECT_THAT(refusal(found), HasSubstr(row.says));
+}
+
+const Captured kCaptured[] = {
+    {"dcgm-diag", "dcgmi-diag/gcm_diag_pass_output_rc0.json", "", 0, 9},
+    {"dcgm-diag", "dcgmi-diag/gcm_diag_fail_output_rc0.json", "", 0, 9},
+    {"dcgm-diag", "dcgmi-diag/gcm_diag_warn_output_rc0.json", "", 0, 9},
+    {"dcgm-diag", "dcgmi-diag/gcm_non_fatal_error_code_output_rc205.json", "", 205, 9},
+    {"dcgm-diag", "nvsentinel/preflight_dcgm_diag.jsonl", "", 0, 0, "no report"},
+    {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 3},
+    {"nvbandwidth", "nvbandwidth/dcgm_ERROR_1.json", "", 1, 0, "invalid arguments"},
+    {"nvbandwidth", "nvbandwidth/dcgm_ERROR_2.json", "", 1, 0, "invalid arguments"},
+    {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 64},
+    {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 16},
+    {"nvbandwidth", "nvbandwidth/readme_a100_2.txt", "", 0, 0, "it was not run"},
+    {"nccl-tests", "nccl-tests/a100_1node_allreduce.log", nccl_asked(), 0, 3},
+    {"nccl-tests", "nccl-tests/a100_1node_broadcast.log", nccl_asked("8589934592", "broadcast"), 0,
+     3},
+    {"nccl-tests", "nccl-tests/a100_1node_reduce.log", nccl_asked("8589934592", "reduce"), 0, 3},
+    {"nccl-tests", "nccl-tests/a100_1node_reducescatter.log",
+     nccl_asked("8589934592", "reduce_scatter"), 0, 3},
+    {"nccl-tests", "nccl-tests/gcm_sample_single_success_output.txt", nccl_asked("1073741824"), 0,
+     4},
+    {"nccl-tests", "nccl-tests/gcm_sample_pairwise_success_output.txt", nccl_asked("1073741824"), 0,
+     4},
+    {"nccl-tests", "nccl-tests/gcm_sample_single_success_output.txt", nccl_asked(), 0, 0,
+     "it ended at 1 GiB of 8 GiB"},
+    {"nccl-tests", "nccl-tests/gcm_sample_failure_output.txt", nccl_asked(), 1, 0,
+     "no row of numbers"},
+    {"gpu-burn", "gpu-burn/a100_8gpu_ok.log", burn_asked("double"), 0, 32},
+    // The output of one tool is not another's.
+    {"gpu-burn", "gpu-fryer/readme_ok.txt", burn_asked(), 0, 0, "no GPU did any work"},
+    {"nvbandwidth", "nccl-tests/a100_1node_allreduce.log", "", 0, 0, "nThread 1"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, ToolCapture, ::testing::ValuesIn(kCaptured), [](const auto& info) {
+  std::string name = info.param.file;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name + "_" + std::to_string(info.index);
+});
+
+/// A report of DCGM 4 with these results of one test.
+std::string dcgm4(const std::string& results, const std::string& more = "") {
+  return R"({"DCGM Diagnostic":{"test_categories":[{"category":"Hardware","tests":[)"
+         R"({"name":"memory","results":[)" +
+         results + R"(],"test_summary":{"status":"Pass"}}]}])" + more + "}}\n";
+}
+std::string on_gpu(int gpu, const std::string& status, const std::string& more = "") {
+  return R"({"entity_group":"GPU","entity_group_id":1,"entity_id":)" + std::to_string(gpu) +
+         R"(,"status":")" + status + "\"" + more + "}";
+}
+
+TEST(DcgmDiag, BelievesTheReportAndNotTheExitStatus) {
+  CUPEL_NEEDS_SAMPLE(good, "dcgmi-diag/gcm_non_fatal_error_code_output_rc205.json");
+  CUPEL_NEEDS_SAMPLE(bad, "dcgmi-diag/gcm_diag_fail_output_rc0.json");
+
+  const auto passed = parsed("dcgm-diag", good, 205), failed = parsed("dcgm-diag", bad, 0);
+
+  ASSERT_TRUE(passed && failed);
+  EXPECT_EQ(value_of(passed.assume_value(), "dcgm.failed"), 0);
+  EXPECT_EQ(value_of(passed.assume_value(), "dcgm.passed"), 9);
+  EXPECT_EQ(value_of(failed.assume_value(), "dcgm.failed"), 1);
+  EXPECT_EQ(value_of(failed.assume_value(), "dcgm.warned"), 1);
+  EXPECT_EQ(failed.assume_value().facts.at("dcgm: Persistence Mode"), "Fail");
+}
+
+TEST(DcgmDiag, ReadsTheReportAmongWarnings) {
+  const auto text = "Warning: {not JSON}\nnv-hostengine: \"DCGM\" is old\n" +
+                    dcgm4(on_gpu(0, "Pass")) + "Successfully ran diagnostic for group.\n";
+
+  const auto found = parsed("dcgm-diag", text);
+
+  ASSERT_TRUE(found) << refusal(found);
+  EXPECT_EQ(value_of(found.assume_value(), "dcgm.passed", "gpu0"), 1);
+}
+
+TEST(DcgmDiag, JoinsErrorsOfVersionFourToTheirGpu) {
+  const auto text =
+      dcgm4(on_gpu(0, "Pass") + "," +
+            on_gpu(4, "Fail",
+                   R"(,"warnings":[{"error_category":6,"error_id":4,"error_severity":2,)"
+                   R"("warning":"Detected 2 volatile double-bit ECC errors in GPU 4."}])"));
+
+  const auto found = parsed("dcgm-diag", text, 226);
+
+  ASSERT_TRUE(found) << refusal(found);
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "dcgm.failed", "gpu4"), 1);
+  EXPECT_EQ(value_of(findings, "dcgm.errors.isolate", "gpu4"), 1);
+  EXPECT_EQ(value_of(findings, "dcgm.failed", "gpu0"), 0);
+  EXPECT_THAT(findings.facts.at("dcgm: memory of gpu4"), HasSubstr("error 4: Detected 2 volatile"));
+  EXPECT_THAT(not_met("dcgm-diag", findings), Contains(HasSubstr("gpu4 dcgm.errors.isolate 1")));
+}
+
+TEST(DcgmDiag, JoinsErrorsOfVersionThreeAndTwoToTheirGpu) {
+  const auto report = [](const std::string& result) {
+    return R"({"DCGM GPU Diagnostic":{"test_categories":[{"category":"Integration","tests":[)"
+           R"({"name":"PCIe","results":[)" +
+           result + R"(]}]}]},"version":"3.3.9"})";
+  };
+  const auto three =
+      report(R"({"gpu_id":"5","status":"Fail","warnings":[{"error_category":5,"error_id":46,)"
+             R"("error_severity":4,"warning":"link width 8X"}]})");
+  const auto two = report(R"({"gpu_ids":"5","status":"Fail","warnings":"link width 8X"})");
+
+  for (const auto& text : {three, two}) {
+    const auto found = parsed("dcgm-diag", text);
+
+    ASSERT_TRUE(found) << refusal(found);
+    EXPECT_EQ(value_of(found.assume_value(), "dcgm.failed", "gpu5"), 1);
+    EXPECT_THAT(found.assume_value().facts.at("dcgm: PCIe of gpu5"), HasSubstr("link width 8X"));
+  }
+  const auto severe = parsed("dcgm-diag", three), mild = parsed("dcgm-diag", two);
+  EXPECT_EQ(value_of(severe.assume_value(), "dcgm.errors.triage", "gpu5"), 1);
+  EXPECT_EQ(value_of(mild.assume_value(), "dcgm.errors.other", "gpu5"), 1);
+}
+
+TEST(DcgmDiag, TakesASkippedTestForNoPass) {
+  const auto all = parsed("dcgm-diag", dcgm4(on_gpu(0, "Skip")));
+  const auto one = parsed("dcgm-diag", dcgm4(on_gpu(0, "Pass") + "," + on_gpu(1, "Skip")));
+
+  EXPECT_THAT(refusal(all), HasSubstr("all tests were skipped"));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(value_of(one.assume_value(), "dcgm.failed", "gpu1"), std::nullopt);
+  EXPECT_TRUE(says_unknown(one.assume_value(), "memory of gpu1"));
+  EXPECT_THAT(not_met("dcgm-diag", one.assume_value()),
+              Contains(HasSubstr("gpu1 dcgm.passed 0 tests, at least 2 tests")));
+}
+
+TEST(DcgmDiag, TakesAPassWithAnErrorBesideItForAWarning) {
+  const auto found =
+      parsed("dcgm-diag", dcgm4(on_gpu(2, "Pass",
+                                       R"(,"warnings":[{"error_category":9,"error_id":56,)"
+                                       R"("error_severity":4,"warning":"Couldn't allocate"}])")));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "dcgm.passed", "gpu2"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "dcgm.warned", "gpu2"), 1);
+  EXPECT_THAT(not_met("dcgm-diag", found.assume_value()),
+              Contains(HasSubstr(" dcgm.warned 1 tests, at most 0 tests")));
+}
+
+TEST(DcgmDiag, ProvesNothingWhereItDidNotRunToItsEnd) {
+  EXPECT_THAT(
+      refusal(parsed("dcgm-diag", dcgm4(on_gpu(0, "Pass"), R"(,"runtime_error":"killed")"))),
+      HasSubstr("killed"));
+  EXPECT_THAT(refusal(parsed("dcgm-diag", "Error: unable to establish a connection\n", 211)),
+              HasSubstr("unable to establish a connection"));
+  EXPECT_THAT(refusal(parsed("dcgm-diag", R"({"DCGM Diagnostic":{"test_categories":[]}})")),
+              HasSubstr("it ran no test"));
+  const auto whole = dcgm4(on_gpu(0, "Pass"));
+  EXPECT_THAT(refusal(parsed("dcgm-diag", whole.substr(0, whole.size() - 4))),
+              HasSubstr("cut short"));
+}
+
+TEST(NvBandwidth, ReadsATableOfAnA100AsItsReadmeShowsIt) {
+  CUPEL_NEEDS_SAMPLE(pairs, "nvbandwidth/readme_a100_0.txt");
+  CUPEL_NEEDS_SAMPLE(host, "nvbandwidth/readme_a100_1.txt");
+
+  const auto between = parsed("nvbandwidth", pairs), from = parsed("nvbandwidth", host);
+
+  ASSERT_TRUE(between && from);
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), 276.07);
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu6-gpu0"), 274.89);
+  // The README's zeros on the diagonal are nothing that was copied.
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.peers", "gpu7"), 7);
+  EXPECT_EQ(value_of(from.assume_value(), "pcie.h2d", "gpu4"), 26.19);
+  EXPECT_EQ(value_of(from.assume_value(), "pcie.d2h", "gpu4"), std::nullopt);
+  EXPECT_TRUE(says_unknown(from.assume_value(), "device_to_host_memcpy_ce"));
+}
+
+TEST(NvBandwidth, TakesWhatWasWaivedForNothing) {
+  CUPEL_NEEDS_SAMPLE(text, "nvbandwidth/dcgm_verboseFullOutput.json");
+
+  const auto found = parsed("nvbandwidth", text);
+
+  ASSERT_TRUE(found) << refusal(found);
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "pcie.h2d", "gpu0"), 12.3964);
+  EXPECT_EQ(value_of(findings, "pcie.d2h", "gpu0"), 13.2001);
+  EXPECT_EQ(value_of(findings, "p2p.peers", "gpu0"), 0);
+  EXPECT_TRUE(says_unknown(findings, "device_to_device_memcpy_write_ce"));
+  EXPECT_THAT(not_met("nvbandwidth", findings), Contains("gpu0 p2p.peers 0 GPUs, at least 7 GPUs"));
+}
+
+/// Version 0.8, two GPUs, with these rows of what they write to one another.
+std::string nvbandwidth_json(const std::string& matrix, const std::string& status = "Passed") {
+  return R"({"nvbandwidth":{"version":"v0.8","testcases":[)"
+         R"({"name":"host_to_device_memcpy_ce","status":"Passed","bandwidth_matrix":[["55.4","55.1"]]},)"
+         R"({"name":"device_to_device_memcpy_write_ce","status":")" +
+         status + R"(","bandwidth_matrix":)" + matrix + "}]}}\n";
+}
+
+TEST(NvBandwidth, CountsThePeersThatAreMissing) {
+  const auto good = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])"));
+  const auto bad = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","N/A"],["388","N/A"]])"));
+
+  ASSERT_TRUE(good && bad);
+  EXPECT_EQ(value_of(good.assume_value(), "p2p.peers", "gpu0"), 1);
+  EXPECT_EQ(value_of(bad.assume_value(), "p2p.peers", "gpu0"), 0);
+  EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
+  EXPECT_TRUE(says_unknown(bad.assume_value(), "p2p.bandwidth of gpu0-gpu1"));
+  EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu1-gpu0"), 388);
+}
+
+TEST(NvBandwidth, BelievesNoTableThatIsNotWholeAndNoStatusButPassed) {
+  const auto lame = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388"]])"));
+  const auto broken =
+      parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])", "Error"));
+
+  for (const auto& found : {lame, broken}) {
+    ASSERT_TRUE(found);
+    EXPECT_EQ(value_of(found.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
+    EXPECT_EQ(value_of(found.assume_value(), "pcie.h2d", "gpu1"), 55.1);
+    EXPECT_TRUE(says_unknown(found.assume_value(), "device_to_device_memcpy_write_ce"));
+  }
+}
+
+TEST(NvBandwidth, IsAskedForTextWhereItsVersionKnowsNoJson) {
+  const FakeTools node;
+  node.add("nvidia-smi", std::string{kIdleSmi});
+  node.add("nvbandwidth", R"(case "$*" in
+    --help) echo '-h [ --help ]  Produce help message' ;;
+    *-j*) echo 'ERROR: Invalid Arguments' ; exit 1 ;;
+    *) echo 'Running host_to_device_memcpy_ce.'
+       echo 'memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)'
+       echo '          0         1'
+       echo '0     55.03     54.94'
+       echo 'Waiving device_to_device_memcpy_write_ce.' ;;
+  esac)");
+
+  const auto output = node.run("nvbandwidth");
+  const auto found = stage("nvbandwidth")->parse(profile(), output);
+
+  ASSERT_TRUE(found) << refusal(found) << output.text;
+  EXPECT_EQ(value_of(found.assume_value(), "pcie.h2d", "gpu1"), 54.94);
+}
+
+TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
+  // gpu5 fell off its bus: the tool's numbers 5 and 6 are the places of gpu6 and gpu7.
+  const Output output{
+      "cupel-gpu: 4, 00000000:9D:00.0\ncupel-gpu: 5, 00000000:D1:00.0\n"
+      "cupel-gpu: 6, 00000000:DF:00.0\ncupel-gpu: 7, 00000000:EE:00.0\n",
+      "", 0};
+
+  const ToolGpus gpus{profile(), output};
+
+  EXPECT_EQ(gpus.name(4), "gpu4");
+  EXPECT_EQ(gpus.name(5), "gpu6");
+  EXPECT_EQ(gpus.name(6), "gpu7");
+  EXPECT_EQ(gpus.name(7), "gpu at 00000000:EE:00.0");
+  EXPECT_EQ(gpus.name(1), "gpu1");
+}
+
+TEST(ToolGpus, AreNotMeasuredWhileSomebodyUsesThemOrMigIsOn) {
+  const auto with = [](const std::string& mig, const std::string& holder) {
+    const FakeTools node;
+    node.add("dcgmi", "echo '{}'");
+    node.add("nvidia-smi", "case \"$*\" in *mig.mode*) echo " + mig +
+                               " ;; *compute-apps*) printf '" + holder + "' ;; esac");
+    return refusal(stage("dcgm-diag")->parse(profile(), node.run("dcgm-diag")));
+  };
+
+  EXPECT_THAT(with("Enabled", ""), HasSubstr("MIG is on"));
+  EXPECT_THAT(with("Disabled", "4242\\n4243\\n"), HasSubstr("in use: 2 other programs"));
+  EXPECT_THAT(with("Disabled", ""), HasSubstr("dcgmi diag: "));
+}
+
+TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
+  const FakeTools node;
+  node.add("dcgmi", "echo 'Error: asked'; exit 1");
+  node.add("sleep", "echo waited >> " + node.folder() + "/log");
+  // Busy when it is asked the first and the second time.
+  node.add("nvidia-smi", "case \"$*\" in *utilization*)\n n=$(cat " + node.folder() +
+                             "/log 2>/dev/null | grep -c waited)\n"
+                             " if [ \"$n\" -lt 2 ]; then echo 97; else echo 0; fi ;; esac");
+
+  const auto output = node.run("dcgm-diag");
+
+  EXPECT_THAT(output.text, HasSubstr("Error: asked"));
+  EXPECT_EQ(read_file(node.folder() + "/log", 4096).assume_value(), "waited\nwaited\n");
+}
+
+TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
+  for (const auto& [name, tool] : {std::pair{"dcgm-diag", "dcgmi"},
+                                   {"nvbandwidth", "nvbandwidth"},
+                                   {"nccl-tests", "all_reduce_perf"},
+                                   {"gpu-burn", "gpu_burn"}}) {
+    if (installed(tool)) continue;
+    const FakeTools node;
+    node.add("nvidia-smi", std::string{kIdleSmi});
+
+    const auto found = stage(name)->parse(profile(), node.run(name));
+
+    EXPECT_EQ(refusal(found), std::string{tool} + " is not installed on the node");
+  }
+}
+
+TEST(Tools, RefuseWhatCannotBeMeant) {
+  const auto refused = [](const char* name, const Parameters& with) {
+    const auto job = prepared(name, with);
+    return job ? "taken" : std::string{job.assume_error().what};
+  };
+
+  EXPECT_THAT(refused("dcgm-diag", {{"level", "5"}}), HasSubstr("1, 2, 3 or 4, not '5'"));
+  EXPECT_THAT(refused("nvbandwidth", {{"samples", "0"}}), HasSubstr("1 to 1000"));
+  EXPECT_THAT(refused("nvbandwidth", {{"buffer", "1GB; reboot"}}), HasSubstr("buffer"));
+  EXPECT_THAT(refused("nccl-tests", {{"operation", "$(reboot)"}}), HasSubstr("operation"));
+  EXPECT_THAT(refused("nccl-tests", {{"largest", "1TiB"}}), HasSubstr("largest"));
+  EXPECT_THAT(refused("nccl-tests", {{"nvls", "maybe"}}), HasSubstr("nvls"));
+  EXPECT_THAT(refused("gpu-burn", {{"directory", "/opt/../etc"}}), HasSubstr("directory"));
+  EXPECT_THAT(refused("gpu-burn", {{"precision", "half"}}), HasSubstr("precision"));
+  EXPECT_THAT(refused("gpu-burn", {{"duration", "1y"}}), HasSubstr("duration"));
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,174 @@
+// What other people's checks let through, and what they took for broken (docs/traps.md), held
+// against the stages and the shipped profiles as they are.
+#include <gmock/gmock.h>
+
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/node_text.h"
+#include "tests/burnin/tools.h"
+
+namespace cupel::burnin {
+namespace {
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr auto kA100 = "nvidia-smi-xml/a100-sxm4-v12.xml";
+constexpr std::array kProfiles{"dgx-h100", "hgx-h100-8", "a100-8"};
+
+/// Eight of the captured GPU, each at its place, with its links up.
+std::string eight(const std::string& capture) {
+  std::vector<std::string> addresses;
+  for (const auto* bus : {"07", "0f", "47", "4e", "87", "90", "b7", "bd"})
+    addresses.push_back(std::string{bus} + ":00.0");
+  const auto text = with_gpus_at(healthy(capture), addresses);
+  const auto at = text.find("<uuid>") + 6;
+  auto links = "GPU 0: NVIDIA (UUID: " + text.substr(at, text.find('<', at) - at) + ")\n";
+  for (int i = 0; i < 12; ++i) links += "\t Link " + std::to_string(i) + ": 25 GB/s\n";
+  return text + links + "cupel-kernel-log: told\n";
+}
+
+std::vector<std::string> failed_facts(const std::string& text, const std::string& of = "a100-8") {
+  const auto found = stage("gpu-facts")->parse(profile(of), {text, "", 0});
+  return found ? not_met("gpu-facts", found.assume_value(), of)
+               : std::vector{std::string{found.assume_error().what}};
+}
+
+TEST(Traps, ACardOfGen5ThatTrainedAtALowerGenerationFails) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  // An A100 is of Gen4: so an H100 whose link came up a generation too low looks.
+  const auto text = eight(capture);
+
+  EXPECT_THAT(failed_facts(text), IsEmpty());
+  EXPECT_THAT(failed_facts(text, "dgx-h100"),
+              Contains(HasSubstr("gpu.pcie.gen_max 4, at least 5")));
+}
+
+TEST(Traps, TheLinkOfACardThatSleepsIsNotJudged) {
+  CUPEL_NEEDS_SAMPLE(capture, "nvidia-smi-xml/a10g.xml");
+
+  const auto found = parsed("gpu-facts", capture);
+
+  // In P8 it says generation 1, of a card that can do 4.
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.pcie.gen", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.pcie.gen_max", "gpu0"), 4);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu.pcie.gen of gpu0"));
+}
+
+TEST(Traps, ARemapThatFailedAndAnUncorrectedErrorFailTheirGpu) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text = eight(capture);
+  const auto failed = replaced(text, "<remapped_row_failure>No", "<remapped_row_failure>Yes");
+  const auto pending = replaced(text, "<remapped_row_pending>No", "<remapped_row_pending>Yes");
+  const auto bits = replaced(text, "<dram_uncorrectable>0", "<dram_uncorrectable>1");
+
+  EXPECT_THAT(failed_facts(failed), Contains("gpu3 gpu.remap.failed 1, at most 0"));
+  EXPECT_THAT(failed_facts(pending), Contains("gpu3 gpu.remap.pending 1, at most 0"));
+  EXPECT_THAT(failed_facts(bits), Contains("gpu3 gpu.ecc.uncorrected 1 errors, at most 0 errors"));
+}
+
+TEST(Traps, AFactorysErrorsAreNotHeldAgainstANewGpu) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  auto text = eight(capture);
+  for (auto at = text.find("<aggregate>"); at != text.npos; at = text.find("<aggregate>", at + 1)) {
+    const auto counter = text.find("<dram_uncorrectable>0", at);
+    ASSERT_NE(counter, text.npos);
+    text[counter + 20] = '3';
+  }
+
+  const auto found = stage("gpu-facts")->parse(profile("a100-8"), {text, "", 0});
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected.lifetime", "gpu0"), 3);
+  EXPECT_THAT(failed_facts(text), IsEmpty());
+}
+
+TEST(Traps, XidsThatOthersForgetFailTheirGpu) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text = eight(capture);
+  for (const int code : {95, 119, 140, 143, 144, 145, 150, 171, 172}) {
+    const auto line = "[ 1234.5] NVRM: Xid (PCI:0000:4e:00): " + std::to_string(code) + ", pid=1\n";
+
+    EXPECT_THAT(failed_facts(text + line), Contains(HasSubstr("gpu3 gpu.xid"))) << code;
+  }
+  // A row that was remapped is no defect by itself, nor is what somebody's program did.
+  for (const int code : {13, 43, 63}) {
+    const auto line = "[ 1234.5] NVRM: Xid (PCI:0000:4e:00): " + std::to_string(code) + ", pid=1\n";
+
+    EXPECT_THAT(failed_facts(text + line), IsEmpty()) << code;
+  }
+}
+
+TEST(Traps, EveryOldXidCountsAndNotOnlyTheLast) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto text = eight(capture) +
+                    "[    5.1] NVRM: Xid (PCI:0000:4e:00): 79, pid=1\n"
+                    "[99999.9] NVRM: Xid (PCI:0000:07:00): 48, pid=1\n";
+
+  EXPECT_THAT(failed_facts(text),
+              AllOf(Contains(HasSubstr("gpu3 gpu.xid")), Contains(HasSubstr("gpu0 gpu.xid"))));
+}
+
+TEST(Traps, EveryCriterionNamesItsSourceAndWhatToDo) {
+  for (const auto* name : kProfiles)
+    for (const auto& criterion : profile(name).criteria) {
+      EXPECT_GT(criterion.source.size(), 10u) << name << " " << criterion.measure;
+      EXPECT_GT(criterion.remedy.size(), 10u) << name << " " << criterion.measure;
+    }
+}
+
+TEST(Traps, AFloorOfBandwidthIsNeverWrittenInAnotherUnit) {
+  // 2333 GB/s where MB/s was expected let every H200 pass.
+  for (const auto* name : kProfiles)
+    for (const auto& criterion : profile(name).criteria) {
+      const auto& measure = criterion.measure;
+      const bool rate = measure.ends_with("bandwidth") || measure.contains("busbw") ||
+                        measure.starts_with("pcie.h2d") || measure.starts_with("pcie.d2h");
+      if (rate) EXPECT_EQ(criterion.unit, "GB/s") << name << " " << measure;
+      if (measure.ends_with("tensor.rate")) EXPECT_EQ(criterion.unit, "TFLOP/s") << name;
+    }
+}
+
+TEST(Traps, EveryStagesScriptIsReadByAStrictShell) {
+  for (const auto& each : stages()) {
+    Parameters with;
+    for (const auto& row : each.parameters)
+      if (row.fallback.empty()) with[std::string{row.name}] = "/var/tmp";
+    const auto job = each.prepare(profile(), with);
+    if (!job) continue;  // it takes a word of its own: its own tests prepare it
+
+    // Read, not run: what stands behind the first line is an argument of it.
+    const auto read = run_script("set -n\n" + job.assume_value().script);
+
+    EXPECT_EQ(read.exit_status, 0) << each.name << ": " << read.errors;
+    // A placeholder that nobody filled.
+    for (const auto* left : {"{STAGE", "{}", "{0", "{:"})
+      EXPECT_THAT(job.assume_value().script, Not(HasSubstr(left))) << each.name;
+    EXPECT_GT(job.assume_value().limit, job.assume_value().expected) << each.name;
+  }
+}
+
+TEST(Traps, NoOutputIsNoPassForAnyStage) {
+  for (const auto& each : stages())
+    for (const auto* text : {"", "\n", "OK\n", "All GPUs seem healthy\n"})
+      for (const int status : {0, 1, 127, 205})
+        EXPECT_FALSE(each.parse(profile(), {text, "", status}))
+            << each.name << " believes '" << text << "'";
+}
+
+TEST(Traps, SeveralAdaptersAreJudgedByTheirNamesAndBondsAreNot) {
+  // What is judged of a DGX H100 are mlx5_0 to mlx5_11: neither mlx5_bond_0 nor an adapter of a
+  // GPU's own.
+  for (const auto& criterion : profile().criteria) {
+    if (criterion.measure != "ib.port.rate") continue;
+    EXPECT_EQ(criterion.parts.size(), 12u);
+    EXPECT_EQ(criterion.parts.front(), "mlx5_0");
+    EXPECT_EQ(criterion.parts.back(), "mlx5_11");
+  }
+}
+
+}  // namespace
+}  // namespace cupel::burnin
