@@ -17,6 +17,7 @@ struct Measurement {
   /// Of the node as a whole, where the tool says which one part that was: "nvme0" under the folder
   /// that was tested. Criteria ask by `part`, causes name this.
   std::string traced_to{};
+  std::string detail{};  // what else the tool said of it, for people: "SM 17, round 3, 71 C"
 
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };

@@ -4,13 +4,17 @@
 
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
+#include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/node/node_facts.h"
 
 namespace cupel::burnin {
 
 std::span<const Stage> stages() {
-  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk()};
+  static const std::array kStages{
+      node_facts(), gpu_facts(), cpu_memory(), disk(),       gemm(),
+      hbm(),        pcie(),      p2p(),        collective(), train(),
+  };
   return kStages;
 }
 

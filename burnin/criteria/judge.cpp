@@ -73,7 +73,8 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
                     "nothing",
                     wanted(criterion),
                     criterion.remedy,
-                    criterion.source};
+                    criterion.source,
+                    criterion.precondition};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   if (part.empty()) result.part = found->traced_to;
@@ -81,6 +82,8 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
   result.measured = with_unit(number_beside(criterion, found->value), unit);
   if (!std::isfinite(found->value) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
+  if (result.met == Met::failed && !found->detail.empty())
+    result.measured += " (" + found->detail + ")";
   return result;
 }
 

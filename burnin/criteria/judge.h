@@ -28,6 +28,7 @@ struct Comparison {
   std::string wanted;    // "at most 0 errors"
   std::string remedy;
   std::string source;
+  bool precondition = false;
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };

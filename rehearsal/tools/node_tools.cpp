@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
+#include "rehearsal/tools/cupel_burn.h"
 #include "rehearsal/tools/dcgmi.h"
 #include "rehearsal/tools/nccl.h"
 #include "rehearsal/tools/nvbandwidth.h"
@@ -94,6 +95,7 @@ constexpr auto kTools = std::to_array<Tool>({
     {"dmidecode", desktop_management},
     {"dcgmi", dcgmi},
     {"nvbandwidth", nvbandwidth},
+    {"cupel-burn", cupel_burn},
     {"all_reduce_perf", nccl_test},
     {"all_gather_perf", nccl_test},
     {"reduce_scatter_perf", nccl_test},
