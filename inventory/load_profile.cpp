@@ -144,10 +144,6 @@ Criterion read_criterion(const std::string& stage, const YamlValue& value, const
   criterion.remedy = fields.text("remedy").value_or("");
   criterion.source = fields.text("source").value_or("");
   criterion.where = {file, value.line, value.column};
-  const auto precondition = fields.text("precondition").value_or("false");
-  criterion.precondition = precondition == "true";
-  if (precondition != "true" && precondition != "false")
-    fields.report(fields.place("precondition"), "precondition must be true or false");
   if (!criterion.at_least && !criterion.at_most)
     fields.report(fields.place(),
                   "criterion '" + criterion.measure + "' needs at_least or at_most");

@@ -53,9 +53,6 @@ struct Criterion {
   std::string unit{};
   std::string remedy{};  // what a person should do about a failure
   std::string source{};  // where the number comes from
-  /// Of the test and not of the machine ("nobody else's program on the GPU"): unmet, the stage has
-  /// proven nothing.
-  bool precondition = false;
   Place where{};
 };
 

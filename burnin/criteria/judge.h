@@ -28,10 +28,14 @@ struct Comparison {
   std::string wanted;    // "at most 0 errors"
   std::string remedy;
   std::string source;
-  bool precondition = false;
+  bool precondition = false;  // is_precondition(measure)
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };
+
+/// Whether a measurement is of the test and not of the machine: that nobody else's program was on
+/// the GPU, that the run came to its end. Where it is not met, the stage has proven nothing.
+bool is_precondition(std::string_view measure);
 
 using FindingsByStage = std::map<std::string, Findings, std::less<>>;
 

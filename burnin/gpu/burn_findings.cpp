@@ -39,9 +39,8 @@ constexpr int kBusyPercent = 10;
 
 void add(Findings& findings, std::string_view name, std::string part, double value,
          std::string_view unit, std::string detail = {}) {
-  Measurement measurement{std::string{name}, std::move(part), value, std::string{unit}};
-  measurement.detail = std::move(detail);
-  findings.measurements.push_back(std::move(measurement));
+  findings.measurements.push_back(
+      {std::string{name}, std::move(part), value, std::string{unit}, std::move(detail)});
 }
 
 /// PCI addresses and the names of the GPUs there.
@@ -346,8 +345,10 @@ void add_faults(const BurnStage& stage, const Faults& faults, Findings& findings
       found = std::prev(findings.measurements.end());
     }
     found->value = std::max(found->value, count);
-    found->detail = detail;
-    if (asked.empty()) found->traced_to = faults.by_part.size() == 1 ? part : std::string{};
+    if (!asked.empty())
+      found->traced_to = detail;
+    else
+      found->traced_to = faults.by_part.size() == 1 ? part : std::string{};
   }
   add(findings, "burn.faults", "", faults.elsewhere, "errors");
 }
@@ -362,10 +363,11 @@ void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings&
   for (const auto& gpu : run.gpus) parts.insert(names.name_at(gpu.pci));
   for (const auto& part : parts) {
     const auto found = hung.find(part);
-    if (found != hung.end())
-      add(findings, "gpu.hang", part, 1, "", found->second);
-    else if (all)
-      add(findings, "gpu.hang", part, 0, "");
+    if (found != hung.end()) {
+      add(findings, "gpu.hang", part, 1, "", part.empty() ? std::string{} : found->second);
+      add_unknown(findings, part.empty() ? "the node" : part, "it hung in " + found->second);
+    }
+    if (found == hung.end() && all) add(findings, "gpu.hang", part, 0, "");
   }
 }
 
@@ -443,7 +445,8 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   Findings findings;
   add_idle(said, names, findings);
   if (said.busy) {
-    add(findings, "burn.complete", "", 0, "", "the GPUs were not idle, and nothing was run");
+    add(findings, "burn.complete", "", 0, "");
+    add_unknown(findings, std::string{stage.name}, "the GPUs were not idle: nothing was run");
     return findings;
   }
   add_kernel(said, names, numbering, gpu_places(profile), findings);
@@ -454,8 +457,10 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   const bool bad =
       hung || !faults.by_part.empty() || faults.elsewhere > 0 || tells_a_fault(findings);
   if (!whole && !bad) return whole.assume_error();
-  add(findings, "burn.complete", "", whole ? 1 : 0, "",
-      whole ? std::string{} : script::clean(whole.assume_error().what));
+  add(findings, "burn.complete", "", whole ? 1 : 0, "");
+  if (!whole)
+    add_unknown(findings, fmt::format("the rest of {}", stage.name),
+                script::clean(whole.assume_error().what));
   if (whole) add_results(stage, run, names, findings);
   add_faults(stage, faults, findings);
   add_hangs(run.hangs.empty() && !test.hangs.empty() ? test : run, names, whole.has_value(),

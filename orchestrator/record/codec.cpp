@@ -106,7 +106,6 @@ json::object to_json(const burnin::Measurement& measurement) {
     object["value"] = nullptr;
   put(object, "unit", measurement.unit);
   put(object, "traced_to", measurement.traced_to);
-  put(object, "detail", measurement.detail);
   return object;
 }
 
@@ -246,8 +245,7 @@ burnin::Findings findings_from(const json::object& object) {
   each_object(object.if_contains("measurements"), [&](const auto& each) {
     const auto value = number(each, "value").value_or(std::nan(""));
     findings.measurements.push_back({text(each, "name"), text(each, "part"), value,
-                                     text(each, "unit"), text(each, "traced_to"),
-                                     text(each, "detail")});
+                                     text(each, "unit"), text(each, "traced_to")});
   });
   findings.parts = parts_from(object.if_contains("parts"));
   findings.unknown = unknown_from(object.if_contains("unknown"));
