@@ -74,8 +74,7 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
                     "nothing",
                     wanted(criterion),
                     criterion.remedy,
-                    criterion.source,
-                    is_precondition(criterion.measure)};
+                    criterion.source};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   if (part.empty()) result.part = found->traced_to;

@@ -28,7 +28,6 @@ struct Comparison {
   std::string wanted;    // "at most 0 errors"
   std::string remedy;
   std::string source;
-  bool precondition = false;  // is_precondition(measure)
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };

@@ -59,7 +59,7 @@ using Steps = std::set<std::string, std::less<>>;
 Steps unproven(const Comparisons& comparisons) {
   Steps steps;
   for (const auto& each : comparisons)
-    if (each.precondition && each.met != Met::met) steps.insert(each.stage);
+    if (is_precondition(each.measure) && each.met != Met::met) steps.insert(each.stage);
   return steps;
 }
 
@@ -68,7 +68,7 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
                 Verdict& verdict) {
   const bool could_not = without_proof.contains(of_part.front().stage);
   std::erase_if(of_part, [&](const burnin::Comparison& each) {
-    return could_not && each.met == Met::missing && !each.precondition;
+    return could_not && each.met == Met::missing && !is_precondition(each.measure);
   });
   const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
   if (silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
@@ -78,9 +78,9 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
   // A number that did not come counts as bad: the stage ran, and the part could not prove itself.
   for (const auto& each : of_part)
     if (each.met != Met::met)
-      verdict.causes.push_back({each.precondition ? Decision::inconclusive : Decision::fail,
-                                each.part, each.measure, each.measured, each.wanted,
-                                evidence_of(record, each.stage), each.remedy});
+      verdict.causes.push_back(
+          {is_precondition(each.measure) ? Decision::inconclusive : Decision::fail, each.part,
+           each.measure, each.measured, each.wanted, evidence_of(record, each.stage), each.remedy});
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
