@@ -14,8 +14,8 @@ struct Measurement {
   std::string part{};  // "gpu3", "dimm A7"; empty: the node as a whole
   double value = 0;
   std::string unit{};  // "GB/s" (1e9 bytes), "GiB", "errors", "C", "W", "count"
-  /// Of the node as a whole, where the tool says which one part that was: "nvme0" under the folder
-  /// that was tested. Criteria ask by `part`, causes name this.
+  /// Of the node as a whole: which one part that was ("nvme0" under the folder that was tested),
+  /// for causes to name. Of a part: where in it, for people ("SM 17, round 3, 71 C").
   std::string traced_to{};
 
   friend bool operator==(const Measurement&, const Measurement&) = default;

@@ -4,6 +4,7 @@
 
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
+#include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/node/node_facts.h"
 #include "burnin/tools/dcgm_diag.h"
@@ -19,6 +20,13 @@ std::span<const Stage> stages() {
       gpu_facts(),
       cpu_memory(),
       disk(),
+      // What cupel-burn does to GPUs and their links.
+      gemm(),
+      hbm(),
+      pcie(),
+      p2p(),
+      collective(),
+      train(),
       // Tools that users have.
       dcgm_diag(),
       nvbandwidth(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -81,6 +82,8 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
   result.measured = with_unit(number_beside(criterion, found->value), unit);
   if (!std::isfinite(found->value) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
+  const bool placed = !part.empty() && !found->traced_to.empty();
+  if (result.met == Met::failed && placed) result.measured += " (" + found->traced_to + ")";
   return result;
 }
 
@@ -98,6 +101,11 @@ void judge_all_like(const Criterion& criterion, const std::string& step, const s
 }
 
 }  // namespace
+
+bool is_precondition(std::string_view measure) {
+  constexpr std::array<std::string_view, 2> kPreconditions{"burn.complete", "gpu.idle"};
+  return std::ranges::find(kPreconditions, measure) != kPreconditions.end();
+}
 
 std::string wanted(const Criterion& criterion) {
   if (criterion.at_least && criterion.at_most) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/nvlink.h"
 #include "burnin/gpu/smi_xml.h"
 #include "burnin/script.h"
@@ -147,29 +148,16 @@ std::vector<Gpu> gpus_of(const SmiLog& log, Findings& findings) {
   return gpus;
 }
 
-std::span<const std::string> places_of(const Profile& profile) {
-  for (const auto& parts : profile.parts)
-    if (parts.kind == PartKind::gpu) return parts.pci;
-  return {};
-}
-
-/// "gpu5" by the profile's places; nothing if the address is none of them.
-std::optional<std::string> name_at(std::string_view address, std::span<const std::string> places) {
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (inventory::same_pci(address, places[i])) return fmt::format("gpu{}", i);
-  return std::nullopt;
-}
-
 void name_gpus(std::vector<Gpu>& gpus, std::span<const std::string> places, Findings& findings) {
   const bool placed = std::ranges::any_of(
-      gpus, [&](const Gpu& gpu) { return name_at(gpu.address, places).has_value(); });
+      gpus, [&](const Gpu& gpu) { return gpu_at(gpu.address, places).has_value(); });
   if (!placed && !places.empty() && !gpus.empty())
     findings.unknown.push_back({"places of the GPUs", std::string{kSource},
                                 "none of the profile's PCI addresses is there: numbered in the "
                                 "order of their own"});
   std::size_t number = 0;
   for (auto& gpu : gpus) {
-    gpu.name = placed ? name_at(gpu.address, places).value_or("gpu at " + gpu.address)
+    gpu.name = placed ? gpu_at(gpu.address, places).value_or("gpu at " + gpu.address)
                       : fmt::format("gpu{}", number);
     ++number;
   }
@@ -375,7 +363,7 @@ void add_lost(std::string_view text, std::span<const std::string> places, Findin
     const auto address = script::clean(rest.substr(0, end));
     if (!seen.insert(address).second) continue;
     findings.unknown.push_back(
-        {name_at(address, places).value_or("gpu at " + address), std::string{kSource},
+        {gpu_at(address, places).value_or("gpu at " + address), std::string{kSource},
          script::clean(end == rest.npos ? std::string_view{"no handle"} : rest.substr(end + 2))});
   }
 }
@@ -392,7 +380,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
                  log.assume_error().what + ": " + script::complaint(output)};
   Findings findings;
   auto gpus = gpus_of(log.assume_value(), findings);
-  const auto places = places_of(profile);
+  const auto places = gpu_places(profile);
   name_gpus(gpus, places, findings);
   add_gpus(gpus, findings);
   const auto driver = add_driver(log.assume_value(), findings);

@@ -60,6 +60,30 @@ steps:
   - stage: disk
     with: {{directory: /var/tmp, size: 1GiB, runtime: 20s}}
     deadline: {1}s
+  - stage: gemm
+    with: {{duration: 90s}}
+    deadline: {1}s
+    on_failure: continue
+  - stage: hbm
+    with: {{duration: 30s}}
+    deadline: {1}s
+    on_failure: continue
+  - stage: pcie
+    with: {{duration: 20s}}
+    deadline: {1}s
+    on_failure: continue
+  - stage: p2p
+    with: {{duration: 20s}}
+    deadline: {1}s
+    on_failure: continue
+  - stage: collective
+    with: {{duration: 20s, ops: all_reduce, min: 1GiB}}
+    deadline: {1}s
+    on_failure: continue
+  - stage: train
+    with: {{duration: 40s}}
+    deadline: {1}s
+    on_failure: continue
   - step: audit
   - step: verdict
   - step: hand-off

@@ -52,8 +52,24 @@ Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
           "find out why it does not answer: it is missing, or it is broken"};
 }
 
+using Steps = std::set<std::string, std::less<>>;
+
+/// Stages in which a condition of the test itself was not met: what they did not measure, they
+/// could not.
+Steps unproven(const Comparisons& comparisons) {
+  Steps steps;
+  for (const auto& each : comparisons)
+    if (is_precondition(each.measure) && each.met != Met::met) steps.insert(each.stage);
+  return steps;
+}
+
 /// All that is wrong with one part in one stage.
-void add_causes(const NodeRecord& record, const Comparisons& of_part, Verdict& verdict) {
+void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& without_proof,
+                Verdict& verdict) {
+  const bool could_not = without_proof.contains(of_part.front().stage);
+  std::erase_if(of_part, [&](const burnin::Comparison& each) {
+    return could_not && each.met == Met::missing && !is_precondition(each.measure);
+  });
   const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
   if (silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
     verdict.causes.push_back(silent_part(record, of_part));
@@ -62,8 +78,9 @@ void add_causes(const NodeRecord& record, const Comparisons& of_part, Verdict& v
   // A number that did not come counts as bad: the stage ran, and the part could not prove itself.
   for (const auto& each : of_part)
     if (each.met != Met::met)
-      verdict.causes.push_back({Decision::fail, each.part, each.measure, each.measured, each.wanted,
-                                evidence_of(record, each.stage), each.remedy});
+      verdict.causes.push_back(
+          {is_precondition(each.measure) ? Decision::inconclusive : Decision::fail, each.part,
+           each.measure, each.measured, each.wanted, evidence_of(record, each.stage), each.remedy});
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
@@ -78,7 +95,8 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
     if (!by_part.contains(key)) order.push_back(key);
     by_part[key].push_back(each);
   }
-  for (const auto& key : order) add_causes(record, by_part[key], verdict);
+  const auto without_proof = unproven(comparisons);
+  for (const auto& key : order) add_causes(record, by_part[key], without_proof, verdict);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {

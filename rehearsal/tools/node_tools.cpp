@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
+#include "rehearsal/tools/cupel_burn.h"
 #include "rehearsal/tools/dcgmi.h"
 #include "rehearsal/tools/gpu_burn.h"
 #include "rehearsal/tools/nccl.h"
@@ -96,6 +97,7 @@ constexpr auto kTools = std::to_array<Tool>({
     {"dcgmi", dcgmi},
     {"nvbandwidth", nvbandwidth},
     {"gpu_burn", gpu_burn},
+    {"cupel-burn", cupel_burn},
     {"all_reduce_perf", nccl_test},
     {"all_gather_perf", nccl_test},
     {"reduce_scatter_perf", nccl_test},

@@ -64,6 +64,23 @@ NodeRecord healthy() {
   return record;
 }
 
+/// And with a stage that measures only where nobody else is on the GPU.
+Profile idle_profile() {
+  auto all = profile();
+  auto idle = all.criteria.front();
+  idle.stage = "gemm";
+  idle.measure = "gpu.idle";
+  idle.unit.clear();
+  idle.at_most.reset();
+  idle.at_least = 1;
+  all.criteria.push_back(idle);
+  auto wrong = all.criteria.front();
+  wrong.stage = "gemm";
+  wrong.measure = "gemm.wrong";
+  all.criteria.push_back(wrong);
+  return all;
+}
+
 std::vector<Cause> causes(const NodeRecord& record) { return decide(profile(), record).causes; }
 Decision decision(const NodeRecord& record) { return decide(profile(), record).decision; }
 
@@ -106,6 +123,22 @@ TEST(Verdict, IsInconclusiveAboutAStageThatProvedNothing) {
   ASSERT_EQ(causes(record).size(), 1);
   EXPECT_EQ(to_string(causes(record)[0]), "stage disk fio is not installed on the node");
   EXPECT_EQ(causes(record)[0].evidence, "d1");
+}
+
+TEST(Verdict, IsInconclusiveAboutAStageThatAConditionOfItsOwnKeptFromMeasuring) {
+  auto record = healthy();
+  record.steps.insert(record.steps.begin() + 2, step("gemm"));
+  auto& gemm = record.findings["gemm"].measurements;
+  gemm = {{"gpu.idle", "gpu0", 1, ""}, {"gpu.idle", "gpu1", 0, "", "python3, process 4217"}};
+
+  const auto found = decide(idle_profile(), record);
+
+  EXPECT_EQ(found.decision, Decision::inconclusive);
+  ASSERT_EQ(found.causes.size(), 1u);
+  EXPECT_EQ(found.causes[0].part, "gpu1");
+  EXPECT_EQ(found.causes[0].measured, "0 (python3, process 4217)");
+  gemm.push_back({"gemm.wrong", "gpu0", 2, "errors"});
+  EXPECT_EQ(decide(idle_profile(), record).decision, Decision::fail) << "what is bad stays bad";
 }
 
 TEST(Verdict, FailsANodeOnWhichAStageHung) {

@@ -1,0 +1,472 @@
+#include "burnin/gpu/burn_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "burnin/gpu/burn_script.h"
+#include "burnin/gpu/gpu_places.h"
+#include "burnin/gpu/nvlink.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+
+constexpr std::string_view kSource = "cupel-burn";
+constexpr std::array<std::string_view, 12> kMeasures{"burn.complete",
+                                                     "burn.gpus",
+                                                     "burn.faults",
+                                                     "gpu.idle",
+                                                     "gpu.hang",
+                                                     "gpu.xid",
+                                                     "gpu.power",
+                                                     "gpu.temperature",
+                                                     "gpu.throttled",
+                                                     "gpu.power_capped",
+                                                     "gpu.temperature.memory",
+                                                     "nvswitch.sxid"};
+constexpr std::size_t kMostUnknown = 64;
+
+// Bits of clocks_event_reasons.active. Source: NVML API reference, nvmlClocksEventReasons.
+constexpr std::uint64_t kPowerCap = 0x4;
+constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;  // slowdown, heat, power brake
+constexpr int kBusyPercent = 10;
+
+void add(Findings& findings, std::string_view name, std::string part, double value,
+         std::string_view unit, std::string detail = {}) {
+  findings.measurements.push_back(
+      {std::string{name}, std::move(part), value, std::string{unit}, std::move(detail)});
+}
+
+/// PCI addresses and the names of the GPUs there.
+class GpuNames {
+ public:
+  GpuNames(std::span<const std::string> places, std::vector<std::string> addresses)
+      : places_{places} {
+    const bool placed = std::ranges::any_of(
+        addresses, [&](const auto& at) { return gpu_at(at, places).has_value(); });
+    if (placed) return;
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+      numbered_.emplace_back(addresses[i], fmt::format("gpu{}", i));
+  }
+
+  std::string name_at(std::string_view address) const {
+    for (const auto& [at, name] : numbered_)
+      if (inventory::same_pci(address, at)) return name;
+    return gpu_at(address, places_).value_or(fmt::format("gpu at {}", address));
+  }
+
+ private:
+  std::span<const std::string> places_;
+  std::vector<std::pair<std::string, std::string>> numbered_{};  // where the profile knows no place
+};
+
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  for (const auto cell : split(line, ',')) cells.push_back(script::clean(cell));
+  return cells;
+}
+
+bool is_address(std::string_view text) {
+  return text.size() >= 7 && text.size() <= 16 && text.contains(':') && text.contains('.') &&
+         text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
+}
+
+/// nvidia-smi's lines of values, each beginning with the GPU's address.
+std::vector<std::vector<std::string>> rows_of(const BurnOutput& said, std::string_view section,
+                                              std::size_t columns) {
+  constexpr std::size_t kMostRows = 200000;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto line : said.lines_of(section)) {
+    auto cells = cells_of(line);
+    if (cells.size() >= columns && is_address(cells[0]) && rows.size() < kMostRows)
+      rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+GpuNames names_of(const Profile& profile, const BurnOutput& said, const BurnReport& run) {
+  std::vector<std::string> addresses;
+  for (auto& row : rows_of(said, "gpus", 2)) addresses.push_back(row[0]);
+  if (addresses.empty())
+    for (const auto& gpu : run.gpus) addresses.push_back(gpu.pci);
+  return {gpu_places(profile), std::move(addresses)};
+}
+
+void add_idle(const BurnOutput& said, const GpuNames& names, Findings& findings) {
+  std::map<std::string, std::string> works;
+  for (const auto& row : rows_of(said, "apps", 3))
+    works.emplace(names.name_at(row[0]), fmt::format("{}, process {}", row[2], row[1]));
+  for (const auto& row : rows_of(said, "gpus", 2)) {
+    const auto name = names.name_at(row[0]);
+    const auto use = script::finite(row[1]);
+    if (said.busy && use && *use > kBusyPercent)
+      works.emplace(name, fmt::format("{} % busy", plain(*use)));
+    const auto found = works.find(name);
+    add(findings, "gpu.idle", name, found == works.end() ? 1 : 0, "",
+        found == works.end() ? std::string{} : found->second);
+  }
+}
+
+struct Sampled {
+  std::vector<double> celsius{}, memory_celsius{}, watts{};
+  double held = 0, capped = 0, reasons = 0;
+};
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+std::optional<std::uint64_t> bits_of(std::string_view text) {
+  if (!text.starts_with("0x") || text.size() < 3 || text.size() > 18) return std::nullopt;
+  std::uint64_t bits = 0;
+  const auto* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + 2, end, bits, 16);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional{bits} : std::nullopt;
+}
+
+void add_samples(const BurnOutput& said, const GpuNames& names, Findings& findings) {
+  std::map<std::string, Sampled> by_gpu;
+  const auto keep = [](std::string_view text, std::vector<double>& into) {
+    const auto value = script::finite(text);
+    if (value && *value >= 0 && *value < 10000) into.push_back(*value);
+  };
+  for (const auto& row : rows_of(said, "samples", 5)) {
+    auto& gpu = by_gpu[names.name_at(row[0])];
+    keep(row[1], gpu.celsius);
+    keep(row[2], gpu.memory_celsius);
+    keep(row[4], gpu.watts);
+    const auto bits = bits_of(row[3]);
+    if (!bits) continue;
+    ++gpu.reasons;
+    gpu.held += (*bits & kHeldBack) != 0 ? 1 : 0;
+    gpu.capped += (*bits & kPowerCap) != 0 ? 1 : 0;
+  }
+  for (const auto& [name, gpu] : by_gpu) {
+    if (!gpu.celsius.empty())
+      add(findings, "gpu.temperature", name, std::ranges::max(gpu.celsius), "C");
+    if (!gpu.memory_celsius.empty())
+      add(findings, "gpu.temperature.memory", name, std::ranges::max(gpu.memory_celsius), "C");
+    if (!gpu.watts.empty()) add(findings, "gpu.power", name, median_of(gpu.watts), "W");
+    if (gpu.reasons == 0) continue;
+    add(findings, "gpu.throttled", name, 100 * gpu.held / gpu.reasons, "%");
+    add(findings, "gpu.power_capped", name, 100 * gpu.capped / gpu.reasons, "%");
+  }
+}
+
+/// "[  123.456789": the kernel's own clock, which is no other's.
+std::optional<double> stamp_of(std::string_view line) {
+  if (!line.starts_with('[')) return std::nullopt;
+  return script::finite(trimmed(line.substr(1, line.find(']') - 1)));
+}
+
+/// Of the kernel's log what was written while the stage ran.
+void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport& run,
+                std::span<const std::string> places, Findings& findings) {
+  std::string fresh;
+  const auto before = stamp_of(said.kernel_before);
+  for (const auto line : said.lines_of("kernel")) {
+    const auto at = stamp_of(trimmed(line));
+    const bool is_old = at && before && *at <= *before;
+    if (!is_old) fresh += std::string{line} + "\n";
+  }
+  std::vector<KnownGpu> known;
+  for (const auto& gpu : run.gpus) known.push_back({names.name_at(gpu.pci), gpu.uuid, gpu.pci});
+  for (const auto& row : rows_of(said, "gpus", 2))
+    if (std::ranges::find(known, names.name_at(row[0]), &KnownGpu::name) == known.end())
+      known.push_back({names.name_at(row[0]), "", row[0]});
+  add_xids(fresh, known, places, findings);
+}
+
+/// "gpu3" of cupel-burn, "gpu0-gpu1": in the profile's words. Nothing where it never told of such.
+std::optional<std::string> part_named(std::string_view told, const BurnReport& run,
+                                      const GpuNames& names) {
+  if (told.empty()) return std::string{};
+  std::string part;
+  for (const auto piece : split(told, '-')) {
+    const auto index =
+        piece.starts_with("gpu") ? number<int>(piece.substr(3)) : std::optional<int>{};
+    const auto found = std::ranges::find_if(
+        run.gpus, [&](const BurnGpu& gpu) { return index && gpu.index == *index; });
+    if (found == run.gpus.end()) return std::nullopt;
+    part += (part.empty() ? "" : "-") + names.name_at(found->pci);
+  }
+  return part;
+}
+
+void add_unknown(Findings& findings, std::string fact, std::string why) {
+  if (findings.unknown.size() < kMostUnknown)
+    findings.unknown.push_back({std::move(fact), std::string{kSource}, std::move(why)});
+}
+
+bool carries(const std::map<std::string, std::string>& labels, std::string_view wanted) {
+  if (wanted.empty()) return true;
+  return std::ranges::all_of(split(wanted, ','), [&](std::string_view pair) {
+    const auto equals = pair.find('=');
+    const auto found = labels.find(std::string{pair.substr(0, equals)});
+    return found != labels.end() && found->second == pair.substr(equals + 1);
+  });
+}
+
+const BurnRule* rule_of(const BurnStage& stage, const BurnResult& result) {
+  for (const auto& rule : stage.rules)
+    if (rule.result == result.name && carries(result.labels, rule.labels)) return &rule;
+  return nullptr;
+}
+
+std::string words_of(const BurnResult& result) {
+  std::string text = result.name;
+  for (const auto& [key, value] : result.labels) text += fmt::format(" {}={}", key, value);
+  return result.part.empty() ? text : text + " of " + result.part;
+}
+
+/// Results whose parts are known and whose numbers can be numbers.
+std::vector<NamedResult> named(const BurnReport& run, const GpuNames& names, Findings& findings) {
+  std::vector<NamedResult> all;
+  for (const auto& result : run.results) {
+    const auto part = part_named(result.part, run, names);
+    if (!part)
+      add_unknown(findings, words_of(result),
+                  "there is no such GPU among those that it began with");
+    else if (!result.value || *result.value < 0)
+      add_unknown(findings, words_of(result), "it is no number, or below zero");
+    else
+      all.push_back({result.name, *part, result.unit, result.labels, *result.value});
+  }
+  return all;
+}
+
+double folded(Fold fold, double left, double right) {
+  if (fold == Fold::least) return std::min(left, right);
+  return fold == Fold::most ? std::max(left, right) : left + right;
+}
+
+struct Number {
+  double value = 0;
+  std::string_view unit{};
+  Fold fold{};
+};
+using Numbers = std::map<std::string, std::map<std::string, Number>>;  // by measure and part
+
+Numbers numbers_of(const BurnStage& stage, std::span<const NamedResult> results,
+                   Findings& findings) {
+  Numbers numbers;
+  for (const auto& each : results) {
+    const BurnResult told{each.name, each.part, each.unit, each.labels, each.value};
+    const auto* rule = rule_of(stage, told);
+    if (rule == nullptr) continue;
+    if (each.unit != rule->unit) {
+      add_unknown(findings, words_of(told),
+                  fmt::format("it is in '{}', not in '{}'", each.unit, rule->unit));
+      continue;
+    }
+    auto& parts = numbers[std::string{rule->measure}];
+    const auto [place, is_new] =
+        parts.emplace(each.part, Number{each.value, rule->unit, rule->fold});
+    if (!is_new) place->second.value = folded(rule->fold, place->second.value, each.value);
+  }
+  return numbers;
+}
+
+/// The worst of all parts stands for the node; the part is named where it is alone with it.
+void add_node(const std::string& measure, const std::map<std::string, Number>& parts,
+              Findings& findings) {
+  if (parts.contains("") || parts.empty()) return;
+  const auto& first = parts.begin()->second;
+  double value = first.value;
+  for (auto at = std::next(parts.begin()); at != parts.end(); ++at)
+    value = folded(first.fold, value, at->second.value);
+  Measurement whole{measure, "", value, std::string{first.unit}};
+  std::vector<std::string> worst;
+  for (const auto& [part, number] : parts) {
+    const bool counts = first.fold == Fold::sum ? number.value > 0 : number.value == value;
+    if (counts) worst.push_back(part);
+  }
+  if (worst.size() == 1) whole.traced_to = worst.front();
+  findings.measurements.push_back(std::move(whole));
+}
+
+void add_lag(const BurnStage& stage, const Numbers& numbers, Findings& findings) {
+  std::map<std::string, double> worst;
+  for (const auto rate : stage.rates) {
+    const auto found = numbers.find(std::string{rate});
+    if (found == numbers.end() || found->second.size() < 2) continue;
+    double best = 0;
+    for (const auto& [part, number] : found->second) best = std::max(best, number.value);
+    for (const auto& [part, number] : found->second)
+      if (best > 0) worst[part] = std::max(worst[part], 100 * (best - number.value) / best);
+  }
+  for (const auto& [part, lag] : worst) add(findings, stage.lag, part, lag, "%");
+}
+
+/// Faults by the profile's parts, and what was first said of each.
+struct Faults {
+  std::map<std::string, std::pair<double, std::string>> by_part{};
+  double elsewhere = 0;  // of no part that is known
+};
+
+Faults faults_of(const BurnStage& stage, const BurnReport& run, const GpuNames& names) {
+  Faults faults;
+  for (const auto& [told, count] : run.faults_by_part) {
+    const auto part = part_named(told, run, names);
+    const bool counts = part && (!part->empty() || stage.of_node);
+    if (counts)
+      faults.by_part[*part].first += count;
+    else
+      faults.elsewhere += count;
+  }
+  for (const auto& fault : run.faults) {
+    const auto part = part_named(fault.part, run, names);
+    const auto found = part ? faults.by_part.find(*part) : faults.by_part.end();
+    if (found != faults.by_part.end() && found->second.second.empty())
+      found->second.second = fault.detail.empty() ? fault.what : fault.detail;
+  }
+  if (run.fault_lines() == 0 && run.end) faults.elsewhere += run.end->faults;
+  return faults;
+}
+
+/// A fault counts in the stage's own number of wrong results, whichever of the two tells more.
+void add_faults(const BurnStage& stage, const Faults& faults, Findings& findings) {
+  for (const auto& [part, told] : faults.by_part) {
+    const auto& [count, detail] = told;
+    const auto asked = stage.of_node ? std::string{} : part;
+    auto found = std::ranges::find_if(findings.measurements, [&](const Measurement& each) {
+      return each.name == stage.wrong && each.part == asked;
+    });
+    if (found == findings.measurements.end()) {
+      add(findings, stage.wrong, asked, 0, stage.wrong_unit);
+      found = std::prev(findings.measurements.end());
+    }
+    found->value = std::max(found->value, count);
+    if (!asked.empty())
+      found->traced_to = detail;
+    else
+      found->traced_to = faults.by_part.size() == 1 ? part : std::string{};
+  }
+  add(findings, "burn.faults", "", faults.elsewhere, "errors");
+}
+
+/// `all`: GPUs that did not hang are told, too.
+void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings& findings) {
+  std::map<std::string, std::string> hung;
+  for (const auto& hang : run.hangs)
+    hung.emplace(part_named(hang.part, run, names).value_or(""),
+                 fmt::format("{}, for {} s", hang.doing, plain(hang.seconds, 0)));
+  std::set<std::string> parts{""};
+  for (const auto& gpu : run.gpus) parts.insert(names.name_at(gpu.pci));
+  for (const auto& part : parts) {
+    const auto found = hung.find(part);
+    if (found != hung.end()) {
+      add(findings, "gpu.hang", part, 1, "", part.empty() ? std::string{} : found->second);
+      add_unknown(findings, part.empty() ? "the node" : part, "it hung in " + found->second);
+    }
+    if (found == hung.end() && all) add(findings, "gpu.hang", part, 0, "");
+  }
+}
+
+void add_results(const BurnStage& stage, const BurnReport& run, const GpuNames& names,
+                 Findings& findings) {
+  const auto results = named(run, names, findings);
+  const auto numbers = numbers_of(stage, results, findings);
+  for (const auto& [measure, parts] : numbers) {
+    for (const auto& [part, number] : parts)
+      add(findings, measure, part, number.value, number.unit);
+    if (stage.of_node) add_node(measure, parts, findings);
+  }
+  add_lag(stage, numbers, findings);
+  if (stage.more != nullptr) stage.more(results, findings);
+  std::set<std::string> gpus;
+  for (const auto& gpu : run.gpus) gpus.insert(names.name_at(gpu.pci));
+  add(findings, "burn.gpus", "", static_cast<double>(gpus.size()), "GPUs");
+}
+
+/// The program must find an error that it planted itself before it is believed that there is none.
+Result<void> check_self_test(const BurnReport& test, int status, std::string_view complaint) {
+  TRY(within("self-test", check_whole(test, status, complaint)));
+  if (test.self_tests.empty())
+    return Error{Code::kNoMeasurement, "cupel-burn planted no error in its self-test"};
+  for (const auto& each : test.self_tests)
+    if (!each.found)
+      return Error{Code::kNoMeasurement,
+                   fmt::format("cupel-burn did not find the error that it planted ({})",
+                               each.planted.empty() ? "unnamed" : each.planted)};
+  return ok();
+}
+
+Result<void> check_all(const BurnOutput& said, const BurnReport& test, const BurnReport& run,
+                       const BurnStage& stage, const Output& output) {
+  const auto complaint = script::complaint(output);
+  TRY(check_self_test(test, said.self_test_status, complaint));
+  TRY(check_whole(run, said.run_status, complaint));
+  if (run.command != stage.name)
+    return Error{Code::kNoMeasurement,
+                 fmt::format("cupel-burn did {}, not {}", run.command, stage.name)};
+  if (!said.whole) return Error{Code::kNoMeasurement, "the stage's output is cut short"};
+  return ok();
+}
+
+bool tells_a_fault(const Findings& findings) {
+  return std::ranges::any_of(findings.measurements, [](const Measurement& each) {
+    const bool of_kernel = each.name == "gpu.xid" || each.name == "nvswitch.sxid";
+    return of_kernel && each.value > 0;
+  });
+}
+
+void add_facts(const BurnReport& run, Findings& findings) {
+  for (const auto& [name, value] : {std::pair{"burn.version", run.version},
+                                    {"burn.cuda", run.cuda},
+                                    {"burn.driver", run.driver},
+                                    {"burn.nccl", run.nccl}})
+    if (!value.empty()) findings.facts[name] = value;
+}
+
+}  // namespace
+
+std::span<const std::string_view> burn_measures() { return kMeasures; }
+
+Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
+                               const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto said = read_burn_output(output.text);
+  auto test = read_burn(said.text_of("self-test"));
+  // What it planted is no fault of the machine's.
+  test.faults_by_part.clear();
+  if (test.end) test.end->faults = 0;
+  const auto run = read_burn(said.text_of("run"));
+  const auto& numbering = run.started ? run : test;
+  const auto names = names_of(profile, said, numbering);
+  Findings findings;
+  add_idle(said, names, findings);
+  if (said.busy) {
+    add(findings, "burn.complete", "", 0, "");
+    add_unknown(findings, std::string{stage.name}, "the GPUs were not idle: nothing was run");
+    return findings;
+  }
+  add_kernel(said, names, numbering, gpu_places(profile), findings);
+  add_samples(said, names, findings);
+  const auto whole = check_all(said, test, run, stage, output);
+  const auto faults = faults_of(stage, run, names);
+  const bool hung = !run.hangs.empty() || !test.hangs.empty();
+  const bool bad =
+      hung || !faults.by_part.empty() || faults.elsewhere > 0 || tells_a_fault(findings);
+  if (!whole && !bad) return whole.assume_error();
+  add(findings, "burn.complete", "", whole ? 1 : 0, "");
+  if (!whole)
+    add_unknown(findings, fmt::format("the rest of {}", stage.name),
+                script::clean(whole.assume_error().what));
+  if (whole) add_results(stage, run, names, findings);
+  add_faults(stage, faults, findings);
+  add_hangs(run.hangs.empty() && !test.hangs.empty() ? test : run, names, whole.has_value(),
+            findings);
+  add_facts(run, findings);
+  return findings;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,305 @@
+#include "burnin/gpu/burn_stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "burnin/gpu/burn_findings.h"
+#include "burnin/gpu/burn_script.h"
+#include "burnin/parameters.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+using Kind = ParameterRow::Kind;
+
+constexpr seconds kLongest{168 * 3600};
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};
+constexpr std::array<std::string_view, 3> kLoads{"steady", "square", "ramp"};
+constexpr std::array<std::string_view, 5> kMemoryPatterns{"address", "walking", "inversions",
+                                                          "random", "rows"};
+constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
+                                                      "all_to_all", "broadcast",  "send_recv"};
+constexpr std::array<std::string_view, 3> kSwitched{"on", "off", "both"};
+constexpr std::array<std::string_view, 3> kPaths{"nvlink", "hca", "both"};
+
+constexpr std::array kGemmParameters{
+    ParameterRow{"duration", Kind::duration, "how long it burns", "5m"},
+    ParameterRow{"types", Kind::text, "of numbers, in turn: bf16, fp16, tf32, fp8, fp64", "bf16"},
+    ParameterRow{"pattern", Kind::word, "of the power: steady, or in waves, all GPUs in phase",
+                 "steady", kLoads},
+    ParameterRow{"hertz", Kind::text, "of the waves, 0.1 to 10", "1"},
+};
+constexpr std::array kHbmParameters{
+    ParameterRow{"duration", Kind::duration, "how long it writes and compares", "2m"},
+    ParameterRow{"patterns", Kind::text, "address, walking, inversions, random, rows",
+                 "address,walking,inversions,random,rows"},
+};
+constexpr std::array kPcieParameters{
+    ParameterRow{"duration", Kind::duration, "how long it copies", "1m"},
+};
+constexpr std::array kP2pParameters{
+    ParameterRow{"duration", Kind::duration, "how long it copies", "1m"},
+};
+constexpr std::array kCollectiveParameters{
+    ParameterRow{"duration", Kind::duration, "how long it goes through all sizes", "2m"},
+    ParameterRow{"ops", Kind::text, "which collectives",
+                 "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv"},
+    ParameterRow{"min", Kind::size, "of the messages", "8"},
+    ParameterRow{"max", Kind::size, "of the messages; of less than 1GiB no bandwidth is told",
+                 "16GiB"},
+    ParameterRow{"nvls", Kind::word, "sums in the switches", "both", kSwitched},
+    ParameterRow{"path", Kind::word, "what carries it", "nvlink", kPaths},
+};
+constexpr std::array kTrainParameters{
+    ParameterRow{"duration", Kind::duration, "how long it trains", "5m"},
+};
+
+constexpr std::array kGemmRules{
+    BurnRule{"gemm.rate", "type=bf16", "gemm.bf16.rate", "TFLOP/s"},
+    BurnRule{"gemm.rate", "type=fp16", "gemm.fp16.rate", "TFLOP/s"},
+    BurnRule{"gemm.rate", "type=tf32", "gemm.tf32.rate", "TFLOP/s"},
+    BurnRule{"gemm.rate", "type=fp8", "gemm.fp8.rate", "TFLOP/s"},
+    BurnRule{"gemm.rate", "type=fp64", "gemm.fp64.rate", "TFLOP/s"},
+    BurnRule{"gemm.wrong", "", "gemm.wrong", "errors", Fold::sum},
+    BurnRule{"gemm.spread", "", "gemm.spread", "%", Fold::most},
+    BurnRule{"gemm.rounds", "", "gemm.rounds", "count", Fold::sum},
+};
+constexpr std::array kHbmRules{
+    BurnRule{"hbm.wrong", "", "hbm.wrong", "errors", Fold::sum},
+    BurnRule{"hbm.tested", "", "hbm.tested", "GiB"},
+    BurnRule{"hbm.read", "", "hbm.read", "GB/s"},
+    BurnRule{"hbm.write", "", "hbm.write", "GB/s"},
+    BurnRule{"hbm.copy", "", "hbm.copy", "GB/s"},
+};
+constexpr std::array kPcieRules{
+    BurnRule{"pcie.h2d", "numa=near,gpus=one", "pcie.h2d", "GB/s"},
+    BurnRule{"pcie.d2h", "numa=near,gpus=one", "pcie.d2h", "GB/s"},
+    BurnRule{"pcie.both", "numa=near,gpus=one", "pcie.both", "GB/s"},
+    BurnRule{"pcie.h2d", "numa=far,gpus=one", "pcie.far.h2d", "GB/s"},
+    BurnRule{"pcie.d2h", "numa=far,gpus=one", "pcie.far.d2h", "GB/s"},
+    BurnRule{"pcie.both", "numa=far,gpus=one", "pcie.far.both", "GB/s"},
+    BurnRule{"pcie.h2d", "numa=near,gpus=all", "pcie.all.h2d", "GB/s"},
+    BurnRule{"pcie.d2h", "numa=near,gpus=all", "pcie.all.d2h", "GB/s"},
+    BurnRule{"pcie.both", "numa=near,gpus=all", "pcie.all.both", "GB/s"},
+    BurnRule{"pcie.latency", "", "pcie.latency", "us", Fold::most},
+    BurnRule{"pcie.wrong", "", "pcie.wrong", "errors", Fold::sum},
+};
+constexpr std::array kCollectiveRules{
+    BurnRule{"collective.wrong", "", "collective.wrong", "errors", Fold::sum},
+};
+constexpr std::array kTrainRules{
+    BurnRule{"train.tokens", "", "train.tokens", "tokens/s"},
+    BurnRule{"train.mfu", "", "train.mfu", "%"},
+    BurnRule{"train.jitter", "", "train.jitter", "%", Fold::most},
+    BurnRule{"train.loss.differs", "", "train.loss.differs", "count", Fold::sum},
+};
+
+constexpr std::array<std::string_view, 5> kGemmRates{
+    "gemm.bf16.rate", "gemm.fp16.rate", "gemm.tf32.rate", "gemm.fp8.rate", "gemm.fp64.rate"};
+constexpr std::array<std::string_view, 3> kHbmRates{"hbm.read", "hbm.write", "hbm.copy"};
+constexpr std::array<std::string_view, 2> kPcieRates{"pcie.h2d", "pcie.d2h"};
+
+constexpr BurnStage kGemm{"gemm", kGemmRules, "gemm.wrong", "errors",
+                          false,  "gemm.lag", kGemmRates};
+constexpr BurnStage kHbm{"hbm", kHbmRules, "hbm.wrong", "errors", false, "hbm.lag", kHbmRates};
+constexpr BurnStage kPcie{"pcie", kPcieRules, "pcie.wrong", "errors",
+                          false,  "pcie.lag", kPcieRates};
+constexpr BurnStage kP2p{"p2p", {}, "p2p.wrong", "errors", false, {}, {}, add_pairs};
+constexpr BurnStage kCollective{
+    "collective", kCollectiveRules, "collective.wrong", "errors", true, {}, {}, add_collectives};
+constexpr BurnStage kTrain{"train", kTrainRules, "train.loss.differs", "count", true};
+
+constexpr std::array<std::string_view, 10> kP2pMeasures{
+    "p2p.bandwidth", "p2p.sm.bandwidth", "p2p.all.bandwidth",  "p2p.all.sm.bandwidth", "p2p.both",
+    "p2p.pairs",     "p2p.pair.lag",     "p2p.pair.bandwidth", "p2p.refused",          "p2p.wrong"};
+
+/// Names of measurements that are made of several words, kept for as long as the program runs.
+std::vector<std::string>& made_names() {
+  static std::vector<std::string> names = [] {
+    std::vector<std::string> all{"collective.all_reduce.latency", "collective.wrong"};
+    for (const auto operation : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                 "broadcast", "send_recv", "reduce"})
+      for (const auto* way : {"", "ring.", "hca."})
+        all.push_back(fmt::format("collective.{}.{}busbw", operation, way));
+    return all;
+  }();
+  return names;
+}
+
+template <const BurnStage& kStage>
+std::span<const std::string_view> measures() {
+  static const std::vector<std::string_view> kAll = [] {
+    std::vector<std::string_view> all;
+    const auto add = [&](std::string_view name) {
+      const bool known = std::ranges::find(all, name) != all.end();
+      if (!name.empty() && !known) all.push_back(name);
+    };
+    for (const auto& rule : kStage.rules) add(rule.measure);
+    add(kStage.wrong);
+    add(kStage.lag);
+    if (kStage.more == add_pairs) std::ranges::for_each(kP2pMeasures, add);
+    if (kStage.more == add_collectives)
+      for (const auto& name : made_names()) add(name);
+    std::ranges::for_each(burn_measures(), add);
+    return all;
+  }();
+  return kAll;
+}
+
+template <const BurnStage& kStage>
+Result<Findings> parse(const Profile& profile, const Output& output) {
+  return burn_findings(kStage, profile, output);
+}
+
+/// "bf16, fp8": each of them known, each once. Errors: kInvalid.
+Result<std::string> list_parameter(const Parameters& parameters, const std::string& name,
+                                   std::string_view fallback,
+                                   std::span<const std::string_view> known) {
+  std::vector<std::string_view> chosen;
+  for (const auto piece : split(text_parameter(parameters, name, fallback), ',')) {
+    const auto word = trimmed(piece);
+    const bool fits = std::ranges::find(known, word) != known.end() &&
+                      std::ranges::find(chosen, word) == chosen.end();
+    if (!fits)
+      return Error{Code::kInvalid,
+                   fmt::format("{} must be some of {}, each once, parted by commas, not '{}'", name,
+                               fmt::join(known, ", "), shortened(printable(word), 80))};
+    chosen.push_back(word);
+  }
+  return fmt::format("{}", fmt::join(chosen, ","));
+}
+
+Result<std::string> word_parameter(const Parameters& parameters, const std::string& name,
+                                   std::string_view fallback,
+                                   std::span<const std::string_view> known) {
+  const auto written = text_parameter(parameters, name, fallback);
+  if (std::ranges::find(known, written) != known.end()) return std::string{written};
+  return Error{Code::kInvalid,
+               fmt::format("{} must be one of {}, not '{}'", name, fmt::join(known, ", "),
+                           shortened(printable(written), 80))};
+}
+
+Result<Job> job(std::string_view command, const Parameters& parameters, std::string_view fallback,
+                const std::string& more) {
+  TRY(const auto duration,
+      duration_parameter(parameters, "duration", fallback, seconds{1}, kLongest));
+  return burn_job(command, fmt::format("--seconds {}{}", duration.count(), more), duration);
+}
+
+Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
+  TRY(const auto types, list_parameter(parameters, "types", "bf16", kTypes));
+  TRY(const auto pattern, word_parameter(parameters, "pattern", "steady", kLoads));
+  const auto written = text_parameter(parameters, "hertz", "1");
+  const auto hertz = number<double>(written);
+  if (!hertz || !(*hertz >= 0.1 && *hertz <= 10))
+    return Error{Code::kInvalid, fmt::format("hertz must be 0.1 to 10, not '{}'",
+                                             shortened(printable(written), 80))};
+  auto more = fmt::format(" --types {} --pattern {}", types, pattern);
+  if (pattern == "square") more += fmt::format(" --hertz {}", *hertz);
+  return job("gemm", parameters, "5m", more);
+}
+
+Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {
+  TRY(const auto patterns,
+      list_parameter(parameters, "patterns", "address,walking,inversions,random,rows",
+                     kMemoryPatterns));
+  return job("hbm", parameters, "2m", " --patterns " + patterns);
+}
+
+Result<Job> prepare_pcie(const Profile&, const Parameters& parameters) {
+  return job("pcie", parameters, "1m", "");
+}
+
+Result<Job> prepare_p2p(const Profile&, const Parameters& parameters) {
+  return job("p2p", parameters, "1m", "");
+}
+
+Result<Job> prepare_collective(const Profile&, const Parameters& parameters) {
+  TRY(const auto operations,
+      list_parameter(parameters, "ops",
+                     "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv",
+                     kOperations));
+  TRY(const auto least, size_parameter(parameters, "min", "8", 8, 16 * kGiB));
+  TRY(const auto most, size_parameter(parameters, "max", "16GiB", least, 16 * kGiB));
+  TRY(const auto switched, word_parameter(parameters, "nvls", "both", kSwitched));
+  TRY(const auto path, word_parameter(parameters, "path", "nvlink", kPaths));
+  return job("collective", parameters, "2m",
+             fmt::format(" --ops {} --min {:.0f} --max {:.0f} --nvls {} --path {}", operations,
+                         least, most, switched, path));
+}
+
+Result<Job> prepare_train(const Profile&, const Parameters& parameters) {
+  return job("train", parameters, "5m", "");
+}
+
+}  // namespace
+
+Stage gemm() {
+  return {"gemm",
+          "matrix products on all GPUs at the power limit, every result compared (cupel-burn)",
+          kGemmParameters,
+          prepare_gemm,
+          parse<kGemm>,
+          measures<kGemm>(),
+          {1.0, 0, "all GPUs at their power limit: nothing draws more"}};
+}
+
+Stage hbm() {
+  return {
+      "hbm",
+      "write and compare patterns over all free GPU memory, and how fast (cupel-burn)",
+      kHbmParameters,
+      prepare_hbm,
+      parse<kHbm>,
+      measures<kHbm>(),
+      {0.7, 0, "memory and its controllers at full rate on all GPUs, their SMs are mostly idle"}};
+}
+
+Stage pcie() {
+  return {"pcie",
+          "copies between host and each GPU, near and far memory (cupel-burn)",
+          kPcieParameters,
+          prepare_pcie,
+          parse<kPcie>,
+          measures<kPcie>(),
+          {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"}};
+}
+
+Stage p2p() {
+  return {"p2p",
+          "copies between each two GPUs, data compared (cupel-burn)",
+          kP2pParameters,
+          prepare_p2p,
+          parse<kP2p>,
+          measures<kP2p>(),
+          {0.4, 0, "all NVLinks at work while all pairs copy at once"}};
+}
+
+Stage collective() {
+  return {"collective",
+          "NCCL's collectives over all GPUs of the node, results compared (cupel-burn)",
+          kCollectiveParameters,
+          prepare_collective,
+          parse<kCollective>,
+          measures<kCollective>(),
+          {0.5, 0, "all NVLinks, switches and some SMs at work"}};
+}
+
+Stage train() {
+  return {"train",
+          "synthetic training steps whose loss must be the same everywhere (cupel-burn)",
+          kTrainParameters,
+          prepare_train,
+          parse<kTrain>,
+          measures<kTrain>(),
+          {0.95, 0, "matrix products most of the time, collectives in between"}};
+}
+
+}  // namespace cupel::burnin

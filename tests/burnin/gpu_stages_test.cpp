@@ -1,0 +1,504 @@
+// What cupel-burn says, read by the stages that run it: lines written by hand, good ones and those
+// that must not pass for good.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "burnin/criteria/judge.h"
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/damage.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::array kBuses{"1b", "43", "52", "61", "9d", "c3", "d1", "df"};
+
+/// One output of a stage, part by part, so that a test changes one of them.
+struct Said {
+  std::string command = "gemm";
+  std::vector<int> gpus{0, 1, 2, 3, 4, 5, 6, 7};  // places of those that CUDA sees
+  std::string apps{};
+  std::string busy = "no";
+  std::string self_test =
+      R"({"kind":"self-test","planted":"result-bit","found":true,"detail":"8 of 8"})";
+  int self_test_status = 0;
+  std::string lines{};  // of the run, between its start and its end
+  std::string end = R"({"kind":"end","seconds":60.1,"faults":0,"complete":true,"stopped":false})";
+  int status = 0;
+  std::string kernel{};
+  int celsius = 66;
+  std::string reasons = "0x0000000000000004";
+
+  std::string start() const {
+    std::string list;
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      list += fmt::format(R"({}{{"index":{},"uuid":"GPU-{}","pci":"0000:{}:00.0","name":"H100"}})",
+                          i == 0 ? "" : ",", i, gpus[i], kBuses.at(gpus[i]));
+    return fmt::format(
+        R"({{"kind":"start","program":"cupel-burn","version":"0.1.0","protocol":1,"command":"{}",)"
+        R"("cuda":"13.0","driver":"580.65.06","gpus":[{}],"parameters":{{}}}})",
+        command, list);
+  }
+
+  std::string text() const {
+    std::string all = "cupel-asked-seconds: 60\ncupel-section: gpus\n", samples;
+    for (const auto* bus : kBuses) {
+      all += fmt::format("00000000:{}:00.0, 0\n", bus);
+      samples += fmt::format("00000000:{}:00.0, {}, 70, {}, 688.20\n", bus, celsius, reasons);
+    }
+    all += "cupel-section: apps\n" + apps + "cupel-busy: " + busy + "\n";
+    if (busy == "yes") return all;
+    all += "cupel-kernel-before: [   12.500000\ncupel-section: self-test\n" + start() + "\n" +
+           self_test + "\n" +
+           R"({"kind":"end","seconds":2,"faults":0,"complete":true,"stopped":false})" +
+           fmt::format("\ncupel-self-test-status: {}\ncupel-section: run\n", self_test_status);
+    all += start() + "\n" + R"({"kind":"progress","seconds":10,"of":60,"round":17,"doing":"x"})" +
+           "\n" + lines + end + fmt::format("\ncupel-run-status: {}\n", status);
+    return all + "cupel-section: samples\n" + samples +
+           "cupel-section: kernel\ncupel-kernel-log: told\n" + kernel + "cupel-section: end\n";
+  }
+
+  Result<Findings> read() const { return parsed(command, text()); }
+};
+
+std::string result(std::string_view name, std::string_view part, double value,
+                   std::string_view unit, std::string_view labels = "{}") {
+  return fmt::format(
+      R"({{"kind":"result","name":"{}","part":"{}","value":{},"unit":"{}","labels":{},"count":9}})"
+      "\n",
+      name, part, value, unit, labels);
+}
+
+constexpr std::string_view kFault =
+    R"({"kind":"fault","what":"wrong-result","part":"gpu4","sm":17,"round":3,"celsius":71,)"
+    R"("detail":"the checksum differs"})"
+    "\n";
+
+/// As a healthy node's gemm.
+Said good(std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7}) {
+  Said said;
+  said.gpus = std::move(gpus);
+  for (std::size_t i = 0; i < said.gpus.size(); ++i) {
+    const auto part = fmt::format("gpu{}", i);
+    said.lines += result("gemm.rate", part, 700.0 + said.gpus[i], "TFLOP/s", R"({"type":"bf16"})");
+    said.lines += result("gemm.rate", part, 1400, "TFLOP/s", R"({"type":"fp8"})");
+    said.lines += result("gemm.wrong", part, 0, "errors");
+    said.lines += result("gemm.spread", part, 0.8, "%");
+  }
+  return said;
+}
+
+std::string traced(const Findings& findings, std::string_view name, std::string_view part) {
+  for (const auto& each : findings.measurements)
+    if (each.name == name && each.part == part) return each.traced_to;
+  return {};
+}
+
+std::string not_met(std::string_view stage_name, const Findings& findings) {
+  std::string text;
+  const std::string name{stage_name};
+  for (const auto& each : judge(profile(), {name}, {{name, findings}}))
+    if (each.met != Met::met) text += each.part + " " + each.measure + " " + each.measured + "\n";
+  return text;
+}
+
+TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
+  const auto found = good().read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(not_met("gemm", findings), "");
+  EXPECT_EQ(value_of(findings, "gemm.bf16.rate", "gpu3"), 703);
+  EXPECT_EQ(value_of(findings, "gemm.fp8.rate", "gpu3"), 1400);
+  EXPECT_EQ(value_of(findings, "gpu.temperature", "gpu3"), 66);
+  EXPECT_EQ(value_of(findings, "gpu.power", "gpu3"), 688.2);
+  EXPECT_EQ(value_of(findings, "gpu.power_capped", "gpu3"), 100);
+  EXPECT_EQ(value_of(findings, "gpu.throttled", "gpu3"), 0);
+  EXPECT_EQ(value_of(findings, "gpu.xid", "gpu3"), 0);
+  EXPECT_EQ(findings.facts.at("burn.driver"), "580.65.06");
+}
+
+TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
+  auto said = good();
+  said.gpus.erase(said.gpus.begin() + 5);  // gpu6 of the profile is the sixth that CUDA sees
+  said.lines += result("gemm.wrong", "gpu5", 3, "errors");
+  said.lines += result("gemm.wrong", "gpu7", 9, "errors");
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu6"), 3);
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu5"), std::nullopt);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.wrong of gpu7"));
+  EXPECT_THAT(not_met("gemm", found.assume_value()),
+              AllOf(HasSubstr("gpu5 gemm.bf16.rate nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
+}
+
+TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
+  auto said = good();
+  said.lines = std::string{kFault} + said.lines + std::string{kFault};
+  said.end = replaced(said.end, R"("faults":0)", R"("faults":2)");
+  said.status = 1;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 2);
+  EXPECT_EQ(traced(found.assume_value(), "gemm.wrong", "gpu4"),
+            "SM 17, round 3, 71 C, the checksum differs");
+  EXPECT_EQ(not_met("gemm", found.assume_value()),
+            "gpu4 gemm.wrong 2 errors (SM 17, round 3, 71 C, the checksum differs)\n");
+}
+
+TEST(GpuStages, CountAFaultThatNamesNoPart) {
+  auto said = good();
+  said.lines += R"({"kind":"fault","what":"comet"})"
+                "\n";
+  said.status = 1;
+
+  EXPECT_EQ(not_met("gemm", said.read().assume_value()), " burn.faults 1 errors\n");
+}
+
+TEST(GpuStages, ProveNothingByARunThatDidNotEndWell) {
+  struct Case {
+    std::function<void(Said&)> spoil;
+    std::string why;
+  };
+  const std::vector<Case> cases{
+      {[](Said& said) { said.end.clear(); }, "did not end"},
+      {[](Said& said) { said.end = replaced(said.end, "true,", "false,"); }, "not complete"},
+      {[](Said& said) { said.end = replaced(said.end, R"("stopped":false)", R"("stopped":true)"); },
+       "was stopped"},
+      {[](Said& said) { said.status = 1; }, "contradicts itself: exit status 1"},
+      {[](Said& said) { said.status = 2; }, "contradicts itself"},
+      {[](Said& said) { said.status = 139; }, "contradicts itself: exit status 139"},
+      {[](Said& said) { said.lines += "{\"kind\":\"result\",\"na\n"; }, "cannot be read"},
+      {[](Said& said) {
+         said.lines += R"({"kind":"error","code":"nccl","message":"no rail"})"
+                       "\n";
+       },
+       "could not find out (nccl): no rail"},
+      {[](Said& said) { said.self_test = replaced(said.self_test, "true", "false"); },
+       "did not find the error that it planted (result-bit)"},
+      {[](Said& said) { said.self_test.clear(); }, "planted no error"},
+      {[](Said& said) { said.self_test_status = 124; }, "self-test"},
+      {[](Said& said) { said.command = "hbm"; }, "cupel-burn did hbm, not gemm"},
+  };
+  for (const auto& each : cases) {
+    auto said = good();
+    each.spoil(said);
+
+    const auto found = parsed("gemm", said.text());
+
+    ASSERT_FALSE(found) << each.why;
+    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.assume_error().what, HasSubstr(each.why));
+  }
+}
+
+TEST(GpuStages, SayWhyThereIsNoCupelBurn) {
+  const auto found = parsed("hbm", "cupel-gave-up: cupel-burn is not installed on the node\n", 69);
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.assume_error().what, "cupel-burn is not installed on the node");
+}
+
+TEST(GpuStages, BelieveNoProgramOfAnotherProtocol) {
+  const auto text = replaced(good().text(), R"("protocol":1)", R"("protocol":2)");
+
+  EXPECT_THAT(parsed("gemm", text).assume_error().what, HasSubstr("another protocol"));
+}
+
+TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
+  auto said = good();
+  said.lines += kFault;
+  said.end.clear();
+  said.status = 137;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "the rest of gemm"));
+}
+
+TEST(GpuStages, TellWhichGpuFellOffItsBus) {
+  auto said = good();
+  said.lines += R"({"kind":"error","code":"cuda","part":"gpu3","message":"unknown error 999"})"
+                "\n";
+  said.end = replaced(said.end, "true,", "false,");
+  said.status = 2;
+  said.kernel =
+      "[    3.000000] NVRM: Xid (PCI:0000:1b:00): 79, pid=1, GPU has fallen off the bus.\n"
+      "[  912.250000] NVRM: Xid (PCI:0000:61:00): 79, pid=1, GPU has fallen off the bus.\n";
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu3"), 79);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu0"), 0)
+      << "that one is older than the run";
+  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0);
+}
+
+TEST(GpuStages, TakeAHangForAFinding) {
+  auto said = good();
+  said.lines = R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
+               "\n";
+  said.end.clear();
+  said.status = 3;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.hang", "gpu3"), 1);
+  EXPECT_THAT(traced(found.assume_value(), "gpu.hang", "gpu3"), HasSubstr("round 17"));
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.hang", "gpu2"), std::nullopt);
+}
+
+TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
+  Said said;
+  said.busy = "yes";
+  said.apps = "00000000:D1:00.0, 4217, python3\n";
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu6"), 0);
+  EXPECT_EQ(traced(found.assume_value(), "gpu.idle", "gpu6"), "python3, process 4217");
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu0"), 1);
+  EXPECT_TRUE(is_precondition("gpu.idle"));
+}
+
+TEST(GpuStages, TellHowHotAndHowOftenHeldBack) {
+  auto said = good();
+  said.celsius = 88;
+  said.reasons = "0x0000000000000024";
+
+  const auto text = not_met("gemm", said.read().assume_value());
+
+  EXPECT_THAT(text, AllOf(HasSubstr("gpu7 gpu.temperature 88 C\n"),
+                          HasSubstr("gpu7 gpu.throttled 100 %\n")));
+}
+
+TEST(GpuStages, DoNotTakeNotTellingForZero) {
+  auto text = replaced(good().text(), ", 66, 70, 0x0000000000000004, 688.20",
+                       ", [N/A], [N/A], [N/A], [N/A]");
+  text = replaced(text, R"("unit":"TFLOP/s")", R"("unit":"GFLOP/s")");
+
+  const auto found = parsed("gemm", text);
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  for (const auto* name : {"gpu.temperature", "gpu.throttled", "gpu.power", "gemm.bf16.rate"})
+    EXPECT_EQ(value_of(found.assume_value(), name, "gpu0"), std::nullopt) << name;
+  EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.rate type=bf16 of gpu0"));
+}
+
+TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
+  auto said = good();
+  said.lines += result("gemm.rate", "gpu2", 560, "TFLOP/s", R"({"type":"bf16"})");
+
+  const auto found = said.read();
+
+  EXPECT_NEAR(value_of(found.assume_value(), "gemm.lag", "gpu2").value_or(-1), 20.8, 0.1);
+  EXPECT_NEAR(value_of(found.assume_value(), "gemm.lag", "gpu0").value_or(-1), 0.99, 0.01);
+}
+
+/// All ordered pairs, each with that rate.
+std::string pairs(const std::function<double(int, int)>& rate) {
+  std::string lines;
+  for (int i = 0; i < 8; ++i)
+    for (int k = 0; k < 8; ++k) {
+      if (i == k) continue;
+      const auto part = fmt::format("gpu{}-gpu{}", i, k);
+      const double value = rate(i, k);
+      lines += result("p2p.refused", part, value > 0 ? 0 : 1, "count");
+      if (value <= 0) continue;
+      lines += result("p2p.wrong", part, 0, "errors");
+      lines += result("p2p.bandwidth", part, value, "GB/s", R"({"engine":"ce","pairs":"one"})");
+    }
+  return lines;
+}
+
+TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
+  Said healthy, slow_gpu, slow_pair, refusing;
+  for (auto* said : {&healthy, &slow_gpu, &slow_pair, &refusing}) said->command = "p2p";
+  healthy.lines = pairs([](int, int) { return 394; });
+  slow_gpu.lines = pairs([](int i, int k) { return i == 4 || k == 4 ? 200 : 394; });
+  slow_pair.lines = pairs([](int i, int k) { return i == 2 && k == 6 ? 200 : 394; });
+  refusing.lines = pairs([](int i, int k) { return i == 4 || k == 4 ? 0 : 394; });
+
+  EXPECT_EQ(not_met("p2p", healthy.read().assume_value()), "");
+  EXPECT_EQ(not_met("p2p", slow_gpu.read().assume_value()), "gpu4 p2p.bandwidth 200 GB/s\n");
+  EXPECT_EQ(not_met("p2p", slow_pair.read().assume_value()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
+  const auto refused = refusing.read().assume_value();
+  EXPECT_EQ(value_of(refused, "p2p.refused", "gpu4"), 14);
+  EXPECT_EQ(value_of(refused, "p2p.refused", "gpu3"), 0);
+}
+
+TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
+  const auto sized = [](std::string_view bytes, std::string_view nvls, double rate) {
+    return result("collective.busbw", "", rate, "GB/s",
+                  fmt::format(R"({{"op":"all_reduce","bytes":"{}","nvls":"{}","path":"nvlink"}})",
+                              bytes, nvls));
+  };
+  Said said;
+  said.command = "collective";
+  said.lines = sized("17179869184", "on", 478) + sized("8", "on", 0.01) +
+               sized("17179869184", "off", 364) + result("collective.wrong", "", 0, "errors");
+
+  const auto found = said.read();
+  said.lines = sized("1048576", "on", 40) + result("collective.wrong", "", 0, "errors");
+  const auto small = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(not_met("collective", found.assume_value()), "");
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw"), 478);
+  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.ring.busbw"), 364);
+  EXPECT_EQ(value_of(small.assume_value(), "collective.all_reduce.busbw"), std::nullopt);
+  EXPECT_TRUE(says_unknown(small.assume_value(), "collective.all_reduce.busbw"));
+}
+
+TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
+  Said said;
+  said.command = "train";
+  said.lines = result("train.jitter", "", 1.2, "%");
+  for (int i = 0; i < 8; ++i)
+    said.lines += result("train.loss.differs", fmt::format("gpu{}", i), i == 4 ? 6 : 0, "count");
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "train.loss.differs"), 6);
+  EXPECT_EQ(not_met("train", found.assume_value()), "gpu4 train.loss.differs 6 count\n");
+}
+
+TEST(GpuStages, ReadPciePlacesApart) {
+  Said said;
+  said.command = "pcie";
+  for (const auto* labels : {R"({"numa":"near","gpus":"one"})", R"({"numa":"far","gpus":"one"})",
+                             R"({"numa":"near","gpus":"all"})"})
+    for (int i = 0; i < 8; ++i) {
+      const double rate = std::string_view{labels}.contains("far") ? 40 : 55;
+      said.lines += result("pcie.h2d", fmt::format("gpu{}", i), rate, "GB/s", labels);
+      said.lines += result("pcie.d2h", fmt::format("gpu{}", i), rate, "GB/s", labels);
+    }
+
+  const auto found = said.read();
+
+  EXPECT_EQ(not_met("pcie", found.assume_value()), "");
+  EXPECT_EQ(value_of(found.assume_value(), "pcie.far.h2d", "gpu0"), 40);
+  EXPECT_EQ(value_of(found.assume_value(), "pcie.all.d2h", "gpu0"), 55);
+}
+
+TEST(GpuStages, InventNothingWhereTheirOutputIsCut) {
+  auto said = good({4});
+  said.lines += replaced(std::string{kFault}, "gpu4", "gpu0");
+  said.status = 1;
+  const auto text = said.text();
+  for (std::size_t end = 0; end + 1 < text.size(); ++end) {
+    const auto found = parsed("gemm", text.substr(0, end));
+    if (!found) continue;
+    EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0) << end;
+    EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu4"), std::nullopt) << end;
+    EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 1) << end;
+  }
+}
+
+TEST(GpuStages, SurviveDamage) {
+  auto fault = good();
+  fault.lines += kFault;
+  fault.status = 1;
+  Said two;
+  two.command = "p2p";
+  two.lines = pairs([](int i, int k) { return 390 + i - k; });
+  for (const auto* said : {&fault, &two}) {
+    std::mt19937 random{7};
+    const auto text = said->text();
+    const auto known = stage(said->command)->measures;
+    for (int round = 0; round < 150; ++round) {
+      const auto found = parsed(said->command, test::damaged(text, random), round % 3);
+      if (!found) continue;
+      for (const auto& each : found.assume_value().measurements) {
+        ASSERT_TRUE(std::isfinite(each.value)) << each.name;
+        ASSERT_TRUE(std::ranges::find(known, each.name) != known.end()) << each.name;
+      }
+      for (const auto& each : found.assume_value().unknown)
+        ASSERT_TRUE(std::ranges::all_of(each.fact + each.why, [](char c) { return c >= 0x20; }));
+    }
+  }
+}
+
+TEST(GpuStages, RefuseParametersThatNoCommandTakes) {
+  const auto why = [](std::string_view name, const Parameters& with) {
+    const auto job = prepared(name, with);
+    return job ? std::string{"taken"} : job.assume_error().what;
+  };
+
+  EXPECT_THAT(why("gemm", {{"types", "bf16,int4"}}), HasSubstr("types must be some of"));
+  EXPECT_THAT(why("gemm", {{"types", "bf16,bf16"}}), HasSubstr("each once"));
+  EXPECT_THAT(why("gemm", {{"hertz", "50"}}), HasSubstr("hertz must be 0.1 to 10"));
+  EXPECT_THAT(why("gemm", {{"pattern", "round"}}), HasSubstr("pattern must be one of"));
+  EXPECT_THAT(why("hbm", {{"patterns", "rows; reboot"}}), HasSubstr("patterns must be"));
+  EXPECT_THAT(why("collective", {{"max", "32GiB"}}), HasSubstr("max must be"));
+  EXPECT_THAT(why("train", {{"duration", "169h"}}), HasSubstr("duration must be"));
+  EXPECT_EQ(why("gemm", {{"types", "bf16, fp8"}, {"pattern", "square"}, {"hertz", "0.5"}}),
+            "taken");
+}
+
+/// Programs of the test's own in front of PATH.
+std::string with_tools(const test::TemporaryFolder& folder, const std::string& smi,
+                       const std::string& burn) {
+  for (const auto& [name, body] : {std::pair{"nvidia-smi", smi}, {"cupel-burn", burn}}) {
+    const auto path = folder.path() / name;
+    std::ofstream{path} << "#!/bin/sh\n" << body;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  return "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";
+}
+
+constexpr auto kSmi = R"(case $1 in
+  *compute-apps*) ;;
+  *utilization*) echo '00000000:1B:00.0, 0' ;;
+  *temperature*) echo '00000000:1B:00.0, 61, 66, 0x0000000000000004, 690.10' ;;
+esac
+)";
+
+TEST(GpuStages, RunInARealShell) {
+  const test::TemporaryFolder folder;
+  auto said = good();
+  said.gpus = {0};
+  const auto burn = "echo \"$*\" >&2\ncat <<'END'\n" + said.start() + "\n" + said.self_test + "\n" +
+                    result("gemm.rate", "gpu0", 700, "TFLOP/s", R"({"type":"bf16"})") + said.end +
+                    "\nEND\n";
+
+  const auto output = run_script(prepared("gemm", {{"duration", "7s"}}).assume_value().script,
+                                 with_tools(folder, kSmi, burn));
+
+  const auto found = stage("gemm")->parse(profile(), output);
+  ASSERT_TRUE(found) << found.assume_error().what << output.text;
+  EXPECT_EQ(output.errors, "gemm --self-test\ngemm --seconds 7 --types bf16 --pattern steady\n");
+  EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu0"), 700);
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu0"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 1);
+}
+
+TEST(GpuStages, RunNothingAfterASelfTestThatFailed) {
+  const test::TemporaryFolder folder;
+
+  const auto output = run_script(prepared("hbm").assume_value().script,
+                                 with_tools(folder, kSmi, "echo \"$*\" >&2\nexit 1\n"));
+
+  EXPECT_EQ(output.errors, "hbm --self-test\n");
+  EXPECT_FALSE(stage("hbm")->parse(profile(), output));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
