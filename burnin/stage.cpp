@@ -2,15 +2,22 @@
 
 #include <array>
 
+#include "burnin/cpu/cpu.h"
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
+#include "burnin/disk/nvme.h"
+#include "burnin/disk/storage.h"
 #include "burnin/gpu/gpu_facts.h"
+#include "burnin/memory/memory.h"
 #include "burnin/node/node_facts.h"
+#include "burnin/node/thermal.h"
 
 namespace cupel::burnin {
 
 std::span<const Stage> stages() {
-  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk()};
+  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk(),
+                                  // the host's parts, one by one
+                                  cpu(), memory(), nvme(), storage(), thermal()};
   return kStages;
 }
 
