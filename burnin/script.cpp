@@ -10,7 +10,9 @@ namespace cupel::burnin::script {
 namespace {
 
 constexpr std::string_view kGaveUp = "cupel-gave-up: ";
+constexpr std::string_view kBegin = "cupel-begin: ", kEnd = "cupel-end";
 constexpr std::size_t kLongestWord = 160;
+constexpr std::size_t kMostSections = 1024;
 
 std::optional<std::string_view> said_in(std::string_view text, std::string_view mark) {
   for (const auto line : lines(text))
@@ -52,6 +54,27 @@ std::optional<double> asked(const Output& output, std::string_view what) {
 
 std::optional<std::string_view> said(const Output& output, std::string_view mark) {
   return said_in(output.text, mark);
+}
+
+std::vector<Section> sections(std::string_view text) {
+  std::vector<Section> all;
+  bool inside = false;
+  for (const auto line : lines(text)) {
+    if (line.starts_with(kBegin)) {
+      if (all.size() == kMostSections) break;
+      // Views of the same text: a section begins behind the line that names it.
+      const auto at = static_cast<std::size_t>(line.data() + line.size() - text.data());
+      all.push_back(
+          {clean(line.substr(kBegin.size())), text.substr(std::min(at + 1, text.size()))});
+      inside = true;
+    } else if (line == kEnd && inside) {
+      auto& last = all.back();
+      last.text = last.text.substr(0, static_cast<std::size_t>(line.data() - last.text.data()));
+      last.whole = true;
+      inside = false;
+    }
+  }
+  return all;
 }
 
 std::string clean(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "burnin/stage.h"
@@ -29,6 +30,16 @@ std::optional<double> asked(const Output& output, std::string_view what);
 /// What follows `mark` in its line ("cupel-gave-up: "), wherever the line stands; nothing if
 /// absent.
 std::optional<std::string_view> said(const Output& output, std::string_view mark);
+
+/// What stands between the lines "cupel-begin: NAME" and "cupel-end".
+struct Section {
+  std::string name;  // clean
+  std::string_view text{};
+  bool whole = false;  // its end was told
+};
+
+/// All of them, in order; at most 1024. Views into `text`.
+std::vector<Section> sections(std::string_view text);
 
 /// A node's word as it may stand in a record: printable ASCII, trimmed, at most 160 bytes. A byte
 /// of another alphabet becomes '?'.

@@ -2,11 +2,19 @@
 
 #include <array>
 
+#include "burnin/board/event_log.h"
+#include "burnin/board/psu.h"
+#include "burnin/cpu/cpu.h"
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
+#include "burnin/disk/nvme.h"
+#include "burnin/disk/storage.h"
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
+#include "burnin/memory/memory.h"
 #include "burnin/node/node_facts.h"
+#include "burnin/node/thermal.h"
+#include "burnin/settings/settings.h"
 #include "burnin/tools/dcgm_diag.h"
 #include "burnin/tools/gpu_burn.h"
 #include "burnin/tools/nccl_tests.h"
@@ -20,6 +28,12 @@ std::span<const Stage> stages() {
       gpu_facts(),
       cpu_memory(),
       disk(),
+      // The host's parts, one by one.
+      cpu(),
+      memory(),
+      nvme(),
+      storage(),
+      thermal(),
       // What cupel-burn does to GPUs and their links.
       gemm(),
       hbm(),
@@ -32,6 +46,11 @@ std::span<const Stage> stages() {
       nvbandwidth(),
       nccl_tests(),
       gpu_burn(),
+      // Of the BMC, and of what a playbook sets.
+      event_log(),
+      psu(),
+      settings(),
+      settings_restore(),
   };
   return kStages;
 }

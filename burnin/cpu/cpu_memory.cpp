@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/cpu/stress_ng.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -24,13 +25,6 @@ constexpr seconds kLongest{168 * 3600};
 constexpr double kMiB = 1024.0 * 1024;
 constexpr double kTiB = kMiB * kMiB;
 constexpr double kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
-
-// EXIT STATUS in stress-ng(1).
-constexpr int kSomeFailed = 2;
-
-/// A worker may see the end of its time a little early; one that ran for less than this share of
-/// it was ended by something else.
-constexpr double kEnough = 0.9;
 
 /// As stress-ng takes it: "80%", or bytes.
 Result<std::string> memory_of(const Parameters& parameters) {
@@ -68,62 +62,16 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
              duration + duration / 4 + seconds{300}};
 }
 
-struct Row {
-  double bogo_ops = 0;
-  double real_seconds = 0;
-};
-
 struct Report {
-  std::map<std::string, Row, std::less<>> rows{};
-  std::size_t fail_lines = 0;
-  std::string gave_up{};  // the first line that says that a stressor did not do its work
+  StressReport stress{};
   std::vector<double> oom_kills{};
 };
 
-/// "stress-ng: metrc: [13290] cpu  3372  2.00 ..." without what is in front of the stressor.
-std::string_view message_of(std::string_view line) {
-  const auto bracket = line.find("] ");
-  return bracket == line.npos ? std::string_view{} : trimmed(line.substr(bracket + 2));
-}
-
-bool says_gave_up(std::string_view message) {
-  constexpr std::array<std::string_view, 6> kSigns{"skipping",           "not implemented",
-                                                   "out of memory",      "no resource(s)",
-                                                   "failed to allocate", "cannot allocate memory"};
-  const auto text = lower_case(message);
-  return std::ranges::any_of(kSigns, [&](auto sign) { return text.find(sign) != text.npos; });
-}
-
-/// Columns are found by the header: stressor, bogo ops, real time come first in every version.
-void read_row(std::string_view message, bool headed, Report& report) {
-  const auto cells = words(message);
-  if (!headed || cells.size() < 3) return;
-  if (std::ranges::find(kStressors, cells[0]) == kStressors.end()) return;
-  const auto ops = script::finite(cells[1]), time = script::finite(cells[2]);
-  if (ops && time) report.rows[std::string{cells[0]}] = {*ops, *time};
-}
-
-bool is_header(std::string_view message) {
-  const auto cells = words(message);
-  constexpr std::array<std::string_view, 5> kHeader{"stressor", "bogo", "ops", "real", "time"};
-  return cells.size() >= kHeader.size() &&
-         std::ranges::equal(kHeader, std::span{cells}.first(kHeader.size()));
-}
-
 Report read_report(std::string_view text) {
-  Report report;
-  bool headed = false;
+  Report report{.stress = read_stress_report(text)};
   for (const auto line : lines(text)) {
-    if (line.starts_with("oom_kill ")) {
-      if (const auto count = script::finite(line.substr(9))) report.oom_kills.push_back(*count);
-      continue;
-    }
-    if (!line.starts_with("stress-ng: ")) continue;
-    const auto message = message_of(line);
-    report.fail_lines += line.starts_with("stress-ng: fail:") ? 1 : 0;
-    headed = headed || is_header(message);
-    read_row(message, headed, report);
-    if (report.gave_up.empty() && says_gave_up(message)) report.gave_up = script::clean(message);
+    if (!line.starts_with("oom_kill ")) continue;
+    if (const auto count = script::finite(line.substr(9))) report.oom_kills.push_back(*count);
   }
   return report;
 }
@@ -134,7 +82,7 @@ Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(
 Result<void> check_worked(const Report& report, const Output& output) {
   const auto wanted = script::asked(output, "seconds");
   if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
-  if (!report.gave_up.empty()) return nothing_proven("stress-ng: " + report.gave_up);
+  if (!report.stress.gave_up.empty()) return nothing_proven("stress-ng: " + report.stress.gave_up);
   if (output.exit_status != 0)
     return nothing_proven(fmt::format("stress-ng ended with exit status {}: {}", output.exit_status,
                                       script::complaint(output)));
@@ -145,12 +93,8 @@ Result<void> check_worked(const Report& report, const Output& output) {
   if (report.oom_kills[0] != report.oom_kills[1])
     return nothing_proven("the kernel killed for memory during the test: give it less memory");
   for (const auto stressor : kStressors) {
-    const auto row = report.rows.find(stressor);
-    if (row == report.rows.end() || row->second.bogo_ops <= 0)
-      return nothing_proven(fmt::format("stressor {} did no work", stressor));
-    if (row->second.real_seconds < kEnough * *wanted)
-      return nothing_proven(fmt::format("stressor {} ran for {} of {} s", stressor,
-                                        plain(row->second.real_seconds, 1), plain(*wanted)));
+    auto why = left_undone(report.stress, stressor, *wanted);
+    if (!why.empty()) return nothing_proven(std::move(why));
   }
   return ok();
 }
@@ -158,16 +102,20 @@ Result<void> check_worked(const Report& report, const Output& output) {
 Result<Findings> parse(const Profile&, const Output& output) {
   TRY(script::check_gave_up(output));
   const auto report = read_report(output.text);
-  const bool failed = report.fail_lines > 0 || output.exit_status == kSomeFailed;
+  const bool failed = report.stress.fail_lines > 0 || output.exit_status == kStressFailed;
   // A wrong result is a finding whatever else went wrong.
   if (!failed) {
     TRY(check_worked(report, output));
   }
   Findings findings;
-  const auto failures = std::max<std::size_t>(report.fail_lines, failed ? 1 : 0);
+  const auto failures = std::max<std::size_t>(report.stress.fail_lines, failed ? 1 : 0);
   findings.measurements.push_back({"stress.failures", "", static_cast<double>(failures), "errors"});
-  for (const auto& [stressor, row] : report.rows)
-    findings.measurements.push_back({"stress.bogo_ops", stressor, row.bogo_ops, "count"});
+  for (const auto stressor : kStressors) {
+    const auto row = report.stress.rows.find(stressor);
+    if (row == report.stress.rows.end()) continue;
+    findings.measurements.push_back(
+        {"stress.bogo_ops", std::string{stressor}, row->second.bogo_ops, "count"});
+  }
   return findings;
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "burnin/disk/fio.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -74,7 +74,7 @@ echo "cupel-direct: $direct"
 
 /// Three jobs, one after the other. `verify` knows no time: a verification cut short proves less
 /// than it says.
-std::string fio(double size, seconds runtime) {
+std::string jobs_of(double size, seconds runtime) {
   return fmt::format(
       "fio --output-format=json --directory=\"$scratch\" --filename=file --size={:.0f} "
       "--bs={:.0f} --ioengine=psync --direct=$direct "
@@ -96,45 +96,10 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   text += fmt::format("need={:.0f}\n", std::ceil(size * kSpare / 1024));
   text += kCheckFolder;
   text += kScratch;
-  text += fio(size, runtime);
+  text += jobs_of(size, runtime);
   const auto at = [&](double speed) { return seconds{static_cast<long>(2 * size / speed)}; };
   return Job{std::move(text), 2 * runtime + at(kUsual) + seconds{3},
              2 * runtime + at(kSick) + seconds{120}};
-}
-
-/// The JSON among warnings: from the first line that opens it to the last that closes it, or to the
-/// end where it was cut off.
-std::string_view json_of(std::string_view text) {
-  const char *begin = nullptr, *end = nullptr;
-  for (const auto line : lines(text)) {
-    if (begin == nullptr && line == "{") begin = line.data();
-    if (line == "}") end = line.data() + line.size();
-  }
-  if (begin == nullptr) return {};
-  if (end == nullptr || end <= begin) end = text.data() + text.size();
-  return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-const json::value* job_named(const json::value& root, std::string_view name) {
-  const auto* jobs = find(root, "jobs");
-  const auto* list = jobs == nullptr ? nullptr : jobs->if_array();
-  if (list == nullptr) return nullptr;
-  for (const auto& job : *list)
-    if (text_at(job, "jobname") == name) return &job;
-  return nullptr;
-}
-
-/// Not below zero, finite.
-std::optional<double> amount(const json::value& root, std::string_view path) {
-  const auto value = number_at(root, path);
-  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
-}
-
-/// errno values by which a kernel says that a drive did not do its work (asm-generic/errno.h), and
-/// EILSEQ, by which fio says that a block came back wrong.
-bool blames_drive(int error) {
-  constexpr std::array kOfDrives{5, 6, 19, 61, 74, 84, 110, 121};
-  return std::ranges::find(kOfDrives, error) != kOfDrives.end();
 }
 
 struct Asked {
@@ -143,20 +108,6 @@ struct Asked {
 };
 
 Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
-
-/// Errors of one job: 0 where it ended well.
-Result<double> errors_of(const json::value& job, std::string_view name) {
-  const auto error = amount(job, "error");
-  if (!error) return nothing_proven(fmt::format("fio does not say how job {} ended", name));
-  const auto total = amount(job, "total_err").value_or(0);
-  if (*error == 0) return total;
-  const bool known = *error < 4096 && blames_drive(static_cast<int>(*error));
-  if (!known && total == 0)
-    return nothing_proven(
-        fmt::format("fio job {} ended with error {}: {}", name, *error,
-                    *error < 4096 ? std::strerror(static_cast<int>(*error)) : "unknown"));
-  return std::max(total, 1.0);
-}
 
 struct Way {
   std::string_view job;        // "write"
@@ -168,49 +119,28 @@ constexpr std::array kWays{
     Way{"read", "disk.read.bandwidth", "disk.read.latency.p99"},
 };
 
-/// Nothing where the job did not run for as long as it was told.
 void add_speed(const json::value& job, const Way& way, const Asked& asked, Findings& findings) {
-  const std::string at{way.job};
-  const auto bytes = amount(job, at + "/io_bytes"), speed = amount(job, at + "/bw_bytes");
-  const auto millis = amount(job, at + "/runtime");
-  if (!bytes || !speed || !millis || *bytes == 0 || *millis < 900 * asked.seconds) {
-    findings.unknown.push_back(
-        {std::string{way.bandwidth}, "fio job " + at, "it did not run for as long as it was told"});
+  const auto speed = fio::speed_of(job, way.job, asked.seconds);
+  if (!speed) {
+    findings.unknown.push_back({std::string{way.bandwidth}, fmt::format("fio job {}", way.job),
+                                "it did not run for as long as it was told"});
     return;
   }
-  findings.measurements.push_back({std::string{way.bandwidth}, "", *speed / 1e9, "GB/s"});
-  for (const auto* kind : {"clat_ns", "lat_ns"}) {
-    const auto percentiles = find(job, at + "/" + kind + "/percentile");
-    const auto nanoseconds = percentiles ? amount(*percentiles, "99.000000") : std::nullopt;
-    if (!nanoseconds) continue;
-    findings.measurements.push_back({std::string{way.latency}, "", *nanoseconds / 1e3, "us"});
-    return;
-  }
-}
-
-/// All of the file must have been written and read back, unless that is what failed.
-Result<double> verified(const json::value& root, const Asked& asked) {
-  const auto* job = job_named(root, "verify");
-  if (job == nullptr) return nothing_proven("fio tells nothing of the verification");
-  TRY(const auto errors, errors_of(*job, "verify"));
-  const auto read = amount(*job, "read/io_bytes").value_or(0);
-  const auto written = amount(*job, "write/io_bytes").value_or(0);
-  if (errors == 0 && std::min(read, written) < asked.bytes)
-    return nothing_proven(fmt::format("fio verified {} of {}", size_text(std::min(read, written)),
-                                      size_text(asked.bytes)));
-  return errors;
+  findings.measurements.push_back({std::string{way.bandwidth}, "", speed->gigabytes, "GB/s"});
+  if (speed->p99_us)
+    findings.measurements.push_back({std::string{way.latency}, "", *speed->p99_us, "us"});
 }
 
 Result<Findings> read_jobs(const json::value& root, const Asked& asked, bool direct) {
   Findings findings;
-  TRY(auto errors, verified(root, asked));
+  TRY(auto errors, fio::verified(root, asked.bytes));
   for (const auto& way : kWays) {
-    const auto* job = job_named(root, way.job);
+    const auto* job = fio::job_named(root, way.job);
     if (job == nullptr) {
       findings.unknown.push_back({std::string{way.bandwidth}, "fio", "no such job in its output"});
       continue;
     }
-    TRY(const auto failed, errors_of(*job, way.job));
+    TRY(const auto failed, fio::errors_of(*job, way.job));
     errors += failed;
     if (direct) add_speed(*job, way, asked, findings);
   }
@@ -219,22 +149,10 @@ Result<Findings> read_jobs(const json::value& root, const Asked& asked, bool dir
   return findings;
 }
 
-/// fio lists the devices under the file, and marks those that stand on others: the one drive that
-/// is left, as the kernel calls it, without the name space of an NVMe drive. Empty: several, or
-/// none told. Source: fio(1), "disk_util"; aggr_* where a device has slaves.
+/// The one drive under the folder; empty where there are several, or none was told.
 std::string drive_of(const json::value& root) {
-  const auto* devices = find(root, "disk_util");
-  const auto* list = devices == nullptr ? nullptr : devices->if_array();
-  if (list == nullptr) return {};
-  std::string drive;
-  for (const auto& device : *list) {
-    if (find(device, "aggr_read_ios") != nullptr) continue;
-    if (!drive.empty()) return {};
-    drive = script::clean(text_at(device, "name").value_or(""));
-  }
-  const auto space = drive.rfind('n');
-  const bool nvme = drive.starts_with("nvme") && space > 4;
-  return nvme ? drive.substr(0, space) : drive;
+  const auto drives = fio::drives_under(root);
+  return drives.size() == 1 ? drives.front().name : std::string{};
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {
@@ -243,7 +161,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   const auto direct = script::said(output, "cupel-direct: ");
   if (!bytes || !time || !direct)
     return nothing_proven("fio was not started: " + script::complaint(output));
-  const auto text = json_of(output.text);
+  const auto text = fio::json_of(output.text);
   if (text.empty()) return nothing_proven("fio told nothing: " + script::complaint(output));
   TRY(const auto root, within("fio", parse_json(text)));
   TRY(auto findings, read_jobs(root, {*bytes, *time}, *direct == "1"));

@@ -42,6 +42,16 @@ void add_drive(const std::string& drive, std::string_view document, Findings& fi
 
 }  // namespace
 
+void add_drive_health(const std::string& drive, std::string_view document, Findings& findings) {
+  add_drive(drive, document, findings);
+  const auto read = parse_json(document);
+  const auto celsius =
+      read ? number_at(read.assume_value(), "nvme_smart_health_information_log/temperature")
+           : std::nullopt;
+  if (celsius && *celsius > 0 && *celsius < 200)
+    findings.measurements.push_back({"nvme.temperature", drive, *celsius, "C"});
+}
+
 void add_drive_health(std::string_view text, Findings& findings) {
   constexpr std::size_t kMostDrives = 256;
   std::size_t drives = 0;

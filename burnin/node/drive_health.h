@@ -12,4 +12,7 @@ namespace cupel::burnin {
 /// Specification 2.0, 5.16.1.3, SMART / Health Information.
 void add_drive_health(std::string_view text, Findings& findings);
 
+/// The same of one drive's document, with "nvme.temperature" (C). Pure.
+void add_drive_health(const std::string& drive, std::string_view document, Findings& findings);
+
 }  // namespace cupel::burnin

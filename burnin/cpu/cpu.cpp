@@ -1,0 +1,344 @@
+#include "burnin/cpu/cpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "burnin/cpu/stress_ng.h"
+#include "burnin/node/counters.h"
+#include "burnin/node/heat.h"
+#include "burnin/node/sysfs.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array kParameters{
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long every core computes", "5m"},
+};
+constexpr std::array<std::string_view, 8> kMeasures{
+    "cpu.failures",       "cpu.cores",       "cpu.slowest",   "cpu.frequency.lowest",
+    "cpu.frequency.base", "cpu.temperature", "cpu.throttled", "cpu.machine_checks"};
+
+constexpr seconds kLongest{168 * 3600};
+constexpr long kMostSamples = 400;
+constexpr std::size_t kMostCpus = 4096;
+
+/// Leaves the logical CPUs in $cpus, and tells where each sits.
+constexpr std::string_view kTopology = R"sh(cpus=$(grep '^processor' /proc/cpuinfo | cut -d: -f2)
+if [ -z "$cpus" ]; then
+  echo 'cupel-gave-up: /proc/cpuinfo tells of no processor'
+  exit 69
+fi
+echo 'cupel-begin: topology'
+grep -sH -e '^processor' -e '^physical id' -e '^core id' /proc/cpuinfo
+if ! grep -q '^physical id' /proc/cpuinfo; then
+  grep -sH . /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id /sys/devices/system/cpu/cpu[0-9]*/topology/core_id
+fi
+grep -sH . /sys/devices/system/cpu/cpu0/cpufreq/base_frequency
+echo cupel-end
+)sh";
+
+/// One for each logical CPU, bound to it. Reports lie in a folder until all have ended.
+constexpr std::string_view kStart = R"sh(work= jobs=
+trap 'for each in $jobs; do kill "${each#*:}" 2>/dev/null; done; rm -rf "$work"' EXIT
+trap 'exit 143' HUP INT TERM
+work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-cpu.XXXXXX") || exit 73
+end=$(($(date +%s) + seconds))
+for cpu in $cpus; do
+  stress-ng --cpu 1 --taskset "$cpu" --cpu-method all --verify --metrics-brief --temp-path "$work" --timeout "${seconds}s" >"$work/$cpu" 2>&1 &
+  jobs="$jobs $cpu:$!"
+done
+)sh";
+
+/// Clocks of all CPUs in one line. Kernels of other than x86 tell them in /sys alone.
+constexpr std::string_view kSample = R"sh(clocks=
+if ! grep -q '^cpu MHz' /proc/cpuinfo; then
+  for cpu in $cpus; do
+    clock=/sys/devices/system/cpu/cpu$cpu/cpufreq/scaling_cur_freq
+    [ -r "$clock" ] && clocks="$clocks $clock"
+  done
+fi
+echo 'cupel-begin: samples'
+)sh";
+constexpr std::string_view kSampleLoop =
+    R"sh(while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le "$end" ]; do
+  sleep "$interval"
+  samples=$((samples - 1))
+  if [ -n "$clocks" ]; then
+    echo "cupel-khz: $(cat $clocks | tr '\n' ' ')"
+  else
+    echo "cupel-mhz: $(grep '^cpu MHz' /proc/cpuinfo | cut -d: -f2 | tr '\n' ' ')"
+  fi
+)sh";
+
+/// What each said but for its pleasantries; a CPU that says too much does not hide the others.
+constexpr std::string_view kReport = R"sh(echo 'cupel-begin: cores'
+for each in $jobs; do
+  wait "${each#*:}"
+  echo "cupel-ended: ${each%%:*} $?"
+done
+jobs=
+cd "$work" || exit 73
+grep -H -m 60 -v -e 'setting to a ' -e 'dispatching hogs' -e 'successful run' -e '(secs)' $cpus
+cd /
+echo cupel-end
+)sh";
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{1}, kLongest));
+  const auto interval =
+      std::max<long>(duration.count() < 20 ? 1 : 5, duration.count() / kMostSamples + 1);
+  std::string text = script::head() + script::needs("stress-ng") +
+                     script::asks("seconds", static_cast<double>(duration.count()));
+  text +=
+      fmt::format("seconds={} interval={} samples={}\n", duration.count(), interval, kMostSamples);
+  text += kTopology;
+  text += find_sensors();
+  text += tell_counters("before");
+  text += kStart;
+  text += kSample;
+  text += kSampleLoop;
+  text += "  " + std::string{read_sensors()} + "done\necho cupel-end\n";
+  text += kReport;
+  text += tell_counters("after");
+  return Job{std::move(text), duration + seconds{10}, duration + duration / 4 + seconds{300}};
+}
+
+struct Place {
+  int socket = 0, core = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+std::string name_of(const Place& place) {
+  return fmt::format("cpu{} core {}", place.socket, place.core);
+}
+
+std::string socket_name(int socket) { return fmt::format("cpu{}", socket); }
+
+/// Logical CPUs in the order in which the kernel lists them.
+using Topology = std::vector<std::pair<int, Place>>;
+
+Topology from_cpuinfo(const Sysfs& sysfs) {
+  Topology all;
+  for (const auto line : sysfs.lines_of("/proc/cpuinfo")) {
+    const auto colon = line.find(':');
+    if (colon == line.npos) continue;
+    const auto key = trimmed(line.substr(0, colon));
+    const auto value = number<int>(trimmed(line.substr(colon + 1)));
+    if (!value || *value < 0) continue;
+    // Until the kernel says otherwise, a CPU is a core of its own in socket 0.
+    if (key == "processor" && all.size() < kMostCpus) all.push_back({*value, {0, *value}});
+    if (all.empty()) continue;
+    if (key == "physical id") all.back().second.socket = *value;
+    if (key == "core id") all.back().second.core = *value;
+  }
+  return all;
+}
+
+Topology read_topology(std::string_view text) {
+  const Sysfs sysfs{text};
+  auto all = from_cpuinfo(sysfs);
+  const auto folders = sysfs.below("/sys/devices/system/cpu");
+  for (auto& [cpu, place] : all) {
+    const auto folder = folders.find(fmt::format("cpu{}", cpu));
+    if (folder == folders.end()) continue;
+    const auto socket = number<int>(at(folder->second, "topology/physical_package_id"));
+    const auto core = number<int>(at(folder->second, "topology/core_id"));
+    if (socket && core && *socket >= 0 && *core >= 0) place = {*socket, *core};
+  }
+  return all;
+}
+
+std::string_view section_named(const std::vector<script::Section>& sections,
+                               std::string_view name) {
+  for (const auto& section : sections)
+    if (section.name == name && section.whole) return section.text;
+  return {};
+}
+
+Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
+
+struct CpuReport {
+  StressReport stress{};
+  std::optional<int> status{};
+};
+
+/// "12:stress-ng: ..." of each, and "cupel-ended: 12 0".
+std::map<int, CpuReport> read_reports(std::string_view text) {
+  std::map<int, std::string> by_cpu;
+  std::map<int, CpuReport> reports;
+  constexpr std::string_view kEnded = "cupel-ended: ";
+  for (const auto line : lines(text)) {
+    if (line.starts_with(kEnded)) {
+      const auto cells = words(line.substr(kEnded.size()));
+      const auto cpu = cells.size() == 2 ? number<int>(cells[0]) : std::nullopt;
+      if (cpu && reports.size() < kMostCpus) reports[*cpu].status = number<int>(cells[1]);
+      continue;
+    }
+    const auto colon = line.find(':');
+    const auto cpu = colon == line.npos ? std::nullopt : number<int>(line.substr(0, colon));
+    if (cpu && by_cpu.size() < kMostCpus)
+      by_cpu[*cpu].append(line.substr(colon + 1)).push_back('\n');
+  }
+  for (const auto& [cpu, said] : by_cpu) reports[cpu].stress = read_stress_report(said);
+  return reports;
+}
+
+/// What is known of a core after the run.
+struct Core {
+  double failures = 0, rate = 0;
+  std::vector<int> cpus{};
+};
+
+Result<std::map<Place, Core>> read_cores(const Topology& topology, std::string_view text,
+                                         double wanted) {
+  const auto reports = read_reports(text);
+  std::map<Place, Core> cores;
+  std::string undone;
+  bool failed = false;
+  for (const auto& [cpu, place] : topology) {
+    auto& core = cores[place];
+    core.cpus.push_back(cpu);
+    const auto report = reports.find(cpu);
+    if (report == reports.end() || !report->second.status) {
+      undone = fmt::format("nothing is told of logical CPU {}", cpu);
+      continue;
+    }
+    const auto& [stress, status] = report->second;
+    const bool wrong = stress.fail_lines > 0 || *status == kStressFailed;
+    failed |= wrong;
+    if (wrong) core.failures += static_cast<double>(std::max<std::size_t>(stress.fail_lines, 1));
+    auto why = wrong ? std::string{} : left_undone(stress, "cpu", wanted);
+    if (!wrong && why.empty() && *status != 0)
+      why = fmt::format("stress-ng ended with exit status {}", *status);
+    if (!why.empty()) undone = fmt::format("on logical CPU {}: {}", cpu, why);
+    const auto row = stress.rows.find("cpu");
+    if (row != stress.rows.end() && row->second.real_seconds > 0)
+      core.rate += row->second.bogo_ops / row->second.real_seconds;
+  }
+  // A wrong result is a finding whatever else went wrong; what has not worked proves nothing.
+  if (!failed && !undone.empty()) return nothing_proven(undone);
+  return cores;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Each core, how many there were in a socket, and the slowest beside the socket's median.
+void add_cores(const std::map<Place, Core>& cores, Findings& findings) {
+  std::map<int, std::vector<double>> rates;
+  for (const auto& [place, core] : cores) {
+    findings.measurements.push_back({"cpu.failures", name_of(place), core.failures, "errors"});
+    rates[place.socket].push_back(core.rate);
+  }
+  for (const auto& [socket, all] : rates) {
+    findings.measurements.push_back(
+        {"cpu.cores", socket_name(socket), static_cast<double>(all.size()), "count"});
+    const double usual = median(all);
+    if (usual > 0)
+      findings.measurements.push_back(
+          {"cpu.slowest", socket_name(socket), 100 * std::ranges::min(all) / usual, "%"});
+  }
+}
+
+/// MHz of each logical CPU, sample by sample. The first sample is of cores that still speed up.
+std::map<int, std::vector<double>> read_clocks(std::string_view text, const Topology& topology) {
+  constexpr std::string_view kMhz = "cupel-mhz: ", kKhz = "cupel-khz: ";
+  std::map<int, std::vector<double>> clocks;
+  bool first = true;
+  for (const auto line : lines(text)) {
+    const bool mega = line.starts_with(kMhz);
+    if (!mega && !line.starts_with(kKhz)) continue;
+    const auto cells = words(line.substr(kMhz.size()));
+    // One that was not told would shift all the others.
+    if (cells.size() != topology.size()) continue;
+    if (std::exchange(first, false)) continue;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const auto value = script::finite(cells[i]);
+      if (value && *value > 0) clocks[topology[i].first].push_back(*value / (mega ? 1 : 1000));
+    }
+  }
+  return clocks;
+}
+
+/// Of each socket: the clock that its slowest CPU had for half of the time.
+void add_clocks(std::string_view text, const Topology& topology, Findings& findings) {
+  const auto clocks = read_clocks(text, topology);
+  std::map<int, double> lowest;
+  for (const auto& [cpu, place] : topology) {
+    const auto samples = clocks.find(cpu);
+    if (samples == clocks.end()) continue;
+    const double usual = median(samples->second);
+    const auto [found, fresh] = lowest.try_emplace(place.socket, usual);
+    if (!fresh) found->second = std::min(found->second, usual);
+  }
+  for (const auto& [socket, mhz] : lowest)
+    findings.measurements.push_back({"cpu.frequency.lowest", socket_name(socket), mhz, "MHz"});
+  if (lowest.empty())
+    findings.unknown.push_back({"cpu.frequency.lowest", "/proc/cpuinfo, cpufreq",
+                                "no clock was told at least twice while the CPUs worked"});
+}
+
+void add_base_clock(std::string_view text, Findings& findings) {
+  constexpr std::string_view kBase = "/sys/devices/system/cpu/cpu0/cpufreq/base_frequency";
+  const auto khz = script::finite(Sysfs{text}.file(kBase).value_or(""));
+  if (khz && *khz > 0)
+    findings.measurements.push_back({"cpu.frequency.base", "", *khz / 1000, "MHz"});
+}
+
+void add_heat(std::string_view text, Findings& findings) {
+  const auto samples = cpu_temperatures(text);
+  for (const auto& [part, celsius] : samples)
+    if (!celsius.empty())
+      findings.measurements.push_back({"cpu.temperature", part, std::ranges::max(celsius), "C"});
+  if (samples.empty())
+    findings.unknown.push_back(
+        {"cpu.temperature", "hwmon", "no sensor of a CPU package (coretemp, k10temp)"});
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto wanted = script::asked(output, "seconds");
+  if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
+  const auto sections = script::sections(output.text);
+  const auto topology = read_topology(section_named(sections, "topology"));
+  if (topology.empty())
+    return nothing_proven("the node does not tell its CPUs: " + script::complaint(output));
+  const auto reports = section_named(sections, "cores");
+  if (reports.empty())
+    return nothing_proven("stress-ng did not come to its end: " + script::complaint(output));
+  TRY(const auto cores, read_cores(topology, reports, *wanted));
+  const CountersOf counters{output.text};
+  if (!counters.whole()) return nothing_proven("the node's answer is cut short");
+  Findings findings;
+  add_cores(cores, findings);
+  add_clocks(section_named(sections, "samples"), topology, findings);
+  add_base_clock(section_named(sections, "topology"), findings);
+  add_heat(output.text, findings);
+  counters.add_throttling(findings);
+  counters.add_machine_checks(findings);
+  return findings;
+}
+
+}  // namespace
+
+Stage cpu() {
+  return {"cpu",
+          "every core computes and compares by itself; clocks and heat meanwhile (stress-ng)",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0.2, 0.9, "all cores at their power limit; memory and GPUs idle"}};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,331 @@
+#include "burnin/memory/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "burnin/cpu/stress_ng.h"
+#include "burnin/node/counters.h"
+#include "burnin/node/sysfs.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array kParameters{
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it is written and compared",
+                 "10m"},
+    ParameterRow{"memory", ParameterRow::Kind::text,
+                 "how much of each NUMA node is written and compared, in per cent", "80%"},
+    ParameterRow{"stream", ParameterRow::Kind::duration, "how long its bandwidth is measured",
+                 "30s"},
+};
+constexpr std::array<std::string_view, 5> kMeasures{"memory.failures", "memory.tested",
+                                                    "memory.bandwidth", "memory.uncorrected",
+                                                    "memory.corrected"};
+
+constexpr seconds kLongest{168 * 3600}, kLongestStream{3600};
+constexpr long kMostSamples = 400;
+constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
+constexpr double kKiB = 1024, kGiB = kKiB * kKiB * kKiB;
+
+/// Of what was asked for, this much must have been in memory at once.
+constexpr double kEnough = 0.9;
+
+Result<int> percent_of(const Parameters& parameters) {
+  const auto written = text_parameter(parameters, "memory", "80%");
+  const auto percent =
+      written.ends_with('%') ? number<int>(written.substr(0, written.size() - 1)) : std::nullopt;
+  if (percent && *percent >= 1 && *percent <= kMostPercent) return *percent;
+  return Error{Code::kInvalid, fmt::format("memory must be 1% to {}%, not '{}'", kMostPercent,
+                                           shortened(printable(written), 80))};
+}
+
+/// The NUMA nodes with CPUs in $nodes; their numbers, CPUs and KiB by functions. A GPU's memory is
+/// a NUMA node on some machines, one without CPUs: other stages test that.
+constexpr std::string_view kNodes = R"sh(base=/sys/devices/system/node
+nodes=
+for each in "$base"/node[0-9]*; do
+  cpus=
+  [ -r "$each/cpulist" ] && read -r cpus <"$each/cpulist"
+  [ -n "$cpus" ] && nodes="$nodes ${each##*/node}"
+done
+nodes=${nodes# }
+if [ -z "$nodes" ]; then
+  echo "cupel-gave-up: the kernel tells of no NUMA node with CPUs in $base"
+  exit 69
+fi
+cpus_of() { cat "$base/node$1/cpulist"; }
+count_of() {
+  count=0
+  for range in $(cpus_of "$1" | tr ',' ' '); do
+    count=$((count + ${range#*-} - ${range%-*} + 1))
+  done
+  echo "$count"
+}
+kib_of() {
+  kib=$(grep -F " $2:" "$base/node$1/meminfo" | tr -s ' ' | cut -d ' ' -f 4)
+  echo "${kib:-0}"
+}
+ask_of() {
+  ask=$(($(kib_of "$1" MemTotal) / 100 * percent))
+  room=$((($(kib_of "$1" MemFree) + $(kib_of "$1" 'Active(file)') + $(kib_of "$1" 'Inactive(file)')) / 100 * 97))
+  if [ "$ask" -gt "$room" ]; then ask=$room; fi
+  echo "$ask"
+}
+binding=cpus
+case $nodes in *' '*) ;; *) binding=one ;; esac
+if command -v numactl >/dev/null 2>&1 && numactl --membind="${nodes%% *}" true 2>/dev/null; then binding=numactl; fi
+echo "cupel-binding: $binding"
+on() {
+  at=$1
+  shift
+  if [ "$binding" = numactl ]; then
+    exec numactl --cpunodebind="$at" --membind="$at" "$@"
+  fi
+  exec "$@"
+}
+work= jobs=
+trap 'for each in $jobs; do kill "${each#*:}" 2>/dev/null; done; rm -rf "$work"' EXIT
+trap 'exit 143' HUP INT TERM
+work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-memory.XXXXXX") || exit 73
+resident() { grep -sH AnonPages "$base"/node*/meminfo; }
+)sh";
+
+constexpr std::string_view kVerify = R"sh(for node in $nodes; do
+  echo "cupel-begin: asked $node"
+  ask_of "$node"
+  echo cupel-end
+done
+echo 'cupel-begin: resident before'
+resident
+echo cupel-end
+end=$(($(date +%s) + seconds))
+for node in $nodes; do
+  on "$node" stress-ng --vm "$(count_of "$node")" --vm-bytes "$(ask_of "$node")k" --vm-keep --vm-method all --verify --metrics-brief --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${seconds}s" >"$work/vm$node" 2>&1 &
+  jobs="$jobs $node:$!"
+done
+echo 'cupel-begin: resident'
+while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le "$end" ]; do
+  sleep "$interval"
+  samples=$((samples - 1))
+  resident
+done
+echo cupel-end
+)sh";
+
+/// `wait` gives each its exit status, and bounds nothing: the stage's limit does.
+constexpr std::string_view kCollect = R"sh(collect() {
+  for each in $jobs; do
+    wait "${each#*:}"
+    status=$?
+    echo "cupel-begin: $1 ${each%%:*}"
+    echo "cupel-status: $status"
+    head -n 400 "$work/$1${each%%:*}"
+    echo cupel-end
+  done
+  jobs=
+}
+)sh";
+
+/// 16 MiB of cache are a core's share of none: the arrays are four times as large.
+constexpr std::string_view kStream = R"sh(for node in $nodes; do
+  on "$node" stress-ng --stream "$(count_of "$node")" --stream-l3-size 16m --metrics --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${stream}s" >"$work/stream$node" 2>&1 &
+  jobs="$jobs $node:$!"
+done
+collect stream
+)sh";
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto duration, duration_parameter(parameters, "duration", "10m", seconds{1}, kLongest));
+  TRY(const auto stream,
+      duration_parameter(parameters, "stream", "30s", seconds{5}, kLongestStream));
+  TRY(const auto percent, percent_of(parameters));
+  const auto interval =
+      std::max<long>(duration.count() < 20 ? 1 : 5, duration.count() / kMostSamples + 1);
+  std::string text = script::head() + script::needs("stress-ng") +
+                     script::asks("seconds", static_cast<double>(duration.count()));
+  text += fmt::format("seconds={} stream={} percent={} interval={} samples={}\n", duration.count(),
+                      stream.count(), percent, interval, kMostSamples);
+  text += kNodes;
+  text += kCollect;
+  text += tell_counters("before");
+  text += kVerify;
+  text += "collect vm\n";
+  text += kStream;
+  text += tell_counters("after");
+  const auto work = duration + stream;
+  // Giving terabytes to a program and back to the kernel takes its time.
+  return Job{std::move(text), work + seconds{15}, work + work / 4 + seconds{600}};
+}
+
+Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
+
+/// KiB of each NUMA node at each sample: "Node 0 AnonPages:  735684 kB".
+std::map<std::string, double> resident(std::string_view text, bool highest) {
+  std::map<std::string, double> kib;
+  for (const auto line : lines(text)) {
+    const auto colon = line.find(':');
+    if (!line.starts_with("/sys/devices/system/node/") || colon == line.npos) continue;
+    const auto cells = words(line.substr(colon + 1));
+    if (cells.size() != 5 || cells[2] != "AnonPages:" || cells[4] != "kB") continue;
+    const auto value = script::finite(cells[3]);
+    if (!value || *value < 0 || kib.size() > 1024) continue;
+    const auto [found, fresh] = kib.try_emplace(script::clean(cells[1]), *value);
+    if (!fresh && highest) found->second = std::max(found->second, *value);
+  }
+  return kib;
+}
+
+struct NumaNode {
+  std::string name{};  // "1"
+  double asked_kib = 0;
+  std::optional<StressReport> vm{}, stream{};
+  int vm_status = 0, stream_status = 0;
+  bool failed() const { return vm && (vm->fail_lines > 0 || vm_status == kStressFailed); }
+};
+
+struct Report {
+  std::vector<NumaNode> nodes{};
+  std::map<std::string, double> before{}, most{};
+};
+
+NumaNode* node_named(Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.nodes, name, &NumaNode::name);
+  return found == report.nodes.end() ? nullptr : &*found;
+}
+
+/// "cupel-status: 0" in front of what stress-ng said.
+int status_of(std::string_view text) {
+  const auto status = script::said({std::string{text}, "", 0}, "cupel-status: ");
+  return status ? number<int>(*status).value_or(-1) : -1;
+}
+
+Report read_report(std::string_view text) {
+  Report report;
+  for (const auto& section : script::sections(text)) {
+    if (!section.whole) continue;
+    const auto space = section.name.find(' ');
+    const auto what = section.name.substr(0, space);
+    const auto which = space == std::string::npos ? std::string{} : section.name.substr(space + 1);
+    if (section.name == "resident before") report.before = resident(section.text, false);
+    if (section.name == "resident") report.most = resident(section.text, true);
+    if (what == "asked")
+      report.nodes.push_back(
+          {.name = which, .asked_kib = script::finite(section.text).value_or(0)});
+    auto* node = node_named(report, which);
+    if (node == nullptr) continue;
+    if (what == "vm") {
+      node->vm = read_stress_report(section.text);
+      node->vm_status = status_of(section.text);
+    }
+    if (what == "stream") {
+      node->stream = read_stress_report(section.text);
+      node->stream_status = status_of(section.text);
+    }
+  }
+  return report;
+}
+
+/// What of its memory was in use by the test; nothing where that was not told.
+std::optional<double> tested_kib(const Report& report, const NumaNode& node) {
+  const auto before = report.before.find(node.name), most = report.most.find(node.name);
+  if (before == report.before.end() || most == report.most.end()) return std::nullopt;
+  return std::max(most->second - before->second, 0.0);
+}
+
+/// Empty: all that was asked for was in memory, written and compared to the end.
+std::string why_unproven(const Report& report, const NumaNode& node, double wanted) {
+  if (!node.vm) return "stress-ng did not come to its end";
+  auto why = left_undone(*node.vm, "vm", wanted);
+  if (!why.empty()) return why;
+  if (node.vm_status != 0) return fmt::format("stress-ng ended with status {}", node.vm_status);
+  const auto tested = tested_kib(report, node);
+  if (!tested || node.asked_kib <= 0) return "the kernel does not tell how much of it was in use";
+  if (*tested < kEnough * node.asked_kib)
+    return fmt::format("{} of {} were in use at once", size_text(*tested * kKiB),
+                       size_text(node.asked_kib * kKiB));
+  return {};
+}
+
+Result<void> check_worked(const Report& report, const CountersOf& counters, double wanted) {
+  if (report.nodes.empty()) return nothing_proven("the kernel tells of no NUMA node");
+  for (const auto& node : report.nodes) {
+    const auto why = why_unproven(report, node, wanted);
+    if (!why.empty()) return nothing_proven(fmt::format("numa{}: {}", node.name, why));
+  }
+  if (!counters.whole()) return nothing_proven("the node's answer is cut short");
+  const auto killed = counters.oom_kills();
+  if (!killed)
+    return nothing_proven(
+        "the kernel does not tell whether it killed for memory: no oom_kill in /proc/vmstat");
+  if (*killed > 0)
+    return nothing_proven("the kernel killed for memory during the test: give it less memory");
+  return ok();
+}
+
+/// GB/s of all its instances together; nothing where they did not all work to the end.
+std::optional<double> bandwidth_of(const NumaNode& node) {
+  if (!node.stream || node.stream_status != 0 || !node.stream->gave_up.empty()) return std::nullopt;
+  const auto& told = *node.stream;
+  const auto row = told.rows.find("stream");
+  if (row == told.rows.end() || row->second.bogo_ops <= 0) return std::nullopt;
+  if (!told.instances || !told.stream_read || !told.stream_write) return std::nullopt;
+  return (*told.stream_read + *told.stream_write) * *told.instances / 1000;
+}
+
+void add_bandwidth(const NumaNode& node, const std::string& part, Findings& findings) {
+  if (const auto speed = bandwidth_of(node))
+    findings.measurements.push_back({"memory.bandwidth", part, *speed, "GB/s"});
+  else
+    findings.unknown.push_back({"memory.bandwidth of " + part, "stress-ng --stream",
+                                "it told no rate: the time was too short, or it did not work"});
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto wanted = script::asked(output, "seconds");
+  if (!wanted) return nothing_proven("stress-ng was not started: " + script::complaint(output));
+  const auto report = read_report(output.text);
+  const CountersOf counters{output.text};
+  // A wrong bit is a finding whatever else went wrong.
+  if (std::ranges::none_of(report.nodes, &NumaNode::failed)) {
+    TRY(check_worked(report, counters, *wanted));
+  }
+  Findings findings;
+  for (const auto& node : report.nodes) {
+    const auto part = "numa" + node.name;
+    if (node.vm) {
+      const auto lines = std::max<std::size_t>(node.vm->fail_lines, node.failed() ? 1 : 0);
+      if (node.failed() || why_unproven(report, node, *wanted).empty())
+        findings.measurements.push_back(
+            {"memory.failures", part, static_cast<double>(lines), "errors"});
+    }
+    if (const auto tested = tested_kib(report, node))
+      findings.measurements.push_back({"memory.tested", part, *tested * kKiB / kGiB, "GiB"});
+    add_bandwidth(node, part, findings);
+  }
+  if (counters.whole()) counters.add_memory_errors(findings);
+  if (const auto binding = script::said(output, "cupel-binding: "))
+    findings.facts["memory.binding"] = script::clean(*binding);
+  return findings;
+}
+
+}  // namespace
+
+Stage memory() {
+  return {"memory",
+          "most of the memory written and compared, and its bandwidth, NUMA node by NUMA node",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0.2, 0.8, "all DIMMs and cores are busy; GPUs idle"}};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,388 @@
+#include "burnin/node/thermal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "burnin/cpu/stress_ng.h"
+#include "burnin/node/heat.h"
+#include "burnin/node/soak.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 2> kLoads{"cpu", "gpu"};
+constexpr std::array kParameters{
+    ParameterRow{.name = "load",
+                 .kind = ParameterRow::Kind::word,
+                 .summary = "what makes it hot: all cores, or all GPUs",
+                 .fallback = "cpu",
+                 .words = kLoads},
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it is under load", "30m"},
+    ParameterRow{"window", ParameterRow::Kind::duration,
+                 "steady is what changes by less than 1 C in it", "5m"},
+};
+constexpr std::array<std::string_view, 9> kMeasures{
+    "thermal.steady", "thermal.seconds", "thermal.spread",  "thermal.margin", "thermal.memory",
+    "thermal.inlet",  "thermal.faults",  "gpu.temperature", "cpu.temperature"};
+
+constexpr seconds kLongest{168 * 3600}, kLongestWindow{3600};
+constexpr long kInterval = 10, kMostSamples = 700;
+constexpr std::size_t kMostGpus = 64, kMostRows = 200'000;
+constexpr double kColdest = -40, kHottest = 200;
+
+constexpr std::string_view kPrepare = R"sh(work= job=
+trap '[ -z "$job" ] || kill "$job" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 143' HUP INT TERM
+work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-thermal.XXXXXX") || exit 73
+fields=
+if command -v nvidia-smi >/dev/null 2>&1; then
+  for each in index,temperature.gpu,temperature.memory,temperature.gpu.tlimit,power.draw index,temperature.gpu,temperature.memory,power.draw; do
+    if nvidia-smi --query-gpu="$each" --format=csv,nounits >/dev/null 2>&1; then fields=$each; break; fi
+  done
+  echo 'cupel-begin: thresholds'
+  nvidia-smi -q -d TEMPERATURE
+  echo cupel-end
+fi
+if [ "$load" = gpu ] && [ -z "$fields" ]; then
+  echo 'cupel-gave-up: nvidia-smi does not tell the temperatures of the GPUs'
+  exit 69
+fi
+inlet() {
+  command -v ipmitool >/dev/null 2>&1 || return 0
+  echo "cupel-begin: inlet $1"
+  timeout 60 ipmitool -c sdr type temperature 2>/dev/null
+  echo cupel-end
+}
+)sh";
+
+constexpr std::string_view kSoak = R"sh(job=$!
+began=$(date +%s)
+echo 'cupel-begin: samples'
+while [ "$samples" -gt 0 ] && [ $(($(date +%s) + interval)) -le $((began + seconds)) ]; do
+  sleep "$interval"
+  kill -0 "$job" 2>/dev/null || break
+  samples=$((samples - 1))
+  echo "cupel-at: $(($(date +%s) - began))"
+  if [ -n "$fields" ]; then nvidia-smi --query-gpu="$fields" --format=csv,nounits; fi
+)sh";
+
+/// The sensors of the BMC take seconds to read: once, as late as the load is sure to be there.
+constexpr std::string_view kEnd = R"sh(done
+echo cupel-end
+inlet after
+wait "$job"
+status=$?
+job=
+echo "cupel-begin: load $status"
+grep -v '"kind":"progress"' "$work/load" | tail -n 200
+head -n 20 "$work/errors"
+echo cupel-end
+echo cupel-all-told
+)sh";
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  const std::string load{text_parameter(parameters, "load", "cpu")};
+  if (std::ranges::find(kLoads, std::string_view{load}) == kLoads.end())
+    return Error{Code::kInvalid,
+                 fmt::format("load must be cpu or gpu, not '{}'", shortened(printable(load), 80))};
+  TRY(const auto duration,
+      duration_parameter(parameters, "duration", "30m", seconds{10}, kLongest));
+  TRY(const auto window,
+      duration_parameter(parameters, "window", "5m", seconds{5}, kLongestWindow));
+  if (duration < 2 * window)
+    return Error{Code::kInvalid, fmt::format("duration must be two windows ({}) or more, not {}",
+                                             duration_text(2 * window), duration_text(duration))};
+  const bool gpu = load == "gpu";
+  const auto interval = std::max(
+      {std::min<long>(kInterval, window.count() / 5), duration.count() / kMostSamples + 1, 1L});
+  std::string text = script::head() + script::needs(gpu ? "cupel-burn" : "stress-ng") +
+                     script::asks("seconds", static_cast<double>(duration.count())) +
+                     script::asks("window", static_cast<double>(window.count())) +
+                     fmt::format("echo 'cupel-load: {}'\n", load);
+  text += fmt::format("load={} seconds={} interval={} samples={}\n", load, duration.count(),
+                      interval, kMostSamples + 10);
+  text += kPrepare;
+  text += find_sensors();
+  text += gpu ? "cupel-burn gemm --seconds \"$seconds\""
+              : "stress-ng --cpu 0 --cpu-method all --metrics-brief --timeout \"${seconds}s\" "
+                "--temp-path \"$work\"";
+  // stress-ng says all it says on standard error in some versions, on standard output in others.
+  text += gpu ? " >\"$work/load\" 2>\"$work/errors\" &\n"
+              : " >\"$work/load\" 2>&1 &\n: >\"$work/errors\"\n";
+  text += kSoak;
+  text += "  " + std::string{read_sensors()};
+  text += kEnd;
+  return Job{std::move(text), duration + seconds{30}, duration + duration / 4 + seconds{300}};
+}
+
+Error nothing_proven(std::string why) { return {Code::kNoMeasurement, std::move(why)}; }
+
+std::optional<double> degrees(std::string_view text) {
+  const auto value = script::finite(text);
+  return value && *value > kColdest && *value < kHottest ? value : std::nullopt;
+}
+
+struct GpuHeat {
+  std::vector<HeatSample> chip{};
+  std::optional<double> memory{}, margin{};  // the highest, the least
+};
+
+struct Samples {
+  std::map<int, GpuHeat> gpus{};
+  std::map<std::string, std::vector<HeatSample>> cpus{};
+};
+
+/// "index, temperature.gpu, ..." and the rows below it; columns by their names.
+void read_gpu_row(const std::vector<std::string_view>& columns, std::string_view line,
+                  double second, Samples& samples) {
+  const auto cells = split(line, ',');
+  if (cells.size() != columns.size()) return;
+  std::map<std::string_view, std::string_view> row;
+  for (std::size_t i = 0; i < cells.size(); ++i) row[trimmed(columns[i])] = trimmed(cells[i]);
+  const auto index = number<int>(row["index"]);
+  if (!index || *index < 0 || *index >= static_cast<int>(kMostGpus)) return;
+  auto& gpu = samples.gpus[*index];
+  if (const auto chip = degrees(row["temperature.gpu"])) gpu.chip.push_back({second, *chip});
+  if (const auto memory = degrees(row["temperature.memory"]))
+    gpu.memory = std::max(gpu.memory.value_or(*memory), *memory);
+  if (const auto margin = degrees(row["temperature.gpu.tlimit"]))
+    gpu.margin = std::min(gpu.margin.value_or(*margin), *margin);
+}
+
+/// `whole`: all that the script said, where the sensors have their names.
+Samples read_samples(std::string_view text, std::string_view whole) {
+  constexpr std::string_view kAt = "cupel-at: ", kHwmon = "/sys/class/hwmon/";
+  Samples samples;
+  std::vector<std::string_view> columns;
+  std::optional<double> second;
+  std::size_t rows = 0;
+  std::string sensors;
+  for (const auto line : lines(whole))
+    if (line.starts_with("cupel-sensor: ")) sensors.append(line).push_back('\n');
+  for (const auto line : lines(text)) {
+    if (++rows > kMostRows) break;
+    if (line.starts_with(kAt)) {
+      const auto told = script::finite(line.substr(kAt.size()));
+      // A clock that is set back makes no samples.
+      second = told && *told >= second.value_or(0) ? told : second;
+      columns.clear();
+    } else if (!second) {
+      continue;
+    } else if (line.starts_with("index,")) {
+      columns = split(line, ',');
+    } else if (line.starts_with(kHwmon)) {
+      for (const auto& [part, celsius] : cpu_temperatures(sensors + std::string{line}))
+        for (const double each : celsius) samples.cpus[part].push_back({*second, each});
+    } else if (!columns.empty()) {
+      read_gpu_row(columns, line, *second, samples);
+    }
+  }
+  return samples;
+}
+
+/// Of GPUs that tell no margin: degrees at which each slows down, by `nvidia-smi -q -d
+/// TEMPERATURE`, in the order of their index.
+std::map<int, double> slowdown_of(std::string_view text) {
+  std::map<int, double> slowdown;
+  int index = -1;
+  for (const auto line : lines(text)) {
+    if (line.starts_with("GPU ") && index < static_cast<int>(kMostGpus)) ++index;
+    const auto colon = line.find(" : ");
+    if (colon == line.npos || trimmed(line.substr(0, colon)) != "GPU Slowdown Temp") continue;
+    const auto cells = words(line.substr(colon + 3));
+    const auto celsius = cells.size() == 2 && cells[1] == "C" ? degrees(cells[0]) : std::nullopt;
+    if (celsius && index >= 0) slowdown[index] = *celsius;
+  }
+  return slowdown;
+}
+
+double highest(const std::vector<HeatSample>& row) {
+  return std::ranges::max_element(row, {}, &HeatSample::celsius)->celsius;
+}
+
+/// The mean of the samples of the last window.
+double settled(const std::vector<HeatSample>& row, double window) {
+  double sum = 0, count = 0;
+  for (const auto& each : row)
+    if (each.seconds >= row.back().seconds - window) {
+      sum += each.celsius;
+      ++count;
+    }
+  return sum / count;
+}
+
+void add_gpus(const Samples& samples, const std::map<int, double>& slowdown, Findings& findings) {
+  for (const auto& [index, gpu] : samples.gpus) {
+    const auto part = fmt::format("gpu{}", index);
+    const auto add = [&](std::string_view name, double value) {
+      findings.measurements.push_back({std::string{name}, part, value, "C"});
+    };
+    const auto not_told = [&](std::string_view what) {
+      findings.unknown.push_back(
+          {fmt::format("{} of {}", what, part), "nvidia-smi", "the GPU does not tell it"});
+    };
+    if (gpu.chip.empty()) {
+      not_told("gpu.temperature");
+      continue;
+    }
+    add("gpu.temperature", highest(gpu.chip));
+    const auto limit = slowdown.find(index);
+    if (gpu.margin)
+      add("thermal.margin", *gpu.margin);
+    else if (limit != slowdown.end())
+      add("thermal.margin", limit->second - highest(gpu.chip));
+    else
+      not_told("thermal.margin");
+    if (gpu.memory)
+      add("thermal.memory", *gpu.memory);
+    else
+      not_told("thermal.memory");
+  }
+}
+
+/// Between the hottest and the coldest GPU, once warm; the hottest is named.
+void add_spread(const Samples& samples, double window, Findings& findings) {
+  std::map<double, int> means;
+  for (const auto& [index, gpu] : samples.gpus)
+    if (!gpu.chip.empty()) means.emplace(settled(gpu.chip, window), index);
+  if (means.size() < 2) return;
+  const auto& [hot, index] = *means.rbegin();
+  findings.measurements.push_back(
+      {"thermal.spread", "", hot - means.begin()->first, "C", fmt::format("gpu{}", index)});
+}
+
+void add_steadiness(const Samples& samples, double window, Findings& findings) {
+  std::vector<std::vector<HeatSample>> rows;
+  for (const auto& [index, gpu] : samples.gpus)
+    if (!gpu.chip.empty()) rows.push_back(gpu.chip);
+  for (const auto& [part, row] : samples.cpus) rows.push_back(row);
+  double last = 0;
+  for (const auto& row : rows) last = std::max(last, row.back().seconds);
+  const bool steady = is_steady(rows, last, window);
+  findings.measurements.push_back({"thermal.steady", "", steady ? 1.0 : 0.0, ""});
+  if (!steady) return;
+  for (const auto& sample : rows.front()) {
+    if (!is_steady(rows, sample.seconds, window)) continue;
+    findings.measurements.push_back({"thermal.seconds", "", sample.seconds, "s"});
+    return;
+  }
+}
+
+/// "Inlet Temp,23,degrees C,ok": the coldest of those whose name says that air comes in there, less
+/// those of supplies.
+void add_inlet(std::string_view text, Findings& findings) {
+  std::optional<double> coldest;
+  for (const auto line : lines(text)) {
+    const auto cells = split(line, ',');
+    if (cells.size() < 4 || trimmed(cells[2]) != "degrees C" || trimmed(cells[3]) != "ok") continue;
+    const auto name = lower_case(cells[0]);
+    const bool inlet = name.contains("inlet") || name.contains("ambient");
+    const auto celsius = degrees(cells[1]);
+    if (!inlet || name.contains("ps") || !celsius) continue;
+    coldest = std::min(coldest.value_or(*celsius), *celsius);
+  }
+  if (coldest)
+    findings.measurements.push_back({"thermal.inlet", "", *coldest, "C"});
+  else
+    findings.unknown.push_back(
+        {"thermal.inlet", "ipmitool", "the BMC tells no inlet temperature in-band"});
+}
+
+Result<void> check_stress(std::string_view said, int status, double wanted) {
+  auto why = left_undone(read_stress_report(said), "cpu", wanted);
+  if (why.empty() && status != 0) why = fmt::format("stress-ng ended with exit status {}", status);
+  if (!why.empty()) return nothing_proven(std::move(why));
+  return ok();
+}
+
+/// Faults that cupel-burn found count by GPU; it must have come to its end, or have found one.
+Result<void> check_burn(std::string_view said, int status, Findings& findings) {
+  std::map<std::string, double> faults;
+  std::string error;
+  bool complete = false;
+  for (const auto line : lines(said)) {
+    if (!line.starts_with('{')) continue;
+    const auto read = parse_json(line);
+    if (!read) continue;
+    const auto& root = read.assume_value();
+    const auto kind = text_at(root, "kind").value_or("");
+    if (kind == "fault" || kind == "hang")
+      ++faults[script::clean(text_at(root, "part").value_or(""))];
+    if (kind == "error" && error.empty())
+      error = script::clean(text_at(root, "message").value_or("it does not say why"));
+    const auto* done = find(root, "complete");
+    if (kind == "end") complete = done != nullptr && done->is_bool() && done->get_bool();
+  }
+  for (const auto& [part, count] : faults)
+    if (findings.measurements.size() < 4096)
+      findings.measurements.push_back({"thermal.faults", part, count, "errors"});
+  if (!faults.empty()) return ok();
+  if (!error.empty()) return nothing_proven("cupel-burn: " + error);
+  if (status != 0 || !complete)
+    return nothing_proven(
+        fmt::format("cupel-burn did not come to its end (exit status {})", status));
+  findings.measurements.push_back({"thermal.faults", "", 0, "errors"});
+  return ok();
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto wanted = script::asked(output, "seconds"), window = script::asked(output, "window");
+  const auto load = script::said(output, "cupel-load: ");
+  if (!wanted || !window || *window <= 0 || !load)
+    return nothing_proven("the load was not started: " + script::complaint(output));
+  if (!script::said(output, "cupel-all-told"))
+    return nothing_proven("the node's answer is cut short");
+  Findings findings;
+  Samples samples;
+  std::map<int, double> slowdown;
+  std::string_view inlet;
+  bool loaded = false;
+  for (const auto& section : script::sections(output.text)) {
+    if (!section.whole) continue;
+    if (section.name == "samples") samples = read_samples(section.text, output.text);
+    if (section.name == "thresholds") slowdown = slowdown_of(section.text);
+    if (section.name == "inlet after") inlet = section.text;
+    if (!section.name.starts_with("load ") || loaded) continue;
+    const auto status = number<int>(section.name.substr(5)).value_or(-1);
+    TRY(*load == "gpu" ? check_burn(section.text, status, findings)
+                       : check_stress(section.text, status, *wanted));
+    loaded = true;
+  }
+  if (!loaded) return nothing_proven("nothing is told of the load");
+  const bool any = std::ranges::any_of(
+                       samples.gpus, [](const auto& each) { return !each.second.chip.empty(); }) ||
+                   !samples.cpus.empty();
+  if (!any) return nothing_proven("no temperature was told: no hwmon sensor, no nvidia-smi");
+  add_steadiness(samples, *window, findings);
+  if (*load == "gpu") add_spread(samples, *window, findings);
+  add_gpus(samples, slowdown, findings);
+  for (const auto& [part, row] : samples.cpus)
+    findings.measurements.push_back({"cpu.temperature", part, highest(row), "C"});
+  add_inlet(inlet, findings);
+  return findings;
+}
+
+}  // namespace
+
+Stage thermal() {
+  return {"thermal",
+          "under load until nothing gets any hotter: margins, spread, inlet",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {1, 1, "all GPUs at their power limit, or all cores"}};
+}
+
+}  // namespace cupel::burnin
