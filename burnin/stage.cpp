@@ -2,15 +2,20 @@
 
 #include <array>
 
+#include "burnin/board/event_log.h"
+#include "burnin/board/psu.h"
 #include "burnin/cpu/cpu_memory.h"
 #include "burnin/disk/disk.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/node/node_facts.h"
+#include "burnin/settings/settings.h"
 
 namespace cupel::burnin {
 
 std::span<const Stage> stages() {
-  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk()};
+  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk(),
+                                  // Of the BMC, and of what a playbook sets.
+                                  event_log(), psu(), settings(), settings_restore()};
   return kStages;
 }
 

@@ -30,6 +30,9 @@ struct Output {
   std::string text;    // standard output
   std::string errors;  // standard error
   int exit_status = 0;
+  /// What the BMC told meanwhile, as the controller wrote it down: JSON, of stages that ask for it
+  /// (Stage::reads_sensors, `sel`). Kept apart: no node can forge it.
+  std::string beside{};
 };
 
 /// One name that `with:` may carry. The stage itself reads and bounds the value; this is what
@@ -69,6 +72,9 @@ struct Stage {
   std::span<const std::string_view> measures;
 
   Load load;
+
+  /// The BMC's sensors are read again and again while it runs, for Output::beside.
+  bool reads_sensors = false;
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.
