@@ -114,7 +114,9 @@ std::string in_words(const burnin::Findings& found) {
 }  // namespace
 
 bool is_log_watched(const Doors& doors, const inventory::Node& node) {
-  return std::ranges::any_of(doors.inventory.profile_of(node).criteria,
+  const auto profile = doors.inventory.profiles.find(node.profile);
+  if (profile == doors.inventory.profiles.end()) return false;
+  return std::ranges::any_of(profile->second.criteria,
                              [](const auto& criterion) { return criterion.stage == "sel"; });
 }
 
@@ -129,7 +131,7 @@ Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc, const Ste
 }
 
 Task<void> LogWatch::before() {
-  if (!is_log_watched(doors_, request_.node) || request_.handle) co_return;
+  if (request_.handle || !is_log_watched(doors_, request_.node)) co_return;
   if (!last_mark(record_of(doors_, request_)).empty()) co_return;
   const auto bmc = doors_.bmc(request_.node);
   mark_ = co_await log_mark(doors_, *bmc, request_);
