@@ -30,6 +30,9 @@ struct Output {
   std::string text;    // standard output
   std::string errors;  // standard error
   int exit_status = 0;
+  /// What the BMC told meanwhile, as the controller wrote it down: JSON, of stages that ask for it
+  /// (Stage::reads_sensors, `sel`). Kept apart: no node can forge it.
+  std::string beside{};
 };
 
 /// One name that `with:` may carry. The stage itself reads and bounds the value; this is what
@@ -73,6 +76,8 @@ struct Stage {
   /// Programs of ours that it runs ("cupel-burn"): they are brought to the node before it begins,
   /// and the job itself is looked after by cupel-node.
   std::span<const std::string_view> programs{};
+  /// The BMC's sensors are read again and again while it runs, for Output::beside.
+  bool reads_sensors = false;
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.

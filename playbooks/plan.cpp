@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "burnin/settings/settings.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
@@ -127,6 +128,33 @@ std::vector<PlaybookStep> for_each_part(const PlaybookStep& step, const Profile&
   return steps;
 }
 
+bool is_stage(const PlannedStep& step, std::string_view name) {
+  return step.kind == StepKind::stage && burnin::base_name(step.name) == name;
+}
+
+/// Behind every `settings` comes what puts it back, whatever becomes of the steps between: before
+/// the verdict, which is to know whether it did. One that the playbook names itself is as good.
+void put_back_settings(const Playbook& playbook, const Profile& profile,
+                       std::vector<PlannedStep>& steps, std::vector<Problem>& problems) {
+  const auto sets = [](const auto& step) { return is_stage(step, burnin::kSettings); };
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), sets);
+  if (last == steps.rend()) return;
+  const auto restores = [](const auto& step) { return is_stage(step, burnin::kSettingsRestore); };
+  for (auto& step : steps)
+    if (restores(step)) step.always = true;
+  if (std::any_of(last.base(), steps.end(), restores)) return;
+  PlaybookStep own;
+  own.kind = StepKind::stage;
+  own.name = burnin::kSettingsRestore;
+  own.on_failure = OnFailure::go_on;
+  const auto written = std::ranges::find(playbook.steps, last->name, &PlaybookStep::name);
+  if (written != playbook.steps.end()) own.where = written->where;
+  auto step = planned(own, profile, problems);
+  step.always = true;
+  const auto judges = [](const auto& each) { return each.kind == StepKind::verdict; };
+  steps.insert(std::find_if(last.base(), steps.end(), judges), std::move(step));
+}
+
 using Steps = std::shared_ptr<const std::vector<PlannedStep>>;
 
 Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory::Node& node,
@@ -147,6 +175,7 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
       steps.push_back(planned(step, profile, problems));
     }
   }
+  put_back_settings(playbook, profile, steps, problems);
   if (steps.size() > kMostSteps)
     problems.push_back(
         {playbook.steps.front().where, "more than 1000 steps for profile '" + profile.name + "'"});

@@ -130,11 +130,15 @@ void add_supply(Readings& to, const Document& supply) {
   Sensor last = row(SensorKind::power, supply, "LastPowerOutputWatts", "W");
   last.name = name + " output";
   if (!any && last.value) to.add(std::move(last));
+  Sensor volts = row(SensorKind::voltage, supply, "LineInputVoltage", "V");
+  volts.name = name + " input voltage";
+  if (volts.value) to.add(std::move(volts));
 }
 
-Task<void> read_power(Readings& to, const Document& chassis) {
+/// True: it lists supplies.
+Task<bool> read_power(Readings& to, const Document& chassis) {
   const auto power = co_await linked(to, chassis.body, "Power", "power");
-  if (!power) co_return;
+  if (!power) co_return false;
   bool first = true;
   for (const auto& one : rows_if_any(to, *power, "PowerControl")) {
     if (one.body.is_null()) continue;
@@ -146,9 +150,56 @@ Task<void> read_power(Readings& to, const Document& chassis) {
   for (const auto& one : rows_if_any(to, *power, "Voltages"))
     if (!one.body.is_null() && !is_absent(one.body))
       to.add(row(SensorKind::voltage, one, "ReadingVolts", "V"));
-  for (const auto& one : rows_if_any(to, *power, "PowerSupplies"))
+  const auto supplies = rows_if_any(to, *power, "PowerSupplies");
+  for (const auto& one : supplies)
     if (!one.body.is_null() && !is_absent(one.body)) add_supply(to, one);
   add_redundancy(to, *power, "Redundancy", "PSU");
+  co_return !supplies.empty();
+}
+
+/// An excerpt of a supply's metrics; where it names its sensor and leaves out the number, that
+/// sensor is asked (DGX H100).
+Task<void> add_metric(Readings& to, const Document& supply, const Document& metrics,
+                      const char* path, SensorKind kind, const char* suffix) {
+  const auto* excerpt = find(metrics.body, path);
+  if (excerpt == nullptr) co_return;
+  auto value =
+      excerpt->is_object() ? number_at(*excerpt, "Reading") : number_at(metrics.body, path);
+  const auto uri = excerpt->is_object() ? path_of(text_at(*excerpt, "DataSourceUri").value_or(""))
+                                        : std::string{};
+  if (!value && !uri.empty() && to.may_ask()) {
+    const auto sensor = co_await to.survey.read(uri, "sensor");
+    if (sensor) value = number_at(sensor->body, "Reading");
+  }
+  if (!value) co_return;
+  to.add({.kind = kind,
+          .name = name_of(supply.body, supply.uri) + suffix,
+          .value = value,
+          .unit = kind == SensorKind::voltage ? "V" : "W",
+          .health = canonical_severity(told(supply.body, "Status/Health")),
+          .source = metrics.uri + "#/" + path});
+}
+
+/// Source: DSP0268, PowerSupply, PowerSupplyMetrics.
+Task<void> read_supplies(Readings& to, const Document& power) {
+  const auto collection = link_at(power.body, "PowerSupplies");
+  if (collection.empty() || !to.may_ask()) co_return;
+  const auto supplies = co_await to.survey.members(collection, "PSU");
+  for (const auto& supply : supplies) {
+    if (supply.body.is_null() || is_absent(supply.body)) continue;
+    Sensor state{.name = name_of(supply.body, supply.uri) + " status",
+                 .state = told(supply.body, "LineInputStatus"),
+                 .health = canonical_severity(told(supply.body, "Status/Health")),
+                 .source = supply.uri};
+    if (state.state.empty()) state.state = told(supply.body, "Status/State");
+    if (!state.state.empty() || !state.health.empty()) to.add(std::move(state));
+    const auto metrics = co_await linked(to, supply.body, "Metrics", "PSU metrics");
+    if (!metrics) continue;
+    co_await add_metric(to, supply, *metrics, "InputPowerWatts", SensorKind::power, " input");
+    co_await add_metric(to, supply, *metrics, "OutputPowerWatts", SensorKind::power, " output");
+    co_await add_metric(to, supply, *metrics, "InputVoltage", SensorKind::voltage,
+                        " input voltage");
+  }
 }
 
 /// Source: DSP0268, EnvironmentMetrics.
@@ -185,16 +236,18 @@ Task<void> read_environment(Readings& to, const Document& of, bool whole, bool h
   }
 }
 
-Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_thermal) {
+Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_supplies) {
   const auto thermal = co_await linked(to, chassis.body, "ThermalSubsystem", "cooling");
   if (thermal) {
     add_redundancy(to, *thermal, "FanRedundancy", "fan");
     co_await read_leaks(to, *thermal);
     co_await read_connectors(to, *thermal, "CoolantConnectors");
   }
-  if (is_module(chassis) || has_thermal) co_return;
+  if (is_module(chassis) || has_supplies) co_return;
   const auto power = co_await linked(to, chassis.body, "PowerSubsystem", "power supplies");
-  if (power) add_redundancy(to, *power, "PowerSupplyRedundancy", "PSU");
+  if (!power) co_return;
+  add_redundancy(to, *power, "PowerSupplyRedundancy", "PSU");
+  co_await read_supplies(to, *power);
 }
 
 Task<void> read_collection(Readings& to, const Document& chassis) {
@@ -220,11 +273,11 @@ Task<void> read_all_of(Readings& to, Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
     if (chassis.body.is_null()) continue;
     const bool thermal = co_await read_thermal(to, chassis);
-    co_await read_power(to, chassis);
+    const bool supplies = co_await read_power(to, chassis);
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
     co_await read_environment(to, chassis, whole, thermal);
-    co_await read_subsystems(to, chassis, thermal);
+    co_await read_subsystems(to, chassis, supplies);
     // Where the arrays told temperatures and watts, Sensors repeat them one by one.
     if (!thermal || !to.has_watts()) co_await read_collection(to, chassis);
   }

@@ -58,6 +58,19 @@ void take_facts(NodeRecord& record, const Event& event) {
     if (value.is_string()) record.facts[std::string{name}] = value.get_string();
 }
 
+/// The BMC's log after a stage is the stage `sel`, "sel@disk": judged by itself, whatever came of
+/// the other.
+void take_log(NodeRecord& record, const Event& event) {
+  if (const auto mark = text(event, "log_mark"); !mark.empty()) record.evidence["log_mark"] = mark;
+  const auto* log = event.data.if_contains("log");
+  if (log == nullptr || !log->is_object()) return;
+  const bool itself = event.step == "sel" || event.step.starts_with("sel@");
+  const auto name = itself ? event.step : "sel@" + event.step;
+  record.findings[name] = findings_from(log->get_object());
+  const auto* hash = log->get_object().if_contains("evidence");
+  if (hash != nullptr && hash->is_string()) record.evidence[name] = hash->get_string();
+}
+
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, const Event& event) {
   if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
@@ -172,6 +185,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     step.ended = event.time;
     step.hung = event.data.contains("hung");
     take_findings(record, event);
+    take_log(record, event);
   }
   return record;
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bmc/power.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {
@@ -100,6 +101,9 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
+  // From here on, what its log says is new.
+  const auto mark = co_await log_mark(doors, bmc, request);
+  if (mark) found[kLogMark] = *mark;
   co_return done(
       fmt::format("{} {} {}: {} parts in {} requests", seen.identity.vendor, seen.identity.model,
                   seen.identity.serial, seen.parts.size(), seen.requests),

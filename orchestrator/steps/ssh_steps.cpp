@@ -6,8 +6,10 @@
 #include "base/digest.h"
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "burnin/settings/settings.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
+#include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {
@@ -114,6 +116,9 @@ class Follower {
     }
   }
 
+  /// Called with each piece of standard output as it comes.
+  std::function<void(std::string_view)> on_output{};
+
   /// Of an ended job.
   Task<void> clean_up() {
     if (!session_) co_return;
@@ -134,6 +139,7 @@ class Follower {
              co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
                                     spool_.output.errors.size(), kReadPatience, deadline));
       spool_.output.text += state.out;
+      if (on_output && !state.out.empty()) on_output(state.out);
       spool_.output.errors += state.err;
       if (spool_.output.text.size() + spool_.output.errors.size() > kOutputLimit)
         co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
@@ -169,9 +175,10 @@ class Follower {
 std::string evidence_of(const StepRequest& request, const burnin::Output& output) {
   return fmt::format(
       "# stage {} on {}, exit status {}\n# script\n{}\n# standard output\n{}\n"
-      "# standard error\n{}\n",
+      "# standard error\n{}\n{}{}",
       request.step.name, request.node.name, output.exit_status, request.step.job->script,
-      output.text, output.errors);
+      output.text, output.errors, output.beside.empty() ? "" : "# what the BMC told meanwhile\n",
+      output.beside);
 }
 
 /// The node's clock is held against ours while we still know when it was read.
@@ -211,6 +218,8 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   if (!findings) {
     end.detail = findings.assume_error().what;
     end.found["error"] = to_string(findings.assume_error().code);
+    // What was read before a controller died is gone with it: the phases must be gone through anew.
+    end.begin_anew = request.handle && burnin::stage(request.step.name)->reads_sensors;
     return end;
   }
   auto found = record::to_json(findings.assume_value());
@@ -254,6 +263,8 @@ Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   auto spool = co_await part->follower->follow();
   if (!spool) co_return std::move(spool).assume_error().within(name);
   CO_TRY(part->end, read_output(part->doors, part->request, spool.assume_value()));
+  LogWatch log{part->doors, part->request};
+  co_await log.after(*part->end);
   if (part->end->outcome != engine::Outcome::done)
     co_return Error{Code::kFailed, name + ": " + part->end->detail};
   co_return true;
@@ -266,6 +277,35 @@ Task<void> clean_up_all(Parts parts) {
   };
   [[maybe_unused]] const auto cleaned =
       co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, clean);
+}
+
+Task<Result<bool>> follow_into(std::shared_ptr<Follower> follower,
+                               std::optional<Result<Spool>>& spool) {
+  spool.emplace(co_await follower->follow());
+  co_return Error{Code::kFailed, "ended"};
+}
+
+Task<Result<bool>> read_until_cancelled(SensorWatch& watch) {
+  co_await watch.read();
+  co_return true;
+}
+
+/// The stage, and where it asks for them the BMC's sensors read until it has ended.
+Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
+                                    const std::shared_ptr<Follower>& follower) {
+  if (!burnin::stage(request.step.name)->reads_sensors) co_return co_await follower->follow();
+  SensorWatch watch{doors, request};
+  follower->on_output = [&watch](std::string_view piece) { watch.heard(piece); };
+  std::optional<Result<Spool>> spool;
+  // Whoever follows ends the other by ending itself, with what is no failure.
+  const auto work = [&](bool follows) -> Task<Result<bool>> {
+    return follows ? follow_into(follower, spool) : read_until_cancelled(watch);
+  };
+  [[maybe_unused]] const auto ended = co_await all_or_none<bool>(std::vector<char>{1, 0}, work);
+  follower->on_output = {};
+  if (!spool) co_return Error{Code::kCancelled, "stopped"};
+  if (*spool) spool->assume_value().output.beside = watch.told();
+  co_return std::move(*spool);
 }
 
 /// What was found on each node lies in one document, which all of their events name: a rack's
@@ -319,6 +359,21 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   co_return true;
 }
 
+/// A node that failed before anything was set on it is not waited for: it may be off. Nothing where
+/// there is something to put back, or nobody knows.
+Result<std::optional<StepEnd>> nothing_to_put_back(Doors& doors, const StepRequest& request) {
+  if (burnin::base_name(request.step.name) != burnin::kSettingsRestore || request.handle)
+    return std::nullopt;
+  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  const bool set = std::ranges::any_of(record.steps, [](const auto& step) {
+    return burnin::base_name(step.name) == burnin::kSettings && step.attempts > 0;
+  });
+  if (set) return std::nullopt;
+  burnin::Findings findings;
+  findings.measurements.push_back({"settings.left", "", 0, "count"});
+  return done("nothing was set in this run", record::to_json(findings));
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
@@ -339,15 +394,20 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
 
 Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   if (!request.members.empty()) co_return co_await run_together(doors, request);
+  CO_TRY(auto nothing, nothing_to_put_back(doors, request));
+  if (nothing) co_return std::move(*nothing);
   ssh::JobHandle handle{request.handle.value_or(fresh_folder(request))};
+  LogWatch log{doors, request};
+  co_await log.before();
   if (!request.handle) {
     CO_TRY(co_await request.started(handle.folder));
   }
   const auto follower = std::make_shared<Follower>(doors, request, handle);
-  auto spool = co_await follower->follow();
+  auto spool = co_await follow_and_read(doors, request, follower);
   // The stage goes on by itself: it is found again, or let go.
   if (!spool) co_return ended_by_ssh(std::move(spool).assume_error());
   auto ended = read_output(doors, request, spool.assume_value());
+  if (ended) co_await log.after(ended.assume_value());
   if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
   co_return ended;
 }

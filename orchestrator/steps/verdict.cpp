@@ -30,11 +30,22 @@ std::string evidence_of_source(const NodeRecord& record, const std::string& sour
   return evidence_of(record, "bmc-facts");
 }
 
+constexpr std::string_view kLog = "sel";
+
 /// Stages that ran to their end and told something: only those can be judged by numbers.
 std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   std::set<std::string, std::less<>> told;
   for (const auto& step : record.steps)
     if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
+  // What the BMC's log said stands, whatever came of the stage; where it was not told there is no
+  // number to miss.
+  for (const auto& [name, findings] : record.findings) {
+    if (burnin::base_name(name) != kLog) continue;
+    if (findings.measurements.empty())
+      told.erase(name);
+    else
+      told.insert(name);
+  }
   return told;
 }
 
@@ -137,6 +148,30 @@ bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
   return step.skipped != Skipped::condition && step.skipped != Skipped::partner;
 }
 
+/// A later reading of the BMC's log tells what an earlier one could not; the last one leaves a gap.
+void judge_log(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
+  const bool judged = std::ranges::find(profile.criteria, kLog, &inventory::Criterion::stage) !=
+                      profile.criteria.end();
+  if (!judged) return;
+  const burnin::Findings* last = nullptr;
+  std::string name;
+  for (const auto& step : record.steps)
+    for (const auto& own : {step.name, std::string{kLog} + "@" + step.name}) {
+      const auto found = record.findings.find(own);
+      if (found == record.findings.end() || burnin::base_name(own) != kLog) continue;
+      last = &found->second;
+      name = own;
+    }
+  if (last == nullptr || !last->measurements.empty()) return;
+  Cause cause;
+  cause.decision = Decision::inconclusive;
+  cause.criterion = "stage " + name;
+  cause.measured =
+      last->unknown.empty() ? "nothing" : "the BMC's log: " + last->unknown.front().why;
+  cause.evidence = evidence_of(record, name);
+  verdict.causes.push_back(std::move(cause));
+}
+
 /// An audit that wants hands for a part: the part is a cause of its own.
 bool tells_by_its_findings(const NodeRecord& record, const StepRecord& step) {
   const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
@@ -169,6 +204,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
   judge_parts(record, verdict);
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
+  judge_log(profile, record, verdict);
   const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
   if (!proven && verdict.causes.empty()) {
     Cause nothing;

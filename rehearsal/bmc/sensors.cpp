@@ -115,6 +115,26 @@ std::string psu_id(const BmcView& view, const Psu& psu) {
   return view.id(view.layout().psu, std::stoi(psu.name.substr(3)));
 }
 
+/// A line sags a little under what is drawn from it.
+double line_volts(const BmcView& view, const Psu& psu) {
+  constexpr double kSagAtCapacity = 6;
+  if (!sensors(view).psu_has_input(psu.name)) return 0;
+  return tenths(kVolts - kSagAtCapacity * sensors(view).psu_watts(psu.name) / kPsuCapacity);
+}
+
+void add_psu_metrics(ResourceTree& tree, const BmcView& view, const Psu& psu,
+                     const std::string& path) {
+  constexpr double kEfficiency = 0.94;
+  const auto watts = sensors(view).psu_watts(psu.name);
+  auto metrics = resource(path + "/Metrics", "#PowerSupplyMetrics.v1_0_1.PowerSupplyMetrics",
+                          "Metrics", "Power Supply Metrics");
+  metrics["InputVoltage"] = {{"Reading", line_volts(view, psu)}};
+  metrics["InputPowerWatts"] = {{"Reading", tenths(watts)}};
+  metrics["OutputPowerWatts"] = {{"Reading", tenths(watts * kEfficiency)}};
+  metrics["Status"] = psu_status(view, psu);
+  tree[path + "/Metrics"] = std::move(metrics);
+}
+
 bool redundancy_is_lost(const BmcView& view) {
   const auto fed = [&view](const Psu& psu) { return sensors(view).psu_has_input(psu.name); };
   return find_fault(view.machine.faults(), FaultKind::psu_missing) != nullptr ||
@@ -141,7 +161,9 @@ void add_power_subsystem(ResourceTree& tree, const BmcView& view) {
     one["PowerCapacityWatts"] = kPsuCapacity;
     one["LineInputStatus"] = sensors(view).psu_has_input(psu.name) ? "Normal" : "LossOfInput";
     one["Status"] = psu_status(view, psu);
+    one["Metrics"] = link(path + "/Metrics");
     tree[path] = std::move(one);
+    add_psu_metrics(tree, view, psu, path);
     group.push_back(path);
   }
   add_collection(tree, subsystem + "/PowerSupplies", "#PowerSupplyCollection.PowerSupplyCollection",
@@ -286,7 +308,7 @@ void add_old_power(ResourceTree& tree, const BmcView& view) {
                         {"SerialNumber", psu.serial},
                         {"FirmwareVersion", psu.firmware},
                         {"PowerCapacityWatts", kPsuCapacity},
-                        {"LineInputVoltage", sensors(view).psu_has_input(psu.name) ? kVolts : 0},
+                        {"LineInputVoltage", line_volts(view, psu)},
                         {"LastPowerOutputWatts", tenths(sensors(view).psu_watts(psu.name))},
                         {"Status", psu_status(view, psu)}});
     set.push_back(link(mine));

@@ -161,6 +161,8 @@ void plant_sensors(Host& host) {
     disk.put_generated(cpu + "/cpufreq/scaling_cur_freq", [&host, socket] {
       return fmt::format("{:.0f}\n", host.machine().physics().cpu_mhz(socket) * 1000);
     });
+    disk.put(cpu + "/cpufreq/scaling_governor", "powersave\n");
+    disk.put(cpu + "/cpufreq/scaling_available_governors", "performance powersave\n");
     disk.put_generated(
         cpu + "/thermal_throttle/package_throttle_count",
         [&host, name = cpus[i].name] { return count_text(throttle_events(host, name)); });

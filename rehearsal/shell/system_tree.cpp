@@ -89,6 +89,7 @@ void plant_proc(Host& host) {
   disk.put("/proc/mounts", "/dev/md0 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw 0 0\n");
   disk.put("/proc/modules", "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n");
   disk.put("/proc/sys/kernel/osrelease", std::string{kKernelRelease} + "\n");
+  disk.put("/proc/sys/kernel/numa_balancing", "1\n");
   disk.put("/proc/sys/kernel/hostname", machine.host_name() + "\n");
   disk.put("/proc/sys/kernel/random/boot_id", host.boot_id() + "\n");
 }

@@ -1,0 +1,227 @@
+#include "burnin/board/event_log.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "burnin/board/part_names.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array kParameters{ParameterRow{"wait", ParameterRow::Kind::duration,
+                                              "how long the log is given to say something", "0s"}};
+constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new.warning",
+                                                    "sel.new.other", "sel.new.harmless"};
+constexpr seconds kLongest{168 * 3600};
+constexpr std::size_t kMostEntries = 2000;
+constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
+
+/// What a log says of whoever works with the machine, and nothing of the machine. Lower case.
+struct Harmless {
+  std::string_view id;       // a part of the MessageId; empty: any
+  std::string_view message;  // a part of the text; empty: any
+};
+
+constexpr std::array kHarmless{
+    // Who logs in and out, us among them.
+    Harmless{"sessioncreated", ""},
+    Harmless{"sessiondel", ""},
+    Harmless{"login", ""},
+    Harmless{"logout", ""},
+    Harmless{"attemptconnect", ""},
+    Harmless{"usr0030", ""},
+    Harmless{"usr0032", ""},
+    Harmless{"", "logged in"},
+    Harmless{"", "logged out"},
+    Harmless{"", "session was created"},
+    // What was changed over the network, as audit logs tell it.
+    Harmless{"security.1.0.", ""},
+    Harmless{"resourceevent.1.0.resourcechanged", ""},
+    Harmless{"bootorder", ""},
+    Harmless{"audit", ""},
+    // The machine goes on and off, as we tell it to.
+    Harmless{"resourcepoweredon", ""},
+    Harmless{"resourcepoweredoff", ""},
+    Harmless{"systempoweraction", ""},
+    Harmless{"osboot", ""},
+    Harmless{"", "acpi"},
+    Harmless{"", "powered on"},
+    Harmless{"", "powered off"},
+    Harmless{"", "power cycled"},
+    // The log itself, and its clock.
+    Harmless{"", "log area reset"},
+    Harmless{"", "log was cleared"},
+    Harmless{"", "log cleared"},
+    Harmless{"", "event log is cleared"},
+    Harmless{"log007", ""},
+    Harmless{"", "timestamp clock sync"},
+    // OpenBMC watches its own memory and processes (captured on a GB200: "Storage_RW", "CPU",
+    // "ProcessCPU_pldmd").
+    Harmless{"bmcsystemresource", ""},
+    Harmless{"", "storage_rw sensor"},
+    Harmless{"", "processcpu_"},
+    Harmless{"sensorthreshold", "cpu sensor crossed"},
+};
+
+struct Entry {
+  std::string message{}, message_id{}, sensor{}, source{}, severity{};
+};
+
+Entry entry_of(const json::value& told) {
+  const auto at = [&](const char* name) { return text_at(told, name).value_or(""); };
+  return {at("message"), at("message_id"), at("sensor"), at("source"), at("severity")};
+}
+
+bool is_harmless(const Entry& entry) {
+  const auto id = lower_case(entry.message_id), message = lower_case(entry.message),
+             sensor = lower_case(entry.sensor);
+  return std::ranges::any_of(kHarmless, [&](const Harmless& row) {
+    return id.contains(row.id) && (message.contains(row.message) || sensor.contains(row.message));
+  });
+}
+
+std::string_view measure_of(const Entry& entry) {
+  if (is_harmless(entry)) return "sel.new.harmless";
+  if (entry.severity == "Critical") return "sel.new.critical";
+  return entry.severity == "Warning" ? "sel.new.warning" : "sel.new.other";
+}
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  TRY(const auto wait, duration_parameter(parameters, "wait", "0s", seconds{0}, kLongest));
+  return Job{script::head() +
+                 fmt::format("sleep {}\necho 'cupel-waited: {}'\n", wait.count(), wait.count()),
+             wait + seconds{2}, wait + seconds{120}};
+}
+
+/// Counts of one part, and the first entry of the worst kind, in words.
+struct Counts {
+  std::map<std::string, double, std::less<>> by_measure{};
+  std::string worst{};
+};
+
+class NewEntries {
+ public:
+  explicit NewEntries(const json::value& document)
+      : names_{PartNames::from_json(find(document, "parts"))} {
+    const auto* before = find(document, "before");
+    if (before == nullptr || !before->is_array()) return;
+    for (const auto& mark : before->get_array())
+      if (mark.is_string()) known_.emplace(mark.get_string());
+  }
+
+  void take(const json::value& told) {
+    if (!told.is_object() || known_.contains(mark_of(told))) return;
+    const auto entry = entry_of(told);
+    const auto measure = measure_of(entry);
+    const bool notable = measure == "sel.new.critical" || measure == "sel.new.warning";
+    auto part = notable ? names_.of(entry.message + " " + entry.sensor, entry.source) : "";
+    if (part.empty() && notable) part = names_.of("", entry.sensor);
+    if (!parts_.contains(part) && parts_.size() >= kMostParts) part.clear();
+    auto& counts = parts_[script::clean(part)];
+    ++counts.by_measure[std::string{measure}];
+    const bool first = counts.worst.empty() ||
+                       (measure == "sel.new.critical" && !counts.worst.starts_with("Critical"));
+    if (notable && first)
+      counts.worst = entry.severity + ": " + script::clean(shortened(entry.message, 120));
+  }
+
+  Findings findings() const {
+    Findings found;
+    for (const auto measure : kMeasures) {
+      for (const auto& [part, counts] : parts_) {
+        const auto count = counts.by_measure.find(measure);
+        const bool any = count != counts.by_measure.end();
+        // Of the machine as a whole none is a number too.
+        if (any || part.empty())
+          found.measurements.push_back(
+              {std::string{measure}, part, any ? count->second : 0, "count"});
+      }
+      const bool silent = !parts_.contains("");
+      if (silent) found.measurements.push_back({std::string{measure}, "", 0, "count"});
+    }
+    for (const auto& [part, counts] : parts_)
+      if (!counts.worst.empty())
+        found.facts["sel." + (part.empty() ? std::string{"machine"} : part)] = counts.worst;
+    return found;
+  }
+
+ private:
+  PartNames names_;
+  std::set<std::string, std::less<>> known_{};
+  std::map<std::string, Counts, std::less<>> parts_{};
+};
+
+Findings unknown_log(std::string why) {
+  Findings found;
+  found.unknown.push_back({"the BMC's log", "BMC", script::clean(why)});
+  return found;
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  if (output.beside.empty()) return unknown_log("it was not read");
+  const auto parsed = parse_json(output.beside);
+  if (!parsed) return Error{Code::kMalformed, "what was read of the BMC's log is no JSON"};
+  const auto& document = parsed.assume_value();
+  if (const auto why = text_at(document, "failed")) return unknown_log(*why);
+  const auto* entries = find(document, "entries");
+  const auto* before = find(document, "before");
+  if (entries == nullptr || !entries->is_array())
+    return Error{Code::kMalformed, "what was read of the BMC's log holds no entries"};
+  if (before == nullptr || !before->is_array())
+    return unknown_log("what it said before is not known: nothing can be called new");
+  NewEntries fresh{document};
+  std::size_t count = 0;
+  for (const auto& entry : entries->get_array())
+    if (count++ < kMostEntries) fresh.take(entry);
+  auto found = fresh.findings();
+  const auto* cut = find(document, "cut");
+  const bool lost =
+      cut != nullptr && cut->is_bool() && cut->get_bool() && !before->get_array().empty() &&
+      std::ranges::none_of(entries->get_array(), [&](const json::value& entry) {
+        const json::value mark(mark_of(entry));
+        return std::ranges::find(before->get_array(), mark) != before->get_array().end();
+      });
+  if (lost)
+    found.unknown.push_back({"older new entries of the BMC's log", "BMC",
+                             "it said more than was read, or was rotated"});
+  return found;
+}
+
+}  // namespace
+
+std::string mark_of(const json::value& entry) {
+  std::string text;
+  for (const auto* name : {"id", "time", "severity", "message", "message_id", "source"})
+    text += text_at(entry, name).value_or("") + '\n';
+  return sha256_hex(text).substr(0, 8);
+}
+
+json::array marks_of(const json::value& document) {
+  json::array marks;
+  const auto* entries = find(document, "entries");
+  if (entries == nullptr || !entries->is_array()) return marks;
+  for (const auto& entry : entries->get_array())
+    if (marks.size() < kMostEntries) marks.emplace_back(mark_of(entry));
+  return marks;
+}
+
+Stage event_log() {
+  return {"sel",
+          "what the BMC's log says that it had not said before; done after every stage anyway",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0, 0, "nothing is done"}};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,298 @@
+#include "burnin/board/psu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ranges>
+#include <set>
+
+#include "base/text.h"
+#include "burnin/board/supply_readings.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 3> kLoads{"auto", "gpu", "cpu"};
+constexpr std::array<std::string_view, 2> kFeeds{"no", "yes"};
+constexpr std::array kParameters{
+    ParameterRow{"phase", ParameterRow::Kind::duration,
+                 "how long each of the four phases lasts: idle, full, idle again, square wave",
+                 "2m"},
+    ParameterRow{"load", ParameterRow::Kind::word, "what makes the load", "auto", kLoads},
+    ParameterRow{"feeds", ParameterRow::Kind::word,
+                 "whether one feed after the other is taken away", "no", kFeeds},
+};
+constexpr std::array<std::string_view, 7> kMeasures{
+    "psu.redundant", "psu.share.spread", "psu.voltage.lowest", "psu.power.step",
+    "psu.lost",      "psu.readings",     "sensor.leak"};
+constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"};
+constexpr seconds kSettling{5};  // the supplies' own averages follow a step so late
+constexpr int kLeastReadings = 2;
+
+/// One line a second says which phase it is: that is how the controller knows what it read.
+constexpr std::string_view kPhaseLines = R"sh(
+folder=$(mktemp -d /var/tmp/cupel-psu.XXXXXX) || { echo 'cupel-gave-up: no folder under /var/tmp can be made'; exit 73; }
+pid=
+end_load() {
+  if [ -n "$pid" ]; then kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; fi
+  pid=
+}
+trap 'end_load; rm -rf "$folder"' EXIT
+trap 'exit 143' TERM INT HUP
+phase() {
+  second=0
+  while [ $second -lt $2 ]; do
+    echo "cupel-phase: $1 $second"
+    sleep 1
+    second=$((second + 1))
+  done
+}
+still_loaded() {
+  if kill -0 "$pid" 2>/dev/null; then return 0; fi
+  echo "cupel-gave-up: the load ended early: $(tail -n 1 "$folder/load" | cut -c 1-120)"
+  exit 69
+}
+)sh";
+
+constexpr std::string_view kPhasesInTurn = R"sh(
+phase idle $length
+full $((length + settling + 30)) > "$folder/load" 2>&1 &
+pid=$!
+phase settling $settling
+phase full $length
+still_loaded
+end_load
+phase settling $settling
+phase rest $length
+wave $((length + settling + 30)) > "$folder/load" 2>&1 &
+pid=$!
+phase settling $settling
+phase wave $length
+still_loaded
+end_load
+echo 'cupel-phase: over 0'
+)sh";
+
+bool has_gpus(const Profile& profile) {
+  return std::ranges::any_of(profile.parts, [](const auto& part) {
+    return part.kind == inventory::PartKind::gpu && part.count > 0;
+  });
+}
+
+std::string script_of(seconds phase, const std::string& load) {
+  const auto cpu = script::needs("stress-ng") +
+                   "full() { exec stress-ng --cpu 0 --timeout ${1}s; }\n"
+                   "wave() {\n"
+                   "  left=$1\n"
+                   "  while [ $left -gt 0 ]; do\n"
+                   "    stress-ng --cpu 0 --timeout 1s\n"
+                   "    sleep 1\n"
+                   "    left=$((left - 2))\n"
+                   "  done\n"
+                   "}\n";
+  const std::string gpu =
+      "full() { exec cupel-burn gemm --seconds $1; }\n"
+      "wave() { exec cupel-burn gemm --seconds $1 --pattern square --hertz 1; }\n";
+  auto text = script::head() + script::asks("seconds", static_cast<double>(phase.count()));
+  if (load == "gpu") {
+    text += script::needs("cupel-burn") + gpu + "echo 'cupel-load: gpu'\n";
+  } else if (load == "cpu") {
+    text += cpu + "echo 'cupel-load: cpu'\n";
+  } else {
+    text += "if command -v cupel-burn >/dev/null 2>&1; then\n" + gpu +
+            "echo 'cupel-load: gpu'\nelse\n" + cpu + "echo 'cupel-load: cpu'\nfi\n";
+  }
+  return text + fmt::format("length={}\nsettling={}", phase.count(), kSettling.count()) +
+         std::string{kPhaseLines} + std::string{kPhasesInTurn};
+}
+
+/// Errors: kInvalid, naming the parameter.
+Result<std::string> word_of(const Parameters& parameters, const char* name,
+                            std::span<const std::string_view> known) {
+  const auto said = text_parameter(parameters, name, known.front());
+  if (std::ranges::find(known, said) != known.end()) return std::string{said};
+  std::string all;
+  for (const auto word : known) all += (all.empty() ? "" : ", ") + std::string{word};
+  return Error{Code::kInvalid, fmt::format("{} must be one of {}, not '{}'", name, all,
+                                           shortened(printable(said), 40))};
+}
+
+Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
+  TRY(const auto phase, duration_parameter(parameters, "phase", "2m", seconds{20}, seconds{3600}));
+  TRY(auto load, word_of(parameters, "load", kLoads));
+  TRY(const auto feeds, word_of(parameters, "feeds", kFeeds));
+  if (feeds == "yes")
+    return Error{Code::kInvalid,
+                 "feeds: 'yes' cannot be done yet: no BMC that is known switches one feed off, and "
+                 "somebody who pulls one must be asked first; take the cords out by hand, one feed "
+                 "after the other, while this stage runs with a long phase"};
+  if (load == "gpu" && !has_gpus(profile))
+    return Error{Code::kInvalid,
+                 "load: 'gpu' on machines of profile '" + profile.name + "', which has no GPUs"};
+  if (load == "auto" && !has_gpus(profile)) load = "cpu";
+  const auto whole = 4 * phase + 2 * kSettling;
+  return Job{script_of(phase, load), whole + seconds{10}, whole + whole / 4 + seconds{300}};
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// Of each supply what it gave in a phase, in the middle of its readings.
+std::map<std::string, double, std::less<>> watts_in(const SupplyTranscript& told,
+                                                    std::string_view phase) {
+  std::map<std::string, std::vector<double>, std::less<>> all;
+  for (const auto& reading : told.readings)
+    if (reading.phase == phase)
+      for (const auto& [part, supply] : reading.supplies)
+        if (const auto watts = supply.watts()) all[part].push_back(*watts);
+  std::map<std::string, double, std::less<>> middle;
+  for (auto& [part, values] : all) middle[part] = median(std::move(values));
+  return middle;
+}
+
+double sum_of(const std::map<std::string, double, std::less<>>& watts) {
+  double sum = 0;
+  for (const auto& [part, each] : watts) sum += each;
+  return sum;
+}
+
+int readings_in(const SupplyTranscript& told, std::string_view phase) {
+  return static_cast<int>(std::ranges::count(told.readings, phase, &SupplyReading::phase));
+}
+
+/// Errors: kNoMeasurement: what was read does not show one phase against another.
+Result<void> check_read(const SupplyTranscript& told) {
+  if (told.readings.empty())
+    return Error{Code::kNoMeasurement,
+                 "the BMC told nothing of its supplies meanwhile: " +
+                     (told.why.empty() ? std::string{"it was not read"} : told.why)};
+  double longest = 0;
+  for (const auto& reading : told.readings) longest = std::max(longest, reading.seconds);
+  for (const auto phase : {"idle", "full"}) {
+    const int count = readings_in(told, phase);
+    if (count >= kLeastReadings) continue;
+    return Error{Code::kNoMeasurement,
+                 fmt::format("{} of {} readings of the BMC lie within the phase '{}', and {} are "
+                             "needed: one takes up to {:.0f} s, so make the phases longer "
+                             "(phase: {:.0f}m)",
+                             count, told.readings.size(), phase, kLeastReadings, longest,
+                             std::ceil(std::max(4 * longest, 240.0) / 60))};
+  }
+  return ok();
+}
+
+/// Whether it left OK, or the machine, at any time: read in whatever phase.
+void add_lost(const SupplyTranscript& told, Findings& findings) {
+  std::map<std::string, bool, std::less<>> lost;
+  std::set<std::string, std::less<>> untold;
+  for (const auto& reading : told.readings) {
+    for (const auto& [part, supply] : reading.supplies) {
+      if (supply.health.empty())
+        untold.insert(part);
+      else
+        lost[part] = lost[part] || supply.health != "OK";
+    }
+    for (auto& [part, is_lost] : lost) is_lost = is_lost || !reading.supplies.contains(part);
+  }
+  for (const auto& [part, is_lost] : lost)
+    findings.measurements.push_back({"psu.lost", part, is_lost ? 1.0 : 0.0, "count"});
+  for (const auto& part : untold)
+    if (!lost.contains(part)) findings.unknown.push_back({"health of " + part, "BMC", "not told"});
+}
+
+void add_redundancy(const SupplyTranscript& told, Findings& findings) {
+  bool any = false, whole = true;
+  for (const auto& reading : told.readings)
+    for (const auto& health : reading.redundancy) {
+      if (health.empty()) continue;
+      any = true;
+      whole = whole && health == "OK";
+    }
+  if (any)
+    findings.measurements.push_back({"psu.redundant", "", whole ? 1.0 : 0.0, ""});
+  else
+    findings.unknown.push_back({"redundancy of the supplies", "BMC", "not told"});
+}
+
+void add_voltages(const SupplyTranscript& told, Findings& findings) {
+  std::map<std::string, double, std::less<>> lowest;
+  for (const auto& reading : told.readings)
+    for (const auto& [part, supply] : reading.supplies)
+      if (supply.volts) {
+        const auto [at, fresh] = lowest.emplace(part, *supply.volts);
+        at->second = std::min(at->second, *supply.volts);
+      }
+  for (const auto& [part, volts] : lowest)
+    findings.measurements.push_back({"psu.voltage.lowest", part, volts, "V"});
+  if (lowest.empty())
+    findings.unknown.push_back({"input voltage of the supplies", "BMC", "not told"});
+}
+
+void add_power(const SupplyTranscript& told, Findings& findings) {
+  const auto idle = watts_in(told, "idle"), full = watts_in(told, "full");
+  if (idle.empty() || full.empty()) {
+    findings.unknown.push_back({"power of each supply", "BMC", "not told"});
+    return;
+  }
+  findings.measurements.push_back({"psu.power.step", "", sum_of(full) - sum_of(idle), "W"});
+  const double mean = sum_of(full) / static_cast<double>(full.size());
+  if (full.size() < 2 || mean <= 0) return;
+  const auto [least, most] = std::ranges::minmax(full | std::views::values);
+  findings.measurements.push_back({"psu.share.spread", "", 100 * (most - least) / mean, "%"});
+}
+
+void add_leaks(const SupplyTranscript& told, Findings& findings) {
+  std::optional<int> wettest;
+  for (const auto& reading : told.readings)
+    if (reading.wet) wettest = std::max(wettest.value_or(0), *reading.wet);
+  if (wettest)
+    findings.measurements.push_back(
+        {"sensor.leak", "leak detector", static_cast<double>(*wettest), "count"});
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  if (!script::said(output, "cupel-phase: over"))
+    return Error{Code::kNoMeasurement,
+                 "the phases did not come to their end: " + script::complaint(output)};
+  const auto told = read_transcript(output.beside);
+  TRY(check_read(told));
+  Findings findings;
+  add_lost(told, findings);
+  add_redundancy(told, findings);
+  add_voltages(told, findings);
+  add_power(told, findings);
+  add_leaks(told, findings);
+  int counted = 0;
+  for (const auto phase : kPhases) counted += readings_in(told, phase);
+  findings.measurements.push_back({"psu.readings", "", static_cast<double>(counted), "count"});
+  if (told.failed > 0)
+    findings.unknown.push_back(
+        {fmt::format("{} readings of the supplies", told.failed), "BMC", told.why});
+  return findings;
+}
+
+}  // namespace
+
+Stage psu() {
+  return {"psu",
+          "step the load up and down while the BMC's supplies are read",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {1, 1, "all GPUs at their power limit for half of the time, or all cores"},
+          true};
+}
+
+}  // namespace cupel::burnin

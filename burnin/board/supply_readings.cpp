@@ -1,0 +1,156 @@
+#include "burnin/board/supply_readings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "burnin/board/part_names.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::size_t kMostReadings = 20'000;
+constexpr std::size_t kMostSensors = 1000;
+
+/// The one phase that all of these are of; empty where they differ.
+std::string one_of(const json::value* heard) {
+  if (heard == nullptr || !heard->is_array() || heard->get_array().empty()) return {};
+  const auto& all = heard->get_array();
+  const bool same = std::ranges::all_of(all, [&](const auto& each) { return each == all.front(); });
+  return same && all.front().is_string() ? std::string{all.front().get_string()} : std::string{};
+}
+
+std::string last_of(const json::value* heard) {
+  if (heard == nullptr || !heard->is_array() || heard->get_array().empty()) return {};
+  const auto& last = heard->get_array().back();
+  return last.is_string() ? std::string{last.get_string()} : std::string{};
+}
+
+std::optional<double> finite_at(const json::value& from, const char* name) {
+  const auto value = number_at(from, name);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+void take_power(Supply& supply, const std::string& name, std::optional<double> value) {
+  const bool in = name.contains("input") || name.ends_with("_in") || name.ends_with(" in") ||
+                  name.contains("pin");
+  auto& place = in ? supply.input : supply.output;
+  if (!place) place = value;
+}
+
+bool is_well(const std::string& health) { return health == "OK"; }
+
+/// Of several words on one supply the worst.
+void take_health(Supply& supply, const std::string& told) {
+  if (told.empty()) return;
+  if (supply.health.empty() || is_well(supply.health)) supply.health = told;
+}
+
+void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNames& names) {
+  const auto kind = text_at(sensor, "kind").value_or("");
+  const auto name = text_at(sensor, "name").value_or("");
+  const auto health = text_at(sensor, "health").value_or("");
+  if (kind == "leak") {
+    const auto state = lower_case(text_at(sensor, "state").value_or(health));
+    reading.wet = reading.wet.value_or(0) + (state == "ok" || state.empty() ? 0 : 1);
+    return;
+  }
+  const auto said = lower_case(name);
+  if (kind == "redundancy") {
+    if (said.contains("fan")) return;
+    // IPMI tells a state in words, Redfish a health.
+    const auto state = lower_case(text_at(sensor, "state").value_or(""));
+    const bool lost =
+        state.contains("lost") || state.contains("degraded") || state.contains("non-redundant");
+    reading.redundancy.push_back(lost ? "Warning" : health);
+    return;
+  }
+  const auto part = names.of(name, text_at(sensor, "source").value_or(""));
+  if (!part.starts_with("psu")) return;
+  auto& supply = reading.supplies[part];
+  const auto value = finite_at(sensor, "value");
+  if (kind == "power" && value) take_power(supply, said, *value);
+  // Of its outputs there are twelve volts; an input has a mains' voltage.
+  constexpr double kLeastInput = 60;
+  const bool input = said.contains("input") || (value && *value >= kLeastInput);
+  if (kind == "voltage" && value && input) supply.volts = value;
+  const auto state = lower_case(text_at(sensor, "state").value_or(""));
+  const bool failed = state.contains("lost") || state.contains("fail") || state.contains("loss");
+  // IPMI tells states alone.
+  const auto well = health.empty() && !state.empty() ? std::string{"OK"} : health;
+  take_health(supply, failed ? "Critical" : well);
+}
+
+class Reader {
+ public:
+  SupplyTranscript take() && {
+    // Nobody said that its phase still went on.
+    confirm("");
+    return std::move(found_);
+  }
+
+  void line(const json::value& told) {
+    if (const auto* parts = find(told, "parts")) names_ = PartNames::from_json(parts);
+    if (const auto* heard = find(told, "heard")) hear(heard);
+    if (find(told, "began") != nullptr) {
+      open_ = SupplyReading{};
+      open_->phase = now_;
+    }
+    if (find(told, "reading") != nullptr) end(told);
+  }
+
+ private:
+  void hear(const json::value* heard) {
+    const auto phase = one_of(heard);
+    if (open_ && open_->phase != phase) open_->phase.clear();
+    confirm(phase);
+    now_ = last_of(heard);
+  }
+
+  /// Readings since the last word were in a phase that still goes on, or that has ended meanwhile.
+  void confirm(std::string_view phase) {
+    for (; confirmed_ < found_.readings.size(); ++confirmed_)
+      if (found_.readings[confirmed_].phase != phase) found_.readings[confirmed_].phase.clear();
+  }
+
+  void end(const json::value& told) {
+    if (!open_) return;
+    auto reading = std::move(*open_);
+    open_.reset();
+    if (const auto why = text_at(told, "failed")) {
+      if (found_.failed++ == 0) found_.why = script::clean(*why);
+      return;
+    }
+    if (found_.readings.size() >= kMostReadings) return;
+    reading.seconds = finite_at(told, "seconds").value_or(0);
+    const auto* sensors = find(told, "sensors");
+    std::size_t count = 0;
+    if (sensors != nullptr && sensors->is_array())
+      for (const auto& sensor : sensors->get_array())
+        if (count++ < kMostSensors) take_sensor(reading, sensor, names_);
+    found_.readings.push_back(std::move(reading));
+  }
+
+  SupplyTranscript found_{};
+  PartNames names_{{}};
+  std::optional<SupplyReading> open_{};
+  std::string now_{};
+  std::size_t confirmed_ = 0;  // readings after which the phase was heard of again
+};
+
+}  // namespace
+
+SupplyTranscript read_transcript(std::string_view text) {
+  Reader reader;
+  std::size_t count = 0;
+  for (const auto line : lines(text)) {
+    if (trimmed(line).empty() || ++count > 4 * kMostReadings) continue;
+    const auto parsed = parse_json(line);
+    if (parsed && parsed.assume_value().is_object()) reader.line(parsed.assume_value());
+  }
+  auto found = std::move(reader).take();
+  return found;
+}
+
+}  // namespace cupel::burnin

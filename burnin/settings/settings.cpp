@@ -1,0 +1,209 @@
+#include "burnin/settings/settings.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+#include "burnin/settings/settings_script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+using settings_script::Wish;
+using std::chrono::seconds;
+using Kind = ParameterRow::Kind;
+
+constexpr std::array<std::string_view, 2> kOnOff{"on", "off"};
+constexpr std::array<std::string_view, 1> kLocal{"local"};
+/// Source: Linux, Documentation/admin-guide/pm/cpufreq.rst, "Generic Scaling Governors".
+constexpr std::array<std::string_view, 5> kGovernors{"performance", "powersave", "schedutil",
+                                                     "ondemand", "conservative"};
+constexpr std::array kParameters{
+    ParameterRow{"persistence", Kind::word, "GPUs' persistence mode", "as it is", kOnOff},
+    ParameterRow{"power_limit", Kind::text, "of each GPU, in W: 600", "as it is"},
+    ParameterRow{"gpu_clocks", Kind::text, "locked clocks of the GPUs, in MHz: 1410, or 210,1980",
+                 "as they are"},
+    ParameterRow{"ecc", Kind::word, "GPUs' ECC; takes effect when the node was restarted",
+                 "as it is", kOnOff},
+    ParameterRow{"mig", Kind::word, "GPUs' MIG mode", "as it is", kOnOff},
+    ParameterRow{"governor", Kind::word, "of the CPUs' clocks", "as it is", kGovernors},
+    ParameterRow{"numa_balancing", Kind::word, "the kernel's automatic NUMA balancing", "as it is",
+                 kOnOff},
+    ParameterRow{"irq_affinity", Kind::word,
+                 "local: HCAs' interrupts on their own NUMA node's CPUs, irqbalance stopped",
+                 "as it is", kLocal},
+    ParameterRow{"at_most", Kind::duration,
+                 "after so long the node puts it back by itself, whoever forgot it", "24h"},
+};
+constexpr std::array<std::string_view, 3> kMeasures{"settings.set", "settings.failed",
+                                                    "settings.restart"};
+constexpr std::array<std::string_view, 2> kRestoreMeasures{"settings.left", "settings.restored"};
+constexpr std::size_t kMostLines = 5000;
+
+constexpr double kLeastWatts = 50, kMostWatts = 3000;
+constexpr int kLeastMegahertz = 100, kMostMegahertz = 5000;
+
+bool is_said(const Parameters& parameters, const std::string& name) {
+  return parameters.contains(name);
+}
+
+Error out_of_range(std::string_view name, std::string_view wanted, std::string_view said) {
+  return Error{Code::kInvalid, fmt::format("{} must be {}, not '{}'", name, wanted,
+                                           shortened(printable(said), 40))};
+}
+
+/// One of `known`. Errors: kInvalid.
+Result<void> add_word(const Parameters& parameters, const std::string& name,
+                      std::span<const std::string_view> known, std::vector<Wish>& wishes) {
+  if (!is_said(parameters, name)) return ok();
+  const auto said = text_parameter(parameters, name, "");
+  if (std::ranges::find(known, said) == known.end()) {
+    std::string all;
+    for (const auto word : known) all += (all.empty() ? "" : ", ") + std::string{word};
+    return out_of_range(name, (known.size() > 1 ? "one of " : "") + all, said);
+  }
+  const bool switches = name == "numa_balancing";
+  wishes.push_back({name, switches ? (said == "on" ? "1" : "0") : std::string{said}});
+  return ok();
+}
+
+Result<void> add_power(const Parameters& parameters, std::vector<Wish>& wishes) {
+  if (!is_said(parameters, "power_limit")) return ok();
+  const auto said = text_parameter(parameters, "power_limit", "");
+  auto text = trimmed(said);
+  if (text.ends_with('W')) text = trimmed(text.substr(0, text.size() - 1));
+  const auto watts = number<int>(text);
+  if (!watts || *watts < kLeastWatts || *watts > kMostWatts)
+    return out_of_range("power_limit", fmt::format("{} to {} W", kLeastWatts, kMostWatts), said);
+  wishes.push_back({"power_limit", std::to_string(*watts)});
+  return ok();
+}
+
+Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
+  if (!is_said(parameters, "gpu_clocks")) return ok();
+  const auto said = text_parameter(parameters, "gpu_clocks", "");
+  const auto parts = split(said, ',');
+  const auto least = number<int>(trimmed(parts.front())), most = number<int>(trimmed(parts.back()));
+  const bool fits = least && most && parts.size() <= 2 && *least >= kLeastMegahertz &&
+                    *most <= kMostMegahertz && *least <= *most;
+  if (!fits)
+    return out_of_range("gpu_clocks",
+                        fmt::format("one or two clocks of {} to {} MHz, the lower one first",
+                                    kLeastMegahertz, kMostMegahertz),
+                        said);
+  wishes.push_back({"gpu_clocks", fmt::format("{},{}", *least, *most)});
+  return ok();
+}
+
+Result<Job> prepare(const Profile&, const Parameters& parameters) {
+  std::vector<Wish> wishes;
+  TRY(add_word(parameters, "persistence", kOnOff, wishes));
+  TRY(add_power(parameters, wishes));
+  TRY(add_clocks(parameters, wishes));
+  TRY(add_word(parameters, "ecc", kOnOff, wishes));
+  TRY(add_word(parameters, "mig", kOnOff, wishes));
+  TRY(add_word(parameters, "governor", kGovernors, wishes));
+  TRY(add_word(parameters, "numa_balancing", kOnOff, wishes));
+  TRY(add_word(parameters, "irq_affinity", kLocal, wishes));
+  TRY(const auto at_most,
+      duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600}));
+  if (wishes.empty())
+    return Error{Code::kInvalid,
+                 "with: says nothing that is to be set, as power_limit or governor"};
+  return Job{settings_script::set(wishes, at_most.count()), seconds{20}, seconds{600}};
+}
+
+Result<Job> prepare_restore(const Profile&, const Parameters&) {
+  return Job{settings_script::restore(), seconds{10}, seconds{600}};
+}
+
+/// Lines of ours: "cupel-setting|gpu.power|gpu3|700.00|600.00|600.00|".
+std::vector<std::vector<std::string_view>> rows_of(std::string_view text, std::string_view mark,
+                                                   std::size_t cells) {
+  std::vector<std::vector<std::string_view>> rows;
+  for (const auto line : lines(text)) {
+    if (!line.starts_with(mark) || rows.size() >= kMostLines) continue;
+    auto row = split(line, '|');
+    if (row.size() == cells) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  const auto rows = rows_of(output.text, "cupel-setting|", 7);
+  if (rows.empty())
+    return Error{Code::kNoMeasurement, "nothing was set: " + script::complaint(output)};
+  if (output.exit_status != 0)
+    return Error{Code::kNoMeasurement, fmt::format("it ended with exit status {} half done: {}",
+                                                   output.exit_status, script::complaint(output))};
+  Findings findings;
+  double restarts = 0;
+  std::map<std::string, double, std::less<>> failed;
+  for (const auto& row : rows) {
+    const auto part = script::clean(row[2]);
+    const auto wanted = script::clean(row[4]), got = script::clean(row[5]);
+    failed[part] += wanted == got ? 0 : 1;
+    if (wanted != got)
+      findings.facts["settings." + part] =
+          script::clean(fmt::format("{}: wanted {}, is {}; {}", row[1], wanted, got, row[6]));
+    restarts += row[6] == "needs a restart" ? 1 : 0;
+  }
+  findings.measurements.push_back({"settings.set", "", static_cast<double>(rows.size()), "count"});
+  for (const auto& [part, count] : failed)
+    findings.measurements.push_back({"settings.failed", part, count, "count"});
+  findings.measurements.push_back({"settings.restart", "", restarts, "count"});
+  if (!script::said(output, "cupel-guard: "))
+    findings.unknown.push_back({"put back by the node itself", "systemd-run",
+                                "absent: it is put back by the run alone, or the next one"});
+  return findings;
+}
+
+Result<Findings> parse_restore(const Profile&, const Output& output) {
+  const auto record = script::said(output, "cupel-record: ");
+  if (!record)
+    return Error{Code::kNoMeasurement,
+                 "it is not known whether anything was put back: " + script::complaint(output)};
+  Findings findings;
+  double left = 0, restored = 0;
+  for (const auto& row : rows_of(output.text, "cupel-restored|", 6)) {
+    const bool is_back = row[3] == row[4];
+    (is_back ? restored : left) += 1;
+    if (!is_back)
+      findings.facts["settings." + script::clean(row[2])] =
+          script::clean(fmt::format("{}: was {}, is {}; {}", row[1], row[3], row[4], row[5]));
+  }
+  // The node's own word goes before what we could read of it.
+  if (*record != "none" && *record != "gone") left = std::max(left, 1.0);
+  findings.measurements.push_back({"settings.left", "", left, "count"});
+  findings.measurements.push_back({"settings.restored", "", restored, "count"});
+  return findings;
+}
+
+}  // namespace
+
+Stage settings() {
+  return {"settings",
+          "set what the playbook wants of GPUs, CPUs and kernel; put back before the verdict",
+          kParameters,
+          prepare,
+          parse,
+          kMeasures,
+          {0, 0, "nothing is loaded"}};
+}
+
+Stage settings_restore() {
+  return {"settings-restore",
+          "put back what `settings` changed; planned by itself behind every `settings`",
+          {},
+          prepare_restore,
+          parse_restore,
+          kRestoreMeasures,
+          {0, 0, "nothing is loaded"}};
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,227 @@
+#include "orchestrator/steps/bmc_watch.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "burnin/board/event_log.h"
+#include "orchestrator/record/codec.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kMostEntries = 256;  // of one reading: the newest
+constexpr seconds kLogPatience{90};        // a slow BMC's log has thousands of entries
+constexpr seconds kSensorPatience{90};
+constexpr milliseconds kBetween{1000};
+constexpr milliseconds kLongestPause{30'000};
+constexpr std::size_t kMostTold = 24u << 20;
+constexpr std::size_t kMostSensors = 600;
+constexpr std::size_t kMostHeard = 2000;  // phases of one piece
+
+json::object json_of(const bmc::LogEntry& entry) {
+  json::object told{{"id", entry.id},
+                    {"severity", entry.severity},
+                    {"message", valid_utf8(entry.message)},
+                    {"message_id", entry.message_id},
+                    {"sensor", valid_utf8(entry.sensor)},
+                    {"source", entry.source}};
+  if (entry.time) told["time"] = fmt::format("{:%FT%TZ}", *entry.time);
+  return told;
+}
+
+json::object json_of(const bmc::Sensor& sensor) {
+  json::object told{{"kind", to_string(sensor.kind)},
+                    {"name", valid_utf8(sensor.name)},
+                    {"source", sensor.source}};
+  if (sensor.value) told["value"] = *sensor.value;
+  if (!sensor.state.empty()) told["state"] = valid_utf8(sensor.state);
+  if (!sensor.health.empty()) told["health"] = sensor.health;
+  return told;
+}
+
+/// What the BMC called its parts when it told them in this run.
+json::array names_of(const std::vector<inventory::Part>& parts) {
+  json::array names;
+  for (const auto& part : parts) {
+    json::array labels;
+    const auto slash = part.source.rfind('/');
+    const auto id = slash == std::string::npos ? std::string{} : part.source.substr(slash + 1);
+    for (const auto& label : {part.source, id, part.slot})
+      if (!label.empty()) labels.emplace_back(valid_utf8(label));
+    names.push_back({{"name", part.name}, {"as", std::move(labels)}});
+  }
+  return names;
+}
+
+/// The log as a document: `entries`, or `failed`.
+Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
+  const auto log = co_await bmc.event_log(std::nullopt, kMostEntries, deadline);
+  json::object document;
+  if (!log) {
+    document["failed"] = valid_utf8(log.assume_error().what);
+    co_return document;
+  }
+  json::array entries;
+  for (const auto& entry : log.assume_value().entries) entries.push_back(json_of(entry));
+  document["entries"] = std::move(entries);
+  document["cut"] = log.assume_value().cut;
+  co_return document;
+}
+
+record::NodeRecord record_of(const Doors& doors, const StepRequest& request) {
+  auto told = record::node_record(doors.store, request.run, request.node.name);
+  return told ? std::move(told).assume_value() : record::NodeRecord{};
+}
+
+/// Of the reading before; empty where nothing has read the log in this run yet.
+std::string last_mark(const record::NodeRecord& record) {
+  const auto found = record.evidence.find(kLogMark);
+  return found == record.evidence.end() ? std::string{} : found->second;
+}
+
+/// Of the log as it was at that mark; null where nobody knows.
+json::value known_at(const Doors& doors, const std::string& mark) {
+  if (mark.empty()) return nullptr;
+  const auto kept = doors.store.evidence(mark);
+  if (!kept) return nullptr;
+  const auto parsed = parse_json(kept.assume_value());
+  if (!parsed) return nullptr;
+  return burnin::marks_of(parsed.assume_value());
+}
+
+std::string kept(Doors& doors, const json::object& document) {
+  auto hash = doors.store.keep_evidence(json::serialize(document));
+  return hash ? std::move(hash).assume_value() : std::string{};
+}
+
+/// What people read beside the stage's own end.
+std::string in_words(const burnin::Findings& found) {
+  std::string text;
+  for (const auto& [part, what] : found.facts) {
+    if (text.size() > 300) break;
+    text += (text.empty() ? "" : "; ") + what;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_log_watched(const Doors& doors, const inventory::Node& node) {
+  const auto profile = doors.inventory.profiles.find(node.profile);
+  if (profile == doors.inventory.profiles.end()) return false;
+  return std::ranges::any_of(profile->second.criteria,
+                             [](const auto& criterion) { return criterion.stage == "sel"; });
+}
+
+Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
+  if (!is_log_watched(doors, request.node)) co_return std::nullopt;
+  request.waiting("the BMC's log");
+  const auto document = co_await read_log(bmc, request.deadline.sooner(kLogPatience));
+  if (document.contains("failed")) co_return std::nullopt;
+  auto hash = kept(doors, document);
+  if (hash.empty()) co_return std::nullopt;
+  co_return hash;
+}
+
+Task<void> LogWatch::before() {
+  if (request_.handle || !is_log_watched(doors_, request_.node)) co_return;
+  if (!last_mark(record_of(doors_, request_)).empty()) co_return;
+  const auto bmc = doors_.bmc(request_.node);
+  mark_ = co_await log_mark(doors_, *bmc, request_);
+  co_await bmc->log_out();
+}
+
+Task<void> LogWatch::after(StepEnd& end) {
+  if (!is_log_watched(doors_, request_.node)) co_return;
+  request_.waiting("the BMC's log");
+  const auto record = record_of(doors_, request_);
+  const auto bmc = doors_.bmc(request_.node);
+  auto document = co_await read_log(*bmc, request_.deadline.sooner(kLogPatience));
+  co_await bmc->log_out();
+  const auto last = last_mark(record);
+  document["before"] = known_at(doors_, last.empty() ? mark_.value_or("") : last);
+  document["parts"] = names_of(record.bmc_parts);
+  const auto hash = kept(doors_, document);
+  burnin::Output output;
+  output.beside = json::serialize(document);
+  const auto found =
+      burnin::stage("sel")->parse(doors_.inventory.profile_of(request_.node), output);
+  if (!found) co_return;
+  auto log = record::to_json(found.assume_value());
+  log["evidence"] = hash;
+  end.found["log"] = std::move(log);
+  if (!document.contains("failed") && !hash.empty()) end.found[kLogMark] = hash;
+  if (const auto words = in_words(found.assume_value()); !words.empty())
+    end.detail += "; new in the BMC's log: " + words;
+}
+
+void SensorWatch::say(json::object line) {
+  if (told_.size() < kMostTold) told_ += json::serialize(line) + "\n";
+}
+
+void SensorWatch::heard(std::string_view piece) {
+  half_ += piece;
+  json::array phases;
+  const auto end = half_.rfind('\n');
+  if (end == std::string::npos) {
+    if (half_.size() > 65536) half_.clear();
+    return;
+  }
+  for (const auto line : lines(std::string_view{half_}.substr(0, end))) {
+    constexpr std::string_view kMark = "cupel-phase: ";
+    if (!line.starts_with(kMark) || phases.size() >= kMostHeard) continue;
+    const auto said = words(line.substr(kMark.size()));
+    if (!said.empty()) phases.emplace_back(printable(shortened(said.front(), 40)));
+  }
+  half_.erase(0, end + 1);
+  if (phases.empty()) return;
+  const auto is_last = [this](const json::value& phase) { return phase == json::value(last_); };
+  // Nothing new, and nothing was read meanwhile: every second for hours.
+  const bool old = !fresh_ && std::ranges::all_of(phases, is_last);
+  last_ = std::string{phases.back().get_string()};
+  fresh_ = false;
+  if (!old) say({{"heard", std::move(phases)}});
+}
+
+void SensorWatch::say_parts() { say({{"parts", names_of(record_of(doors_, request_).bmc_parts)}}); }
+
+Task<void> SensorWatch::read() {
+  say_parts();
+  const auto bmc = doors_.bmc(request_.node);
+  auto pause = kBetween;
+  for (;;) {
+    ++count_;
+    fresh_ = true;
+    say({{"began", count_}});
+    const auto began = Deadline::Clock::now();
+    const auto told = co_await bmc->sensors(request_.deadline.sooner(kSensorPatience));
+    const std::chrono::duration<double> took = Deadline::Clock::now() - began;
+    const bool over = co_await cancelled();
+    if (over) break;
+    fresh_ = true;
+    if (told) {
+      json::array sensors;
+      for (const auto& sensor : told.assume_value().sensors)
+        if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
+            sensor.kind != bmc::SensorKind::fan)
+          sensors.push_back(json_of(sensor));
+      say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
+      pause = kBetween;
+    } else {
+      say({{"reading", count_}, {"failed", valid_utf8(told.assume_error().what)}});
+      pause = std::min(pause * 2, kLongestPause);
+    }
+    const auto rested = co_await pause_for(pause);
+    if (!rested) break;
+  }
+  co_await bmc->log_out();
+}
+
+}  // namespace cupel::steps

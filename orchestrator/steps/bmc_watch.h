@@ -1,0 +1,66 @@
+#pragma once
+// What is read of the BMC around a stage and while it runs: its log before and after, its sensors
+// meanwhile. Never fails a stage: what the BMC does not tell is told as that. What it means is for
+// burnin/board/.
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+
+/// Where a step keeps the mark in what it found: the evidence that holds the log as it was read
+/// then.
+inline constexpr std::string_view kLogMark = "log_mark";
+
+/// Whether anybody would judge what the BMC's log says of this node.
+bool is_log_watched(const Doors& doors, const inventory::Node& node);
+
+/// The log as it is now, for whoever reads it later: the mark, or nothing where the BMC does not
+/// tell. Asks on `bmc`'s session.
+Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc,
+                                          const engine::StepRequest& request);
+
+/// The BMC's log around one stage. What a stage before it left as its last reading is where this
+/// one's begins: one reading a stage, and no gap between two.
+class LogWatch {
+ public:
+  /// `request` must live as long.
+  LogWatch(Doors& doors, const engine::StepRequest& request) : doors_{doors}, request_{request} {}
+
+  /// Reads only where nothing in this run has read it before, and the stage is not under way yet.
+  Task<void> before();
+  /// Puts `log` (findings) and the new mark into what the stage found.
+  Task<void> after(engine::StepEnd& end);
+
+ private:
+  Doors& doors_;
+  const engine::StepRequest& request_;
+  std::optional<std::string> mark_{};
+};
+
+/// Reads the sensors again and again, and writes down in which order it read and the stage spoke:
+/// burnin/board/supply_readings.h tells how that is read.
+class SensorWatch {
+ public:
+  /// `request` must live as long.
+  SensorWatch(Doors& doors, const engine::StepRequest& request)
+      : doors_{doors}, request_{request} {}
+
+  /// What the stage said just now.
+  void heard(std::string_view piece);
+  /// Until cancelled. Asks again a second after each answer; later and later where none comes.
+  Task<void> read();
+  std::string told() const { return told_; }
+
+ private:
+  void say(boost::json::object line);
+  void say_parts();
+
+  Doors& doors_;
+  const engine::StepRequest& request_;
+  std::string told_{};
+  std::string half_{};  // of a line
+  std::string last_{};  // phase that was written down
+  int count_ = 0;
+  bool fresh_ = true;  // a reading has begun or ended since
+};
+
+}  // namespace cupel::steps

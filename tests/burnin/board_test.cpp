@@ -1,0 +1,304 @@
+// What the BMC tells around and during a stage: the log's new entries, and the supplies' readings
+// in their phases.
+#include <gmock/gmock.h>
+
+#include "burnin/board/event_log.h"
+#include "burnin/board/part_names.h"
+#include "burnin/board/supply_readings.h"
+#include "burnin/criteria/judge.h"
+#include "tests/burnin/stages.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// --- names of parts
+
+TEST(PartNames, GoByWhatTheBmcCalledThePartThenByCommonWords) {
+  const PartNames names{{{"gpu0", {"/redfish/v1/Systems/HGX/Processors/GPU_SXM_1", "GPU_SXM_1"}},
+                         {"psu0", {"/redfish/v1/Chassis/1/Power#/PowerSupplies/0", "PSU1"}},
+                         {"psu1", {"/redfish/v1/Chassis/1/Power#/PowerSupplies/1", "PSU2"}},
+                         {"dimm A7", {"P1-DIMMA7"}}}};
+  struct Row {
+    const char* text;
+    const char* source;
+    const char* part;
+  };
+  for (const auto& row :
+       std::initializer_list<Row>{{"GPU_SXM_1 Driver Event Message", "", "gpu0"},
+                                  {"PSU1 has lost its input", "", "psu0"},
+                                  {"PSU10 has lost its input", "", "psu10"},
+                                  {"PWR_PSU2_IN", "", "psu1"},
+                                  {"lost", "/redfish/v1/Chassis/1/Power#/PowerSupplies/1", "psu1"},
+                                  {"correctable errors at P1-DIMMA7", "", "dimm A7"},
+                                  {"Uncorrectable ECC @ DIMM_B2", "", "dimm B2"},
+                                  {"GPU_SXM_4 has errors of type XID 79", "", "gpu3"},
+                                  {"psu4: input power is lost.", "", "psu4"},
+                                  {"Power Supply Bay 3 failed", "", "psu3"},
+                                  {"Fan 3 does not turn", "", "fan3"},
+                                  {"Leak detector 0 detected moisture.", "", "leak detector"},
+                                  {"steps up", "", ""},
+                                  {"A processor is throttled.", "", ""}})
+    EXPECT_EQ(names.of(row.text, row.source), row.part) << row.text;
+}
+
+// --- the log
+
+json::object entry(int id, const char* severity, const char* message, const char* message_id = "") {
+  return {{"id", std::to_string(id)},
+          {"time", "2026-11-22T08:00:0" + std::to_string(id % 10) + "Z"},
+          {"severity", severity},
+          {"message", message},
+          {"message_id", message_id}};
+}
+
+Result<Findings> read_log(json::array entries, json::value before, bool cut = false) {
+  Output output;
+  output.beside = json::serialize(
+      json::object{{"entries", std::move(entries)}, {"before", std::move(before)}, {"cut", cut}});
+  return stage("sel")->parse(profile(), output);
+}
+
+TEST(Sel, CountsWhatIsNewBySeverityAndPart) {
+  const json::array old{entry(1, "Critical", "psu2: input power is lost.")};
+  auto now = old;
+  now.push_back(entry(2, "Critical", "Fan 3 does not turn"));
+  now.push_back(entry(3, "Warning", "DIMM_A7: correctable errors passed their limit."));
+  now.push_back(entry(4, "Critical", "The operating system has stopped"));
+  now.push_back(entry(5, "OK", "Something was done"));
+
+  const auto found = read_log(now, marks_of(json::object{{"entries", old}}));
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "sel.new.critical", "fan3"), 1);
+  EXPECT_EQ(value_of(findings, "sel.new.critical", ""), 1);
+  EXPECT_EQ(value_of(findings, "sel.new.critical", "psu2"), std::nullopt) << "it was there before";
+  EXPECT_EQ(value_of(findings, "sel.new.warning", "dimm A7"), 1);
+  EXPECT_EQ(value_of(findings, "sel.new.other"), 1);
+  EXPECT_EQ(findings.facts.at("sel.fan3"), "Critical: Fan 3 does not turn");
+}
+
+TEST(Sel, TellsWhoeverWorksWithTheMachineFromTheMachineItself) {
+  for (const auto& [id, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"Event.1.0.AttemptConnect", "[MEL-0135] The user attempted to access BMC"},
+           {"ResourceEvent.1.2.ResourcePoweredOff", "The host was powered off."},
+           {"IDRAC.2.7.LOG007", "The previous log entry was repeated 5 times."},
+           {"", "Event Log: Log area reset/cleared"},
+           {"OpenBMC.0.4.BMCSystemResourceInfo",
+            "Processes consuming HIGH Resource Storage are"}}) {
+    const auto found = read_log({entry(1, "Warning", message, id)}, json::array{});
+
+    ASSERT_TRUE(found);
+    EXPECT_EQ(value_of(found.assume_value(), "sel.new.warning"), 0) << message;
+    EXPECT_EQ(value_of(found.assume_value(), "sel.new.harmless"), 1) << message;
+  }
+}
+
+TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
+  const json::array old{entry(1, "Warning", "Fan 1 is slow"), entry(2, "OK", "x")};
+
+  const auto found =
+      read_log({entry(1, "Critical", "Fan 1 failed")}, marks_of(json::object{{"entries", old}}));
+
+  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "fan1"), 1);
+}
+
+TEST(Sel, CallsNothingNewWhereNobodyKnowsWhatWasThereBefore) {
+  Output silent;
+  silent.beside = R"({"failed": "no answer in 90000 ms", "before": []})";
+  for (const auto& found :
+       {read_log({entry(1, "Critical", "Fan 1 failed")}, nullptr),
+        stage("sel")->parse(profile(), silent), stage("sel")->parse(profile(), Output{})}) {
+    ASSERT_TRUE(found);
+    EXPECT_THAT(found.assume_value().measurements, IsEmpty());
+    EXPECT_TRUE(says_unknown(found.assume_value(), "the BMC's log"));
+  }
+}
+
+TEST(Sel, SaysSoWhereTheLogRanOverBetweenTwoReadings) {
+  const json::array old{entry(1, "OK", "x")};
+
+  const auto found = read_log({entry(7, "OK", "y"), entry(8, "OK", "z")},
+                              marks_of(json::object{{"entries", old}}), true);
+
+  EXPECT_TRUE(says_unknown(found.assume_value(), "older new entries"));
+}
+
+TEST(Sel, IsJudgedByThePartThatTheEntryNames) {
+  const auto found = read_log({entry(1, "Critical", "psu4: input power is lost.")}, json::array{});
+
+  const auto comparisons = judge(profile(), {"sel@psu"}, {{"sel@psu", found.assume_value()}});
+
+  std::vector<std::string> failed;
+  for (const auto& each : comparisons)
+    if (each.met != Met::met) failed.push_back(each.part + " " + each.measure);
+  EXPECT_THAT(failed, ElementsAre("psu4 sel.new.critical"));
+}
+
+// --- readings in phases
+
+std::string reading(int number, double watts, const char* health = "OK", double volts = 230,
+                    const char* redundancy = "OK") {
+  json::array sensors;
+  for (int i = 0; i < 2; ++i) {
+    const auto name = "PSU" + std::to_string(i);
+    sensors.push_back({{"kind", "power"},
+                       {"name", name + " output"},
+                       {"value", watts + 10 * i},
+                       {"health", i == 1 ? health : "OK"}});
+    sensors.push_back({{"kind", "voltage"}, {"name", name + " input voltage"}, {"value", volts}});
+  }
+  sensors.push_back({{"kind", "redundancy"}, {"name", "PSU redundancy 0"}, {"health", redundancy}});
+  return json::serialize(
+             json::object{{"reading", number}, {"seconds", 0.5}, {"sensors", std::move(sensors)}}) +
+         "\n";
+}
+
+std::string heard(std::initializer_list<const char*> phases) {
+  json::array all;
+  for (const auto* phase : phases) all.emplace_back(phase);
+  return json::serialize(json::object{{"heard", std::move(all)}}) + "\n";
+}
+
+constexpr const char* kBegan = "{\"began\":1}\n";
+
+std::vector<std::string> phases_of(const std::string& transcript) {
+  std::vector<std::string> phases;
+  for (const auto& each : read_transcript(transcript).readings) phases.push_back(each.phase);
+  return phases;
+}
+
+TEST(SupplyReadings, LieInAPhaseThatWasHeardOfBeforeMeanwhileAndAfter) {
+  struct Row {
+    const char* name;
+    std::string transcript;
+    std::vector<std::string> phases;
+  };
+  const std::initializer_list<Row> rows{
+      {"quick", heard({"idle"}) + kBegan + reading(1, 100) + heard({"idle"}), {"idle"}},
+      {"several between two words",
+       heard({"idle"}) + kBegan + reading(1, 1) + kBegan + reading(2, 1) + heard({"idle"}),
+       {"idle", "idle"}},
+      {"over a boundary",
+       heard({"idle"}) + kBegan + heard({"full"}) + reading(1, 1) + heard({"full"}),
+       {""}},
+      {"the phase ended before the next word",
+       heard({"idle"}) + kBegan + reading(1, 1) + heard({"idle", "settling", "full"}),
+       {""}},
+      {"before any word", kBegan + reading(1, 1) + heard({"idle"}), {""}},
+      {"the last of all", heard({"full"}) + kBegan + reading(1, 1), {""}},
+      {"begun where the last of several words was another",
+       heard({"idle", "full"}) + kBegan + reading(1, 1) + heard({"full"}),
+       {"full"}}};
+  for (const auto& row : rows) EXPECT_EQ(phases_of(row.transcript), row.phases) << row.name;
+}
+
+/// Two readings in each phase, by what each is.
+std::string transcript(const std::string& idle, const std::string& full) {
+  std::string text;
+  for (const auto& [phase, said] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"idle", idle}, {"full", full}, {"rest", idle}, {"wave", full}})
+    for (int i = 0; i < 2; ++i) text += heard({phase}) + kBegan + said + heard({phase});
+  return text;
+}
+
+Result<Findings> psu(std::string beside, std::string text = "cupel-phase: over 0\n") {
+  Output output{std::move(text), "", 0};
+  output.beside = std::move(beside);
+  return stage("psu")->parse(profile(), output);
+}
+
+TEST(Psu, MeasuresTheStepTheShareAndTheLowestInput) {
+  const auto found = psu(transcript(reading(1, 300), reading(1, 1500, "OK", 226)));
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  EXPECT_EQ(value_of(findings, "psu.power.step"), 2400);
+  EXPECT_NEAR(*value_of(findings, "psu.share.spread"), 100 * 10 / 1505.0, 0.01);
+  EXPECT_EQ(value_of(findings, "psu.voltage.lowest", "psu1"), 226);
+  EXPECT_EQ(value_of(findings, "psu.lost", "psu1"), 0);
+  EXPECT_EQ(value_of(findings, "psu.redundant"), 1);
+  EXPECT_EQ(value_of(findings, "psu.readings"), 8);
+}
+
+TEST(Psu, NamesTheSupplyThatIsNotWellUnderLoad) {
+  const auto found = psu(transcript(reading(1, 300), reading(1, 1500, "Critical", 226, "Warning")));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.lost", "psu1"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.lost", "psu0"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.redundant"), 0);
+}
+
+TEST(Psu, ProvesNothingWithoutTwoReadingsInEachOfTheTwoPhases) {
+  std::string slow = heard({"idle"}) + kBegan + heard({"full"}) +
+                     R"({"reading":1,"seconds":61.2,"sensors":[]})" + "\n" + heard({"full"});
+
+  const auto found = psu(slow);
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.assume_error().what,
+              AllOf(HasSubstr("0 of 1 readings"), HasSubstr("up to 61 s"), HasSubstr("phase: 5m")));
+}
+
+TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
+  const auto silent = psu(R"({"began":1})"
+                          "\n"
+                          R"({"reading":1,"failed":"HTTP 503"})");
+  const auto idle = psu(transcript(reading(1, 300), reading(1, 1500)),
+                        "cupel-gave-up: the load ended early: no CUDA device\n");
+
+  ASSERT_FALSE(silent);
+  EXPECT_THAT(silent.assume_error().what, HasSubstr("HTTP 503"));
+  ASSERT_FALSE(idle);
+  EXPECT_THAT(idle.assume_error().what, HasSubstr("no CUDA device"));
+}
+
+TEST(Psu, CountsWetLeakDetectors) {
+  const std::string wet =
+      R"({"reading":1,"seconds":1,"sensors":[{"kind":"leak","name":"a","state":"OK"},)"
+      R"({"kind":"leak","name":"b","state":"Critical"},{"kind":"power","name":"PSU0 output","value":9}]})"
+      "\n";
+
+  const auto found = psu(transcript(wet, wet));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "sensor.leak", "leak detector"), 1);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "redundancy of the supplies"));
+}
+
+TEST(Psu, SaysWhyItTakesNoFeedAway) {
+  const auto refused = prepared("psu", {{"feeds", "yes"}});
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.assume_error().code, Code::kInvalid);
+  EXPECT_THAT(refused.assume_error().what, HasSubstr("feeds"));
+}
+
+TEST(Psu, GoesThroughItsPhasesOnARealShell) {
+  auto job = prepared("psu", {{"phase", "20s"}, {"load", "cpu"}});
+  ASSERT_TRUE(job);
+  // A second is over at once, and a load lasts a little longer than all of them.
+  const test::TemporaryFolder folder;
+  for (const auto& [name, does] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"sleep", "#!/bin/sh\n"}, {"stress-ng", "#!/bin/sh\nexec /bin/sleep 5\n"}}) {
+    std::ofstream{folder.path() / name} << does;
+    std::filesystem::permissions(folder.path() / name, std::filesystem::perms::owner_all);
+  }
+
+  const auto output = run_script(job.assume_value().script,
+                                 "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n");
+
+  EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
+  for (const auto* line : {"cupel-phase: idle 19", "cupel-phase: full 19", "cupel-phase: rest 0",
+                           "cupel-phase: wave 19", "cupel-phase: over 0"})
+    EXPECT_THAT(output.text, HasSubstr(line));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
