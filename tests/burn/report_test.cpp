@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/cuda_failure.h"
+#include "burnin/agent/burn/self_test.h"
 
 namespace cupel::burn {
 namespace {
@@ -155,6 +156,18 @@ TEST(BurnReport, ASelfTestThatPlantedNothingFoundNothing) {
   printed.report.self_test("sm-bit", 0, 0);
 
   EXPECT_EQ(exit_status(printed.report, false), 1);
+}
+
+TEST(BurnSelfTest, WithoutTimeForAllItIsNotProven) {
+  Printed printed;
+  const Stop stop{std::chrono::seconds{0}};
+
+  const auto outcome = tell_self_test(printed.report, stop, "memory-bit", 7, 7, 1'000, "gpu0");
+
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.assume_error().code, "refused");
+  EXPECT_THAT(outcome.assume_error().message, testing::HasSubstr("7 of 1000"));
+  EXPECT_EQ(printed.lines.at(0).at("detail"), "7 of 7: gpu0");
 }
 
 TEST(BurnReport, StoppedIsSaidOnlyWhereNothingWorseIs) {

@@ -9,9 +9,10 @@
 namespace cupel::burn {
 namespace {
 
-constexpr std::size_t kUnderWay = 4;       // products queued at once: no gap, and quick to stop
+constexpr std::size_t kUnderWay = 2;       // products queued at once: no gap, and quick to stop
 constexpr std::uint64_t kPasses = 256;     // products of a round
 constexpr std::uint64_t kUnverified = 32;  // of them again without being verified, where asked for
+constexpr std::uint64_t kPoisoned = 16;    // each so manyth product, C is overwritten first
 constexpr int kSamples = 1024;
 constexpr int kSmIterations = 20'000;
 constexpr int kSmBlocksEach = 4;
@@ -21,8 +22,6 @@ constexpr std::size_t kNotFree = std::size_t{1} << 30;  // left to the driver an
 double now_of_epoch() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
-
-enum Stream_ : std::uint64_t { kStreamA = 1, kStreamB, kStreamSamples, kStreamSms, kStreamPlants };
 
 std::uint64_t type_stream(const Shape& shape, std::uint64_t stream) {
   return 16 * static_cast<std::uint64_t>(shape.type) + stream;
@@ -177,9 +176,9 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   sum_chunks(a_, chunks_a, sums + chunks_c, stream_);
   sum_chunks(b_, chunks_b, sums + chunks_c + chunks_a, stream_);
   TRY(launched("filling the operands"));
-  // What a product leaves out must not pass for its work: NaN in all types.
+  // What a product leaves out must not pass for its work: the two differ, and one is NaN.
   TRY(cuda(cudaMemsetAsync(first_, 0xff, shape.c_bytes(), stream_), "poisoning C"));
-  TRY(cuda(cudaMemsetAsync(result_, 0xff, shape.c_bytes(), stream_), "poisoning C"));
+  TRY(cuda(cudaMemsetAsync(result_, 0x55, shape.c_bytes(), stream_), "poisoning C"));
   TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, first_, stream_));
   sum_chunks(first_, chunks_c, sums, stream_);
   TRY(cuda(cudaMemsetAsync(samples_, 0, sizeof(WrongSamples), stream_), "clearing"));
@@ -282,8 +281,12 @@ Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::u
     auto& slot = slots_[product % kUnderWay];
     TRY(settle(slot, recipe, round));
     seat.doing("gemm " + name, round);
-    slot.product = product;
+    if (product == count / 2) sample_power();
+    if (product % kPoisoned == 0) {  // else what is left out would still be right from before
+      TRY(cuda(cudaMemsetAsync(result_, 0x55, recipe.shape.c_bytes(), stream_), "poisoning C"));
+    }
     slot.verified = verified;
+    slot.used = true;
     TRY(cuda(cudaEventRecord(slot.begun, stream_), "timing"));
     TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
     if (verified) {
@@ -384,7 +387,6 @@ Outcome<> GemmWorker::burn(Seat& seat) {
         TRY(products(recipe, round, kUnverified, false, seat));
       }
       TRY(check_operands(recipe, round));
-      sample_power();
     }
     if (!around_.stop.over()) rounds_ = round;
   }
@@ -408,85 +410,6 @@ void GemmWorker::tell_figures() {
   if (!around_.node.nvml) return;
   const auto limit = around_.node.nvml->watts_limit(around_.device.gpu.pci);
   if (limit) report.result("gemm.power.limit", part, *limit, "W");
-}
-
-Outcome<> GemmWorker::self_test(Seat& seat, int times) {
-  for (const auto& recipe : recipes_) {
-    TRY(begin(recipe, 1));
-    TRY(plant_in_results(recipe, times, seat));
-    TRY(plant_in_operands(recipe, times, seat));
-  }
-  return plant_in_sms(times, seat);
-}
-
-/// A bit of C is flipped between the product and its checksum.
-Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, Seat& seat) {
-  const auto& shape = recipe.shape;
-  const auto chunks = shape.c_bytes() / kChunkBytes;
-  auto* found = static_cast<WrongChunks*>(found_.get());
-  std::uint64_t count = 0;
-  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in results", static_cast<std::uint64_t>(turn));
-    const auto bit = random_at(seed_of(around_.options.seed(), 0, kStreamPlants),
-                               static_cast<std::uint64_t>(turn)) %
-                     (8 * shape.c_bytes());
-    TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
-    flip_bit(result_, bit, stream_);
-    check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), 1, found,
-                 evidence_, stream_);
-    TRY(launched("planting"));
-    WrongChunks seen{};
-    TRY(cuda(cudaMemcpyAsync(&seen, found_, sizeof seen, cudaMemcpyDefault, stream_), "reading"));
-    TRY(cuda(cudaMemsetAsync(found_, 0, sizeof seen, stream_), "clearing"));
-    TRY(sync("planting in results"));
-    count += seen.count == 1 && seen.list[0].chunk == bit / (8 * kChunkBytes);
-  }
-  around_.report.self_test("result-bit", count, static_cast<std::uint64_t>(times),
-                           around_.device.part() + " " + std::string{name_of(shape.type)});
-  return done();
-}
-
-/// A bit of A or B is flipped, found by their checksums, and flipped back.
-Outcome<> GemmWorker::plant_in_operands(const Recipe& recipe, int times, Seat& seat) {
-  const auto& shape = recipe.shape;
-  std::uint64_t count = 0;
-  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in operands", static_cast<std::uint64_t>(turn));
-    const bool in_a = turn % 2 == 0;
-    void* operand = in_a ? a_.get() : b_.get();
-    const auto bit = random_at(seed_of(around_.options.seed(), 1, kStreamPlants),
-                               static_cast<std::uint64_t>(turn)) %
-                     (8 * (in_a ? shape.a_bytes() : shape.b_bytes()));
-    flip_bit(operand, bit, stream_);
-    TRY(launched("planting"));
-    TRY(const auto found, operands_wrong(recipe));
-    count += found == 1;
-    flip_bit(operand, bit, stream_);
-    TRY(launched("planting"));
-  }
-  around_.report.self_test("operand-bit", count, static_cast<std::uint64_t>(times),
-                           around_.device.part() + " " + std::string{name_of(shape.type)});
-  return done();
-}
-
-/// A bit of what one SM's tensor core came to, which must be named.
-Outcome<> GemmWorker::plant_in_sms(int times, Seat& seat) {
-  std::uint64_t count = 0;
-  const auto seed = seed_of(around_.options.seed(), 2, kStreamPlants);
-  TRY(const auto sound, every_sm(seed, -1));
-  for (int turn = 0; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in SMs", static_cast<std::uint64_t>(turn));
-    const auto at = static_cast<std::uint64_t>(turn);
-    const int sm = sound.sms[random_at(seed, at) % sound.sms.size()];
-    TRY(const auto judgement, every_sm(seed + at, sm));
-    count += judgement.decided && !judgement.odd.empty() &&
-             std::ranges::all_of(judgement.odd, [&](const OddSm& odd) {
-               return odd.sm == sm && odd.unit == 0 && odd.warp == 0;
-             });
-  }
-  around_.report.self_test("sm-bit", count, static_cast<std::uint64_t>(times),
-                           around_.device.part());
-  return done();
 }
 
 }  // namespace cupel::burn

@@ -23,6 +23,15 @@ struct Recipe {
 
 Product product_of(const Shape& shape);
 
+/// What random numbers are for, each with a seed of its own.
+enum GemmStream : std::uint64_t {
+  kStreamA = 1,
+  kStreamB,
+  kStreamSamples,
+  kStreamSms,
+  kStreamPlants,
+};
+
 class GemmWorker {
  public:
   struct Around {
@@ -57,7 +66,6 @@ class GemmWorker {
   struct Slot {  // of a product under way
     Event begun;
     Event ended;
-    std::uint64_t product = 0;
     bool verified = true;
     bool used = false;
   };

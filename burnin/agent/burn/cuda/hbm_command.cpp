@@ -9,6 +9,7 @@
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/owned.h"
+#include "burnin/agent/burn/self_test.h"
 
 namespace cupel::burn {
 namespace {
@@ -253,7 +254,8 @@ class HbmWorker {
   Outcome<> self_test(int times) {
     planting_ = true;
     std::uint64_t count = 0;
-    for (int turn = 0; turn < times && !stop_.over(); ++turn) {
+    int turn = 0;
+    for (; turn < times && !stop_.over(); ++turn) {
       seat_.doing("planting in memory", static_cast<std::uint64_t>(turn));
       const Written what{static_cast<Pattern>(turn % kPatterns), options_.seed(),
                          static_cast<std::uint64_t>(turn)};
@@ -266,8 +268,7 @@ class HbmWorker {
       TRY(const auto seen, look("planting", 0));
       count += seen == 1 && last_.position == position && (last_.expected ^ last_.actual) == mask;
     }
-    report_.self_test("memory-bit", count, static_cast<std::uint64_t>(times), device_.part());
-    return done();
+    return tell_self_test(report_, stop_, "memory-bit", count, turn, times, device_.part());
   }
 
   WrongWords* found() const { return static_cast<WrongWords*>(found_.get()); }

@@ -1,0 +1,295 @@
+// `cupel-burn train`: steps of a synthetic transformer on all GPUs, which are all given the same
+// tokens: gradients and loss must be the same bits on all of them, and in every repeat.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "burnin/agent/burn/agreement.h"
+#include "burnin/agent/burn/arithmetic.h"
+#include "burnin/agent/burn/command.h"
+#include "burnin/agent/burn/crew.h"
+#include "burnin/agent/burn/cuda/devices.h"
+#include "burnin/agent/burn/cuda/peer_sum.h"
+#include "burnin/agent/burn/cuda/train_worker.h"
+#include "burnin/agent/burn/meeting.h"
+#include "burnin/agent/burn/nccl_door.h"
+#include "burnin/agent/burn/self_test.h"
+#include "burnin/agent/burn/shapes.h"
+
+namespace cupel::burn {
+namespace {
+
+using Kind = Choice::Kind;
+constexpr std::array kChoices{
+    Choice{.name = "--layers",
+           .kind = Kind::kCount,
+           .fallback = "8",
+           .low = 1,
+           .high = 128,
+           .help = "of the model; fewer where they do not fit"},
+    Choice{.name = "--width",
+           .kind = Kind::kCount,
+           .fallback = "4096",
+           .low = 2048,
+           .high = 16384,
+           .help = "of the model: a multiple of 2048"},
+    Choice{.name = "--sequence",
+           .kind = Kind::kCount,
+           .fallback = "2048",
+           .low = 2048,
+           .high = 16384,
+           .help = "tokens: a multiple of 2048"},
+    Choice{.name = "--batch",
+           .kind = Kind::kCount,
+           .fallback = "4",
+           .low = 1,
+           .high = 64,
+           .help = "sequences of each GPU"},
+    Choice{.name = "--sum",
+           .kind = Kind::kWord,
+           .fallback = "nccl",
+           .words = "nccl,copies",
+           .help = "how gradients are added up; copies where there is no NCCL"},
+};
+
+constexpr int kSteps = 20;  // of a repeat
+constexpr std::size_t kNotFree = std::size_t{1} << 30;
+
+/// What all GPUs share.
+struct Training {
+  const Options& options;
+  const Node& node;
+  Report& report;
+  Stop& stop;
+  Transformer shape;
+  std::shared_ptr<const CublasLt> library;
+  Meeting meeting;  // before each step: is there one more?
+  Meeting within;   // a step: all are as far as this
+  Agreement agreement;
+  std::unique_ptr<NcclDoor> nccl;
+  PeerSum copies;
+  std::atomic<std::uint64_t> differs = 0;
+  Samples seconds = {};  // of a step; written by the first rank, between two meetings
+};
+
+Outcome<Transformer> shape_of(const Options& options, const Node& node) {
+  const Transformer wanted{.layers = static_cast<std::uint64_t>(options.number("--layers")),
+                           .width = static_cast<std::uint64_t>(options.number("--width")),
+                           .sequence = static_cast<std::uint64_t>(options.number("--sequence")),
+                           .batch = static_cast<std::uint64_t>(options.number("--batch"))};
+  if (wanted.width % 2048 != 0 || wanted.sequence % 2048 != 0)
+    return Failure{.code = "usage", .message = "--width and --sequence are multiples of 2048"};
+  std::size_t least = ~std::size_t{0};
+  for (const auto& device : node.devices) {
+    std::size_t free_bytes = 0;
+    std::size_t all = 0;
+    TRY(cuda(cudaSetDevice(device.ordinal), "taking the GPU"));
+    TRY(cuda(cudaMemGetInfo(&free_bytes, &all), "asking for the free memory"));
+    least = std::min(least, free_bytes);
+  }
+  const auto shape = fitting(wanted, least - std::min(least, kNotFree));
+  if (!shape)
+    return Failure{.code = "memory",
+                   .message = std::to_string(least >> 20) +
+                              " MiB of GPU memory are free: too few for a single layer; a smaller "
+                              "--width or --batch, or see nvidia-smi for who uses it"};
+  return *shape;
+}
+
+class Rank {
+ public:
+  Rank(Training& training, std::size_t rank, Seat& seat)
+      : all_{training},
+        rank_{static_cast<int>(rank)},
+        device_{training.node.devices[rank]},
+        seat_{seat} {}
+
+  Outcome<> run() {
+    seat_.doing("starting");
+    TRY(cuda(cudaSetDevice(device_.ordinal), "taking the GPU"));
+    const auto ranks = static_cast<int>(all_.node.devices.size());
+    TRY(auto worker, TrainWorker::make(all_.shape, all_.library, ranks));
+    if (!all_.nccl && ranks > 1) {
+      TRY(all_.copies.join(rank_));
+    }
+    if (all_.options.self_tests() > 0) return self_test(worker, all_.options.self_tests());
+    const int steps = all_.options.passes() > 0 ? all_.options.passes() : kSteps;
+    for (int repeat = 1; all_.meeting.go(); ++repeat) {
+      if (all_.options.repeats() > 0 && repeat > all_.options.repeats()) break;
+      TRY(worker.begin(all_.options.seed()));
+      for (int number = 1; number <= steps && all_.meeting.go(); ++number) {
+        TRY(step(worker, repeat, number));
+      }
+    }
+    return done();
+  }
+
+ private:
+  Outcome<> step(TrainWorker& worker, int repeat, int number) {
+    seat_.doing("training step", ++steps_done_);
+    const auto begun = std::chrono::steady_clock::now();
+    TRY(const auto said, worker.step(all_.options.seed(), number, sum_up()));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+    if (rank_ == 0 && steps_done_ > 3) all_.seconds.add(took.count());  // three to warm up
+    const auto key = "repeat " + std::to_string(repeat) + " step " + std::to_string(number);
+    compare(key + " gradients", said.gradients);
+    compare(key + " summed gradients", said.summed);
+    compare(key + " loss", std::bit_cast<std::uint64_t>(said.loss));
+    const auto at = static_cast<std::size_t>(number - 1);
+    if (first_.size() <= at) {
+      first_.push_back(said);
+    } else if (!said.same_as(first_[at])) {
+      ++all_.differs;
+      wrong(device_.part(),
+            key + ": loss " + std::to_string(said.loss) + ", in the first repeat " +
+                std::to_string(first_[at].loss) +
+                (said.gradients == first_[at].gradients ? "; its own gradients are the same"
+                                                        : "; its own gradients differ"));
+    }
+    if (!std::isfinite(said.loss) && repeat == 1)
+      return Failure{.code = "cuda", .message = key + ": the loss is no number"};
+    return done();
+  }
+
+  void compare(const std::string& key, std::uint64_t said) {
+    for (const auto& odd : all_.agreement.tell(key, device_.part(), said)) {
+      ++all_.differs;
+      wrong(odd.part, odd.detail);
+    }
+  }
+
+  void wrong(const std::string& part, const std::string& detail) {
+    all_.report.fault(
+        {.what = "wrong-result",
+         .part = part,
+         .round = steps_done_,
+         .celsius = part == device_.part() ? celsius(all_.node, device_) : std::nullopt,
+         .detail = detail});
+  }
+
+  TrainWorker::SumUp sum_up() {
+    if (all_.nccl)
+      return [this](void* gradients, std::size_t count, cudaStream_t stream) {
+        return all_.nccl->all_reduce(rank_, gradients, gradients, count, Element::kBf16, stream);
+      };
+    return [this](void* gradients, std::size_t count, cudaStream_t stream) {
+      return all_.copies.sum(rank_, gradients, count, stream);
+    };
+  }
+
+  /// Bits of gradients are flipped, each of which must change their checksum.
+  Outcome<> self_test(TrainWorker& worker, int times) {
+    TRY(worker.begin(all_.options.seed()));
+    if (!all_.meeting.go()) return done();
+    TRY(worker.step(all_.options.seed(), 1, sum_up()));
+    if (!all_.meeting.go()) return done();
+    TRY(const auto sound, worker.gradients_now());
+    std::uint64_t count = 0;
+    int turn = 0;
+    for (; turn < times && !all_.stop.over(); ++turn) {
+      seat_.doing("planting in gradients", static_cast<std::uint64_t>(turn));
+      const auto bit =
+          random_at(all_.options.seed(), static_cast<std::uint64_t>(turn)) % worker.gradient_bits();
+      TRY(worker.flip_gradient(bit));
+      TRY(const auto flipped, worker.gradients_now());
+      count += flipped != sound;
+      TRY(worker.flip_gradient(bit));
+    }
+    TRY(const auto again, worker.gradients_now());
+    if (again != sound) count = 0;  // it differs anyhow: nothing was found by what was planted
+    return tell_self_test(all_.report, all_.stop, "gradient-bit", count, turn, times,
+                          device_.part());
+  }
+
+  Training& all_;
+  const int rank_;
+  const Device& device_;
+  Seat& seat_;
+  std::uint64_t steps_done_ = 0;
+  std::vector<StepSaid> first_;  // what each step of the first repeat came to
+};
+
+void tell_figures(const Training& training, Report& report) {
+  const auto gpus = static_cast<double>(training.node.devices.size());
+  const auto& shape = training.shape;
+  const auto peak = peak_bf16(training.node.devices.front().gpu.name);
+  report.result("train.loss.differs", "", static_cast<double>(training.differs), "count");
+  report.result("train.layers", "", static_cast<double>(shape.layers), "count");
+  if (training.seconds.count() == 0) return;
+  const double seconds = training.seconds.median();
+  report.result("train.steps", "", static_cast<double>(training.seconds.count()), "count");
+  report.result("train.tokens", "", gpus * static_cast<double>(shape.tokens()) / seconds,
+                "tokens/s");
+  report.result("train.jitter", "", training.seconds.spread(), "%");
+  if (peak) report.result("train.mfu", "", utilisation(shape.operations(), seconds, *peak), "%");
+}
+
+Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  TRY(const auto node, list_devices(options));
+  for (const auto& device : node.devices)
+    if (device.gpu.name != node.devices.front().gpu.name)
+      return Failure{.code = "refused",
+                     .message =
+                         "GPUs of different models cannot come to the same bits: choose those "
+                         "of one model with --gpus",
+                     .part = device.part()};
+  std::vector<int> ordinals;
+  for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
+  std::unique_ptr<NcclDoor> nccl;
+  {
+    Seat seat{watchdog, "nccl"};
+    seat.doing("starting NCCL");
+    if (open_nccl != nullptr && ordinals.size() > 1 && options.word("--sum") == "nccl") {
+      auto opened = open_nccl(ordinals);
+      if (opened) {
+        nccl = std::move(opened).assume_value();
+      } else if (opened.assume_error().code != "no-library") {
+        return std::move(opened).assume_error();
+      }
+    }
+  }
+  report.start(start_of(options, node, nccl ? nccl->version() : ""));
+  TRY(auto library, CublasLt::open());
+  TRY(const auto shape, shape_of(options, node));
+  const auto ranks = node.devices.size();
+  Training training{.options = options,
+                    .node = node,
+                    .report = report,
+                    .stop = stop,
+                    .shape = shape,
+                    .library = std::move(library),
+                    .meeting = {ranks, [&stop] { return !stop.over(); }},
+                    .within = {ranks, [] { return true; }},
+                    .agreement = Agreement{ranks},
+                    .nccl = std::move(nccl),
+                    .copies = {ordinals, shape.layer_parameters(), training.within}};
+  std::vector<Hand> hands;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    hands.push_back({node.devices[rank].part(), [&training, &watchdog, rank]() -> Outcome<> {
+                       Seat seat{watchdog, training.node.devices[rank].part()};
+                       auto outcome = Rank{training, rank, seat}.run();
+                       if (outcome) return outcome;
+                       training.meeting.leave();
+                       training.within.leave();
+                       if (training.nccl) training.nccl->abort();
+                       return outcome;
+                     }});
+  side_by_side(std::move(hands), report, stop);
+  if (options.self_tests() == 0) tell_figures(training, report);
+  return done();
+}
+
+}  // namespace
+
+Command train_command() {
+  return {.name = "train",
+          .help = "steps of a synthetic transformer; the same bits on all GPUs and in each repeat",
+          .choices = kChoices,
+          .run = run};
+}
+
+}  // namespace cupel::burn

@@ -1,0 +1,69 @@
+#pragma once
+// One GPU's part of `train`: the model's memory and products, forwards and backwards, and the
+// optimiser. All GPUs are given the same tokens, so that all must come to the same bits.
+#include <functional>
+#include <vector>
+
+#include "burnin/agent/burn/cuda/cublaslt.h"
+#include "burnin/agent/burn/transformer.h"
+
+namespace cupel::burn {
+
+/// The products of a layer, prepared once; alike on all GPUs of a model.
+struct TrainProducts {
+  LtProduct qkv, out, up, down;                    // forwards
+  LtProduct qkv_x, out_x, up_x, down_x;            // gradients of what went in
+  LtProduct qkv_w, out_w, up_w, down_w;            // gradients of the weights
+  LtProduct scores, heads;                         // attention
+  LtProduct heads_v, heads_p, scores_q, scores_k;  // and back
+
+  static Outcome<TrainProducts> prepare(const LtHandle& handle, const Transformer& shape);
+};
+
+class TrainWorker {
+ public:
+  /// Adds up a layer's gradients over all GPUs, queued on the stream.
+  using SumUp = std::function<Outcome<>(void* gradients, std::size_t count, cudaStream_t stream)>;
+
+  /// On the current device.
+  static Outcome<TrainWorker> make(const Transformer& shape,
+                                   std::shared_ptr<const CublasLt> library, int ranks);
+
+  /// The same weights on every GPU, and the same again for the same seed.
+  Outcome<> begin(std::uint64_t seed);
+  /// A whole step, waited for. `number` counts from 1.
+  Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up);
+  /// The checksum of the gradients as they lie there now.
+  Outcome<std::uint64_t> gradients_now();
+  /// Flips one bit of them.
+  Outcome<> flip_gradient(std::uint64_t bit);
+  std::uint64_t gradient_bits() const { return 16 * shape_.parameters(); }
+
+ private:
+  struct Layer {
+    Memory y1, inverse1, qkv, p, o, y2, inverse2, h, g;
+    Memory weights, gradients, master, moments;
+    Event ready;   // its gradients
+    Event summed;  // over all GPUs
+  };
+
+  Outcome<> allocate();
+  Outcome<> forwards(Layer& layer);
+  Outcome<> backwards(Layer& layer);
+  Outcome<> attention(Layer& layer);
+  Outcome<> attention_back(Layer& layer);
+  Outcome<> add_up(Layer& layer, const SumUp& sum_up);
+  Outcome<> run(const LtProduct& product, const void* a, const void* b, void* c, double beta = 0,
+                double alpha = 1);
+
+  Transformer shape_;
+  std::optional<LtHandle> handle_;
+  std::optional<TrainProducts> products_;
+  int ranks_ = 1;
+  Stream stream_;
+  Stream sums_stream_;
+  std::vector<Layer> layers_;
+  Memory x_, y_, inverse_, target_, dx_, dy_, dwide_, dp_, of_token_, said_;
+};
+
+}  // namespace cupel::burn

@@ -1,0 +1,105 @@
+// The program itself, where the CUDA toolkit built it: on a machine whose GPUs are hidden from it.
+// And the libraries that it opens when it needs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+
+#include "base/json.h"
+#include "burnin/agent/burn/library.h"
+#include "burnin/agent/burn/nvml.h"
+
+namespace cupel::burn {
+namespace {
+
+#ifdef BURN_BINARY
+struct Ended {
+  int status = -1;
+  std::vector<json::object> lines;
+};
+
+Ended burn(const std::string& arguments) {
+  const auto command =
+      "CUDA_VISIBLE_DEVICES= timeout 120 " BURN_BINARY " " + arguments + " 2>/dev/null";
+  Ended ended;
+  std::string output;
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  std::array<char, 4096> block{};
+  while (const auto size = std::fread(block.data(), 1, block.size(), pipe))
+    output.append(block.data(), size);
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) ended.status = WEXITSTATUS(status);
+  std::istringstream lines{output};
+  for (std::string line; std::getline(lines, line);) {
+    const auto parsed = parse_json(line);
+    EXPECT_TRUE(parsed) << line;
+    if (parsed) ended.lines.push_back(parsed.assume_value().as_object());
+  }
+  return ended;
+}
+
+TEST(BurnProgram, SaysThatThereIsNoCudaDevice) {
+  for (const auto* command : {"devices", "gemm --seconds 5", "hbm --self-test 10", "train"}) {
+    const auto ended = burn(command);
+
+    EXPECT_EQ(ended.status, 2) << command;
+    ASSERT_EQ(ended.lines.size(), 2) << command;
+    EXPECT_EQ(ended.lines[0].at("kind"), "error");
+    EXPECT_EQ(ended.lines[0].at("code"), "no-cuda-device");
+    EXPECT_THAT(std::string{ended.lines[0].at("message").as_string()},
+                testing::StartsWith("no CUDA device"));
+    EXPECT_EQ(ended.lines[1].at("kind"), "end");
+    EXPECT_FALSE(ended.lines[1].at("complete").as_bool());
+  }
+}
+
+TEST(BurnProgram, RefusesWhatItDoesNotUnderstandAsUsage) {
+  for (const auto* arguments :
+       {"smelt", "gemm --types fp4", "hbm --margin 1", "train --layers 0"}) {
+    const auto ended = burn(arguments);
+
+    EXPECT_EQ(ended.status, 64) << arguments;
+    ASSERT_EQ(ended.lines.size(), 2) << arguments;
+    EXPECT_EQ(ended.lines[0].at("code"), "usage");
+  }
+}
+#else
+TEST(BurnProgram, SaysThatThereIsNoCudaDevice) {
+  GTEST_SKIP() << "no CUDA toolkit: cupel-burn was left out of this build";
+}
+#endif
+
+TEST(BurnLibrary, AFunctionOfALibraryThatIsThereCanBeCalled) {
+  const std::array<std::string_view, 2> names{"libcupel-none.so.13", "libm.so.6"};
+  const auto library = Library::open(names);
+  ASSERT_TRUE(library);
+
+  double (*cosine)(double) = nullptr;
+  ASSERT_TRUE(library.assume_value().load(cosine, "cos"));
+
+  EXPECT_EQ(cosine(0), 1);
+  EXPECT_EQ(library.assume_value().load(cosine, "cosinus").assume_error().code, "no-library");
+}
+
+TEST(BurnLibrary, WhatIsNotThereIsNamedWithWhereItWasSought) {
+  const std::array<std::string_view, 1> names{"libcupel-none.so.13"};
+
+  const auto library = Library::open(names);
+
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.assume_error().code, "no-library");
+  EXPECT_THAT(library.assume_error().message,
+              testing::AllOf(testing::HasSubstr("libcupel-none.so.13"),
+                             testing::HasSubstr(program_folder() + "/lib/")));
+}
+
+TEST(BurnNvml, ALibraryThatIsNoNvmlIsNotTakenForIt) {
+  const std::array<std::string_view, 1> names{"libm.so.6"};
+
+  EXPECT_EQ(Nvml::open(names).assume_error().code, "no-library");
+}
+
+}  // namespace
+}  // namespace cupel::burn
