@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kConnectPatience{15};
-constexpr seconds kBmcPatience{15};   // what it says of a node that did not come
-constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
+constexpr seconds kBmcPatience{15};     // what it says of a node that did not come
+constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
 constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
 constexpr seconds kCleanUpPatience{10};
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
