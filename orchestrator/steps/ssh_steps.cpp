@@ -21,8 +21,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kConnectPatience{15};
-constexpr seconds kBmcPatience{15};   // what it says of a node that did not come
-constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
+constexpr seconds kBmcPatience{15};     // what it says of a node that did not come
+constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
+constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
 constexpr seconds kCleanUpPatience{10};
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
@@ -161,7 +162,7 @@ class Follower {
       if (name != ssh::kNodeProgram) names.emplace_back(name);
     co_return co_await ssh::ensure_programs(*session_, *doors_.programs, std::move(names),
                                             handle_.folder, request_.node.ssh.sudo,
-                                            request_.deadline);
+                                            request_.deadline.sooner(kBringPatience));
   }
 
   Doors& doors_;

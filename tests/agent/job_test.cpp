@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "tests/support/captures.h"
+#include "tests/support/real_part.h"
 #include "tests/support/sshd.h"
 
 namespace cupel::agent {
@@ -25,7 +26,6 @@ using cupel::testing::processes_of_job;
 using cupel::testing::processes_with;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 struct Ran {
   int status = 0;
@@ -226,6 +226,33 @@ TEST_F(NodeJob, ThatIsStoppedEndsWithItsGrandchildrenAndHasNoResult) {
   tail();
   EXPECT_EQ(state(), "stopped");
   EXPECT_EQ(node("stop --folder " + folder).status, 0) << "a second time";
+}
+
+TEST_F(NodeJob, WithoutAControlGroupLeavesNothingRunningEither) {
+  // A machine of its own kind: no control groups are mounted there.
+  const std::string apart = "unshare -m sh -c 'umount -R /sys/fs/cgroup; ";
+  const bool possible = std::system((apart + "true' 2> /dev/null").c_str()) == 0;
+  CUPEL_NEEDS_REAL_PART(possible, "no mount namespace of its own: only root may make one");
+  const auto begin = [&] {
+    return std::system((apart + "exec " NODE_BINARY " start job --limit 60 --folder " + folder +
+                        " -- sh -c \"setsid env -i setsid sleep 63001 & (setsid env -i sleep 63002 "
+                        "&) ; echo up; sleep 63003\"' > /dev/null")
+                           .c_str());
+  };
+  ASSERT_EQ(begin(), 0);
+  tail("up\n");
+  EXPECT_FALSE(fs::exists(folder + "/cgroup"));
+
+  node("stop --folder " + folder);
+
+  EXPECT_THAT(processes_with("sleep 6300"), IsEmpty());
+  folder += "-again";
+  ASSERT_EQ(begin(), 0);
+  tail("up\n");
+  const auto guard = parent_of(read_pid("keeper"));
+  ::kill(read_pid("keeper"), SIGKILL);
+  EXPECT_TRUE(ends(guard));
+  EXPECT_THAT(processes_with("sleep 6300"), IsEmpty());
 }
 
 TEST_F(NodeJob, ThatIsStoppedMayCleanUp) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/digest.h"
 #include "base/file.h"
@@ -100,15 +101,29 @@ TEST_F(ProgramsOnANode, ReplaceWhatIsAnotherOneOrOnlyHalfThere) {
 
 TEST_F(ProgramsOnANode, CutOffInTheMiddleLeaveNothingOfThemselves) {
   put("cupel-burn", std::string(64u << 20, 'x'));
+  fs::create_directories(node);
+  const auto begun = [this] { return !fs::is_empty(node); };
+  bool seen = false;
+  std::jthread cut{[&](const std::stop_token& stop) {
+    while (!seen && !stop.stop_requested()) seen = begun();
+    if (seen) sshd_->crash();
+  }};
 
-  auto work = ensure_programs(*on, shelf, {"cupel-burn"}, handle.folder, false, Deadline::in(50ms));
-  const auto brought = run_to_end(io, std::move(work));
+  const auto brought = ensure({"cupel-burn"});
 
-  EXPECT_EQ(brought.error().code, Code::kTimeout);
-  EXPECT_FALSE(fs::exists(node + "/cupel-burn"));
+  cut.request_stop();
+  cut.join();
+  sshd_->restart();
+  ASSERT_TRUE(seen);
+  ASSERT_FALSE(brought);
+  EXPECT_EQ(brought.assume_error().code, Code::kUnreachable);
+  // The node's side hears of the end a moment later.
+  const auto patience = Deadline::in(20s);
+  while (begun() && !patience.passed()) {
+  }
+  EXPECT_TRUE(fs::is_empty(node));
   on = session();
-  const auto left = run(*on, "ls -A " + node + " 2>/dev/null").value();
-  EXPECT_EQ(left.out, "");
+  EXPECT_TRUE(ensure({"cupel-burn"})) << "another try";
 }
 
 TEST_F(ProgramsOnANode, ThatTheControllerHasNotAreTheNodesOwnAffair) {

@@ -94,7 +94,7 @@ TEST(VirtualNodeProgram, HasLostAJobWhoseNodeWasRestarted) {
   Bench bench;
   bench.sh(start("sleep 100000", 200000));
 
-  bench.machine.press(Reset::cycle);
+  bench.machine.press(Reset::power_cycle);
   ASSERT_TRUE(bench.run_until([&] { return bench.machine.boots() == 2 && bench.machine.up(); }));
 
   EXPECT_EQ(tail(bench).first.at("state"), "lost");
