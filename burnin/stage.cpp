@@ -6,11 +6,14 @@
 #include "burnin/disk/disk.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/node/node_facts.h"
+#include "burnin/node/watch.h"
 
 namespace cupel::burnin {
 
 std::span<const Stage> stages() {
-  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk()};
+  static const std::array kStages{node_facts(), gpu_facts(), cpu_memory(), disk(),
+                                  // of cupel-node itself
+                                  facts(), watch()};
   return kStages;
 }
 

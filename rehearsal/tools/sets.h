@@ -16,6 +16,7 @@ std::span<const Tool> infiniband_tools();  // ibstat, perfquery, ...
 std::span<const Tool> perftest_tools();    // ib_write_bw, ...
 std::span<const Tool> kernel_log_tools();  // dmesg, journalctl
 std::span<const Tool> service_tools();     // systemctl, chronyc, ip, ethtool
+std::span<const Tool> cupel_node_tools();  // cupel-node
 
 /// Options of a simple tool: single letters, and which of them take a value.
 struct Options {

@@ -1,0 +1,40 @@
+#include "rehearsal/tools/cupel_node.h"
+
+#include <fmt/format.h>
+
+#include "rehearsal/tools/streams.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+constexpr auto kSubcommands = std::to_array<Tool>({
+    {"facts", virtual_cupel_node_facts},
+    {"watch", virtual_cupel_node_watch},
+});
+
+Task<int> cupel_node(ProcessPtr process, Arguments arguments) {
+  const auto name = arguments.size() > 1 ? arguments[1] : std::string{};
+  if (name == "--version") {
+    co_await process->say(
+        R"({"kind":"version","program":"cupel-node","version":"0.1.0","protocol":1})"
+        "\n");
+    co_return 0;
+  }
+  const auto* found = std::ranges::find(kSubcommands, name, &Tool::name);
+  if (found == kSubcommands.end()) {
+    const auto text = fmt::format("cupel-node: there is no subcommand '{}'\n", name);
+    co_await process->complain(text);
+    co_return 64;
+  }
+  const auto run = found->run;
+  const int status = co_await run(process, arguments);
+  co_return status;
+}
+
+constexpr auto kTools = std::to_array<Tool>({{"cupel-node", cupel_node}});
+
+}  // namespace
+
+std::span<const Tool> cupel_node_tools() { return kTools; }
+
+}  // namespace cupel::rehearsal
