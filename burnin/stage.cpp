@@ -14,6 +14,7 @@
 #include "burnin/memory/memory.h"
 #include "burnin/node/node_facts.h"
 #include "burnin/node/thermal.h"
+#include "burnin/node/watch.h"
 #include "burnin/settings/settings.h"
 #include "burnin/tools/dcgm_diag.h"
 #include "burnin/tools/gpu_burn.h"
@@ -28,6 +29,9 @@ std::span<const Stage> stages() {
       gpu_facts(),
       cpu_memory(),
       disk(),
+      // Of cupel-node itself.
+      facts(),
+      watch(),
       // The host's parts, one by one.
       cpu(),
       memory(),

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/node_lines.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/tools.h"
 
@@ -134,6 +135,13 @@ void survive_every_cut(std::string_view name, const std::string& good) {
 TEST(Damaged, NodeFactsInventNothing) {
   survive("node-facts", std::string{kNodeText});
   survive_every_cut("node-facts", std::string{kNodeText});
+}
+
+TEST(Damaged, ReportsOfCupelNodeInventNothing) {
+  survive("facts", std::string{kFactsLine});
+  survive_every_cut("facts", std::string{kFactsLine});
+  survive("watch", std::string{kWatchLines});
+  survive_every_cut("watch", std::string{kWatchLines});
 }
 
 TEST(Damaged, GpuFactsInventNothing) {

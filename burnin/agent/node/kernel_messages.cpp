@@ -273,9 +273,10 @@ Found link_of(std::string_view line) {
 
 /// Of the several lines of one killing the one that names the victim.
 Found oom_of(std::string_view line) {
-  const bool killed = has(line, "ut of memory: Kill");
-  if (!killed) return std::nullopt;
-  return KernelMessage{.kind = oom, .detail = bounded(line.substr(line.find("ut of memory") - 1))};
+  // "Out of memory" and "Memory cgroup out of memory".
+  const auto at = line.find("ut of memory: Kill");
+  if (at == line.npos) return std::nullopt;
+  return KernelMessage{.kind = oom, .detail = bounded(line.substr(at == 0 ? 0 : at - 1))};
 }
 
 Found hang_of(std::string_view line) {

@@ -17,8 +17,8 @@ KernelLog::KernelLog(const Tree& tree)
   if (file_) ::lseek(file_.number(), 0, SEEK_END);
 }
 
-/// The kernel gives one record for each read(2); a pipe in its place may give several, each at the
-/// beginning of a line, with its dictionary in lines that begin with a blank.
+/// The kernel gives one whole record for each read(2); a pipe in its place may give several, each
+/// at the beginning of a line, its dictionary in lines that begin with a blank, and cut anywhere.
 std::vector<KernelRecord> KernelLog::read(std::size_t most) {
   std::vector<KernelRecord> records;
   char buffer[8192];  // the kernel's longest record
@@ -30,15 +30,20 @@ std::vector<KernelRecord> KernelLog::read(std::size_t most) {
       continue;
     }
     if (got <= 0) break;
+    rest_.append(buffer, static_cast<std::size_t>(got));
+    const auto whole = rest_.rfind('\n');
+    if (whole == rest_.npos && rest_.size() < sizeof buffer) continue;
     std::string record;
-    for (const auto line : lines({buffer, static_cast<std::size_t>(got)})) {
-      const bool next = !line.starts_with(' ') && !record.empty();
-      if (next)
-        if (auto told = parse_record(record)) records.push_back(std::move(*told));
-      if (next) record.clear();
+    const auto finish = [&] {
+      if (auto told = parse_record(record)) records.push_back(std::move(*told));
+      record.clear();
+    };
+    for (const auto line : lines(std::string_view{rest_}.substr(0, whole))) {
+      if (!line.starts_with(' ')) finish();
       record.append(line).append("\n");
     }
-    if (auto told = parse_record(record)) records.push_back(std::move(*told));
+    finish();
+    rest_.erase(0, whole == rest_.npos ? whole : whole + 1);
   }
   return records;
 }

@@ -26,6 +26,7 @@ class KernelLog {
  private:
   Descriptor file_;
   std::string why_;
+  std::string rest_;  // of a record that did not come whole
   std::uint64_t overruns_ = 0;
 };
 

@@ -1,0 +1,323 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "burnin/node/node_report.h"
+#include "burnin/node/watch_report.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+using inventory::Profile;
+
+constexpr std::string_view kSource = "cupel-node facts";
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+
+constexpr std::array<std::string_view, 35> kMeasures{"memory.total",
+                                                     "numa.nodes",
+                                                     "cpu.count",
+                                                     "cpu.threads",
+                                                     "edac.uncorrected",
+                                                     "edac.corrected",
+                                                     "iommu.on",
+                                                     "time.synchronised",
+                                                     "fabricmanager.active",
+                                                     "gpu.count",
+                                                     "gpu.memory.total",
+                                                     "gpu.power.limit",
+                                                     "gpu.power.default",
+                                                     "gpu.ecc.mode",
+                                                     "gpu.mig",
+                                                     "gpu.persistence",
+                                                     "gpu.remap.pending",
+                                                     "gpu.remap.failed",
+                                                     "gpu.ecc.uncorrected",
+                                                     "gpu.fabric.ready",
+                                                     "nvlink.active",
+                                                     "pcie.bandwidth",
+                                                     "pcie.narrow",
+                                                     "pcie.slow",
+                                                     "pcie.acs",
+                                                     "pcie.aer.uncorrected",
+                                                     "pcie.aer.corrected",
+                                                     "pcie.numa",
+                                                     "ib.port.active",
+                                                     "ib.port.rate",
+                                                     "nvme.used",
+                                                     "nvme.spare",
+                                                     "nvme.warnings",
+                                                     "nvme.media_errors",
+                                                     "nvme.temperature"};
+
+std::string word_at(const json::value& root, std::string_view path) {
+  return script::clean(text_at(root, path).value_or(""));
+}
+
+std::optional<double> count_at(const json::value& root, std::string_view path) {
+  const auto value = number_at(root, path);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
+}
+
+Part part_of(PartKind kind, std::string name) {
+  Part part;
+  part.kind = kind;
+  part.name = std::move(name);
+  part.source = kSource;
+  return part;
+}
+
+void add_firmware(std::string name, std::string version, Findings& findings) {
+  if (version.empty()) return;
+  auto part = part_of(PartKind::firmware, std::move(name));
+  part.firmware = std::move(version);
+  findings.parts.push_back(std::move(part));
+}
+
+void add_host(const json::value& facts, Findings& findings) {
+  auto system = part_of(PartKind::system, "system");
+  system.manufacturer = word_at(facts, "system/vendor");
+  system.model = word_at(facts, "system/product");
+  system.serial = word_at(facts, "system/serial");
+  if (!system.model.empty()) findings.parts.push_back(std::move(system));
+  add_firmware("bios", word_at(facts, "system/bios"), findings);
+  add_firmware("kernel", word_at(facts, "kernel/release"), findings);
+  add_firmware("driver", word_at(facts, "drivers/nvidia"), findings);
+  const auto bytes = count_at(facts, "memory/bytes");
+  if (bytes && *bytes > 0) add(findings, "memory.total", "", *bytes / kGiB, "GiB");
+  const auto nodes = rows_at(facts, "memory/numa").size();
+  if (nodes > 0) add(findings, "numa.nodes", "", static_cast<double>(nodes), "count");
+  add(findings, "iommu.on", "", flag_at(facts, "iommu/on"), "");
+  add(findings, "time.synchronised", "", flag_at(facts, "time/synchronised"), "");
+  const auto manager = word_at(facts, "fabric_manager/state");
+  if (manager == "active" || manager == "inactive")
+    add(findings, "fabricmanager.active", "fabricmanager", manager == "active" ? 1.0 : 0.0, "");
+}
+
+void add_cpus(const json::value& facts, Findings& findings) {
+  const auto rows = rows_at(facts, "cpus");
+  std::optional<double> threads = 0.0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto part = part_of(PartKind::cpu, fmt::format("cpu{}", i));
+    part.model = word_at(rows[i], "model");
+    part.manufacturer = word_at(rows[i], "vendor");
+    part.count = count_at(rows[i], "cores");
+    const auto more = count_at(rows[i], "threads");
+    threads = threads && more ? std::optional{*threads + *more} : std::nullopt;
+    findings.parts.push_back(std::move(part));
+  }
+  if (rows.empty()) return;
+  add(findings, "cpu.count", "", static_cast<double>(rows.size()), "count");
+  add(findings, "cpu.threads", "", threads, "count");
+}
+
+/// A controller that does not tell its count leaves the sum unknown.
+void add_edac(const json::value& facts, Findings& findings) {
+  const auto controllers = rows_at(facts, "edac");
+  for (const auto* key : {"uncorrected", "corrected"}) {
+    const auto measure = fmt::format("edac.{}", key);
+    std::optional<double> sum = 0.0;
+    for (const auto& each : controllers) {
+      const auto count = count_at(each, key);
+      sum = sum && count ? std::optional{*sum + *count} : std::nullopt;
+      for (const auto& dimm : rows_at(each, "dimms"))
+        if (const auto label = word_at(dimm, "label"); !label.empty())
+          add(findings, measure, "dimm " + label, count_at(dimm, key), "errors");
+    }
+    if (!controllers.empty()) add(findings, measure, "", sum, "errors");
+  }
+}
+
+void add_gpu_numbers(const json::value& gpu, const std::string& name, Findings& findings) {
+  const auto bytes = count_at(gpu, "memory");
+  if (bytes) add(findings, "gpu.memory.total", name, *bytes / kGiB, "GiB");
+  add(findings, "gpu.power.limit", name, count_at(gpu, "power/limit"), "W");
+  add(findings, "gpu.power.default", name, count_at(gpu, "power/default"), "W");
+  add(findings, "gpu.ecc.mode", name, flag_at(gpu, "ecc/now"), "");
+  add(findings, "gpu.mig", name, flag_at(gpu, "mig/now"), "");
+  add(findings, "gpu.persistence", name, flag_at(gpu, "persistence"), "");
+  add(findings, "gpu.remap.pending", name, count_at(gpu, "counters/remap_pending"), "");
+  add(findings, "gpu.remap.failed", name, count_at(gpu, "counters/remap_failed"), "");
+  add(findings, "gpu.ecc.uncorrected", name, count_at(gpu, "counters/ecc_uncorrected"), "errors");
+  const auto state = word_at(gpu, "fabric/state");
+  if (!state.empty() && state != "not supported") {
+    const bool ready = state == "completed" && word_at(gpu, "fabric/status") == "success";
+    add(findings, "gpu.fabric.ready", name, ready ? 1.0 : 0.0, "");
+  }
+  const auto links = rows_at(gpu, "nvlinks");
+  double active = 0;
+  for (const auto& link : links) active += flag_at(link, "active").value_or(0);
+  if (!links.empty()) add(findings, "nvlink.active", name, active, "links");
+}
+
+void add_gpus(const json::value& facts, const Names& names, Findings& findings) {
+  if (find(facts, "gpus") == nullptr) return;
+  double count = 0;
+  for (const auto& gpu : rows_at(facts, "gpus")) {
+    const auto index = count_at(gpu, "index");
+    if (!index) continue;
+    auto part = part_of(PartKind::gpu, names.of(fmt::format("gpu{:.0f}", *index)));
+    part.model = word_at(gpu, "name");
+    part.manufacturer = "NVIDIA";
+    part.serial = word_at(gpu, "serial");
+    part.part_number = word_at(gpu, "board_part");
+    part.firmware = word_at(gpu, "vbios");
+    part.slot = word_at(gpu, "pci");
+    part.size_bytes = count_at(gpu, "memory");
+    // One that is listed and does not say how much memory it has does not answer.
+    if (!part.size_bytes) {
+      findings.unknown.push_back(
+          {part.name, std::string{kSource}, "it is listed, but does not answer"});
+      continue;
+    }
+    ++count;
+    add_gpu_numbers(gpu, part.name, findings);
+    findings.parts.push_back(std::move(part));
+  }
+  add(findings, "gpu.count", "", count, "GPUs");
+}
+
+/// Names of parts by their PCI addresses, as the drivers tell them.
+std::map<std::string, std::string> places_of(const json::value& facts) {
+  std::map<std::string, std::string> places;
+  for (const auto& gpu : rows_at(facts, "gpus"))
+    if (const auto index = count_at(gpu, "index"))
+      places[fmt::format("gpu{:.0f}", *index)] = word_at(gpu, "pci");
+  for (const auto* list : {"infiniband", "nvme"})
+    for (const auto& row : rows_at(facts, list))
+      if (flag_at(row, "bond") != 1) places[word_at(row, "name")] = word_at(row, "pci");
+  return places;
+}
+
+/// What its weakest link lacks. Of a GPU at rest only the width means something: the speed of its
+/// link may sleep.
+void add_way(const json::value& device, const std::string& name, Findings& findings) {
+  add(findings, "pcie.bandwidth", name, count_at(device, "weakest/gbits"), "Gb/s");
+  std::optional<double> narrow, slow;
+  std::string worst;
+  for (const auto& hop : rows_at(device, "hops")) {
+    const auto less = [&](const char* key, std::optional<double>& flag) {
+      const auto now = count_at(hop, key), most = count_at(hop, fmt::format("max_{}", key));
+      if (!now || !most) return;
+      flag = std::max(flag.value_or(0), *now < *most ? 1.0 : 0.0);
+      if (*now < *most)
+        worst = fmt::format("{} below {}: {} {:g} of {:g}", word_at(hop, "below"),
+                            word_at(hop, "above"), key, *now, *most);
+    };
+    less("width", narrow);
+    less("speed", slow);
+  }
+  add(findings, "pcie.narrow", name, narrow, "");
+  add(findings, "pcie.slow", name, slow, "");
+  constexpr std::size_t kMostFacts = 64;
+  if (!worst.empty() && findings.facts.size() < kMostFacts)
+    findings.facts["pcie.weakest." + name] = script::clean(worst);
+}
+
+void add_device(const json::value& device, const std::string& name, Findings& findings) {
+  add_way(device, name, findings);
+  add(findings, "pcie.numa", name, count_at(device, "numa"), "");
+  add(findings, "pcie.aer.corrected", name, count_at(device, "aer/correctable"), "errors");
+  const auto fatal = count_at(device, "aer/fatal"), other = count_at(device, "aer/nonfatal");
+  if (fatal && other) add(findings, "pcie.aer.uncorrected", name, *fatal + *other, "errors");
+  // Told only where every bridge could be asked: one that sends peers up to the root is enough.
+  double on = 0, untold = 0;
+  for (const auto& bridge : rows_at(device, "bridges")) {
+    const auto acs = word_at(bridge, "acs");
+    on += acs == "on" ? 1 : 0;
+    untold += acs != "on" && acs != "off" && acs != "none" ? 1 : 0;
+  }
+  if (on > 0 || untold == 0) add(findings, "pcie.acs", name, on, "count");
+}
+
+void add_pci(const json::value& facts, const Names& names, Findings& findings) {
+  std::map<std::string, std::string> by_address;
+  for (const auto& [name, address] : places_of(facts))
+    if (!address.empty()) by_address.emplace(address, name);
+  int switches = 0;
+  for (const auto& device : rows_at(facts, "pci")) {
+    const auto address = word_at(device, "address");
+    if (word_at(device, "kind") == "nvswitch") {
+      auto part = part_of(PartKind::switch_chip, fmt::format("nvswitch{}", switches++));
+      part.slot = address;
+      findings.parts.push_back(std::move(part));
+    }
+    const auto found = by_address.find(address);
+    if (found != by_address.end()) add_device(device, names.of(found->second), findings);
+  }
+}
+
+void add_ports(const json::value& facts, Findings& findings) {
+  for (const auto& hca : rows_at(facts, "infiniband")) {
+    const auto name = word_at(hca, "name");
+    if (name.empty() || flag_at(hca, "bond") == 1) continue;
+    auto part = part_of(PartKind::hca, name);
+    part.model = word_at(hca, "type");
+    part.part_number = word_at(hca, "board_id");
+    part.serial = word_at(hca, "node_guid");
+    part.firmware = word_at(hca, "firmware");
+    part.slot = word_at(hca, "pci");
+    findings.parts.push_back(std::move(part));
+    for (const auto& port : rows_at(hca, "ports")) {
+      const auto number = count_at(port, "port");
+      const auto rate = count_at(port, "gbits");
+      const auto state = word_at(port, "state"), physical = word_at(port, "phys_state");
+      if (!number || !rate || state.empty() || physical.empty()) continue;
+      const auto which = *number == 1 ? name : fmt::format("{}/{:.0f}", name, *number);
+      // One that is down still tells the rate that it would like to have.
+      const bool active = state == "ACTIVE" && physical == "LinkUp";
+      add(findings, "ib.port.active", which, active ? 1.0 : 0.0, "");
+      add(findings, "ib.port.rate", which, active ? *rate : 0.0, "Gb/s");
+    }
+  }
+}
+
+void add_drives(const json::value& facts, Findings& findings) {
+  for (const auto& drive : rows_at(facts, "nvme")) {
+    const auto name = word_at(drive, "name");
+    if (name.empty()) continue;
+    auto part = part_of(PartKind::nvme, name);
+    part.model = word_at(drive, "model");
+    part.serial = word_at(drive, "serial");
+    part.firmware = word_at(drive, "firmware");
+    part.slot = word_at(drive, "pci");
+    part.size_bytes = count_at(drive, "bytes");
+    const auto state = word_at(drive, "state");
+    part.health = state == "live" ? "OK" : state;
+    findings.parts.push_back(std::move(part));
+    add(findings, "nvme.used", name, count_at(drive, "smart/used"), "%");
+    add(findings, "nvme.spare", name, count_at(drive, "smart/spare"), "%");
+    add(findings, "nvme.warnings", name, count_at(drive, "smart/warnings"), "");
+    add(findings, "nvme.media_errors", name, count_at(drive, "smart/media_errors"), "errors");
+    add(findings, "nvme.temperature", name, number_at(drive, "smart/celsius"), "C");
+  }
+}
+
+}  // namespace
+
+Result<Findings> read_facts(const Profile& profile, std::string_view text) {
+  const auto line = last_line(text, "facts");
+  if (!line) return Error{Code::kNoMeasurement, "cupel-node told no facts"};
+  TRY(const auto facts, parse_line(*line));
+  const Names names{profile, places_of(facts)};
+  Findings findings;
+  if (const auto host = word_at(facts, "kernel/hostname"); !host.empty())
+    findings.facts["node.hostname"] = host;
+  add_host(facts, findings);
+  add_cpus(facts, findings);
+  add_edac(facts, findings);
+  add_gpus(facts, names, findings);
+  add_pci(facts, names, findings);
+  add_ports(facts, findings);
+  add_drives(facts, findings);
+  add_unknown(findings, facts);
+  return findings;
+}
+
+std::span<const std::string_view> facts_measures() { return kMeasures; }
+
+}  // namespace cupel::burnin

@@ -1,0 +1,246 @@
+#include "burnin/node/watch_report.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "burnin/node/node_report.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::Profile;
+
+/// From a row of the sum to a measurement.
+struct Row {
+  std::string_view parts;  // the beginning of the parts' names
+  std::string_view name;   // as the node says it
+  std::string_view take;   // which of the row's numbers
+  std::string_view measure;
+  std::string_view unit;
+  double factor = 1;
+};
+
+constexpr double kGiga = 1e-9;
+
+constexpr std::array kValues{
+    Row{"gpu", "answers", "min", "gpu.answers", ""},
+    Row{"gpu", "temperature", "max", "gpu.temperature", "C"},
+    Row{"gpu", "temperature.memory", "max", "gpu.temperature.memory", "C"},
+    Row{"gpu", "power", "max", "gpu.power", "W"},
+    Row{"gpu", "power", "mean", "gpu.power.mean", "W"},
+    Row{"gpu", "clock.sm", "mean", "gpu.clock.sm", "MHz"},
+    Row{"gpu", "clock.sm", "min", "gpu.clock.sm.least", "MHz"},
+    Row{"gpu", "clock.memory", "mean", "gpu.clock.memory", "MHz"},
+    Row{"gpu", "busy", "mean", "gpu.busy", "%"},
+    Row{"gpu", "remap.pending", "max", "gpu.remap.pending", ""},
+    Row{"gpu", "remap.failed", "max", "gpu.remap.failed", ""},
+    Row{"cpu", "temperature", "max", "cpu.temperature", "C"},
+    Row{"cpu", "clock", "mean", "cpu.clock", "MHz"},
+    Row{"fan", "fan", "min", "fan.speed", "rpm"},
+    Row{"nvme", "temperature", "max", "nvme.temperature", "C"},
+};
+
+/// By how much each grew while we watched: what was there before is no news.
+constexpr std::array kCounters{
+    Row{"gpu", "ecc.uncorrected", "grown", "gpu.ecc.uncorrected.new", "errors"},
+    Row{"gpu", "ecc.corrected", "grown", "gpu.ecc.corrected.new", "errors"},
+    Row{"gpu", "remap.uncorrectable", "grown", "gpu.remap.new", "count"},
+    Row{"gpu", "pcie.replays", "grown", "gpu.pcie.replays.new", "count"},
+    Row{"gpu", "nvlink.crc", "grown", "nvlink.crc_errors.new", "errors"},
+    Row{"gpu", "nvlink.replays", "grown", "nvlink.replays.new", "count"},
+    Row{"gpu", "nvlink.recoveries", "grown", "nvlink.recoveries.new", "count"},
+    Row{"", "symbol_errors", "grown", "ib.port.symbol_errors.new", "errors"},
+    Row{"", "link_downed", "grown", "ib.port.downed.new", "count"},
+    Row{"", "receive_errors", "grown", "ib.port.receive_errors.new", "errors"},
+    Row{"", "sent", "grown", "ib.port.sent", "GB", kGiga},
+    Row{"", "received", "grown", "ib.port.received", "GB", kGiga},
+    Row{"mc", "uncorrected", "grown", "edac.uncorrected.new", "errors"},
+    Row{"mc", "corrected", "grown", "edac.corrected.new", "errors"},
+};
+
+/// How long a GPU was held back. Power at its limit is what a soak is for; heat never is.
+struct Throttle {
+  std::string_view measure;
+  std::array<std::string_view, 3> reasons;
+};
+constexpr std::array kThrottles{
+    Throttle{"gpu.throttle.thermal", {"hw-thermal", "sw-thermal", "hw-slowdown"}},
+    Throttle{"gpu.throttle.power_brake", {"power-brake", "", ""}},
+    Throttle{"gpu.throttle.power", {"power-cap", "", ""}},
+};
+
+/// How many messages of a class and weight.
+struct Messages {
+  std::string_view measure, kind, weight;  // no weight: all but harmless ones
+};
+constexpr std::array kMessages{
+    Messages{"kernel.mce", "mce", "error"},
+    Messages{"kernel.edac.uncorrected", "edac", "error"},
+    Messages{"kernel.edac.corrected", "edac", "corrected"},
+    Messages{"kernel.aer.uncorrected", "aer", "error"},
+    Messages{"kernel.aer.corrected", "aer", "corrected"},
+    Messages{"kernel.pcie", "pcie", "error"},
+    Messages{"kernel.nvme", "nvme", "error"},
+    Messages{"kernel.mlx5", "mlx5", "error"},
+    Messages{"kernel.link", "link", "error"},
+    Messages{"kernel.oom", "oom", "error"},
+    Messages{"kernel.hang", "hang", "error"},
+    Messages{"kernel.thermal", "thermal", ""},
+};
+
+constexpr std::array<std::string_view, 4> kOthers{"kernel.xid", "kernel.xid.count", "kernel.sxid",
+                                                  "watch.cpu"};
+
+constexpr auto kMeasures = [] {
+  std::array<std::string_view, kValues.size() + kCounters.size() + kThrottles.size() +
+                                   kMessages.size() + kOthers.size()>
+      names{};
+  auto at = names.begin();
+  for (const auto& each : kValues) *at++ = each.measure;
+  for (const auto& each : kCounters) *at++ = each.measure;
+  for (const auto& each : kThrottles) *at++ = each.measure;
+  for (const auto& each : kMessages) *at++ = each.measure;
+  for (const auto& each : kOthers) *at++ = each;
+  return names;
+}();
+
+bool is_of(std::string_view part, const Row& row) {
+  const bool bonded = part.find("bond") != part.npos;
+  return !part.empty() && !bonded && part.starts_with(row.parts);
+}
+
+template <std::size_t size>
+void add_rows(const json::value& sum, std::string_view list, const std::array<Row, size>& table,
+              const Names& names, Findings& findings) {
+  for (const auto& told : rows_at(sum, list)) {
+    const auto part = script::clean(text_at(told, "part").value_or(""));
+    const auto name = text_at(told, "name");
+    for (const auto& row : table) {
+      if (name != row.name || !is_of(part, row)) continue;
+      const auto value = number_at(told, row.take);
+      add(findings, row.measure, names.of(part), value ? std::optional{*value * row.factor} : value,
+          row.unit);
+    }
+  }
+}
+
+/// Of every GPU whose reasons were sampled; none of a reason is 0 seconds.
+void add_throttles(const json::value& sum, const json::value& hello, const Names& names,
+                   Findings& findings) {
+  std::map<std::string, std::map<std::string, double>> seconds;
+  if (const auto* sampled = find(hello, "sampled"); sampled != nullptr && sampled->is_object())
+    for (const auto& [part, list] : sampled->as_object()) {
+      if (!list.is_array() || seconds.size() == kMostRows) continue;
+      for (const auto& name : list.as_array())
+        if (name.is_string() && name.as_string() == "throttle") seconds[script::clean(part)];
+    }
+  for (const auto& told : rows_at(sum, "throttled")) {
+    const auto row = seconds.find(script::clean(text_at(told, "part").value_or("")));
+    const auto value = number_at(told, "seconds");
+    if (row != seconds.end() && value) row->second[text_at(told, "reason").value_or("")] = *value;
+  }
+  for (const auto& [part, reasons] : seconds)
+    for (const auto& throttle : kThrottles) {
+      // They overlap: the longest is how long at least it was held back.
+      double most = 0;
+      for (const auto reason : throttle.reasons)
+        if (const auto found = reasons.find(std::string{reason}); found != reasons.end())
+          most = std::max(most, found->second);
+      add(findings, throttle.measure, names.of(part), most, "s");
+    }
+}
+
+void add_messages(const json::value& sum, const Names& names, Findings& findings) {
+  for (const auto& row : kMessages) {
+    std::map<std::string, double> by_part;
+    double all = 0;
+    for (const auto& told : rows_at(sum, "messages")) {
+      const auto weight = text_at(told, "weight").value_or("");
+      const bool wanted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
+      const auto count = number_at(told, "count");
+      if (text_at(told, "class") != row.kind || !wanted || !count || *count < 0) continue;
+      all += *count;
+      const auto part = text_at(told, "part");
+      if (part) by_part[names.of(*part)] += *count;
+    }
+    add(findings, row.measure, "", all, "count");
+    for (const auto& [part, count] : by_part) add(findings, row.measure, part, count, "count");
+  }
+}
+
+/// Of each GPU that was watched the code of its first serious Xid, 0 where it had none; of switches
+/// those that had one.
+void add_xids(std::string_view text, const json::value& sum, const json::value& hello,
+              const Names& names, Findings& findings) {
+  std::map<std::string, double> first;
+  double count = 0;
+  if (const auto* places = find(hello, "places"); places != nullptr && places->is_object())
+    for (const auto& [part, address] : places->as_object())
+      if (part.starts_with("gpu") && first.size() < kMostRows) first[names.of(part)] = 0;
+  const auto note = [&](const json::value& told, std::string_view measure) {
+    const auto code = number_at(told, "code");
+    const auto part = text_at(told, "part");
+    if (!code || !part || *code <= 0 || text_at(told, "weight") != "error") return;
+    const bool gpu = measure == "kernel.xid";
+    if (!gpu) return add(findings, measure, names.of(*part), code, "");
+    auto& known = first.try_emplace(names.of(*part), 0.0).first->second;
+    if (known == 0) known = *code;
+  };
+  // In the order in which they came; those that were not told of line by line are in the sum.
+  for (const auto line : lines(text)) {
+    constexpr std::string_view kMessage = R"({"kind":"message",)";
+    if (!line.starts_with(kMessage) || line.size() > 8192) continue;
+    const auto told = parse_line(line);
+    if (told && text_at(told.assume_value(), "class") == "xid")
+      note(told.assume_value(), "kernel.xid");
+  }
+  for (const auto& told : rows_at(sum, "messages")) {
+    const auto kind = text_at(told, "class");
+    if (kind == "xid") count += std::max(0.0, number_at(told, "count").value_or(0));
+    if (kind == "xid") note(told, "kernel.xid");
+    if (kind == "sxid") note(told, "kernel.sxid");
+  }
+  for (const auto& [part, code] : first) add(findings, "kernel.xid", part, code, "");
+  add(findings, "kernel.xid.count", "", count, "count");
+}
+
+std::map<std::string, std::string> places_of(const json::value& hello) {
+  std::map<std::string, std::string> places;
+  const auto* found = find(hello, "places");
+  if (found == nullptr || !found->is_object()) return places;
+  for (const auto& [part, address] : found->as_object())
+    if (address.is_string() && places.size() < kMostRows)
+      places[script::clean(part)] = script::clean(std::string_view{address.as_string()});
+  return places;
+}
+
+}  // namespace
+
+Result<Findings> read_watch(const Profile& profile, std::string_view text) {
+  const auto first = last_line(text, "watch"), last = last_line(text, "summary");
+  if (!first) return Error{Code::kNoMeasurement, "cupel-node did not begin to watch"};
+  if (!last) return Error{Code::kMalformed, "the node's answer is cut short"};
+  TRY(const auto hello, parse_line(*first));
+  TRY(const auto sum, parse_line(*last));
+  if (flag_at(sum, "complete") != 1)
+    return Error{Code::kNoMeasurement, "the watch was ended before its time"};
+  const Names names{profile, places_of(hello)};
+  Findings findings;
+  add_rows(sum, "values", kValues, names, findings);
+  add_rows(sum, "counters", kCounters, names, findings);
+  add_throttles(sum, hello, names, findings);
+  // Where nobody listened, silence is no proof.
+  if (flag_at(sum, "kernel_log") == 1) {
+    add_messages(sum, names, findings);
+    add_xids(text, sum, hello, names, findings);
+  }
+  add(findings, "watch.cpu", "", number_at(sum, "cpu_percent"), "%");
+  add_unknown(findings, sum);
+  return findings;
+}
+
+std::span<const std::string_view> watch_measures() { return kMeasures; }
+
+}  // namespace cupel::burnin

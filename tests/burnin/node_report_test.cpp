@@ -1,0 +1,146 @@
+// What cupel-node says, as the controller reads it.
+#include <gmock/gmock.h>
+
+#include "burnin/criteria/judge.h"
+#include "tests/burnin/node_lines.h"
+#include "tests/burnin/stages.h"
+
+namespace cupel::burnin {
+namespace {
+
+using inventory::PartKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Findings watched(const std::string& text = std::string{kWatchLines}) {
+  const auto found = parsed("watch", text);
+  EXPECT_TRUE(found) << found.assume_error().what;
+  return found ? found.assume_value() : Findings{};
+}
+
+TEST(WatchReport, TellsMaximaAndMeansByTheProfilesNames) {
+  const auto found = watched();
+
+  EXPECT_EQ(value_of(found, "gpu.temperature", "gpu1"), 71);
+  EXPECT_EQ(value_of(found, "gpu.temperature.memory", "gpu1"), 88);
+  EXPECT_EQ(value_of(found, "gpu.power", "gpu1"), 699.5);
+  EXPECT_EQ(value_of(found, "gpu.power.mean", "gpu1"), 650);
+  EXPECT_EQ(value_of(found, "gpu.clock.sm.least", "gpu1"), 1410);
+  EXPECT_EQ(value_of(found, "gpu.answers", "gpu1"), 1);
+  EXPECT_EQ(value_of(found, "cpu.temperature", "cpu0"), 61);
+  EXPECT_EQ(value_of(found, "fan.speed", "fan3"), 8800);
+  EXPECT_EQ(value_of(found, "watch.cpu"), 0.2);
+}
+
+TEST(WatchReport, TellsOfCountersOnlyWhatIsNew) {
+  const auto found = watched();
+
+  EXPECT_EQ(value_of(found, "gpu.ecc.uncorrected.new", "gpu1"), 2);
+  EXPECT_EQ(value_of(found, "ib.port.symbol_errors.new", "mlx5_3"), 7);
+  EXPECT_EQ(value_of(found, "ib.port.sent", "mlx5_3"), 64);
+  EXPECT_EQ(value_of(found, "edac.corrected.new", "mc0"), 0);
+}
+
+TEST(WatchReport, TellsHowLongHeatHeldAGpuBackAndNoSecondsWhereItDidNot) {
+  const auto found = watched();
+
+  EXPECT_EQ(value_of(found, "gpu.throttle.thermal", "gpu1"), 12);
+  EXPECT_EQ(value_of(found, "gpu.throttle.power", "gpu1"), 280);
+  EXPECT_EQ(value_of(found, "gpu.throttle.power_brake", "gpu1"), 0);
+  EXPECT_EQ(value_of(found, "gpu.throttle.thermal", "gpu2"), 0);
+  EXPECT_EQ(value_of(found, "gpu.throttle.thermal", "gpu7"), std::nullopt);
+}
+
+TEST(WatchReport, GivesEachGpuItsFirstSeriousXidAndNoFloods) {
+  const auto found = watched();
+
+  EXPECT_EQ(value_of(found, "kernel.xid", "gpu1"), 94);
+  EXPECT_EQ(value_of(found, "kernel.xid", "gpu2"), 0);
+  EXPECT_EQ(value_of(found, "kernel.xid.count"), 4);
+  EXPECT_EQ(value_of(found, "kernel.sxid", "nvswitch2"), 20034);
+  EXPECT_EQ(value_of(found, "kernel.mlx5"), 0);
+  EXPECT_EQ(value_of(found, "kernel.aer.corrected"), 3);
+  EXPECT_EQ(value_of(found, "kernel.aer.corrected", "gpu2"), 3);
+  EXPECT_EQ(value_of(found, "kernel.oom"), 0);
+}
+
+TEST(WatchReport, ProvesNothingOfTheKernelWhereNobodyListened) {
+  const auto found =
+      watched(replaced(std::string{kWatchLines}, R"("kernel_log":true,"kernel_records")",
+                       R"("kernel_log":false,"kernel_records")"));
+
+  EXPECT_EQ(value_of(found, "kernel.xid", "gpu1"), std::nullopt);
+  EXPECT_EQ(value_of(found, "kernel.oom"), std::nullopt);
+  EXPECT_EQ(value_of(found, "gpu.temperature", "gpu1"), 71);
+}
+
+TEST(WatchReport, IsNoMeasurementWhereTheWatchWasEndedEarlyOrCut) {
+  const std::string whole{kWatchLines};
+
+  EXPECT_FALSE(parsed("watch", replaced(whole, R"("complete":true)", R"("complete":false)")));
+  EXPECT_FALSE(parsed("watch", whole.substr(0, whole.rfind("{\"kind\":\"summary\""))));
+  EXPECT_FALSE(parsed("watch", whole.substr(0, whole.size() - 20)));
+  EXPECT_FALSE(parsed("watch", ""));
+  EXPECT_FALSE(parsed("watch", "cupel-gave-up: cupel-node is not installed on the node\n", 69));
+}
+
+TEST(FactsReport, NamesPartsAndTheirLinks) {
+  const auto found = parsed("facts", std::string{kFactsLine});
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& facts = found.assume_value();
+  EXPECT_THAT(names_of(facts, PartKind::gpu), ElementsAre("gpu1"));
+  EXPECT_THAT(names_of(facts, PartKind::hca), ElementsAre("mlx5_3"));
+  EXPECT_THAT(names_of(facts, PartKind::nvme), ElementsAre("nvme0"));
+  EXPECT_THAT(names_of(facts, PartKind::switch_chip), ElementsAre("nvswitch0"));
+  EXPECT_EQ(value_of(facts, "gpu.count"), 1);
+  EXPECT_EQ(value_of(facts, "pcie.narrow", "gpu1"), 1);
+  EXPECT_EQ(value_of(facts, "pcie.slow", "gpu1"), 0);
+  EXPECT_EQ(value_of(facts, "pcie.bandwidth", "gpu1"), 252.06);
+  EXPECT_EQ(facts.facts.at("pcie.weakest.gpu1"), "0000:41:00.0 below 0000:40:01.0: width 8 of 16");
+  EXPECT_EQ(value_of(facts, "pcie.acs", "gpu1"), 1);
+  // One bridge could not be asked, and none of the others sends peers up.
+  EXPECT_EQ(value_of(facts, "pcie.acs", "mlx5_3"), std::nullopt);
+  EXPECT_EQ(value_of(facts, "ib.port.rate", "mlx5_3"), 400);
+  EXPECT_EQ(value_of(facts, "nvlink.active", "gpu1"), 1);
+  EXPECT_EQ(value_of(facts, "gpu.fabric.ready", "gpu1"), 1);
+  EXPECT_EQ(value_of(facts, "nvme.used", "nvme0"), 3);
+  EXPECT_EQ(value_of(facts, "time.synchronised"), 0);
+  EXPECT_EQ(value_of(facts, "edac.uncorrected"), 1);
+  EXPECT_EQ(value_of(facts, "edac.uncorrected", "dimm A7"), 1);
+  EXPECT_TRUE(says_unknown(facts, "SMART of nvme1"));
+}
+
+TEST(FactsReport, CountsNoGpuThatDoesNotAnswerAndNoneWhereNvmlDoesNotWork) {
+  const auto silent =
+      parsed("facts", replaced(std::string{kFactsLine}, R"("memory":85899345920,)", ""));
+  const auto none =
+      parsed("facts", replaced(std::string{kFactsLine}, R"("gpus":[)", R"("others":[)"));
+
+  ASSERT_TRUE(silent && none);
+  EXPECT_EQ(value_of(silent.assume_value(), "gpu.count"), 0);
+  EXPECT_TRUE(says_unknown(silent.assume_value(), "gpu1"));
+  EXPECT_EQ(value_of(none.assume_value(), "gpu.count"), std::nullopt);
+}
+
+TEST(FactsReport, IsNoneWhereTheDocumentIsCut) {
+  const std::string whole{kFactsLine};
+
+  EXPECT_FALSE(parsed("facts", whole.substr(0, whole.size() / 2)));
+  EXPECT_FALSE(parsed("facts", "{}"));
+  EXPECT_FALSE(parsed("facts", "cupel-gave-up: cupel-node is not installed on the node\n", 69));
+}
+
+TEST(WatchStage, AsksForItsTimeAndRefusesTooMuch) {
+  const auto job = prepared("watch", {{"duration", "72h"}, {"every", "2s"}});
+
+  ASSERT_TRUE(job) << job.assume_error().what;
+  EXPECT_THAT(job.assume_value().script,
+              HasSubstr("cupel-node watch --seconds 259200 --every 2 --print 432\n"));
+  EXPECT_GT(job.assume_value().limit, std::chrono::hours{72});
+  EXPECT_FALSE(prepared("watch", {{"duration", "8d"}}));
+  EXPECT_FALSE(prepared("watch", {{"every", "0s"}}));
+}
+
+}  // namespace
+}  // namespace cupel::burnin

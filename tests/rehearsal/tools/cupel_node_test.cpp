@@ -1,0 +1,94 @@
+// The virtual cupel-node, read by the product's own stages and judged by the shipped profile.
+#include "burnin/criteria/judge.h"
+#include "tests/rehearsal/tools/node.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using enum FaultKind;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::Optional;
+
+/// "gpu4 pcie.narrow": what the profile does not accept of a stage's findings.
+Texts not_met(std::string_view stage, const burnin::Findings& findings) {
+  const std::string name{stage};
+  const auto profile = dgx();
+  Texts all;
+  for (const auto& each : burnin::judge(profile, {name}, {{name, findings}}))
+    if (each.met != burnin::Met::met) all.push_back(each.part + " " + each.measure);
+  return all;
+}
+
+burnin::Findings found(Bench& bench, std::string_view stage, const burnin::Parameters& with = {}) {
+  const auto findings = found_by(bench, stage, with);
+  EXPECT_TRUE(findings) << findings.assume_error().what;
+  return findings ? findings.assume_value() : burnin::Findings{};
+}
+
+TEST(VirtualCupelNode, TellsFactsOfAHealthyMachineThatMeetItsProfile) {
+  Bench bench;
+
+  const auto facts = found(bench, "facts");
+
+  EXPECT_THAT(not_met("facts", facts), ElementsAre());
+  EXPECT_EQ(value_of(facts, "gpu.count"), 8);
+  EXPECT_EQ(value_of(facts, "nvlink.active", "gpu7"), 18);
+  EXPECT_EQ(value_of(facts, "ib.port.rate", "mlx5_11"), 400);
+  EXPECT_EQ(value_of(facts, "gpu.fabric.ready", "gpu0"), 1);
+  EXPECT_THAT(value_of(facts, "pcie.bandwidth", "gpu3"), Optional(Gt(500)));
+}
+
+TEST(VirtualCupelNode, ShowsANarrowLinkAndKeepsTheNamesOfTheOthersWhereOneIsMissing) {
+  Bench bench{{{.kind = gpu_missing, .part = "gpu2"},
+               {.kind = gpu_slow_link, .part = "gpu4", .width = 8},
+               {.kind = nvlink_down, .part = "gpu5", .number = 3}}};
+
+  const auto facts = found(bench, "facts");
+
+  EXPECT_EQ(value_of(facts, "gpu.count"), 7);
+  EXPECT_EQ(value_of(facts, "pcie.narrow", "gpu4"), 1);
+  EXPECT_EQ(value_of(facts, "pcie.narrow", "gpu3"), 0);
+  EXPECT_EQ(value_of(facts, "pcie.narrow", "gpu2"), std::nullopt);
+  EXPECT_EQ(value_of(facts, "nvlink.active", "gpu5"), 17);
+  EXPECT_THAT(facts.facts.at("pcie.weakest.gpu4"), ::testing::HasSubstr("width 8 of 16"));
+}
+
+TEST(VirtualCupelNode, WatchesAHealthyMachineToItsProfilesContent) {
+  Bench bench;
+
+  const auto watched = found(bench, "watch", {{"duration", "10m"}});
+
+  EXPECT_THAT(not_met("watch", watched), ElementsAre());
+  EXPECT_THAT(value_of(watched, "gpu.temperature", "gpu0"), Optional(Gt(15)));
+  EXPECT_EQ(value_of(watched, "kernel.xid", "gpu7"), 0);
+}
+
+TEST(VirtualCupelNode, SeesWhatHappensWhileItWatches) {
+  Bench bench{
+      {{.kind = gpu_xid, .part = "gpu1", .number = 95, .timing = {.after = VirtualTime{5400}}},
+       {.kind = gpu_off_bus, .part = "gpu6", .timing = {.after = VirtualTime{6000}}},
+       {.kind = hca_errors, .part = "mlx5_3", .errors = 3600}}};
+
+  const auto watched = found(bench, "watch", {{"duration", "4h"}});
+
+  EXPECT_EQ(value_of(watched, "kernel.xid", "gpu1"), 95);
+  EXPECT_EQ(value_of(watched, "kernel.xid", "gpu6"), 79);
+  EXPECT_EQ(value_of(watched, "gpu.answers", "gpu6"), 0);
+  EXPECT_EQ(value_of(watched, "gpu.answers", "gpu5"), 1);
+  EXPECT_EQ(value_of(watched, "kernel.xid", "gpu5"), 0);
+  EXPECT_THAT(value_of(watched, "ib.port.symbol_errors.new", "mlx5_3"), Optional(Ge(3600)));
+}
+
+TEST(VirtualCupelNode, RefusesWhatTheRealOneRefuses) {
+  Bench bench;
+
+  EXPECT_EQ(bench.sh("cupel-node").status, 64);
+  EXPECT_EQ(bench.sh("cupel-node nonsense").status, 64);
+  EXPECT_EQ(bench.sh("cupel-node watch --seconds x").status, 64);
+  EXPECT_EQ(bench.sh("cupel-node facts --nonsense").status, 64);
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal
