@@ -112,8 +112,8 @@ TEST(BurnRandom, TheNormalOnesAreNormal) {
 
 TEST(BurnRandom, IsTheSameOnEveryMachine) {
   // By splitmix64's reference implementation, and by hand.
-  EXPECT_EQ(mixed(0), 0xe220a8397b1dcdafu);
-  EXPECT_EQ(mixed(0x9e3779b97f4a7c15u), 0x6e789e6aa1b965f4u);
+  EXPECT_EQ(scrambled(0), 0xe220a8397b1dcdafu);
+  EXPECT_EQ(scrambled(0x9e3779b97f4a7c15u), 0x6e789e6aa1b965f4u);
 }
 
 TEST(BurnPattern, EveryPatternHasAnOppositeOrWalks) {
@@ -149,7 +149,7 @@ TEST(BurnChecked, NamesTheElementAndItsBitsAndTakesNanForAValue) {
   auto is = should;
   is[4'100] = 0x7fff;  // NaN
   is[4'101] = 0x3c01;
-  const Shape shape{.type = Type::kBf16, .m = 8'192, .n = 8'192, .k = 16'384};
+  const ProductShape shape{.type = Type::kBf16, .m = 8'192, .n = 8'192, .k = 16'384};
 
   const auto apart = difference(std::as_bytes(std::span{should}), std::as_bytes(std::span{is}), 2);
 
@@ -157,7 +157,7 @@ TEST(BurnChecked, NamesTheElementAndItsBitsAndTakesNanForAValue) {
   EXPECT_EQ(apart->elements, 2);
   EXPECT_EQ(apart->first, 4'100);
   EXPECT_EQ(told(shape, 1, apart),
-            "C[4100, 4]: 0x7fff instead of 0x3c00, 8 bits; 2 elements of the chunk");
+            "C[4100, 4]: 0x7fff instead of 0x3c00, 11 bits; 2 elements of the chunk");
   EXPECT_FALSE(difference(std::as_bytes(std::span{is}), std::as_bytes(std::span{is}), 2));
   EXPECT_THAT(told(shape, 1, std::nullopt), testing::HasSubstr("read again it is right"));
 }

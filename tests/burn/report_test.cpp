@@ -57,7 +57,7 @@ TEST(BurnReport, AResultIsAMedianWithItsSpread) {
                         {{"type", "bf16"}});
 
   const auto& line = printed.lines.at(0);
-  EXPECT_EQ(line.at("value").as_double(), 102);
+  EXPECT_EQ(line.at("value").to_number<int>(), 102);
   EXPECT_EQ(line.at("count").to_number<int>(), 5);
   EXPECT_NEAR(line.at("spread").to_number<double>(), 100 * 3.6 / 102, 1e-9);
   EXPECT_EQ(line.at("labels").as_object().at("type"), "bf16");
@@ -130,7 +130,7 @@ TEST(BurnReport, WhatKeepsFromFindingOutIsAnErrorWithItsCode) {
     printed.report.failure(cuda_failure(status, "cudaErrorSome", "counting the GPUs"));
 
     EXPECT_EQ(printed.lines.at(0).at("kind"), "error");
-    EXPECT_EQ(printed.lines.at(0).at("code"), code) << status;
+    EXPECT_EQ(printed.lines.at(0).at("code").as_string(), code) << status;
     EXPECT_EQ(exit_status(printed.report, false), 2);
     if (code == "no-cuda-device")
       EXPECT_TRUE(printed.lines.at(0).at("message").as_string().starts_with("no CUDA device"));

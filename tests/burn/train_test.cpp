@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "burnin/agent/burn/meeting.h"
+#include "burnin/agent/burn/gathering.h"
 #include "burnin/agent/burn/transformer.h"
 
 namespace cupel::burn {
@@ -60,9 +60,9 @@ TEST(BurnStep, ALossThatIsNoNumberIsLikeItselfAndUnlikeANumber) {
   EXPECT_FALSE(none.same_as(some));
 }
 
-TEST(BurnMeeting, AllDoTheSameStepsHoweverTheTimeEnds) {
+TEST(BurnGathering, AllDoTheSameStepsHoweverTheTimeEnds) {
   std::atomic<int> asked{0};
-  Meeting meeting{4, [&] { return ++asked <= 100; }};
+  Gathering meeting{4, [&] { return ++asked <= 100; }};
   std::vector<int> steps(4);
   {
     std::vector<std::jthread> ranks;
@@ -75,8 +75,8 @@ TEST(BurnMeeting, AllDoTheSameStepsHoweverTheTimeEnds) {
   EXPECT_THAT(steps, testing::Each(100));
 }
 
-TEST(BurnMeeting, NobodyWaitsForWhoLeft) {
-  Meeting meeting{2, [] { return true; }};
+TEST(BurnGathering, NobodyWaitsForWhoLeft) {
+  Gathering meeting{2, [] { return true; }};
   auto waiting = std::async(std::launch::async, [&] { return meeting.go(); });
   meeting.leave();
 

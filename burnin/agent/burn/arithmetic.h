@@ -14,7 +14,7 @@ namespace cupel::burn {
 /// A bijection of 64 bits in which each bit of the input moves half of the output's.
 /// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014), as
 /// implemented in splitmix64.
-CUPEL_HD constexpr std::uint64_t mixed(std::uint64_t x) {
+CUPEL_HD constexpr std::uint64_t scrambled(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -24,12 +24,12 @@ CUPEL_HD constexpr std::uint64_t mixed(std::uint64_t x) {
 /// The seed of one stream among many: of a round, a type, an operand.
 CUPEL_HD constexpr std::uint64_t seed_of(std::uint64_t seed, std::uint64_t round,
                                          std::uint64_t stream) {
-  return mixed(mixed(mixed(seed) + round) ^ (stream * 0xd6e8feb86659fd93u));
+  return scrambled(scrambled(scrambled(seed) + round) ^ (stream * 0xd6e8feb86659fd93u));
 }
 
 /// 64 random bits that stand at `position`.
 CUPEL_HD constexpr std::uint64_t random_at(std::uint64_t seed, std::uint64_t position) {
-  return mixed(seed ^ mixed(position));
+  return scrambled(seed ^ scrambled(position));
 }
 
 /// As good as normal (mean 0, deviation 1, within 4.9): the sum of eight 16-bit numbers. The sum is
@@ -54,7 +54,7 @@ CUPEL_HD constexpr std::uint64_t check_term(std::uint64_t word, std::uint64_t po
 
 /// Joins the sums of chunks into one fingerprint.
 CUPEL_HD constexpr std::uint64_t joined(std::uint64_t fingerprint, std::uint64_t sum) {
-  return mixed(fingerprint ^ sum) + 0x632be59bd9b4e019u;
+  return scrambled(fingerprint ^ sum) + 0x632be59bd9b4e019u;
 }
 
 /// What is written to memory.

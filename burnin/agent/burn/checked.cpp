@@ -39,7 +39,7 @@ std::optional<Difference> difference(std::span<const std::byte> expected,
   return found;
 }
 
-std::string told(const Shape& shape, std::uint64_t chunk,
+std::string told(const ProductShape& shape, std::uint64_t chunk,
                  const std::optional<Difference>& difference) {
   const auto first = chunk * kChunkBytes / shape.result_bytes();
   if (!difference)

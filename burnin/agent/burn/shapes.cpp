@@ -37,10 +37,10 @@ std::optional<Type> type_of(std::string_view name) {
   return found->type;
 }
 
-std::uint64_t Shape::operand_bytes() const { return row(type).operand_bytes; }
-std::uint64_t Shape::result_bytes() const { return row(type).result_bytes; }
+std::uint64_t ProductShape::operand_bytes() const { return row(type).operand_bytes; }
+std::uint64_t ProductShape::result_bytes() const { return row(type).result_bytes; }
 
-double Shape::tolerance(double plain) const {
+double ProductShape::tolerance(double plain) const {
   return row(type).of_result * std::abs(plain) +
          row(type).of_deviation * std::sqrt(static_cast<double>(k));
 }
@@ -50,9 +50,9 @@ bool runs_on(Type type, int major, int minor) {
   return major >= 8;
 }
 
-std::optional<Shape> shape_for(Type type, std::uint64_t free_bytes) {
+std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes) {
   for (const std::uint64_t side : {8'192u, 4'096u, 2'048u}) {
-    const Shape shape{.type = type, .m = side, .n = side, .k = row(type).k};
+    const ProductShape shape{.type = type, .m = side, .n = side, .k = row(type).k};
     // Both operands, the first result, the present one, and as much again for the library.
     if (shape.a_bytes() + shape.b_bytes() + 4 * shape.c_bytes() <= free_bytes) return shape;
   }

@@ -14,7 +14,7 @@ std::string_view name_of(Type type);
 std::optional<Type> type_of(std::string_view name);
 
 /// C[i, j] = sum over k of A[i, k] * B[j, k]: both operands lie along k, C along i.
-struct Shape {
+struct ProductShape {
   Type type{};
   std::uint64_t m = 0;
   std::uint64_t n = 0;
@@ -38,7 +38,7 @@ struct Shape {
 bool runs_on(Type type, int major, int minor);
 
 /// The largest of the type's sizes that leaves room in `free_bytes`; nothing: none does.
-std::optional<Shape> shape_for(Type type, std::uint64_t free_bytes);
+std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes);
 
 /// C is summed in chunks of this many bytes: what is wrong is known to a chunk at once.
 inline constexpr std::uint64_t kChunkBytes = 64 * 1024;

@@ -100,6 +100,12 @@ Outcome<Node> list_devices(const Options& options) {
   return node;
 }
 
+Outcome<Node> list_devices(const Options& options, Watchdog& watchdog) {
+  Seat seat{watchdog, ""};
+  seat.doing("listing the GPUs");
+  return list_devices(options);
+}
+
 Start start_of(const Options& options, const Node& node, std::string nccl) {
   Start start{.command = options.command(),
               .cuda = node.cuda,

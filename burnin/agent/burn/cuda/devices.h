@@ -7,6 +7,7 @@
 #include "burnin/agent/burn/nvml.h"
 #include "burnin/agent/burn/options.h"
 #include "burnin/agent/burn/report.h"
+#include "burnin/agent/burn/watchdog.h"
 
 namespace cupel::burn {
 
@@ -30,6 +31,8 @@ struct Node {
 /// Those that were chosen, or all. A GPU in MIG mode is refused: a slice of it proves nothing of
 /// the whole. Errors: no-cuda-device, usage (a number that is not there), refused, cuda.
 Outcome<Node> list_devices(const Options& options);
+/// The same before the watchdog: a driver that is dead never answers.
+Outcome<Node> list_devices(const Options& options, Watchdog& watchdog);
 
 /// The start line of a command on these.
 Start start_of(const Options& options, const Node& node, std::string nccl = {});

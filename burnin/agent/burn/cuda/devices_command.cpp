@@ -6,9 +6,7 @@ namespace cupel::burn {
 namespace {
 
 Outcome<> run(const Options& options, Report& report, Stop&, Watchdog& watchdog) {
-  Seat seat{watchdog, "devices"};
-  seat.doing("listing the GPUs");
-  TRY(const auto node, list_devices(options));
+  TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
   return done();
 }

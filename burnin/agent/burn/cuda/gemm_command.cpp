@@ -39,7 +39,7 @@ struct Model {
 };
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
-  TRY(const auto node, list_devices(options));
+  TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
   TRY(const auto library, CublasLt::open());
   std::map<std::string, Model> models;

@@ -100,7 +100,7 @@ __device__ double as_double(double value) {
 
 template <class In, class Result>
 __global__ void __launch_bounds__(kThreads)
-    sample_kernel(Shape shape, double of_result, double at_least, const In* a, const In* b,
+    sample_kernel(ProductShape shape, double of_result, double at_least, const In* a, const In* b,
                   const Result* c, std::uint64_t seed, WrongSamples* found) {
   const std::uint64_t chosen = random_at(seed, blockIdx.x);
   const std::uint64_t i = (chosen & 0xffffffff) % shape.m;
@@ -221,8 +221,8 @@ void fill(void* out, std::uint64_t count, std::uint64_t seed, cudaStream_t strea
 }
 
 template <class In, class Result>
-void sample(const Shape& shape, const void* a, const void* b, const void* c, std::uint64_t seed,
-            int samples, WrongSamples* found, cudaStream_t stream) {
+void sample(const ProductShape& shape, const void* a, const void* b, const void* c,
+            std::uint64_t seed, int samples, WrongSamples* found, cudaStream_t stream) {
   const double at_least = shape.tolerance(0);
   sample_kernel<In, Result><<<samples, kThreads, 0, stream>>>(
       shape, shape.tolerance(1) - at_least, at_least, static_cast<const In*>(a),
@@ -259,7 +259,7 @@ void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t*
       static_cast<const uint4*>(memory), sums, product, found, static_cast<uint4*>(evidence));
 }
 
-void check_samples(const Shape& shape, const void* a, const void* b, const void* c,
+void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,
                    std::uint64_t seed, int samples, WrongSamples* found, CUstream_st* stream) {
   switch (shape.type) {
     case Type::kBf16:

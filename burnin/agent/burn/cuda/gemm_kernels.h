@@ -25,7 +25,7 @@ void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t*
 
 /// Compares `samples` elements of C, chosen by `seed`, with plain sums in fp64 outside of the
 /// tensor cores.
-void check_samples(const Shape& shape, const void* a, const void* b, const void* c,
+void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,
                    std::uint64_t seed, int samples, WrongSamples* found, CUstream_st* stream);
 
 /// Flips one bit.

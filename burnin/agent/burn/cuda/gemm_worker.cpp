@@ -14,8 +14,6 @@ constexpr std::uint64_t kPasses = 256;     // products of a round
 constexpr std::uint64_t kUnverified = 32;  // of them again without being verified, where asked for
 constexpr std::uint64_t kPoisoned = 16;    // each so manyth product, C is overwritten first
 constexpr int kSamples = 1024;
-constexpr int kSmIterations = 20'000;
-constexpr int kSmBlocksEach = 4;
 constexpr int kWays = 8;
 constexpr std::size_t kNotFree = std::size_t{1} << 30;  // left to the driver and the library
 
@@ -23,13 +21,13 @@ double now_of_epoch() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::uint64_t type_stream(const Shape& shape, std::uint64_t stream) {
+std::uint64_t type_stream(const ProductShape& shape, std::uint64_t stream) {
   return 16 * static_cast<std::uint64_t>(shape.type) + stream;
 }
 
 }  // namespace
 
-Product product_of(const Shape& shape) {
+Product product_of(const ProductShape& shape) {
   Product product{.m = shape.m, .n = shape.n, .k = shape.k};
   product.lda = product.ldb = static_cast<std::int64_t>(shape.k);
   product.ldc = static_cast<std::int64_t>(shape.m);
@@ -230,38 +228,6 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
   return done();
 }
 
-/// What the checksums found, with its bytes, and clears it. How many chunks.
-Outcome<std::uint64_t> GemmWorker::tell_wrong(const Recipe& recipe, std::uint64_t round) {
-  TRY(sync("products"));
-  WrongChunks found{};
-  TRY(cuda(cudaMemcpy(&found, found_, sizeof found, cudaMemcpyDefault), "reading what was found"));
-  const auto listed = std::min<unsigned>(found.count, kMostEvidence);
-  std::vector<std::byte> is(kChunkBytes);
-  std::vector<std::byte> should(kChunkBytes);
-  for (unsigned at = 0; at < listed; ++at) {
-    const auto chunk = found.list[at].chunk;
-    TRY(cuda(cudaMemcpy(is.data(), static_cast<std::byte*>(evidence_.get()) + at * kChunkBytes,
-                        kChunkBytes, cudaMemcpyDefault),
-             "reading a wrong result"));
-    TRY(cuda(cudaMemcpy(should.data(), static_cast<std::byte*>(first_.get()) + chunk * kChunkBytes,
-                        kChunkBytes, cudaMemcpyDefault),
-             "reading the first result"));
-    const auto apart = difference(should, is, recipe.shape.result_bytes());
-    wrong({.what = "wrong-result",
-           .round = round,
-           .detail = std::string{name_of(recipe.shape.type)} + " product " +
-                     std::to_string(found.list[at].product) + ": " +
-                     told(recipe.shape, chunk, apart)});
-  }
-  if (found.count > listed)
-    wrong({.what = "wrong-result", .round = round, .detail = "further chunks of C"},
-          found.count - listed);
-  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
-  TRY(sync("clearing"));
-  std::memset(seen_, 0, sizeof(WrongChunks));
-  return std::uint64_t{found.count};
-}
-
 Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::uint64_t count,
                                bool verified, Seat& seat) {
   const auto& options = around_.options;
@@ -307,61 +273,6 @@ Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::u
   if (static_cast<const WrongChunks*>(seen_.get())->count > 0) {
     TRY(tell_wrong(recipe, round));
   }
-  return done();
-}
-
-/// How many chunks of the operands are not as they were filled.
-Outcome<std::uint64_t> GemmWorker::operands_wrong(const Recipe& recipe) {
-  const auto& shape = recipe.shape;
-  const auto* sums = static_cast<const std::uint64_t*>(sums_.get()) + shape.c_bytes() / kChunkBytes;
-  const auto chunks_a = shape.a_bytes() / kChunkBytes;
-  auto* found = static_cast<WrongChunks*>(found_.get());
-  check_chunks(a_, chunks_a, sums, 0, found, evidence_, stream_);
-  check_chunks(b_, shape.b_bytes() / kChunkBytes, sums + chunks_a, 0, found, evidence_, stream_);
-  TRY(launched("checking the operands"));
-  unsigned count = 0;
-  TRY(cuda(cudaMemcpyAsync(&count, found_, sizeof count, cudaMemcpyDefault, stream_), "reading"));
-  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
-  TRY(sync("checking the operands"));
-  return std::uint64_t{count};
-}
-
-Outcome<> GemmWorker::check_operands(const Recipe& recipe, std::uint64_t round) {
-  TRY(const auto count, operands_wrong(recipe));
-  if (count > 0)
-    wrong({.what = "wrong-operand",
-           .round = round,
-           .detail = std::string{name_of(recipe.shape.type)} + ": " + std::to_string(count) +
-                     " chunks of A and B changed in memory while they were used"},
-          count);
-  return done();
-}
-
-Outcome<SmJudgement> GemmWorker::every_sm(std::uint64_t seed, int planted) {
-  const int blocks = kSmBlocksEach * around_.device.gpu.sms;
-  std::vector<SmSaid> said(static_cast<std::size_t>(blocks));
-  const auto bytes = said.size() * sizeof(SmSaid);
-  TRY(cuda(cudaMemsetAsync(said_, 0, bytes, stream_), "clearing"));
-  sm_product(blocks, shared_bytes_, seed, planted < 0 ? kSmIterations : 64, planted,
-             static_cast<SmSaid*>(said_.get()), stream_);
-  TRY(launched("the same work on every SM"));
-  TRY(cuda(cudaMemcpyAsync(said.data(), said_, bytes, cudaMemcpyDefault, stream_), "reading"));
-  TRY(sync("the same work on every SM"));
-  return judge_sms(said);
-}
-
-Outcome<> GemmWorker::check_sms(std::uint64_t round) {
-  const auto seed = seed_of(around_.options.seed(), round, kStreamSms);
-  TRY(const auto judgement, every_sm(seed, -1));
-  sms_seen_ = std::max(sms_seen_, static_cast<int>(judgement.sms.size()));
-  for (const auto& odd : judgement.odd)
-    wrong({.what = "wrong-result",
-           .sm = odd.sm,
-           .round = round,
-           .detail = std::string{kSmUnitNames[odd.unit]} + " of partition " +
-                     std::to_string(odd.warp % 4) + " differs from most SMs"});
-  if (!judgement.decided)
-    wrong({.what = "wrong-result", .round = round, .detail = "the SMs have no majority"});
   return done();
 }
 

@@ -17,11 +17,11 @@ namespace cupel::burn {
 
 /// What all GPUs of a model share: the way that the fastest product was done.
 struct Recipe {
-  Shape shape{};
+  ProductShape shape{};
   std::vector<LtProduct> ways;  // one, once it was chosen
 };
 
-Product product_of(const Shape& shape);
+Product product_of(const ProductShape& shape);
 
 /// What random numbers are for, each with a seed of its own.
 enum GemmStream : std::uint64_t {
@@ -58,6 +58,8 @@ class GemmWorker {
   std::uint64_t wrong() const { return wrong_; }
 
  private:
+  static constexpr int kSmBlocksEach = 4;  // of the small work, so that no SM is left out
+
   /// Of one type.
   struct Figures {
     Samples verified;  // TFLOP/s

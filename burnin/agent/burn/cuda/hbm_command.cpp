@@ -290,7 +290,7 @@ class HbmWorker {
 };
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
-  TRY(const auto node, list_devices(options));
+  TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
   std::vector<Hand> hands;
   for (const auto& device : node.devices)

@@ -15,7 +15,7 @@
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/peer_sum.h"
 #include "burnin/agent/burn/cuda/train_worker.h"
-#include "burnin/agent/burn/meeting.h"
+#include "burnin/agent/burn/gathering.h"
 #include "burnin/agent/burn/nccl_door.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/shapes.h"
@@ -67,8 +67,8 @@ struct Training {
   Stop& stop;
   Transformer shape;
   std::shared_ptr<const CublasLt> library;
-  Meeting meeting;  // before each step: is there one more?
-  Meeting within;   // a step: all are as far as this
+  Gathering meeting;  // before each step: is there one more?
+  Gathering within;   // a step: all are as far as this
   Agreement agreement;
   std::unique_ptr<NcclDoor> nccl;
   PeerSum copies;
@@ -229,7 +229,7 @@ void tell_figures(const Training& training, Report& report) {
 }
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
-  TRY(const auto node, list_devices(options));
+  TRY(const auto node, list_devices(options, watchdog));
   for (const auto& device : node.devices)
     if (device.gpu.name != node.devices.front().gpu.name)
       return Failure{.code = "refused",

@@ -8,9 +8,10 @@
 
 namespace cupel::burn {
 
-class Meeting {
+class Gathering {
  public:
-  Meeting(std::size_t of, std::function<bool()> goes_on) : of_{of}, goes_on_{std::move(goes_on)} {}
+  Gathering(std::size_t of, std::function<bool()> goes_on)
+      : of_{of}, goes_on_{std::move(goes_on)} {}
 
   /// Waits for all others. The last one decides for all; false as well once someone has left.
   bool go();

@@ -1,8 +1,8 @@
-#include "burnin/agent/burn/meeting.h"
+#include "burnin/agent/burn/gathering.h"
 
 namespace cupel::burn {
 
-bool Meeting::go() {
+bool Gathering::go() {
   std::unique_lock lock{mutex_};
   if (left_) return false;
   if (++here_ == of_) {
@@ -16,7 +16,7 @@ bool Meeting::go() {
   return !left_ && goes_;
 }
 
-void Meeting::leave() {
+void Gathering::leave() {
   const std::scoped_lock lock{mutex_};
   left_ = true;
   came_.notify_all();
