@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <future>
 #include <set>
 #include <thread>
@@ -465,6 +466,23 @@ TEST(Child, AProgramThatIsNotThereIsTold) {
   ASSERT_TRUE(status);
   EXPECT_EQ(status.assume_value(), 127);
 }
+
+#ifdef BURN_BINARY
+TEST(Child, WithoutAGpuEachCommandForLinksSaysSo) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
+  for (const auto* command : {"pcie", "p2p", "collective"}) {
+    std::string said;
+    const auto status = run_child(
+        {BURN_BINARY, command, "--self-test", "3"}, [&](std::string_view line) { said += line; },
+        [] { return false; });
+
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status.assume_value(), 2) << command;
+    EXPECT_THAT(said,
+                AllOf(HasSubstr(R"("code":"no-cuda-device")"), HasSubstr(R"("complete":false)")));
+  }
+}
+#endif
 
 // ---- what the frame has for links
 
