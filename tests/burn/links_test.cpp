@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -12,6 +15,8 @@
 #include "burnin/agent/burn/links/pattern.h"
 #include "burnin/agent/burn/links/route.h"
 #include "burnin/agent/burn/links/rows.h"
+#include "burnin/agent/burn/options.h"
+#include "burnin/agent/burn/watchdog.h"
 
 namespace cupel::burn {
 namespace {
@@ -438,12 +443,12 @@ TEST(Child, ItsLinesBecomeTheParentsAndItsCountsToo) {
 TEST(Child, LinesComeWholeHoweverTheyAreWritten) {
   std::vector<std::string> lines;
   const auto status = run_child(
-      {"/bin/sh", "-c", "printf one; printf '-two\\nthree\\n'; printf cut; exit 3"},
+      {"/bin/sh", "-c", "printf one; printf ' two\\nthree\\n'; printf cut; exit 3"},
       [&](std::string_view line) { lines.emplace_back(line); }, [] { return false; });
 
   ASSERT_TRUE(status);
   EXPECT_EQ(status.assume_value(), 3);
-  EXPECT_THAT(lines, ElementsAre("one-two\n", "three\n"));
+  EXPECT_THAT(lines, ElementsAre("one two\n", "three\n"));
 }
 
 TEST(Child, IsAskedToEndAndTellsBySignal) {
@@ -460,6 +465,63 @@ TEST(Child, AProgramThatIsNotThereIsTold) {
 
   ASSERT_TRUE(status);
   EXPECT_EQ(status.assume_value(), 127);
+}
+
+#ifdef BURN_BINARY
+TEST(Child, WithoutAGpuEachCommandForLinksSaysSo) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
+  for (const auto* command : {"pcie", "p2p", "collective"}) {
+    std::string said;
+    const auto status = run_child(
+        {BURN_BINARY, command, "--self-test", "3"}, [&](std::string_view line) { said += line; },
+        [] { return false; });
+
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status.assume_value(), 2) << command;
+    EXPECT_THAT(said,
+                AllOf(HasSubstr(R"("code":"no-cuda-device")"), HasSubstr(R"("complete":false)")));
+  }
+}
+#endif
+
+// ---- what the frame has for links
+
+TEST(LinkHang, WhatOthersWaitForIsAbortedBeforeTheProgramEnds) {
+  Said said;
+  std::atomic<int> seconds{0};
+  const Watchdog::Clock::time_point begun{};
+  Watchdog watchdog{std::chrono::seconds{60},
+                    [&] { return begun + std::chrono::seconds{seconds.load()}; }};
+  std::atomic<bool> aborted{false};
+  watchdog.on_hang([&] { aborted = true; });
+  Seat seat{watchdog, "gpu3"};
+  seat.doing("all_reduce of 16 GiB over 8 ranks, nvls on, path nvlink");
+  std::promise<bool> ended;
+  seconds = 61;
+
+  const Vigil vigil{watchdog, said.report, 300, [&] { ended.set_value(aborted); },
+                    std::chrono::milliseconds{5}};
+
+  auto was_aborted = ended.get_future();
+  ASSERT_EQ(was_aborted.wait_for(std::chrono::seconds{30}), std::future_status::ready);
+  EXPECT_TRUE(was_aborted.get());
+  EXPECT_THAT(said.text, HasSubstr(R"("part":"gpu3","doing":"all_reduce of 16 GiB over 8 ranks)"));
+}
+
+TEST(LinkOptions, SizesAreCountedByTheThousandAndTwentyFour) {
+  constexpr std::array kOwn{Choice{
+      .name = "--max", .kind = Choice::Kind::kSize, .fallback = "16G", .low = 4, .high = 1e12}};
+  const auto parse = [&](std::string_view value) {
+    const std::array<std::string_view, 2> words{"--max", value};
+    return Options::parse("collective", kOwn, words, 1);
+  };
+
+  EXPECT_EQ(Options::parse("collective", kOwn, {}, 1).assume_value().number("--max"),
+            17179869184.0);
+  EXPECT_EQ(parse("8").assume_value().number("--max"), 8);
+  EXPECT_EQ(parse("512K").assume_value().number("--max"), 524288);
+  for (const auto* broken : {"", "G", "2", "1.5G", "16 G", "-8", "99999999999999999999", "2T"})
+    EXPECT_FALSE(parse(broken)) << broken;
 }
 
 }  // namespace

@@ -150,15 +150,14 @@ int ncclGetUniqueId(Id* id) {
 
 int ncclCommInitRankConfig(ncclComm** comm, int ranks, Id id, int rank, Config* config) {
   static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<World>> worlds;
+  static std::map<std::string, std::shared_ptr<World>> worlds;
   const bool sound = config->magic == 0xcafebeef && config->size >= 20 &&
                      config->version >= 21400 && rank >= 0 && rank < ranks;
   if (!sound) return kInvalidArgument;
   const std::scoped_lock lock{mutex};
-  auto& known = worlds[std::string{id.bytes, sizeof id.bytes}];
-  auto world = known.lock();
+  // Kept for good: the first rank may be through before the last has begun.
+  auto& world = worlds[std::string{id.bytes, sizeof id.bytes}];
   if (world == nullptr) world = std::make_shared<World>();
-  known = world;
   *comm = new ncclComm{world, rank, ranks};
   return kSuccess;
 }

@@ -75,6 +75,13 @@ Outcome<> CollectiveBench::work(int rank) {
   TRY(cuda(cudaSetDevice(given_.node.devices[rank].ordinal), "choosing the GPU"));
   TRY(auto own, Rank::open(given_.all, rank, given_.most_bytes));
   Member member{rank, own, seat};
+  auto outcome = work_as(member);
+  // Before its memory is given back: that would wait for the GPU, and the GPU for the other ranks.
+  if (!outcome) given_.all.abort(rank);
+  return outcome;
+}
+
+Outcome<> CollectiveBench::work_as(Member& member) {
   TRY(const bool open, open_channels(member));
   if (!open || is_survey_) return done();
   if (given_.options.self_tests() > 0) return self_test(member);

@@ -24,7 +24,7 @@ class CollectiveBench {
     Stop& stop;
     Watchdog& watchdog;
     const Node& node;
-    const Communicators& all;
+    Communicators& all;
     Route route{};
     std::string log{};  // where NCCL writes what it does
     std::vector<Row> rows{};
@@ -46,6 +46,7 @@ class CollectiveBench {
   };
 
   Outcome<> work(int rank);
+  Outcome<> work_as(Member& member);
   Outcome<> measure_all(Member& member);
   /// Each first row once: channels are opened when they are first used, and the log tells which.
   Outcome<bool> open_channels(Member& member);

@@ -11,7 +11,7 @@ Outcome<std::unique_ptr<Communicators>> Communicators::open(const nccl::Library&
   nccl::UniqueId id;
   TRY(library.check(library->ncclGetUniqueId(&id), "ncclGetUniqueId"));
   std::unique_ptr<Communicators> all{new Communicators{library}};
-  all->comms_.resize(ordinals.size());
+  all->ranks_.resize(ordinals.size());
   nccl::Config config;
   TRY(library.check(library->ncclGroupStart(), "ncclGroupStart"));
   Outcome<> begun = done();
@@ -19,8 +19,8 @@ Outcome<std::unique_ptr<Communicators>> Communicators::open(const nccl::Library&
     begun = cuda(cudaSetDevice(ordinals[rank]), "choosing a GPU");
     if (!begun) break;
     begun = library.check(
-        library->ncclCommInitRankConfig(&all->comms_[rank], static_cast<int>(ordinals.size()), id,
-                                        static_cast<int>(rank), &config),
+        library->ncclCommInitRankConfig(&all->ranks_[rank].comm, static_cast<int>(ordinals.size()),
+                                        id, static_cast<int>(rank), &config),
         "ncclCommInitRankConfig");
   }
   const auto ended = library->ncclGroupEnd();
@@ -31,22 +31,34 @@ Outcome<std::unique_ptr<Communicators>> Communicators::open(const nccl::Library&
 }
 
 Communicators::~Communicators() {
-  if (is_aborted_) return;
-  for (const auto comm : comms_)
-    if (comm != nullptr) library_->ncclCommDestroy(comm);
+  if (is_aborted_) abort();
+  for (const auto& member : ranks_)
+    if (member.comm != nullptr) library_->ncclCommDestroy(member.comm);
 }
 
 Outcome<> Communicators::sound(int rank) const {
+  const auto& member = ranks_[static_cast<std::size_t>(rank)];
+  const std::scoped_lock lock{member.mutex};
+  if (member.comm == nullptr)
+    return Failure{.code = "nccl", .message = "the communicator was aborted"};
   auto status = nccl::kSuccess;
-  TRY(library_.check(library_->ncclCommGetAsyncError(of(rank), &status), "ncclCommGetAsyncError"));
+  TRY(library_.check(library_->ncclCommGetAsyncError(member.comm, &status),
+                     "ncclCommGetAsyncError"));
   if (status == nccl::kInProgress) return done();
-  return library_.check(status, "an operation of NCCL that was queued before", of(rank));
+  return library_.check(status, "an operation of NCCL that was queued before", member.comm);
+}
+
+void Communicators::abort(int rank) {
+  auto& member = ranks_[static_cast<std::size_t>(rank)];
+  const std::scoped_lock lock{member.mutex};
+  is_aborted_ = true;
+  if (member.comm == nullptr) return;
+  library_->ncclCommAbort(member.comm);
+  member.comm = nullptr;
 }
 
 void Communicators::abort() {
-  if (is_aborted_.exchange(true)) return;
-  for (const auto comm : comms_)
-    if (comm != nullptr) library_->ncclCommAbort(comm);
+  for (int rank = 0; rank < count(); ++rank) abort(rank);
 }
 
 namespace {

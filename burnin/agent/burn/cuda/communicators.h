@@ -1,9 +1,10 @@
 #pragma once
 // NCCL's communicators of the GPUs of this node: one process, a rank for each GPU.
 #include <atomic>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <span>
-#include <vector>
 
 #include "burnin/agent/burn/nccl.h"
 
@@ -20,19 +21,27 @@ class Communicators {
   Communicators& operator=(const Communicators&) = delete;
 
   const nccl::Library& library() const { return library_; }
-  nccl::Comm of(int rank) const { return comms_[static_cast<std::size_t>(rank)]; }
-  int count() const { return static_cast<int>(comms_.size()); }
+  /// Null once it is aborted.
+  nccl::Comm of(int rank) const { return ranks_[static_cast<std::size_t>(rank)].comm; }
+  int count() const { return static_cast<int>(ranks_.size()); }
 
-  /// Errors: nccl, where the library found an error that no call has told of.
+  /// Errors: nccl, where the library found an error that no call has told of, or the rank is
+  /// aborted.
   Outcome<> sound(int rank) const;
-  /// From any thread, once; nothing may be queued afterwards.
+  /// Ends what this rank's GPU waits for. From any thread; nothing may be queued afterwards.
+  void abort(int rank);
   void abort();
 
  private:
   explicit Communicators(nccl::Library library) : library_{std::move(library)} {}
 
+  struct Member {
+    mutable std::mutex mutex;  // asking and aborting exclude each other: it is freed
+    nccl::Comm comm = nullptr;
+  };
+
   nccl::Library library_;
-  std::vector<nccl::Comm> comms_;
+  std::deque<Member> ranks_;
   std::atomic<bool> is_aborted_{false};
 };
 
