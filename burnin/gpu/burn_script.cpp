@@ -13,7 +13,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kSelfTest{60};  // what it may take
-constexpr seconds kSettle{120};   // until the GPUs are idle, with an nvidia-smi that is slow
+constexpr seconds kSettle{300};   // until the GPUs are idle, with an nvidia-smi that is slow
 constexpr std::string_view kSection = "cupel-section: ";
 
 /// One that hangs (a GPU that fell off its bus) must not hang the stage.
@@ -44,9 +44,9 @@ while :; do
       *) if [ "$use" -gt 10 ]; then busy=yes; fi ;;
     esac
   done <"$scratch/gpus"
-  if [ $busy = no ] || [ $tries -ge 15 ]; then break; fi
+  if [ $busy = no ] || [ $tries -ge 5 ]; then break; fi
   tries=$((tries + 1))
-  sleep 2
+  sleep 4
 done
 echo 'cupel-section: gpus'
 cat "$scratch/gpus"
@@ -56,20 +56,14 @@ echo "cupel-busy: $busy"
 if [ $busy = yes ]; then exit 0; fi
 )sh";
 
-/// Drivers before 535 know the reasons by their older name. A subshell resets its traps.
+/// Drivers before 535 know the reasons by their older name. One nvidia-smi samples for as long as
+/// the burn lasts: a new one each time would wake and ask the driver anew.
 constexpr std::string_view kBeside =
     R"sh(echo "cupel-kernel-before: $(dmesg 2>/dev/null | tail -n 1 | cut -d']' -f1)"
 reasons=clocks_event_reasons.active
 if smi --query-gpu=$reasons | grep -q 'not a valid field'; then
   reasons=clocks_throttle_reasons.active
 fi
-sample() {
-  while [ -d "$scratch" ]; do
-    smi --query-gpu=pci.bus_id,temperature.gpu,temperature.memory,$reasons,power.draw \
-      >>"$scratch/samples"
-    sleep $period
-  done
-}
 )sh";
 
 constexpr std::string_view kEnd = R"sh(echo 'cupel-section: samples'
@@ -98,8 +92,9 @@ std::string run_lines(std::string_view command, const std::string& arguments, se
       "status=$?\n"
       "echo \"cupel-self-test-status: $status\"\n"
       "if [ $status -eq 0 ]; then\n"
-      "  : >\"$scratch/samples\"\n"
-      "  sample >/dev/null 2>&1 &\n"
+      "  stdbuf -oL nvidia-smi --query-gpu=pci.bus_id,temperature.gpu,temperature.memory,"
+      "$reasons,power.draw --format=csv,noheader,nounits -l $period "
+      ">\"$scratch/samples\" 2>/dev/null &\n"
       "  sampler=$!\n"
       "  echo '{}run'\n"
       "  cupel-burn {} {}\n"

@@ -70,7 +70,7 @@ using Steps = std::set<std::string, std::less<>>;
 Steps unproven(const Comparisons& comparisons) {
   Steps steps;
   for (const auto& each : comparisons)
-    if (is_precondition(each.measure) && each.met != Met::met) steps.insert(each.stage);
+    if (burnin::is_precondition(each.measure) && each.met != Met::met) steps.insert(each.stage);
   return steps;
 }
 
@@ -79,7 +79,7 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
                 Verdict& verdict) {
   const bool could_not = without_proof.contains(of_part.front().stage);
   std::erase_if(of_part, [&](const burnin::Comparison& each) {
-    return could_not && each.met == Met::missing && !is_precondition(each.measure);
+    return could_not && each.met == Met::missing && !burnin::is_precondition(each.measure);
   });
   const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
   if (silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
@@ -90,8 +90,9 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
   for (const auto& each : of_part)
     if (each.met != Met::met)
       verdict.causes.push_back(
-          {is_precondition(each.measure) ? Decision::inconclusive : Decision::fail, each.part,
-           each.measure, each.measured, each.wanted, evidence_of(record, each.stage), each.remedy});
+          {burnin::is_precondition(each.measure) ? Decision::inconclusive : Decision::fail,
+           each.part, each.measure, each.measured, each.wanted, evidence_of(record, each.stage),
+           each.remedy});
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
