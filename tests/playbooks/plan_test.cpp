@@ -83,18 +83,38 @@ TEST(Plan, IsMadeOfEveryShippedPlaybookForEveryShippedProfile) {
 
 TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
   // Every unit that a shipped criterion names is one that its stage gives.
-  const std::map<std::string, std::string> units{
-      {"memory.total", "GiB"},         {"edac.uncorrected", "errors"},
-      {"ib.port.rate", "Gb/s"},        {"gpu.count", "GPUs"},
-      {"gpu.memory.total", "GiB"},     {"gpu.ecc.uncorrected", "errors"},
-      {"gpu.pcie.width_max", "lanes"}, {"stress.failures", "errors"},
-      {"disk.errors", "errors"},       {"disk.write.bandwidth", "GB/s"},
-      {"disk.read.bandwidth", "GB/s"}, {"ib.port.symbol_errors", "errors"},
-      {"ib.port.downed", "count"},     {"edac.corrected", "errors"},
-      {"cpu.throttled", "count"},      {"nvme.used", "%"},
-      {"nvme.media_errors", "errors"}, {"nvlink.active", "links"},
-      {"nvlink.crc_errors", "errors"}, {"nvlink.recoveries", "count"},
-      {"gpu.pcie.width", "lanes"},     {"gpu.power.limit", "W"}};
+  const std::map<std::string, std::string> units{{"memory.total", "GiB"},
+                                                 {"edac.uncorrected", "errors"},
+                                                 {"ib.port.rate", "Gb/s"},
+                                                 {"gpu.count", "GPUs"},
+                                                 {"gpu.memory.total", "GiB"},
+                                                 {"gpu.ecc.uncorrected", "errors"},
+                                                 {"gpu.pcie.width_max", "lanes"},
+                                                 {"stress.failures", "errors"},
+                                                 {"disk.errors", "errors"},
+                                                 {"disk.write.bandwidth", "GB/s"},
+                                                 {"disk.read.bandwidth", "GB/s"},
+                                                 {"ib.port.symbol_errors", "errors"},
+                                                 {"ib.port.downed", "count"},
+                                                 {"edac.corrected", "errors"},
+                                                 {"cpu.throttled", "count"},
+                                                 {"nvme.used", "%"},
+                                                 {"nvme.media_errors", "errors"},
+                                                 {"nvlink.active", "links"},
+                                                 {"nvlink.crc_errors", "errors"},
+                                                 {"nvlink.recoveries", "count"},
+                                                 {"gpu.pcie.width", "lanes"},
+                                                 {"gpu.power.limit", "W"},
+                                                 // Of the BMC and of settings.
+                                                 {"sel.new.critical", "count"},
+                                                 {"sel.new.warning", "count"},
+                                                 {"psu.lost", "count"},
+                                                 {"psu.share.spread", "%"},
+                                                 {"psu.voltage.lowest", "V"},
+                                                 {"psu.power.step", "W"},
+                                                 {"sensor.leak", "count"},
+                                                 {"settings.failed", "count"},
+                                                 {"settings.left", "count"}};
   for (const auto& name : shipped_names("inventory/profiles/")) {
     std::vector<Problem> problems;
     for (const auto& criterion : shipped_profile(name, problems).criteria) {
