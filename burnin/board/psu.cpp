@@ -36,7 +36,8 @@ constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"
 constexpr seconds kSettling{5};  // the supplies' own averages follow a step so late
 constexpr int kLeastReadings = 2;
 
-/// One line a second says which phase it is: that is how the controller knows what it read.
+/// One line a second says which phase it is: that is how the controller knows what it read. Time is
+/// asked, not counted: on a node that is busy to the last core a second's sleep may take two.
 constexpr std::string_view kPhaseLines = R"sh(
 folder=$(mktemp -d /var/tmp/cupel-psu.XXXXXX) || { echo 'cupel-gave-up: no folder under /var/tmp can be made'; exit 73; }
 pid=
@@ -46,12 +47,17 @@ end_load() {
 }
 trap 'end_load; rm -rf "$folder"' EXIT
 trap 'exit 143' TERM INT HUP
+uptime() {
+  read -r up idle < /proc/uptime
+  up=${up%%.*}
+}
 phase() {
-  second=0
-  while [ $second -lt $2 ]; do
-    echo "cupel-phase: $1 $second"
+  uptime
+  began=$up
+  while [ $((up - began)) -lt $2 ]; do
+    echo "cupel-phase: $1 $((up - began))"
     sleep 1
-    second=$((second + 1))
+    uptime
   done
 }
 still_loaded() {

@@ -285,14 +285,21 @@ TEST(Psu, GoesThroughItsPhasesOnARealShell) {
   ASSERT_TRUE(job);
   // A second is over at once, and a load lasts a little longer than all of them.
   const test::TemporaryFolder folder;
-  for (const auto& [name, does] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"sleep", "#!/bin/sh\n"}, {"stress-ng", "#!/bin/sh\nexec /bin/sleep 5\n"}}) {
+  const auto uptime = (folder.path() / "uptime").string();
+  std::ofstream{uptime} << "100.25 7.00\n";
+  const auto sleep = "#!/bin/sh\nread -r up idle < " + uptime +
+                     "\necho \"$((${up%%.*} + 1)).00 7.00\" > " + uptime + "\n";
+  for (const auto& [name, does] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"sleep", sleep}, {"stress-ng", "#!/bin/sh\nexec /bin/sleep 5\n"}}) {
     std::ofstream{folder.path() / name} << does;
     std::filesystem::permissions(folder.path() / name, std::filesystem::perms::owner_all);
   }
+  auto script = job.assume_value().script;
+  const std::string_view real{"/proc/uptime"};
+  script.replace(script.find(real), real.size(), uptime);
 
-  const auto output = run_script(job.assume_value().script,
-                                 "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n");
+  const auto output =
+      run_script(script, "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n");
 
   EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
   for (const auto* line : {"cupel-phase: idle 19", "cupel-phase: full 19", "cupel-phase: rest 0",

@@ -133,6 +133,15 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"pcie.wrong", "errors"},
       {"train.jitter", "%"},
       {"train.loss.differs", "count"},
+      {"sel.new.critical", "count"},
+      {"sel.new.warning", "count"},
+      {"psu.lost", "count"},
+      {"psu.share.spread", "%"},
+      {"psu.voltage.lowest", "V"},
+      {"psu.power.step", "W"},
+      {"sensor.leak", "count"},
+      {"settings.failed", "count"},
+      {"settings.left", "count"},
   };
   for (const auto& name : shipped_names("inventory/profiles/")) {
     std::vector<Problem> problems;
@@ -320,6 +329,44 @@ TEST(Plan, DoesAStepForEachPartOfTheProfile) {
   EXPECT_EQ(steps[5].name, "disk@psu5");
   EXPECT_EQ(steps[5].with, (burnin::Parameters{{"directory", "/mnt/psu5"}}));
   EXPECT_THAT(steps[5].job->script, HasSubstr("/mnt/psu5"));
+}
+
+std::vector<std::string> names_of(const Made& made) {
+  std::vector<std::string> names;
+  if (made.plan)
+    for (const auto& step : *made.plan->nodes.front().steps)
+      names.push_back(step.name + (step.always ? " (always)" : ""));
+  return names;
+}
+
+TEST(Plan, PutsSettingsBackBeforeTheVerdictWhateverBecomesOfTheStepsBetween) {
+  const auto made = planned(R"(playbook: p
+steps:
+  - stage: settings
+    with: {governor: performance}
+  - stage: gpu-facts
+  - step: audit
+  - step: verdict
+  - step: hand-off
+)");
+
+  EXPECT_THAT(names_of(made), ::testing::ElementsAre("settings", "gpu-facts", "audit (always)",
+                                                     "settings-restore (always)",
+                                                     "verdict (always)", "hand-off (always)"))
+      << made.told();
+}
+
+TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
+  const std::string set = "playbook: p\nsteps:\n  - stage: settings\n    with: {ecc: on}\n";
+
+  const auto said = planned(set + "  - stage: settings-restore\n  - stage: gpu-facts\n");
+  const auto unsaid = planned(set + "  - stage: gpu-facts\n");
+
+  EXPECT_THAT(names_of(said),
+              ::testing::ElementsAre("settings", "settings-restore (always)", "gpu-facts"))
+      << said.told();
+  EXPECT_THAT(names_of(unsaid),
+              ::testing::ElementsAre("settings", "gpu-facts", "settings-restore (always)"));
 }
 
 }  // namespace

@@ -1,0 +1,203 @@
+// What is read of the BMC around a stage and while it runs, with stages on a real sshd, and what
+// the verdict makes of it.
+#include "orchestrator/steps/bmc_watch.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/load_profile.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/steps/verdict.h"
+#include "tests/orchestrator/node.h"
+#include "tests/support/captures.h"
+#include "tests/support/fake_bmc.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Event;
+using engine::EventKind;
+using engine::StepEnd;
+using ::testing::HasSubstr;
+
+inventory::Profile dgx() {
+  std::vector<inventory::Problem> problems;
+  return inventory::ProfileSource{"/nowhere"}.load("dgx-h100", problems).value();
+}
+
+class BmcWatch : public ssh::OnANode {
+ protected:
+  void SetUp() override {
+    OnANode::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    inventory.profiles.emplace("dgx-h100", dgx());
+    node.name = "a01-n01";
+    node.profile = "dgx-h100";
+    planned.kind = playbooks::StepKind::stage;
+    machine.log = bmc::EventLog{.entries = {{.id = "1", .severity = "Critical", .message = "old"}}};
+    run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
+  }
+
+  Doors doors() {
+    return {inventory, *store,
+            [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
+            [this](const inventory::Node&, Deadline deadline) {
+              return ssh::connect("a01-n01", sshd_->access(), known, deadline);
+            },
+            std::nullopt};
+  }
+
+  /// One stage; `meanwhile` happens once its node works. What it found is in the journal behind it.
+  StepEnd stage(const std::string& name, const std::string& script,
+                const std::function<void()>& meanwhile = {}) {
+    planned.name = name;
+    planned.job = burnin::Job{script, 1s, 60s};
+    engine::StepRequest request{run,
+                                node,
+                                {},
+                                planned,
+                                1,
+                                {},
+                                Deadline::in(60s),
+                                stop,
+                                [&](std::string) -> Task<Result<void>> {
+                                  if (meanwhile) meanwhile();
+                                  co_return ok();
+                                },
+                                [](const std::string&) {}};
+    NodeSteps steps{doors()};
+    auto ended = run_to_end(io, steps.perform(request));
+    if (!ended) throw std::runtime_error{ended.error().what};
+    auto end = std::move(ended).value();
+    auto data = end.found;
+    data["outcome"] = to_string(end.outcome);
+    data["detail"] = end.detail;
+    Event began{.kind = EventKind::step_began, .node = node.name, .step = name};
+    Event event{.kind = EventKind::step_ended, .node = node.name, .step = name, .data = data};
+    EXPECT_TRUE(store->append(run, began));
+    EXPECT_TRUE(store->append(run, event));
+    return end;
+  }
+  void log(bmc::LogEntry entry) { machine.log->entries.push_back(std::move(entry)); }
+  record::NodeRecord record() const { return record::node_record(*store, run, node.name).value(); }
+  std::optional<double> critical(const std::string& step, const std::string& part) const {
+    const auto told = record();
+    const auto found = told.findings.find(step);
+    if (found == told.findings.end()) return std::nullopt;
+    for (const auto& each : found->second.measurements)
+      if (each.name == "sel.new.critical" && each.part == part) return each.value;
+    return std::nullopt;
+  }
+
+  const engine::Stop stop = engine::Stop::no;
+  inventory::Node node{};
+  playbooks::PlannedStep planned{};
+  inventory::Inventory inventory{};
+  test::FakeMachine machine{};
+  test::TemporaryFolder folder{};
+  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
+  engine::RunId run = 0;
+};
+
+TEST_F(BmcWatch, TellsWhatTheLogSaidDuringAStageAndNamesItsPart) {
+  const auto end = stage("disk", "echo x", [this] {
+    log({.id = "2", .severity = "Critical", .message = "psu4: input power is lost."});
+  });
+
+  EXPECT_THAT(end.detail, HasSubstr("new in the BMC's log: Critical: psu4: input power is lost."));
+  EXPECT_EQ(critical("sel@disk", "psu4"), 1);
+  EXPECT_EQ(critical("sel@disk", ""), 0) << "what was there before is not new";
+  const auto verdict = decide(dgx(), record());
+  EXPECT_EQ(verdict.decision, burnin::Decision::fail);
+  const auto named = std::ranges::find(verdict.causes, "psu4", &burnin::Cause::part);
+  ASSERT_NE(named, verdict.causes.end());
+  EXPECT_EQ(named->criterion, "sel.new.critical");
+  EXPECT_FALSE(named->evidence.empty());
+}
+
+TEST_F(BmcWatch, CountsFromTheStageBeforeSoThatNothingFallsBetweenTwo) {
+  stage("sel@first", "sleep 0");
+  log({.id = "2", .severity = "Critical", .message = "Fan 3 does not turn"});
+
+  stage("sel@second", "sleep 0");
+  stage("sel@third", "sleep 0");
+
+  EXPECT_EQ(critical("sel@first", "fan3"), std::nullopt);
+  EXPECT_EQ(critical("sel@second", "fan3"), 1);
+  EXPECT_EQ(critical("sel@third", "fan3"), std::nullopt);
+  EXPECT_EQ(critical("sel@third", ""), 0);
+  EXPECT_EQ(std::ranges::count(machine.asked, "log"), 4)
+      << "once before the first, once after each";
+}
+
+TEST_F(BmcWatch, OfABmcThatIsSilentForAWhileFindsOutLater) {
+  stage("sel@first", "sleep 0");
+  machine.fails.emplace("log", Error{Code::kTimeout, "no answer in 90 s"});
+  log({.id = "2", .severity = "Critical", .message = "Fan 3 does not turn"});
+  stage("sel@silent", "sleep 0");
+  const auto silent = decide(dgx(), record());
+  machine.fails.clear();
+
+  stage("sel@later", "sleep 0");
+
+  EXPECT_EQ(silent.decision, burnin::Decision::inconclusive);
+  EXPECT_THAT(burnin::to_string(silent.causes.front()), HasSubstr("no answer in 90 s"));
+  EXPECT_EQ(critical("sel@silent", ""), std::nullopt);
+  EXPECT_EQ(critical("sel@later", "fan3"), 1);
+}
+
+TEST_F(BmcWatch, AsksNothingWhereTheProfileWouldJudgeNothing) {
+  auto& criteria = inventory.profiles.at("dgx-h100").criteria;
+  std::erase_if(criteria, [](const auto& each) { return each.stage == "sel"; });
+
+  stage("disk", "echo x");
+
+  EXPECT_TRUE(machine.asked.empty());
+}
+
+/// What a supply gives follows the phase that the node said last.
+TEST_F(BmcWatch, ReadsTheSuppliesInThePhasesOfWhichTheNodeSpeaks) {
+  bmc::Sensors sensors;
+  for (int i = 0; i < 2; ++i)
+    sensors.sensors.push_back({.kind = bmc::SensorKind::power,
+                               .name = "PSU" + std::to_string(i) + " output",
+                               .value = 400,
+                               .unit = "W",
+                               .health = "OK"});
+  machine.sensors = sensors;
+  std::string script =
+      "say() { i=0; while [ $i -lt 5 ]; do echo \"cupel-phase: $1 $i\"; sleep 1; "
+      "i=$((i + 1)); done; }\n";
+  for (const auto* phase : {"idle", "full", "over"}) script += std::string{"say "} + phase + "\n";
+
+  const auto end = stage("psu", script);
+
+  ASSERT_EQ(end.outcome, engine::Outcome::done) << end.detail;
+  const auto told = record();
+  std::map<std::string, double> values;
+  for (const auto& each : told.findings.at("psu").measurements)
+    values[each.name + " " + each.part] = each.value;
+  EXPECT_EQ(values.at("psu.power.step "), 0);
+  EXPECT_EQ(values.at("psu.share.spread "), 0);
+  EXPECT_GE(values.at("psu.readings "), 4);
+  EXPECT_EQ(values.at("psu.lost psu1"), 0);
+}
+
+TEST_F(BmcWatch, OfSuppliesThatTheBmcDoesNotTellProvesNothing) {
+  machine.fails.emplace("sensors", Error{Code::kUnsupported, "no sensors"});
+
+  const auto end = stage("psu", "echo 'cupel-phase: idle 0'; sleep 1; echo 'cupel-phase: over 0'");
+
+  EXPECT_EQ(end.outcome, engine::Outcome::reject);
+  EXPECT_THAT(end.detail, HasSubstr("no sensors"));
+}
+
+TEST_F(BmcWatch, PutsNothingBackWhereNothingWasSet) {
+  const auto end = stage("settings-restore", "echo 'cupel-record: none'");
+
+  EXPECT_EQ(end.detail, "nothing was set in this run");
+  ASSERT_EQ(decide(dgx(), record()).decision, burnin::Decision::pass);
+}
+
+}  // namespace
+}  // namespace cupel::steps

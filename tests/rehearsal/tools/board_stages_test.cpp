@@ -1,0 +1,77 @@
+// The stages that set a node's settings, and the one that steps its load, as scripts on a virtual
+// node.
+#include "burnin/settings/settings.h"
+#include "tests/rehearsal/tools/node.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using ::testing::HasSubstr;
+
+Fault fault(FaultKind kind, std::string part) {
+  Fault made;
+  made.kind = kind;
+  made.part = std::move(part);
+  return made;
+}
+
+std::string power_limits(Bench& bench) {
+  return bench.sh("nvidia-smi --query-gpu=power.limit --format=csv,noheader | sort -u").out;
+}
+
+TEST(SettingsStage, SetsAVirtualNodeAndPutsItBack) {
+  Bench bench;
+
+  const auto set = found_by(bench, "settings",
+                            {{"persistence", "off"},
+                             {"power_limit", "500"},
+                             {"gpu_clocks", "210,1410"},
+                             {"mig", "on"},
+                             {"governor", "performance"},
+                             {"numa_balancing", "off"}});
+  ASSERT_TRUE(set) << set.assume_error().what;
+  EXPECT_EQ(value_of(set.assume_value(), "settings.set"), 4 * 8 + 2);
+  for (const auto& each : set.assume_value().measurements)
+    if (each.name == "settings.failed") EXPECT_EQ(each.value, 0) << each.part;
+  EXPECT_EQ(power_limits(bench), "500.00 W\n");
+  EXPECT_EQ(bench.sh("cat /proc/sys/kernel/numa_balancing").out, "0\n");
+
+  const auto back = found_by(bench, "settings-restore");
+
+  ASSERT_TRUE(back) << back.assume_error().what;
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(power_limits(bench), "700.00 W\n");
+  EXPECT_EQ(bench.sh("cat /proc/sys/kernel/numa_balancing").out, "1\n");
+  EXPECT_EQ(bench.sh("cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").out,
+            "powersave\n");
+}
+
+TEST(SettingsStage, RefusesABusyGpuAndAPowerLimitBeyondTheGpus) {
+  Bench busy{{fault(FaultKind::gpu_busy, "gpu3")}};
+  Bench bench;
+
+  const auto used = found_by(busy, "settings", {{"power_limit", "500"}});
+  const auto wide = found_by(bench, "settings", {{"power_limit", "900"}});
+
+  ASSERT_FALSE(used);
+  EXPECT_THAT(used.assume_error().what, HasSubstr("a GPU is in use"));
+  ASSERT_FALSE(wide);
+  EXPECT_THAT(wide.assume_error().what, HasSubstr("power_limit 900 W is not between"));
+}
+
+TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
+  Bench bench;
+  const auto job = burnin::stage("psu")->prepare(dgx(), {{"phase", "20s"}, {"load", "cpu"}});
+  ASSERT_TRUE(job);
+
+  const auto ran = bench.sh(job.assume_value().script);
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  for (const auto* line :
+       {"cupel-phase: idle 0\n", "cupel-phase: full 0\n", "cupel-phase: rest 0\n",
+        "cupel-phase: wave 0\n", "cupel-phase: over 0\n"})
+    EXPECT_THAT(ran.out, HasSubstr(line));
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal
