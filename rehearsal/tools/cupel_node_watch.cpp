@@ -1,5 +1,5 @@
 // `cupel-node watch` of a virtual machine. Physics answers for any moment, so that a watch of days
-// takes some hundreds of looks.
+// takes some hundred looks.
 #include <fmt/format.h>
 
 #include "base/json.h"
@@ -241,7 +241,7 @@ Task<int> virtual_cupel_node_watch(ProcessPtr process, Arguments arguments) {
     co_await process->complain("usage: cupel-node watch [--seconds N] [--every SECONDS]\n");
     co_return 64;
   }
-  constexpr double kLooks = 300;
+  constexpr double kLooks = 120;
   const double step = std::max(request.every, request.seconds / kLooks);
   auto& host = process->host;
   const double booted = host.booted_at();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/criteria/judge.h"
+#include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_lines.h"
 #include "tests/burnin/stages.h"
 
