@@ -104,7 +104,7 @@ Outcome<> GemmWorker::allocate() {
   TRY(sums_, make_memory((a + b + c) / kChunkBytes * sizeof(std::uint64_t), "checksums"));
   TRY(found_, make_memory(sizeof(WrongChunks), "what is found"));
   TRY(samples_, make_memory(sizeof(WrongSamples), "what is found of samples"));
-  const auto blocks = static_cast<std::size_t>(kSmBlocksEach * around_.device.gpu.sms);
+  const auto blocks = kSmBlocksEach * static_cast<std::size_t>(around_.device.gpu.sms);
   TRY(said_, make_memory(blocks * sizeof(SmSaid), "what the SMs say"));
   TRY(seen_, make_pinned(sizeof(WrongChunks)));
   std::memset(seen_, 0, sizeof(WrongChunks));
