@@ -142,6 +142,20 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"sensor.leak", "count"},
       {"settings.failed", "count"},
       {"settings.left", "count"},
+      {"dcgm.failed", "tests"},
+      {"dcgm.passed", "tests"},
+      {"dcgm.warned", "tests"},
+      {"dcgm.errors.isolate", "errors"},
+      {"dcgm.errors.reset", "errors"},
+      {"dcgm.errors.config", "errors"},
+      {"p2p.read", "GB/s"},
+      {"p2p.peers", "GPUs"},
+      {"collective.all_gather.busbw", "GB/s"},
+      {"collective.reduce_scatter.busbw", "GB/s"},
+      {"collective.rings.all_reduce.busbw", "GB/s"},
+      {"gpuburn.errors", "errors"},
+      {"gpuburn.died", "count"},
+      {"gpuburn.tensor.rate", "TFLOP/s"},
   };
   for (const auto& name : shipped_names("inventory/profiles/")) {
     std::vector<Problem> problems;
