@@ -123,8 +123,9 @@ class NewEntries {
     const auto entry = entry_of(told);
     const auto measure = measure_of(entry);
     const bool notable = measure == "sel.new.critical" || measure == "sel.new.warning";
-    auto part = notable ? names_.of(entry.message + " " + entry.sensor, entry.source) : "";
-    if (part.empty() && notable) part = names_.of("", entry.sensor);
+    // Where the entry itself lies says nothing: that is the log's place, below the BMC.
+    auto part =
+        notable ? names_.of(entry.message + " " + entry.sensor, entry.sensor) : std::string{};
     if (!parts_.contains(part) && parts_.size() >= kMostParts) part.clear();
     auto& counts = parts_[script::clean(part)];
     ++counts.by_measure[std::string{measure}];

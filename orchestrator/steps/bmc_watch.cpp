@@ -50,6 +50,10 @@ json::object json_of(const bmc::Sensor& sensor) {
 json::array names_of(const std::vector<inventory::Part>& parts) {
   json::array names;
   for (const auto& part : parts) {
+    // Whatever a log says, it says of one of these.
+    const bool whole =
+        part.kind == inventory::PartKind::system || part.kind == inventory::PartKind::bmc;
+    if (whole) continue;
     json::array labels;
     const auto slash = part.source.rfind('/');
     const auto id = slash == std::string::npos ? std::string{} : part.source.substr(slash + 1);

@@ -98,6 +98,24 @@ TEST(Sel, TellsWhoeverWorksWithTheMachineFromTheMachineItself) {
   }
 }
 
+TEST(Sel, AsksNotWhereTheLogLiesButWhereTheEntrySaysItComesFrom) {
+  auto of_psu = entry(1, "Critical", "input power is lost");
+  of_psu["source"] = "/redfish/v1/Managers/BMC/LogServices/SEL/Entries/1";
+  of_psu["sensor"] = "/redfish/v1/Chassis/1/PowerSubsystem/PowerSupplies/PSU4";
+  Output output;
+  output.beside = json::serialize(json::object{
+      {"parts",
+       {{{"name", "bmc"}, {"as", {"/redfish/v1/Managers/BMC"}}},
+        {{"name", "psu4"}, {"as", {"/redfish/v1/Chassis/1/PowerSubsystem/PowerSupplies/PSU4"}}}}},
+      {"entries", json::array{of_psu}},
+      {"before", json::array{}}});
+
+  const auto found = stage("sel")->parse(profile(), output);
+
+  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "psu4"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "bmc"), std::nullopt);
+}
+
 TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
   const json::array old{entry(1, "Warning", "Fan 1 is slow"), entry(2, "OK", "x")};
 
