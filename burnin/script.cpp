@@ -14,13 +14,13 @@ constexpr std::string_view kBegin = "cupel-begin: ", kEnd = "cupel-end";
 constexpr std::size_t kLongestWord = 160;
 constexpr std::size_t kMostSections = 1024;
 
+}  // namespace
+
 std::optional<std::string_view> said_in(std::string_view text, std::string_view mark) {
   for (const auto line : lines(text))
     if (line.starts_with(mark)) return line.substr(mark.size());
   return std::nullopt;
 }
-
-}  // namespace
 
 std::string head() {
   return "PATH=/opt/cupel/bin:$PATH:/usr/local/bin:/usr/sbin:/sbin\n"

@@ -31,6 +31,9 @@ std::optional<double> asked(const Output& output, std::string_view what);
 /// absent.
 std::optional<std::string_view> said(const Output& output, std::string_view mark);
 
+/// The same in a part of the output.
+std::optional<std::string_view> said_in(std::string_view text, std::string_view mark);
+
 /// What stands between the lines "cupel-begin: NAME" and "cupel-end".
 struct Section {
   std::string name;  // clean

@@ -88,8 +88,9 @@ constexpr auto kTable = std::to_array<FaultRow>({
     {cpu_throttled, "cpu-throttled", Part::cpu, "share?", nothing,
      "it runs at this share of its clock, and counts throttle events"},
     {cpu_core_wrong, "cpu-core-wrong", Part::cpu, "core?", nothing,
-     "one core computes wrongly: stress-ng --verify fails"},
-    {memory_errors, "memory-errors", Part::none, "errors?", nothing, "stress-ng --verify fails"},
+     "one core computes wrongly: stress-ng --verify fails, on that core"},
+    {memory_errors, "memory-errors", Part::none, "errors?", nothing,
+     "stress-ng --verify fails, on the last NUMA node"},
     // Power and cooling
     {psu_missing, "psu-missing", Part::psu, "", nothing, "the bay is empty"},
     {psu_feed_lost, "psu-feed-lost", Part::psu, "", nothing,

@@ -326,7 +326,7 @@ std::string joined(const std::vector<std::string>& names) {
 Result<void> read_target(std::string_view text, const std::vector<std::string>& drives,
                          const Asked& asked, bool direct, Findings& findings) {
   const auto part = joined(drives);
-  if (const auto why = script::said({std::string{text}, "", 0}, "cupel-short: "))
+  if (const auto why = script::said_in(text, "cupel-short: "))
     return nothing_proven(script::clean(*why));
   const auto report = fio::json_of(text);
   if (report.empty())

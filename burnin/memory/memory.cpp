@@ -47,12 +47,12 @@ Result<int> percent_of(const Parameters& parameters) {
 }
 
 /// The NUMA nodes with CPUs in $nodes; their numbers, CPUs and KiB by functions. A GPU's memory is
-/// a NUMA node on some machines, one without CPUs: other stages test that.
+/// a NUMA node on some machines, one without CPUs: other stages test that. dash reads byte by byte,
+/// and a cpulist gives nothing to who asks for one byte: hence cat.
 constexpr std::string_view kNodes = R"sh(base=/sys/devices/system/node
 nodes=
 for each in "$base"/node[0-9]*; do
-  cpus=
-  [ -r "$each/cpulist" ] && read -r cpus <"$each/cpulist"
+  cpus=$(cat "$each/cpulist" 2>/dev/null)
   [ -n "$cpus" ] && nodes="$nodes ${each##*/node}"
 done
 nodes=${nodes# }
@@ -202,7 +202,7 @@ NumaNode* node_named(Report& report, std::string_view name) {
 
 /// "cupel-status: 0" in front of what stress-ng said.
 int status_of(std::string_view text) {
-  const auto status = script::said({std::string{text}, "", 0}, "cupel-status: ");
+  const auto status = script::said_in(text, "cupel-status: ");
   return status ? number<int>(*status).value_or(-1) : -1;
 }
 

@@ -7,7 +7,8 @@ namespace cupel::burnin {
 namespace {
 
 constexpr std::size_t kFewest = 5;
-constexpr double kStill = 1;  // degree in a window
+constexpr double kStill = 1;      // degree in a window
+constexpr double kMoment = 1e-6;  // square seconds: samples of one moment, but for rounding
 
 }  // namespace
 
@@ -24,7 +25,7 @@ std::optional<double> rise_in(std::span<const HeatSample> samples, double second
     spread += (each.seconds - time) * (each.seconds - time);
     both += (each.seconds - time) * (each.celsius - heat);
   }
-  if (spread <= 0) return std::nullopt;
+  if (spread < kMoment) return std::nullopt;
   const double slope = both / spread;
   double rest = 0;
   for (const auto& each : samples) {

@@ -325,7 +325,8 @@ Result<void> check_burn(std::string_view said, int status, Findings& findings) {
   }
   for (const auto& [part, count] : faults)
     if (findings.measurements.size() < 4096)
-      findings.measurements.push_back({"thermal.faults", part, count, "errors"});
+      findings.measurements.push_back(
+          {"thermal.faults", part.empty() ? "gpus" : part, count, "errors"});
   if (!faults.empty()) return ok();
   if (!error.empty()) return nothing_proven("cupel-burn: " + error);
   if (status != 0 || !complete)
@@ -365,7 +366,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
                    !samples.cpus.empty();
   if (!any) return nothing_proven("no temperature was told: no hwmon sensor, no nvidia-smi");
   add_steadiness(samples, *window, findings);
-  if (*load == "gpu") add_spread(samples, *window, findings);
+  add_spread(samples, *window, findings);
   add_gpus(samples, slowdown, findings);
   for (const auto& [part, row] : samples.cpus)
     findings.measurements.push_back({"cpu.temperature", part, highest(row), "C"});

@@ -158,6 +158,7 @@ void plant_sensors(Host& host) {
     disk.put_generated(zone + "/temp", celsius);
     const auto cpu = fmt::format("/sys/devices/system/cpu/cpu{}", socket * cpus[i].cores);
     disk.put(cpu + "/topology/physical_package_id", fmt::format("{}\n", socket));
+    disk.put(cpu + "/cpufreq/base_frequency", "2000000\n");
     disk.put_generated(cpu + "/cpufreq/scaling_cur_freq", [&host, socket] {
       return fmt::format("{:.0f}\n", host.machine().physics().cpu_mhz(socket) * 1000);
     });

@@ -55,8 +55,13 @@ void plant_nodes(FileSystem& disk, const Hardware& hardware) {
     const int first = static_cast<int>(i) * each;
     disk.put(folder + "/cpulist", fmt::format("{}-{},{}-{}\n", first, first + each - 1,
                                               first + cores, first + cores + each - 1));
-    disk.put(folder + "/meminfo", fmt::format("Node {} MemTotal:       {:.0f} kB\n", i,
-                                              total_kib(hardware) / static_cast<double>(sockets)));
+    const double total = total_kib(hardware) / static_cast<double>(sockets);
+    disk.put(
+        folder + "/meminfo",
+        fmt::format("Node {0} MemTotal:       {1:.0f} kB\nNode {0} MemFree:        {2:.0f} kB\n"
+                    "Node {0} Active(file):   1048576 kB\nNode {0} Inactive(file): 2097152 kB\n"
+                    "Node {0} AnonPages:       524288 kB\n",
+                    i, total, total * 0.985));
   }
 }
 
@@ -86,7 +91,13 @@ void plant_proc(Host& host) {
   disk.put("/proc/cmdline", std::string{kCommandLine} + "\n");
   disk.put("/proc/version",
            fmt::format("Linux version {} (buildd@lcy02) #1 SMP\n", kKernelRelease));
-  disk.put("/proc/mounts", "/dev/md0 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw 0 0\n");
+  disk.put("/proc/mounts",
+           "/dev/md0 / ext4 rw,relatime 0 0\ntmpfs /tmp tmpfs rw 0 0\n"
+           "10.72.0.1@o2ib:/cupel /lustre lustre rw,flock,lazystatfs 0 0\n");
+  disk.put("/proc/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n");
+  disk.put("/proc/interrupts",
+           "            CPU0       CPU1\n MCE:          0          0   Machine check exceptions\n "
+           "MCP:         12         12   Machine check polls\n");
   disk.put("/proc/modules", "nvidia 56000000 100 nvidia_uvm,nvidia_modeset, Live 0x0\n");
   disk.put("/proc/sys/kernel/osrelease", std::string{kKernelRelease} + "\n");
   disk.put("/proc/sys/kernel/numa_balancing", "1\n");
@@ -98,8 +109,9 @@ void plant_proc(Host& host) {
 
 void plant_disk(Host& host) {
   auto& disk = host.disk();
-  for (const auto* folder : {"/root", "/home", "/tmp", "/var/tmp", "/var/log", "/run", "/mnt",
-                             "/opt", "/srv", "/etc", "/proc", "/sys", "/dev/shm", "/usr/local/bin"})
+  for (const auto* folder :
+       {"/root", "/home", "/tmp", "/var/tmp", "/var/log", "/run", "/mnt", "/opt", "/srv", "/etc",
+        "/lustre", "/proc", "/sys", "/dev/shm", "/usr/local/bin"})
     disk.make_folders(folder);
   for (const auto* open : {"/tmp", "/var/tmp", "/dev/shm"}) disk.find(open)->mode = 01777;
   disk.put("/etc/hostname", host.machine().host_name() + "\n");

@@ -12,6 +12,10 @@ inline constexpr std::string_view kKernelRelease = "6.1.0-21-amd64";
 inline constexpr std::string_view kCommandLine =
     "BOOT_IMAGE=/boot/vmlinuz-6.1.0-21-amd64 root=/dev/md0 ro iommu=pt";
 
+/// Where the shared file system is mounted, of type lustre. Each node's own: nothing that one
+/// writes shows on another.
+inline constexpr std::string_view kSharedFolder = "/lustre";
+
 /// What an installed disk holds: /etc, /root, /var, the programs' names. Once in a node's life.
 void plant_disk(Host& host);
 

@@ -279,6 +279,56 @@ json::value column_of(const Drive& drive, const std::string& key, bool bytes, bo
   return nullptr;
 }
 
+/// The system's array lies on the first drive.
+bool holds_system(const Hardware& machine, const Drive& drive) {
+  return !machine.drives.empty() && machine.drives.front().name == drive.name;
+}
+
+/// KEY="value" of each device and what stands on it.
+std::string pairs_of(const Hardware& machine, const Arguments& wanted,
+                     const std::vector<std::string_view>& columns) {
+  std::string text;
+  const auto row = [&](const std::map<std::string, std::string>& known) {
+    std::string line;
+    for (const auto column : columns) {
+      const auto key = lower_case(trimmed(column));
+      const auto value = known.find(key);
+      line += fmt::format("{}{}=\"{}\"", line.empty() ? "" : " ", trimmed(column),
+                          value == known.end() ? "" : value->second);
+    }
+    text += line + "\n";
+  };
+  for (const auto& drive : machine.drives) {
+    const auto name = drive.name + "n1";
+    if (!wanted.empty() && std::ranges::find(wanted, "/dev/" + name) == wanted.end()) continue;
+    const bool system = holds_system(machine, drive);
+    row({{"name", name},
+         {"type", "disk"},
+         {"size", fmt::format("{:.0f}", drive.bytes)},
+         {"fstype", system ? "linux_raid_member" : ""}});
+    if (system) row({{"name", "md0"}, {"type", "raid1"}, {"fstype", "ext4"}, {"mountpoint", "/"}});
+  }
+  return text;
+}
+
+Task<int> blkid(ProcessPtr process, Arguments arguments) {
+  const auto options = parse_options(arguments, "po:s:", {{"probe", 'p'}});
+  if (!options.unknown.empty())
+    co_return co_await complain(process, "blkid", "invalid option -- '" + options.unknown + "'", 4);
+  const auto& machine = hardware(process);
+  int status = 2;  // blkid(8): nothing was found
+  for (const auto& path : options.operands) {
+    const auto* drive = drive_named(machine, path);
+    if (drive == nullptr || !holds_system(machine, *drive)) continue;
+    const auto line =
+        fmt::format("{}: VERSION=\"1.2\" UUID=\"{}\" TYPE=\"linux_raid_member\" USAGE=\"raid\"\n",
+                    path, machine.uuid);
+    co_await process->say(line);
+    status = 0;
+  }
+  co_return status;
+}
+
 Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "Jbo:dnpPrO",
                                      {{"json", 'J'},
@@ -292,6 +342,11 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
                                 "invalid option -- '" + options.unknown.substr(1) + "'");
   const auto columns_text = options.value('o', "NAME,MAJ:MIN,RM,SIZE,RO,TYPE,MOUNTPOINTS");
   const auto columns = split(columns_text, ',');
+  if (options.has('P')) {
+    const auto pairs = pairs_of(hardware(process), options.operands, columns);
+    co_await process->say(pairs);
+    co_return pairs.empty() ? 32 : 0;
+  }
   json::array devices;
   std::string text;
   if (!options.has('n')) {
@@ -319,8 +374,8 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-constexpr auto kTools =
-    std::to_array<Tool>({{"lsblk", lsblk}, {"nvme", nvme}, {"smartctl", smartctl}});
+constexpr auto kTools = std::to_array<Tool>(
+    {{"blkid", blkid}, {"lsblk", lsblk}, {"nvme", nvme}, {"smartctl", smartctl}});
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "rehearsal/shell/host.h"
+#include "rehearsal/shell/system_tree.h"
 #include "rehearsal/tools/streams.h"
 #include "rehearsal/tools/stress_ng.h"
 
@@ -114,8 +115,8 @@ constexpr auto kKnown = std::to_array<std::string_view>({"rw",
 
 /// "--name=..." begins a job; what stands before the first one is for all.
 std::vector<Job> read_jobs(const Arguments& arguments, Settings& general) {
-  constexpr std::array<std::string_view, 6> kGeneral{"output-format", "output",  "status-interval",
-                                                     "eta",           "minimal", "version"};
+  constexpr std::array<std::string_view, 7> kGeneral{
+      "output-format", "output", "status-interval", "eta", "minimal", "version", "enghelp"};
   std::vector<Job> jobs;
   Settings shared;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -186,6 +187,7 @@ json::object direction(double bytes, double block, double seconds) {
 
 /// The drive under a path: the device's own, or the first one, which holds the root file system.
 std::optional<Drive> drive_under(const Hardware& hardware, const std::string& path) {
+  if (path.starts_with(kSharedFolder)) return std::nullopt;
   for (const auto& drive : hardware.drives)
     if (path.starts_with("/dev/" + drive.name + "n")) return drive;
   if (hardware.drives.empty()) return std::nullopt;
@@ -250,7 +252,11 @@ struct Rates {
 
 Rates rates_of(const Job& job, const std::optional<Drive>& drive, const MachinePhysics& physics) {
   constexpr double kSlow = 0.1;
-  const auto rates = job.value("rw").starts_with("rand") ? Rates{3.1e9, 1.2e9} : Rates{};
+  // A shared file system is as fast as a node's network to it.
+  const auto network = Rates{.read = 11e9, .write = 8e9};
+  const auto rates = job.value("rw").starts_with("rand") ? Rates{3.1e9, 1.2e9}
+                     : drive                             ? Rates{}
+                                                         : network;
   const double share = (drive && drive->slow ? kSlow : 1.0) * physics.speed(0, Work::disk);
   return {rates.read * share, rates.write * share};
 }
@@ -261,14 +267,15 @@ Task<Outcome> run_job(ProcessPtr process, const Job& job) {
   const auto drive = drive_under(process->host.machine().hardware(), path);
   auto place = disk.place(path);
   Outcome outcome{.drive = drive};
-  if (place.error != 0 || !drive) {
+  const bool shared = path.starts_with(kSharedFolder);
+  if (place.error != 0 || (!drive && !shared)) {
     outcome.error = ENOENT;
     outcome.complaint = fmt::format("fio: {}: No such file or directory\n", path);
   }
   const double size = parse_size(job.value("size", "0")).value_or(0);
   const auto [rate_read, rate_write] = rates_of(job, drive, process->host.machine().physics());
   const bool broken = drive && drive->broken;
-  if (outcome.error == 0 && job.writes() && disk.full()) {
+  if (outcome.error == 0 && job.writes() && disk.full() && !shared && !path.starts_with("/dev/")) {
     outcome.error = ENOSPC;
     outcome.complaint = fmt::format(
         "fio: io_u error on file {}: No space left on device: write "
@@ -332,6 +339,10 @@ Task<int> fio(ProcessPtr process, Arguments arguments) {
   const auto jobs = read_jobs(arguments, general);
   if (general.contains("version")) {
     co_await process->say("fio-3.33\n");
+    co_return 0;
+  }
+  if (general.contains("enghelp")) {
+    co_await process->say("Available IO engines:\n\tsync\n\tpsync\n\tio_uring\n\tlibaio\n");
     co_return 0;
   }
   if (general.contains("unknown")) {

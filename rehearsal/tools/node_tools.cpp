@@ -91,7 +91,23 @@ Task<int> desktop_management(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
+/// ipmitool in-band, as far as stages of the node ask it: the BMC's temperatures, as CSV.
+Task<int> in_band(ProcessPtr process, Arguments arguments) {
+  const Arguments known{"ipmitool", "-c", "sdr", "type", "temperature"};
+  if (arguments.size() != known.size() ||
+      !std::equal(arguments.begin() + 1, arguments.end(), known.begin() + 1))
+    co_return co_await complain(process, "ipmitool", "only -c sdr type temperature is here");
+  const auto& physics = process->host.machine().physics();
+  auto text = fmt::format("TEMP_AMBIENT,{:.0f},degrees C,ok\n", physics.inlet_celsius());
+  for (std::size_t i = 0; i < hardware(process).cpus.size(); ++i)
+    text += fmt::format("TEMP_CPU{},{:.0f},degrees C,ok\n", i,
+                        physics.cpu_celsius(static_cast<int>(i)));
+  co_await process->say(text);
+  co_return 0;
+}
+
 constexpr auto kTools = std::to_array<Tool>({
+    {"ipmitool", in_band},
     {"nvidia-smi", nvidia_smi},
     {"dmidecode", desktop_management},
     {"dcgmi", dcgmi},

@@ -385,7 +385,7 @@ Task<int> print(ProcessPtr process, Arguments arguments) {
   co_return good ? 0 : 1;
 }
 
-constexpr std::array<Tool, 22> kTools{{{"true", yes},
+constexpr std::array<Tool, 23> kTools{{{"true", yes},
                                        {"false", no},
                                        {"sleep", sleep},
                                        {"sh", shell},
@@ -397,6 +397,7 @@ constexpr std::array<Tool, 22> kTools{{{"true", yes},
                                        {"sudo", pass_through},
                                        {"stdbuf", pass_through},
                                        {"taskset", pass_through},
+                                       {"numactl", pass_through},
                                        {"env", environment},
                                        {"timeout", timeout},
                                        {"kill", kill},

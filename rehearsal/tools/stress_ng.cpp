@@ -21,6 +21,8 @@ struct Request {
   std::vector<Stressor> stressors{};
   VirtualTime span{86400};
   std::string yaml{}, unknown{};
+  std::vector<int> cpus{};  // --taskset; empty: all
+  std::string bytes{};      // --vm-bytes, of all instances together
   bool verify = false, metrics = false, brief = false;
 };
 
@@ -30,6 +32,19 @@ constexpr std::array<std::string_view, 12> kSilent{"--vm-keep",   "--vm-populate
                                                    "--quiet",     "--verbose",
                                                    "-v",          "-q",
                                                    "--log-brief", "--times"};
+
+/// "0-55,112-167"
+std::vector<int> cpu_list(std::string_view text) {
+  std::vector<int> cpus;
+  for (const auto range : split(text, ',')) {
+    const auto dash = range.find('-');
+    const auto first = number<int>(range.substr(0, dash));
+    const auto last = dash == range.npos ? first : number<int>(range.substr(dash + 1));
+    if (!first || !last || *last - *first > 4096) continue;
+    for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
 
 Request read_request(const Arguments& arguments, int threads) {
   Request request;
@@ -63,16 +78,20 @@ Request read_request(const Arguments& arguments, int threads) {
       request.span = parse_span(value()).value_or(VirtualTime{86400});
     else if (word == "--yaml" || word == "-Y")
       request.yaml = value();
+    else if (word == "--taskset")
+      request.cpus = cpu_list(value());
+    else if (word == "--vm-bytes")
+      request.bytes = value();
     else if (word == "--verify")
       request.verify = true;
     else if (word == "--metrics")
       request.metrics = true;
     else if (word == "--metrics-brief")
       request.metrics = request.brief = true;
-    else if (word == "--vm-bytes" || word == "--vm-method" || word == "--cpu-method" ||
-             word == "--temp-path" || word == "--log-file" || word == "--taskset" ||
-             word == "--vm-hang" || word == "--cpu-load" || word == "--seed" ||
-             word == "--oom-avoid-bytes" || word == "--backoff")
+    else if (word == "--vm-method" || word == "--cpu-method" || word == "--stream-l3-size" ||
+             word == "--temp-path" || word == "--log-file" || word == "--vm-hang" ||
+             word == "--cpu-load" || word == "--seed" || word == "--oom-avoid-bytes" ||
+             word == "--backoff")
       value();
     else if (std::ranges::find(kSilent, word) == kSilent.end() && request.unknown.empty())
       request.unknown = word;
@@ -94,6 +113,30 @@ std::string metrics_lines(const Request& request, int number, double took) {
                                  each.name, operations, took, cpu * 0.99, cpu * 0.01,
                                  operations / took, operations / cpu);
     text += whole ? fmt::format(" {:>12.2f} {:>13}\n", 99.98, 6516) : "\n";
+  }
+  return text;
+}
+
+/// What the stressor stream says of itself. Its two arrays are read, one is written. The word is
+/// the tool's own.
+std::string stream_lines(const Request& request, const Machine& machine, int number) {
+  constexpr double kSocket = 180'000;  // MB a second, of eight channels of DDR5-4400
+  const auto& hardware = machine.hardware();
+  const auto sockets = static_cast<double>(std::max<std::size_t>(hardware.cpus.size(), 1));
+  const double share = request.cpus.empty() ? sockets : 1;
+  std::string text;
+  for (const auto& each : request.stressors) {
+    if (each.name != "stream") continue;
+    const double rate =
+        kSocket * share * machine.physics().speed(0, Work::memory) / std::max(each.instances, 1);
+    const auto prefix = fmt::format("stress-ng: metrc: [{}] ", number);
+    const auto row = [&](double value, std::string_view what) {
+      text += prefix + fmt::format("stream {:>18.2f} {} (geometic mean of {} instances)\n", value,
+                                   what, each.instances);
+    };
+    text += prefix + "miscellaneous metrics:\n";
+    row(rate * 0.6, "memory read rate (MB per sec)");
+    row(rate * 0.4, "memory write rate (MB per sec)");
   }
   return text;
 }
@@ -140,8 +183,72 @@ std::vector<RunningLoad> hold(Machine& machine, const Request& request) {
   return loads;
 }
 
-/// What --verify finds. A core that computes wrongly is found by a stressor on every core, and by
-/// one on a few with luck alone.
+/// The socket and the core of a logical CPU, numbered as /proc/cpuinfo is.
+std::pair<int, int> place_of(const Hardware& hardware, int cpu) {
+  const int cores = std::max(hardware.cores(), 1);
+  const auto sockets = static_cast<int>(std::max<std::size_t>(hardware.cpus.size(), 1));
+  const int each = std::max(cores / sockets, 1), core = cpu % cores;
+  return {core / each, core % each};
+}
+
+/// Pages of a NUMA node that are in use, as its meminfo tells them, for as long as this is there.
+class HeldPages {
+ public:
+  HeldPages(Process& process, const Request& request) : disk_{process.disk()} {
+    const auto& hardware = process.host.machine().hardware();
+    const int node = request.cpus.empty() ? 0 : place_of(hardware, request.cpus.front()).first;
+    path_ = fmt::format("/sys/devices/system/node/node{}/meminfo", node);
+    const bool any = std::ranges::any_of(request.stressors,
+                                         [](const Stressor& each) { return each.name == "vm"; });
+    if (any) kib_ = parse_size(request.bytes).value_or(0) / 1024;
+    add(kib_);
+  }
+  HeldPages(const HeldPages&) = delete;
+  HeldPages& operator=(const HeldPages&) = delete;
+  ~HeldPages() { add(-kib_); }
+
+ private:
+  void add(double kib) {
+    const auto file = disk_.find(path_);
+    if (!file || kib == 0) return;
+    std::string text;
+    for (const auto line : lines(file->content())) {
+      const auto cells = words(line);
+      const bool pages = cells.size() == 5 && cells[2] == "AnonPages:";
+      const double now = pages ? number<double>(cells[3]).value_or(0) : 0;
+      text += pages ? fmt::format("Node {} AnonPages: {:>14.0f} kB\n", cells[1],
+                                  std::max(now + kib, 0.0))
+                    : std::string{line} + "\n";
+    }
+    disk_.put(path_, text);
+  }
+
+  FileSystem& disk_;
+  std::string path_;
+  double kib_ = 0;
+};
+
+/// Whether it is bound to a place where the fault is; one that is bound to none meets it where it
+/// works on every core.
+bool meets_core(const Machine& machine, const Request& request, const Fault& fault, int instances) {
+  const auto& hardware = machine.hardware();
+  if (request.cpus.empty()) return instances * 2 >= hardware.threads();
+  return std::ranges::any_of(request.cpus, [&](int cpu) {
+    const auto [socket, core] = place_of(hardware, cpu);
+    return fault.part == fmt::format("cpu{}", socket) && core == fault.number.value_or(0);
+  });
+}
+
+/// Wrong bits lie in the memory of the last socket.
+bool meets_memory(const Machine& machine, const Request& request) {
+  const auto& hardware = machine.hardware();
+  const auto last = static_cast<int>(std::max<std::size_t>(hardware.cpus.size(), 1)) - 1;
+  return request.cpus.empty() || std::ranges::any_of(request.cpus, [&](int cpu) {
+           return place_of(hardware, cpu).first == last;
+         });
+}
+
+/// What --verify finds.
 std::string failures(const Machine& machine, const Request& request, int number) {
   std::string text;
   const auto add = [&](std::string_view stressor, const std::string& what) {
@@ -153,10 +260,10 @@ std::string failures(const Machine& machine, const Request& request, int number)
   const auto* bits = fault_now(machine, FaultKind::memory_errors);
   const auto* core = fault_now(machine, FaultKind::cpu_core_wrong);
   for (const auto& each : request.stressors) {
-    if (each.name == "vm" && bits)
+    if (each.name == "vm" && bits && meets_memory(machine, request))
       add("vm",
           fmt::format("detected {} bit errors while stressing memory", bits->errors.value_or(2)));
-    if (each.name == "cpu" && core && each.instances * 2 >= machine.hardware().threads())
+    if (each.name == "cpu" && core && meets_core(machine, request, *core, each.instances))
       add("cpu", "prime error detected, number of primes between 0 and 1000000 miscalculated");
   }
   return text;
@@ -192,6 +299,7 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
 
   const double took = request.span.count();
   auto loads = hold(machine, request);
+  const HeldPages pages{*process, request};
   for (auto& each : request.stressors) each.rate *= machine.physics().speed(0, work_of(each.name));
   co_await process->sleep(request.span);
   loads.clear();
@@ -200,6 +308,7 @@ Task<int> stress_ng(ProcessPtr process, Arguments arguments) {
   std::string text = request.verify ? failures(machine, request, process->number) : std::string{};
   const bool fails = !text.empty();
   if (request.metrics) text += metrics_lines(request, process->number, took);
+  if (request.metrics) text += stream_lines(request, machine, process->number);
   text += fails ? fmt::format("stress-ng: info:  [{}] unsuccessful run completed in {:.2f}s\n",
                               process->number, took)
                 : info + fmt::format("successful run completed in {:.2f}s\n", took);

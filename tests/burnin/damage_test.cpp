@@ -4,8 +4,10 @@
 #include <cmath>
 #include <random>
 
+#include "tests/burnin/drive_texts.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_lines.h"
+#include "tests/burnin/host_texts.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/tools.h"
 
@@ -194,6 +196,20 @@ TEST(Damaged, UsersToolsInventNothing) {
                                    {"dcgm-diag", diagnosis},
                                    {"nvbandwidth", copies},
                                    {"nvbandwidth", table}}) {
+    survive(name, good);
+    survive_every_cut(name, good);
+  }
+}
+
+TEST(Damaged, TheHostsPartsInventNothing) {
+  for (const auto& [name, good] :
+       std::vector<std::pair<std::string, std::string>>{{"cpu", cpu_text()},
+                                                        {"memory", memory_text()},
+                                                        {"nvme", nvme_text("0")},
+                                                        {"storage", storage_text()},
+                                                        {"thermal", thermal_text()}}) {
+    const auto whole = parsed(name, good);
+    ASSERT_TRUE(whole) << name << ": " << whole.assume_error().what;
     survive(name, good);
     survive_every_cut(name, good);
   }

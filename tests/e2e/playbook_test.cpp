@@ -95,7 +95,7 @@ TEST_F(PlaybookTest, IsListedAndDescribedForEditors) {
   const auto listed = site.run({"playbook", "list"});
   const auto schema = site.run({"playbook", "schema"});
 
-  for (const auto* name : {"new-rack", "audit", "quick-check", "burn-in-72h"})
+  for (const auto* name : {"new-rack", "audit", "quick-check", "burn-in-host", "burn-in-72h"})
     EXPECT_THAT(listed.out, HasSubstr(name));
   const auto parsed = parse_json(schema.out);
   ASSERT_TRUE(parsed) << schema.out;

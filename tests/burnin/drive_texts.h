@@ -1,0 +1,52 @@
+#pragma once
+// What the scripts of nvme and storage print: fio's jobs in the shape of its own JSON.
+#include <string>
+
+namespace cupel::burnin {
+
+inline std::string fio_text(const std::string& verify_error, bool random,
+                            const std::string& drives) {
+  const std::string speed =
+      R"({"io_bytes": 2990538752, "bw_bytes": 2984569612, "iops": 710.5, "runtime": 1002,
+     "clat_ns": {"percentile": {"99.000000": 2211840}}})";
+  std::string text = "fio: a warning\n{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [\n";
+  text += R"(    {"jobname": "write", "error": 0, "write": )" + speed + "},\n";
+  text += R"(    {"jobname": "verify", "error": )" + verify_error +
+          R"(, "total_err": 0, "read": {"io_bytes": 16777216}, "write": {"io_bytes": 16777216}},)"
+          "\n";
+  if (random) {
+    text += R"(    {"jobname": "randread", "error": 0, "read": )" + speed + "},\n";
+    text += R"(    {"jobname": "randwrite", "error": 0, "write": )" + speed + "},\n";
+  }
+  text += R"(    {"jobname": "read", "error": 0, "read": )" + speed + "}\n  ],\n";
+  return text + "  \"disk_util\" : [" + drives + "]\n}\n";
+}
+
+/// An array of two drives, mounted at /raid.
+inline std::string nvme_text(const std::string& verify_error) {
+  const auto smart = [](const std::string& when, const std::string& errors) {
+    std::string text;
+    for (const auto* drive : {"nvme0", "nvme1"})
+      text +=
+          "cupel-begin: smart-" + when + " " + drive +
+          "\n{\"nvme_smart_health_information_log\": {\"critical_warning\": 0, \"temperature\": "
+          "41, \"available_spare\": 100, \"percentage_used\": 3, \"media_errors\": " +
+          errors + "}}\ncupel-end\n";
+    return text;
+  };
+  return "cupel-asked-bytes: 16777216\ncupel-asked-seconds: 1\n"
+         "cupel-drive: nvme0 /raid\ncupel-drive: nvme1 /raid\ncupel-engine: libaio\n" +
+         smart("before", "1") + "cupel-begin: fio 1 /raid 1\n" +
+         fio_text(verify_error, true,
+                  R"({"name": "md0", "aggr_read_ios": 7}, {"name": "nvme0n1", "read_ios": 9},)"
+                  R"( {"name": "nvme1n1", "read_ios": 9})") +
+         "cupel-end\n" + smart("after", "3") + "cupel-all-told\n";
+}
+
+inline std::string storage_text() {
+  return "cupel-asked-bytes: 16777216\ncupel-asked-seconds: 1\ncupel-types: lustre\n"
+         "cupel-mounted: lustre at /scratch\ncupel-direct: 1\ncupel-nodes: 4\n" +
+         fio_text("0", false, "") + "cupel-all-told\n";
+}
+
+}  // namespace cupel::burnin

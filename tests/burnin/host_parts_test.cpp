@@ -1,0 +1,323 @@
+// The stages cpu, memory and thermal: parsers on what the tools print, scripts on the tools.
+#include <gmock/gmock.h>
+
+#include "burnin/node/soak.h"
+#include "tests/burnin/gpu_xml.h"
+#include "tests/burnin/host_texts.h"
+#include "tests/burnin/stages.h"
+#include "tests/support/real_part.h"
+
+namespace cupel::burnin {
+namespace {
+using ::testing::AllOf;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+std::string why(const Result<Findings>& found) {
+  return found ? std::string{"found something"} : found.assume_error().what;
+}
+
+/// A tool in front of the node's own, for as long as this is there.
+class Tool {
+ public:
+  Tool(const std::string& name, const std::string& body) {
+    const auto file = folder_.path() / name;
+    std::ofstream{file} << "#!/bin/sh\n" << body;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+  std::string path() const { return "PATH=" + shell_quoted(folder_.path().string()) + ":$PATH\n"; }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+void proves_nothing(std::string_view stage_name, const Pairs& texts) {
+  for (const auto& [text, reason] : texts) {
+    const auto found = parsed(stage_name, text);
+    ASSERT_FALSE(found) << reason;
+    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.assume_error().what, HasSubstr(reason));
+  }
+}
+
+void refuses(std::string_view stage_name,
+             const std::vector<std::pair<Parameters, std::string>>& refused) {
+  for (const auto& [with, reason] : refused) {
+    const auto job = prepared(stage_name, with);
+    ASSERT_FALSE(job) << reason;
+    EXPECT_EQ(job.assume_error().code, Code::kInvalid);
+    EXPECT_THAT(job.assume_error().what, HasSubstr(reason));
+  }
+}
+
+TEST(Cpu, TellsEachCoreItsClockAndItsHeat) {
+  const auto found = parsed("cpu", cpu_text());
+
+  ASSERT_TRUE(found) << why(found);
+  const auto& all = found.assume_value();
+  EXPECT_EQ(value_of(all, "cpu.failures", "cpu0 core 0"), 0);
+  EXPECT_EQ(value_of(all, "cpu.failures", "cpu1 core 4"), 0);
+  EXPECT_EQ(value_of(all, "cpu.cores", "cpu0"), 1);
+  EXPECT_EQ(value_of(all, "cpu.frequency.lowest", "cpu0"), 2900);
+  EXPECT_EQ(value_of(all, "cpu.frequency.lowest", "cpu1"), 1200);
+  EXPECT_EQ(value_of(all, "cpu.frequency.base"), 2000);
+  EXPECT_EQ(value_of(all, "cpu.temperature", "cpu1"), 81);
+  EXPECT_EQ(value_of(all, "cpu.throttled", "cpu0"), 0);
+  EXPECT_EQ(value_of(all, "cpu.throttled", "cpu1"), 7);
+  EXPECT_EQ(value_of(all, "cpu.machine_checks"), 1);
+}
+
+TEST(Cpu, NamesTheCoreThatComputesWrongly) {
+  const auto text = replaced(
+      cpu_text(), "3:stress-ng: metrc: [104] cpu",
+      "3:stress-ng: fail:  [105] cpu: prime error detected\n3:stress-ng: metrc: [104] cpu");
+
+  const auto found = parsed("cpu", replaced(text, "cupel-ended: 3 0", "cupel-ended: 3 2"));
+
+  ASSERT_TRUE(found) << why(found);
+  EXPECT_EQ(value_of(found.assume_value(), "cpu.failures", "cpu1 core 4"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "cpu.failures", "cpu0 core 0"), 0);
+}
+
+TEST(Cpu, ProvesNothingWhereACoreDidNotWork) {
+  proves_nothing(
+      "cpu", {{replaced(cpu_text(), "cupel-ended: 2 0", "cupel-ended: 2 1"),
+               "on logical CPU 2: stress-ng ended with exit status 1"},
+              {replaced(cpu_text(), "cupel-ended: 2 0\n", ""), "nothing is told of logical CPU 2"},
+              {replaced(cpu_text(), "[103] cpu                3372      2.00",
+                        "[103] cpu                3372      1.10"),
+               "on logical CPU 2: stressor cpu ran for 1.1 of 2 s"},
+              {replaced(cpu_text(), "cupel-begin: topology", "x"), "does not tell its CPUs"},
+              {replaced(cpu_text(), "cupel-begin: counters after", "x"), "cut short"},
+              {"cupel-gave-up: stress-ng is not installed on the node\n", "not installed"},
+              {"", "not started"}});
+}
+
+TEST(Cpu, AndTheOthersRefuseWhatCannotBeMeant) {
+  refuses("cpu", {{{{"duration", "soon"}}, "duration must be a duration of 1s to 168h"}});
+  refuses("memory", {{{{"memory", "96%"}}, "memory must be 1% to 95%, not '96%'"},
+                     {{{"memory", "4GiB"}}, "memory must be 1% to 95%, not '4GiB'"},
+                     {{{"stream", "1s"}}, "stream must be"},
+                     {{{"duration", "0s"}}, "duration"}});
+  refuses("thermal", {{{{"load", "sun; reboot"}}, "load must be cpu or gpu, not 'sun; reboot'"},
+                      {{{"duration", "6m"}}, "duration must be two windows (10m) or more, not 6m"},
+                      {{{"window", "2h"}}, "window must be"}});
+}
+
+TEST(Cpu, FindsNothingWrongWithThisMachine) {
+  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
+
+  const auto output = run_script(prepared("cpu", {{"duration", "2s"}}).assume_value().script);
+
+  const auto found = stage("cpu")->parse(profile(), output);
+  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
+  double cores = 0;
+  for (const auto& each : found.assume_value().measurements) {
+    cores += each.name == "cpu.failures" ? 1 : 0;
+    EXPECT_TRUE(each.name != "cpu.failures" || each.value == 0) << each.part;
+  }
+  EXPECT_GE(cores, 1);
+}
+
+TEST(Cpu, NamesTheLogicalCpuOnWhichTheToolFails) {
+  // A stress-ng that finds an error on the last CPU alone: in its own words and exit status.
+  const Tool liar{"stress-ng", R"sh(
+echo 'stress-ng: metrc: [9] stressor bogo ops real time usr time'
+if [ "$4" = 0 ]; then echo 'stress-ng: fail:  [9] cpu: calculation error of bitops'; fi
+echo 'stress-ng: metrc: [9] cpu 100 2.00 1.90 0.00 1.0 1.0'
+if [ "$4" = 0 ]; then exit 2; fi
+)sh"};
+
+  const auto output =
+      run_script(prepared("cpu", {{"duration", "2s"}}).assume_value().script, liar.path());
+
+  const auto found = stage("cpu")->parse(profile(), output);
+  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
+  std::vector<std::string> wrong;
+  for (const auto& each : found.assume_value().measurements)
+    if (each.name == "cpu.failures" && each.value > 0) wrong.push_back(each.part);
+  EXPECT_EQ(wrong, std::vector<std::string>{"cpu0 core 0"});
+}
+
+TEST(Memory, TellsEachNumaNodeAndEachDimm) {
+  const auto found = parsed("memory", memory_text());
+
+  ASSERT_TRUE(found) << why(found);
+  const auto& all = found.assume_value();
+  EXPECT_EQ(value_of(all, "memory.failures", "numa0"), 0);
+  EXPECT_EQ(value_of(all, "memory.failures", "numa1"), 0);
+  EXPECT_EQ(value_of(all, "memory.tested", "numa1"), 1);
+  EXPECT_NEAR(value_of(all, "memory.bandwidth", "numa0").value_or(0), 112.3, 0.1);
+  EXPECT_EQ(value_of(all, "memory.corrected", "dimm A5"), 3);
+  EXPECT_EQ(value_of(all, "memory.corrected", "dimm B5"), 0);
+  EXPECT_EQ(value_of(all, "memory.uncorrected"), 0);
+  EXPECT_EQ(all.facts.at("memory.binding"), "numactl");
+}
+
+TEST(Memory, NamesTheNumaNodeWhereBitsAreWrong) {
+  const auto text = replaced(
+      memory_text(), "cupel-begin: vm 1\ncupel-status: 0\n",
+      "cupel-begin: vm 1\ncupel-status: 2\nstress-ng: fail:  [7] vm: detected 3 bit errors\n");
+
+  const auto found = parsed("memory", text);
+
+  ASSERT_TRUE(found) << why(found);
+  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa1"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa0"), 0);
+}
+
+TEST(Memory, ProvesNothingWhereMemoryWasNotUsed) {
+  proves_nothing(
+      "memory",
+      {{replaced(memory_text(), "Node 1 AnonPages:  1572864 kB", "Node 1 AnonPages:  600000 kB"),
+        "numa1: 464.6 MiB of 1 GiB were in use at once"},
+       {replaced(memory_text(), "oom_kill 3\ncupel-end\ncupel-begin: asked 0",
+                 "oom_kill 2\ncupel-end\ncupel-begin: asked 0"),
+        "killed for memory"},
+       {replaced(memory_text(), "cupel-begin: vm 1\ncupel-status: 0",
+                 "cupel-begin: vm 1\ncupel-status: 3"),
+        "numa1: stress-ng ended with status 3"},
+       {replaced(memory_text(), "cupel-begin: counters after", "x"), "cut short"},
+       {"cupel-gave-up: no\n", "no"}});
+}
+
+TEST(Memory, FindsNothingWrongWithThisMachine) {
+  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
+  auto script = prepared("memory", {{"duration", "3s"}, {"memory", "1%"}, {"stream", "5s"}})
+                    .assume_value()
+                    .script;
+  // A thousandth of the memory, little cache, and a kernel that nobody else asks for memory.
+  script = replaced(script, "/ 100 * percent", "/ 1000");
+  script = replaced(script, "--stream-l3-size 16m", "--stream-l3-size 1m");
+  script = replaced(script, "resident() {", R"sh(resident() {
+  for each in $nodes; do
+    if [ -e "$work/warm" ]; then kib=$(ask_of "$each"); else kib=0; fi
+    echo "$base/node$each/meminfo:Node $each AnonPages: $kib kB"
+  done
+  : >"$work/warm"
+  return
+)sh");
+
+  const auto output = run_script(script);
+
+  const auto found = stage("memory")->parse(profile(), output);
+  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa0"), 0);
+  EXPECT_TRUE(value_of(found.assume_value(), "memory.bandwidth", "numa0") ||
+              says_unknown(found.assume_value(), "memory.bandwidth"));
+}
+
+std::vector<HeatSample> warming(double tau, double seconds, double noise = 0) {
+  std::vector<HeatSample> row;
+  for (double at = 10; at <= seconds; at += 10)
+    row.push_back({at, std::round(80 - 50 * std::exp(-at / tau)) +
+                           (static_cast<int>(at / 10) % 2 == 0 ? noise : -noise)});
+  return row;
+}
+
+TEST(Soak, IsSteadyWhenNothingRisesAnyMore) {
+  const auto quick = warming(60, 1800), slow = warming(900, 1800), noisy = warming(60, 1800, 2);
+
+  EXPECT_TRUE(is_steady({quick}, 1800, 300));
+  EXPECT_TRUE(is_steady({noisy}, 1800, 300));
+  EXPECT_FALSE(is_steady({quick}, 200, 300)) << "the window is not full";
+  EXPECT_FALSE(is_steady({slow}, 1800, 300));
+  EXPECT_FALSE(is_steady({quick, slow}, 1800, 300));
+  EXPECT_FALSE(is_steady({}, 1800, 300));
+  EXPECT_FALSE(rise_in(std::vector<HeatSample>(9, {5, 60}), 300)) << "all of one moment";
+}
+
+TEST(Thermal, TellsMarginsAndTheSpreadBetweenGpus) {
+  const auto found = parsed("thermal", thermal_text());
+
+  ASSERT_TRUE(found) << why(found);
+  const auto& all = found.assume_value();
+  EXPECT_EQ(value_of(all, "thermal.steady"), 1);
+  EXPECT_EQ(value_of(all, "gpu.temperature", "gpu1"), 75);
+  EXPECT_EQ(value_of(all, "thermal.spread"), 15);
+  EXPECT_EQ(value_of(all, "thermal.margin", "gpu0"), 26);
+  EXPECT_EQ(value_of(all, "thermal.memory", "gpu0"), 55);
+  EXPECT_EQ(value_of(all, "thermal.inlet"), 23);
+  EXPECT_EQ(value_of(all, "thermal.faults"), 0);
+  for (const auto& each : all.measurements)
+    if (each.name == "thermal.spread") EXPECT_EQ(each.traced_to, "gpu1");
+}
+
+TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {
+  auto text = replaced(thermal_text(), ", 26, ", ", [N/A], ");
+  text = replaced(text, ", 11, ", ", N/A, ");
+
+  const auto without = parsed("thermal", text);
+  const auto with = parsed("thermal", replaced(text, "cupel-begin: samples",
+                                               "cupel-begin: thresholds\n"
+                                               "GPU 00000000:1B:00.0\n"
+                                               "        GPU Slowdown Temp      : 92 C\n"
+                                               "GPU 00000000:43:00.0\n"
+                                               "        GPU Slowdown Temp      : N/A\n"
+                                               "cupel-end\ncupel-begin: samples"));
+
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(value_of(without.assume_value(), "thermal.margin", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(without.assume_value(), "thermal.margin of gpu0"));
+  EXPECT_EQ(value_of(with.assume_value(), "thermal.margin", "gpu0"), 32);
+  EXPECT_EQ(value_of(with.assume_value(), "thermal.margin", "gpu1"), std::nullopt);
+}
+
+TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
+  const std::string end =
+      R"({"kind":"end","seconds":60.1,"faults":0,"complete":true,"stopped":false})";
+  const auto with = [&](const std::string& said, const std::string& status) {
+    return parsed("thermal", replaced(replaced(thermal_text(), end, said), "cupel-begin: load 0",
+                                      "cupel-begin: load " + status));
+  };
+
+  const auto wrong = with(R"({"kind":"fault","what":"wrong-result","part":"gpu4","round":3})"
+                          "\n" +
+                              end,
+                          "1");
+  const auto hang = with(R"({"kind":"hang","doing":"gemm bf16","seconds":60})", "3");
+  const auto error = with(R"({"kind":"error","code":"busy","message":"gpu3 is in use"})", "2");
+
+  ASSERT_TRUE(wrong && hang);
+  EXPECT_EQ(value_of(wrong.assume_value(), "thermal.faults", "gpu4"), 1);
+  EXPECT_EQ(value_of(hang.assume_value(), "thermal.faults", "gpus"), 1);
+  EXPECT_EQ(why(error), "cupel-burn: gpu3 is in use");
+  EXPECT_THAT(why(with("", "0")), HasSubstr("did not come to its end"));
+  EXPECT_THAT(why(with(replaced(end, "true", "false"), "0")), HasSubstr("did not come to its end"));
+}
+
+TEST(Thermal, HeatsThisMachineAndReadsWhatItCan) {
+  CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
+  // GPUs that are warm from the beginning, in the words of the captured query.
+  const Tool gpus{"nvidia-smi", R"sh(
+case $1 in --query-gpu*) ;; *) exit 0 ;; esac
+case $1 in *tlimit*) echo 'Field "temperature.gpu.tlimit" is not a valid field to query.'; exit 2 ;; esac
+echo 'index, temperature.gpu, temperature.memory, power.draw [W]'
+echo '0, 59, N/A, 631.95'
+)sh"};
+
+  const auto output =
+      run_script(prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})
+                     .assume_value()
+                     .script,
+                 gpus.path());
+
+  const auto found = stage("thermal")->parse(profile(), output);
+  ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(found.assume_value(), "gpu.temperature", "gpu0"), 59);
+  EXPECT_TRUE(says_unknown(found.assume_value(), "thermal.margin of gpu0"));
+  EXPECT_TRUE(value_of(found.assume_value(), "thermal.steady"));
+}
+
+TEST(Thermal, SaysThatNothingTellsATemperature) {
+  EXPECT_THAT(why(parsed("thermal", replaced(thermal_text(), "cupel-at: ", "x"))),
+              HasSubstr("no temperature was told"));
+  EXPECT_THAT(why(parsed("thermal", "cupel-gave-up: cupel-burn is not installed on the node\n")),
+              HasSubstr("cupel-burn is not installed"));
+}
+
+}  // namespace
+}  // namespace cupel::burnin

@@ -1,0 +1,115 @@
+// The stages of the host's parts on a virtual node: a healthy one gives what they want, and each
+// fault is found in the part that has it.
+#include "burnin/criteria/judge.h"
+#include "tests/rehearsal/tools/node.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+using enum FaultKind;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// "cpu0 core 17: cpu.failures" of each criterion that the node does not meet.
+Texts unmet(const std::string& stage, const Result<burnin::Findings>& found) {
+  if (!found) return {found.assume_error().what};
+  Texts all;
+  for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, found.assume_value()}}))
+    if (each.met != burnin::Met::met) all.push_back(each.part + ": " + each.measure);
+  return all;
+}
+
+Texts unmet(Bench& bench, const std::string& stage, const burnin::Parameters& with = {}) {
+  return unmet(stage, found_by(bench, stage, with));
+}
+
+const burnin::Parameters kDrives{{"raw", "yes"}, {"size", "1GiB"}, {"runtime", "20s"}};
+const burnin::Parameters kShared{{"directory", "/lustre"}, {"type", "lustre"}};
+
+TEST(HostParts, AHealthyNodeMeetsEveryCriterion) {
+  Bench bench;
+
+  EXPECT_THAT(unmet(bench, "cpu", {{"duration", "10m"}}), IsEmpty());
+  EXPECT_THAT(unmet(bench, "memory", {{"duration", "10m"}}), IsEmpty());
+  EXPECT_THAT(unmet(bench, "nvme", kDrives), IsEmpty());
+  EXPECT_THAT(unmet(bench, "storage", kShared), IsEmpty());
+  EXPECT_THAT(unmet(bench, "thermal", {{"duration", "20m"}}), IsEmpty())
+      << bench
+             .sh(burnin::stage("thermal")
+                     ->prepare(dgx(), {{"duration", "20m"}})
+                     .assume_value()
+                     .script)
+             .out.substr(0, 9000);
+}
+
+TEST(HostParts, NumbersAreThoseOfTheMachine) {
+  Bench bench;
+
+  const auto cpu = found_by(bench, "cpu", {{"duration", "10m"}});
+  const auto memory = found_by(bench, "memory", {{"duration", "10m"}});
+  const auto nvme = found_by(bench, "nvme", kDrives);
+
+  ASSERT_TRUE(cpu && memory && nvme);
+  EXPECT_EQ(value_of(cpu.assume_value(), "cpu.cores", "cpu1"), 56);
+  EXPECT_EQ(value_of(cpu.assume_value(), "cpu.machine_checks"), 0);
+  EXPECT_NEAR(value_of(memory.assume_value(), "memory.tested", "numa1").value_or(0), 806, 8);
+  for (const auto* drive : {"nvme0", "nvme9"})
+    EXPECT_EQ(value_of(nvme.assume_value(), "nvme.errors", drive), 0);
+  EXPECT_GT(value_of(nvme.assume_value(), "nvme.read.iops", "nvme9").value_or(0), 100'000);
+}
+
+TEST(HostParts, EachFaultIsFoundInThePartThatHasIt) {
+  Bench core{{{.kind = cpu_core_wrong, .part = "cpu1", .number = 17}}};
+  Bench bits{{{.kind = memory_errors, .errors = 2}}};
+  Bench hot{{{.kind = cpu_throttled, .part = "cpu0", .amount = 0.4}}};
+  Bench slow{{{.kind = disk_slow, .part = "nvme4"}}};
+  Bench broken{{{.kind = disk_errors, .part = "nvme0"}}};
+
+  EXPECT_THAT(unmet(core, "cpu", {{"duration", "10m"}}), ElementsAre("cpu1 core 17: cpu.failures"));
+  EXPECT_THAT(unmet(bits, "memory", {{"duration", "10m"}}), ElementsAre("numa1: memory.failures"));
+  EXPECT_THAT(unmet(hot, "cpu", {{"duration", "10m"}}), Contains("cpu0: cpu.frequency.lowest"));
+  EXPECT_THAT(unmet(slow, "nvme", kDrives), Contains("nvme4: nvme.write.bandwidth"));
+  EXPECT_THAT(unmet(broken, "nvme", kDrives), ElementsAre("nvme0: nvme.errors"));
+}
+
+TEST(HostParts, TheSystemsDriveIsTestedByAFileAndNeverItself) {
+  Bench bench;
+
+  const auto forced = found_by(bench, "nvme", {{"raw", "force"}, {"drives", "nvme0"}});
+  const auto ran = bench.sh(burnin::stage("nvme")->prepare(dgx(), kDrives).assume_value().script);
+
+  ASSERT_TRUE(forced) << forced.assume_error().what;
+  EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme0 /\n"));
+  EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme1 /dev/nvme1n1\n"));
+  EXPECT_THAT(bench.sh("ls -d /cupel-nvme.* 2>&1").out, HasSubstr("No such file"));
+}
+
+TEST(HostParts, ALocalDiskIsNoSharedFileSystem) {
+  Bench bench;
+
+  const auto found = unmet(bench, "storage", {{"directory", "/srv"}, {"type", "lustre"}});
+
+  EXPECT_THAT(found, Contains(": storage.mounted"));
+}
+
+TEST(HostParts, AGpuThatIsHotUnderLoadIsNamed) {
+  Bench bench{{{.kind = gpu_hot, .part = "gpu3", .amount = 60}}};
+  // In the place of cupel-burn: a load of the machine's that says the same words at its end.
+  bench.sh(
+      "printf '%s\\n' 'dcgmi diag -r diagnostic -j >/dev/null' 'dcgmi diag -r diagnostic -j "
+      ">/dev/null' 'echo \"{\\\"kind\\\":\\\"end\\\",\\\"complete\\\":true}\"' "
+      ">/usr/local/bin/cupel-burn; chmod 755 /usr/local/bin/cupel-burn");
+
+  const auto found =
+      found_by(bench, "thermal", {{"load", "gpu"}, {"duration", "5m"}, {"window", "2m"}});
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  for (const auto& each : found.assume_value().measurements)
+    if (each.name == "thermal.spread") EXPECT_EQ(each.traced_to, "gpu3");
+  EXPECT_THAT(unmet("thermal", found), Contains("gpu3: thermal.margin"));
+}
+
+}  // namespace
+}  // namespace cupel::rehearsal
