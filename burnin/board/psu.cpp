@@ -20,6 +20,7 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 3> kLoads{"auto", "gpu", "cpu"};
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};  // for the GPUs' load
 constexpr std::array<std::string_view, 2> kFeeds{"no", "yes"};
 constexpr std::array kParameters{
     ParameterRow{"phase", ParameterRow::Kind::duration,
@@ -298,6 +299,7 @@ Stage psu() {
           parse,
           kMeasures,
           {1, 1, "all GPUs at their power limit for half of the time, or all cores"},
+          kPrograms,
           true};
 }
 

@@ -20,6 +20,7 @@ using Kind = ParameterRow::Kind;
 constexpr seconds kLongest{168 * 3600};
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
 constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};
 constexpr std::array<std::string_view, 3> kLoads{"steady", "square", "ramp"};
 constexpr std::array<std::string_view, 5> kMemoryPatterns{"address", "walking", "inversions",
@@ -248,7 +249,8 @@ Stage gemm() {
           prepare_gemm,
           parse<kGemm>,
           measures<kGemm>(),
-          {1.0, 0, "all GPUs at their power limit: nothing draws more"}};
+          {1.0, 0, "all GPUs at their power limit: nothing draws more"},
+          kPrograms};
 }
 
 Stage hbm() {
@@ -259,7 +261,8 @@ Stage hbm() {
       prepare_hbm,
       parse<kHbm>,
       measures<kHbm>(),
-      {0.7, 0, "memory and its controllers at full rate on all GPUs, their SMs are mostly idle"}};
+      {0.7, 0, "memory and its controllers at full rate on all GPUs, their SMs are mostly idle"},
+      kPrograms};
 }
 
 Stage pcie() {
@@ -269,7 +272,8 @@ Stage pcie() {
           prepare_pcie,
           parse<kPcie>,
           measures<kPcie>(),
-          {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"}};
+          {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"},
+          kPrograms};
 }
 
 Stage p2p() {
@@ -279,7 +283,8 @@ Stage p2p() {
           prepare_p2p,
           parse<kP2p>,
           measures<kP2p>(),
-          {0.4, 0, "all NVLinks at work while all pairs copy at once"}};
+          {0.4, 0, "all NVLinks at work while all pairs copy at once"},
+          kPrograms};
 }
 
 Stage collective() {
@@ -289,7 +294,8 @@ Stage collective() {
           prepare_collective,
           parse<kCollective>,
           measures<kCollective>(),
-          {0.5, 0, "all NVLinks, switches and some SMs at work"}};
+          {0.5, 0, "all NVLinks, switches and some SMs at work"},
+          kPrograms};
 }
 
 Stage train() {
@@ -299,7 +305,8 @@ Stage train() {
           prepare_train,
           parse<kTrain>,
           measures<kTrain>(),
-          {0.95, 0, "matrix products most of the time, collectives in between"}};
+          {0.95, 0, "matrix products most of the time, collectives in between"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -21,6 +21,7 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array<std::string_view, 2> kLoads{"cpu", "gpu"};
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};  // for the GPUs' load
 constexpr std::array kParameters{
     ParameterRow{.name = "load",
                  .kind = ParameterRow::Kind::word,
@@ -383,7 +384,8 @@ Stage thermal() {
           prepare,
           parse,
           kMeasures,
-          {1, 1, "all GPUs at their power limit, or all cores"}};
+          {1, 1, "all GPUs at their power limit, or all cores"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -15,6 +15,7 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 /// No tool of its own: whoever can't run it has nothing to tell.
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::string_view kProgram = "cupel-node";
 
 constexpr std::array kWatchParameters{
@@ -59,7 +60,8 @@ Stage facts() {
           prepare_facts,
           parse_facts,
           facts_measures(),
-          {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"}};
+          {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"},
+          kPrograms};
 }
 
 Stage watch() {
@@ -69,7 +71,8 @@ Stage watch() {
           prepare_watch,
           parse_watch,
           watch_measures(),
-          {0.05, 0, "reads counters once a second; what else runs has its own share"}};
+          {0.05, 0, "reads counters once a second; what else runs has its own share"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin
