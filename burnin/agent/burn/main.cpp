@@ -1,4 +1,5 @@
 // cupel-burn COMMAND [CHOICES]: what a node's GPUs are put through. JSON lines on standard output.
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +107,13 @@ int main_of(std::span<const std::string_view> arguments) {
 
 }  // namespace
 }  // namespace cupel::burn
+
+/// libstdc++, which is linked in, would have glibc 2.36's; nodes have 2.34.
+extern "C" std::uint32_t arc4random() noexcept {
+  std::uint32_t value = 0;
+  while (::getrandom(&value, sizeof value, 0) != sizeof value) continue;
+  return value;
+}
 
 int main(int count, char** words) {
   const std::vector<std::string_view> arguments(words + 1, words + count);
