@@ -30,8 +30,6 @@ class NcclDoor {
 
 /// One communicator over these devices; rank i is on `ordinals[i]`, as CUDA counts. The library is
 /// opened when it is first asked for. Errors: no-library, nccl.
-///
-/// Weak: where it is not linked in, `train` adds up by copies between the GPUs.
-[[gnu::weak]] Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals);
+Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals);
 
 }  // namespace cupel::burn

@@ -243,7 +243,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   {
     Seat seat{watchdog, "nccl"};
     seat.doing("starting NCCL");
-    if (open_nccl != nullptr && ordinals.size() > 1 && options.word("--sum") == "nccl") {
+    if (ordinals.size() > 1 && options.word("--sum") == "nccl") {
       auto opened = open_nccl(ordinals);
       if (opened) {
         nccl = std::move(opened).assume_value();
