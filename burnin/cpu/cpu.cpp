@@ -93,7 +93,7 @@ echo cupel-end
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{1}, kLongest));
   const auto interval =
-      std::max<long>(duration.count() < 20 ? 1 : 5, duration.count() / kMostSamples + 1);
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);
   std::string text = script::head() + script::needs("stress-ng") +
                      script::asks("seconds", static_cast<double>(duration.count()));
   text +=

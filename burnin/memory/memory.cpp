@@ -147,7 +147,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
       duration_parameter(parameters, "stream", "30s", seconds{5}, kLongestStream));
   TRY(const auto percent, percent_of(parameters));
   const auto interval =
-      std::max<long>(duration.count() < 20 ? 1 : 5, duration.count() / kMostSamples + 1);
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);
   std::string text = script::head() + script::needs("stress-ng") +
                      script::asks("seconds", static_cast<double>(duration.count()));
   text += fmt::format("seconds={} stream={} percent={} interval={} samples={}\n", duration.count(),

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 9> kMeasures{
     "thermal.inlet",  "thermal.faults",  "gpu.temperature", "cpu.temperature"};
 
 constexpr seconds kLongest{168 * 3600}, kLongestWindow{3600};
-constexpr long kInterval = 10, kMostSamples = 700;
+constexpr long kInterval = 15, kMostSamples = 700;
 constexpr std::size_t kMostGpus = 64, kMostRows = 200'000;
 constexpr double kColdest = -40, kHottest = 200;
 
@@ -253,7 +253,7 @@ void add_gpus(const Samples& samples, const std::map<int, double>& slowdown, Fin
 
 /// Between the hottest and the coldest GPU, once warm; the hottest is named.
 void add_spread(const Samples& samples, double window, Findings& findings) {
-  std::map<double, int> means;
+  std::multimap<double, int> means;
   for (const auto& [index, gpu] : samples.gpus)
     if (!gpu.chip.empty()) means.emplace(settled(gpu.chip, window), index);
   if (means.size() < 2) return;

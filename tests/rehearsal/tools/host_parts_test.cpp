@@ -35,13 +35,7 @@ TEST(HostParts, AHealthyNodeMeetsEveryCriterion) {
   EXPECT_THAT(unmet(bench, "memory", {{"duration", "10m"}}), IsEmpty());
   EXPECT_THAT(unmet(bench, "nvme", kDrives), IsEmpty());
   EXPECT_THAT(unmet(bench, "storage", kShared), IsEmpty());
-  EXPECT_THAT(unmet(bench, "thermal", {{"duration", "20m"}}), IsEmpty())
-      << bench
-             .sh(burnin::stage("thermal")
-                     ->prepare(dgx(), {{"duration", "20m"}})
-                     .assume_value()
-                     .script)
-             .out.substr(0, 9000);
+  EXPECT_THAT(unmet(bench, "thermal", {{"duration", "20m"}}), IsEmpty());
 }
 
 TEST(HostParts, NumbersAreThoseOfTheMachine) {
