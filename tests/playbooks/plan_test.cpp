@@ -116,7 +116,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
                                                  {"pcie.d2h", "GB/s"},
                                                  {"p2p.bandwidth", "GB/s"},
                                                  {"p2p.read", "GB/s"},
-                                                 {"p2p.peers", "GPUs"},
+                                                 {"p2p.refused", "count"},
                                                  {"collective.wrong", "errors"},
                                                  {"collective.all_reduce.busbw", "GB/s"},
                                                  {"collective.all_gather.busbw", "GB/s"},
