@@ -40,7 +40,7 @@ constexpr std::array kTests{
     Test{"device_to_device_memcpy_read_ce", "p2p.read", true},
 };
 constexpr std::array<std::string_view, 5> kMeasures{
-    kTests[0].measure, kTests[1].measure, kTests[2].measure, kTests[3].measure, "p2p.peers"};
+    kTests[0].measure, kTests[1].measure, kTests[2].measure, kTests[3].measure, "p2p.refused"};
 
 /// 0.4 knows no JSON and refuses the option.
 std::string script_of(double buffer_bytes, int samples) {
@@ -182,18 +182,20 @@ void add_test(const Told& told, const ToolGpus& gpus, Findings& findings) {
   add_cells(*test, told, gpus, findings);
 }
 
-/// How many others each GPU wrote to. Of pairs only those that were told are judged: this says that
-/// none is missing.
-void add_peers(const ToolGpus& gpus, std::size_t count, Findings& findings) {
-  std::vector<Measurement> peers;
-  for (std::size_t i = 0; i < count; ++i) {
+/// To how many of the others in the table each GPU did not write. Of pairs only those that were
+/// told are judged: this says that none is missing. Nothing where there is no such table.
+void add_refused(const ToolGpus& gpus, const std::vector<Told>& tests, Findings& findings) {
+  const auto test = std::ranges::find(tests, kTests[2].name, &Told::name);
+  if (test == tests.end() || test->status != "Passed" || !is_whole(kTests[2], *test)) return;
+  for (std::size_t i = 0; i < test->rows.size(); ++i) {
     const auto name = gpus.name(static_cast<int>(i));
     const auto told = std::ranges::count_if(findings.measurements, [&](const Measurement& each) {
-      return each.name == "p2p.bandwidth" && each.part.starts_with(name + "-");
+      return each.name == kTests[2].measure && each.part.starts_with(name + "-");
     });
-    peers.push_back({"p2p.peers", name, static_cast<double>(told), "GPUs"});
+    const auto others = static_cast<double>(test->rows.size() - 1);
+    findings.measurements.push_back(
+        {"p2p.refused", name, others - static_cast<double>(told), "count"});
   }
-  std::ranges::move(peers, std::back_inserter(findings.measurements));
 }
 
 Error nothing_proven(std::string why) {
@@ -213,16 +215,13 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   const ToolGpus gpus{profile, output};
   Findings findings;
   for (const auto& test : report.tests) add_test(test, gpus, findings);
-  std::size_t width = 0;
-  for (const auto& test : report.tests)
-    if (!test.rows.empty()) width = std::max(width, test.rows.front().size());
   for (const auto& test : kTests)
     if (std::ranges::find(report.tests, test.name, &Told::name) == report.tests.end())
       add_unknown(std::string{test.name}, "it was not run", findings);
   if (findings.measurements.empty())
     return nothing_proven(report.tests.empty() ? script::complaint(output)
                                                : findings.unknown.front().why);
-  add_peers(gpus, std::min(width, kMostGpus), findings);
+  add_refused(gpus, report.tests, findings);
   return findings;
 }
 

@@ -41,11 +41,11 @@ const Captured kCaptured[] = {
     {"dcgm-diag", "dcgmi-diag/gcm_diag_warn_output_rc0.json", "", 0, 9},
     {"dcgm-diag", "dcgmi-diag/gcm_non_fatal_error_code_output_rc205.json", "", 205, 9},
     {"dcgm-diag", "nvsentinel/preflight_dcgm_diag.jsonl", "", 0, 0, "no report"},
-    {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 3},
+    {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 2},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_1.json", "", 1, 0, "invalid arguments"},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_2.json", "", 1, 0, "invalid arguments"},
     {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 64},
-    {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 16},
+    {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 8},
     {"nvbandwidth", "nvbandwidth/readme_a100_2.txt", "", 0, 0, "it was not run"},
     {"nccl-tests", "nccl-tests/a100_1node_allreduce.log", nccl_asked(), 0, 3},
     {"nccl-tests", "nccl-tests/a100_1node_broadcast.log", nccl_asked("8589934592", "broadcast"), 0,
@@ -199,7 +199,7 @@ TEST(NvBandwidth, ReadsATableOfAnA100AsItsReadmeShowsIt) {
   EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu6-gpu0"), 274.89);
   // The README's zeros on the diagonal are nothing that was copied.
   EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu0"), std::nullopt);
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.peers", "gpu7"), 7);
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.refused", "gpu7"), 0);
   EXPECT_EQ(value_of(from.assume_value(), "pcie.h2d", "gpu4"), 26.19);
   EXPECT_EQ(value_of(from.assume_value(), "pcie.d2h", "gpu4"), std::nullopt);
   EXPECT_TRUE(says_unknown(from.assume_value(), "device_to_host_memcpy_ce"));
@@ -214,9 +214,10 @@ TEST(NvBandwidth, TakesWhatWasWaivedForNothing) {
   const auto& findings = found.assume_value();
   EXPECT_EQ(value_of(findings, "pcie.h2d", "gpu0"), 12.3964);
   EXPECT_EQ(value_of(findings, "pcie.d2h", "gpu0"), 13.2001);
-  EXPECT_EQ(value_of(findings, "p2p.peers", "gpu0"), 0);
+  EXPECT_EQ(value_of(findings, "p2p.refused", "gpu0"), std::nullopt);
   EXPECT_TRUE(says_unknown(findings, "device_to_device_memcpy_write_ce"));
-  EXPECT_THAT(not_met("nvbandwidth", findings), Contains("gpu0 p2p.peers 0 GPUs, at least 7 GPUs"));
+  EXPECT_THAT(not_met("nvbandwidth", findings),
+              Contains("gpu0 p2p.refused nothing, at most 0 count"));
 }
 
 /// Version 0.8, two GPUs, with these rows of what they write to one another.
@@ -232,8 +233,8 @@ TEST(NvBandwidth, CountsThePeersThatAreMissing) {
   const auto bad = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","N/A"],["388","N/A"]])"));
 
   ASSERT_TRUE(good && bad);
-  EXPECT_EQ(value_of(good.assume_value(), "p2p.peers", "gpu0"), 1);
-  EXPECT_EQ(value_of(bad.assume_value(), "p2p.peers", "gpu0"), 0);
+  EXPECT_EQ(value_of(good.assume_value(), "p2p.refused", "gpu0"), 0);
+  EXPECT_EQ(value_of(bad.assume_value(), "p2p.refused", "gpu0"), 1);
   EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
   EXPECT_TRUE(says_unknown(bad.assume_value(), "p2p.bandwidth of gpu0-gpu1"));
   EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu1-gpu0"), 388);
