@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
 constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};
 constexpr std::array<std::string_view, 3> kLoads{"steady", "square", "ramp"};
 constexpr std::array<std::string_view, 5> kMemoryPatterns{"address", "walking", "inversions",
-                                                          "random", "rows"};
+                                                          "random", "hot-rows"};
 constexpr std::array<std::string_view, 6> kOperations{"all_reduce", "all_gather", "reduce_scatter",
                                                       "all_to_all", "broadcast",  "send_recv"};
 constexpr std::array<std::string_view, 3> kSwitched{"on", "off", "both"};
@@ -39,8 +39,8 @@ constexpr std::array kGemmParameters{
 };
 constexpr std::array kHbmParameters{
     ParameterRow{"duration", Kind::duration, "how long it writes and compares", "2m"},
-    ParameterRow{"patterns", Kind::text, "address, walking, inversions, random, rows",
-                 "address,walking,inversions,random,rows"},
+    ParameterRow{"patterns", Kind::text, "address, walking, inversions, random, hot-rows",
+                 "address,walking,inversions,random,hot-rows"},
 };
 constexpr std::array kPcieParameters{
     ParameterRow{"duration", Kind::duration, "how long it copies", "1m"},
@@ -209,7 +209,7 @@ Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
 
 Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {
   TRY(const auto patterns,
-      list_parameter(parameters, "patterns", "address,walking,inversions,random,rows",
+      list_parameter(parameters, "patterns", "address,walking,inversions,random,hot-rows",
                      kMemoryPatterns));
   return job("hbm", parameters, "2m", " --patterns " + patterns);
 }

@@ -244,7 +244,7 @@ std::span<const BurnCommand> burn_commands() { return kCommands; }
 
 std::map<std::string, std::string> burn_words(std::string_view command) {
   if (command == "gemm") return {{"--types", "bf16"}, {"--pattern", "steady"}, {"--hertz", "1"}};
-  if (command == "hbm") return {{"--patterns", "address,walking,inversions,random,rows"}};
+  if (command == "hbm") return {{"--patterns", "address,walking,inversions,random,hot-rows"}};
   if (command == "collective")
     return {{"--ops", "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv"},
             {"--min", "8"},
