@@ -28,6 +28,7 @@ enum class Exit : int {
 
 struct Context {
   std::filesystem::path state{};
+  std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
   bool json = false;
   RunFlags run{};                     // how a run is accompanied
   std::vector<std::string> behind{};  // what stood behind "--": another command's words

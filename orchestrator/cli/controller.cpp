@@ -54,14 +54,15 @@ bool over(const engine::RunState& state) {
 
 /// One run, with all that it stands on.
 struct Controller::Driven {
-  Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store, Network& network)
+  Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store, Network& network,
+         std::shared_ptr<ssh::ProgramShelf> programs)
       : run{std::move(which)},
         options{run_options_of(run.options)},
         planned{std::move(what)},
         world{planned->inventory, store, network},
         journal{store, run.id},
         snapshots{store, run.id},
-        steps{world.doors()},
+        steps{world.doors(std::move(programs))},
         eta{planned->plan, planned->inventory} {}
 
   store::Run run;
@@ -84,6 +85,7 @@ Controller::Controller(Context& context, store::Store& store)
     : context_{context},
       store_{store},
       network_{store},
+      programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(context.programs))},
       engine_{dispatcher_, clock_},
       notifier_{network_.io.get_executor()} {}
 
@@ -91,7 +93,7 @@ Controller::~Controller() = default;
 
 Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Planned> planned,
                                                              const store::Run& run) {
-  auto driven = std::make_unique<Driven>(run, std::move(planned), store_, network_);
+  auto driven = std::make_unique<Driven>(run, std::move(planned), store_, network_, programs_);
   TRY(driven->state, store::standing(store_, run.id, driven->planned->plan));
   // A crash between the run's row and its first event leaves a run without a plan to show.
   driven->first = driven->state.last_sequence == 0 ? run_started(*driven->planned) : run_resumed();

@@ -50,6 +50,7 @@ class Controller {
   Context& context_;
   store::Store& store_;
   Network network_;
+  std::shared_ptr<ssh::ProgramShelf> programs_;
   engine::RealClock clock_{};
   engine::Dispatcher dispatcher_;
   engine::Engine engine_;

@@ -58,6 +58,9 @@ int run(int argc, char** argv) {
   context.state = store::default_folder();
   app.add_option("--state", context.state,
                  "folder of the journal, pins and evidence [$CUPEL_STATE]");
+  app.add_option("--programs", context.programs,
+                 "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel]")
+      ->check(CLI::ExistingDirectory);
   app.fallthrough();
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);

@@ -53,18 +53,21 @@ Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& no
   return ssh::connect(node.name, node.ssh, store_, deadline);
 }
 
-steps::Doors World::doors() {
+steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
   std::optional<handoff::Slurm> slurm;
   if (inventory_.slurm) slurm.emplace(*inventory_.slurm);
-  return {inventory_,
-          store_,
-          [this](const inventory::Node& node) { return bmc(node); },
-          [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
-          std::move(slurm),
-          [this](const inventory::Node& node, const inventory::FactoryLogin& login) {
-            return bmc_as(node, login);
-          },
-          [this](const inventory::Node& node) { forget_refusals(node); }};
+  steps::Doors doors{
+      inventory_,
+      store_,
+      [this](const inventory::Node& node) { return bmc(node); },
+      [this](const inventory::Node& node, Deadline deadline) { return ssh(node, deadline); },
+      std::move(slurm),
+      [this](const inventory::Node& node, const inventory::FactoryLogin& login) {
+        return bmc_as(node, login);
+      },
+      [this](const inventory::Node& node) { forget_refusals(node); }};
+  doors.programs = std::move(programs);
+  return doors;
 }
 
 Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nodes) {

@@ -36,7 +36,8 @@ class World {
   /// What a BMC refused may be tried again: its credentials have changed.
   void forget_refusals(const inventory::Node& node);
   Task<Result<std::unique_ptr<ssh::Session>>> ssh(const inventory::Node& node, Deadline deadline);
-  steps::Doors doors();
+  /// `programs`: those that stages bring to nodes.
+  steps::Doors doors(std::shared_ptr<ssh::ProgramShelf> programs);
 
   /// Fetches every secret that the nodes name once, so that a missing one is said before anything
   /// is touched. Errors: kInvalid, naming all of them.

@@ -1,5 +1,7 @@
 #include "orchestrator/ssh/detached.h"
 
+#include <boost/json/parse.hpp>
+
 #include "base/digest.h"
 #include "base/text.h"
 #include "orchestrator/ssh/job_script.h"
@@ -7,13 +9,15 @@
 namespace cupel::ssh {
 namespace {
 
+namespace json = boost::json;
+
 /// Of each stream, at most so much in one reading; the rest comes with the next.
 constexpr std::size_t kChunk = 4u << 20;
 
 /// A header line and what a shell's start-up files may print before it.
 constexpr std::size_t kBeforeChunk = 64 * 1024;
 
-/// Both streams of one command, each bounded.
+/// Both streams of one command, each bounded. cupel-node sends both pieces in one.
 struct Heard {
   std::string out;
   std::string err;
@@ -22,7 +26,8 @@ struct Heard {
 Sink into(Heard& heard) {
   return [&heard](Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? heard.out : heard.err;
-    const auto room = kBeforeChunk + kChunk - std::min(text.size(), kBeforeChunk + kChunk);
+    constexpr auto kMost = kBeforeChunk + 2 * kChunk;
+    const auto room = kMost - std::min(text.size(), kMost);
     text += piece.substr(0, room);
   };
 }
@@ -90,7 +95,42 @@ Result<std::string> piece(std::string_view bytes, std::uint64_t from, std::uint6
   return std::string{bytes.substr(0, taken)};
 }
 
+/// What cupel-node says: a line of JSON, and both pieces behind it.
+Result<JobState> state_by_program(std::string_view answer) {
+  const Error garbled{Code::kMalformed, "cupel-node's answer has no header line"};
+  const auto end = answer.find('\n');
+  if (end == answer.npos) return garbled;
+  boost::system::error_code failure;
+  const auto header = json::parse(answer.substr(0, end), failure);
+  if (failure || !header.is_object()) return garbled;
+  const auto amount = [&](std::string_view name) -> std::optional<std::uint64_t> {
+    const auto* told = header.get_object().if_contains(name);
+    if (told == nullptr || !told->is_int64() || told->get_int64() < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(told->get_int64());
+  };
+  const auto* word = header.get_object().if_contains("state");
+  const auto phase = word && word->is_string() ? phase_of(word->get_string()) : std::nullopt;
+  const auto status = amount("exit"), out = amount("out_bytes"), err = amount("err_bytes");
+  if (!phase || !status || !out || !err || *status > 255 || *out > kChunk || *err > kChunk)
+    return garbled;
+  const auto bytes = answer.substr(end + 1);
+  if (bytes.size() < *out + *err)
+    return Error{Code::kMalformed, "cupel-node announced " + std::to_string(*out + *err) +
+                                       " bytes and sent " + std::to_string(bytes.size())};
+  JobState state{*phase, static_cast<int>(*status), std::string{bytes.substr(0, *out)},
+                 std::string{bytes.substr(*out, *err)}};
+  // Whoever hears "ended" stops reading, so it is only said with the last piece.
+  if (*out == kChunk || *err == kChunk) {
+    state.phase = JobState::Phase::running;
+    state.exit_status = 0;
+  }
+  return state;
+}
+
 Result<JobState> state_of(const Heard& heard, std::uint64_t out_from, std::uint64_t err_from) {
+  const auto by_program = heard.out.find(job_script::kNodeHeader);
+  if (by_program < heard.out.find(job_script::kHeader))
+    return state_by_program(std::string_view{heard.out}.substr(by_program));
   TRY(const auto out, header_of(heard.out));
   TRY(const auto err, header_of(heard.err));
   JobState state{out.phase, out.exit_status, {}, {}};
@@ -112,9 +152,10 @@ constexpr std::chrono::seconds kSpare{1};
 }  // namespace
 
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, bool sudo, Deadline deadline) {
+                             std::chrono::seconds limit, bool sudo, Deadline deadline,
+                             std::string program) {
   CO_TRY(check(handle));
-  const auto command = job_script::start(handle.folder, sha256_hex(script), limit, sudo);
+  const auto command = job_script::start(handle.folder, sha256_hex(script), limit, sudo, program);
   Heard heard;
   const auto sink = into(heard);
   auto ran = co_await session.run(command, std::move(script), sink, deadline);
@@ -132,7 +173,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
   CO_TRY(check(handle));
   const auto patience = std::chrono::floor<std::chrono::seconds>(deadline.left()) - kSpare;
   const auto pause = std::clamp(patience, std::chrono::seconds{0}, wait);
-  const auto command = job_script::read(handle.folder, out_from, err_from, pause);
+  const auto command = job_script::read(handle.folder, out_from, err_from, pause, kChunk);
   Heard heard;
   const auto sink = into(heard);
   auto ran = co_await session.run(command, {}, sink, deadline);

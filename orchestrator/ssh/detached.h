@@ -1,7 +1,8 @@
 #pragma once
 // Jobs that outlive their connection: started once, spooled to files on the node, read from an
-// offset, re-attached to after an SSH drop or a controller's restart. The node's side is a POSIX
-// shell and coreutils, nothing that must be installed.
+// offset, re-attached to after an SSH drop or a controller's restart. The node's side is our
+// cupel-node, or, where it has none, a POSIX shell and coreutils: the folder says which, so that
+// whoever finds the job can read and end it.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -21,9 +22,11 @@ struct JobHandle {
 /// started before: then it changes nothing. The node itself ends it after `limit`, whether or not a
 /// controller ever comes back. Idempotent: safe after any crash. A job that spools more than 16 MiB
 /// to either stream is ended. When the script ends, whatever it left behind is ended too.
+/// `program`: the node's cupel-node, as ensure_programs() gives it; empty: a shell looks after it.
 /// Errors: as Session::run(); kFailed where the folder cannot be written.
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, bool sudo, Deadline deadline);
+                             std::chrono::seconds limit, bool sudo, Deadline deadline,
+                             std::string program = {});
 
 /// What is known of a job now.
 struct JobState {

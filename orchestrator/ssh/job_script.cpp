@@ -90,8 +90,22 @@ mv "$d/script.part.$$" "$d/script" || exit 73
 echo @as@ > "$d/as.part.$$" && mv "$d/as.part.$$" "$d/as" || exit 73
 cat /proc/sys/kernel/random/boot_id > "$d/boot.part.$$" || exit 73
 mv "$d/boot.part.$$" "$d/boot" || exit 73
-mkdir "$d/started" 2>/dev/null || exit 0
-setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &
+@launch@
+)sh";
+
+constexpr std::string_view kByShell = R"sh(mkdir "$d/started" 2>/dev/null || exit 0
+setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &)sh";
+
+/// It makes `started` itself.
+constexpr std::string_view kByProgram =
+    R"sh(exec @program@ start @name@ --folder "$d" --limit @limit@ --spool-limit @spool@ -- sh "$d/script" < /dev/null > /dev/null)sh";
+
+/// The folder says whom to ask: whoever started the job, and whatever this controller would use.
+constexpr std::string_view kAskProgram = R"sh(if [ -s "$d/program" ]; then
+  p=$(cat "$d/program")
+  as=$(cat "$d/as" 2>/dev/null)
+  if [ -x "$p" ]; then exec $as "$p" @ask@; fi
+fi
 )sh";
 
 /// $phase: is it there, has it ended, does anything of it still live? `kill -0` as who it runs as.
@@ -111,6 +125,7 @@ fi
 )sh";
 
 constexpr std::string_view kRead = R"sh(d=@folder@
+@ask_program@
 ready=
 for pause in @pauses@ last; do
   if [ -z "$ready" ]; then
@@ -139,6 +154,7 @@ exit 0
 
 /// The keeper writes `exit` once the job has gone, and ends what the job left behind.
 constexpr std::string_view kStop = R"sh(d=@folder@
+@ask_program@
 @look@
 if [ $phase != running ] && [ $phase != starting ]; then exit 0; fi
 for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -180,10 +196,14 @@ std::string pauses(std::chrono::seconds wait) {
   return list;
 }
 
+std::string ask_program(const std::string& what) {
+  return filled(std::string{kAskProgram}, {{"@ask@", what}});
+}
+
 }  // namespace
 
 std::string start(std::string_view folder, std::string_view script_digest,
-                  std::chrono::seconds limit, bool sudo) {
+                  std::chrono::seconds limit, bool sudo, std::string_view program) {
   const auto d = shell_quoted(folder);
   const auto job = filled(std::string{kJob}, {{"@folder@", d}});
   const auto watch = filled(std::string{kWatch}, {{"@folder@", d},
@@ -196,16 +216,28 @@ std::string start(std::string_view folder, std::string_view script_digest,
                                                     {"@end_watch@", std::string{kEndWatch}},
                                                     {"@job@", shell_quoted(job)},
                                                     {"@kill@", end_group("KILL")}});
-  const auto script = filled(std::string{kStart}, {{"@folder@", d},
-                                                   {"@digest@", std::string{script_digest}},
-                                                   {"@as@", sudo ? "sudo -n" : "\"\""},
-                                                   {"@keeper@", shell_quoted(keeper)}});
+  const auto by_shell = filled(std::string{kByShell}, {{"@keeper@", shell_quoted(keeper)}});
+  const auto name = folder.substr(folder.rfind('/') + 1);
+  const auto by_program =
+      filled(std::string{kByProgram}, {{"@program@", shell_quoted(program)},
+                                       {"@name@", shell_quoted(name)},
+                                       {"@limit@", std::to_string(limit.count())},
+                                       {"@spool@", std::to_string(kSpoolLimit)}});
+  const auto script =
+      filled(std::string{kStart}, {{"@folder@", d},
+                                   {"@digest@", std::string{script_digest}},
+                                   {"@as@", sudo ? "sudo -n" : "\"\""},
+                                   {"@launch@", program.empty() ? by_shell : by_program}});
   return (sudo ? "sudo -n " : "") + by_sh(script);
 }
 
 std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t err_from,
-                 std::chrono::seconds wait) {
+                 std::chrono::seconds wait, std::uint64_t most) {
+  const auto ask = "tail --folder \"$d\" --from " + std::to_string(out_from) + " --errors-from " +
+                   std::to_string(err_from) + " --wait " + std::to_string(wait.count()) +
+                   " --most " + std::to_string(most);
   return by_sh(filled(std::string{kRead}, {{"@folder@", shell_quoted(folder)},
+                                           {"@ask_program@", ask_program(ask)},
                                            {"@look@", std::string{kLook}},
                                            {"@pauses@", pauses(wait)},
                                            {"@header@", std::string{kHeader}},
@@ -217,6 +249,7 @@ std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t 
 
 std::string stop(std::string_view folder) {
   return by_sh(filled(std::string{kStop}, {{"@folder@", shell_quoted(folder)},
+                                           {"@ask_program@", ask_program("stop --folder \"$d\"")},
                                            {"@look@", std::string{kLook}},
                                            {"@term@", end_group("TERM")},
                                            {"@kill@", end_group("KILL")}}));

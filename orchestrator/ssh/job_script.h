@@ -7,6 +7,7 @@
 //   as          "sudo -n" where the job runs as root, or nothing
 //   started/    made before anything is started: whoever makes it, starts; nobody else does
 //   keeper      process id of the shell that waits for the job and writes `exit`
+//   program     the cupel-node that looks after it; absent where a shell does
 //   group       process group of the job
 //   out, err    the spool
 //   over/       made when the limit was reached; full/ when the spool was
@@ -27,17 +28,21 @@ constexpr std::uint64_t kSpoolLimit = 16u << 20;
 constexpr int kCannotWrite = 73;
 constexpr int kDamaged = 74;
 
-/// Reads the script from standard input, and starts it unless it was started before.
+/// Reads the script from standard input, and starts it unless it was started before. `program`: the
+/// node's cupel-node, which looks after it; empty: a shell does.
 std::string start(std::string_view folder, std::string_view script_digest,
-                  std::chrono::seconds limit, bool sudo);
+                  std::chrono::seconds limit, bool sudo, std::string_view program = {});
 
 /// Waits, then prints kHeader, the phase, the exit status and the sizes of both files in one line,
-/// and what is in `out` from there on; the same line and `err` on standard error.
+/// and what is in `out` from there on; the same line and `err` on standard error. Of a job that
+/// cupel-node looks after: what `cupel-node tail` prints, with at most `most` bytes of each stream.
 std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t err_from,
-                 std::chrono::seconds wait);
+                 std::chrono::seconds wait, std::uint64_t most);
 
 /// In front of each stream: a shell's start-up files may have printed something before it.
 constexpr std::string_view kHeader = "cupel-job-state:";
+/// The same of cupel-node: one line, then what it announces of `out`, then of `err`.
+constexpr std::string_view kNodeHeader = R"({"kind":"job",)";
 
 /// Ends the job, its process group, and whatever left the group but kept the environment.
 std::string stop(std::string_view folder);

@@ -11,6 +11,7 @@
 #include "orchestrator/engine/doors.h"
 #include "orchestrator/handoff/slurm.h"
 #include "orchestrator/record/node_record.h"
+#include "orchestrator/ssh/programs.h"
 #include "orchestrator/ssh/ssh.h"
 #include "orchestrator/store/store.h"
 
@@ -30,6 +31,8 @@ struct Doors {
   std::function<void(const inventory::Node&)> forget_refusals{};
   /// So often the BMC of a node that SSH does not reach in mid-stage is asked whether it is off.
   std::chrono::milliseconds ask_power_every{30'000};
+  /// The programs that stages run on nodes. nullptr: the controller has none.
+  std::shared_ptr<ssh::ProgramShelf> programs{};
 };
 
 class NodeSteps : public engine::Steps {

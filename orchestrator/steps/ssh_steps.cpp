@@ -19,8 +19,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kConnectPatience{15};
-constexpr seconds kBmcPatience{15};   // what it says of a node that did not come
-constexpr seconds kReadPatience{10};  // how long the node waits for news before it answers "none"
+constexpr seconds kBmcPatience{15};     // what it says of a node that did not come
+constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
+constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
 constexpr seconds kCleanUpPatience{10};
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
@@ -124,8 +125,9 @@ class Follower {
  private:
   Task<Result<void>> start_and_read() {
     const auto& job = *request_.step.job;
+    CO_TRY(const auto keeper, co_await bring_programs());
     CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit,
-                                   request_.node.ssh.sudo, request_.deadline));
+                                   request_.node.ssh.sudo, request_.deadline, keeper.value_or("")));
     request_.waiting("");
     for (;;) {
       const auto deadline = request_.deadline.sooner(kReadPatience + kConnectPatience);
@@ -142,6 +144,19 @@ class Follower {
       spool_.lost = !spool_.stopped && state.phase != ssh::JobState::Phase::ended;
       co_return ok();
     }
+  }
+
+  /// The node's cupel-node, where the stage runs programs of ours and it has one. Whatever of them
+  /// the controller has not got, the stage's script itself misses, in words.
+  Task<Result<std::optional<std::string>>> bring_programs() {
+    const auto* stage = burnin::stage(request_.step.name);
+    if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return std::nullopt;
+    std::vector<std::string> names{std::string{ssh::kNodeProgram}};
+    for (const auto name : stage->programs)
+      if (name != ssh::kNodeProgram) names.emplace_back(name);
+    co_return co_await ssh::ensure_programs(*session_, *doors_.programs, std::move(names),
+                                            handle_.folder, request_.node.ssh.sudo,
+                                            request_.deadline.sooner(kBringPatience));
   }
 
   Doors& doors_;

@@ -22,8 +22,14 @@ Program program_at(const Process& process, const std::string& path) {
   const auto node = process.disk().find(path);
   if (!node) return {.status = 127};
   if (node->is_folder() || (node->mode & 0111) == 0) return {.status = 126};
-  if (!node->bytes.starts_with(kProgramMark)) return {.script = node};
-  const auto* tool = find_tool(node->bytes.substr(kProgramMark.size() + 1));
+  constexpr std::string_view kRealProgram =
+      "\x7f"
+      "ELF";
+  if (!node->bytes.starts_with(kRealProgram)) return {.script = node};
+  // What was brought here from outside is as good as the tool of its name, and is never run itself.
+  const auto* tool = node->bytes.starts_with(kProgramMark)
+                         ? find_tool(node->bytes.substr(kProgramMark.size() + 1))
+                         : find_tool(path.substr(path.rfind('/') + 1));
   return tool ? Program{.tool = tool} : Program{.status = 126};
 }
 

@@ -251,8 +251,8 @@ TEST_F(DetachedTest, WaitsOnTheNodeForAsLongAsItWasTold) {
 }
 
 TEST(JobScript, PausesAddUpToTheWaitThatItWasTold) {
-  const auto one = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 1s);
-  const auto three = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 3s);
+  const auto one = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 1s, 4096);
+  const auto three = job_script::read("/var/tmp/cupel-0/run-1/x", 0, 0, 3s, 4096);
 
   EXPECT_THAT(one, ::testing::HasSubstr("for pause in 0.1 0.2 0.4 0.3  last"));
   EXPECT_THAT(three, ::testing::HasSubstr("for pause in 0.1 0.2 0.4 0.8 1 0.5  last"));

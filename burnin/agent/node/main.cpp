@@ -7,6 +7,7 @@
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/node/facts/facts.h"
+#include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/subcommand.h"
 #include "burnin/agent/node/watch/watch.h"
 
@@ -22,6 +23,14 @@ int version(Arguments) {
 }
 
 constexpr std::array kSubcommands{
+    Subcommand{
+        "start", "NAME --folder DIR --limit SECONDS [--spool-limit BYTES] -- COMMAND [ARGUMENT...]",
+        "starts a job that outlives this connection, unless it was started before", start_job},
+    Subcommand{"tail",
+               "--folder DIR [--from BYTES] [--errors-from BYTES] [--wait SECONDS] [--most BYTES]",
+               "how a job stands, and what it has said from there on", tail_job},
+    Subcommand{"stop", "--folder DIR", "ends a job and all that it started", stop_job},
+    Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
     Subcommand{"facts", "", "one document of what this node is made of", facts},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",

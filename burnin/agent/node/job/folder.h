@@ -1,0 +1,68 @@
+#pragma once
+// A job's folder: what lies there, and what can be known from it. The same files as those of
+// orchestrator/ssh/job_script.h, so that a shell reads what we started.
+//
+//   started/    made before anything is started: whoever makes it, starts; nobody else does
+//   job         its name, its limit in seconds, and when it was started (seconds since 1970)
+//   boot        the node's boot id when it was started: another one now means that it is lost
+//   program     the cupel-node that looks after it
+//   keeper      process id of the supervisor, which holds a lock on this file while it lives
+//   group       process id of the job, which leads a session of its own
+//   cgroup      the control group that holds the job, where there is one
+//   work/       where the job runs
+//   out, err    the spool
+//   beat        seconds since boot when the supervisor last looked
+//   over/       made when the limit was reached; full/ when the spool was
+//   stopped/    made before it is ended by stop: whatever it leaves is no result then
+//   exit        the exit status; made last, whole, and on the disk
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace cupel::agent {
+
+enum class Phase { unknown, starting, running, ended, stopped, lost };
+std::string_view to_string(Phase phase);
+
+struct Look {
+  Phase phase = Phase::unknown;
+  int exit_status = 0;
+  pid_t keeper = 0;  // 0: nobody looks after it
+  std::uint64_t out_size = 0;
+  std::uint64_t err_size = 0;
+  std::optional<double> beat_age{};  // seconds
+  bool over = false;                 // its limit was reached
+  bool full = false;                 // the limit of its spool was
+};
+
+/// What is known of the job now. Asks once, changes nothing.
+Look look(const std::string& folder);
+
+/// What was written down of a job when it was started.
+struct Begun {
+  std::string name{};
+  std::uint64_t limit_seconds = 0;
+  std::uint64_t at = 0;  // seconds since 1970
+};
+std::optional<Begun> begun(const std::string& folder);
+
+/// Absolute, three levels or more, without a way up, printable. Errors: kInvalid.
+Result<std::string> checked_folder(std::string_view folder);
+
+/// Made with all that lies above it, our own, nobody else's to write to, and no link. Errors:
+/// kFailed.
+Result<void> make_own_folder(const std::string& folder);
+
+/// The kernel's time since the node started, sleep included.
+std::chrono::nanoseconds since_boot();
+std::string boot_id();
+
+/// Takes the lock that says "alive" on the open file of our process id. False: somebody has it.
+bool hold_keeper_lock(int descriptor);
+
+}  // namespace cupel::agent

@@ -1,0 +1,131 @@
+// What a job has said from an offset on, and how it stands: a header line, then exactly the bytes
+// that it announces.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "burnin/agent/common/descriptor.h"
+#include "burnin/agent/common/json_line.h"
+#include "burnin/agent/common/small_file.h"
+#include "burnin/agent/node/job/family.h"
+#include "burnin/agent/node/job/folder.h"
+#include "burnin/agent/node/job/options.h"
+#include "burnin/agent/node/job/subcommands.h"
+#include "burnin/agent/node/job/watch_folder.h"
+
+namespace cupel::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kMostWait = 3600;
+constexpr std::uint64_t kUsualChunk = 4u << 20;
+constexpr std::uint64_t kMostChunk = 64u << 20;
+constexpr milliseconds kToStart{2000};  // a job without a keeper after that has none
+constexpr milliseconds kGather{200};    // a job that talks all the time is not read line by line
+constexpr milliseconds kToKill{5000};
+
+struct Wanted {
+  std::string folder;
+  std::uint64_t out_from = 0;
+  std::uint64_t err_from = 0;
+  std::uint64_t most = 0;
+  milliseconds wait{};
+};
+
+Result<Wanted> wanted_of(Arguments arguments) {
+  constexpr std::array<std::string_view, 5> kKnown{"--folder", "--from", "--errors-from", "--wait",
+                                                   "--most"};
+  constexpr auto kAny = std::uint64_t{1} << 62;
+  TRY(const auto options, read_options(arguments, kKnown));
+  Wanted wanted;
+  TRY(wanted.folder, checked_folder(options.value("--folder")));
+  TRY(wanted.out_from, options.amount("--from", 0, 0, kAny));
+  TRY(wanted.err_from, options.amount("--errors-from", 0, 0, kAny));
+  TRY(wanted.most, options.amount("--most", kUsualChunk, 1, kMostChunk));
+  TRY(const auto wait, options.amount("--wait", 0, 0, kMostWait));
+  wanted.wait = std::chrono::seconds{wait};
+  return wanted;
+}
+
+bool has_news(const Look& seen, const Wanted& wanted) {
+  const bool at_work = seen.phase == Phase::running || seen.phase == Phase::starting;
+  return !at_work || seen.out_size > wanted.out_from || seen.err_size > wanted.err_from;
+}
+
+/// Nothing where nobody waits for the answer any more.
+std::optional<Look> wait_for_news(const Wanted& wanted) {
+  FolderWatch watch{wanted.folder};
+  const auto begun = since_boot();
+  auto seen = look(wanted.folder);
+  bool waited = false;
+  while (!has_news(seen, wanted)) {
+    const bool starting = seen.phase == Phase::starting;
+    const auto until = begun + (starting ? std::max(kToStart, wanted.wait) : wanted.wait);
+    const auto left = std::chrono::ceil<milliseconds>(until - since_boot());
+    if (left <= milliseconds{0}) break;
+    if (!watch.wait(seen.keeper, starting ? std::min(left, kToStart) : left)) return std::nullopt;
+    seen = look(wanted.folder);
+    waited = true;
+    if (seen.phase == Phase::starting && since_boot() - begun >= kToStart) break;
+  }
+  if (waited && seen.phase == Phase::running) {
+    const auto until = std::min(since_boot() + kGather, begun + wanted.wait);
+    const auto left = std::chrono::ceil<milliseconds>(until - since_boot());
+    if (!watch.wait_for_end(seen.keeper, left)) return std::nullopt;
+    seen = look(wanted.folder);
+  }
+  if (seen.phase == Phase::starting) seen.phase = Phase::lost;
+  return seen;
+}
+
+std::uint64_t due(std::uint64_t from, std::uint64_t size, std::uint64_t most) {
+  return size > from ? std::min(size - from, most) : 0;
+}
+
+/// Exactly so many bytes, or false: then the answer is shorter than it said, and the reader knows.
+bool send(const std::string& path, std::uint64_t from, std::uint64_t count) {
+  if (count == 0) return true;
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  if (!file) return false;
+  char piece[64 * 1024];
+  while (count > 0) {
+    const auto got = ::pread(file.number(), piece, std::min<std::uint64_t>(count, sizeof piece),
+                             static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    if (!write_all(STDOUT_FILENO, {piece, static_cast<std::size_t>(got)})) return false;
+    from += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+int tail_job(Arguments arguments) {
+  const auto told = wanted_of(arguments);
+  if (!told) return complain(told.assume_error());
+  const auto& wanted = told.assume_value();
+  const auto seen = wait_for_news(wanted);
+  if (!seen) return kCannotWrite;
+  // The guard has ended what was left already, unless it was killed as well.
+  if (seen->phase == Phase::lost)
+    kill_strays(wanted.folder, read_word(wanted.folder + "/cgroup").value_or(""), kToKill);
+  const auto out = due(wanted.out_from, seen->out_size, wanted.most);
+  const auto err = due(wanted.err_from, seen->err_size, wanted.most);
+  JsonLine line{"job"};
+  line.add("state", to_string(seen->phase)).add("exit", seen->exit_status);
+  line.add("out_size", seen->out_size).add("err_size", seen->err_size);
+  line.add("out_bytes", out).add("err_bytes", err);
+  line.add("over_limit", seen->over).add("over_spool", seen->full);
+  if (seen->beat_age) line.add("heartbeat_age", *seen->beat_age);
+  const bool sent = print(line) && send(wanted.folder + "/out", wanted.out_from, out) &&
+                    send(wanted.folder + "/err", wanted.err_from, err);
+  return sent ? kDone : kCannotWrite;
+}
+
+}  // namespace cupel::agent

@@ -1,0 +1,160 @@
+#include "orchestrator/ssh/programs.h"
+
+#include <set>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace cupel::ssh {
+namespace {
+
+constexpr std::size_t kLargestProgram = 256u << 20;
+constexpr std::size_t kMostWords = 16 * 1024;
+constexpr int kCannotWrite = 73;
+constexpr int kDamaged = 74;
+constexpr std::string_view kFound = "cupel-program:";
+constexpr std::string_view kStarted = "cupel-job-started";
+
+struct Heard {
+  int status = 0;
+  std::string out;
+  std::string err;
+};
+
+Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
+                        Deadline deadline) {
+  const auto command = (sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(script);
+  Heard heard;
+  const Sink sink = [&heard](Stream stream, std::string_view piece) {
+    auto& text = stream == Stream::out ? heard.out : heard.err;
+    text += piece.substr(0, kMostWords - std::min(text.size(), kMostWords));
+  };
+  CO_TRY(const auto ended, co_await session.run(command, std::move(input), sink, deadline));
+  heard.status = ended.exit_status;
+  co_return heard;
+}
+
+/// Prints the SHA-256 of each that is there.
+std::string look_script(const std::string& folder, const std::vector<std::string>& names,
+                        const std::string& job_folder) {
+  std::string script = "if [ -d " + shell_quoted(job_folder + "/started") + " ]; then echo " +
+                       std::string{kStarted} + "; fi\n";
+  for (const auto& name : names) {
+    const auto file = shell_quoted(folder + "/" + name);
+    script += "if [ -f " + file + " ] && [ -x " + file + " ]; then echo " + std::string{kFound} +
+              " " + name + " \"$(sha256sum < " + file + ")\"; fi\n";
+  }
+  return script;
+}
+
+/// In a file of its own until it is whole: two controllers may do this at once.
+std::string receive_script(const std::string& folder, const std::string& name,
+                           const std::string& sha256) {
+  const auto f = shell_quoted(folder);
+  return "umask 022\n"
+         "mkdir -p " +
+         f + " && [ ! -h " + f + " ] && [ -O " + f +
+         " ] || exit 73\n"
+         "t=" +
+         f + "/." + name +
+         ".$$\n"
+         "trap 'rm -f \"$t\"' EXIT HUP INT TERM\n"
+         "cat > \"$t\" || exit 73\n"
+         "if [ \"$(sha256sum < \"$t\")\" != \"" +
+         sha256 +
+         "  -\" ]; then exit 74; fi\n"
+         "chmod 755 \"$t\" && mv -f \"$t\" " +
+         f + "/" + name + " || exit 73\n";
+}
+
+/// What the node has, by name.
+std::map<std::string, std::string> sums_of(const std::string& out) {
+  std::map<std::string, std::string> sums;
+  for (const auto line : lines(out)) {
+    const auto told = words(line);
+    if (told.size() >= 3 && told[0] == kFound) sums[std::string{told[1]}] = std::string{told[2]};
+  }
+  return sums;
+}
+
+Task<Result<void>> bring(Session& session, const std::string& folder, const std::string& name,
+                         const ProgramFile& file, bool sudo, Deadline deadline) {
+  const auto what = "bring " + name + " to " + folder;
+  auto heard =
+      co_await ask(session, receive_script(folder, name, file.sha256), file.bytes, sudo, deadline);
+  if (!heard) co_return std::move(heard).assume_error().within(what);
+  const auto& said = heard.assume_value();
+  if (said.status == 0) co_return ok();
+  if (said.status == kDamaged)
+    co_return Error{Code::kUnreachable, what + ": what arrived has another checksum"};
+  const auto words_of_node = shortened(printable(trimmed(said.err)), 300);
+  const auto why = said.status == kCannotWrite && words_of_node.empty()
+                       ? "the folder is not our own: log in as root, or say sudo: true"
+                       : words_of_node;
+  co_return Error{Code::kFailed, what + ": " + why};
+}
+
+/// Ours may be for another kind of machine, or need a newer C library.
+Task<Result<bool>> runs(Session& session, std::string program, Deadline deadline) {
+  CO_TRY(const auto said,
+         co_await ask(session, shell_quoted(program) + " --version", {}, false, deadline));
+  co_return said.status == 0 && said.out.contains("\"protocol\":1}");
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> program_folders(const std::filesystem::path& told) {
+  if (!told.empty()) return {told};
+  std::error_code failure;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) return {};
+  const auto beside = self.parent_path();
+  return {beside, beside.parent_path() / "libexec" / "cupel"};
+}
+
+Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view name) {
+  if (const auto known = read_.find(name); known != read_.end()) return known->second;
+  std::shared_ptr<const ProgramFile> found;
+  for (const auto& folder : folders_) {
+    const auto file = folder / name;
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(file, failure)) continue;
+    TRY(auto bytes, read_file(file, kLargestProgram));
+    auto sum = sha256_hex(bytes);
+    found = std::make_shared<const ProgramFile>(ProgramFile{std::move(bytes), std::move(sum)});
+    break;
+  }
+  read_.emplace(name, found);
+  return found;
+}
+
+Task<Result<std::optional<std::string>>> ensure_programs(Session& session, ProgramShelf& shelf,
+                                                         std::vector<std::string> names,
+                                                         std::string job_folder, bool sudo,
+                                                         Deadline deadline) {
+  const auto& folder = shelf.on_node();
+  const auto script = look_script(folder, names, job_folder);
+  CO_TRY(const auto seen, co_await ask(session, script, {}, sudo, deadline));
+  const auto there = sums_of(seen.out);
+  const bool started = seen.out.contains(kStarted);
+  bool ours = false;
+  for (const auto& name : names) {
+    CO_TRY(const auto file, shelf.find(name));
+    if (!file) continue;
+    const auto sum = there.find(name);
+    const bool same = sum != there.end() && sum->second == file->sha256;
+    if (!same && started) continue;
+    if (!same) {
+      CO_TRY(co_await bring(session, folder, name, *file, sudo, deadline));
+    }
+    ours = ours || name == kNodeProgram;
+  }
+  if (!ours) co_return std::nullopt;
+  auto program = folder + "/" + std::string{kNodeProgram};
+  CO_TRY(const bool useful, co_await runs(session, program, deadline));
+  if (!useful) co_return std::nullopt;
+  co_return program;
+}
+
+}  // namespace cupel::ssh

@@ -1,0 +1,63 @@
+#pragma once
+// The programs of ours that nodes run (cupel-node, cupel-burn): where the controller has them, and
+// how they come to a node. What is on a node is known by its SHA-256 alone.
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orchestrator/ssh/ssh.h"
+
+namespace cupel::ssh {
+
+/// Where they lie on every node; burnin's scripts look there first.
+inline constexpr std::string_view kProgramFolder = "/opt/cupel/bin";
+/// The one that looks after jobs.
+inline constexpr std::string_view kNodeProgram = "cupel-node";
+
+struct ProgramFile {
+  std::string bytes;
+  std::string sha256;
+};
+
+/// The controller's own copies, each read once.
+class ProgramShelf {
+ public:
+  ProgramShelf() = default;
+  /// The first of the folders that has a program gives it. `on_node`: for tests.
+  explicit ProgramShelf(std::vector<std::filesystem::path> folders,
+                        std::string on_node = std::string{kProgramFolder})
+      : folders_{std::move(folders)}, on_node_{std::move(on_node)} {}
+
+  /// nullptr where no folder has it: what the node has by itself is used then. Errors: kInvalid for
+  /// one that cannot be read, or is larger than 256 MiB.
+  Result<std::shared_ptr<const ProgramFile>> find(std::string_view name);
+  const std::string& on_node() const { return on_node_; }
+
+ private:
+  std::vector<std::filesystem::path> folders_{};
+  std::string on_node_{kProgramFolder};
+  std::map<std::string, std::shared_ptr<const ProgramFile>, std::less<>> read_{};
+};
+
+/// `told` alone where a person named one; else where they lie beside the program that runs us: in
+/// its own folder, and in ../libexec/cupel of it.
+std::vector<std::filesystem::path> program_folders(const std::filesystem::path& told);
+
+/// Brings those of `names` that the shelf has to the node, unless they are there; each is written
+/// whole or not at all, and checked by the node's own sha256sum. Gives the path of the node's
+/// cupel-node where it is ours and runs there, else nothing: a shell looks after the jobs then.
+/// Where `job_folder` holds a job that was started already, nothing is brought: what runs stays as
+/// it is. Idempotent; cancelled in the middle, it leaves no half program. Errors: as
+/// Session::run(); kFailed where the folder cannot be written, or what arrived is not what was
+/// sent.
+Task<Result<std::optional<std::string>>> ensure_programs(Session& session, ProgramShelf& shelf,
+                                                         std::vector<std::string> names,
+                                                         std::string job_folder, bool sudo,
+                                                         Deadline deadline);
+
+}  // namespace cupel::ssh
