@@ -8,12 +8,12 @@ namespace cupel::rehearsal {
 namespace {
 
 constexpr auto kSubcommands = std::to_array<Tool>({
+    {"facts", virtual_cupel_node_facts},
+    {"watch", virtual_cupel_node_watch},
     {"start", virtual_cupel_node_start},
     {"tail", virtual_cupel_node_tail},
     {"stop", virtual_cupel_node_stop},
     {"list", virtual_cupel_node_list},
-    {"facts", virtual_cupel_node_facts},
-    {"watch", virtual_cupel_node_watch},
 });
 
 Task<int> cupel_node(ProcessPtr process, Arguments arguments) {

@@ -5,18 +5,18 @@
 
 namespace cupel::rehearsal {
 
-// Jobs that outlive the command that started them, at the node's own clock. Their folders hold what
-// the real program's do, so that a shell reads and ends them too.
-Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments);
-Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments);
-Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments);
-Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments);
-
 /// One document of what the machine is made of. `arguments` as the program gets them:
 /// "cupel-node", "facts", ...
 Task<int> virtual_cupel_node_facts(ProcessPtr process, Arguments arguments);
 
 /// Samples of heat, power and links, the kernel's messages meanwhile, and their sum.
 Task<int> virtual_cupel_node_watch(ProcessPtr process, Arguments arguments);
+
+// Jobs that outlive the command that started them, at the node's own clock. Their folders hold what
+// the real program's do, so that a shell reads and ends them too.
+Task<int> virtual_cupel_node_start(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_tail(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments);
+Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments);
 
 }  // namespace cupel::rehearsal

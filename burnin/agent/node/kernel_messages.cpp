@@ -180,7 +180,7 @@ Found pcie_of(std::string_view line) {
     return KernelMessage{.kind = pcie,
                          .weight = Weight::information,
                          .pci = first_address(line),
-                         .detail = "limited by " + bounded(*limited)};
+                         .detail = bounded(line.substr(line.find("limited by ")))};
   return std::nullopt;
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "burnin/agent/common/json_line.h"
-#include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/facts/facts.h"
+#include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/subcommand.h"
 #include "burnin/agent/node/watch/watch.h"
 
