@@ -317,10 +317,16 @@ Faults faults_of(const BurnStage& stage, const BurnReport& run, const GpuNames& 
   for (const auto& [told, count] : run.faults_by_part) {
     const auto part = part_named(told, run, names);
     const bool counts = part && (!part->empty() || stage.of_node);
-    if (counts)
-      faults.by_part[*part].first += count;
-    else
+    if (!counts) {
       faults.elsewhere += count;
+      continue;
+    }
+    faults.by_part[*part].first += count;
+    // Where no results came that tell which of the two it is, both are suspect.
+    const auto dash = part->find('-');
+    if (dash == part->npos || stage.of_node || (run.end && run.end->complete)) continue;
+    faults.by_part[part->substr(0, dash)].first += count;
+    faults.by_part[part->substr(dash + 1)].first += count;
   }
   for (const auto& fault : run.faults) {
     const auto part = part_named(fault.part, run, names);

@@ -229,6 +229,20 @@ TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
   EXPECT_TRUE(says_unknown(found.assume_value(), "the rest of gemm"));
 }
 
+TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
+  Said said;
+  said.command = "p2p";
+  said.lines = replaced(std::string{kFault}, "gpu4", "gpu2-gpu5");
+  said.end.clear();
+  said.status = 137;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(value_of(found.assume_value(), "p2p.wrong", "gpu2"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "p2p.wrong", "gpu5"), 1);
+}
+
 TEST(GpuStages, TellWhichGpuFellOffItsBus) {
   auto said = good();
   said.lines += R"({"kind":"error","code":"cuda","part":"gpu3","message":"unknown error 999"})"
