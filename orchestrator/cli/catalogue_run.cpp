@@ -54,9 +54,14 @@ steps:
   - stage: gpu-facts
     deadline: {0}s
     on_failure: continue
-  - stage: cpu-memory
-    with: {{duration: 90s, memory: "80%"}}
+  - stage: cpu
+    with: {{duration: 90s}}
     deadline: {1}s
+    on_failure: continue
+  - stage: memory
+    with: {{duration: 60s, stream: 20s}}
+    deadline: {1}s
+    on_failure: continue
   - stage: disk
     with: {{directory: /var/tmp, size: 1GiB, runtime: 20s}}
     deadline: {1}s

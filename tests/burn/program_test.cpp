@@ -6,10 +6,12 @@
 
 #include <array>
 #include <cstdio>
+#include <sstream>
 
 #include "base/json.h"
 #include "burnin/agent/burn/library.h"
 #include "burnin/agent/burn/nvml.h"
+#include "burnin/stage.h"
 
 namespace cupel::burn {
 namespace {
@@ -63,6 +65,46 @@ TEST(BurnProgram, RefusesWhatItDoesNotUnderstandAsUsage) {
     EXPECT_EQ(ended.status, 64) << arguments;
     ASSERT_EQ(ended.lines.size(), 2) << arguments;
     EXPECT_EQ(ended.lines[0].at("code"), "usage");
+  }
+}
+
+/// The lines of a stage's script that call cupel-burn, without its name.
+std::vector<std::string> calls_in(const std::string& script) {
+  std::vector<std::string> found;
+  std::istringstream lines{script};
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find("cupel-burn ");
+    const auto before = at == line.npos ? line : line.substr(0, at);
+    const bool calls = at != line.npos && (before.find_first_not_of(' ') == before.npos ||
+                                           before.starts_with("timeout "));
+    if (calls) found.push_back(line.substr(at + std::string_view{"cupel-burn "}.size()));
+  }
+  return found;
+}
+
+TEST(BurnProgram, UnderstandsWhatEveryStageAsksOfIt) {
+  const std::vector<std::pair<std::string, burnin::Parameters>> wishes{
+      {"gemm", {}},
+      {"gemm", {{"types", "bf16,fp16,tf32,fp8,fp64"}, {"pattern", "square"}, {"hertz", "0.5"}}},
+      {"gemm", {{"pattern", "ramp"}}},
+      {"hbm", {}},
+      {"hbm", {{"patterns", "rows,random"}}},
+      {"pcie", {}},
+      {"p2p", {}},
+      {"collective", {}},
+      {"collective", {{"ops", "all_to_all"}, {"min", "1GiB"}, {"nvls", "on"}, {"path", "both"}}},
+      {"collective", {{"nvls", "off"}, {"path", "hca"}}},
+      {"train", {}}};
+  for (const auto& [name, parameters] : wishes) {
+    const auto job = burnin::stage(name)->prepare({}, parameters);
+    ASSERT_TRUE(job) << name;
+    const auto calls = calls_in(job.assume_value().script);
+    EXPECT_EQ(calls.size(), 2) << name;
+
+    for (const auto& call : calls) {
+      const auto ended = burn(call);
+      EXPECT_EQ(ended.status, 2) << call;  // no CUDA device; 64 is one that it does not understand
+    }
   }
 }
 #else
