@@ -19,7 +19,7 @@ using std::chrono::seconds;
 constexpr std::size_t kMostEntries = 256;  // of one reading: the newest
 constexpr seconds kLogPatience{90};        // a slow BMC's log has thousands of entries
 constexpr seconds kSensorPatience{90};
-constexpr milliseconds kBetween{1000};
+constexpr milliseconds kShortestPause{200};
 constexpr milliseconds kLongestPause{30'000};
 constexpr std::size_t kMostTold = 24u << 20;
 constexpr std::size_t kMostSensors = 600;
@@ -199,7 +199,7 @@ void SensorWatch::say_parts() { say({{"parts", names_of(record_of(doors_, reques
 Task<void> SensorWatch::read() {
   say_parts();
   const auto bmc = doors_.bmc(request_.node);
-  auto pause = kBetween;
+  auto failing = kShortestPause;
   for (;;) {
     ++count_;
     fresh_ = true;
@@ -210,6 +210,8 @@ Task<void> SensorWatch::read() {
     const bool over = co_await cancelled();
     if (over) break;
     fresh_ = true;
+    // A BMC is left alone for as long as it was busy with us.
+    auto pause = std::clamp(std::chrono::ceil<milliseconds>(took), kShortestPause, kLongestPause);
     if (told) {
       json::array sensors;
       for (const auto& sensor : told.assume_value().sensors)
@@ -217,10 +219,11 @@ Task<void> SensorWatch::read() {
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
       say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
-      pause = kBetween;
+      failing = kShortestPause;
     } else {
       say({{"reading", count_}, {"failed", valid_utf8(told.assume_error().what)}});
-      pause = std::min(pause * 2, kLongestPause);
+      failing = std::min(failing * 2, kLongestPause);
+      pause = std::max(pause, failing);
     }
     const auto rested = co_await pause_for(pause);
     if (!rested) break;

@@ -46,7 +46,8 @@ class SensorWatch {
 
   /// What the stage said just now.
   void heard(std::string_view piece);
-  /// Until cancelled. Asks again a second after each answer; later and later where none comes.
+  /// Until cancelled. After each answer it waits as long as that took; longer and longer where none
+  /// comes.
   Task<void> read();
   std::string told() const { return told_; }
 
