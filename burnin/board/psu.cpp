@@ -68,9 +68,11 @@ still_loaded() {
 }
 )sh";
 
+/// The load is ended when its phase is over: it is told to last longer, since what ends before has
+/// left a part of the phase without it.
 constexpr std::string_view kPhasesInTurn = R"sh(
 phase idle $length
-full $((length + settling + 30)) > "$folder/load" 2>&1 &
+full $((2 * length + 120)) > "$folder/load" 2>&1 &
 pid=$!
 phase settling $settling
 phase full $length
@@ -78,7 +80,7 @@ still_loaded
 end_load
 phase settling $settling
 phase rest $length
-wave $((length + settling + 30)) > "$folder/load" 2>&1 &
+wave $((2 * length + 120)) > "$folder/load" 2>&1 &
 pid=$!
 phase settling $settling
 phase wave $length
