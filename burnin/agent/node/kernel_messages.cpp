@@ -314,7 +314,7 @@ Found recognise(std::string_view line) {
 
 std::optional<KernelRecord> parse_record(std::string_view record) {
   const auto semicolon = record.find(';');
-  if (semicolon == record.npos || semicolon > 256) return std::nullopt;
+  if (semicolon > 256) return std::nullopt;  // npos too
   const auto head = record.substr(0, semicolon);
   const auto first = head.find(','), second = head.find(',', first + 1);
   if (first == head.npos || second == head.npos) return std::nullopt;
