@@ -99,7 +99,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto wait, duration_parameter(parameters, "wait", "0s", seconds{0}, kLongest));
   return Job{script::head() +
                  fmt::format("sleep {}\necho 'cupel-waited: {}'\n", wait.count(), wait.count()),
-             wait + seconds{2}, wait + seconds{120}};
+             wait + seconds{2}, wait + seconds{600}};
 }
 
 /// Counts of one part, and the first entry of the worst kind, in words.

@@ -147,7 +147,7 @@ Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
                  "load: 'gpu' on machines of profile '" + profile.name + "', which has no GPUs"};
   if (load == "auto" && !has_gpus(profile)) load = "cpu";
   const auto whole = 4 * phase + 2 * kSettling;
-  return Job{script_of(phase, load), whole + seconds{10}, whole + whole / 4 + seconds{300}};
+  return Job{script_of(phase, load), whole + seconds{10}, 2 * whole + seconds{600}};
 }
 
 double median(std::vector<double> values) {
