@@ -6,8 +6,8 @@
 
 #include "tests/burnin/drive_texts.h"
 #include "tests/burnin/gpu_xml.h"
-#include "tests/burnin/node_lines.h"
 #include "tests/burnin/host_texts.h"
+#include "tests/burnin/node_lines.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/tools.h"
 

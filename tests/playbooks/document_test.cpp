@@ -1,4 +1,5 @@
-// docs/playbooks.md and docs/stages.md are true: their examples are playbooks, and they leave nothing out.
+// docs/playbooks.md and docs/stages.md are true: their examples are playbooks, and they leave
+// nothing out.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -99,8 +100,8 @@ std::string row_of(std::string_view stage) {
 TEST(Document, TellsWhatEachStageTakesAndIsReckonedToDraw) {
   for (const auto& stage : burnin::stages()) {
     const auto row = row_of(stage.name);
-    EXPECT_THAT(row, HasSubstr(fmt::format("| {} / {} |", stage.load.share,
-                                           stage.load.without_gpus)))
+    EXPECT_THAT(row,
+                HasSubstr(fmt::format("| {} / {} |", stage.load.share, stage.load.without_gpus)))
         << stage.name;
     for (const auto& parameter : stage.parameters)
       EXPECT_THAT(row, HasSubstr(fmt::format("`{}`", parameter.name))) << stage.name;

@@ -18,13 +18,8 @@ constexpr int kHang = 3;
 
 const auto& commands() {
   static const std::array all{
-      devices_command(),
-      gemm_command(),
-      hbm_command(),
-      train_command(),
-      pcie_command(),
-      p2p_command(),
-      collective_command(),
+      devices_command(), gemm_command(), hbm_command(),        train_command(),
+      pcie_command(),    p2p_command(),  collective_command(),
   };
   return all;
 }
