@@ -47,7 +47,7 @@ std::optional<Header> header_of(std::string_view line) {
     const auto* known = std::ranges::find(kKnown, std::string_view{name}, &Known::name);
     header.columns.push_back(known == kKnown.end() ? Column::other : known->column);
     if (name == "BWaverage") {
-      const auto unit = word.substr(bracket);
+      const auto unit = bracket == word.npos ? std::string_view{} : word.substr(bracket);
       const bool giga = unit.starts_with("[Gb/sec");
       unit_known = giga || unit.starts_with("[MB/sec") || unit.starts_with("[MiB/sec");
       header.unit = giga ? 1e9 : kMebibyteBits;

@@ -198,6 +198,13 @@ TEST(Perftest, ReadsWhatOldVersionsCallMegabytesAsMebibytes) {
   EXPECT_THAT(*row.messages * row.bytes * 8 / 1e9, DoubleNear(*row.average, 0.05));
 }
 
+TEST(Perftest, BelievesNoAverageWithoutItsUnit) {
+  const auto rows =
+      read_perftest(" #bytes  #iterations  BW average  MsgRate[Mpps]\n 65536  5000  92.1  0.1\n");
+
+  EXPECT_FALSE(rows);
+}
+
 TEST(Perftest, ReadsEverySizeOfTwoEndsThatPrintIntoOneAnother) {
   CUPEL_NEEDS_SAMPLE(text, "perftest/ib_write_bw_loopback_all_sizes.log");
 
