@@ -88,7 +88,7 @@ TEST(BurnProgram, UnderstandsWhatEveryStageAsksOfIt) {
       {"gemm", {{"types", "bf16,fp16,tf32,fp8,fp64"}, {"pattern", "square"}, {"hertz", "0.5"}}},
       {"gemm", {{"pattern", "ramp"}}},
       {"hbm", {}},
-      {"hbm", {{"patterns", "rows,random"}}},
+      {"hbm", {{"patterns", "hot-rows,random"}}},
       {"pcie", {}},
       {"p2p", {}},
       {"collective", {}},
