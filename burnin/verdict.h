@@ -24,6 +24,7 @@ struct Cause {
   std::string wanted{};                // "at most 0 errors"
   std::string evidence{};              // SHA-256 of the raw output; empty: there is none
   std::string remedy{};
+  std::vector<std::string> stages{};  // in which it was seen; the evidence is the first one's
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };

@@ -34,7 +34,7 @@ bool same_unit(const Criterion& criterion, const Measurement& found) {
 }
 
 std::string with_unit(std::string text, const std::string& unit) {
-  return unit.empty() ? text : text + " " + unit;
+  return unit.empty() || unit == "count" ? text : text + " " + unit;
 }
 
 bool meets(const Criterion& criterion, double value) {

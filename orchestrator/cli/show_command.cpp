@@ -10,6 +10,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/report/alike.h"
 #include "orchestrator/report/html.h"
 
 namespace cupel::cli {
@@ -26,23 +27,55 @@ void print_steps(const record::NodeRecord& record) {
 }
 
 void print_causes(const report::NodeSummary& node) {
-  for (const auto& cause : node.causes) {
-    say("  {}\n", printable(burnin::to_string(cause)));
+  for (const auto& cause : report::alike(node.causes)) {
+    const auto seen = report::stages_text(cause.stages);
+    say("  {}{}\n", printable(burnin::to_string(cause)), seen.empty() ? seen : "  (" + seen + ")");
     if (!cause.remedy.empty()) say("    -> {}\n", printable(cause.remedy));
     if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
   }
 }
 
-void print_measurements(const record::NodeRecord& record) {
-  for (const auto& [stage, findings] : record.findings) {
-    const auto evidence = record.evidence.find(stage);
-    say("\n{} (evidence {})\n", stage,
-        evidence == record.evidence.end() ? "none" : evidence->second);
-    for (const auto& each : findings.measurements)
-      say("  {:<28} {:<10} {} {}\n", each.name, each.part, plain(each.value), each.unit);
-    for (const auto& each : findings.unknown)
-      say("  {:<28} unknown: {}\n", printable(each.fact), printable(each.why));
+void print_numbers(const burnin::Findings& findings, bool each_part) {
+  if (!each_part) {
+    for (const auto& each : report::alike(findings.measurements))
+      say("  {:<34} {:<24} {}\n", each.name, each.value, printable(each.parts));
+    return;
   }
+  for (const auto& each : findings.measurements)
+    say("  {:<34} {:<24} {}\n", each.name, plain(each.value) + " " + each.unit,
+        printable(each.part));
+}
+
+void print_findings(const record::NodeRecord& record, const std::string& stage, bool each_part) {
+  const auto& findings = record.findings.at(stage);
+  const auto evidence = record.evidence.find(stage);
+  say("\n{} (evidence {})\n", stage, evidence == record.evidence.end() ? "none" : evidence->second);
+  print_numbers(findings, each_part);
+  for (const auto& each : findings.unknown)
+    say("  {:<34} unknown: {}\n", printable(each.fact), printable(each.why));
+}
+
+/// That the BMC's log gained nothing while a stage ran is not worth a section for each stage.
+bool is_quiet(const burnin::Findings& findings) {
+  return findings.unknown.empty() &&
+         std::ranges::all_of(findings.measurements,
+                             [](const auto& each) { return each.value == 0; });
+}
+
+/// In the order in which they ran, each with what else was read after it.
+void print_measurements(const record::NodeRecord& record, bool each_part) {
+  std::size_t quiet = 0;
+  for (const auto& step : record.steps) {
+    if (record.findings.contains(step.name)) print_findings(record, step.name, each_part);
+    const auto log = "sel@" + step.name;
+    const auto found = record.findings.find(log);
+    if (found == record.findings.end()) continue;
+    if (each_part || !is_quiet(found->second))
+      print_findings(record, log, each_part);
+    else
+      ++quiet;
+  }
+  if (quiet > 0) say("\nthe BMC's log gained nothing during {} stages\n", quiet);
 }
 
 void print_parts(const record::NodeRecord& record) {
@@ -102,7 +135,7 @@ boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) 
   return object;
 }
 
-Exit show(const Context& context, const std::string& name, engine::RunId run) {
+Exit show(const Context& context, const std::string& name, engine::RunId run, bool each_part) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
   const auto& store = *opened.assume_value();
@@ -128,7 +161,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run) {
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
       print_causes(node);
       print_steps(node.record);
-      print_measurements(node.record);
+      print_measurements(node.record, each_part);
       print_parts(node.record);
       print_console(consoles);
     }
@@ -184,8 +217,11 @@ void add_show(CLI::App& app, Context& context, Exit& exit) {
   auto run = std::make_shared<engine::RunId>(0);
   command->add_option("NODE", *node, "its name")->required();
   command->add_option("--run", *run, "of this run; the node's newest if not said");
+  auto all = std::make_shared<bool>(false);
+  command->add_flag("--all", *all,
+                    "each part's numbers by themselves, not those of a kind together");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, node, run] { exit = show(context, *node, *run); });
+  command->callback([&context, &exit, node, run, all] { exit = show(context, *node, *run, *all); });
 }
 
 void add_report(CLI::App& app, Context& context, Exit& exit) {

@@ -118,6 +118,8 @@ json::object to_json(const burnin::Cause& cause) {
   put(object, "wanted", cause.wanted);
   put(object, "evidence", cause.evidence);
   put(object, "remedy", cause.remedy);
+  if (!cause.stages.empty())
+    object["stages"] = json::array(cause.stages.begin(), cause.stages.end());
   return object;
 }
 
@@ -150,6 +152,14 @@ json::array array_of(const std::vector<Item>& items) {
   array.reserve(items.size());
   for (const auto& item : items) array.push_back(to_json(item));
   return array;
+}
+
+std::vector<std::string> stages_from(const json::value* value) {
+  std::vector<std::string> stages;
+  if (value == nullptr || !value->is_array()) return stages;
+  for (const auto& each : value->get_array())
+    if (each.is_string()) stages.emplace_back(each.get_string());
+  return stages;
 }
 
 }  // namespace
@@ -258,7 +268,8 @@ burnin::Verdict verdict_from(const json::object& object) {
   each_object(object.if_contains("causes"), [&](const auto& each) {
     verdict.causes.push_back({decision_from(text(each, "decision")), text(each, "part"),
                               text(each, "criterion"), text(each, "measured"), text(each, "wanted"),
-                              text(each, "evidence"), text(each, "remedy")});
+                              text(each, "evidence"), text(each, "remedy"),
+                              stages_from(each.if_contains("stages"))});
   });
   each_object(object.if_contains("checked"), [&](const auto& each) {
     const auto* met = each.if_contains("met");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "orchestrator/report/alike.h"
 #include "orchestrator/report/html_rack.h"
 
 namespace cupel::report {
@@ -61,11 +62,13 @@ std::string header(const RunSummary& summary) {
 std::string causes(const NodeSummary& node) {
   if (node.causes.empty()) return {};
   std::string text =
-      "<table><tr><th>Part<th>Criterion<th>Measured<th>Wanted<th>What to do<th>Evidence</tr>";
-  for (const auto& cause : node.causes)
-    text += fmt::format("<tr><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
+      "<table><tr><th>Part<th>Criterion<th>Measured<th>Wanted<th>Seen in<th>What to do"
+      "<th>Evidence</tr>";
+  for (const auto& cause : alike(node.causes))
+    text += fmt::format("<tr><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
                         escaped(cause.part), word(cause.decision), escaped(cause.criterion),
-                        escaped(cause.measured), escaped(cause.wanted), escaped(cause.remedy),
+                        escaped(cause.measured), escaped(cause.wanted),
+                        escaped(stages_text(cause.stages)), escaped(cause.remedy),
                         escaped(cause.evidence.substr(0, 12)));
   return text + "</table>";
 }
@@ -95,7 +98,7 @@ std::string checked(const NodeSummary& node) {
       "<details><summary>The numbers against their criteria</summary><div><table>"
       "<tr><th>Stage<th>Part<th>Measure<th>Measured<th>Wanted<th>Source of the "
       "number<th>Evidence</tr>";
-  for (const auto& each : node.record.verdict->checked)
+  for (const auto& each : alike(node.record.verdict->checked))
     text += fmt::format(
         "<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td class=dim>{}"
         "<td><code>{}</code></tr>",

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/report/alike.h"
 
 namespace cupel::report {
 namespace {
@@ -261,8 +262,10 @@ std::string to_text(const RunSummary& summary) {
   for (const auto& node : summary.nodes) {
     if (node.decision == Decision::pass) continue;
     text += fmt::format("  {:<13} {}\n", to_string(node.decision), node.record.node);
-    for (const auto& cause : node.causes) {
-      text += "                  " + printable(burnin::to_string(cause)) + "\n";
+    for (const auto& cause : alike(node.causes)) {
+      text += "                  " + printable(burnin::to_string(cause));
+      if (cause.stages.size() > 1) text += fmt::format("  ({})", stages_text(cause.stages));
+      text += "\n";
       if (!cause.remedy.empty()) text += "                    -> " + printable(cause.remedy) + "\n";
     }
   }

@@ -60,7 +60,8 @@ Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
           "nothing",
           fmt::format("{} measurements", of_part.size()),
           evidence_of(record, first.stage),
-          "find out why it does not answer: it is missing, or it is broken"};
+          "find out why it does not answer: it is missing, or it is broken",
+          {first.stage}};
 }
 
 using Steps = std::set<std::string, std::less<>>;
@@ -91,8 +92,37 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
     if (each.met != Met::met)
       verdict.causes.push_back(
           {burnin::is_precondition(each.measure) ? Decision::inconclusive : Decision::fail,
-           each.part, each.measure, each.measured, each.wanted, evidence_of(record, each.stage),
-           each.remedy});
+           each.part,
+           each.measure,
+           each.measured,
+           each.wanted,
+           evidence_of(record, each.stage),
+           each.remedy,
+           {each.stage}});
+}
+
+/// What is not there proves nothing about itself: the audit has said it once.
+bool is_known_to_be_missing(const NodeRecord& record, std::string_view part) {
+  if (part.empty() || !record.audit) return false;
+  return std::ranges::any_of(*record.audit, [&](const inventory::AuditFinding& each) {
+    return each.part == part && each.finding == inventory::Finding::missing;
+  });
+}
+
+/// The same about the same part in many stages is one cause.
+std::vector<Cause> merged(std::vector<Cause> causes) {
+  std::vector<Cause> all;
+  std::map<std::string, std::size_t> where;
+  for (auto& cause : causes) {
+    const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(cause.decision), cause.part,
+                                 cause.criterion, cause.measured, cause.wanted, cause.remedy);
+    const auto [found, fresh] = where.try_emplace(key, all.size());
+    if (fresh)
+      all.push_back(std::move(cause));
+    else
+      std::ranges::move(cause.stages, std::back_inserter(all[found->second].stages));
+  }
+  return all;
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
@@ -103,6 +133,7 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
     const bool met = each.met == Met::met;
     verdict.checked.push_back(
         {each.stage, each.part, each.measure, each.measured, each.wanted, met, each.source});
+    if (each.met == Met::missing && is_known_to_be_missing(record, each.part)) continue;
     const std::pair key{each.stage, each.part};
     if (!by_part.contains(key)) order.push_back(key);
     by_part[key].push_back(each);
@@ -206,6 +237,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
   judge_log(profile, record, verdict);
+  verdict.causes = merged(std::move(verdict.causes));
   const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
   if (!proven && verdict.causes.empty()) {
     Cause nothing;

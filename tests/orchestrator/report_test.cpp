@@ -49,8 +49,14 @@ class Report : public ::testing::Test {
   }
   static burnin::Verdict bad() {
     return {Decision::fail,
-            {{Decision::fail, "gpu3", "gpu.ecc.uncorrected", "2 errors", "at most 0 errors",
-              std::string(64, 'a'), "replace <it>"}},
+            {{Decision::fail,
+              "gpu3",
+              "gpu.ecc.uncorrected",
+              "2 errors",
+              "at most 0 errors",
+              std::string(64, 'a'),
+              "replace <it>",
+              {"gpu-facts", "gpu-facts@after"}}},
             {}};
   }
   static burnin::Verdict good() { return {Decision::pass, {}, {}}; }
@@ -154,6 +160,30 @@ TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
   EXPECT_THAT(page, HasSubstr("<svg"));
   for (const auto* outside : {"<script", "http://", "https://", "src=", "@import"})
     EXPECT_THAT(page, Not(HasSubstr(outside)));
+}
+
+TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {
+  const burnin::Cause slow{Decision::fail, "gpu0", "hbm.lag", "12 %",
+                           "at most 10 %", "a1",   "cool it", {"hbm", "hbm@night"}};
+  auto other = slow, worse = slow;
+  other.part = "gpu2";
+  worse.part = "gpu3";
+  worse.measured = "30 %";
+  auto bad = burnin::Verdict{Decision::fail, {slow, other, worse}, {}};
+  for (const auto* part : {"gpu0", "gpu1", "gpu2"})
+    bad.checked.push_back({"hbm", part, "hbm.copy",
+                           part == std::string{"gpu1"} ? "2004.5 GB/s" : "1999 GB/s",
+                           "at least 1905 GB/s", true, "the data sheet"});
+  bad.checked.push_back(
+      {"hbm", "gpu3", "hbm.copy", "12 GB/s", "at least 1905 GB/s", false, "the data sheet"});
+  end("a01-n01", "verdict", record::to_json(bad));
+
+  const auto text = to_text(summary()), page = to_html(summary());
+
+  EXPECT_THAT(text, HasSubstr("gpu[0,2]: hbm.lag 12 %, wanted at most 10 %  (hbm, hbm@night)"));
+  EXPECT_THAT(text, HasSubstr("gpu3: hbm.lag 30 %"));
+  EXPECT_THAT(page, HasSubstr("<td>gpu[0-2]<td>hbm.copy<td class=pass>1999 to 2004.5 GB/s"));
+  EXPECT_THAT(page, HasSubstr("<td>gpu3<td>hbm.copy<td class=fail>12 GB/s"));
 }
 
 TEST_F(Report, ReadsBackWhatItWrote) {

@@ -100,9 +100,14 @@ TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
   record.findings["gpu-facts"].measurements[1].value = 2;
 
   EXPECT_EQ(decision(record), Decision::fail);
-  EXPECT_EQ(causes(record),
-            (std::vector<Cause>{{Decision::fail, "gpu1", "gpu.ecc.uncorrected", "2 errors",
-                                 "at most 0 errors", "a1", "replace the GPU"}}));
+  EXPECT_EQ(causes(record), (std::vector<Cause>{{Decision::fail,
+                                                 "gpu1",
+                                                 "gpu.ecc.uncorrected",
+                                                 "2 errors",
+                                                 "at most 0 errors",
+                                                 "a1",
+                                                 "replace the GPU",
+                                                 {"gpu-facts"}}}));
 }
 
 TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
@@ -112,6 +117,32 @@ TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
   EXPECT_EQ(decision(record), Decision::fail);
   EXPECT_EQ(causes(record)[0].part, "gpu1");
   EXPECT_EQ(causes(record)[0].measured, "nothing");
+}
+
+TEST(Verdict, SaysOnceWhatSeveralStagesSawOfAPart) {
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements[1].value = 2;
+  record.steps.insert(record.steps.begin() + 2, step("gpu-facts@after"));
+  record.findings["gpu-facts@after"] = record.findings["gpu-facts"];
+  record.evidence["gpu-facts@after"] = "a2";
+
+  ASSERT_EQ(causes(record).size(), 1u);
+  EXPECT_EQ(causes(record)[0].stages, (std::vector<std::string>{"gpu-facts", "gpu-facts@after"}));
+  EXPECT_EQ(causes(record)[0].evidence, "a1");
+  record.findings["gpu-facts@after"].measurements[1].value = 3;
+  EXPECT_EQ(causes(record).size(), 2u) << "it grew: that is another thing";
+}
+
+TEST(Verdict, AsksNothingOfAPartThatTheAuditMisses) {
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements.pop_back();
+  record.audit->push_back({Finding::missing, "gpu1", "2 gpus", "1", "redfish", "reseat it"});
+
+  ASSERT_EQ(causes(record).size(), 1u);
+  EXPECT_EQ(causes(record)[0].criterion, "audit: missing");
+  EXPECT_EQ(decision(record), Decision::fail);
+  record.findings["gpu-facts"].measurements.push_back(errors("gpu1", 2));
+  EXPECT_EQ(causes(record).size(), 2u) << "a number that came is judged whatever the audit says";
 }
 
 TEST(Verdict, IsInconclusiveAboutAStageThatProvedNothing) {

@@ -1,0 +1,104 @@
+#include "orchestrator/report/alike.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "inventory/node_range.h"
+
+namespace cupel::report {
+namespace {
+
+/// Things with equal keys together, in the order in which each key was met first.
+template <class Thing, class Key>
+std::vector<std::vector<const Thing*>> grouped(std::span<const Thing> things, Key key) {
+  std::vector<std::vector<const Thing*>> groups;
+  std::map<std::string, std::size_t> where;
+  for (const auto& thing : things) {
+    const auto [found, fresh] = where.try_emplace(key(thing), groups.size());
+    if (fresh) groups.emplace_back();
+    groups[found->second].push_back(&thing);
+  }
+  return groups;
+}
+
+template <class Thing>
+std::string parts_of(const std::vector<const Thing*>& group) {
+  std::vector<std::string> names;
+  for (const auto* each : group)
+    if (!each->part.empty()) names.push_back(each->part);
+  return inventory::fold(names);
+}
+
+/// "52 to 54 C" of "52 C", "54 C" and "53 C"; the words themselves where they are no numbers.
+std::string measured_of(const std::vector<const burnin::Checked*>& group) {
+  const auto* low = group.front();
+  const auto* high = group.front();
+  const auto value = [](const burnin::Checked& each) {
+    return number<double>(std::string_view{each.measured}.substr(0, each.measured.find(' ')));
+  };
+  for (const auto* each : group) {
+    if (!value(*each)) return group.front()->measured;
+    if (*value(*each) < *value(*low)) low = each;
+    if (*value(*each) > *value(*high)) high = each;
+  }
+  if (low->measured == high->measured) return low->measured;
+  return fmt::format("{} to {}", low->measured.substr(0, low->measured.find(' ')), high->measured);
+}
+
+}  // namespace
+
+std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes) {
+  const auto groups = grouped(causes, [](const burnin::Cause& each) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(each.decision), each.criterion,
+                       each.measured, each.wanted, each.remedy, fmt::join(each.stages, ","));
+  });
+  std::vector<burnin::Cause> told;
+  for (const auto& group : groups) {
+    told.push_back(*group.front());
+    told.back().part = parts_of(group);
+  }
+  return told;
+}
+
+std::vector<burnin::Checked> alike(std::span<const burnin::Checked> checked) {
+  const auto groups = grouped(checked, [](const burnin::Checked& each) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, each.wanted, each.source,
+                       each.met ? std::string_view{} : std::string_view{each.measured});
+  });
+  std::vector<burnin::Checked> told;
+  for (const auto& group : groups) {
+    told.push_back(*group.front());
+    told.back().part = parts_of(group);
+    told.back().measured = measured_of(group);
+  }
+  return told;
+}
+
+std::vector<Reading> alike(std::span<const burnin::Measurement> measurements) {
+  const auto groups = grouped(measurements, [](const burnin::Measurement& each) {
+    return fmt::format("{}\n{}", each.name, each.unit);
+  });
+  std::vector<Reading> told;
+  for (const auto& group : groups) {
+    const auto [low, high] =
+        std::ranges::minmax(group, {}, [](const burnin::Measurement* each) { return each->value; });
+    auto value = plain(low->value);
+    if (high->value > low->value) value += " to " + plain(high->value);
+    if (!low->unit.empty()) value += " " + low->unit;
+    told.push_back({low->name, parts_of(group), std::move(value)});
+  }
+  return told;
+}
+
+std::string stages_text(std::span<const std::string> stages) {
+  constexpr std::size_t kMost = 4;
+  const auto shown = stages.first(std::min(stages.size(), kMost));
+  auto text = fmt::format("{}", fmt::join(shown, ", "));
+  if (stages.size() > kMost) text += fmt::format(" and {} more", stages.size() - kMost);
+  return text;
+}
+
+}  // namespace cupel::report

@@ -1,0 +1,32 @@
+#pragma once
+// What people read of many parts at once: eight GPUs that say the same are one line. Pure, for
+// text and pages; what programs read (JSON, the journal) keeps each part by itself.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "burnin/measurement.h"
+#include "burnin/verdict.h"
+
+namespace cupel::report {
+
+/// Causes that differ in nothing but their part, as one: its part is "gpu[0-4,6-7]". In the order
+/// in which each was met first.
+std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes);
+
+/// Numbers that met the same criterion, as one: "gpu[0-7]", "52 to 54 C". One that did not meet it
+/// stays by itself unless others measured just the same.
+std::vector<burnin::Checked> alike(std::span<const burnin::Checked> checked);
+
+/// A number of several parts: what was measured lies between two ends.
+struct Reading {
+  std::string name{}, parts{};
+  std::string value{};  // "52 to 54 C"
+};
+std::vector<Reading> alike(std::span<const burnin::Measurement> measurements);
+
+/// "gemm, hbm, pcie and 3 more"; empty for none.
+std::string stages_text(std::span<const std::string> stages);
+
+}  // namespace cupel::report
