@@ -185,7 +185,7 @@ wish_gpu() {
       app_clocks)
         now=$(query "$index" "$(field_of gpu.app_clocks)" | first_line)
         case $now in
-          *[!0-9,]* | '' | ,* | *,) echo "cupel-setting|gpu.app_clocks|gpu$index|$now|$2|$now|the driver has no application clocks any more: use gpu_clocks" >> "$folder/refused" ;;
+          *[!0-9,]* | '' | ,* | *,) echo "cupel-setting|gpu.app_clocks|gpu$index|none|$2|none|the driver has no application clocks any more: use gpu_clocks" >> "$folder/refused" ;;
           *) echo "gpu.app_clocks|$uuid|$now|$2|$index" >> "$folder/all" ;;
         esac
         ;;

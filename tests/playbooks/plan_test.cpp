@@ -414,5 +414,41 @@ TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
               ::testing::ElementsAre("settings", "gpu-facts", "settings-restore (always)"));
 }
 
+TEST(Plan, RefusesAVerdictThatWouldNotKnowWhetherSettingsAreBack) {
+  const auto made = planned(R"(playbook: p
+steps:
+  - stage: settings
+    with: {governor: performance}
+  - stage: gpu-facts
+  - step: verdict
+  - stage: settings-restore
+  - step: hand-off
+)");
+
+  EXPECT_FALSE(made.plan);
+  EXPECT_THAT(made.told(), HasSubstr("book.yaml:6:"));
+  EXPECT_THAT(made.told(), HasSubstr("settings-restore must come before 'verdict'"));
+}
+
+TEST(Plan, RefusesSettingsThatTheNodeWouldPutBackInTheMiddleOfTheStagesThatWantThem) {
+  const std::string book = R"(playbook: p
+steps:
+  - stage: settings
+    with: {governor: performance, at_most: AT_MOST}
+  - stage: cpu-memory
+    with: {duration: 30h}
+  - step: verdict
+)";
+  const auto with = [&](const std::string& at_most) {
+    auto text = book;
+    return planned(text.replace(text.find("AT_MOST"), 7, at_most));
+  };
+
+  EXPECT_THAT(with("24h").told(),
+              HasSubstr("settings: after at_most: 24h the node puts it back by itself, and the "
+                        "steps up to 'cpu-memory' take 30"));
+  EXPECT_TRUE(with("40h").plan) << with("40h").told();
+}
+
 }  // namespace
 }  // namespace cupel::playbooks
