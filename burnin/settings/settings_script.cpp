@@ -355,8 +355,6 @@ guard_on_disk() {
     echo "ExecStart=/bin/sh $state/restore.sh timer"
   } 2>/dev/null > "$units/cupel-settings.service" || return 1
   {
-    echo '[Unit]'
-    echo 'Description=Cupel: put back the settings of a run that did not'
     echo '[Timer]'
     echo 'OnActiveSec=SECONDS'
     echo 'OnBootSec=2min'
