@@ -135,31 +135,34 @@ bool is_stage(const PlannedStep& step, std::string_view name) {
   return step.kind == StepKind::stage && burnin::base_name(step.name) == name;
 }
 
-/// A verdict between the two would not know whether it was put back, and the node's own timer must
-/// not be faster than the steps between.
+/// "31h" of thirty hours and five seconds.
+std::string at_least(std::chrono::seconds duration) {
+  using namespace std::chrono;
+  const bool long_one = duration > 2h;
+  return burnin::duration_text(long_one ? seconds{ceil<hours>(duration)}
+                                        : seconds{ceil<minutes>(duration)});
+}
+
+/// The node's own timer must not be faster than the steps that want its settings.
 void check_settings(const Playbook& playbook, const std::vector<PlannedStep>& steps,
                     std::vector<Problem>& problems) {
   const PlannedStep* set = nullptr;
   std::chrono::seconds meanwhile{0};
-  const auto complain = [&](const PlannedStep& at, std::string what) {
-    const auto written = std::ranges::find(playbook.steps, at.name, &PlaybookStep::name);
-    const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
-    problems.push_back({where.where, std::move(what)});
-  };
   for (const auto& step : steps) {
     if (is_stage(step, burnin::kSettingsRestore)) set = nullptr;
-    if (set != nullptr && (step.kind == StepKind::verdict || step.kind == StepKind::hand_off))
-      return complain(step, "settings-restore must come before '" + step.name +
-                                "', which is to know whether all is back");
     meanwhile = set != nullptr ? meanwhile + step.expected : std::chrono::seconds{0};
     if (is_stage(step, burnin::kSettings)) set = &step;
     if (set == nullptr) continue;
     const auto at_most = burnin::settings_at_most(set->with);
     if (!at_most || meanwhile <= at_most.assume_value()) continue;
-    return complain(*set, fmt::format("{}: after at_most: {} the node puts it back by itself, and "
-                                      "the steps up to '{}' take {}: say a longer one",
-                                      set->name, burnin::duration_text(at_most.assume_value()),
-                                      step.name, burnin::duration_text(meanwhile)));
+    const auto written = std::ranges::find(playbook.steps, set->name, &PlaybookStep::name);
+    const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
+    problems.push_back(
+        {where.where, fmt::format("{}: after at_most: {} the node puts it back by itself, and the "
+                                  "steps up to '{}' take {}: say a longer one",
+                                  set->name, burnin::duration_text(at_most.assume_value()),
+                                  step.name, at_least(meanwhile))});
+    return;
   }
 }
 

@@ -214,12 +214,13 @@ steps:
 
 class SettingsOfARun : public ControlTest {
  protected:
-  Child begin_and_set() {
+  std::vector<std::string> begin_to_set() {
     site.write("set.yaml", kSet);
-    Child run{site.cupel({"run", "set.yaml", "--json", "--no-console", "-n", "v01-n01"})};
-    EXPECT_TRUE(run.wait_for(ended("v01-n01", "settings") + ":\"done\""));
-    EXPECT_THAT(limits(), HasSubstr("500.00 W"));
-    return run;
+    return site.cupel({"run", "set.yaml", "--json", "--no-console", "-n", "v01-n01"});
+  }
+  void wait_until_set() {
+    ASSERT_TRUE(status_tells("look at the sensors first"));
+    ASSERT_THAT(limits(), HasSubstr("500.00 W"));
   }
   std::string limits() {
     const auto ran =
@@ -235,7 +236,8 @@ class SettingsOfARun : public ControlTest {
 };
 
 TEST_F(SettingsOfARun, ArePutBackWhereSomebodyCancelsIt) {
-  auto run = begin_and_set();
+  Child run{begin_to_set()};
+  wait_until_set();
 
   const auto cancelled = site.run({"cancel", "1"});
 
@@ -245,7 +247,8 @@ TEST_F(SettingsOfARun, ArePutBackWhereSomebodyCancelsIt) {
 }
 
 TEST_F(SettingsOfARun, StayWhereItIsStoppedAndAreSaidAndPutBackByACancelWithoutAController) {
-  auto run = begin_and_set();
+  Child run{begin_to_set()};
+  wait_until_set();
   run.signal(SIGINT);
   const auto stopped = run.wait();
   EXPECT_THAT(limits(), HasSubstr("500.00 W"));
@@ -258,7 +261,8 @@ TEST_F(SettingsOfARun, StayWhereItIsStoppedAndAreSaidAndPutBackByACancelWithoutA
 }
 
 TEST_F(SettingsOfARun, ArePutBackByTheControllerThatGoesOnWhereTheFirstWasKilled) {
-  auto first = begin_and_set();
+  Child first{begin_to_set()};
+  wait_until_set();
   first.signal(SIGKILL);
   first.wait();
 
