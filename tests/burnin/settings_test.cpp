@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "burnin/settings/pin.h"
@@ -68,8 +70,8 @@ case "$*" in
     [ -d units ] && grep -q '^WantedBy=timers.target$' "$unit.timer" || exit 1
     touch enabled
     after=$(sed -n 's/^OnActiveSec=//p' "$unit.timer")
-    (sleep "$after"; fire) > fired 2>&1 &
-    echo $! > timer ;;
+    (sleep "$after" & echo $! > timer; wait $! && fire && echo rang > rang) > fired 2>&1 &
+    until [ -s timer ]; do sleep 0.01; done ;;
   'disable cupel-settings.timer') rm -f enabled ;;
   'is-active --quiet cupel-settings.timer') [ -s timer ] ;;
   'stop cupel-settings.timer'*) if [ -s timer ]; then kill "$(cat timer)" 2>/dev/null; rm -f timer; fi ;;
@@ -398,8 +400,15 @@ TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAr
 /// With a systemd that keeps its units in a folder.
 class TimedSettings : public Settings {
  protected:
-  TimedSettings() { std::filesystem::create_directories(at("units")); }
-  ~TimedSettings() override { run_here("systemctl stop cupel-settings.timer"); }
+  TimedSettings() {
+    std::filesystem::create_directories(at("units"));
+    EXPECT_EQ(::mkfifo(at("rang").c_str(), 0600), 0);
+    bell_ = ::open(at("rang").c_str(), O_RDWR | O_CLOEXEC);
+  }
+  ~TimedSettings() override {
+    run_here("systemctl stop cupel-settings.timer");
+    ::close(bell_);
+  }
   void set_for(long seconds) const {
     const auto set = run_here(settings_script::set({{"power_limit", "600"}}, seconds));
     ASSERT_EQ(set.exit_status, 0) << set.text << set.errors;
@@ -407,13 +416,14 @@ class TimedSettings : public Settings {
     ASSERT_EQ(limit("0"), "600.00\n");
   }
   bool is_put_back() const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-    while (std::chrono::steady_clock::now() < end) {
-      if (!std::filesystem::exists(at("state/before"))) return true;
-      ::usleep(50'000);
-    }
-    return false;
+    constexpr int kPatienceMilliseconds = 30'000;
+    pollfd bell{bell_, POLLIN, 0};
+    return ::poll(&bell, 1, kPatienceMilliseconds) == 1 &&
+           !std::filesystem::exists(at("state/before"));
   }
+
+ private:
+  int bell_ = -1;
 };
 
 TEST_F(TimedSettings, ThatNobodyPutsBackTheNodePutsBackByItself) {
