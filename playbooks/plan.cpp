@@ -1,9 +1,12 @@
 #include "playbooks/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "burnin/parameters.h"
 #include "burnin/settings/settings.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
@@ -132,6 +135,37 @@ bool is_stage(const PlannedStep& step, std::string_view name) {
   return step.kind == StepKind::stage && burnin::base_name(step.name) == name;
 }
 
+/// "31h" of thirty hours and five seconds.
+std::string at_least(std::chrono::seconds duration) {
+  using namespace std::chrono;
+  const bool long_one = duration > 2h;
+  return burnin::duration_text(long_one ? seconds{ceil<hours>(duration)}
+                                        : seconds{ceil<minutes>(duration)});
+}
+
+/// The node's own timer must not be faster than the steps that want its settings.
+void check_settings(const Playbook& playbook, const std::vector<PlannedStep>& steps,
+                    std::vector<Problem>& problems) {
+  const PlannedStep* set = nullptr;
+  std::chrono::seconds meanwhile{0};
+  for (const auto& step : steps) {
+    if (is_stage(step, burnin::kSettingsRestore)) set = nullptr;
+    meanwhile = set != nullptr ? meanwhile + step.expected : std::chrono::seconds{0};
+    if (is_stage(step, burnin::kSettings)) set = &step;
+    if (set == nullptr) continue;
+    const auto at_most = burnin::settings_at_most(set->with);
+    if (!at_most || meanwhile <= at_most.assume_value()) continue;
+    const auto written = std::ranges::find(playbook.steps, set->name, &PlaybookStep::name);
+    const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
+    problems.push_back(
+        {where.where, fmt::format("{}: after at_most: {} the node puts it back by itself, and the "
+                                  "steps up to '{}' take {}: say a longer one",
+                                  set->name, burnin::duration_text(at_most.assume_value()),
+                                  step.name, at_least(meanwhile))});
+    return;
+  }
+}
+
 /// Behind every `settings` comes what puts it back, whatever becomes of the steps between: before
 /// the verdict, which is to know whether it did. One that the playbook names itself is as good.
 void put_back_settings(const Playbook& playbook, const Profile& profile,
@@ -176,6 +210,7 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
     }
   }
   put_back_settings(playbook, profile, steps, problems);
+  check_settings(playbook, steps, problems);
   if (steps.size() > kMostSteps)
     problems.push_back(
         {playbook.steps.front().where, "more than 1000 steps for profile '" + profile.name + "'"});

@@ -27,6 +27,11 @@ constexpr std::array kParameters{
     ParameterRow{"power_limit", Kind::text, "of each GPU, in W: 600", "as it is"},
     ParameterRow{"gpu_clocks", Kind::text, "locked clocks of the GPUs, in MHz: 1410, or 210,1980",
                  "as they are"},
+    ParameterRow{
+        "app_clocks", Kind::text,
+        "GPUs' application clocks, memory and SM, in MHz: 2619,1980; drivers since 580 know "
+        "only gpu_clocks",
+        "as they are"},
     ParameterRow{"ecc", Kind::word, "GPUs' ECC; takes effect when the node was restarted",
                  "as it is", kOnOff},
     ParameterRow{"mig", Kind::word, "GPUs' MIG mode", "as it is", kOnOff},
@@ -41,11 +46,13 @@ constexpr std::array kParameters{
 };
 constexpr std::array<std::string_view, 3> kMeasures{"settings.set", "settings.failed",
                                                     "settings.restart"};
-constexpr std::array<std::string_view, 2> kRestoreMeasures{"settings.left", "settings.restored"};
+constexpr std::array<std::string_view, 3> kRestoreMeasures{"settings.left", "settings.restored",
+                                                           "settings.lost"};
 constexpr std::size_t kMostLines = 5000;
+constexpr std::string_view kNeedsRestart = "needs a restart", kInside = "is inside";
 
 constexpr double kLeastWatts = 50, kMostWatts = 3000;
-constexpr int kLeastMegahertz = 100, kMostMegahertz = 5000;
+constexpr int kLeastMegahertz = 100, kMostMegahertz = 5000, kMostMemoryMegahertz = 30'000;
 
 bool is_said(const Parameters& parameters, const std::string& name) {
   return parameters.contains(name);
@@ -99,18 +106,36 @@ Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes)
   return ok();
 }
 
+Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
+  if (!is_said(parameters, "app_clocks")) return ok();
+  const auto said = text_parameter(parameters, "app_clocks", "");
+  const auto parts = split(said, ',');
+  const auto memory = number<int>(trimmed(parts.front())), sm = number<int>(trimmed(parts.back()));
+  const bool fits = parts.size() == 2 && memory && sm && *memory >= kLeastMegahertz &&
+                    *memory <= kMostMemoryMegahertz && *sm >= kLeastMegahertz &&
+                    *sm <= kMostMegahertz;
+  if (!fits)
+    return out_of_range(
+        "app_clocks",
+        fmt::format("the memory's clock and the SMs' in MHz, {0} to {1} and {0} to {2}",
+                    kLeastMegahertz, kMostMemoryMegahertz, kMostMegahertz),
+        said);
+  wishes.push_back({"app_clocks", fmt::format("{},{}", *memory, *sm)});
+  return ok();
+}
+
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   std::vector<Wish> wishes;
   TRY(add_word(parameters, "persistence", kOnOff, wishes));
   TRY(add_power(parameters, wishes));
   TRY(add_clocks(parameters, wishes));
+  TRY(add_application_clocks(parameters, wishes));
   TRY(add_word(parameters, "ecc", kOnOff, wishes));
   TRY(add_word(parameters, "mig", kOnOff, wishes));
   TRY(add_word(parameters, "governor", kGovernors, wishes));
   TRY(add_word(parameters, "numa_balancing", kOnOff, wishes));
   TRY(add_word(parameters, "irq_affinity", kLocal, wishes));
-  TRY(const auto at_most,
-      duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600}));
+  TRY(const auto at_most, settings_at_most(parameters));
   if (wishes.empty())
     return Error{Code::kInvalid,
                  "with: says nothing that is to be set, as power_limit or governor"};
@@ -147,20 +172,40 @@ Result<Findings> parse(const Profile&, const Output& output) {
   for (const auto& row : rows) {
     const auto part = script::clean(row[2]);
     const auto wanted = script::clean(row[4]), got = script::clean(row[5]);
-    failed[part] += wanted == got ? 0 : 1;
-    if (wanted != got)
+    const bool met = wanted == got || row[6].starts_with(kInside);
+    failed[part] += met ? 0 : 1;
+    if (!met)
       findings.facts["settings." + part] =
           script::clean(fmt::format("{}: wanted {}, is {}; {}", row[1], wanted, got, row[6]));
-    restarts += row[6] == "needs a restart" ? 1 : 0;
+    restarts += row[6] == kNeedsRestart ? 1 : 0;
   }
   findings.measurements.push_back({"settings.set", "", static_cast<double>(rows.size()), "count"});
   for (const auto& [part, count] : failed)
     findings.measurements.push_back({"settings.failed", part, count, "count"});
   findings.measurements.push_back({"settings.restart", "", restarts, "count"});
-  if (!script::said(output, "cupel-guard: "))
-    findings.unknown.push_back({"put back by the node itself", "systemd-run",
+  const auto guard = script::said(output, "cupel-guard: ");
+  if (!guard)
+    findings.unknown.push_back({"put back by the node itself", "systemd",
                                 "absent: it is put back by the run alone, or the next one"});
+  else if (!script::finite(*guard))
+    findings.unknown.push_back({"put back by the node itself after a restart", "systemd",
+                                "no timer could be laid on its disk"});
   return findings;
+}
+
+/// What was no longer as it was set when the run came to put it back: what was measured meanwhile
+/// was measured under other settings. Its count.
+double add_lost(const Output& output, std::string_view record, Findings& findings) {
+  double lost = 0;
+  for (const auto& row : rows_of(output.text, "cupel-held|", 5)) {
+    if (row[3] == row[4]) continue;
+    ++lost;
+    findings.facts["settings.lost." + script::clean(row[2])] =
+        script::clean(fmt::format("{}: was set to {}, and is {}", row[1], row[3], row[4]));
+  }
+  if (!record.starts_with("before") || record.ends_with("by the run")) return lost;
+  findings.facts["settings.lost"] = script::clean(fmt::format("all of it was put back {}", record));
+  return std::max(lost, 1.0);
 }
 
 Result<Findings> parse_restore(const Profile&, const Output& output) {
@@ -171,20 +216,41 @@ Result<Findings> parse_restore(const Profile&, const Output& output) {
   Findings findings;
   double left = 0, restored = 0;
   for (const auto& row : rows_of(output.text, "cupel-restored|", 6)) {
-    const bool is_back = row[3] == row[4];
+    const bool is_back = row[3] == row[4] && row[5] != kNeedsRestart;
     (is_back ? restored : left) += 1;
     if (!is_back)
       findings.facts["settings." + script::clean(row[2])] =
           script::clean(fmt::format("{}: was {}, is {}; {}", row[1], row[3], row[4], row[5]));
   }
   // The node's own word goes before what we could read of it.
-  if (*record != "none" && *record != "gone") left = std::max(left, 1.0);
+  const bool is_gone = *record == "none" || *record == "gone" || record->starts_with("before");
+  if (!is_gone) left = std::max(left, 1.0);
+  findings.facts["settings.record"] = script::clean(*record);
   findings.measurements.push_back({"settings.left", "", left, "count"});
   findings.measurements.push_back({"settings.restored", "", restored, "count"});
+  findings.measurements.push_back(
+      {"settings.lost", "", add_lost(output, *record, findings), "count"});
   return findings;
 }
 
 }  // namespace
+
+Result<seconds> settings_at_most(const Parameters& parameters) {
+  return duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600});
+}
+
+Findings nothing_was_set() {
+  Findings findings;
+  for (const auto* name : {"settings.left", "settings.lost"})
+    findings.measurements.push_back({name, "", 0, "count"});
+  return findings;
+}
+
+std::string settings_left_script() {
+  return R"sh(record=${CUPEL_SETTINGS:-/var/lib/cupel/settings}/before
+if [ -s "$record" ]; then grep -v '^cupel-settings|' "$record" | cut -d '|' -f 1 | sort -u; fi
+)sh";
+}
 
 Stage settings() {
   return {"settings",

@@ -10,6 +10,17 @@ namespace cupel::burnin {
 
 inline constexpr std::string_view kSettings = "settings", kSettingsRestore = "settings-restore";
 
+/// After so long the node puts back by itself what `settings` set with these parameters.
+/// Errors: kInvalid.
+Result<std::chrono::seconds> settings_at_most(const Parameters& parameters);
+
+/// What `settings-restore` finds of a node on which nothing was set.
+Findings nothing_was_set();
+
+/// Prints a line for each kind of thing that is set on a node and not put back, "gpu.power";
+/// nothing where there is none. For whoever gives a node away.
+std::string settings_left_script();
+
 Stage settings();
 Stage settings_restore();
 

@@ -9,10 +9,15 @@ namespace cupel::burnin::settings_script {
 namespace {
 
 /// The record: "cupel-settings|1|BOOT", then "KEY|PART|VALUE" for each thing as it was. What a
-/// restart of the machine undoes is dropped from it after one.
+/// restart of the machine undoes is dropped from it after one. Beside it lies what was wanted, so
+/// that what did not stay so is told; and, when all is back, who put it back.
 constexpr std::string_view kCommon = R"sh(
 state=${CUPEL_SETTINGS:-/var/lib/cupel/settings}
+units=${CUPEL_UNITS:-/etc/systemd/system}
+sys=${CUPEL_SYS:-/sys}
+proc=${CUPEL_PROC:-/proc}
 record=$state/before
+wanted=$state/wanted
 boot=$(cat /proc/sys/kernel/random/boot_id)
 folder=$(mktemp -d /var/tmp/cupel-settings.XXXXXX) || { echo 'cupel-gave-up: no folder under /var/tmp can be made'; exit 73; }
 trap 'rm -rf "$folder"' EXIT
@@ -39,12 +44,20 @@ query() {
 first_line() {
   head -n 1 | tr '|' ' ' | cut -c 1-160
 }
+name_of() {
+  case $1 in
+    gpu.*) echo "gpu$3" ;;
+    irq) echo "irq $2" ;;
+    *) echo "$1" ;;
+  esac
+}
 set_gpu() {
   case $1 in
     gpu.persistence) nvidia-smi -i "$2" -pm "$3" 2>&1 ;;
     gpu.power) nvidia-smi -i "$2" -pl "$3" 2>&1 ;;
     gpu.ecc) nvidia-smi -i "$2" -e "$3" 2>&1 ;;
     gpu.mig) nvidia-smi -i "$2" -mig "$3" 2>&1 ;;
+    gpu.app_clocks) nvidia-smi -i "$2" -ac "$3" 2>&1 ;;
     gpu.clocks) if [ "$3" = default ]; then nvidia-smi -i "$2" -rgc 2>&1; else nvidia-smi -i "$2" -lgc "$3" 2>&1; fi ;;
   esac
 }
@@ -54,6 +67,7 @@ field_of() {
     gpu.power) echo power.limit ;;
     gpu.ecc) echo ecc.mode.pending ;;
     gpu.mig) echo mig.mode.pending ;;
+    gpu.app_clocks) echo clocks.applications.memory,clocks.applications.graphics ;;
   esac
 }
 word_of() {
@@ -63,51 +77,69 @@ word_of() {
     *) echo "$1" ;;
   esac
 }
-# Sets $got and $note. Of locked clocks there is nothing to read back: nvidia-smi's word counts.
+governors() { cat "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u; }
+# Sets $got. Of locked clocks there is nothing to read.
+read_now() {
+  got=
+  case $1 in
+    gpu.clocks) ;;
+    gpu.*) got=$(query "$2" "$(field_of "$1")") ;;
+    governor) got=$(governors | tr '\n' ' ' | cut -c 1-80); got=${got% } ;;
+    numa_balancing) got=$(cat "$proc/sys/kernel/numa_balancing" 2>/dev/null) ;;
+    irq) got=$(cat "$proc/irq/$2/smp_affinity_list" 2>/dev/null) ;;
+    irqbalance) if [ "$(systemctl is-active irqbalance 2>/dev/null)" = active ]; then got=active; else got=inactive; fi ;;
+  esac
+}
+# Sets $got and $note. Of locked clocks nvidia-smi's word counts.
 change_gpu() {
   note=
-  got=
   answer=$(set_gpu "$1" "$2" "$(word_of "$3")")
   status=$?
-  if [ $status -ne 0 ]; then note=$(echo "$answer" | first_line); fi
-  if [ "$1" = gpu.clocks ]; then
-    if [ $status -eq 0 ]; then got=$3; fi
-  else
-    got=$(query "$2" "$(field_of "$1")")
-  fi
+  read_now "$1" "$2"
+  if [ "$1" = gpu.clocks ] && [ $status -eq 0 ]; then got=$3; fi
+  if [ $status -ne 0 ] || [ "$got" != "$3" ]; then note=$(echo "$answer" | first_line); fi
   case $1 in
     gpu.ecc) if [ "$got" = "$3" ] && [ "$(query "$2" ecc.mode.current)" != "$3" ]; then note='needs a restart'; fi ;;
     gpu.mig) if [ "$got" = "$3" ] && [ "$(query "$2" mig.mode.current)" != "$3" ]; then note='needs a restart'; fi ;;
   esac
 }
-governors() { cat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u; }
 set_governor() {
-  for file in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do
+  for file in "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do
     echo "$1" 2>/dev/null > "$file"
   done
+}
+expand() {
+  for range in $(echo "$1" | tr ',' ' '); do
+    at=${range%-*}
+    while [ "$at" -le "${range#*-}" ]; do
+      echo "$at"
+      at=$((at + 1))
+    done
+  done
+}
+is_inside() {
+  expand "$2" > "$folder/outer"
+  for cpu in $(expand "$1"); do
+    if ! grep -qx "$cpu" "$folder/outer"; then return 1; fi
+  done
+}
+# A managed interrupt refuses: the kernel has spread it itself, and its word counts.
+change_irq() {
+  answer=$( (echo "$2" > "$proc/irq/$1/smp_affinity_list") 2>&1 | first_line)
+  read_now irq "$1"
+  if [ "$got" = "$2" ]; then return 0; fi
+  note="the kernel keeps it where it is: $answer"
+  if [ -n "$got" ] && is_inside "$got" "$2" 2>/dev/null; then note="is inside; $note"; fi
 }
 change_host() {
   note=
   case $1 in
-    governor)
-      set_governor "$3"
-      got=$(governors | tr '\n' ' ' | cut -c 1-80)
-      got=${got% }
-      ;;
-    numa_balancing)
-      echo "$3" 2>/dev/null > /proc/sys/kernel/numa_balancing
-      got=$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)
-      ;;
-    irq)
-      echo "$3" 2>/dev/null > "/proc/irq/$2/smp_affinity_list"
-      got=$(cat "/proc/irq/$2/smp_affinity_list" 2>/dev/null)
-      ;;
-    irqbalance)
-      if [ "$3" = active ]; then systemctl start irqbalance; else systemctl stop irqbalance; fi >/dev/null 2>&1
-      got=$(systemctl is-active irqbalance 2>/dev/null)
-      if [ "$3" != active ] && [ "$got" != active ]; then got=$3; fi
-      ;;
+    governor) set_governor "$3" ;;
+    numa_balancing) echo "$3" 2>/dev/null > "$proc/sys/kernel/numa_balancing" ;;
+    irq) change_irq "$2" "$3" ;;
+    irqbalance) if [ "$3" = active ]; then systemctl start irqbalance; else systemctl stop irqbalance; fi >/dev/null 2>&1 ;;
   esac
+  if [ "$1" != irq ]; then read_now "$1" "$2"; fi
 }
 )sh";
 
@@ -150,6 +182,13 @@ wish_gpu() {
         fi
         echo "gpu.clocks|$uuid|default|$2|$index" >> "$folder/all"
         ;;
+      app_clocks)
+        now=$(query "$index" "$(field_of gpu.app_clocks)" | first_line)
+        case $now in
+          *[!0-9,]* | '' | ,* | *,) echo "cupel-setting|gpu.app_clocks|gpu$index|none|$2|none|the driver has no application clocks any more: use gpu_clocks" >> "$folder/refused" ;;
+          *) echo "gpu.app_clocks|$uuid|$now|$2|$index" >> "$folder/all" ;;
+        esac
+        ;;
     esac
   done < "$folder/gpus"
 }
@@ -160,7 +199,7 @@ wish_governor() {
     *' '* | *'
 '*) give_up "the CPUs have different governors: $(echo "$now" | tr '\n' ' ')" ;;
   esac
-  known=$(cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors 2>/dev/null)
+  known=$(cat "$sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors" 2>/dev/null)
   case " $known " in
     *" $1 "*) ;;
     *) give_up "governor '$1' is none of: $known" ;;
@@ -168,7 +207,7 @@ wish_governor() {
   echo "governor|all|$now|$1|" >> "$folder/all"
 }
 wish_numa_balancing() {
-  now=$(cat /proc/sys/kernel/numa_balancing 2>/dev/null)
+  now=$(cat "$proc/sys/kernel/numa_balancing" 2>/dev/null)
   if [ -z "$now" ]; then give_up 'the kernel has no numa_balancing'; fi
   echo "numa_balancing|kernel|$now|$1|" >> "$folder/all"
 }
@@ -176,12 +215,12 @@ wish_irq_affinity() {
   if [ "$(systemctl is-active irqbalance 2>/dev/null)" = active ]; then
     echo 'irqbalance|service|active|inactive|' >> "$folder/all"
   fi
-  for device in /sys/class/infiniband/*/device; do
+  for device in "$sys"/class/infiniband/*/device; do
     node=$(cat "$device/numa_node" 2>/dev/null)
-    near=$(cat "/sys/devices/system/node/node$node/cpulist" 2>/dev/null)
+    near=$(cat "$sys/devices/system/node/node$node/cpulist" 2>/dev/null)
     if [ -z "$near" ]; then continue; fi
     for irq in $(ls "$device/msi_irqs" 2>/dev/null); do
-      now=$(cat "/proc/irq/$irq/smp_affinity_list" 2>/dev/null)
+      now=$(cat "$proc/irq/$irq/smp_affinity_list" 2>/dev/null)
       if [ -n "$now" ]; then echo "irq|$irq|$now|$near|" >> "$folder/all"; fi
     done
   done
@@ -190,79 +229,161 @@ wish_irq_affinity() {
 )sh";
 
 /// What was before is on the disk before anything is changed, and what an earlier run wrote there
-/// was before ours.
+/// was before ours. A restore of the node's own that is at work now is ended: the record holds all
+/// of it still.
 constexpr std::string_view kSet = R"sh(
-mkdir -p "$state" && chmod 700 "$state" || give_up "$state cannot be made"
+mkdir -p "$state" && chmod 755 "$state" || give_up "$state cannot be made"
+systemctl stop cupel-settings.timer cupel-settings.service >/dev/null 2>&1
 after_a_restart
 if [ -s "$record" ]; then cat "$record" > "$record.part"; else echo "cupel-settings|1|$boot" > "$record.part"; fi || give_up "$record cannot be written"
-while IFS='|' read -r key part before wanted index; do
+while IFS='|' read -r key part before want index; do
   if ! grep -qF "$key|$part|" "$record.part"; then echo "$key|$part|$before"; fi
 done < "$folder/all" > "$folder/new"
 cat "$folder/new" >> "$record.part" || give_up "$record cannot be written"
+cut -d '|' -f 1,2,4 "$folder/all" > "$folder/wanted"
+if [ -s "$wanted" ]; then
+  while IFS='|' read -r key part want; do
+    if ! grep -qF "$key|$part|" "$folder/wanted"; then echo "$key|$part|$want"; fi
+  done < "$wanted" >> "$folder/wanted"
+fi
+cat "$folder/wanted" > "$wanted" || give_up "$wanted cannot be written"
+rm -f "$state/put-back"
 replace_record
-while IFS='|' read -r key part before wanted index; do
-  case $key in
-    gpu.*) name=gpu$index; change_gpu "$key" "$index" "$wanted" ;;
-    *) name=$key; change_host "$key" "$part" "$wanted" ;;
-  esac
-  if [ "$key" = irq ]; then name="irq $part"; fi
-  echo "cupel-setting|$key|$name|$before|$wanted|$got|$note"
-done < "$folder/all"
 )sh";
 
+constexpr std::string_view kChange = R"sh(
+while IFS='|' read -r key part before want index; do
+  case $key in
+    gpu.*) change_gpu "$key" "$index" "$want" ;;
+    *) change_host "$key" "$part" "$want" ;;
+  esac
+  echo "cupel-setting|$key|$(name_of "$key" "$part" "$index")|$before|$want|$got|$note"
+done < "$folder/all"
+cat "$folder/refused"
+)sh";
+
+/// `by`: "run", "hand", or "timer" where the node does it itself: then only when it is due. A clock
+/// that was set back behind the beginning makes it due, too.
 constexpr std::string_view kRestore = R"sh(
+by=${cupel_by:-run}
+if [ "$by" = timer ]; then
+  read -r begun due < "$state/until" || begun=0 due=0
+  now=$(date +%s)
+  if [ "$now" -lt "$due" ] && [ "$now" -ge "$begun" ]; then exit 0; fi
+else
+  systemctl stop cupel-settings.service >/dev/null 2>&1
+fi
+index_of() {
+  if [ ! -e "$folder/gpus" ]; then
+    nvidia-smi --query-gpu=index,uuid --format=csv,noheader > "$folder/told" 2>&1
+    tr -d ' ' < "$folder/told" > "$folder/gpus"
+  fi
+  grep ",$1\$" "$folder/gpus" | cut -d , -f 1
+}
+if [ -s "$wanted" ]; then
+  cat "$wanted" > "$folder/wanted"
+  restarted=
+  if ! grep -qxF "cupel-settings|1|$boot" "$record" 2>/dev/null; then restarted=yes; fi
+  while IFS='|' read -r key part want; do
+    index=
+    case $key in gpu.*) index=$(index_of "$part") ;; esac
+    read_now "$key" "${index:-$part}"
+    if [ "$key" = gpu.clocks ] && [ -z "$restarted" ]; then got=$want; fi
+    if [ "$key" = irq ] && is_inside "$got" "$want" 2>/dev/null; then got=$want; fi
+    echo "cupel-held|$key|$(name_of "$key" "$part" "$index")|$want|$got"
+  done < "$folder/wanted"
+fi
 after_a_restart
 if [ ! -s "$record" ]; then
-  echo 'cupel-record: none'
+  if [ -s "$state/put-back" ]; then
+    echo "cupel-record: before, by the $(cat "$state/put-back")"
+  else
+    echo 'cupel-record: none'
+  fi
   exit 0
-fi
-if grep -q '^gpu[.]' "$record"; then
-  nvidia-smi --query-gpu=index,uuid --format=csv,noheader > "$folder/told" 2>&1
-  tr -d ' ' < "$folder/told" > "$folder/gpus"
 fi
 left=0
 grep -v '^cupel-settings|' "$record" > "$folder/lines"
 while IFS='|' read -r key part before; do
-  name=$key
-  note=
-  got=
+  index=
+  name=
   case $key in
     gpu.*)
-      index=$(grep ",$part\$" "$folder/gpus" | cut -d , -f 1)
-      name=gpu$index
-      if [ -n "$index" ]; then change_gpu "$key" "$index" "$before"; else name=$part; note='nvidia-smi does not tell of it'; fi
+      note='nvidia-smi does not tell of it'
+      got=
+      index=$(index_of "$part")
+      if [ -n "$index" ]; then change_gpu "$key" "$index" "$before"; else name=$part; fi
       ;;
     *) change_host "$key" "$part" "$before" ;;
   esac
-  if [ "$key" = irq ]; then name="irq $part"; fi
-  if [ "$got" != "$before" ]; then left=$((left + 1)); fi
+  if [ -z "$name" ]; then name=$(name_of "$key" "$part" "$index"); fi
+  if [ "$got" != "$before" ] || [ "$note" = 'needs a restart' ]; then left=$((left + 1)); fi
   echo "cupel-restored|$key|$name|$before|$got|$note"
 done < "$folder/lines"
 if [ $left -eq 0 ]; then
-  rm -f "$record" "$state/restore.sh"
+  echo "$by" > "$state/put-back"
+  rm -f "$record" "$wanted" "$state/restore.sh" "$state/until"
   sync
-  if command -v systemctl >/dev/null 2>&1; then systemctl stop cupel-settings.timer >/dev/null 2>&1; fi
+  if [ -e "$units/cupel-settings.timer" ]; then systemctl disable cupel-settings.timer >/dev/null 2>&1; fi
+  rm -f "$units/cupel-settings.timer" "$units/cupel-settings.service"
+  systemctl stop cupel-settings.timer >/dev/null 2>&1
+  systemctl daemon-reload >/dev/null 2>&1
   echo 'cupel-record: gone'
 else
   echo 'cupel-record: kept'
 fi
 )sh";
 
-/// A run that is cancelled, or whose controller never comes back, leaves nobody to put it back.
+/// A run that is cancelled, or whose controller never comes back, leaves nobody to put it back. The
+/// timer lies on the disk, since the node may be restarted meanwhile; it looks again until all of
+/// it is back. OnBootSec= that is over fires at once, and finds that nothing is due. Source:
+/// systemd.timer(5).
 constexpr std::string_view kGuard = R"sh(
-cat > "$state/restore.sh" <<'CUPEL_END_OF_SCRIPT'
-{}
+echo "cupel_by=\${1:-hand} CUPEL_SETTINGS='$state' CUPEL_UNITS='$units' CUPEL_SYS='$sys' CUPEL_PROC='$proc' PATH='$PATH'" > "$state/restore.sh"
+cat >> "$state/restore.sh" <<'CUPEL_END_OF_SCRIPT'
+RESTORE
 CUPEL_END_OF_SCRIPT
-if command -v systemd-run >/dev/null 2>&1; then
-  systemctl stop cupel-settings.timer >/dev/null 2>&1
-  if systemd-run --quiet --unit=cupel-settings --on-active={} sh "$state/restore.sh" >/dev/null 2>&1; then echo 'cupel-guard: {}'; fi
+now=$(date +%s)
+echo "$now $((now + SECONDS))" > "$state/until"
+rm -f "$units/cupel-settings.timer" "$units/cupel-settings.service"
+guard_on_disk() {
+  {
+    echo '[Unit]'
+    echo 'Description=Cupel: put back the settings of a run that did not'
+    echo '[Service]'
+    echo 'Type=oneshot'
+    echo "ExecStart=/bin/sh $state/restore.sh timer"
+  } 2>/dev/null > "$units/cupel-settings.service" || return 1
+  {
+    echo '[Timer]'
+    echo 'OnActiveSec=SECONDS'
+    echo 'OnBootSec=2min'
+    echo 'OnUnitInactiveSec=10min'
+    echo 'AccuracySec=1s'
+    echo '[Install]'
+    echo 'WantedBy=timers.target'
+  } 2>/dev/null > "$units/cupel-settings.timer" || return 1
+  systemctl daemon-reload >/dev/null 2>&1
+  systemctl enable --now cupel-settings.timer >/dev/null 2>&1 && systemctl is-active --quiet cupel-settings.timer >/dev/null 2>&1
+}
+if [ -d "$units" ] && command -v systemctl >/dev/null 2>&1 && guard_on_disk; then
+  echo 'cupel-guard: SECONDS'
+else
+  rm -f "$units/cupel-settings.timer" "$units/cupel-settings.service"
+  if command -v systemd-run >/dev/null 2>&1; then
+    if systemd-run --quiet --unit=cupel-settings --on-active=SECONDS /bin/sh "$state/restore.sh" timer >/dev/null 2>&1; then echo 'cupel-guard: SECONDS, unless it is restarted'; fi
+  fi
 fi
 )sh";
 
-std::string before_after(std::string_view text, std::string_view name, std::string_view value) {
-  std::string filled{text};
-  const auto at = filled.find(name);
-  return filled.replace(at, name.size(), value);
+std::string filled(std::string_view text, std::string_view name, std::string_view value) {
+  std::string done;
+  for (auto at = text.find(name); at != text.npos; at = text.find(name)) {
+    done += text.substr(0, at);
+    done += value;
+    text.remove_prefix(at + name.size());
+  }
+  return done + std::string{text};
 }
 
 }  // namespace
@@ -270,21 +391,16 @@ std::string before_after(std::string_view text, std::string_view name, std::stri
 std::string restore() { return script::head() + std::string{kCommon} + std::string{kRestore}; }
 
 std::string set(const std::vector<Wish>& wishes, long at_most_seconds) {
-  auto text =
-      script::head() + std::string{kCommon} + std::string{kWishes} + ": > \"$folder/all\"\n";
+  auto text = script::head() + std::string{kCommon} + std::string{kWishes} +
+              ": > \"$folder/all\"\n: > \"$folder/refused\"\n";
   for (const auto& wish : wishes) {
     const bool host =
         wish.what == "governor" || wish.what == "numa_balancing" || wish.what == "irq_affinity";
     text += host ? fmt::format("wish_{} {}\n", wish.what, shell_quoted(wish.value))
                  : fmt::format("wish_gpu {} {}\n", wish.what, shell_quoted(wish.value));
   }
-  auto guard = before_after(kGuard, "{}", restore());
-  const auto seconds = std::to_string(at_most_seconds);
-  guard = before_after(guard, "{}", seconds);
-  guard = before_after(guard, "{}", seconds);
-  const std::string acts{kSet};
-  const auto changes = acts.rfind("while IFS='|' read -r key part before wanted index; do\n  case");
-  return text + acts.substr(0, changes) + guard + acts.substr(changes);
+  const auto guard = filled(kGuard, "SECONDS", std::to_string(at_most_seconds));
+  return text + std::string{kSet} + filled(guard, "RESTORE", restore()) + std::string{kChange};
 }
 
 }  // namespace cupel::burnin::settings_script

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "burnin/settings/pin.h"
 #include "burnin/tools/tool_gpus.h"
 
 namespace cupel::burnin {
@@ -28,6 +29,7 @@ constexpr std::array kParameters{
                  "single on tensor cores, double on tensor cores, or single without", "tensor",
                  kPrecisions},
     ParameterRow{"directory", ParameterRow::Kind::folder, "where gpu_burn lies", "/opt/gpu-burn"},
+    kNumaParameter,
 };
 constexpr std::array<std::string_view, 6> kMeasures{"gpuburn.errors",      "gpuburn.died",
                                                     "gpuburn.tensor.rate", "gpuburn.double.rate",
@@ -59,9 +61,10 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   if (found == kPrecisions.end())
     return Error{Code::kInvalid, fmt::format("precision must be tensor, double or single, not '{}'",
                                              shortened(printable(precision), 80))};
+  TRY(const auto pin, pin_script(parameters));
   const auto option = kOptions[static_cast<std::size_t>(found - kPrecisions.begin())];
   auto text = script::head() + fmt::format("PATH=$PATH:{}\n", shell_quoted(directory)) +
-              script::needs("gpu_burn") + idle_gpus_script() +
+              script::needs("gpu_burn") + idle_gpus_script() + pin +
               script::asks("seconds", static_cast<double>(duration.count())) +
               fmt::format("echo 'cupel-precision: {}'\n", precision) +
               "cd \"$(dirname \"$(command -v gpu_burn)\")\" || exit 1\n" +
@@ -263,6 +266,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   Findings findings;
   for (std::size_t i = 0; i < report.gpus.size(); ++i)
     add_gpu(gpus.name(static_cast<int>(i)), report.gpus[i], precision, findings);
+  add_pin(output, findings);
   return findings;
 }
 

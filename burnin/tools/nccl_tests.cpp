@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "burnin/settings/pin.h"
 #include "burnin/tools/nccl_report.h"
 #include "burnin/tools/tool_gpus.h"
 
@@ -30,6 +31,7 @@ constexpr std::array kParameters{
     ParameterRow{"nvls", ParameterRow::Kind::word, "reductions in the NVSwitches", "on", kSwitches},
     ParameterRow{"directory", ParameterRow::Kind::folder, "where all_reduce_perf lies",
                  "/opt/nccl-tests/build"},
+    kNumaParameter,
 };
 
 /// "collective.all_reduce.busbw", and as often as there are operations, ways and numbers.
@@ -55,10 +57,11 @@ std::span<const std::string_view> measures() {
 /// In an environment of its own: a variable that somebody left would change what NCCL does without
 /// a word, and -J writes all of them down.
 std::string script_of(const std::string& operation, double largest, bool nvls,
-                      const std::string& directory) {
+                      const std::string& directory, const std::string& pin) {
   constexpr double kSmallest = 8;
   return script::head() + fmt::format("PATH=$PATH:{}\n", shell_quoted(directory)) +
-         script::needs(operation + "_perf") + idle_gpus_script() + script::asks("bytes", largest) +
+         script::needs(operation + "_perf") + idle_gpus_script() + pin +
+         script::asks("bytes", largest) +
          fmt::format("echo 'cupel-operation: {}'\necho 'cupel-nvls: {}'\n", operation,
                      nvls ? "on" : "off") +
          fmt::format(
@@ -91,7 +94,8 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto largest, size_parameter(parameters, "largest", "8GiB", kGiB / 1024, 32 * kGiB));
   TRY(const auto nvls, word_of(parameters, kParameters[2]));
   TRY(const auto directory, folder_parameter(parameters, "directory", "/opt/nccl-tests/build"));
-  return Job{script_of(operation, largest, nvls == "on", directory), minutes{2}, minutes{20}};
+  TRY(const auto pin, pin_script(parameters));
+  return Job{script_of(operation, largest, nvls == "on", directory, pin), minutes{2}, minutes{20}};
 }
 
 /// How many came out wrong; nothing where not all of them were looked at.
@@ -173,6 +177,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   // Only what was told is judged: without its bandwidth a run must not look like a good one.
   if (!told && !found) return nothing_proven("no bus bandwidth of its largest size");
   if (told) add_times(report, operation, output, findings);
+  add_pin(output, findings);
   return findings;
 }
 

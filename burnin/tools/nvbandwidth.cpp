@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "burnin/settings/pin.h"
 #include "burnin/tools/json_in_text.h"
 #include "burnin/tools/tool_gpus.h"
 
@@ -27,6 +28,7 @@ constexpr std::array kParameters{
     ParameterRow{"buffer", ParameterRow::Kind::size, "how much one copy moves", "512MiB"},
     ParameterRow{"samples", ParameterRow::Kind::text, "how often each copy is measured: 1 to 1000",
                  "3"},
+    kNumaParameter,
 };
 
 struct Test {
@@ -42,16 +44,16 @@ constexpr std::array kTests{
 constexpr std::array<std::string_view, 5> kMeasures{
     kTests[0].measure, kTests[1].measure, kTests[2].measure, kTests[3].measure, "p2p.refused"};
 
-/// 0.4 knows no JSON and refuses the option.
-std::string script_of(double buffer_bytes, int samples) {
+/// 0.4 knows no JSON and refuses the option. Left to itself it goes to the CPUs near to each GPU.
+std::string script_of(double buffer_bytes, int samples, const std::string& pin) {
   auto tests = std::string{};
   for (const auto& test : kTests) tests += " " + std::string{test.name};
-  return script::head() + script::needs("nvbandwidth") + idle_gpus_script() +
+  return script::head() + script::needs("nvbandwidth") + idle_gpus_script() + pin +
          fmt::format(
              "json=\n"
              "if nvbandwidth --help 2>&1 | grep -q -e '--json'; then json=-j; fi\n"
-             "nvbandwidth $json -b {:.0f} -i {} -t{} 2>&1\n",
-             buffer_bytes / kMiB, samples, tests);
+             "nvbandwidth $json -b {:.0f} -i {}{} -t{} 2>&1\n",
+             buffer_bytes / kMiB, samples, pin.empty() ? "" : " --disableAffinity", tests);
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
@@ -62,7 +64,8 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   if (!samples || *samples < 1 || *samples > 1000)
     return Error{Code::kInvalid, fmt::format("samples must be 1 to 1000, not '{}'",
                                              shortened(printable(written), 80))};
-  return Job{script_of(buffer, *samples), minutes{2} + seconds{*samples},
+  TRY(const auto pin, pin_script(parameters));
+  return Job{script_of(buffer, *samples, pin), minutes{2} + seconds{*samples},
              minutes{10} + seconds{10 * *samples}};
 }
 
@@ -222,6 +225,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
     return nothing_proven(report.tests.empty() ? script::complaint(output)
                                                : findings.unknown.front().why);
   add_refused(gpus, report.tests, findings);
+  add_pin(output, findings);
   return findings;
 }
 

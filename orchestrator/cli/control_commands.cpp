@@ -11,6 +11,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -99,26 +100,31 @@ Task<bool> wait_for_end(const Context& context, const store::Store& store, engin
   co_return false;
 }
 
-/// Nodes with a job that nobody has ended. Errors: kStorage.
-Result<std::set<std::string>> nodes_at_work(const store::Store& store, engine::RunId run) {
-  using engine::EventKind;
+/// Errors: kStorage.
+Result<report::LeftBehind> left_behind(const store::Store& store, engine::RunId run) {
   TRY(const auto events, store.events(run));
-  std::set<std::pair<std::string, std::string>> jobs;
-  for (const auto& event : events) {
-    const std::pair job{event.node, event.step};
-    const auto kind = event.kind;
-    if (kind == EventKind::step_started) jobs.insert(job);
-    if (kind == EventKind::step_ended || kind == EventKind::step_shed ||
-        kind == EventKind::step_stopped)
-      jobs.erase(job);
-  }
-  std::set<std::string> nodes;
-  for (const auto& [node, step] : jobs) nodes.insert(node);
-  return nodes;
+  return report::left_behind(events);
 }
 
-/// What the run left at work on its nodes is ended by going on with it: the first thing that it
-/// does is to take the cancellation. False, and the reason was said, where it cannot go on.
+/// It is over; and what is still set on its nodes is said.
+Exit ended(const Context& context, const store::Store& store, const Command& command) {
+  const auto exit = said(context, command, kCancelled);
+  const auto left = left_behind(store, command.run);
+  if (!left) return complain(context, left.assume_error(), Exit::unfinished);
+  if (left.assume_value().set.empty()) return exit;
+  return complain(
+      context,
+      Error{Code::kFailed,
+            fmt::format("what was set on {} is not put back: each does it by itself when its "
+                        "at_most: is over, or at once with: sh "
+                        "/var/lib/cupel/settings/restore.sh",
+                        fmt::join(left.assume_value().set, ", "))},
+      Exit::unfinished);
+}
+
+/// What the run left on its nodes is ended, and what it set there put back, by going on with it:
+/// the first thing that it does is to take the cancellation. False, and the reason was said, where
+/// it cannot go on.
 bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
   if (!run) return false;
@@ -134,15 +140,17 @@ bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id)
 Exit cancel(Context& context, store::Store& store, const Command& command) {
   asio::io_context io{1};
   if (run_to_end(io, wait_for_end(context, store, command.run)))
-    return said(context, command, kCancelled);
-  const auto at_work = nodes_at_work(store, command.run);
-  if (!at_work) return complain(context, at_work.assume_error(), Exit::unfinished);
-  if (!at_work.assume_value().empty()) {
-    if (end_its_jobs(context, store, command.run)) return said(context, command, kCancelled);
-    complain(context,
-             Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
-                                              fmt::join(at_work.assume_value(), ", "))},
-             Exit::unfinished);
+    return ended(context, store, command);
+  const auto left = left_behind(store, command.run);
+  if (!left) return complain(context, left.assume_error(), Exit::unfinished);
+  if (left.assume_value().anything()) {
+    if (end_its_jobs(context, store, command.run)) return ended(context, store, command);
+    const auto& at_work = left.assume_value().at_work;
+    if (!at_work.empty())
+      complain(context,
+               Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
+                                                fmt::join(at_work, ", "))},
+               Exit::unfinished);
   }
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock)
@@ -160,7 +168,7 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
     const auto written = store.append(command.run, event);
     if (!written) return complain(context, written.assume_error(), Exit::unfinished);
   }
-  return said(context, command, kCancelled);
+  return ended(context, store, command);
 }
 
 Exit ask(Context& context, Kind kind, const Asked& asked) {

@@ -9,6 +9,7 @@
 #include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -60,6 +61,17 @@ Exit exit_of(const store::Store& store, engine::RunId run) {
                                                                               : Exit::failed;
 }
 
+/// That a run which was stopped has left its settings on nodes; empty where it has not.
+std::string still_set(const store::Store& store, engine::RunId run) {
+  const auto events = store.events(run);
+  if (!events) return {};
+  const auto count = report::left_behind(events.assume_value()).set.size();
+  if (count == 0) return {};
+  return fmt::format(
+      "; {} node{} its settings until then, or until `cupel cancel {}` puts them back", count,
+      count == 1 ? " keeps" : "s keep", run);
+}
+
 /// What the run's end means, as its journal has it.
 Exit conclude(const Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
@@ -69,7 +81,8 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   if (phase == RunPhase::ended) return exit_of(store, id);
   const auto what = phase == RunPhase::cancelled
                         ? fmt::format("run {} was cancelled; its nodes stay drained", id)
-                        : fmt::format("run {} was stopped; go on with: cupel resume {}", id, id);
+                        : fmt::format("run {} was stopped; go on with: cupel resume {}{}", id, id,
+                                      still_set(store, id));
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 

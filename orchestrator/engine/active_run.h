@@ -39,6 +39,7 @@ struct Work {
   bool inherited = false;     // by a controller that is gone
   bool overdue_said = false;
   bool timed_out = false;
+  bool last_act = false;  // puts back what was set, although its run is cancelled
   Clock::Time deadline{};
   Clock::Time overdue{};
   Clock::Time retry{};
@@ -95,8 +96,9 @@ struct ActiveRun {
   bool stop_carried_out = false;
   std::optional<Clock::Time> hands_until{};  // all are through: when nobody is waited for any more
   std::optional<Command> cancel{};
-  bool ending = false;    // the last event is queued
-  bool finished = false;  // ... and durable, or can never be
+  bool putting_back = false;  // cancelled, and nothing else of it is at work any more
+  bool ending = false;        // the last event is queued
+  bool finished = false;      // ... and durable, or can never be
 
   explicit ActiveRun(RunSetup given);
   RunState& state() { return setup.state; }
@@ -111,6 +113,10 @@ struct ActiveRun {
   std::optional<std::size_t> group_of(std::size_t node, std::size_t step) const;
   void mark_groups_of(std::size_t node);
 };
+
+/// The step that puts back what this run has set on the node; nothing where nothing was set, or
+/// that was tried already.
+std::optional<std::size_t> owed(const NodeRun& node);
 
 /// Why a step is shed.
 inline constexpr auto kTooMuchPower = "a level of the power tree draws more than it may";

@@ -210,9 +210,9 @@ void Engine::follow(ActiveRun& run, const Then& then) {
     case Then::What::nothing:
       return;
     case Then::What::launch:
-      return run.stopping() ? leave(work) : launch(work);
+      return run.stopping() && !work.last_act ? leave(work) : launch(work);
     case Then::What::pause:
-      if (run.stopping()) return leave(work);
+      if (run.stopping() && !work.last_act) return leave(work);
       work.stage = Work::Stage::pausing;
       return schedule(work);
     case Then::What::close:
@@ -247,7 +247,8 @@ void Engine::carry_out_stops() {
     if (run->stop == Stop::cancel && !run->stop_carried_out) take_up(*run);
   std::vector<Work*> concerned;
   for (const auto& [ticket, work] : works_)
-    if (work->run->stopping() && !work->run->stop_carried_out) concerned.push_back(work.get());
+    if (work->run->stopping() && !work->run->stop_carried_out && !work->last_act)
+      concerned.push_back(work.get());
   for (const auto& run : runs_)
     if (run->stopping()) run->stop_carried_out = true;
   for (auto* work : concerned) {
@@ -275,6 +276,13 @@ void Engine::finish_runs() {
     if (!stopped && (run.stopping() || !through)) continue;
     const bool waits = through && waits_for_hands(run);
     if (waits && !run.stopping()) continue;
+    if (run.stop == Stop::cancel && !std::exchange(run.putting_back, true))
+      for (std::size_t i = 0; i < run.nodes.size(); ++i)
+        if (owed(run.nodes[i])) offer(run, {i});
+    if (run.works > 0 || !run.queue.empty()) {
+      nudged_ = true;
+      continue;
+    }
     run.ending = true;
     auto kind = EventKind::run_ended;
     if (!through || waits || run.stop == Stop::cancel)

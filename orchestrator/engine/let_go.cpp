@@ -1,7 +1,8 @@
 // How a step ends for good, or half done because nobody wants it now: what it started on the node
 // is ended first, and only then is that written. A controller that dies between the two leaves a
 // step that is under way, whose next try finds out (StepEnd::begin_anew), or a cancel that is taken
-// again.
+// again. What a cancelled run has set on its nodes is put back before it is over.
+#include "burnin/settings/settings.h"
 #include "orchestrator/engine/active_run.h"
 
 namespace cupel::engine {
@@ -18,6 +19,19 @@ constexpr std::chrono::seconds kLetGoPatience{60};
 constexpr auto kShedAgain = 15s;
 
 }  // namespace
+
+std::optional<std::size_t> owed(const NodeRun& node) {
+  bool set = false;
+  for (std::size_t i = 0; i < node.state->steps.size(); ++i) {
+    const auto& step = node.state->steps[i];
+    const auto name = burnin::base_name((*node.plan->steps)[i].name);
+    if (name == burnin::kSettings && step.attempt > 0) set = true;
+    if (name != burnin::kSettingsRestore || !set) continue;
+    if (step.phase == StepState::Phase::waiting) return i;
+    if (step.phase == StepState::Phase::done) set = false;
+  }
+  return std::nullopt;
+}
 
 void Engine::end(Work& work, StepEnd end) { conclude(work, EventKind::step_ended, std::move(end)); }
 

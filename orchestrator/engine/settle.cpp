@@ -171,7 +171,7 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
   work->run = &run;
   for (const auto node : nodes) {
     const auto& mine = run.nodes[node];
-    const auto step = next(*mine.plan, *mine.state).step;
+    const auto step = run.putting_back ? owed(mine).value() : next(*mine.plan, *mine.state).step;
     work->steps.push_back(step);
     offer.nodes.push_back(mine.plan->node);
     offer.remaining_path = std::max(offer.remaining_path, (*mine.ahead)[step]);
@@ -181,6 +181,7 @@ void Engine::offer(ActiveRun& run, std::vector<std::size_t> nodes) {
   if (work->nodes.size() > 1) work->members = offer.nodes;
   work->begun_before = run.step(*work, 0).phase == StepState::Phase::running;
   work->inherited = work->begun_before;
+  work->last_act = run.putting_back;
   offer.step = work->planned;
   offer.under_way = work->begun_before;
   if (!work->begun_before) {

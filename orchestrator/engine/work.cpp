@@ -13,6 +13,9 @@ using Stage = Work::Stage;
 /// A step that waits is bound by its deadline; one that asks every moment is bound by this too.
 constexpr int kMostTries = 10'000;
 
+/// Somebody waits for a run that he cancelled: the node's own timer puts back what this did not.
+constexpr std::chrono::seconds kPutBackPatience{120};
+
 /// Longer than this is worth telling somebody.
 std::chrono::seconds overdue_after(const playbooks::PlannedStep& step) {
   return std::max(2 * step.expected, step.expected + std::chrono::seconds{60});
@@ -38,6 +41,7 @@ void Engine::begin() {
     auto& work = *at->second;
     const auto& step = work.run->step(work, 0);
     work.deadline = now + work.planned->deadline - step.spent;
+    if (work.last_act) work.deadline = std::min(work.deadline, now + kPutBackPatience);
     const bool pausing = work.begun_before && step.until != WallTime{};
     if (!pausing) {
       queue_began(work);
@@ -153,7 +157,7 @@ void Engine::digest(Work& work) {
     end.outcome = end.at_last;
     end.detail =
         "not done within its deadline of " + std::to_string(work.planned->deadline.count()) + " s";
-  } else if (work.run->stopping() && end.outcome != Outcome::done) {
+  } else if (work.run->stopping() && !work.last_act && end.outcome != Outcome::done) {
     // Half of a try proves nothing: the next one looks at the world.
     return leave(work);
   } else if (work.stop == Stop::shed && end.outcome != Outcome::done) {

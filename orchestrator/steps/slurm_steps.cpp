@@ -1,7 +1,10 @@
 // Before and after: the node is out of Slurm's hands while it burns, and goes back only with its
 // proof.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/text.h"
+#include "burnin/settings/settings.h"
 #include "orchestrator/handoff/slurm_conf.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/node_steps.h"
@@ -15,6 +18,8 @@ using engine::StepRequest;
 constexpr std::chrono::seconds kJobsPoll{5};
 constexpr std::chrono::seconds kSignOfLife{90};  // slurmctld pings within a few seconds
 constexpr std::chrono::milliseconds kReadyPoll{500};
+constexpr std::chrono::seconds kAsked{30};    // a node, for a short answer
+constexpr std::size_t kLongestAnswer = 4096;  // bytes
 constexpr std::string_view kNoSlurm = "the inventory has no Slurm";
 
 /// Slurm has no event for this that a client could wait on.
@@ -97,6 +102,41 @@ Task<Result<StepEnd>> keep(handoff::Slurm& slurm, const StepRequest& request,
   co_return done("kept drained in Slurm: " + reason, {{"slurm", "drained"}, {"reason", reason}});
 }
 
+/// What this run, or one before it that nobody ended, has set on the node and not put back. A node
+/// on which no stage has run need not answer SSH.
+Task<Result<std::vector<std::string>>> settings_left(Doors& doors, const StepRequest& request,
+                                                     const record::NodeRecord& record) {
+  const auto ran = [](const auto& step) {
+    return step.attempts > 0 && burnin::stage(step.name) != nullptr;
+  };
+  if (std::ranges::none_of(record.steps, ran)) co_return std::vector<std::string>{};
+  const auto deadline = request.deadline.sooner(kAsked);
+  CO_TRY(const auto session, co_await doors.ssh(request.node, deadline));
+  std::string told;
+  const auto keep = [&told](ssh::Stream stream, std::string_view piece) {
+    if (stream == ssh::Stream::out) told += piece.substr(0, kLongestAnswer - told.size());
+  };
+  const auto command = "sh -c " + shell_quoted(burnin::settings_left_script());
+  CO_TRY(const auto ran_so, co_await session->run(command, {}, keep, deadline));
+  if (ran_so.exit_status != 0)
+    co_return Error{Code::kFailed, "it could not be asked for settings that were left"};
+  std::vector<std::string> left;
+  for (const auto line : lines(told))
+    if (!trimmed(line).empty()) left.push_back(printable(trimmed(line)));
+  co_return left;
+}
+
+burnin::Verdict not_as_before(const std::vector<std::string>& left) {
+  burnin::Cause cause;
+  cause.decision = burnin::Decision::inconclusive;
+  cause.criterion = "settings";
+  cause.measured = fmt::format("not put back: {}", fmt::join(left, ", "));
+  cause.remedy = "run a playbook with settings-restore on it";
+  burnin::Verdict verdict;
+  verdict.causes.push_back(std::move(cause));
+  return verdict;
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> drain_in_slurm(Doors& doors, const StepRequest& request) {
@@ -110,7 +150,12 @@ Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
   if (!doors.slurm) co_return done(std::string{kNoSlurm});
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
-  const auto verdict = record.verdict.value_or(burnin::Verdict{});
+  auto verdict = record.verdict.value_or(burnin::Verdict{});
+  if (verdict.decision == burnin::Decision::pass) {
+    auto left = co_await settings_left(doors, request, record);
+    if (!left) co_return ended_by_ssh(std::move(left).assume_error());
+    if (!left.assume_value().empty()) verdict = not_as_before(left.assume_value());
+  }
   auto& slurm = *doors.slurm;
   auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)
                                                            : co_await keep(slurm, request, verdict);

@@ -360,19 +360,45 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   co_return true;
 }
 
+bool restores(const StepRequest& request) {
+  return burnin::base_name(request.step.name) == burnin::kSettingsRestore;
+}
+
 /// A node that failed before anything was set on it is not waited for: it may be off. Nothing where
-/// there is something to put back, or nobody knows.
+/// there is something to put back, or nobody knows: a playbook that sets nothing itself asks what
+/// another one has left.
 Result<std::optional<StepEnd>> nothing_to_put_back(Doors& doors, const StepRequest& request) {
-  if (burnin::base_name(request.step.name) != burnin::kSettingsRestore || request.handle)
-    return std::nullopt;
+  if (!restores(request) || request.handle) return std::nullopt;
   TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  const bool set = std::ranges::any_of(record.steps, [](const auto& step) {
-    return burnin::base_name(step.name) == burnin::kSettings && step.attempts > 0;
-  });
-  if (set) return std::nullopt;
-  burnin::Findings findings;
-  findings.measurements.push_back({"settings.left", "", 0, "count"});
-  return done("nothing was set in this run", record::to_json(findings));
+  const auto sets = [](const auto& step) {
+    return burnin::base_name(step.name) == burnin::kSettings;
+  };
+  const auto set = [&](const auto& step) { return sets(step) && step.attempts > 0; };
+  const bool none = std::ranges::none_of(record.steps, sets);
+  if (none || std::ranges::any_of(record.steps, set)) return std::nullopt;
+  return done("nothing was set in this run", record::to_json(burnin::nothing_was_set()));
+}
+
+/// A node that knows nothing of what this run has set has lost its record, as one that boots from
+/// an image does: what outlives a restart may still be set.
+Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
+  if (!restores(request) || end.outcome != engine::Outcome::done) return ok();
+  const auto* facts = end.found.if_contains("facts");
+  const auto* told = facts == nullptr ? nullptr : facts->as_object().if_contains("settings.record");
+  if (told == nullptr || *told != "none") return ok();
+  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  double set = 0;
+  for (const auto& [step, findings] : record.findings)
+    for (const auto& each : findings.measurements)
+      if (burnin::base_name(step) == burnin::kSettings && each.name == "settings.set")
+        set = std::max(set, each.value);
+  if (set == 0) return ok();
+  end.outcome = engine::Outcome::reject;
+  end.detail = fmt::format(
+      "{:.0f} settings were made, and the node's record of what was before is gone: was it "
+      "restarted from an image? Look at ECC and MIG, which outlive that",
+      set);
+  return ok();
 }
 
 }  // namespace
@@ -408,8 +434,10 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   // The stage goes on by itself: it is found again, or let go.
   if (!spool) co_return ended_by_ssh(std::move(spool).assume_error());
   auto ended = read_output(doors, request, spool.assume_value());
-  if (ended) co_await log.after(ended.assume_value());
-  if (ended) ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
+  if (!ended) co_return ended;
+  CO_TRY(doubt(doors, request, ended.assume_value()));
+  co_await log.after(ended.assume_value());
+  ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
   co_return ended;
 }
 

@@ -164,6 +164,35 @@ TEST(Numa, AThreadStaysOnItsCore) {
   EXPECT_EQ(ran_on, last);
 }
 
+TEST(Numa, AWorkerStaysNearItsGpuWhereTheFirmwareSaysWhereThatIs) {
+  cpu_set_t mine;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &mine)) ++first;
+  const Sys sys;
+  sys.online("0-1\n");
+  sys.node(0, "8000\n", "10 21\n");
+  sys.node(1, std::to_string(first) + "\n", "21 10\n");
+  sys.write("bus/pci/devices/0000:1b:00.0/numa_node", "1\n");
+  sys.write("bus/pci/devices/0000:3b:00.0/numa_node", "-1\n");
+  sys.write("bus/pci/devices/0000:5b:00.0/numa_node", "0\n");
+  std::optional<int> near, silent, refused;
+  cpu_set_t kept;
+
+  std::thread{[&] {
+    near = stay_near("0000:1b:00.0", sys.numa());
+    silent = stay_near("0000:3b:00.0", sys.numa());
+    refused = stay_near("0000:5b:00.0", sys.numa());
+    sched_getaffinity(0, sizeof kept, &kept);
+  }}.join();
+
+  EXPECT_EQ(near, 1);
+  EXPECT_EQ(silent, std::nullopt);
+  EXPECT_EQ(refused, std::nullopt) << "the machine has no such core";
+  EXPECT_EQ(CPU_COUNT(&kept), 1);
+  EXPECT_TRUE(CPU_ISSET(first, &kept));
+}
+
 TEST(Numa, CoresThatAreNotThereAreRefused) {
   const std::array cores{8000};
   Outcome<> pinned = done();

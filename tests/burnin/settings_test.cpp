@@ -1,8 +1,20 @@
 // Settings on a real shell, with an nvidia-smi that keeps its GPUs' settings in files: set, read
 // back, put back; also by whoever comes after one that died half-way.
-#include <gmock/gmock.h>
+#include "burnin/settings/settings.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "burnin/settings/pin.h"
+#include "burnin/settings/settings_script.h"
 #include "tests/burnin/stages.h"
+#include "tests/support/real_part.h"
 
 namespace cupel::burnin {
 namespace {
@@ -26,7 +38,11 @@ case $1 in
   --query-gpu=persistence_mode) cat $which.pm ;;
   --query-gpu=power.limit) cat $which.pl ;;
   --query-gpu=ecc.mode.pending) cat $which.ecc ;;
-  --query-gpu=ecc.mode.current) echo Enabled ;;
+  --query-gpu=ecc.mode.current) if [ -e ../current ]; then cat ../current; else echo Enabled; fi ;;
+  --query-gpu=clocks.applications.memory,clocks.applications.graphics) cat $which.ac ;;
+  -ac)
+    if [ -e ../no-clocks ]; then echo "Setting applications clocks is not supported for GPU 0000$which"; exit 0; fi
+    echo "$2" | sed 's/,/, /' > $which.ac ;;
   -pm) if [ "$2" = 1 ]; then echo Enabled > $which.pm; else echo Disabled > $which.pm; fi ;;
   -pl)
     if [ -e ../dies ] && [ "$which" = 1 ]; then rm ../dies; kill -9 $(cat ../leader); sleep 1; exit 1; fi
@@ -39,6 +55,31 @@ case $1 in
 esac
 )sh";
 
+/// As much of systemd as the scripts ask for: one service that is or is not, and one timer, which
+/// is started as its unit's file says, and after a restart only where it is enabled.
+constexpr const char* kSystemctl = R"sh(#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+unit=$PWD/units/cupel-settings
+fire() { $(sed -n 's/^ExecStart=//p' "$unit.service"); }
+case "$*" in
+  'is-active irqbalance') cat irqbalance 2>/dev/null || echo inactive ;;
+  'stop irqbalance') echo inactive > irqbalance ;;
+  'start irqbalance') echo active > irqbalance ;;
+  daemon-reload) [ -d units ] ;;
+  'enable --now cupel-settings.timer')
+    [ -d units ] && grep -q '^WantedBy=timers.target$' "$unit.timer" || exit 1
+    touch enabled
+    after=$(sed -n 's/^OnActiveSec=//p' "$unit.timer")
+    (sleep "$after" & echo $! > timer; wait $! && fire && echo rang > rang) > fired 2>&1 &
+    until [ -s timer ]; do sleep 0.01; done ;;
+  'disable cupel-settings.timer') rm -f enabled ;;
+  'is-active --quiet cupel-settings.timer') [ -s timer ] ;;
+  'stop cupel-settings.timer'*) if [ -s timer ]; then kill "$(cat timer)" 2>/dev/null; rm -f timer; fi ;;
+  boot) rm -f timer; if [ -e enabled ] && grep -q '^OnBootSec=' "$unit.timer"; then fire; fi ;;
+  *) exit 1 ;;
+esac
+)sh";
+
 class Settings : public ::testing::Test {
  protected:
   Settings() {
@@ -47,7 +88,7 @@ class Settings : public ::testing::Test {
     for (const auto& [name, does] : std::initializer_list<std::pair<const char*, const char*>>{
              {"nvidia-smi", kSmi},
              {"systemd-run", "#!/bin/sh\nexit 1\n"},
-             {"systemctl", "#!/bin/sh\nexit 1\n"}}) {
+             {"systemctl", kSystemctl}}) {
       write(name, does);
       std::filesystem::permissions(at(name), std::filesystem::perms::owner_all);
     }
@@ -55,6 +96,7 @@ class Settings : public ::testing::Test {
       write(std::string{"gpus/"} + gpu + ".pm", "Disabled\n");
       write(std::string{"gpus/"} + gpu + ".pl", "700.00\n");
       write(std::string{"gpus/"} + gpu + ".ecc", "Enabled\n");
+      write(std::string{"gpus/"} + gpu + ".ac", "1593, 1275\n");
     }
   }
 
@@ -68,12 +110,21 @@ class Settings : public ::testing::Test {
   }
   std::string limit(const char* gpu) const { return read(std::string{"gpus/"} + gpu + ".pl"); }
 
+  /// Nothing of the machine that runs the tests is touched.
+  Output run_here(const std::string& script) const {
+    std::string before = "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";
+    for (const auto& [name, where] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"CUPEL_SETTINGS", "state"},
+                                                                    {"CUPEL_UNITS", "units"},
+                                                                    {"CUPEL_SYS", "sys"},
+                                                                    {"CUPEL_PROC", "proc"}})
+      before += std::string{name} + "=" + at(where) + "\nexport " + name + "\n";
+    return run_script(script, before + "echo $$ > " + at("leader") + "\n");
+  }
   Output run(std::string_view name, const Parameters& with = {}) const {
     const auto job = prepared(name, with);
     if (!job) return {job.assume_error().what, "", -1};
-    return run_script(job.assume_value().script,
-                      "PATH=" + folder.path().string() + ":$PATH\nCUPEL_SETTINGS=" + at("state") +
-                          "\nexport PATH CUPEL_SETTINGS\necho $$ > " + at("leader") + "\n");
+    return run_here(job.assume_value().script);
   }
   Result<Findings> found(std::string_view name, const Output& output) const {
     return stage(name)->parse(profile(), output);
@@ -135,7 +186,7 @@ TEST_F(Settings, ThatArePutBackASecondTimeAreLeftAlone) {
 
   const auto again = run("settings-restore");
 
-  EXPECT_THAT(again.text, HasSubstr("cupel-record: none"));
+  EXPECT_THAT(again.text, HasSubstr("cupel-record: before, by the run"));
   EXPECT_EQ(limit("0"), "650.00\n");
 }
 
@@ -216,6 +267,8 @@ TEST_F(Settings, OutOfAnyRangeAreRefusedWhenThePlanIsMade) {
                                                                   {"gpu_clocks", "1980,210"},
                                                                   {"gpu_clocks", "1,2,3"},
                                                                   {"persistence", "1; reboot"},
+                                                                  {"app_clocks", "1980"},
+                                                                  {"app_clocks", "2619,x"},
                                                                   {"governor", "turbo"},
                                                                   {"irq_affinity", "far"}}) {
     const auto refused = prepared("settings", {{name, value}});
@@ -225,6 +278,295 @@ TEST_F(Settings, OutOfAnyRangeAreRefusedWhenThePlanIsMade) {
     EXPECT_THAT(refused.assume_error().what, HasSubstr(name));
   }
   EXPECT_FALSE(prepared("settings")) << "nothing is to be set";
+}
+
+TEST_F(Settings, OfApplicationClocksAreSetReadBackAndPutBack) {
+  const auto told = found("settings", run("settings", {{"app_clocks", "2619, 1980"}}));
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 0);
+  EXPECT_EQ(read("gpus/1.ac"), "2619, 1980\n");
+
+  const auto back = found("settings-restore", run("settings-restore"));
+
+  ASSERT_TRUE(back);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  EXPECT_EQ(read("gpus/1.ac"), "1593, 1275\n");
+}
+
+/// What drivers 580 to 595 print for them on H100, H200 and L40S.
+constexpr const char* kDeprecated =
+    "[Requested functionality has been deprecated], [Requested functionality has been "
+    "deprecated]\n";
+
+TEST_F(Settings, OfApplicationClocksThatADriverNoLongerHasNameTheOther) {
+  write("gpus/1.ac", kDeprecated);
+
+  const auto told = found("settings", run("settings", {{"app_clocks", "2619,1980"}}));
+
+  ASSERT_TRUE(told);
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 1);
+  EXPECT_THAT(told.assume_value().facts.at("settings.gpu1"), HasSubstr("use gpu_clocks"));
+  EXPECT_EQ(read("gpus/1.ac"), kDeprecated);
+}
+
+TEST_F(Settings, ThatTheToolTookWithAWarningAndDidNotMakeHaveFailed) {
+  write("no-clocks", "");
+
+  const auto told = found("settings", run("settings", {{"app_clocks", "2619,1980"}}));
+
+  ASSERT_TRUE(told);
+  EXPECT_THAT(told.assume_value().facts.at("settings.gpu0"),
+              HasSubstr("wanted 2619,1980, is 1593,1275; Setting applications clocks is not"));
+}
+
+/// A file with these words that refuses to be written, as the kernel's does for an interrupt that
+/// it manages itself.
+class Refusing {
+ public:
+  explicit Refusing(std::string_view text) : fd_{::memfd_create("irq", MFD_ALLOW_SEALING)} {
+    EXPECT_EQ(::write(fd_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    EXPECT_EQ(::fcntl(fd_, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW), 0);
+  }
+  Refusing(const Refusing&) = delete;
+  Refusing& operator=(const Refusing&) = delete;
+  ~Refusing() { ::close(fd_); }
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
+
+ private:
+  int fd_;
+};
+
+class InterruptSettings : public Settings {
+ protected:
+  InterruptSettings() {
+    const std::string device = "sys/class/infiniband/mlx5_0/device/";
+    put(device + "numa_node", "1\n");
+    put("sys/devices/system/node/node1/cpulist", "4-7,12-15\n");
+    put("sys/devices/system/node/node0/cpulist", "0-3,8-11\n");
+    for (const auto* irq : {"33", "34", "35", "36"}) put(device + "msi_irqs/" + irq, "msix\n");
+    put("proc/irq/33/smp_affinity_list", "0-15\n");
+  }
+  void put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path{at(name)}.parent_path());
+    write(name, text);
+  }
+  void link(const std::string& name, const std::string& to) const {
+    std::filesystem::create_directories(std::filesystem::path{at(name)}.parent_path());
+    std::filesystem::create_symlink(to, at(name));
+  }
+  std::string irq33() const { return read("proc/irq/33/smp_affinity_list"); }
+};
+
+TEST_F(InterruptSettings, GoToTheNodeOfTheirHcaAndBackAndIrqbalanceWithThem) {
+  write("irqbalance", "active\n");
+
+  const auto told = found("settings", run("settings", {{"irq_affinity", "local"}}));
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 33"), 0);
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irqbalance"), 0);
+  EXPECT_EQ(irq33(), "4-7,12-15\n");
+  EXPECT_EQ(read("irqbalance"), "inactive\n");
+
+  const auto back = found("settings-restore", run("settings-restore"));
+
+  ASSERT_TRUE(back);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  EXPECT_EQ(irq33(), "0-15\n");
+  EXPECT_EQ(read("irqbalance"), "active\n");
+}
+
+TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAreNear) {
+  const Refusing far{"0-3\n"}, near{"5,12-13\n"};
+  link("proc/irq/34/smp_affinity_list", far.path());
+  link("proc/irq/35/smp_affinity_list", near.path());
+
+  const auto told = found("settings", run("settings", {{"irq_affinity", "local"}}));
+  const auto back = found("settings-restore", run("settings-restore"));
+
+  ASSERT_TRUE(told) << told.assume_error().what;
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 34"), 1);
+  EXPECT_THAT(told.assume_value().facts.at("settings.irq 34"),
+              HasSubstr("irq: wanted 4-7,12-15, is 0-3; the kernel keeps it where it is"));
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 35"), 0);
+  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 36"), std::nullopt);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0) << "they are as they were";
+  EXPECT_EQ(irq33(), "0-15\n");
+}
+
+/// With a systemd that keeps its units in a folder.
+class TimedSettings : public Settings {
+ protected:
+  TimedSettings() {
+    std::filesystem::create_directories(at("units"));
+    EXPECT_EQ(::mkfifo(at("rang").c_str(), 0600), 0);
+    bell_ = ::open(at("rang").c_str(), O_RDWR | O_CLOEXEC);
+  }
+  ~TimedSettings() override {
+    run_here("systemctl stop cupel-settings.timer");
+    ::close(bell_);
+  }
+  void set_for(long seconds) const {
+    const auto set = run_here(settings_script::set({{"power_limit", "600"}}, seconds));
+    ASSERT_EQ(set.exit_status, 0) << set.text << set.errors;
+    ASSERT_THAT(set.text, HasSubstr("cupel-guard: " + std::to_string(seconds) + "\n"));
+    ASSERT_EQ(limit("0"), "600.00\n");
+  }
+  bool is_put_back() const {
+    constexpr int kPatienceMilliseconds = 30'000;
+    pollfd bell{bell_, POLLIN, 0};
+    return ::poll(&bell, 1, kPatienceMilliseconds) == 1 &&
+           !std::filesystem::exists(at("state/before"));
+  }
+
+ private:
+  int bell_ = -1;
+};
+
+TEST_F(TimedSettings, ThatNobodyPutsBackTheNodePutsBackByItself) {
+  set_for(1);
+
+  ASSERT_TRUE(is_put_back()) << read("fired");
+
+  EXPECT_EQ(limit("0"), "700.00\n");
+  EXPECT_EQ(limit("1"), "700.00\n");
+  const auto late = found("settings-restore", run("settings-restore"));
+  ASSERT_TRUE(late);
+  EXPECT_EQ(value_of(late.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(late.assume_value(), "settings.lost"), 1) << "they were gone under the run";
+  EXPECT_EQ(late.assume_value().facts.at("settings.lost"),
+            "all of it was put back before, by the timer");
+}
+
+TEST_F(TimedSettings, OutliveARestartOfTheNodeUntilTheyAreDue) {
+  set_for(3600);
+  run_here("systemctl stop cupel-settings.timer");
+  run_here("systemctl boot");
+  EXPECT_EQ(limit("0"), "600.00\n") << "it was not due";
+
+  write("state/until", "1 2\n");
+  run_here("systemctl boot");
+
+  EXPECT_EQ(limit("0"), "700.00\n");
+  EXPECT_FALSE(std::filesystem::exists(at("state/before")));
+  EXPECT_FALSE(std::filesystem::exists(at("units/cupel-settings.timer")));
+  EXPECT_FALSE(std::filesystem::exists(at("enabled")));
+}
+
+TEST_F(TimedSettings, LeaveNoTimerOnceTheRunHasPutThemBack) {
+  set_for(3600);
+
+  const auto back = found("settings-restore", run("settings-restore"));
+
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_FALSE(std::filesystem::exists(at("timer")));
+  EXPECT_FALSE(std::filesystem::exists(at("units/cupel-settings.service")));
+  EXPECT_FALSE(std::filesystem::exists(at("state/restore.sh")));
+}
+
+TEST_F(TimedSettings, ArePutBackByHandWithTheScriptThatTheNodeKeeps) {
+  set_for(3600);
+
+  const auto by_hand = run_script("env -i sh " + at("state/restore.sh"));
+
+  EXPECT_THAT(by_hand.text, HasSubstr("cupel-record: gone"));
+  EXPECT_EQ(limit("0"), "700.00\n");
+}
+
+TEST_F(Settings, OfEccAreNotBackBeforeTheNodeWasRestarted) {
+  ASSERT_EQ(run("settings", {{"ecc", "off"}}).exit_status, 0);
+  write("current", "Disabled\n");  // it was restarted, and has burnt without
+
+  const auto early = found("settings-restore", run("settings-restore"));
+  write("current", "Enabled\n");  // and once more
+  const auto late = found("settings-restore", run("settings-restore"));
+
+  ASSERT_TRUE(early);
+  EXPECT_EQ(value_of(early.assume_value(), "settings.left"), 2);
+  EXPECT_THAT(early.assume_value().facts.at("settings.gpu0"), HasSubstr("needs a restart"));
+  ASSERT_TRUE(late);
+  EXPECT_EQ(value_of(late.assume_value(), "settings.left"), 0);
+}
+
+TEST_F(Settings, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
+  ASSERT_EQ(run("settings", {{"power_limit", "600"}}).exit_status, 0);
+  write("gpus/1.pl", "500.00\n");
+
+  const auto back = found("settings-restore", run("settings-restore"));
+
+  ASSERT_TRUE(back);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 1);
+  EXPECT_EQ(back.assume_value().facts.at("settings.lost.gpu1"),
+            "gpu.power: was set to 600.00, and is 500.00");
+}
+
+TEST_F(Settings, ThatAreLeftAreToldToWhomeverGivesTheNodeAway) {
+  EXPECT_EQ(run_here(settings_left_script()).text, "");
+  ASSERT_EQ(run("settings", {{"power_limit", "600"}, {"persistence", "on"}}).exit_status, 0);
+
+  EXPECT_EQ(run_here(settings_left_script()).text, "gpu.persistence\ngpu.power\n");
+}
+
+class PinnedTool : public Settings {
+ protected:
+  PinnedTool() {
+    std::filesystem::create_directories(at("sys/devices/system/node/node1"));
+    cpu_set_t mine;
+    EXPECT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+    while (!CPU_ISSET(first, &mine)) ++first;
+  }
+  Output run_on(const std::string& cpus) const {
+    write("sys/devices/system/node/node1/cpulist", cpus + "\n");
+    const auto pin = pin_script({{"numa", "1"}});
+    EXPECT_TRUE(pin);
+    return run_here(pin.assume_value() + "sh -c 'grep Cpus_allowed_list: /proc/self/status'\n");
+  }
+  int first = 0;
+};
+
+TEST_F(PinnedTool, RunsOnTheNodeThatWasAskedForAndSaysSo) {
+  CUPEL_NEEDS_REAL_PART(installed("taskset"), "util-linux is not installed");
+
+  const auto output = run_on(std::to_string(first));
+
+  EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
+  EXPECT_THAT(output.text, HasSubstr(fmt::format("Cpus_allowed_list:\t{}\n", first)));
+  Findings findings;
+  add_pin(output, findings);
+  EXPECT_EQ(findings.facts.at("host.pinned"), fmt::format("NUMA node 1, CPUs {}", first));
+}
+
+TEST_F(PinnedTool, IsNotRunWhereTheKernelGivesOtherCpusOrTheNodeHasNone) {
+  CUPEL_NEEDS_REAL_PART(installed("taskset"), "util-linux is not installed");
+
+  for (const auto& [cpus, why] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"8000", "numa 1 is CPUs 8000, and it may run on"}, {"", "has no NUMA node 1"}}) {
+    const auto output = run_on(cpus);
+
+    EXPECT_THAT(output.text, HasSubstr(std::string{"cupel-gave-up: "}));
+    EXPECT_THAT(output.text, HasSubstr(why));
+    EXPECT_THAT(output.text, Not(HasSubstr("Cpus_allowed_list")));
+  }
+}
+
+TEST_F(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
+  for (const auto* tool : {"nvbandwidth", "nccl-tests", "gpu-burn"}) {
+    const auto free = prepared(tool);
+    const auto pinned = prepared(tool, {{"numa", "1"}});
+
+    ASSERT_TRUE(free && pinned) << tool;
+    EXPECT_THAT(free.assume_value().script, Not(HasSubstr("taskset")));
+    EXPECT_THAT(pinned.assume_value().script, HasSubstr("taskset -pc"));
+    for (const auto* wrong : {"near", "-1", "1,2", "4096", "1; reboot"})
+      EXPECT_FALSE(prepared(tool, {{"numa", wrong}})) << wrong;
+  }
+  EXPECT_THAT(prepared("nvbandwidth", {{"numa", "1"}}).assume_value().script,
+              HasSubstr("--disableAffinity"))
+      << "it would go elsewhere";
 }
 
 TEST_F(Settings, ProveNothingWhereTheRestoreSaidNothing) {

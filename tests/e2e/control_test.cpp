@@ -201,6 +201,83 @@ TEST_F(ControlTest, KeepsWhereItStoodWhenItIsStoppedAndGoesOnFromThere) {
   EXPECT_EQ(begun, 1);
 }
 
+/// A run that waits for a person while its settings are set.
+constexpr const char* kSet = R"(playbook: set
+steps:
+  - step: power-on
+  - step: ssh-wait
+  - stage: settings
+    with: {power_limit: 500W, governor: performance}
+  - step: approval
+    with: {say: look at the sensors first}
+)";
+
+class SettingsOfARun : public ControlTest {
+ protected:
+  std::vector<std::string> begin_to_set() {
+    site.write("set.yaml", kSet);
+    return site.cupel({"run", "set.yaml", "--json", "--no-console", "-n", "v01-n01"});
+  }
+  void wait_until_set() {
+    ASSERT_TRUE(status_tells("look at the sensors first"));
+    ASSERT_THAT(limits(), HasSubstr("500.00 W"));
+  }
+  std::string limits() {
+    const auto ran =
+        site.run({"exec", "v01-n01", "--",
+                  "nvidia-smi --query-gpu=power.limit --format=csv,noheader | sort -u; "
+                  "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"});
+    return ran.out + ran.err;
+  }
+  void expect_put_back() {
+    EXPECT_THAT(limits(),
+                AllOf(HasSubstr("700.00 W"), Not(HasSubstr("500.00 W")), HasSubstr("powersave")));
+  }
+};
+
+TEST_F(SettingsOfARun, ArePutBackWhereSomebodyCancelsIt) {
+  Child run{begin_to_set()};
+  wait_until_set();
+
+  const auto cancelled = site.run({"cancel", "1"});
+
+  EXPECT_EQ(cancelled.status, 0) << cancelled.out << cancelled.err;
+  EXPECT_EQ(run.wait().status, 3);
+  expect_put_back();
+}
+
+TEST_F(SettingsOfARun, StayWhereItIsStoppedAndAreSaidAndPutBackByACancelWithoutAController) {
+  Child run{begin_to_set()};
+  wait_until_set();
+  run.signal(SIGINT);
+  const auto stopped = run.wait();
+  EXPECT_THAT(limits(), HasSubstr("500.00 W"));
+
+  const auto cancelled = site.run({"cancel", "1"});
+
+  EXPECT_THAT(stopped.err, HasSubstr("1 node keeps its settings until then"));
+  EXPECT_EQ(cancelled.status, 0) << cancelled.out << cancelled.err;
+  expect_put_back();
+}
+
+TEST_F(SettingsOfARun, ArePutBackByTheControllerThatGoesOnWhereTheFirstWasKilled) {
+  Child first{begin_to_set()};
+  wait_until_set();
+  first.signal(SIGKILL);
+  first.wait();
+
+  auto second = Child{site.cupel({"resume", "1", "--json", "--no-console"})};
+  ASSERT_TRUE(second.wait_for("run-resumed"));
+  ASSERT_EQ(site.run({"approve", "1"}).status, 0);
+  second.wait();
+
+  expect_put_back();
+  int begun = 0;
+  for (const auto& event : events_of(site, 1))
+    if (event.kind == EventKind::step_began && event.step == "settings") ++begun;
+  EXPECT_EQ(begun, 1);
+}
+
 TEST_F(ControlTest, NamesTheNodesThatTheInventoryLostInMidRun) {
   gated();
   auto run = begin();

@@ -192,7 +192,30 @@ TEST_F(BmcWatch, OfSuppliesThatTheBmcDoesNotTellProvesNothing) {
   EXPECT_THAT(end.detail, HasSubstr("no sensors"));
 }
 
+TEST_F(BmcWatch, AsksTheNodeForSettingsWhereTheRunItselfSetsNone) {
+  const auto end = stage("settings-restore", "echo 'cupel-record: none'");
+
+  EXPECT_EQ(end.detail, "3 measurements");
+  ASSERT_EQ(decide(dgx(), record()).decision, burnin::Decision::pass);
+}
+
+TEST_F(BmcWatch, ProvesNothingWhereTheNodeHasLostTheRecordOfWhatWasSet) {
+  stage("settings",
+        "echo 'cupel-setting|governor|governor|powersave|performance|performance|'; "
+        "echo 'cupel-setting|gpu.ecc|gpu0|Enabled|Disabled|Disabled|'");
+
+  const auto end = stage("settings-restore", "echo 'cupel-record: none'");
+
+  EXPECT_EQ(end.outcome, engine::Outcome::reject);
+  EXPECT_THAT(end.detail, HasSubstr("2 settings were made, and the node's record"));
+  EXPECT_EQ(decide(dgx(), record()).decision, burnin::Decision::inconclusive);
+}
+
 TEST_F(BmcWatch, PutsNothingBackWhereNothingWasSet) {
+  Event skipped{.kind = EventKind::step_skipped, .node = node.name, .step = "settings"};
+  skipped.data = {{"why", "gpu.count is 0"}, {"because", "condition"}};
+  ASSERT_TRUE(store->append(run, skipped));
+
   const auto end = stage("settings-restore", "echo 'cupel-record: none'");
 
   EXPECT_EQ(end.detail, "nothing was set in this run");

@@ -317,6 +317,94 @@ TEST_F(Cancelled, SaysWhatItCouldNotEnd) {
   EXPECT_EQ(stopped()->data.at("handle").as_string(), "job of n1/disk");
 }
 
+/// One node at a time; the first is cancelled in the stage behind its settings.
+class CancelledWithSettings : public EngineTest {
+ protected:
+  CancelledWithSettings() {
+    auto restore = step(StepKind::stage, "settings-restore");
+    restore.always = true;
+    const auto steps = std::make_shared<std::vector<PlannedStep>>(
+        std::vector{step(StepKind::stage, "settings"), step(StepKind::stage, "disk"), restore,
+                    step(StepKind::verdict, "verdict")});
+    for (auto& node : plan_.nodes) node.steps = steps;
+    plan_.nodes_at_once = 1;
+    auto unreachable = ends(Outcome::retry, "no route");
+    unreachable.retry_after = 30s;
+    steps_.script["n1/disk"] = {unreachable};
+  }
+  /// Until the run is cancelled, by its first retry or at once.
+  void cancel(bool at_once = false) {
+    auto state = initial_state(plan_);
+    for (const auto& event : journal_.events) apply(state, event);
+    asio::io_context io;
+    Dispatcher dispatcher;
+    RealClock clock;
+    Engine engine{dispatcher, clock};
+    Cancelling observer;
+    engine.add(setup(std::move(state), steps_, observer));
+    observer.engine = &engine;
+    if (at_once) engine.stop(1, Stop::cancel);
+    ASSERT_FALSE(run_to_end(io, engine.run()));
+    state_ = engine.state(1);
+  }
+  /// "n1/disk step-stopped", from the one behind `from` on.
+  std::vector<std::string> told(std::size_t from = 0) const {
+    std::vector<std::string> all;
+    for (const auto& event : std::span{journal_.events}.subspan(from))
+      all.push_back((event.node.empty() ? "" : event.node + "/" + event.step + " ") +
+                    std::string{to_string(event.kind)});
+    return all;
+  }
+};
+
+TEST_F(CancelledWithSettings, PutsBackWhatItHasSetBeforeItIsOver) {
+  cancel();
+
+  const auto all = told();
+  EXPECT_THAT(std::vector(all.end() - 5, all.end()),
+              ElementsAre("n1/disk step-stopped", "n1/settings-restore step-began",
+                          "n1/settings-restore step-started", "n1/settings-restore step-ended",
+                          "run-cancelled"));
+  EXPECT_THAT(phases("n1"), ElementsAre("done", "waiting", "done", "waiting"));
+  EXPECT_THAT(phases("n2"), testing::Each("waiting"));
+}
+
+TEST_F(CancelledWithSettings, IsOverThoughTheNodeCannotBeReached) {
+  const auto unreachable = ends(Outcome::retry, "no route");
+  steps_.script["n1/settings-restore"] = {unreachable, unreachable, unreachable};
+
+  cancel();
+
+  EXPECT_EQ(told().back(), "run-cancelled");
+  EXPECT_EQ(phases("n1")[2], "failed");
+  EXPECT_THAT(state_.nodes.at("n1").steps[2].detail, HasSubstr("no route"));
+}
+
+TEST_F(CancelledWithSettings, PutsThemBackAnewUnderTheNextControllerWhereThisOneDiedMeanwhile) {
+  cancel();
+  while (told().back() != "n1/settings-restore step-started") journal_.events.pop_back();
+  const auto before = journal_.events.size();
+
+  cancel(true);
+
+  EXPECT_THAT(steps_.let_go_of, ElementsAre("job of n1/disk", "job of n1/settings-restore"));
+  EXPECT_THAT(told(before),
+              ElementsAre("n1/settings-restore step-stopped", "n1/settings-restore step-began",
+                          "n1/settings-restore step-started", "n1/settings-restore step-ended",
+                          "run-cancelled"));
+}
+
+TEST_F(CancelledWithSettings, TouchesNoNodeWhereAllIsBackAlready) {
+  steps_.script.clear();
+  ASSERT_TRUE(run());
+  while (told().back() != "n1/settings-restore step-ended") journal_.events.pop_back();
+  const auto before = journal_.events.size();
+
+  cancel(true);
+
+  EXPECT_THAT(told(before), ElementsAre("run-cancelled"));
+}
+
 TEST_F(EngineTest, TheLastOfItsTriesEndsWhatTheStepHadStartedAndThenSaysSo) {
   const auto unreachable = ends(Outcome::retry, "no route");
   steps_.script["n1/disk"] = {unreachable, unreachable, unreachable};

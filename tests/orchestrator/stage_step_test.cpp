@@ -1,8 +1,12 @@
 // Stages on nodes that SSH does not reach any more, and what is left of them on those that it does.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include "base/file.h"
+#include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
 #include "tests/orchestrator/node.h"
@@ -202,6 +206,89 @@ TEST_F(StageOnANode, ThatWasEndedHalfDoneHasNoResultAndBeginsAnew) {
   ASSERT_TRUE(found);
   EXPECT_TRUE(found.assume_value().begin_anew);
   EXPECT_EQ(found.assume_value().outcome, Outcome::reject);
+}
+
+/// A scontrol with one node, whose state it keeps in a file.
+constexpr const char* kScontrol = R"sh(#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+case "$*" in
+  *show*) echo "NodeName=a01-n01 CPUTot=1 RealMemory=1 State=$(cat state) Reason=x" ;;
+  *State=DRAIN*) echo IDLE+DRAIN > state; echo "$*" >> asked ;;
+  *State=RESUME*) echo IDLE > state ;;
+esac
+)sh";
+
+class HandOff : public StageOnANode {
+ protected:
+  void SetUp() override {
+    StageOnANode::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    node.slurm_name = node.name;
+    write("scontrol", kScontrol);
+    write("state", "IDLE+DRAIN\n");
+    std::filesystem::permissions(folder.path() / "scontrol", std::filesystem::perms::owner_all);
+    path = ::getenv("PATH");
+    ::setenv("PATH", (folder.path().string() + ":" + path).c_str(), 1);
+    std::filesystem::create_directories(sshd_->file("settings"));
+    planned.kind = playbooks::StepKind::hand_off;
+    planned.name = "hand-off";
+  }
+  void TearDown() override {
+    if (!path.empty()) ::setenv("PATH", path.c_str(), 1);
+    if (sshd_) std::filesystem::remove_all(sshd_->file("settings"));
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder.path() / name} << text;
+  }
+  /// A run that has passed the node, with a stage that ran there.
+  engine::RunId passed() {
+    store::Run run;
+    run.nodes = {node.name};
+    const auto id = store->begin_run(run).value();
+    const auto append = [&](engine::EventKind kind, const char* step, boost::json::object data) {
+      engine::Event event;
+      event.kind = kind;
+      event.node = node.name;
+      event.step = step;
+      event.data = std::move(data);
+      ASSERT_TRUE(store->append(id, event));
+    };
+    burnin::Verdict verdict;
+    verdict.decision = burnin::Decision::pass;
+    auto judged = record::to_json(verdict);
+    judged["outcome"] = "done";
+    append(engine::EventKind::step_began, "node-facts", {{"attempt", 1}});
+    append(engine::EventKind::step_ended, "node-facts", {{"outcome", "done"}});
+    append(engine::EventKind::step_began, "verdict", {{"attempt", 1}});
+    append(engine::EventKind::step_ended, "verdict", std::move(judged));
+    return id;
+  }
+  std::string hand_off(engine::RunId id) {
+    auto way = doors();
+    way.slurm = handoff::Slurm{{}};
+    NodeSteps steps{std::move(way)};
+    auto asked = request(20s);
+    asked.run = id;
+    const auto ended = run_to_end(io, steps.perform(std::move(asked)));
+    return ended ? ended.assume_value().detail : ended.assume_error().what;
+  }
+  std::string path{};
+};
+
+TEST_F(HandOff, KeepsANodeDrainedOnWhichSettingsOfSomeRunAreStillSet) {
+  const auto id = passed();
+  std::ofstream{sshd_->file("settings/before")}
+      << "cupel-settings|1|a-boot\ngpu.power|GPU-1|700.00\ngpu.power|GPU-2|700.00\n";
+
+  const auto kept = hand_off(id);
+  std::filesystem::remove(sshd_->file("settings/before"));
+  const auto given = hand_off(id);
+
+  EXPECT_THAT(kept, HasSubstr("kept drained in Slurm: cupel: inconclusive: settings not put back: "
+                              "gpu.power (run 1)"));
+  EXPECT_THAT(read_file(folder.path() / "asked", 10'000).value(),
+              HasSubstr("not put back: gpu.power"));
+  EXPECT_EQ(given, "resumed in Slurm");
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"sensor.leak", "count"},
       {"settings.failed", "count"},
       {"settings.left", "count"},
+      {"settings.lost", "count"},
       {"dcgm.failed", "tests"},
       {"dcgm.passed", "tests"},
       {"dcgm.warned", "tests"},
@@ -412,6 +413,26 @@ TEST(Plan, PutsSettingsBackWhereThePlaybookSaysAndAtTheEndWhereItHasNoVerdict) {
       << said.told();
   EXPECT_THAT(names_of(unsaid),
               ::testing::ElementsAre("settings", "gpu-facts", "settings-restore (always)"));
+}
+
+TEST(Plan, RefusesSettingsThatTheNodeWouldPutBackInTheMiddleOfTheStagesThatWantThem) {
+  const std::string book = R"(playbook: p
+steps:
+  - stage: settings
+    with: {governor: performance, at_most: AT_MOST}
+  - stage: cpu-memory
+    with: {duration: 30h}
+  - step: verdict
+)";
+  const auto with = [&](const std::string& at_most) {
+    auto text = book;
+    return planned(text.replace(text.find("AT_MOST"), 7, at_most));
+  };
+
+  EXPECT_THAT(with("24h").told(),
+              HasSubstr("settings: after at_most: 24h the node puts it back by itself, and the "
+                        "steps up to 'cpu-memory' take 31h"));
+  EXPECT_TRUE(with("40h").plan) << with("40h").told();
 }
 
 }  // namespace

@@ -54,8 +54,10 @@ std::string configuration(const fs::path& folder, const std::vector<std::string>
           "LoginGraceTime 60\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
           "PermitRootLogin prohibit-password\nUseDNS no\nPrintMotd no\nLogLevel INFO\n"
           // A login shell reads start-up files there: the tester's own are none of our business.
+          // Nor is what somebody has set on this machine.
           "SetEnv HOME="
-       << folder.string() << "\n";
+       << folder.string() << " CUPEL_SETTINGS=" << (folder / "settings").string()
+       << " CUPEL_UNITS=" << (folder / "units").string() << "\n";
   for (const auto& address : addresses) text << "ListenAddress " << address << "\n";
   return text.str();
 }

@@ -40,10 +40,26 @@ TEST(SettingsStage, SetsAVirtualNodeAndPutsItBack) {
 
   ASSERT_TRUE(back) << back.assume_error().what;
   EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
   EXPECT_EQ(power_limits(bench), "700.00 W\n");
   EXPECT_EQ(bench.sh("cat /proc/sys/kernel/numa_balancing").out, "1\n");
   EXPECT_EQ(bench.sh("cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").out,
             "powersave\n");
+}
+
+TEST(SettingsStage, SaysThatTheDriverHasNoApplicationClocksAndSetsTheRest) {
+  Bench bench;
+
+  const auto set =
+      found_by(bench, "settings", {{"app_clocks", "2619,1980"}, {"power_limit", "500"}});
+  const auto back = found_by(bench, "settings-restore");
+
+  ASSERT_TRUE(set) << set.assume_error().what;
+  EXPECT_EQ(value_of(set.assume_value(), "settings.failed", "gpu3"), 1);
+  EXPECT_THAT(set.assume_value().facts.at("settings.gpu3"), HasSubstr("use gpu_clocks"));
+  ASSERT_TRUE(back) << back.assume_error().what;
+  EXPECT_EQ(value_of(back.assume_value(), "settings.restored"), 8);
+  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
 }
 
 TEST(SettingsStage, RefusesABusyGpuAndAPowerLimitBeyondTheGpus) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "burnin/agent/burn/crew.h"
+#include "burnin/agent/burn/links/numa.h"
 
 namespace cupel::burn {
 namespace {
@@ -72,6 +73,7 @@ Outcome<> CollectiveBench::work(int rank) {
   const Attendance attendance{meeting_};
   Seat seat{given_.watchdog, part(rank)};
   seat.doing("allocating the buffers of a collective");
+  stay_near(given_.node.devices[rank].gpu.pci);
   TRY(cuda(cudaSetDevice(given_.node.devices[rank].ordinal), "choosing the GPU"));
   TRY(auto own, Rank::open(given_.all, rank, given_.most_bytes));
   Member member{rank, own, seat};

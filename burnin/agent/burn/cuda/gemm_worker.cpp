@@ -5,6 +5,7 @@
 
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
+#include "burnin/agent/burn/links/numa.h"
 
 namespace cupel::burn {
 namespace {
@@ -57,6 +58,7 @@ Product product_of(const ProductShape& shape) {
 Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const CublasLt> library,
                                      std::vector<Recipe> recipes) {
   GemmWorker worker{around};
+  stay_near(around.device.gpu.pci);
   TRY(cuda(cudaSetDevice(around.device.ordinal), "taking the GPU"));
   TRY(worker.handle_, LtHandle::make(std::move(library)));
   TRY(worker.stream_, make_stream());

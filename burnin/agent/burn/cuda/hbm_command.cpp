@@ -9,6 +9,7 @@
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/owned.h"
+#include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/self_test.h"
 
 namespace cupel::burn {
@@ -47,6 +48,7 @@ class HbmWorker {
         seat_{seat} {}
 
   Outcome<> run() {
+    stay_near(device_.gpu.pci);
     TRY(cuda(cudaSetDevice(device_.ordinal), "taking the GPU"));
     TRY(stream_, make_stream());
     TRY(take_memory());

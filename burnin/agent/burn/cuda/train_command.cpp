@@ -16,6 +16,7 @@
 #include "burnin/agent/burn/cuda/peer_sum.h"
 #include "burnin/agent/burn/cuda/train_worker.h"
 #include "burnin/agent/burn/gathering.h"
+#include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/nccl_door.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/shapes.h"
@@ -110,6 +111,7 @@ class Rank {
 
   Outcome<> run() {
     seat_.doing("starting");
+    stay_near(device_.gpu.pci);
     TRY(cuda(cudaSetDevice(device_.ordinal), "taking the GPU"));
     const auto ranks = static_cast<int>(all_.node.devices.size());
     TRY(auto worker, TrainWorker::make(all_.shape, all_.library, ranks));

@@ -173,6 +173,15 @@ Outcome<> pin_this_thread(std::span<const int> cores) {
                                 ": " + why() + "; look at the control group's cpuset"};
 }
 
+std::optional<int> stay_near(std::string_view pci, const Numa& numa) {
+  const auto nodes = numa.nodes();
+  const auto near = places_of(nodes, numa.node_of_device(pci)).near;
+  const auto node =
+      std::ranges::find(nodes, near, [](const NumaNode& each) { return std::optional{each.id}; });
+  if (!near || node == nodes.end() || !pin_this_thread(node->cores)) return std::nullopt;
+  return near;
+}
+
 Outcome<NodeMemory> NodeMemory::on(std::optional<int> node, std::size_t bytes) {
   const auto place = node ? " on NUMA node " + std::to_string(*node) : std::string{};
   const auto wanted = std::to_string(bytes >> 20) + " MiB of host memory" + place;

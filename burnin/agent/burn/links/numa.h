@@ -54,6 +54,11 @@ Places places_of(std::span<const NumaNode> nodes, std::optional<int> device_node
 /// From now on this thread runs on these cores alone. Errors: refused, with the kernel's word.
 Outcome<> pin_this_thread(std::span<const int> cores);
 
+/// From now on this thread runs on the cores that are near to a GPU, so that what it launches and
+/// the host's memory that it touches first do not cross the sockets. The node; nullopt where the
+/// firmware does not say which, or the kernel refuses: the thread runs on as it did.
+std::optional<int> stay_near(std::string_view pci, const Numa& numa = {});
+
 /// Zeroed memory on one NUMA node, or, where `node` is nullopt, wherever the kernel puts it. Every
 /// page is touched and then looked up, since the kernel gives another node's page without a word
 /// where the one that was asked for is full.
