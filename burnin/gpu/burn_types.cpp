@@ -16,7 +16,10 @@ std::size_t gpus_that_told(std::string_view type, const BurnReport& run) {
   for (const auto& result : run.results) {
     const auto label = result.labels.find("type");
     const bool of_it = label != result.labels.end() && label->second == type;
-    if (result.name == "gemm.rate" && of_it && result.value) parts.insert(result.part);
+    const bool known = std::ranges::any_of(run.gpus, [&](const BurnGpu& gpu) {
+      return result.part == fmt::format("gpu{}", gpu.index);
+    });
+    if (result.name == "gemm.rate" && of_it && known && result.value) parts.insert(result.part);
   }
   return parts.size();
 }

@@ -53,7 +53,9 @@ std::string xids_of(const std::string& text) {
   add_xids("cupel-kernel-log: told\n" + text, {}, {}, findings);
   std::string all;
   for (const auto& each : findings.measurements)
-    all += fmt::format("{}{}: {}", all.empty() ? "" : ", ", each.part, plain(each.value));
+    all +=
+        fmt::format("{}{}: {}", all.empty() ? "" : ", ",
+                    each.part.substr(each.part.starts_with("gpu at ") ? 7 : 0), plain(each.value));
   return all;
 }
 
@@ -71,7 +73,13 @@ std::string rows_of(const std::string& text) {
 TEST(Samples, OfNvidiaSmisXmlTellTheirGpus) {
   CUPEL_NEEDS_SAMPLES("nvidia-smi-xml");
 
-  EXPECT_EQ(told("nvidia-smi-xml", gpus_of), (Table{}));
+  EXPECT_EQ(told("nvidia-smi-xml", gpus_of),
+            (Table{{"nvidia-smi-xml/a100-sxm4-v12.xml",
+                    "1 of 80 GiB, gen 4, MIG 1, ECC 1: 0, remap -, limit 500 W"},
+                   {"nvidia-smi-xml/a10g.xml",
+                    "1 of 22.488 GiB, gen 4, MIG -, ECC 1: 0, remap 0, limit 300 W"},
+                   {"nvidia-smi-xml/rtx-3080-v13.xml",
+                    "1 of 10 GiB, gen 4, MIG -, ECC -: -, remap -, limit 320 W"}}));
 }
 
 TEST(Samples, OfNvlinksTellHowManyAreActive) {
@@ -91,13 +99,29 @@ TEST(Samples, OfNvlinksTellHowManyAreActive) {
 TEST(Samples, OfTheKernelsLogTellSeriousXids) {
   CUPEL_NEEDS_SAMPLES("dmesg");
 
-  EXPECT_EQ(told("dmesg", xids_of), (Table{}));
+  // Of each place the first that asks for more than another start of the program.
+  EXPECT_EQ(told("dmesg", xids_of),
+            (Table{{"dmesg/kmsg_1.log", ""},
+                   {"dmesg/kmsg_2_peermem.log", ""},
+                   {"dmesg/oom_and_misc.dmesg.log", ""},
+                   {"dmesg/pstore_erst.txt", ""},
+                   {"dmesg/xid119_gsp_timeout_xe9680.log", "0000:9b:00.0: 119"},
+                   {"dmesg/xid79_sxid20034_h100.log",
+                    "0000:91:00.0: 79, nvswitch0: 20034, nvswitch1: 20034, nvswitch2: 20034"},
+                   {"dmesg/xid_lines_from_gpud_tests.txt",
+                    "0000:00:00.0: 149, 0000:01:00.0: 144, 0000:02:00.0: 64, 0000:03:00.0: 64, "
+                    "0000:04:00.0: 144, 0000:05:00.0: 79, 0008:01:00.0: 145, 0008:06:00.0: 145, "
+                    "0009:01:00.0: 149, 0018:01:00.0: 145, 0019:01:00.0: 145"}}));
 }
 
 TEST(Samples, OfPerftestTellTheirRows) {
   CUPEL_NEEDS_SAMPLES("perftest");
 
-  EXPECT_EQ(told("perftest", rows_of), (Table{}));
+  EXPECT_EQ(
+      told("perftest", rows_of),
+      (Table{
+          {"perftest/ib_write_bw_loopback_all_sizes.log", "23 rows, 8388608 bytes at 194.957 Gb/s"},
+          {"perftest/ib_write_bw_loopback_hdr_8M.log", "1 rows, 8388608 bytes at 201.802 Gb/s"}}));
 }
 
 }  // namespace
