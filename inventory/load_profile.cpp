@@ -131,11 +131,9 @@ std::vector<std::string> read_part_names(YamlFields& fields) {
   return names;
 }
 
-Criterion read_criterion(const std::string& stage, const YamlValue& value, const std::string& file,
-                         Problems& problems) {
+Criterion read_criterion(const YamlValue& value, const std::string& file, Problems& problems) {
   YamlFields fields{value, "criterion", file, problems};
   Criterion criterion;
-  criterion.stage = stage;
   criterion.measure = fields.required("measure");
   criterion.parts = read_part_names(fields);
   criterion.at_least = fields.number("at_least");
@@ -154,29 +152,50 @@ Criterion read_criterion(const std::string& stage, const YamlValue& value, const
   return criterion;
 }
 
+/// What is inherited is replaced whole: eight HCAs instead of twelve must not leave four behind.
+void put_criterion(Criterion criterion, const std::string& file, Profile& profile) {
+  std::erase_if(profile.criteria, [&](const auto& before) {
+    const bool inherited = before.where.file != file;
+    return before.stage == criterion.stage && before.measure == criterion.measure &&
+           (inherited || before.parts == criterion.parts);
+  });
+  profile.criteria.push_back(std::move(criterion));
+}
+
+/// Criteria by where they stand: what several stages share with an anchor is read once, so that a
+/// fault in it is told once.
+using CriteriaByPlace = std::map<std::pair<int, int>, Criterion>;
+
+/// A list within the list is its items: "- &begun [...]" of one stage is "- *begun" of another.
+void read_stage_criteria(const std::string& stage, const YamlValue& list, const std::string& file,
+                         CriteriaByPlace& known, Profile& profile, Problems& problems) {
+  for (const auto& item : list.items) {
+    if (item.kind == YamlValue::Kind::list) {
+      read_stage_criteria(stage, item, file, known, profile, problems);
+      continue;
+    }
+    const auto [place, is_new] = known.try_emplace({item.line, item.column});
+    if (is_new) place->second = read_criterion(item, file, problems);
+    auto criterion = place->second;
+    criterion.stage = stage;
+    put_criterion(std::move(criterion), file, profile);
+  }
+}
+
 void read_criteria(const YamlValue& value, const std::string& file, Profile& profile,
                    Problems& problems) {
   if (value.kind != YamlValue::Kind::map) {
     problems.push_back({{file, value.line, value.column}, "criteria must be a map of stages"});
     return;
   }
+  CriteriaByPlace known;
   for (const auto& stage : value.items) {
     if (stage.kind != YamlValue::Kind::list) {
       problems.push_back({{file, stage.line, stage.column},
                           "the criteria of stage '" + stage.key + "' must be a list"});
       continue;
     }
-    for (const auto& item : stage.items) {
-      auto criterion = read_criterion(stage.key, item, file, problems);
-      // What is inherited is replaced whole: eight HCAs instead of twelve must not leave four
-      // behind.
-      std::erase_if(profile.criteria, [&](const auto& before) {
-        const bool inherited = before.where.file != file;
-        return before.stage == criterion.stage && before.measure == criterion.measure &&
-               (inherited || before.parts == criterion.parts);
-      });
-      profile.criteria.push_back(std::move(criterion));
-    }
+    read_stage_criteria(stage.key, stage, file, known, profile, problems);
   }
 }
 

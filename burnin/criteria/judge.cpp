@@ -33,6 +33,28 @@ bool same_unit(const Criterion& criterion, const Measurement& found) {
   return criterion.unit.empty() || found.unit.empty() || criterion.unit == found.unit;
 }
 
+/// What no machine reaches is no reading: a unit that was mistaken, a counter that ran over, a
+/// sensor that is not there. Generous: ten times what the best parts of today do.
+struct Range {
+  std::string_view unit;
+  double least, most;
+};
+constexpr std::array kBelievable{
+    Range{"C", -60, 250},       Range{"GB/s", 0, 1e5},    Range{"TFLOP/s", 0, 1e5},
+    Range{"GiB", 0, 1e6},       Range{"W", 0, 1e6},       Range{"V", -1000, 1000},
+    Range{"MHz", 0, 1e5},       Range{"Gb/s", 0, 1e5},    Range{"lanes", 0, 64},
+    Range{"links", 0, 1000},    Range{"GPUs", 0, 1000},   Range{"errors", 0, 1e19},
+    Range{"count", 0, 1e19},    Range{"tests", 0, 1e6},   Range{"%", -1e6, 1e6},
+    Range{"tokens/s", 0, 1e12}, Range{"us", -1e15, 1e15}, Range{"s", -1e15, 1e15},
+    Range{"", -1e15, 1e15},
+};
+
+bool is_believable(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return false;
+  const auto* range = std::ranges::find(kBelievable, unit, &Range::unit);
+  return range == kBelievable.end() || (value >= range->least && value <= range->most);
+}
+
 std::string with_unit(std::string text, const std::string& unit) {
   return unit.empty() || unit == "count" ? text : text + " " + unit;
 }
@@ -48,7 +70,8 @@ bool meets(const Criterion& criterion, double value) {
 /// Only for choosing the worst of several.
 double excess(const Criterion& criterion, const Measurement& found) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (!std::isfinite(found.value) || !same_unit(criterion, found)) return kInfinite;
+  const auto& unit = found.unit.empty() ? criterion.unit : found.unit;
+  if (!is_believable(found.value, unit) || !same_unit(criterion, found)) return kInfinite;
   double worst = -kInfinite;
   if (criterion.at_least) worst = std::max(worst, *criterion.at_least - found.value);
   if (criterion.at_most) worst = std::max(worst, found.value - *criterion.at_most);
@@ -80,7 +103,7 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
   if (part.empty()) result.part = found->traced_to;
   const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
   result.measured = with_unit(number_beside(criterion, found->value), unit);
-  if (!std::isfinite(found->value) || !same_unit(criterion, *found)) return result;
+  if (!is_believable(found->value, unit) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   const bool placed = !part.empty() && !found->traced_to.empty();
   if (result.met == Met::failed && placed) result.measured += " (" + found->traced_to + ")";
@@ -103,7 +126,8 @@ void judge_all_like(const Criterion& criterion, const std::string& step, const s
 }  // namespace
 
 bool is_precondition(std::string_view measure) {
-  constexpr std::array<std::string_view, 2> kPreconditions{"burn.complete", "gpu.idle"};
+  constexpr std::array<std::string_view, 3> kPreconditions{"burn.complete", "gpu.idle",
+                                                           "kernel.told"};
   return std::ranges::find(kPreconditions, measure) != kPreconditions.end();
 }
 

@@ -33,7 +33,8 @@ struct Comparison {
 };
 
 /// Whether a measurement is of the test and not of the machine: that nobody else's program was on
-/// the GPU, that the run came to its end. Where it is not met, the stage has proven nothing.
+/// the GPU, that the run came to its end, that the kernel's log could be read. Where it is not met,
+/// the stage has proven nothing.
 bool is_precondition(std::string_view measure);
 
 using FindingsByStage = std::map<std::string, Findings, std::less<>>;
@@ -41,7 +42,8 @@ using FindingsByStage = std::map<std::string, Findings, std::less<>>;
 /// Every criterion of the profile whose stage is in `stages` ("disk", "disk@scratch": each time by
 /// itself), once for each of its parts, in the profile's order. A stage in `stages` without
 /// findings leaves all its criteria missing. A part "nvme*" stands for those of such a name that
-/// told the number: where none did, nothing is judged. A number that is not finite proves nothing.
+/// told the number: where none did, nothing is judged. A number that is not finite, or that no
+/// machine reaches (a megabyte taken for a gigabyte, a count below nought), proves nothing.
 /// Where a part has several numbers, each must meet it and the worst one is told.
 std::vector<Comparison> judge(const inventory::Profile& profile,
                               const std::set<std::string, std::less<>>& stages,

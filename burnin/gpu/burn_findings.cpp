@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "burnin/gpu/burn_script.h"
 #include "burnin/gpu/gpu_places.h"
+#include "burnin/gpu/idle_gpus.h"
 #include "burnin/gpu/nvlink.h"
 #include "burnin/script.h"
 
@@ -18,7 +19,7 @@ namespace {
 using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-burn";
-constexpr std::array<std::string_view, 12> kMeasures{"burn.complete",
+constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
                                                      "burn.gpus",
                                                      "burn.faults",
                                                      "gpu.idle",
@@ -29,13 +30,13 @@ constexpr std::array<std::string_view, 12> kMeasures{"burn.complete",
                                                      "gpu.throttled",
                                                      "gpu.power_capped",
                                                      "gpu.temperature.memory",
+                                                     "kernel.told",
                                                      "nvswitch.sxid"};
 constexpr std::size_t kMostUnknown = 64;
 
 // Bits of clocks_event_reasons.active. Source: NVML API reference, nvmlClocksEventReasons.
 constexpr std::uint64_t kPowerCap = 0x4;
 constexpr std::uint64_t kHeldBack = 0x8 | 0x20 | 0x40 | 0x80;  // slowdown, heat, power brake
-constexpr int kBusyPercent = 10;
 
 void add(Findings& findings, std::string_view name, std::string part, double value,
          std::string_view unit, std::string detail = {}) {
@@ -170,9 +171,12 @@ std::optional<double> stamp_of(std::string_view line) {
 /// Of the kernel's log what was written while the stage ran.
 void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport& run,
                 std::span<const std::string> places, Findings& findings) {
+  const auto& log = said.lines_of("kernel");
+  const bool told = std::ranges::find(log, "cupel-kernel-log: told") != log.end();
+  if (said.whole) add(findings, "kernel.told", "", told ? 1 : 0, "");
   std::string fresh;
   const auto before = stamp_of(said.kernel_before);
-  for (const auto line : said.lines_of("kernel")) {
+  for (const auto line : log) {
     const auto at = stamp_of(trimmed(line));
     const bool is_old = at && before && *at <= *before;
     if (!is_old) fresh += std::string{line} + "\n";
@@ -457,7 +461,8 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   }
   add_kernel(said, names, numbering, gpu_places(profile), findings);
   add_samples(said, names, findings);
-  const auto whole = check_all(said, test, run, stage, output);
+  auto whole = check_all(said, test, run, stage, output);
+  if (whole) whole = check_types(said.types, profile, run, findings);
   const auto faults = faults_of(stage, run, names);
   const bool hung = !run.hangs.empty() || !test.hangs.empty();
   const bool bad =

@@ -53,9 +53,23 @@ std::span<const std::string_view> burn_measures();
 Result<Findings> burn_findings(const BurnStage& stage, const inventory::Profile& profile,
                                const Output& output);
 
+/// Types of numbers that a gemm was asked for ("bf16,fp8"). One for which the profile has no
+/// criterion is told of and judged by nobody: that becomes unknown. Errors: kNoMeasurement where it
+/// has one, and not each GPU told its rate.
+Result<void> check_types(std::string_view asked, const inventory::Profile& profile,
+                         const BurnReport& run, Findings& findings);
+
 /// Of links between each two GPUs ("gpu0-gpu1"): what the pairs tell of each GPU, and which pair is
 /// worse than both of its GPUs. Results named p2p.*.
 void add_pairs(std::span<const NamedResult> results, Findings& findings);
+
+/// By the two ends of a link.
+using Pairs = std::map<std::pair<std::string, std::string>, double>;
+
+/// What is wrong with pairs is charged to the GPU that has more of it; to both where both have the
+/// same. A GPU all of whose pairs are well has none. `own`: what is wrong with one GPU by itself.
+void add_charged(const Pairs& pairs, std::map<std::string, double> own, std::string_view name,
+                 std::string_view unit, Findings& findings);
 
 /// Of each collective its largest messages, where they are large enough to compare.
 void add_collectives(std::span<const NamedResult> results, Findings& findings);

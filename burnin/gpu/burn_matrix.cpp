@@ -11,7 +11,6 @@ namespace cupel::burnin {
 namespace {
 
 using Pair = std::pair<std::string, std::string>;
-using Pairs = std::map<Pair, double>;
 
 std::optional<Pair> pair_of(std::string_view part) {
   const auto dash = part.find('-');
@@ -88,30 +87,16 @@ void add_each_pair(const Pairs& pairs, const std::map<std::string, double>& medi
   for (const auto& [gpu, count] : told) add(findings, "p2p.pairs", gpu, count, "count");
 }
 
-/// What is wrong with pairs is charged to the GPU that has more of it; to both where both have the
-/// same. A GPU all of whose pairs are well has none.
-void add_charged(std::span<const NamedResult> results, std::string_view name, std::string_view unit,
-                 Findings& findings) {
+void charge_pairs(std::span<const NamedResult> results, std::string_view name,
+                  std::string_view unit, Findings& findings) {
   Pairs pairs;
-  std::map<std::string, double> of_gpu, charged;
+  std::map<std::string, double> own;
   for (const auto& each : results) {
     if (each.name != name || each.unit != unit) continue;
     const auto pair = pair_of(each.part);
-    if (!pair) {
-      charged[each.part] += each.value;
-      continue;
-    }
-    pairs[*pair] += each.value;
-    of_gpu[pair->first] += each.value;
-    of_gpu[pair->second] += each.value;
+    (pair ? pairs[*pair] : own[each.part]) += each.value;
   }
-  for (const auto& [gpu, sum] : of_gpu) charged[gpu] += 0;
-  for (const auto& [pair, value] : pairs) {
-    const auto &left = pair.first, &right = pair.second;
-    if (of_gpu[left] >= of_gpu[right]) charged[left] += value;
-    if (of_gpu[right] >= of_gpu[left]) charged[right] += value;
-  }
-  for (const auto& [gpu, value] : charged) add(findings, name, gpu, value, unit);
+  add_charged(pairs, std::move(own), name, unit, findings);
 }
 
 // As cupel-burn and nccl-tests spell them, without what parts the words.
@@ -171,8 +156,24 @@ void add_pairs(std::span<const NamedResult> results, Findings& findings) {
     for (const auto& [gpu, rate] : medians) add(findings, way.measure, gpu, rate, "GB/s");
     if (way.measure == "p2p.bandwidth") add_each_pair(pairs, medians, findings);
   }
-  add_charged(results, "p2p.refused", "count", findings);
-  add_charged(results, "p2p.wrong", "errors", findings);
+  charge_pairs(results, "p2p.refused", "count", findings);
+  charge_pairs(results, "p2p.wrong", "errors", findings);
+}
+
+void add_charged(const Pairs& pairs, std::map<std::string, double> own, std::string_view name,
+                 std::string_view unit, Findings& findings) {
+  std::map<std::string, double> of_gpu;
+  for (const auto& [pair, value] : pairs) {
+    of_gpu[pair.first] += value;
+    of_gpu[pair.second] += value;
+  }
+  for (const auto& [gpu, sum] : of_gpu) own[gpu] += 0;
+  for (const auto& [pair, value] : pairs) {
+    const auto &left = pair.first, &right = pair.second;
+    if (of_gpu[left] >= of_gpu[right]) own[left] += value;
+    if (of_gpu[right] >= of_gpu[left]) own[right] += value;
+  }
+  for (const auto& [gpu, value] : own) add(findings, name, gpu, value, unit);
 }
 
 void add_collectives(std::span<const NamedResult> results, Findings& findings) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "burnin/gpu/idle_gpus.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin {
@@ -15,12 +16,10 @@ using std::chrono::seconds;
 constexpr seconds kSelfTest{60};  // what it may take
 constexpr seconds kSettle{300};   // until the GPUs are idle, with an nvidia-smi that is slow
 constexpr std::string_view kSection = "cupel-section: ";
+constexpr std::string_view kArguments = "cupel-arguments: ";
+constexpr std::string_view kTypes = "--types ";
 
-/// One that hangs (a GPU that fell off its bus) must not hang the stage.
-constexpr std::string_view kBegin = R"sh(smi() {
-  timeout 60 nvidia-smi "$@" --format=csv,noheader,nounits 2>&1
-}
-sampler=
+constexpr std::string_view kBegin = R"sh(sampler=
 scratch=$(mktemp -d /tmp/cupel-burn.XXXXXX) || exit 73
 finish() {
   if [ -n "$sampler" ]; then kill "$sampler" 2>/dev/null; fi
@@ -30,28 +29,10 @@ trap finish EXIT
 trap 'exit 143' HUP INT TERM
 )sh";
 
-/// A stage before this one may still be letting go of its GPUs. Somebody else's work would be
-/// disturbed by a burn, and the burn's numbers by it.
-constexpr std::string_view kIdle = R"sh(tries=0
-while :; do
-  smi --query-gpu=pci.bus_id,utilization.gpu >"$scratch/gpus"
-  smi --query-compute-apps=gpu_bus_id,pid,process_name >"$scratch/apps"
-  busy=no
-  if grep -q '^[0-9A-Fa-f]*:[0-9A-Fa-f]*:' "$scratch/apps"; then busy=yes; fi
-  while IFS=', ' read -r bus use; do
-    case $use in
-      '' | *[!0-9]*) ;;
-      *) if [ "$use" -gt 10 ]; then busy=yes; fi ;;
-    esac
-  done <"$scratch/gpus"
-  if [ $busy = no ] || [ $tries -ge 5 ]; then break; fi
-  tries=$((tries + 1))
-  sleep 4
-done
-echo 'cupel-section: gpus'
-cat "$scratch/gpus"
+constexpr std::string_view kIdle = R"sh(echo 'cupel-section: gpus'
+printf '%s\n' "$gpus"
 echo 'cupel-section: apps'
-cat "$scratch/apps"
+printf '%s\n' "$apps"
 echo "cupel-busy: $busy"
 if [ $busy = yes ]; then exit 0; fi
 )sh";
@@ -111,7 +92,9 @@ int status_in(std::string_view text) { return number<int>(trimmed(text)).value_o
 Job burn_job(std::string_view command, const std::string& arguments, seconds duration) {
   std::string text = script::head() + script::needs("cupel-burn") + script::needs("nvidia-smi");
   text += script::asks("seconds", static_cast<double>(duration.count()));
+  text += fmt::format("echo '{}{}'\n", kArguments, arguments);
   text += kBegin;
+  text += wait_for_idle_gpus();
   text += kIdle;
   text += kBeside;
   text += run_lines(command, arguments, duration);
@@ -154,6 +137,10 @@ BurnOutput read_burn_output(std::string_view text) {
       said.busy = *busy == "yes";
     } else if (const auto before = after(line, "cupel-kernel-before: ")) {
       said.kernel_before = *before;
+    } else if (const auto arguments = after(line, kArguments)) {
+      const auto at = arguments->find(kTypes);
+      const auto types = words(arguments->substr(std::min(at, arguments->size())));
+      if (types.size() > 1) said.types = types[1];
     } else if (into != nullptr && said.sections.size() < 64) {
       into->push_back(line);
     }

@@ -10,7 +10,7 @@
 
 namespace cupel::burnin {
 
-/// `arguments`: what follows the command, each quoted where a person wrote it.
+/// `arguments`: what follows the command; no quotation marks in it.
 Job burn_job(std::string_view command, const std::string& arguments, std::chrono::seconds duration);
 
 /// Sections are "gpus", "apps", "self-test", "run", "samples" and "kernel".
@@ -20,6 +20,7 @@ struct BurnOutput {
   bool busy = false;                 // somebody else's program was on a GPU: nothing was run
   bool whole = false;                // the script came to its end
   std::string_view kernel_before{};  // the last line of the kernel's log, as far as its time
+  std::string_view types{};          // of numbers, as they were asked for: "bf16,fp8"
 
   const std::vector<std::string_view>& lines_of(std::string_view section) const;
   std::string text_of(std::string_view section) const;

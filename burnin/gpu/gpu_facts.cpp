@@ -124,6 +124,7 @@ Result<Job> prepare(const Profile&, const Parameters&) {
 struct Gpu {
   xml_node xml;
   std::string address;
+  bool again = false;  // it was told before: what it says now counts as well, but it is no other
   std::string name{};
 };
 
@@ -132,7 +133,7 @@ std::string address_of(const xml_node& gpu) {
   return address.empty() ? text_of(gpu, "pci/pci_bus_id").value_or("") : address;
 }
 
-/// Each GPU once, in the order of their addresses.
+/// In the order of their addresses.
 std::vector<Gpu> gpus_of(const SmiLog& log, Findings& findings) {
   std::vector<Gpu> gpus;
   std::set<std::string> seen;
@@ -141,8 +142,10 @@ std::vector<Gpu> gpus_of(const SmiLog& log, Findings& findings) {
       Gpu gpu{xml, address_of(xml)};
       if (gpu.address.empty())
         findings.unknown.push_back({"a GPU", std::string{kSource}, "it has no PCI address"});
-      else if (gpus.size() < kMostGpus && seen.insert(lower_case(gpu.address)).second)
+      else if (gpus.size() < kMostGpus) {
+        gpu.again = !seen.insert(lower_case(gpu.address)).second;
         gpus.push_back(std::move(gpu));
+      }
     }
   std::ranges::stable_sort(gpus, {}, [](const Gpu& gpu) { return lower_case(gpu.address); });
   return gpus;
@@ -157,9 +160,9 @@ void name_gpus(std::vector<Gpu>& gpus, std::span<const std::string> places, Find
                                 "order of their own"});
   std::size_t number = 0;
   for (auto& gpu : gpus) {
+    number += gpu.again || &gpu == gpus.data() ? 0 : 1;
     gpu.name = placed ? gpu_at(gpu.address, places).value_or("gpu at " + gpu.address)
                       : fmt::format("gpu{}", number);
-    ++number;
   }
 }
 
@@ -297,8 +300,10 @@ void add_gpus(const std::vector<Gpu>& gpus, Findings& findings) {
                                       text_of(gpu.xml, "product_name").value_or("no name")});
       continue;
     }
-    ++count;
-    findings.parts.push_back(std::move(part));
+    if (!gpu.again) {
+      ++count;
+      findings.parts.push_back(std::move(part));
+    }
     for (const auto& field : kFields) add_field(gpu, field, findings);
     add_ecc(gpu, findings);
     add_reset(gpu, findings);

@@ -16,9 +16,9 @@ namespace {
 constexpr std::string_view kSource = "nvidia-smi nvlink";
 
 struct Links {
-  double active = 0, told = 0;
+  std::map<std::string, bool, std::less<>> active{};  // by their numbers, each once
   double crc = 0, replays = 0, recoveries = 0;
-  bool counted = false;
+  std::size_t counted = 0, uncounted = 0;
   std::string why{};  // nothing is told
 };
 
@@ -31,20 +31,36 @@ std::string uuid_of(std::string_view line) {
   return script::clean(rest.substr(0, rest.find(')')));
 }
 
-/// What stands behind "Link 3: ".
-void read_link(std::string_view told, Links& links) {
+/// "26.562 GB/s", not "<inactive>".
+bool is_active(std::string_view told) {
+  constexpr std::string_view kUnit = " GB/s";
+  const auto rate = told.ends_with(kUnit)
+                        ? script::finite(told.substr(0, told.size() - kUnit.size()))
+                        : std::nullopt;
+  return rate && *rate > 0;
+}
+
+/// What stands behind "Link 3: ". Of a link that is told twice the worse counts.
+void read_link(std::string_view link, std::string_view told, Links& links) {
+  constexpr std::size_t kMostLinks = 64;
   const auto colon = told.find(':');
   if (colon == told.npos) {
-    ++links.told;
-    links.active += told.ends_with("GB/s") ? 1 : 0;  // else "<inactive>"
+    if (links.active.size() == kMostLinks) return;
+    const bool active = is_active(told);
+    const auto [known, is_new] = links.active.emplace(script::clean(link), active);
+    known->second = known->second && active;
     return;
   }
+  constexpr std::array kCounters{std::pair{"CRC Errors", &Links::crc},
+                                 std::pair{"Replay Errors", &Links::replays},
+                                 std::pair{"Recovery Errors", &Links::recoveries}};
   const auto count = script::finite(told.substr(colon + 1));
-  if (!count || *count < 0) return;
-  links.counted = true;
-  if (told.starts_with("CRC Errors")) links.crc += *count;
-  if (told.starts_with("Replay Errors")) links.replays += *count;
-  if (told.starts_with("Recovery Errors")) links.recoveries += *count;
+  for (const auto& [name, counter] : kCounters) {
+    if (!told.starts_with(name)) continue;
+    const bool good = count && *count >= 0;
+    ++(good ? links.counted : links.uncounted);
+    if (good) links.*counter += *count;
+  }
 }
 
 std::map<std::string, Links> links_by_uuid(std::string_view text) {
@@ -60,9 +76,9 @@ std::map<std::string, Links> links_by_uuid(std::string_view text) {
     if (now == nullptr || word.empty()) continue;
     const auto colon = word.find(": ");
     if (word.starts_with("Link ") && colon != word.npos)
-      read_link(word.substr(colon + 2), *now);
+      read_link(word.substr(5, colon - 5), word.substr(colon + 2), *now);
     else if (word.find("all links are inactive") != word.npos)
-      ++now->told;
+      now->active.emplace("all", false);
     else if (word.starts_with("Nvlink queries are not supported"))
       now->why = script::clean(word);
     else
@@ -127,8 +143,14 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
     const auto& told = links->second;
     if (!told.why.empty())
       findings.unknown.push_back({"NVLinks of " + gpu.name, std::string{kSource}, told.why});
-    if (told.told > 0) add("nvlink.active", gpu.name, told.active, "links");
-    if (!told.counted) continue;
+    const auto active = std::ranges::count_if(told.active, [](auto& link) { return link.second; });
+    if (!told.active.empty()) add("nvlink.active", gpu.name, static_cast<double>(active), "links");
+    // What is told suffices to know that it is not nought, not that it is.
+    const bool bad = told.crc + told.replays + told.recoveries > 0;
+    if (told.uncounted > 0)
+      findings.unknown.push_back(
+          {"NVLink errors of " + gpu.name, std::string{kSource}, "not all counters told"});
+    if (told.counted == 0 || (told.uncounted > 0 && !bad)) continue;
     add("nvlink.crc_errors", gpu.name, told.crc, "errors");
     add("nvlink.replays", gpu.name, told.replays, "count");
     add("nvlink.recoveries", gpu.name, told.recoveries, "count");

@@ -83,6 +83,7 @@ class Reader {
   bool proves() const { return node_.passed + node_.failed + node_.warned > 0; }
   bool failed() const { return node_.failed > 0; }
   bool only_skipped() const { return node_.skipped > 0; }
+  bool lost() const { return lost_; }
   Findings findings() &&;
 
  private:
@@ -98,6 +99,7 @@ class Reader {
   std::map<std::string, Tally> parts_{};
   Findings findings_{};
   std::size_t results_ = 0;
+  bool lost_ = false;  // more was told than is kept: what is missing is not known
 };
 
 /// DCGM 4 names an entity; 3 a "gpu_id", 2 "gpu_ids" with one in it. Empty: the node.
@@ -173,9 +175,12 @@ void Reader::count(const std::string& part, const Told& told, bool complains) {
 }
 
 void Reader::read_result(const std::string& test, const json::value& result) {
-  if (!result.is_object() || ++results_ > kMostResults) return;
   const auto part = part_of(result);
-  if (!part.empty() && !parts_.contains(part) && parts_.size() == kMostParts) return;
+  const bool fits = part.empty() || parts_.contains(part) || parts_.size() < kMostParts;
+  if (!result.is_object() || ++results_ > kMostResults || !fits) {
+    lost_ = true;
+    return;
+  }
   Told told{.test = test, .status = text_at(result, "status").value_or("no status")};
   if (told.status.starts_with("Skip")) told.status = "Skip";
   const auto error = read_errors(result, part);
@@ -259,6 +264,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   if (!reader.failed()) {
     if (const auto error = text_at(root.assume_value(), "runtime_error"))
       return nothing_proven(script::clean(*error));
+    if (reader.lost()) return nothing_proven("it told results that cannot be read or kept");
     if (!reader.proves())
       return nothing_proven(reader.only_skipped() ? "all tests were skipped" : "it ran no test");
   }

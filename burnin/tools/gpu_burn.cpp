@@ -78,6 +78,7 @@ struct Burnt {
   double products = 0, errors = 0;
   double in_period = 0;  // it starts to count anew at each of its summaries
   bool died = false, faulty = false;
+  bool uncounted = false;       // its errors were once told in words that are no number
   std::vector<double> rates{};  // Gflop/s, one for each time that products grew
   std::optional<double> celsius{};
 };
@@ -85,7 +86,8 @@ struct Burnt {
 struct Report {
   std::vector<Burnt> gpus{};
   double percent = 0;
-  bool ended = false;  // "Tested 8 GPUs:"
+  std::size_t damaged = 0;  // lines of progress that are none
+  bool ended = false;       // "Tested 8 GPUs:"
   double tested = 0;
 };
 
@@ -136,7 +138,10 @@ void read_work(std::string_view piece, Burnt& gpu) {
 void read_errors(std::string_view piece, Burnt& gpu) {
   const auto told = first_number(piece);
   if (piece.contains("DIED")) gpu.died = true;
-  if (!told || *told < INT32_MIN || *told > INT32_MAX) return;
+  if (!told || *told < INT32_MIN || *told > INT32_MAX) {
+    gpu.uncounted = true;
+    return;
+  }
   const double now = count_of(*told);
   gpu.errors += now >= gpu.in_period ? now - gpu.in_period : now;
   gpu.in_period = now;
@@ -153,7 +158,9 @@ void read_progress(std::string_view line, Report& report) {
   const auto percent = line.find("%  "), work = line.find("proc'd: "),
              wrong = line.find("errors: "), heat = line.find("temps: "),
              power = std::min(line.find("power: "), line.size());
-  if (percent == line.npos || work == line.npos || wrong == line.npos || heat == line.npos) return;
+  if (work == line.npos) return;
+  ++report.damaged;  // until it is read
+  if (percent == line.npos || wrong == line.npos || heat == line.npos) return;
   if (!(percent < work && work < wrong && wrong < heat && heat < power)) return;
   const auto done = script::finite(line.substr(0, percent));
   const auto works = pieces_of(line.substr(work + 8, wrong - work - 8));
@@ -162,6 +169,7 @@ void read_progress(std::string_view line, Report& report) {
   const auto count = works.size();
   if (!done || count > kMostGpus || wrongs.size() != count) return;
   if (!report.gpus.empty() && report.gpus.size() != count) return;
+  --report.damaged;
   report.gpus.resize(count);
   report.percent = std::max(report.percent, *done);
   for (std::size_t i = 0; i < count; ++i) {
@@ -220,6 +228,8 @@ Result<void> check_worked(const Report& report, const Output& output) {
   constexpr double kWhole = 99;
   if (!report.ended || report.percent < kWhole)
     return nothing_proven(fmt::format("it ended at {:.0f} %", report.percent));
+  if (report.damaged > 0)
+    return nothing_proven(fmt::format("{} of its lines cannot be read", report.damaged));
   if (report.tested != static_cast<double>(report.gpus.size()))
     return nothing_proven("it tells of another number of GPUs in the end than before");
   return ok();
@@ -238,7 +248,9 @@ void add_gpu(const std::string& name, const Burnt& gpu, std::string_view precisi
   if (!gpu.died && gpu.products == 0) unknown("gpu_burn", "it did no work");
   // No error among no products is none that was looked for.
   const bool worked = gpu.products > 0 && !gpu.died && !gpu.rates.empty();
-  if (worked || errors > 0) add("gpuburn.errors", errors, "errors");
+  const bool counted = worked && !gpu.uncounted;
+  if (counted || errors > 0) add("gpuburn.errors", errors, "errors");
+  if (worked && !counted) unknown("gpuburn.errors", "not every count is a number");
   const auto rate = worked ? median_of(gpu.rates) : std::nullopt;
   if (rate && !precision.empty())
     add(fmt::format("gpuburn.{}.rate", precision), *rate / 1000, "TFLOP/s");

@@ -72,8 +72,9 @@ std::optional<CollectiveRow> row_of(Cells cells, const Columns& columns) {
   CollectiveRow row{.bytes = script::finite(cells[0]).value_or(0)};
   for (std::size_t group = 0; group < 2; ++group) {
     auto& time = group == 0 ? row.out_of_place : row.in_place;
-    time = {amount(cells[columns.time[group]], good), amount(cells[columns.bus[group]], good),
-            amount(cells[columns.wrong[group]], good)};
+    const auto wrong = cells[columns.wrong[group]];
+    time = {amount(cells[columns.time[group]], good), amount(cells[columns.bus[group]], good)};
+    (is_count(wrong) ? time.wrong : time.off) = amount(wrong, good);
   }
   return good ? std::optional{row} : std::nullopt;
 }
@@ -170,8 +171,23 @@ void read_json(const json::value& document, CollectiveReport& report) {
 }  // namespace
 
 const CollectiveRow* CollectiveReport::largest() const {
-  const auto found = std::ranges::max_element(rows, {}, &CollectiveRow::bytes);
-  return found == rows.end() ? nullptr : &*found;
+  const CollectiveRow* most = nullptr;
+  const auto rate = [](const CollectiveRow& row) { return row.out_of_place.bus.value_or(-1); };
+  for (const auto& row : rows)
+    if (most == nullptr || row.bytes > most->bytes ||
+        (row.bytes == most->bytes && rate(row) < rate(*most)))
+      most = &row;
+  return most;
+}
+
+std::optional<double> CollectiveReport::gap() const {
+  constexpr double kRounded = 4096;  // below it sizes are rounded to what the GPUs can share
+  std::vector<double> sizes;
+  for (const auto& row : rows) sizes.push_back(row.bytes);
+  std::ranges::sort(sizes);
+  for (std::size_t i = 1; i < sizes.size(); ++i)
+    if (sizes[i - 1] >= kRounded && sizes[i] > 2.5 * sizes[i - 1]) return sizes[i - 1];
+  return std::nullopt;
 }
 
 const CollectiveRow* CollectiveReport::smallest() const {

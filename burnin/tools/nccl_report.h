@@ -13,6 +13,9 @@ struct CollectiveTime {
   std::optional<double> micros{};
   std::optional<double> bus{};    // GB/s of 1e9 bytes
   std::optional<double> wrong{};  // elements that came out wrong; nothing: nobody looked
+  /// Versions with a column "error" tell how far results are off ("2e-07"), by rounding too: what
+  /// is wrong only their footer says.
+  std::optional<double> off{};
   friend bool operator==(const CollectiveTime&, const CollectiveTime&) = default;
 };
 
@@ -30,10 +33,12 @@ struct CollectiveReport {
   std::optional<bool> nvls{};             // whether reductions in the switches were there to use
   std::size_t damaged = 0;                // rows into which something else was written
 
-  /// The row of the largest size; nullptr if there is none.
+  /// The row of the largest size, the slowest where it was told twice; nullptr if there is none.
   const CollectiveRow* largest() const;
   /// The row of the smallest size that is not nought.
   const CollectiveRow* smallest() const;
+  /// The size behind which one is missing, where sizes double; nothing if none is.
+  std::optional<double> gap() const;
 };
 
 /// Columns are found by the header's names ("#wrong" or "error"), and where there is no header by

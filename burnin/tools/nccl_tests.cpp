@@ -103,9 +103,9 @@ std::optional<double> wrong_of(const CollectiveReport& report) {
   double sum = 0;
   bool looked = !report.rows.empty();
   for (const auto& row : report.rows)
-    for (const auto& wrong : {row.out_of_place.wrong, row.in_place.wrong}) {
-      looked = looked && wrong.has_value();
-      sum += wrong.value_or(0);
+    for (const auto& time : {row.out_of_place, row.in_place}) {
+      looked = looked && (time.wrong || (time.off && report.out_of_bounds));
+      sum += time.wrong.value_or(0);
     }
   sum = std::max(sum, report.out_of_bounds.value_or(0));
   return looked || sum > 0 ? std::optional{sum} : std::nullopt;
@@ -128,6 +128,8 @@ Result<void> check_worked(const CollectiveReport& report, const Output& output) 
   }
   if (report.damaged > 0)
     return nothing_proven(fmt::format("{} rows of its table are damaged", report.damaged));
+  if (const auto size = report.gap())
+    return nothing_proven(fmt::format("no row of the size after {}", size_text(*size)));
   if (report.largest()->bytes <= *wanted / 2)
     return nothing_proven(fmt::format("it ended at {} of {}", size_text(report.largest()->bytes),
                                       size_text(*wanted)));

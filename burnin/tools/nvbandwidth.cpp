@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/gpu/burn_findings.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/settings/pin.h"
@@ -185,20 +186,24 @@ void add_test(const Told& told, const ToolGpus& gpus, Findings& findings) {
   add_cells(*test, told, gpus, findings);
 }
 
-/// To how many of the others in the table each GPU did not write. Of pairs only those that were
-/// told are judged: this says that none is missing. Nothing where there is no such table.
+/// Of pairs only those that were told are judged: this says that none is missing, and whose fault
+/// it is where one is. Nothing where not both ways were tried.
 void add_refused(const ToolGpus& gpus, const std::vector<Told>& tests, Findings& findings) {
-  const auto test = std::ranges::find(tests, kTests[2].name, &Told::name);
-  if (test == tests.end() || test->status != "Passed" || !is_whole(kTests[2], *test)) return;
-  for (std::size_t i = 0; i < test->rows.size(); ++i) {
-    const auto name = gpus.name(static_cast<int>(i));
-    const auto told = std::ranges::count_if(findings.measurements, [&](const Measurement& each) {
-      return each.name == kTests[2].measure && each.part.starts_with(name + "-");
-    });
-    const auto others = static_cast<double>(test->rows.size() - 1);
-    findings.measurements.push_back(
-        {"p2p.refused", name, others - static_cast<double>(told), "count"});
+  Pairs refused;
+  for (const auto& asked : kTests) {
+    if (!asked.of_pairs) continue;
+    const auto test = std::ranges::find(tests, asked.name, &Told::name);
+    if (test == tests.end() || test->status != "Passed" || !is_whole(asked, *test)) return;
+    const auto count = static_cast<int>(test->rows.size());
+    for (int row = 0; row < count; ++row)
+      for (int column = 0; column < count; ++column) {
+        if (row == column) continue;
+        const auto value = script::finite(test->rows[row][column]);
+        auto& known = refused[{gpus.name(row), gpus.name(column)}];
+        known = std::max(known, value && *value >= 0 ? 0.0 : 1.0);
+      }
   }
+  add_charged(refused, {}, "p2p.refused", "count", findings);
 }
 
 Error nothing_proven(std::string why) {

@@ -6,8 +6,8 @@
 namespace cupel::burnin {
 
 /// Gives `pcie.h2d` and `pcie.d2h` of each GPU and, of each ordered pair ("gpu0-gpu1"),
-/// `p2p.bandwidth` (writes) and `p2p.read`; GB/s of 1e9 bytes; `p2p.refused`: to
-/// how many of the others each GPU did not write. JSON from 0.5 on, else its text. A
+/// `p2p.bandwidth` (writes) and `p2p.read`; GB/s of 1e9 bytes; `p2p.refused`: how many pairs are
+/// missing by each GPU's fault, as the stage p2p counts them. JSON from 0.5 on, else its text. A
 /// test that was waived, not found or ended by an error gives no number; "N/A" is none either.
 /// Source: NVIDIA/nvbandwidth v0.4 to v0.8, json_output.cpp and testcases_ce.cpp.
 Stage nvbandwidth();

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "burnin/gpu/gpu_places.h"
+#include "burnin/gpu/idle_gpus.h"
 #include "burnin/script.h"
 
 namespace cupel::burnin {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::string_view kMark = "cupel-gpu: ";
 constexpr std::size_t kMostGpus = 256;
 
-constexpr std::string_view kIdle = R"sh(CUDA_DEVICE_ORDER=PCI_BUS_ID
+constexpr std::string_view kWhole = R"sh(CUDA_DEVICE_ORDER=PCI_BUS_ID
 export CUDA_DEVICE_ORDER
 nvidia-smi --query-gpu=index,pci.bus_id --format=csv,noheader 2>&1 | while IFS= read -r line; do
   echo "cupel-gpu: $line"
@@ -21,22 +22,25 @@ if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader 2>/dev/null | g
   echo 'cupel-gave-up: MIG is on: no tool sees whole GPUs'
   exit 69
 fi
-tries=0
-while [ "$tries" -lt 30 ]; do
-  nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits 2>/dev/null | grep -q '^[1-9]' || break
-  tries=$((tries + 1))
-  sleep 2
-done
-holders=$(nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null | grep -c '^ *[0-9]')
-if [ "$holders" -gt 0 ]; then
-  echo "cupel-gave-up: GPUs are in use: $holders other programs hold memory of theirs"
+)sh";
+
+constexpr std::string_view kGiveUp = R"sh(if [ $busy = yes ]; then
+  holders=$(printf '%s\n' "$apps" | grep -c '^[0-9A-Fa-f]*:[0-9A-Fa-f]*:')
+  if [ "$holders" -gt 0 ]; then
+    echo "cupel-gave-up: GPUs are in use: $holders other programs hold memory of theirs"
+  else
+    echo 'cupel-gave-up: GPUs are busy, and no program is told that makes them so'
+  fi
   exit 69
 fi
 )sh";
 
 }  // namespace
 
-std::string idle_gpus_script() { return script::needs("nvidia-smi") + std::string{kIdle}; }
+std::string idle_gpus_script() {
+  return script::needs("nvidia-smi") + std::string{kWhole} + wait_for_idle_gpus() +
+         std::string{kGiveUp};
+}
 
 ToolGpus::ToolGpus(const inventory::Profile& profile, const Output& output) {
   const auto places = gpu_places(profile);

@@ -10,9 +10,7 @@
 namespace cupel::burnin {
 
 /// The lines before a tool: CUDA counts as nvidia-smi does; gives up in words where MIG is on or
-/// somebody's program holds a GPU (that would be measured, not the machine); waits, for a minute at
-/// most, until what ran before has let go. POSIX sh.
-/// Source: NVIDIA/DCGM issue 272 (a diagnosis right after a burn fails on idle GPUs).
+/// a GPU is in use (gpu/idle_gpus.h). POSIX sh.
 std::string idle_gpus_script();
 
 /// Names by what idle_gpus_script() printed.

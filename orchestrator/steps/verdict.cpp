@@ -64,26 +64,49 @@ Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
           {first.stage}};
 }
 
-using Steps = std::set<std::string, std::less<>>;
+/// Stages that proved nothing, and whether they told why.
+using Unproven = std::map<std::string, bool, std::less<>>;
+
+/// Where the same was told of others, a part of which it was not told is missing itself.
+bool told_of_others(const burnin::Comparison& one, const Comparisons& comparisons) {
+  return std::ranges::any_of(comparisons, [&](const burnin::Comparison& each) {
+    return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing;
+  });
+}
 
 /// Stages in which a condition of the test itself was not met: what they did not measure, they
 /// could not.
-Steps unproven(const Comparisons& comparisons) {
-  Steps steps;
-  for (const auto& each : comparisons)
-    if (burnin::is_precondition(each.measure) && each.met != Met::met) steps.insert(each.stage);
+Unproven unproven(const Comparisons& comparisons) {
+  Unproven steps;
+  for (const auto& each : comparisons) {
+    if (!burnin::is_precondition(each.measure) || each.met == Met::met) continue;
+    const bool failed = each.met == Met::failed;
+    if (failed || !told_of_others(each, comparisons)) steps[each.stage] |= failed;
+  }
   return steps;
 }
 
+/// Parts of which a stage told nothing, not even whether they were idle, though it did of others.
+bool is_gone(const Comparisons& of_part, const Comparisons& all) {
+  const auto asked = std::ranges::find_if(of_part, [](const burnin::Comparison& each) {
+    return burnin::is_precondition(each.measure);
+  });
+  return asked != of_part.end() && asked->met == Met::missing && told_of_others(*asked, all);
+}
+
 /// All that is wrong with one part in one stage.
-void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& without_proof,
-                Verdict& verdict) {
-  const bool could_not = without_proof.contains(of_part.front().stage);
+void add_causes(const NodeRecord& record, Comparisons of_part, const Comparisons& all,
+                const Unproven& without_proof, Verdict& verdict) {
+  const bool gone = is_gone(of_part, all);
+  const auto unproven = without_proof.find(of_part.front().stage);
+  const bool could_not = unproven != without_proof.end() && !gone;
+  // A condition that nobody came to is no reason where another one is.
   std::erase_if(of_part, [&](const burnin::Comparison& each) {
-    return could_not && each.met == Met::missing && !burnin::is_precondition(each.measure);
+    return could_not && each.met == Met::missing &&
+           (unproven->second || !burnin::is_precondition(each.measure));
   });
   const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
-  if (silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
+  if (!could_not && silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
     verdict.causes.push_back(silent_part(record, of_part));
     return;
   }
@@ -91,7 +114,7 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Steps& with
   for (const auto& each : of_part)
     if (each.met != Met::met)
       verdict.causes.push_back(
-          {burnin::is_precondition(each.measure) ? Decision::inconclusive : Decision::fail,
+          {burnin::is_precondition(each.measure) && !gone ? Decision::inconclusive : Decision::fail,
            each.part,
            each.measure,
            each.measured,
@@ -139,7 +162,8 @@ void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, 
     by_part[key].push_back(each);
   }
   const auto without_proof = unproven(comparisons);
-  for (const auto& key : order) add_causes(record, by_part[key], without_proof, verdict);
+  for (const auto& key : order)
+    add_causes(record, by_part[key], comparisons, without_proof, verdict);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {

@@ -103,18 +103,6 @@ TEST(NcclTests, BelievesNoRowIntoWhichALineWasSpliced) {
   EXPECT_EQ(read_nccl_tests(before).rows, read_nccl_tests(text).rows);
 }
 
-/// As -J writes it, with the words that jsonBool() makes of truth.
-std::string nccl_json(const std::string& bus, const std::string& wrong) {
-  return R"({"version":3,"args":["all_reduce_perf"],"env":[],"nccl_version":22809,"results":[)"
-         R"({"size":8589934592,"count":2147483648,"type":"float","redop":"sum","root":"    -1",)"
-         R"("out_of_place":{"time":63896.1,"alg_bw":134.4,"bus_bw":)" +
-         bus + R"(,"nwrong":)" + wrong +
-         R"(},"in_place":{"time":63959.2,"alg_bw":134.3,)"
-         R"("bus_bw":470.5,"nwrong":0.000000}}],"out_of_bounds":{"count":0,"okay":"true"},)"
-         R"("average_bus_bandwidth":{"bandwidth":68.3,"okay":"true"}})"
-         "\n";
-}
-
 TEST(NcclTests, ReadsTheJsonOfVersionThree) {
   const auto found = parsed("nccl-tests", nccl_asked() + nccl_json("471.2", "0.000000"));
   const auto unchecked = parsed("nccl-tests", nccl_asked() + nccl_json("471.2", "null"));

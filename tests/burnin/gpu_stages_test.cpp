@@ -1,13 +1,11 @@
 // What cupel-burn says, read by the stages that run it: lines written by hand, good ones and those
 // that must not pass for good.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "burnin/criteria/judge.h"
+#include "tests/burnin/burn_said.h"
 #include "tests/burnin/gpu_xml.h"
-#include "tests/burnin/stages.h"
 #include "tests/support/damage.h"
 
 namespace cupel::burnin {
@@ -16,103 +14,12 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr std::array kBuses{"1b", "43", "52", "61", "9d", "c3", "d1", "df"};
-
-/// One output of a stage, part by part, so that a test changes one of them.
-struct Said {
-  std::string command = "gemm";
-  std::vector<int> gpus{0, 1, 2, 3, 4, 5, 6, 7};  // places of those that CUDA sees
-  std::string apps{};
-  std::string busy = "no";
-  std::string self_test =
-      R"({"kind":"self-test","planted":"result-bit","found":true,"detail":"8 of 8"})";
-  int self_test_status = 0;
-  std::string lines{};  // of the run, between its start and its end
-  std::string end = R"({"kind":"end","seconds":60.1,"faults":0,"complete":true,"stopped":false})";
-  int status = 0;
-  std::string kernel{};
-  int celsius = 66;
-  std::string reasons = "0x0000000000000004";
-
-  std::string start() const {
-    std::string list;
-    for (std::size_t i = 0; i < gpus.size(); ++i)
-      list += fmt::format(R"({}{{"index":{},"uuid":"GPU-{}","pci":"0000:{}:00.0","name":"H100"}})",
-                          i == 0 ? "" : ",", i, gpus[i], kBuses.at(gpus[i]));
-    return fmt::format(
-        R"({{"kind":"start","program":"cupel-burn","version":"0.1.0","protocol":1,"command":"{}",)"
-        R"("cuda":"13.0","driver":"580.65.06","gpus":[{}],"parameters":{{}}}})",
-        command, list);
-  }
-
-  std::string text() const {
-    std::string all = "cupel-asked-seconds: 60\ncupel-section: gpus\n", samples;
-    for (const auto* bus : kBuses) {
-      all += fmt::format("00000000:{}:00.0, 0\n", bus);
-      samples += fmt::format("00000000:{}:00.0, {}, 70, {}, 688.20\n", bus, celsius, reasons);
-    }
-    all += "cupel-section: apps\n" + apps + "cupel-busy: " + busy + "\n";
-    if (busy == "yes") return all;
-    all += "cupel-kernel-before: [   12.500000\ncupel-section: self-test\n" + start() + "\n" +
-           self_test + "\n" +
-           R"({"kind":"end","seconds":2,"faults":0,"complete":true,"stopped":false})" +
-           fmt::format("\ncupel-self-test-status: {}\ncupel-section: run\n", self_test_status);
-    all += start() + "\n" + R"({"kind":"progress","seconds":10,"of":60,"round":17,"doing":"x"})" +
-           "\n" + lines + end + fmt::format("\ncupel-run-status: {}\n", status);
-    return all + "cupel-section: samples\n" + samples +
-           "cupel-section: kernel\ncupel-kernel-log: told\n" + kernel + "cupel-section: end\n";
-  }
-
-  Result<Findings> read() const { return parsed(command, text()); }
-};
-
-std::string result(std::string_view name, std::string_view part, double value,
-                   std::string_view unit, std::string_view labels = "{}") {
-  return fmt::format(
-      R"({{"kind":"result","name":"{}","part":"{}","value":{},"unit":"{}","labels":{},"count":9}})"
-      "\n",
-      name, part, value, unit, labels);
-}
-
-constexpr std::string_view kFault =
-    R"({"kind":"fault","what":"wrong-result","part":"gpu4","sm":17,"round":3,"celsius":71,)"
-    R"("detail":"the checksum differs"})"
-    "\n";
-
-/// As a healthy node's gemm.
-Said good(std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7}) {
-  Said said;
-  said.gpus = std::move(gpus);
-  for (std::size_t i = 0; i < said.gpus.size(); ++i) {
-    const auto part = fmt::format("gpu{}", i);
-    said.lines += result("gemm.rate", part, 700.0 + said.gpus[i], "TFLOP/s", R"({"type":"bf16"})");
-    said.lines += result("gemm.rate", part, 1400, "TFLOP/s", R"({"type":"fp8"})");
-    said.lines += result("gemm.wrong", part, 0, "errors");
-    said.lines += result("gemm.spread", part, 0.8, "%");
-  }
-  return said;
-}
-
-std::string traced(const Findings& findings, std::string_view name, std::string_view part) {
-  for (const auto& each : findings.measurements)
-    if (each.name == name && each.part == part) return each.traced_to;
-  return {};
-}
-
-std::string not_met(std::string_view stage_name, const Findings& findings) {
-  std::string text;
-  const std::string name{stage_name};
-  for (const auto& each : judge(profile(), {name}, {{name, findings}}))
-    if (each.met != Met::met) text += each.part + " " + each.measure + " " + each.measured + "\n";
-  return text;
-}
-
 TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
   const auto found = good().read();
 
   ASSERT_TRUE(found) << found.assume_error().what;
   const auto& findings = found.assume_value();
-  EXPECT_EQ(not_met("gemm", findings), "");
+  EXPECT_EQ(missed("gemm", findings), "");
   EXPECT_EQ(value_of(findings, "gemm.bf16.rate", "gpu3"), 703);
   EXPECT_EQ(value_of(findings, "gemm.fp8.rate", "gpu3"), 1400);
   EXPECT_EQ(value_of(findings, "gpu.temperature", "gpu3"), 66);
@@ -135,8 +42,8 @@ TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
   EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu6"), 3);
   EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu5"), std::nullopt);
   EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.wrong of gpu7"));
-  EXPECT_THAT(not_met("gemm", found.assume_value()),
-              AllOf(HasSubstr("gpu5 gemm.bf16.rate nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
+  EXPECT_THAT(missed("gemm", found.assume_value()),
+              AllOf(HasSubstr("gpu5 gemm.lag nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
 }
 
 TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
@@ -151,7 +58,7 @@ TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
   EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 2);
   EXPECT_EQ(traced(found.assume_value(), "gemm.wrong", "gpu4"),
             "SM 17, round 3, 71 C, the checksum differs");
-  EXPECT_EQ(not_met("gemm", found.assume_value()),
+  EXPECT_EQ(missed("gemm", found.assume_value()),
             "gpu4 gemm.wrong 2 errors (SM 17, round 3, 71 C, the checksum differs)\n");
 }
 
@@ -161,7 +68,7 @@ TEST(GpuStages, CountAFaultThatNamesNoPart) {
                 "\n";
   said.status = 1;
 
-  EXPECT_EQ(not_met("gemm", said.read().assume_value()), " burn.faults 1 errors\n");
+  EXPECT_EQ(missed("gemm", said.read().assume_value()), " burn.faults 1 errors\n");
 }
 
 TEST(GpuStages, ProveNothingByARunThatDidNotEndWell) {
@@ -277,6 +184,13 @@ TEST(GpuStages, TakeAHangForAFinding) {
   EXPECT_EQ(value_of(found.assume_value(), "gpu.hang", "gpu2"), std::nullopt);
 }
 
+TEST(GpuStages, ProveNoGpuWellWhereNobodyReadTheKernelsLog) {
+  const auto text = replaced(good().text(), "cupel-kernel-log: told\n", "");
+
+  EXPECT_EQ(missed("gemm", parsed("gemm", text).assume_value()), " kernel.told 0\n");
+  EXPECT_TRUE(is_precondition("kernel.told"));
+}
+
 TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
   Said said;
   said.busy = "yes";
@@ -296,7 +210,7 @@ TEST(GpuStages, TellHowHotAndHowOftenHeldBack) {
   said.celsius = 88;
   said.reasons = "0x0000000000000024";
 
-  const auto text = not_met("gemm", said.read().assume_value());
+  const auto text = missed("gemm", said.read().assume_value());
 
   EXPECT_THAT(text, AllOf(HasSubstr("gpu7 gpu.temperature 88 C\n"),
                           HasSubstr("gpu7 gpu.throttled 100 %\n")));
@@ -315,6 +229,27 @@ TEST(GpuStages, DoNotTakeNotTellingForZero) {
   EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.rate type=bf16 of gpu0"));
 }
 
+TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody) {
+  const auto asked = [](const std::string& types, Said said, const std::string& of) {
+    said.types = types;
+    return stage("gemm")->parse(profile(of), {said.text(), "", 0});
+  };
+  auto partly = good();
+  partly.lines = replaced(partly.lines, "\"gpu3\",\"value\":1400", "\"gpu3\",\"value\":null");
+
+  const auto both = asked("bf16,fp8", good(), "dgx-h100");
+  const auto more = asked("bf16,fp64", good(), "dgx-h100");
+  const auto one_gpu_less = asked("fp8", partly, "dgx-h100");
+  const auto without_floor = asked("bf16,fp8", good(), "a100-8");
+
+  ASSERT_TRUE(both && without_floor);
+  EXPECT_EQ(missed("gemm", both.assume_value()), "");
+  EXPECT_FALSE(says_unknown(both.assume_value(), "gemm.fp8.rate"));
+  EXPECT_THAT(more.assume_error().what, HasSubstr("asked for fp64, and 0 of 8 GPUs told its rate"));
+  EXPECT_THAT(one_gpu_less.assume_error().what, HasSubstr("7 of 8 GPUs"));
+  EXPECT_TRUE(says_unknown(without_floor.assume_value(), "gemm.fp8.rate"));
+}
+
 TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
   auto said = good();
   said.lines += result("gemm.rate", "gpu2", 560, "TFLOP/s", R"({"type":"bf16"})");
@@ -325,22 +260,6 @@ TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
   EXPECT_NEAR(value_of(found.assume_value(), "gemm.lag", "gpu0").value_or(-1), 0.99, 0.01);
 }
 
-/// All ordered pairs, each with that rate.
-std::string pairs(const std::function<double(int, int)>& rate) {
-  std::string lines;
-  for (int i = 0; i < 8; ++i)
-    for (int k = 0; k < 8; ++k) {
-      if (i == k) continue;
-      const auto part = fmt::format("gpu{}-gpu{}", i, k);
-      const double value = rate(i, k);
-      lines += result("p2p.refused", part, value > 0 ? 0 : 1, "count");
-      if (value <= 0) continue;
-      lines += result("p2p.wrong", part, 0, "errors");
-      lines += result("p2p.bandwidth", part, value, "GB/s", R"({"engine":"ce","pairs":"one"})");
-    }
-  return lines;
-}
-
 TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
   Said healthy, slow_gpu, slow_pair, refusing;
   for (auto* said : {&healthy, &slow_gpu, &slow_pair, &refusing}) said->command = "p2p";
@@ -349,9 +268,9 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
   slow_pair.lines = pairs([](int i, int k) { return i == 2 && k == 6 ? 200 : 394; });
   refusing.lines = pairs([](int i, int k) { return i == 4 || k == 4 ? 0 : 394; });
 
-  EXPECT_EQ(not_met("p2p", healthy.read().assume_value()), "");
-  EXPECT_EQ(not_met("p2p", slow_gpu.read().assume_value()), "gpu4 p2p.bandwidth 200 GB/s\n");
-  EXPECT_EQ(not_met("p2p", slow_pair.read().assume_value()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
+  EXPECT_EQ(missed("p2p", healthy.read().assume_value()), "");
+  EXPECT_EQ(missed("p2p", slow_gpu.read().assume_value()), "gpu4 p2p.bandwidth 200 GB/s\n");
+  EXPECT_EQ(missed("p2p", slow_pair.read().assume_value()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
   const auto refused = refusing.read().assume_value();
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu4"), 14);
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu3"), 0);
@@ -373,7 +292,7 @@ TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
   const auto small = said.read();
 
   ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(not_met("collective", found.assume_value()), "");
+  EXPECT_EQ(missed("collective", found.assume_value()), "");
   EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw"), 478);
   EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.ring.busbw"), 364);
   EXPECT_EQ(value_of(small.assume_value(), "collective.all_reduce.busbw"), std::nullopt);
@@ -391,7 +310,7 @@ TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
 
   ASSERT_TRUE(found) << found.assume_error().what;
   EXPECT_EQ(value_of(found.assume_value(), "train.loss.differs"), 6);
-  EXPECT_EQ(not_met("train", found.assume_value()), "gpu4 train.loss.differs 6 count\n");
+  EXPECT_EQ(missed("train", found.assume_value()), "gpu4 train.loss.differs 6 count\n");
 }
 
 TEST(GpuStages, ReadPciePlacesApart) {
@@ -407,7 +326,7 @@ TEST(GpuStages, ReadPciePlacesApart) {
 
   const auto found = said.read();
 
-  EXPECT_EQ(not_met("pcie", found.assume_value()), "");
+  EXPECT_EQ(missed("pcie", found.assume_value()), "");
   EXPECT_EQ(value_of(found.assume_value(), "pcie.far.h2d", "gpu0"), 40);
   EXPECT_EQ(value_of(found.assume_value(), "pcie.all.d2h", "gpu0"), 55);
 }

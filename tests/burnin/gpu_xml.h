@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cupel::burnin {
 
@@ -31,6 +32,18 @@ inline std::string with_gpus_at(const std::string& capture,
   auto text = capture.substr(0, begin);
   for (const auto& address : addresses) text += replaced(gpu, id, "00000000:" + address) + "\n";
   return text + "</nvidia_smi_log>\n";
+}
+
+/// Eight of a captured A100, each at its place, with its links up.
+inline std::string eight(const std::string& capture) {
+  std::vector<std::string> addresses;
+  for (const auto* bus : {"07", "0f", "47", "4e", "87", "90", "b7", "bd"})
+    addresses.push_back(std::string{bus} + ":00.0");
+  const auto text = with_gpus_at(healthy(capture), addresses);
+  const auto at = text.find("<uuid>") + 6;
+  auto links = "GPU 0: NVIDIA (UUID: " + text.substr(at, text.find('<', at) - at) + ")\n";
+  for (int i = 0; i < 12; ++i) links += "\t Link " + std::to_string(i) + ": 25 GB/s\n";
+  return text + links + "cupel-kernel-log: told\n";
 }
 
 }  // namespace cupel::burnin

@@ -20,6 +20,18 @@ inline std::string burn_asked(const std::string& precision = "tensor") {
   return "cupel-asked-seconds: 10\ncupel-precision: " + precision + "\n";
 }
 
+/// As -J writes it, with the words that jsonBool() makes of truth.
+inline std::string nccl_json(const std::string& bus, const std::string& wrong) {
+  return R"({"version":3,"args":["all_reduce_perf"],"env":[],"nccl_version":22809,"results":[)"
+         R"({"size":8589934592,"count":2147483648,"type":"float","redop":"sum","root":"    -1",)"
+         R"("out_of_place":{"time":63896.1,"alg_bw":134.4,"bus_bw":)" +
+         bus + R"(,"nwrong":)" + wrong +
+         R"(},"in_place":{"time":63959.2,"alg_bw":134.3,)"
+         R"("bus_bw":470.5,"nwrong":0.000000}}],"out_of_bounds":{"count":0,"okay":"true"},)"
+         R"("average_bus_bandwidth":{"bandwidth":68.3,"okay":"true"}})"
+         "\n";
+}
+
 inline std::string refusal(const Result<Findings>& found) {
   return found ? "nothing was refused" : std::string{found.assume_error().what};
 }
@@ -58,7 +70,8 @@ constexpr std::string_view kIdleSmi = R"sh(case "$*" in
   *index,pci*) i=0
     for bus in 1B 43 52 61 9D C3 D1 DF; do echo "$i, 00000000:$bus:00.0"; i=$((i + 1)); done ;;
   *mig.mode*) for i in 1 2 3 4 5 6 7 8; do echo Disabled; done ;;
-  *utilization*) for i in 1 2 3 4 5 6 7 8; do echo 0; done ;;
+  *utilization*)
+    for bus in 1B 43 52 61 9D C3 D1 DF; do echo "00000000:$bus:00.0, 0"; done ;;
   *compute-apps*) ;;
   -L) for i in 0 1 2 3 4 5 6 7; do echo "GPU $i: NVIDIA H100"; done ;;
 esac)sh";

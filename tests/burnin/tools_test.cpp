@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/tools/tool_gpus.h"
+#include "tests/burnin/sample_files.h"
 
 namespace cupel::burnin {
 namespace {
@@ -44,7 +45,7 @@ const Captured kCaptured[] = {
     {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 2},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_1.json", "", 1, 0, "invalid arguments"},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_2.json", "", 1, 0, "invalid arguments"},
-    {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 64},
+    {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 56},
     {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 8},
     {"nvbandwidth", "nvbandwidth/readme_a100_2.txt", "", 0, 0, "it was not run"},
     {"nccl-tests", "nccl-tests/a100_1node_allreduce.log", nccl_asked(), 0, 3},
@@ -73,6 +74,18 @@ INSTANTIATE_TEST_SUITE_P(All, ToolCapture, ::testing::ValuesIn(kCaptured), [](co
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return name + "_" + std::to_string(info.index);
 });
+
+TEST(ToolCaptures, LeaveNoSampleOut) {
+  for (const auto* folder :
+       {"dcgmi-diag", "nvsentinel", "nvbandwidth", "nccl-tests", "gpu-burn", "gpu-fryer"}) {
+    const auto files = sample_files(folder);
+    CUPEL_NEEDS_REAL_PART(!files.empty(), "no samples in " << testing::samples());
+
+    for (const auto& file : files)
+      EXPECT_TRUE(std::ranges::find(kCaptured, file, &Captured::file) != std::end(kCaptured))
+          << file;
+  }
+}
 
 /// A report of DCGM 4 with these results of one test.
 std::string dcgm4(const std::string& results, const std::string& more = "") {
@@ -199,7 +212,7 @@ TEST(NvBandwidth, ReadsATableOfAnA100AsItsReadmeShowsIt) {
   EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu6-gpu0"), 274.89);
   // The README's zeros on the diagonal are nothing that was copied.
   EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu0"), std::nullopt);
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.refused", "gpu7"), 0);
+  EXPECT_EQ(value_of(between.assume_value(), "p2p.refused", "gpu7"), std::nullopt);
   EXPECT_EQ(value_of(from.assume_value(), "pcie.h2d", "gpu4"), 26.19);
   EXPECT_EQ(value_of(from.assume_value(), "pcie.d2h", "gpu4"), std::nullopt);
   EXPECT_TRUE(says_unknown(from.assume_value(), "device_to_host_memcpy_ce"));
@@ -220,12 +233,14 @@ TEST(NvBandwidth, TakesWhatWasWaivedForNothing) {
               Contains("gpu0 p2p.refused nothing, at most 0 count"));
 }
 
-/// Version 0.8, two GPUs, with these rows of what they write to one another.
-std::string nvbandwidth_json(const std::string& matrix, const std::string& status = "Passed") {
+/// Version 0.8, two GPUs, with these rows of what they write to one another, and read.
+std::string nvbandwidth_json(const std::string& matrix, const std::string& status = "Passed",
+                             const std::string& read = R"([["N/A","380"],["381","N/A"]])") {
   return R"({"nvbandwidth":{"version":"v0.8","testcases":[)"
          R"({"name":"host_to_device_memcpy_ce","status":"Passed","bandwidth_matrix":[["55.4","55.1"]]},)"
-         R"({"name":"device_to_device_memcpy_write_ce","status":")" +
-         status + R"(","bandwidth_matrix":)" + matrix + "}]}}\n";
+         R"({"name":"device_to_device_memcpy_read_ce","status":"Passed","bandwidth_matrix":)" +
+         read + R"(},{"name":"device_to_device_memcpy_write_ce","status":")" + status +
+         R"(","bandwidth_matrix":)" + matrix + "}]}}\n";
 }
 
 TEST(NvBandwidth, CountsThePeersThatAreMissing) {
@@ -238,6 +253,24 @@ TEST(NvBandwidth, CountsThePeersThatAreMissing) {
   EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
   EXPECT_TRUE(says_unknown(bad.assume_value(), "p2p.bandwidth of gpu0-gpu1"));
   EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu1-gpu0"), 388);
+}
+
+TEST(NvBandwidth, ChargesRefusedPeersToTheGpuThatTheyShareAsTheStageP2pDoes) {
+  const auto read = R"([["N/A","380","380"],["381","N/A","380"],["380","380","N/A"]])";
+
+  const auto found =
+      parsed("nvbandwidth",
+             nvbandwidth_json(R"([["N/A","N/A","391"],["N/A","N/A","N/A"],["388","N/A","N/A"]])",
+                              "Passed", read));
+  const auto unread =
+      parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])", "Passed", "[]"));
+
+  ASSERT_TRUE(found && unread);
+  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu1"), 4);
+  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu0"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu2"), 0);
+  EXPECT_EQ(value_of(unread.assume_value(), "p2p.refused", "gpu0"), std::nullopt)
+      << "who did not read was not refused, nor let in";
 }
 
 TEST(NvBandwidth, BelievesNoTableThatIsNotWholeAndNoStatusButPassed) {
@@ -293,13 +326,15 @@ TEST(ToolGpus, AreNotMeasuredWhileSomebodyUsesThemOrMigIsOn) {
   const auto with = [](const std::string& mig, const std::string& holder) {
     const FakeTools node;
     node.add("dcgmi", "echo '{}'");
+    node.add("sleep", "exit 0");
     node.add("nvidia-smi", "case \"$*\" in *mig.mode*) echo " + mig +
                                " ;; *compute-apps*) printf '" + holder + "' ;; esac");
     return refusal(stage("dcgm-diag")->parse(profile(), node.run("dcgm-diag")));
   };
 
   EXPECT_THAT(with("Enabled", ""), HasSubstr("MIG is on"));
-  EXPECT_THAT(with("Disabled", "4242\\n4243\\n"), HasSubstr("in use: 2 other programs"));
+  EXPECT_THAT(with("Disabled", "0000:1B:00.0, 42, python3\\n0000:43:00.0, 43, a, b\\n"),
+              HasSubstr("in use: 2 other programs"));
   EXPECT_THAT(with("Disabled", ""), HasSubstr("dcgmi diag: "));
 }
 
@@ -308,14 +343,26 @@ TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
   node.add("dcgmi", "echo 'Error: asked'; exit 1");
   node.add("sleep", "echo waited >> " + node.folder() + "/log");
   // Busy when it is asked the first and the second time.
-  node.add("nvidia-smi", "case \"$*\" in *utilization*)\n n=$(cat " + node.folder() +
-                             "/log 2>/dev/null | grep -c waited)\n"
-                             " if [ \"$n\" -lt 2 ]; then echo 97; else echo 0; fi ;; esac");
+  node.add("nvidia-smi",
+           "case \"$*\" in *utilization*)\n n=$(cat " + node.folder() +
+               "/log 2>/dev/null | grep -c waited)\n"
+               " if [ \"$n\" -lt 2 ]; then echo 0000:1B:00.0, 97; else echo 0000:1B:00.0, 3; "
+               "fi ;; esac");
 
   const auto output = node.run("dcgm-diag");
 
   EXPECT_THAT(output.text, HasSubstr("Error: asked"));
   EXPECT_EQ(read_file(node.folder() + "/log", 4096).assume_value(), "waited\nwaited\n");
+}
+
+TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
+  const FakeTools node;
+  node.add("dcgmi", "echo '{}'");
+  node.add("sleep", "exit 0");
+  node.add("nvidia-smi", "case \"$*\" in *utilization*) echo '0000:1B:00.0, 11' ;; esac");
+
+  EXPECT_THAT(refusal(stage("dcgm-diag")->parse(profile(), node.run("dcgm-diag"))),
+              HasSubstr("busy, and no program is told"));
 }
 
 TEST(Tools, ThatAreNotInstalledProveNothingInWords) {

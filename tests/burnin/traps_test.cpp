@@ -2,6 +2,7 @@
 // against the stages and the shipped profiles as they are.
 #include <gmock/gmock.h>
 
+#include "tests/burnin/burn_said.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/tools.h"
@@ -14,21 +15,10 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 constexpr auto kA100 = "nvidia-smi-xml/a100-sxm4-v12.xml";
 constexpr std::array kProfiles{"dgx-h100", "hgx-h100-8", "a100-8"};
-
-/// Eight of the captured GPU, each at its place, with its links up.
-std::string eight(const std::string& capture) {
-  std::vector<std::string> addresses;
-  for (const auto* bus : {"07", "0f", "47", "4e", "87", "90", "b7", "bd"})
-    addresses.push_back(std::string{bus} + ":00.0");
-  const auto text = with_gpus_at(healthy(capture), addresses);
-  const auto at = text.find("<uuid>") + 6;
-  auto links = "GPU 0: NVIDIA (UUID: " + text.substr(at, text.find('<', at) - at) + ")\n";
-  for (int i = 0; i < 12; ++i) links += "\t Link " + std::to_string(i) + ": 25 GB/s\n";
-  return text + links + "cupel-kernel-log: told\n";
-}
 
 std::vector<std::string> failed_facts(const std::string& text, const std::string& of = "a100-8") {
   const auto found = stage("gpu-facts")->parse(profile(of), {text, "", 0});
@@ -118,6 +108,88 @@ TEST(Traps, EveryCriterionNamesItsSourceAndWhatToDo) {
       EXPECT_GT(criterion.source.size(), 10u) << name << " " << criterion.measure;
       EXPECT_GT(criterion.remedy.size(), 10u) << name << " " << criterion.measure;
     }
+}
+
+/// "`gemm.lag` and `gemm.spread` " before a limit: their names.
+std::vector<std::string> names_before(std::string_view text) {
+  std::vector<std::string> names;
+  while (text.ends_with("` ")) {
+    const auto begin = text.rfind('`', text.size() - 3);
+    names.emplace_back(text.substr(begin + 1, text.size() - begin - 3));
+    text = text.substr(0, begin);
+    if (!text.ends_with(" and ")) break;
+    text.remove_suffix(4);
+  }
+  return names;
+}
+
+/// What a line of docs/stages.md says of a stage's limits, held against the profile.
+std::size_t expect_limits(const std::string& stage, std::string_view line, std::string_view sign,
+                          std::optional<double> inventory::Criterion::* limit) {
+  std::size_t found = 0;
+  for (auto at = line.find(sign); at != line.npos; at = line.find(sign, at + 1)) {
+    const auto rest = line.substr(at + sign.size());
+    const auto wanted = number<double>(rest.substr(0, rest.find_first_not_of("0123456789.")));
+    for (const auto& name : names_before(line.substr(0, at))) {
+      const auto fits = [&](const inventory::Criterion& each) {
+        return each.stage == stage && each.measure == name && each.*limit == wanted;
+      };
+      EXPECT_TRUE(std::ranges::any_of(profile().criteria, fits)) << stage << ": " << name;
+      ++found;
+    }
+  }
+  return found;
+}
+
+TEST(Traps, TheNumbersInTheDocumentsAreTheProfiles) {
+  const auto text = read_file(SOURCE_DIR "/docs/stages.md", 1u << 20).assume_value();
+  std::size_t found = 0;
+  for (const auto line : lines(text)) {
+    if (!line.starts_with("| `")) continue;
+    const std::string stage{line.substr(3, line.find('`', 3) - 3)};
+    found += expect_limits(stage, line, "≥ ", &inventory::Criterion::at_least);
+    found += expect_limits(stage, line, "≤ ", &inventory::Criterion::at_most);
+  }
+
+  EXPECT_GE(found, 25u);
+}
+
+/// A gemm of eight GPUs with these rates.
+std::vector<std::string> failed_gemm(const std::function<double(int)>& rate) {
+  Said said;
+  said.types = "bf16";
+  for (int i = 0; i < 8; ++i) {
+    const auto part = fmt::format("gpu{}", i);
+    said.lines += result("gemm.rate", part, rate(i), "TFLOP/s", R"({"type":"bf16"})");
+    said.lines += result("gemm.spread", part, 0.8, "%");
+    said.lines += result("gemm.wrong", part, 0, "errors");
+  }
+  const auto found = said.read();
+  return found ? not_met("gemm", found.assume_value())
+               : std::vector{std::string{found.assume_error().what}};
+}
+
+TEST(Traps, EightGpusThatAreEquallySlowFailThoughNoneLagsBehind) {
+  const auto slow = failed_gemm([](int) { return 500; });
+  const auto idle = failed_gemm([](int) { return 0; });
+
+  EXPECT_THAT(slow, AllOf(SizeIs(8), Each(HasSubstr("gemm.bf16.rate 500 TFLOP/s, at least 657"))));
+  EXPECT_THAT(idle, Contains("gpu7 gemm.bf16.rate 0 TFLOP/s, at least 657 TFLOP/s"));
+}
+
+TEST(Traps, HealthyGpusDifferByATwentiethAndASickOneByAFifth) {
+  EXPECT_THAT(failed_gemm([](int i) { return i % 2 == 0 ? 730 : 694; }), IsEmpty());
+  EXPECT_THAT(failed_gemm([](int i) { return i == 5 ? 660 : 830; }),
+              ::testing::ElementsAre(HasSubstr("gpu5 gemm.lag 20.4819 %, at most 10 %")));
+}
+
+TEST(Traps, CopyEnginesAreAskedForByName) {
+  const auto script = prepared("nvbandwidth").assume_value().script;
+
+  for (const auto* name : {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
+                           "device_to_device_memcpy_write_ce", "device_to_device_memcpy_read_ce"})
+    EXPECT_THAT(script, HasSubstr(name));
+  EXPECT_THAT(script, Not(HasSubstr("_sm")));
 }
 
 TEST(Traps, AFloorOfBandwidthIsNeverWrittenInAnotherUnit) {

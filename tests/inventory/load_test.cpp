@@ -202,6 +202,33 @@ TEST(Profiles, ASitesOwnOneExtendsAShippedOne) {
   EXPECT_EQ(profile->firmware[1].version, "24.1");
 }
 
+TEST(LoadProfile, SharesCriteriaBetweenStagesByAnAnchorAndTellsAFaultInThemOnce) {
+  const auto shared = [](const std::string& limit) {
+    return "profile: mine\npower: {idle: 1, loaded: 2}\ncriteria:\n  gemm:\n    - &begun\n"
+           "      - {measure: burn.complete, " +
+           limit +
+           ", source: ours}\n"
+           "      - {measure: gpu.hang, at_most: 0, source: ours}\n"
+           "    - {measure: gemm.wrong, at_most: 0, source: ours}\n"
+           "  hbm:\n    - *begun\n    - {measure: hbm.wrong, at_most: 0, source: ours}\n";
+  };
+  std::vector<Problem> none, once;
+
+  const auto good =
+      parse_profile(shared("at_least: 1"), "mine.yaml", ProfileSource{"/nowhere"}, none);
+  parse_profile(shared("at_laest: 1"), "mine.yaml", ProfileSource{"/nowhere"}, once);
+
+  ASSERT_TRUE(good) << to_string(none);
+  std::string told;
+  for (const auto& each : good->criteria) told += each.stage + " " + each.measure + "\n";
+  EXPECT_EQ(told,
+            "gemm burn.complete\ngemm gpu.hang\ngemm gemm.wrong\n"
+            "hbm burn.complete\nhbm gpu.hang\nhbm hbm.wrong\n");
+  EXPECT_EQ(to_string(once),
+            "mine.yaml:6:9: criterion 'burn.complete' needs at_least or at_most\n"
+            "mine.yaml:6:34: unknown key 'at_laest' in criterion (did you mean 'at_least'?)\n");
+}
+
 TEST(LoadProfile, LetsGoOfInheritedFirmwareWhereItSaysNone) {
   std::vector<Problem> problems;
 

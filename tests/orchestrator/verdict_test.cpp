@@ -172,6 +172,43 @@ TEST(Verdict, IsInconclusiveAboutAStageThatAConditionOfItsOwnKeptFromMeasuring) 
   EXPECT_EQ(decide(idle_profile(), record).decision, Decision::fail) << "what is bad stays bad";
 }
 
+TEST(Verdict, SaysOfAGpuThatIsMissingThatItIsMissingAndNotThatItIsInUse) {
+  auto record = healthy();
+  record.steps.insert(record.steps.begin() + 2, step("gemm"));
+  auto& gemm = record.findings["gemm"].measurements;
+  gemm = {{"gpu.idle", "gpu0", 1, ""}, {"gemm.wrong", "gpu0", 0, "errors"}};
+
+  const auto missing = decide(idle_profile(), record);
+  gemm[0].value = 0;
+  const auto beside = decide(idle_profile(), record);
+  gemm.erase(gemm.begin());
+  const auto unasked = decide(idle_profile(), record);
+
+  ASSERT_EQ(missing.causes.size(), 1u);
+  EXPECT_EQ(missing.decision, Decision::fail);
+  EXPECT_EQ(missing.causes[0].part, "gpu1");
+  EXPECT_THAT(missing.causes[0].remedy, HasSubstr("it is missing, or it is broken"));
+  EXPECT_EQ(beside.decision, Decision::fail) << "another one that is in use does not bring it back";
+  EXPECT_EQ(unasked.decision, Decision::inconclusive) << "nobody told whether any was idle";
+}
+
+TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
+  auto record = healthy();
+  record.steps.insert(record.steps.begin() + 2, step("gemm"));
+  record.findings["gemm"].measurements = {{"gpu.idle", "gpu0", 0, "", "python3, process 4217"},
+                                          {"gpu.idle", "gpu1", 1, ""}};
+  auto with_log = idle_profile();
+  with_log.criteria.push_back(with_log.criteria.back());
+  with_log.criteria.back().measure = "kernel.told";
+  with_log.criteria.back().parts = {""};
+
+  const auto found = decide(with_log, record);
+
+  EXPECT_EQ(found.decision, Decision::inconclusive);
+  ASSERT_EQ(found.causes.size(), 1u);
+  EXPECT_EQ(found.causes[0].part, "gpu0");
+}
+
 TEST(Verdict, FailsANodeOnWhichAStageHung) {
   auto record = healthy();
   record.steps[2] = step("disk", "reject", "hung: it was ended after its limit of 120 s");
