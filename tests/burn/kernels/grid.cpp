@@ -1,0 +1,138 @@
+#include "tests/burn/kernels/grid.h"
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+#include <sanitizer/common_interface_defs.h>
+#define CUPEL_FIBERS_TOLD 1
+#endif
+
+namespace cupel::burn::on_host {
+
+Index threadIdx, blockIdx, blockDim, gridDim;
+
+namespace {
+
+constexpr std::size_t kStack = 128 * 1024;
+constexpr unsigned kMostThreads = 1024;
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
+  void* shadow = nullptr;
+  Meet at = Meet::kEnd;
+  std::array<std::uint64_t, 2> said{};  // two: a quick one's next word must not hide its last
+};
+
+std::vector<Fiber> fibers;
+ucontext_t scheduler;
+void* scheduler_shadow = nullptr;
+const void* scheduler_stack = nullptr;
+std::size_t scheduler_size = 0;
+const std::function<void()>* work = nullptr;
+std::uint64_t meetings = 0;
+unsigned most_blocks = ~0u;
+bool backwards = false;
+
+// AddressSanitizer wants to know which stack is in use.
+void leaves([[maybe_unused]] void** shadow, [[maybe_unused]] const void* stack,
+            [[maybe_unused]] std::size_t size) {
+#ifdef CUPEL_FIBERS_TOLD
+  __sanitizer_start_switch_fiber(shadow, stack, size);
+#endif
+}
+void arrived([[maybe_unused]] void* shadow, [[maybe_unused]] const void** stack,
+             [[maybe_unused]] std::size_t* size) {
+#ifdef CUPEL_FIBERS_TOLD
+  __sanitizer_finish_switch_fiber(shadow, stack, size);
+#endif
+}
+
+void fiber_main() {
+  arrived(nullptr, &scheduler_stack, &scheduler_size);
+  (*work)();
+  auto& me = fibers[threadIdx.x];
+  me.at = Meet::kEnd;
+  leaves(nullptr, scheduler_stack, scheduler_size);
+  swapcontext(&me.context, &scheduler);
+}
+
+void enter(unsigned thread) {
+  auto& fiber = fibers[thread];
+  threadIdx.x = thread;
+  leaves(&scheduler_shadow, fiber.stack.get(), kStack);
+  swapcontext(&scheduler, &fiber.context);
+  arrived(scheduler_shadow, nullptr, nullptr);
+}
+
+void begin(unsigned thread) {
+  auto& fiber = fibers[thread];
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStack;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, fiber_main, 0);
+}
+
+void run_block(unsigned threads) {
+  std::vector<unsigned> alive;
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    begin(thread);
+    alive.push_back(thread);
+  }
+  if (backwards) std::ranges::reverse(alive);
+  while (!alive.empty()) {
+    for (const auto thread : alive) enter(thread);
+    std::erase_if(alive, [](unsigned thread) { return fibers[thread].at == Meet::kEnd; });
+    for (const auto thread : alive)
+      if (fibers[thread].at != fibers[alive.front()].at) {
+        ADD_FAILURE() << "threads " << alive.front() << " and " << thread << " of block "
+                      << blockIdx.x << " wait at different things";
+        return;
+      }
+    ++meetings;
+  }
+}
+
+}  // namespace
+
+void meet(Meet what, std::uint64_t said) {
+  auto& me = fibers[threadIdx.x];
+  const auto thread = threadIdx.x;
+  me.said[meetings % 2] = said;
+  me.at = what;
+  leaves(&me.shadow, scheduler_stack, scheduler_size);
+  swapcontext(&me.context, &scheduler);
+  arrived(me.shadow, nullptr, nullptr);
+  threadIdx.x = thread;
+}
+
+std::uint64_t said_by(unsigned thread) { return fibers.at(thread).said[(meetings + 1) % 2]; }
+
+void run(unsigned blocks, unsigned threads, const std::function<void()>& thread) {
+  ASSERT_TRUE(threads > 0 && threads <= kMostThreads && blocks > 0);
+  if (fibers.size() < threads) fibers.resize(threads);
+  work = &thread;
+  gridDim.x = std::min(blocks, most_blocks);
+  blockDim.x = threads;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block(threads);
+}
+
+FewBlocks::FewBlocks(unsigned most) { most_blocks = most; }
+FewBlocks::~FewBlocks() { most_blocks = ~0u; }
+Backwards::Backwards() { backwards = true; }
+Backwards::~Backwards() { backwards = false; }
+
+std::uint64_t nanoseconds() {
+  return static_cast<std::uint64_t>(
+      std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds{1});
+}
+
+}  // namespace cupel::burn::on_host
