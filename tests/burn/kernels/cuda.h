@@ -64,6 +64,8 @@ T atomicAdd(T* sum, More more) {
   return before;
 }
 
+inline void __threadfence_system() {}
+
 template <class T>
 T __ldcs(const T* from) {
   return *from;

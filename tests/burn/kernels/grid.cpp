@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
@@ -20,7 +22,7 @@ Index threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
 
-constexpr std::size_t kStack = 128 * 1024;
+constexpr std::size_t kStack = 64 * 1024;
 constexpr unsigned kMostThreads = 1024;
 
 struct Fiber {
@@ -31,7 +33,7 @@ struct Fiber {
   std::array<std::uint64_t, 2> said{};  // two: a quick one's next word must not hide its last
 };
 
-std::vector<Fiber> fibers;
+std::deque<Fiber> fibers;  // their contexts point into themselves
 ucontext_t scheduler;
 void* scheduler_shadow = nullptr;
 const void* scheduler_stack = nullptr;
@@ -55,13 +57,24 @@ void arrived([[maybe_unused]] void* shadow, [[maybe_unused]] const void** stack,
 #endif
 }
 
+/// To the scheduler, until this fiber's next turn.
+void rest(Meet at) {
+  const auto thread = threadIdx.x;
+  auto& me = fibers[thread];
+  me.at = at;
+  leaves(&me.shadow, scheduler_stack, scheduler_size);
+  swapcontext(&me.context, &scheduler);
+  arrived(me.shadow, nullptr, nullptr);
+  threadIdx.x = thread;
+}
+
+/// Thread after thread: to make a fiber costs more than most threads do.
 void fiber_main() {
   arrived(nullptr, &scheduler_stack, &scheduler_size);
-  (*work)();
-  auto& me = fibers[threadIdx.x];
-  me.at = Meet::kEnd;
-  leaves(nullptr, scheduler_stack, scheduler_size);
-  swapcontext(&me.context, &scheduler);
+  for (;;) {
+    (*work)();
+    rest(Meet::kEnd);
+  }
 }
 
 void enter(unsigned thread) {
@@ -72,8 +85,7 @@ void enter(unsigned thread) {
   arrived(scheduler_shadow, nullptr, nullptr);
 }
 
-void begin(unsigned thread) {
-  auto& fiber = fibers[thread];
+void make(Fiber& fiber) {
   getcontext(&fiber.context);
   fiber.context.uc_stack.ss_sp = fiber.stack.get();
   fiber.context.uc_stack.ss_size = kStack;
@@ -83,10 +95,7 @@ void begin(unsigned thread) {
 
 void run_block(unsigned threads) {
   std::vector<unsigned> alive;
-  for (unsigned thread = 0; thread < threads; ++thread) {
-    begin(thread);
-    alive.push_back(thread);
-  }
+  for (unsigned thread = 0; thread < threads; ++thread) alive.push_back(thread);
   if (backwards) std::ranges::reverse(alive);
   while (!alive.empty()) {
     for (const auto thread : alive) enter(thread);
@@ -95,6 +104,7 @@ void run_block(unsigned threads) {
       if (fibers[thread].at != fibers[alive.front()].at) {
         ADD_FAILURE() << "threads " << alive.front() << " and " << thread << " of block "
                       << blockIdx.x << " wait at different things";
+        fibers.clear();  // they stand within the kernel
         return;
       }
     ++meetings;
@@ -104,35 +114,30 @@ void run_block(unsigned threads) {
 }  // namespace
 
 void meet(Meet what, std::uint64_t said) {
-  auto& me = fibers[threadIdx.x];
-  const auto thread = threadIdx.x;
-  me.said[meetings % 2] = said;
-  me.at = what;
-  leaves(&me.shadow, scheduler_stack, scheduler_size);
-  swapcontext(&me.context, &scheduler);
-  arrived(me.shadow, nullptr, nullptr);
-  threadIdx.x = thread;
+  fibers[threadIdx.x].said[meetings % 2] = said;
+  rest(what);
 }
 
 std::uint64_t said_by(unsigned thread) { return fibers.at(thread).said[(meetings + 1) % 2]; }
 
 void run(unsigned blocks, unsigned threads, const std::function<void()>& thread) {
   ASSERT_TRUE(threads > 0 && threads <= kMostThreads && blocks > 0);
-  if (fibers.size() < threads) fibers.resize(threads);
+  while (fibers.size() < threads) make(fibers.emplace_back());
   work = &thread;
   gridDim.x = std::min(blocks, most_blocks);
   blockDim.x = threads;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block(threads);
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x && fibers.size() >= threads; ++blockIdx.x)
+    run_block(threads);
 }
 
-FewBlocks::FewBlocks(unsigned most) { most_blocks = most; }
-FewBlocks::~FewBlocks() { most_blocks = ~0u; }
+FewBlocks::FewBlocks(unsigned most) : before_{std::exchange(most_blocks, most)} {}
+FewBlocks::~FewBlocks() { most_blocks = before_; }
 Backwards::Backwards() { backwards = true; }
 Backwards::~Backwards() { backwards = false; }
 
 std::uint64_t nanoseconds() {
-  return static_cast<std::uint64_t>(
-      std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds{1});
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                    std::chrono::nanoseconds{1});
 }
 
 }  // namespace cupel::burn::on_host

@@ -30,6 +30,9 @@ class FewBlocks {
   ~FewBlocks();
   FewBlocks(const FewBlocks&) = delete;
   FewBlocks& operator=(const FewBlocks&) = delete;
+
+ private:
+  unsigned before_;
 };
 
 /// In its scope the threads of a block take turns from the last to the first: what lacks a barrier

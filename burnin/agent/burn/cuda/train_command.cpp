@@ -175,6 +175,8 @@ class Rank {
          .detail = detail});
   }
 
+  /// The same bits each time whatever way NCCL takes, also where a switch adds in no fixed order:
+  /// all GPUs have the same gradients, so that a partial sum depends on how many were added alone.
   TrainWorker::SumUp sum_up() {
     if (all_.nccl)
       return [this](void* gradients, std::size_t count, cudaStream_t stream) {

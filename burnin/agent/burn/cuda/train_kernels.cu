@@ -88,7 +88,7 @@ __global__ void norm_kernel(const Eight* x, Eight* y, float* inverse, int eights
     const auto values = read(&x[row + at]);
     for (const float value : values.at) squares += value * value;
   }
-  const float scale = rsqrtf(sum_over_block(squares) / (8.0f * eights) + 1e-6f);
+  const float scale = rsqrtf(sum_over_block(squares) / (8.0f * static_cast<float>(eights)) + 1e-6f);
   if (threadIdx.x == 0) inverse[blockIdx.x] = scale;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
     auto values = read(&x[row + at]);
@@ -106,7 +106,7 @@ __global__ void norm_back_kernel(const Eight* dy, const Eight* y, const float* i
     const auto values = read(&y[row + at]);
     for (int i = 0; i < 8; ++i) products += of.at[i] * values.at[i];
   }
-  const float mean = sum_over_block(products) / (8.0f * eights);
+  const float mean = sum_over_block(products) / (8.0f * static_cast<float>(eights));
   const float scale = inverse[blockIdx.x];
   for (int at = threadIdx.x; at < eights; at += kThreads) {
     const auto of = read(&dy[row + at]);
