@@ -42,10 +42,7 @@ void launch(void (*kernel)(Taken...), unsigned blocks, unsigned threads, CUstrea
 inline void __syncthreads() { on_host::meet(on_host::Meet::kBarrier, 0); }
 inline int __syncthreads_or(int mine) {
   on_host::meet(on_host::Meet::kOr, static_cast<std::uint64_t>(mine));
-  int any = 0;
-  for (unsigned thread = 0; thread < blockDim.x; ++thread)
-    any |= on_host::said_by(thread) != 0 ? 1 : 0;
-  return any;
+  return on_host::any_said() ? 1 : 0;
 }
 
 template <class T>

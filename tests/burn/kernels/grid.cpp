@@ -120,6 +120,16 @@ void meet(Meet what, std::uint64_t said) {
 
 std::uint64_t said_by(unsigned thread) { return fibers.at(thread).said[(meetings + 1) % 2]; }
 
+bool any_said() {
+  static std::uint64_t of_meeting = ~std::uint64_t{0};
+  static bool any = false;
+  if (of_meeting == meetings) return any;
+  of_meeting = meetings;
+  any = false;
+  for (unsigned thread = 0; thread < blockDim.x && !any; ++thread) any = said_by(thread) != 0;
+  return any;
+}
+
 void run(unsigned blocks, unsigned threads, const std::function<void()>& thread) {
   ASSERT_TRUE(threads > 0 && threads <= kMostThreads && blocks > 0);
   while (fibers.size() < threads) make(fibers.emplace_back());

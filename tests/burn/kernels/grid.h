@@ -18,6 +18,8 @@ enum class Meet { kBarrier, kOr, kShuffle, kEnd };
 void meet(Meet what, std::uint64_t said);
 /// What that thread said at the last meeting.
 std::uint64_t said_by(unsigned thread);
+/// Whether any of the block said something other than 0.
+bool any_said();
 
 /// Runs `thread` once for each thread of each block.
 void run(unsigned blocks, unsigned threads, const std::function<void()>& thread);
