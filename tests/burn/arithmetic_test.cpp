@@ -60,6 +60,34 @@ TEST(BurnChecksum, FindsEachBitOfAWordWhateverTheWord) {
                   check_term(word ^ (std::uint64_t{1} << bit), position));
 }
 
+/// What the sum of these words changes by when `bit` is flipped in all of them.
+std::uint64_t change(const Chunk& chunk, std::initializer_list<std::size_t> places, int bit) {
+  std::uint64_t sum = 0;
+  for (const auto at : places)
+    sum += check_term(chunk[at] ^ (std::uint64_t{1} << bit), at) - check_term(chunk[at], at);
+  return sum;
+}
+
+TEST(BurnChecksum, TheSameBitOfSeveralWordsDoesNotCancelOutAtWhateverDistance) {
+  // So a broken lane errs: the same bit again and again, at the distances of a tile.
+  auto chunk = random_chunk(4);
+  for (int bit = 0; bit < 64; ++bit)
+    for (const std::size_t apart : {1, 2, 3, 8, 16, 64, 128, 512, 1'024, 2'048})
+      for (std::size_t first = 0; first < 40; ++first) {
+        const auto second = first + apart;
+        const auto third = second + apart;
+        const auto fourth = third + apart;
+        // As many upwards as downwards, which is where sums cancel out.
+        const auto mask = std::uint64_t{1} << bit;
+        chunk[first] |= mask;
+        chunk[second] &= ~mask;
+        chunk[third] &= ~mask;
+        chunk[fourth] |= mask;
+        ASSERT_NE(change(chunk, {first, second}, bit), 0) << "bit " << bit << ", " << apart;
+        ASSERT_NE(change(chunk, {first, third, second, fourth}, bit), 0) << bit << ", " << apart;
+      }
+}
+
 TEST(BurnChecksum, FindsWordsThatChangedPlacesAndWordsThatAreMissing) {
   const auto chunk = random_chunk(2);
   auto swapped = chunk;
@@ -204,6 +232,7 @@ TEST(BurnSms, ABlockThatNeverRanSaidNothing) {
   said[1] = {};
 
   EXPECT_EQ(judge_sms(said).sms.size(), 1);
+  EXPECT_EQ(judge_sms(said).silent, 1);
   EXPECT_TRUE(judge_sms(said).odd.empty());
 }
 
@@ -298,6 +327,7 @@ TEST(BurnShapes, VerifyingReadsSoLittleThatItStaysBelowThreePercent) {
 TEST(BurnShapes, SmallerWhereLittleIsFreeAndNoneWhereNothingIs) {
   EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{60} << 30)->m, 8'192);
   EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{500} << 20)->m, 4'096);
+  EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{60} << 30, 4'096)->m, 4'096);
   EXPECT_FALSE(shape_for(Type::kBf16, 1'000));
 }
 
@@ -325,7 +355,12 @@ TEST(BurnShapes, PeaksAreOfTheNamesThatDriversGive) {
   EXPECT_EQ(peak_bf16("NVIDIA A100-SXM4-80GB"), 312);
   EXPECT_EQ(peak_bf16("NVIDIA GB200"), 2500);
   EXPECT_EQ(peak_bf16("NVIDIA B200"), 2250);
-  EXPECT_FALSE(peak_bf16("Tesla K80"));
+  EXPECT_EQ(peak_bf16("NVIDIA GH200 480GB"), 989.4);
+  EXPECT_EQ(peak_bf16("NVIDIA H200 NVL"), 835.5);
+  EXPECT_EQ(peak_bf16("NVIDIA A40"), 149.7);
+  for (const auto* unknown : {"Tesla K80", "NVIDIA RTX A4000", "NVIDIA RTX A1000", "NVIDIA H20",
+                              "NVIDIA A100X", "NVIDIA L40", ""})
+    EXPECT_FALSE(peak_bf16(unknown)) << unknown;
 }
 
 TEST(BurnStatistics, MedianAndSpreadOfWhatIsKnown) {

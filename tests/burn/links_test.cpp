@@ -2,21 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <future>
 #include <set>
-#include <thread>
 
-#include "burnin/agent/burn/links/child.h"
-#include "burnin/agent/burn/links/figures.h"
 #include "burnin/agent/burn/links/host_words.h"
-#include "burnin/agent/burn/links/meeting.h"
 #include "burnin/agent/burn/links/pairs.h"
 #include "burnin/agent/burn/links/pattern.h"
 #include "burnin/agent/burn/links/route.h"
 #include "burnin/agent/burn/links/rows.h"
 #include "burnin/agent/burn/options.h"
-#include "burnin/agent/burn/watchdog.h"
 
 namespace cupel::burn {
 namespace {
@@ -339,173 +332,6 @@ TEST(Routes, AWayAroundTheHcasIsNotTheirs) {
   EXPECT_THAT(objection_to(mixed_ways, {.hca = true}), HasSubstr("1 channels by another way"));
   EXPECT_THAT(objection_to(sockets, {.hca = true}), HasSubstr("no channel over an HCA"));
   EXPECT_EQ(objection_to(hcas, {.hca = true}), "");
-}
-
-// ---- threads in step
-
-TEST(Meeting, AllGoOnTogetherAsOftenAsTheyMeet) {
-  Meeting meeting{4};
-  std::atomic<int> steps{0};
-  std::atomic<int> ahead{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i)
-      threads.emplace_back([&] {
-        const Attendance attendance{meeting};
-        for (int step = 0; step < 200; ++step) {
-          if (!meeting.arrive()) return;
-          if (steps.fetch_add(1) / 4 != step) ++ahead;
-          if (!meeting.arrive()) return;
-        }
-      });
-  }
-
-  EXPECT_EQ(steps, 800);
-  EXPECT_EQ(ahead, 0);
-}
-
-TEST(Meeting, NobodyWaitsForOneWhoHasLeft) {
-  Meeting meeting{3};
-  std::atomic<int> told{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 2; ++i) threads.emplace_back([&] { told += meeting.arrive() ? 0 : 1; });
-    threads.emplace_back([&] { const Attendance attendance{meeting}; });
-  }
-
-  EXPECT_EQ(told, 2);
-  EXPECT_TRUE(meeting.is_over());
-}
-
-TEST(Meeting, WhatTheLastOneIsToldHoldsForAll) {
-  Meeting meeting{3};
-  std::atomic<int> asked{0};
-  std::atomic<int> went_on{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 3; ++i)
-      threads.emplace_back([&] {
-        for (int step = 0; step < 10; ++step) {
-          const auto goes_on = [&] { return ++asked < 4; };
-          if (!meeting.arrive(goes_on)) return;
-          ++went_on;
-        }
-      });
-  }
-
-  EXPECT_EQ(asked, 4);
-  EXPECT_EQ(went_on, 9);
-}
-
-// ---- figures and children
-
-struct Said {
-  std::string text{};
-  Report report{[this](std::string_view line) { text += line; }};
-};
-
-TEST(Figures, GrowFromRoundToRound) {
-  Said said;
-  Figures figures{said.report};
-
-  figures.add("pcie.h2d", "gpu0", Samples{{50, 51}}, "GB/s", {{"numa", "near"}});
-  figures.add("pcie.h2d", "gpu0", Samples{{52, 90}}, "GB/s", {{"numa", "near"}});
-  figures.count("pcie.wrong", "gpu0", 2, "errors");
-  figures.count("pcie.wrong", "gpu0", 1, "errors");
-
-  EXPECT_THAT(said.text,
-              HasSubstr(R"("value":51.5,"unit":"GB/s","labels":{"numa":"near"},"count":4)"));
-  EXPECT_THAT(said.text, HasSubstr(R"("name":"pcie.wrong","part":"gpu0","value":3)"));
-}
-
-TEST(Child, ItsLinesBecomeTheParentsAndItsCountsToo) {
-  Said said;
-  std::vector<std::string> doing;
-  Relay relay{said.report, [&](std::string_view what) { doing.emplace_back(what); }};
-
-  relay.take("{\"kind\":\"start\",\"command\":\"collective\"}\n");
-  relay.take("{\"kind\":\"progress\",\"seconds\":1,\"doing\":\"all_reduce of 8 B\"}\n");
-  relay.take("{\"kind\":\"fault\",\"what\":\"wrong-result\",\"part\":\"gpu1\"}\n");
-  relay.take("{\"kind\":\"error\",\"code\":\"nccl\",\"message\":\"x\"}\n");
-  relay.take("NCCL WARN not one of ours\n");
-  relay.take("{\"kind\":\"end\",\"seconds\":2,\"faults\":3,\"complete\":true,\"stopped\":false}\n");
-
-  EXPECT_EQ(said.text,
-            "{\"kind\":\"fault\",\"what\":\"wrong-result\",\"part\":\"gpu1\"}\n"
-            "{\"kind\":\"error\",\"code\":\"nccl\",\"message\":\"x\"}\n");
-  EXPECT_EQ(said.report.faults(), 3);
-  EXPECT_TRUE(said.report.failed());
-  EXPECT_TRUE(relay.has_ended());
-  EXPECT_TRUE(relay.is_complete());
-  EXPECT_THAT(doing, ElementsAre("all_reduce of 8 B", "", ""));
-}
-
-TEST(Child, LinesComeWholeHoweverTheyAreWritten) {
-  std::vector<std::string> lines;
-  const auto status = run_child(
-      {"/bin/sh", "-c", "printf one; printf ' two\\nthree\\n'; printf cut; exit 3"},
-      [&](std::string_view line) { lines.emplace_back(line); }, [] { return false; });
-
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 3);
-  EXPECT_THAT(lines, ElementsAre("one two\n", "three\n"));
-}
-
-TEST(Child, IsAskedToEndAndTellsBySignal) {
-  const auto status =
-      run_child({"/bin/sh", "-c", "exec sleep 600"}, [](std::string_view) {}, [] { return true; });
-
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 128 + 15);
-}
-
-TEST(Child, AProgramThatIsNotThereIsTold) {
-  const auto status =
-      run_child({"/nowhere/cupel-burn"}, [](std::string_view) {}, [] { return false; });
-
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 127);
-}
-
-#ifdef BURN_BINARY
-TEST(Child, WithoutAGpuEachCommandForLinksSaysSo) {
-  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU here";
-  for (const auto* command : {"pcie", "p2p", "collective"}) {
-    std::string said;
-    const auto status = run_child(
-        {BURN_BINARY, command, "--self-test", "3"}, [&](std::string_view line) { said += line; },
-        [] { return false; });
-
-    ASSERT_TRUE(status);
-    EXPECT_EQ(status.assume_value(), 2) << command;
-    EXPECT_THAT(said,
-                AllOf(HasSubstr(R"("code":"no-cuda-device")"), HasSubstr(R"("complete":false)")));
-  }
-}
-#endif
-
-// ---- what the frame has for links
-
-TEST(LinkHang, WhatOthersWaitForIsAbortedBeforeTheProgramEnds) {
-  Said said;
-  std::atomic<int> seconds{0};
-  const Watchdog::Clock::time_point begun{};
-  Watchdog watchdog{std::chrono::seconds{60},
-                    [&] { return begun + std::chrono::seconds{seconds.load()}; }};
-  std::atomic<bool> aborted{false};
-  watchdog.on_hang([&] { aborted = true; });
-  Seat seat{watchdog, "gpu3"};
-  seat.doing("all_reduce of 16 GiB over 8 ranks, nvls on, path nvlink");
-  std::promise<bool> ended;
-  seconds = 61;
-
-  const Vigil vigil{watchdog, said.report, 300, [&] { ended.set_value(aborted); },
-                    std::chrono::milliseconds{5}};
-
-  auto was_aborted = ended.get_future();
-  ASSERT_EQ(was_aborted.wait_for(std::chrono::seconds{30}), std::future_status::ready);
-  EXPECT_TRUE(was_aborted.get());
-  EXPECT_THAT(said.text, HasSubstr(R"("part":"gpu3","doing":"all_reduce of 16 GiB over 8 ranks)"));
 }
 
 TEST(LinkOptions, SizesAreCountedByTheThousandAndTwentyFour) {

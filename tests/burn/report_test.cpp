@@ -110,20 +110,22 @@ TEST(BurnReport, AfterAThousandFaultsTheyAreOnlyCounted) {
 }
 
 TEST(BurnReport, HardwareThatReportsItsDefectIsAFaultAndNoError) {
-  Printed printed;
+  for (const int status : {214, 220, 226, 714}) {
+    Printed printed;
 
-  printed.report.failure(cuda_failure(214, "cudaErrorECCUncorrectable", "multiplying").on("gpu3"));
+    printed.report.failure(cuda_failure(status, "cudaErrorSome", "multiplying").on("gpu3"));
 
-  EXPECT_EQ(printed.lines.at(0).at("kind"), "fault");
-  EXPECT_EQ(printed.lines.at(0).at("what"), "gpu-error");
-  EXPECT_EQ(printed.lines.at(0).at("part"), "gpu3");
-  EXPECT_FALSE(printed.report.failed());
+    EXPECT_EQ(printed.lines.at(0).at("kind"), "fault") << status;
+    EXPECT_EQ(printed.lines.at(0).at("what"), "gpu-error");
+    EXPECT_EQ(printed.lines.at(0).at("part"), "gpu3");
+    EXPECT_FALSE(printed.report.failed());
+  }
 }
 
 TEST(BurnReport, WhatKeepsFromFindingOutIsAnErrorWithItsCode) {
   const std::vector<std::pair<int, std::string>> codes{
-      {2, "memory"}, {35, "no-cuda-device"},  {46, "busy"}, {100, "no-cuda-device"},
-      {700, "cuda"}, {802, "no-cuda-device"}, {999, "cuda"}};
+      {2, "memory"}, {35, "no-cuda-device"},  {46, "busy"}, {100, "no-cuda-device"}, {700, "cuda"},
+      {721, "cuda"}, {802, "no-cuda-device"}, {999, "cuda"}};
   for (const auto& [status, code] : codes) {
     Printed printed;
 

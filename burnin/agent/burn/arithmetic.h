@@ -44,12 +44,14 @@ CUPEL_HD constexpr float normal_at(std::uint64_t seed, std::uint64_t position) {
   return static_cast<float>(sum) * (1.0f / 53'510.0f);  // sqrt(8 * 65536^2 / 12)
 }
 
-/// What the 64-bit word at `position` adds to a checksum. The factor is odd: a word with any one
-/// bit changed adds something else, whatever the rest; several changes escape once in 2^64.
+/// What the 64-bit word at `position` adds to a checksum. Two steps that can be undone, so that a
+/// word that changed in whatever way adds something else; that several of them cancel out takes
+/// chance, at most 2^-32, whichever bits they are. For that the upper half is joined to the lower
+/// first: a top bit alone would add 2^63 whatever the factor, and two of them nothing. The factors
+/// of neighbours are no arithmetic sequence either, since faults come at regular distances.
 CUPEL_HD constexpr std::uint64_t check_term(std::uint64_t word, std::uint64_t position) {
-  // A word of zeros counts too: its position is added.
-  const std::uint64_t odd = (position * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u) | 1;
-  return word * odd + (odd >> 7);
+  const std::uint64_t spread = position * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u;
+  return (word ^ (word >> 32)) * ((spread ^ (spread >> 32)) | 1);
 }
 
 /// Joins the sums of chunks into one fingerprint.

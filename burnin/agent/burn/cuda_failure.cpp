@@ -12,6 +12,9 @@ struct Meaning {
   std::string_view advice;
 };
 
+// A sound kernel on a sound GPU ends in none of these; whose fault it was the driver's log tells.
+constexpr std::string_view kNotOurs = "a kernel broke off; see dmesg for Xid, and run it again";
+
 constexpr std::array kMeanings{
     Meaning{2, "memory", "another process holds the GPU's memory? see nvidia-smi"},
     Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
@@ -24,8 +27,11 @@ constexpr std::array kMeanings{
     Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},
     Meaning{214, kHardware, "an uncorrectable ECC error; see nvidia-smi -q -d ECC, and dmesg"},
     Meaning{220, kHardware, "an uncorrectable NVLink error; see dmesg for Xid 74"},
+    Meaning{226, kHardware, "an error that the GPU contained; see dmesg for Xid 94 and 95, or 74"},
+    Meaning{700, "cuda", kNotOurs},
     Meaning{714, kHardware, "the GPU's stack is corrupt; see dmesg for Xid"},
-    Meaning{721, kHardware, "a contained ECC error; see dmesg for Xid 94 and 95"},
+    Meaning{715, "cuda", kNotOurs},
+    Meaning{719, "cuda", kNotOurs},
     Meaning{
         802, "no-cuda-device",
         "the fabric manager does not run or does not fit the driver: start nvidia-fabricmanager"},

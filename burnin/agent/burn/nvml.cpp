@@ -11,6 +11,7 @@ struct Nvml::Functions {
   int (*init)() = nullptr;
   int (*driver)(char* version, unsigned length) = nullptr;
   int (*device)(const char* pci, void** device) = nullptr;
+  int (*index)(void* device, unsigned* index) = nullptr;
   int (*temperature)(void* device, int sensor, unsigned* celsius) = nullptr;
   int (*power)(void* device, unsigned* milliwatts) = nullptr;
   int (*power_limit)(void* device, unsigned* milliwatts) = nullptr;
@@ -31,6 +32,7 @@ Outcome<Nvml> Nvml::open(std::span<const std::string_view> names) {
   TRY(library.load(found->init, "nvmlInit_v2"));
   TRY(library.load(found->driver, "nvmlSystemGetDriverVersion"));
   TRY(library.load(found->device, "nvmlDeviceGetHandleByPciBusId_v2"));
+  TRY(library.load(found->index, "nvmlDeviceGetIndex"));
   TRY(library.load(found->temperature, "nvmlDeviceGetTemperature"));
   TRY(library.load(found->power, "nvmlDeviceGetPowerUsage"));
   TRY(library.load(found->power_limit, "nvmlDeviceGetEnforcedPowerLimit"));
@@ -54,6 +56,13 @@ std::optional<void*> Nvml::device(const std::string& pci) const {
   void* found = nullptr;
   if (functions_->device(pci.c_str(), &found) != 0) return std::nullopt;
   return found;
+}
+
+std::optional<int> Nvml::index(const std::string& pci) const {
+  const auto gpu = device(pci);
+  unsigned index = 0;
+  if (!gpu || functions_->index(*gpu, &index) != 0 || index > 1024) return std::nullopt;
+  return static_cast<int>(index);
 }
 
 std::optional<int> Nvml::celsius(const std::string& pci) const {

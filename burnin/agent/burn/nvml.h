@@ -22,6 +22,8 @@ class Nvml {
   std::optional<int> celsius(const std::string& pci) const;
   std::optional<double> watts(const std::string& pci) const;
   std::optional<double> watts_limit(const std::string& pci) const;
+  /// As nvidia-smi counts, also where CUDA does not see all of them.
+  std::optional<int> index(const std::string& pci) const;
   std::optional<bool> mig(const std::string& pci) const;
 
  private:

@@ -50,8 +50,10 @@ bool runs_on(Type type, int major, int minor) {
   return major >= 8;
 }
 
-std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes) {
-  for (const std::uint64_t side : {8'192u, 4'096u, 2'048u}) {
+std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
+                                      std::uint64_t most_side) {
+  for (const std::uint64_t side : {kLargestSide, kLargestSide / 2, kLargestSide / 4}) {
+    if (side > most_side) continue;
     const ProductShape shape{.type = type, .m = side, .n = side, .k = row(type).k};
     // Both operands, the first result, the present one, and as much again for the library.
     if (shape.a_bytes() + shape.b_bytes() + 4 * shape.c_bytes() <= free_bytes) return shape;
@@ -61,18 +63,33 @@ std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes) {
 
 std::optional<double> peak_bf16(std::string_view gpu_name) {
   struct Peak {
-    std::string_view part_of_name;
+    std::string_view name;
     double tflops;
   };
+  // Source: NVIDIA's data sheets, "FP16/BF16 Tensor Core". Those that tell it with sparsity alone
+  // are halved; those of a rack or a baseboard are divided by its GPUs.
   static constexpr std::array kPeaks{
-      Peak{"GB300", 2500}, Peak{"GB200", 2500},      Peak{"B300", 2250},
-      Peak{"B200", 2250},  Peak{"GH200", 989.4},     Peak{"H200 NVL", 835.5},
-      Peak{"H200", 989.4}, Peak{"H100 PCIe", 756.5}, Peak{"H100 NVL", 835.5},
-      Peak{"H100", 989.4}, Peak{"H800", 989.4},      Peak{"A100", 312},
-      Peak{"A800", 312},   Peak{"L40S", 362.05},     Peak{"A40", 149.7},
+      Peak{"GB300", 2500},       // GB300 NVL72: 360 PFLOPS with sparsity, 72 GPUs
+      Peak{"GB200", 2500},       // GB200 NVL72: 360 PFLOPS with sparsity, 72 GPUs
+      Peak{"B300", 2250},        // HGX B300: 36 PFLOPS with sparsity, 8 GPUs
+      Peak{"B200", 2250},        // HGX B200: 36 PFLOPS with sparsity, 8 GPUs
+      Peak{"GH200", 989.4},      // GH200: 1,979 with sparsity; dense by the Hopper white paper
+      Peak{"H200 NVL", 835.5},   // H200 NVL: 1,671 with sparsity
+      Peak{"H200", 989.4},       // H200 SXM: 1,979 with sparsity
+      Peak{"H100 PCIe", 756.5},  // H100 PCIe: 1,513 with sparsity
+      Peak{"H100 NVL", 835.5},   // H100 NVL: 1,671 with sparsity
+      Peak{"H100", 989.4},       // H100 SXM: 1,979 with sparsity
+      Peak{"A100", 312},         // A100: 312, 624 with sparsity
+      Peak{"L40S", 362.05},      // L40S: 362.05, 733 with sparsity
+      Peak{"A40", 149.7},        // A40: 149.7, 299.4 with sparsity
   };
-  const auto* found = std::ranges::find_if(
-      kPeaks, [&](const Peak& peak) { return gpu_name.find(peak.part_of_name) != gpu_name.npos; });
+  const auto is_word = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
+  const auto* found = std::ranges::find_if(kPeaks, [&](const Peak& peak) {
+    const auto at = gpu_name.find(peak.name);
+    if (at == gpu_name.npos || (at > 0 && is_word(gpu_name[at - 1]))) return false;
+    const auto after = at + peak.name.size();
+    return after == gpu_name.size() || !is_word(gpu_name[after]);
+  });
   if (found == kPeaks.end()) return std::nullopt;
   return found->tflops;
 }

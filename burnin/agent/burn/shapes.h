@@ -37,14 +37,19 @@ struct ProductShape {
 /// to 8.9, where it is plain.
 bool runs_on(Type type, int major, int minor);
 
-/// The largest of the type's sizes that leaves room in `free_bytes`; nothing: none does.
-std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes);
+inline constexpr std::uint64_t kLargestSide = 8'192;
+
+/// The largest of the type's sizes, of at most `most_side` rows, that leaves room in `free_bytes`;
+/// nothing: none does.
+std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
+                                      std::uint64_t most_side = kLargestSide);
 
 /// C is summed in chunks of this many bytes: what is wrong is known to a chunk at once.
 inline constexpr std::uint64_t kChunkBytes = 64 * 1024;
 
 /// Dense bf16 rate by the chip's data sheet, in TFLOP/s; nothing for an unknown chip.
-/// Source: NVIDIA's data sheets of A100, H100, H200, L40S, B200 and GB200.
+/// The name is the driver's; a chip's must stand there as a word of its own ("RTX A4000" is no
+/// A40).
 std::optional<double> peak_bf16(std::string_view gpu_name);
 
 }  // namespace cupel::burn

@@ -10,7 +10,10 @@ SmJudgement judge_sms(std::span<const SmSaid> said) {
   SmJudgement judgement;
   std::set<std::uint32_t> sms;
   for (const auto& block : said)
-    if (block.written == 1) sms.insert(block.sm);
+    if (block.written == 1)
+      sms.insert(block.sm);
+    else
+      ++judgement.silent;
   judgement.sms.assign(sms.begin(), sms.end());
   for (int unit = 0; unit < kSmUnits; ++unit) {
     std::map<std::uint64_t, std::size_t> votes;

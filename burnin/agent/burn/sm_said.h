@@ -32,6 +32,7 @@ struct SmJudgement {
   std::vector<OddSm> odd;
   std::vector<int> sms;  // that said something
   bool decided = true;   // false: no majority for some unit
+  int silent = 0;        // blocks that said nothing
 };
 
 /// A unit's majority is over all warps of all SMs.

@@ -133,10 +133,16 @@ Outcome<> LtProduct::run(const LtHandle& handle, double alpha, const void* a, co
   const auto beta_single = static_cast<float>(beta);
   const void* by = twofold_ ? static_cast<const void*>(&alpha) : &alpha_single;
   const void* add = twofold_ ? static_cast<const void*>(&beta) : &beta_single;
-  return library_->check(
+  const auto status =
       library_->matmul(handle.get(), desc_.get(), by, a, a_.get(), b, b_.get(), add, c, c_.get(), c,
-                       c_.get(), &algo_, handle.workspace(), kWorkspaceBytes, stream),
-      "a product");
+                       c_.get(), &algo_, handle.workspace(), kWorkspaceBytes, stream);
+  if (status == CUBLAS_STATUS_SUCCESS) return done();
+  // Of a GPU that broke before, cuBLASLt only says that it could not; CUDA says of what.
+  const auto why = cudaStreamQuery(stream);
+  if (why != cudaErrorNotReady) {
+    TRY(cuda(why, "a product"));
+  }
+  return library_->check(status, "a product");
 }
 
 }  // namespace cupel::burn

@@ -52,10 +52,39 @@ Outcome<Device> read_device(int ordinal) {
   return device;
 }
 
-Outcome<> refuse_mig(const Node& node) {
-  if (!node.nvml) return done();
+/// As nvidia-smi does: by NVML, since CUDA may be kept from seeing some (MIG,
+/// CUDA_VISIBLE_DEVICES); a GPU by another's number would be the wrong one to replace.
+void number_devices(Node& node) {
+  std::vector<int> numbers;
   for (const auto& device : node.devices)
-    if (node.nvml->mig(device.gpu.pci).value_or(false))
+    if (const auto index = node.nvml ? node.nvml->index(device.gpu.pci) : std::nullopt)
+      numbers.push_back(*index);
+  const bool all_known = numbers.size() == node.devices.size();
+  for (std::size_t at = 0; at < node.devices.size(); ++at)
+    node.devices[at].gpu.index = all_known ? numbers[at] : static_cast<int>(at);
+}
+
+/// Leaves those that were asked for; all where none was. Errors: usage.
+Outcome<> choose_devices(Node& node, const std::vector<int>& asked) {
+  if (asked.empty()) return done();
+  std::string there;
+  for (const auto& device : node.devices) there += " " + std::to_string(device.gpu.index);
+  for (const int number : asked)
+    if (std::ranges::none_of(node.devices,
+                             [&](const Device& device) { return device.gpu.index == number; }))
+      return Failure{.code = "usage",
+                     .message = "--gpus names gpu" + std::to_string(number) +
+                                ", which CUDA does not see; there are:" + there};
+  std::erase_if(node.devices, [&](const Device& device) {
+    return !std::ranges::binary_search(asked, device.gpu.index);
+  });
+  return done();
+}
+
+Outcome<> refuse_mig(const Node& node) {
+  for (const auto& device : node.devices)
+    if (device.gpu.name.find(" MIG ") != std::string::npos ||  // so the driver calls a slice
+        (node.nvml && node.nvml->mig(device.gpu.pci).value_or(false)))
       return Failure{.code = "refused",
                      .message = "the GPU at " + device.gpu.pci +
                                 " is in MIG mode, and a slice proves nothing of the whole: "
@@ -78,18 +107,9 @@ Outcome<Node> list_devices(const Options& options) {
     node.devices.push_back(std::move(device));
   }
   std::ranges::sort(node.devices, {}, [](const Device& device) { return device.gpu.pci; });
-  for (int index = 0; index < count; ++index) node.devices[index].gpu.index = index;
-  if (!options.gpus().empty()) {
-    if (options.gpus().back() >= count)
-      return Failure{.code = "usage",
-                     .message = "--gpus names gpu" + std::to_string(options.gpus().back()) +
-                                ", but there are " + std::to_string(count) + ": 0 to " +
-                                std::to_string(count - 1)};
-    std::erase_if(node.devices, [&](const Device& device) {
-      return !std::ranges::binary_search(options.gpus(), device.gpu.index);
-    });
-  }
   if (auto nvml = Nvml::open()) node.nvml = std::move(nvml).assume_value();
+  number_devices(node);
+  TRY(choose_devices(node, options.gpus()));
   TRY(refuse_mig(node));
   int version = 0;
   TRY(cuda(cudaDriverGetVersion(&version), "asking for the driver's version"));

@@ -5,6 +5,7 @@
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
 #include "burnin/agent/burn/cuda/gemm_worker.h"
+#include "burnin/agent/burn/cuda/sm_kernels.h"
 
 namespace cupel::burn {
 namespace {
@@ -89,13 +90,17 @@ Outcome<SmJudgement> GemmWorker::every_sm(std::uint64_t seed, int planted) {
 Outcome<> GemmWorker::check_sms(std::uint64_t round) {
   const auto seed = seed_of(around_.options.seed(), round, kStreamSms);
   TRY(const auto judgement, every_sm(seed, -1));
-  sms_seen_ = std::max(sms_seen_, static_cast<int>(judgement.sms.size()));
+  sms_seen_.insert(judgement.sms.begin(), judgement.sms.end());
   for (const auto& odd : judgement.odd)
     wrong({.what = "wrong-result",
            .sm = odd.sm,
            .round = round,
            .detail = std::string{kSmUnitNames[odd.unit]} + " of partition " +
                      std::to_string(odd.warp % 4) + " differs from most SMs"});
+  if (judgement.silent > 0)
+    wrong({.what = "wrong-result",
+           .round = round,
+           .detail = std::to_string(judgement.silent) + " blocks ran and left nothing in memory"});
   if (!judgement.decided)
     wrong({.what = "wrong-result", .round = round, .detail = "the SMs have no majority"});
   return done();

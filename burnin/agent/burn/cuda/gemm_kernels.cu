@@ -1,12 +1,11 @@
-// NVCC
 // Device code of `gemm`. The arithmetic that must be right on both sides is in arithmetic.h.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-#include <mma.h>
 
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
+#include "burnin/agent/burn/cuda/launch.h"
 
 namespace cupel::burn {
 namespace {
@@ -74,7 +73,8 @@ __global__ void __launch_bounds__(kThreads)
                  WrongChunks* found, uint4* evidence) {
   const std::uint64_t chunk = blockIdx.x;
   const uint4* from = memory + chunk * (kChunkBytes / 16);
-  if (sum_of_chunk(from, chunk * (kChunkBytes / 8)) == sums[chunk]) return;
+  const bool differs = sum_of_chunk(from, chunk * (kChunkBytes / 8)) != sums[chunk];
+  if (__syncthreads_or(differs) == 0) return;  // all or none go on, also where an SM is broken
   __shared__ unsigned slot;
   if (threadIdx.x == 0) {
     slot = atomicAdd(&found->count, 1u);
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ double sums[kThreads];
   sums[threadIdx.x] = sum;
   __syncthreads();
-  for (int half = kThreads / 2; half > 0; half /= 2) {
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     __syncthreads();
   }
@@ -131,102 +131,18 @@ __global__ void flip_kernel(unsigned* memory, std::uint64_t bit) {
   memory[bit / 32] ^= 1u << (bit % 32);
 }
 
-// What every SM does. Shared memory is asked for so generously that no two blocks share an SM.
-constexpr int kTiles = 8;
-
-__device__ std::uint64_t tensor_work(const __nv_bfloat16* tiles, float* out, int iterations,
-                                     bool planted) {
-  namespace wmma = nvcuda::wmma;
-  wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;
-  wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> b;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4];
-  for (auto& sum : sums) wmma::fill_fragment(sum, 0.0f);
-  for (int turn = 0; turn < iterations; ++turn) {
-    wmma::load_matrix_sync(a, tiles + turn % kTiles * 256, 16);
-#pragma unroll
-    for (int at = 0; at < 4; ++at) {
-      wmma::load_matrix_sync(b, tiles + (kTiles + (turn + at) % kTiles) * 256, 16);
-      wmma::mma_sync(sums[at], a, b, sums[at]);
-    }
-  }
-  const int lane = threadIdx.x % 32;
-  std::uint64_t said = 0;
-  for (int at = 0; at < 4; ++at) {
-    wmma::store_matrix_sync(out, sums[at], 16, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = lane; i < 256; i += 32) {
-      unsigned bits = __float_as_uint(out[i]);
-      if (planted && at == 0 && i == 77) bits ^= 1;
-      said += check_term(bits, at * 256 + i);
-    }
-    __syncwarp();
-  }
-  return sum_of_warp(said);
-}
-
-__device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&said)[3]) {
-  const int lane = threadIdx.x % 32;
-  float single[4];
-  double twofold[4];
-  std::uint64_t whole[4];
-  for (int at = 0; at < 4; ++at) {
-    single[at] = normal_at(seed, 4 * lane + at);
-    twofold[at] = element_of<double>(seed, 4 * lane + at);
-    whole[at] = random_at(seed, 4 * lane + at);
-  }
-  for (int turn = 0; turn < iterations; ++turn)
-#pragma unroll
-    for (int at = 0; at < 4; ++at) {
-      single[at] = fmaf(single[at], 0.99951171875f, 0.3337f);
-      if (turn % 4 == 0) twofold[at] = fma(twofold[at], 0.9995, 0.3337);
-      whole[at] = whole[at] * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
-    }
-  std::uint64_t sums[3] = {};
-  for (int at = 0; at < 4; ++at) {
-    sums[0] += check_term(__float_as_uint(single[at]), 4 * lane + at);
-    sums[1] +=
-        check_term(static_cast<std::uint64_t>(__double_as_longlong(twofold[at])), 4 * lane + at);
-    sums[2] += check_term(whole[at], 4 * lane + at);
-  }
-  for (int unit = 0; unit < 3; ++unit) said[unit] = sum_of_warp(sums[unit]);
-}
-
-__global__ void __launch_bounds__(kSmWarps * 32)
-    sm_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  auto* tiles = reinterpret_cast<__nv_bfloat16*>(shared);
-  auto* out = reinterpret_cast<float*>(tiles + 2 * kTiles * 256);
-  for (int at = threadIdx.x; at < 2 * kTiles * 256; at += blockDim.x)
-    tiles[at] = __nv_bfloat16(normal_at(seed, at));
-  __syncthreads();
-  unsigned sm;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-  const int warp = threadIdx.x / 32;
-  const auto tensor = tensor_work(tiles, out + warp * 256, iterations,
-                                  static_cast<int>(sm) == planted && warp == 0);
-  std::uint64_t plain[3];
-  plain_work(seed, iterations, plain);
-  if (threadIdx.x % 32 != 0) return;
-  auto& mine = said[blockIdx.x];
-  mine.sums[0][warp] = tensor;
-  for (int unit = 0; unit < 3; ++unit) mine.sums[1 + unit][warp] = plain[unit];
-  if (warp != 0) return;
-  mine.sm = sm;
-  mine.written = 1;
-}
-
 template <class T>
 void fill(void* out, std::uint64_t count, std::uint64_t seed, cudaStream_t stream) {
-  fill_kernel<<<2048, kThreads, 0, stream>>>(static_cast<T*>(out), count, seed);
+  launch(fill_kernel<T>, 2048, kThreads, stream, static_cast<T*>(out), count, seed);
 }
 
 template <class In, class Result>
 void sample(const ProductShape& shape, const void* a, const void* b, const void* c,
             std::uint64_t seed, int samples, WrongSamples* found, cudaStream_t stream) {
   const double at_least = shape.tolerance(0);
-  sample_kernel<In, Result><<<samples, kThreads, 0, stream>>>(
-      shape, shape.tolerance(1) - at_least, at_least, static_cast<const In*>(a),
-      static_cast<const In*>(b), static_cast<const Result*>(c), seed, found);
+  launch(sample_kernel<In, Result>, samples, kThreads, stream, shape, shape.tolerance(1) - at_least,
+         at_least, static_cast<const In*>(a), static_cast<const In*>(b),
+         static_cast<const Result*>(c), seed, found);
 }
 
 }  // namespace
@@ -249,14 +165,14 @@ void fill_normal(Type type, void* out, std::uint64_t count, std::uint64_t seed,
 
 void sum_chunks(const void* memory, std::uint64_t chunks, std::uint64_t* sums,
                 CUstream_st* stream) {
-  sum_kernel<<<static_cast<unsigned>(chunks), kThreads, 0, stream>>>(
-      static_cast<const uint4*>(memory), sums);
+  launch(sum_kernel, static_cast<unsigned>(chunks), kThreads, stream,
+         static_cast<const uint4*>(memory), sums);
 }
 
 void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t* sums,
                   std::uint64_t product, WrongChunks* found, void* evidence, CUstream_st* stream) {
-  check_kernel<<<static_cast<unsigned>(chunks), kThreads, 0, stream>>>(
-      static_cast<const uint4*>(memory), sums, product, found, static_cast<uint4*>(evidence));
+  launch(check_kernel, static_cast<unsigned>(chunks), kThreads, stream,
+         static_cast<const uint4*>(memory), sums, product, found, static_cast<uint4*>(evidence));
 }
 
 void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,
@@ -276,24 +192,7 @@ void check_samples(const ProductShape& shape, const void* a, const void* b, cons
 }
 
 void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream) {
-  flip_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned*>(memory), bit);
-}
-
-int allow_sm_product(int* shared_bytes) {
-  int device = 0;
-  int most = 0;
-  if (const auto status = cudaGetDevice(&device); status != cudaSuccess) return status;
-  if (const auto status =
-          cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-      status != cudaSuccess)
-    return status;
-  *shared_bytes = most;
-  return cudaFuncSetAttribute(sm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-}
-
-void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
-                SmSaid* said, CUstream_st* stream) {
-  sm_kernel<<<blocks, kSmWarps * 32, shared_bytes, stream>>>(seed, iterations, planted, said);
+  launch(flip_kernel, 1, 1, stream, static_cast<unsigned*>(memory), bit);
 }
 
 }  // namespace cupel::burn

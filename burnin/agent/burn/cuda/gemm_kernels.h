@@ -1,11 +1,10 @@
 #pragma once
-// The kernels around the matrix products: operands, checksums, samples, planted errors, and the
-// small product that every SM does alike. Launched on `stream`; ask launched() after.
+// The kernels around the matrix products: operands, checksums, samples, planted errors. Launched on
+// `stream`; ask launched() after.
 #include <cstdint>
 
 #include "burnin/agent/burn/checked.h"
 #include "burnin/agent/burn/shapes.h"
-#include "burnin/agent/burn/sm_said.h"
 
 struct CUstream_st;
 
@@ -30,12 +29,5 @@ void check_samples(const ProductShape& shape, const void* a, const void* b, cons
 
 /// Flips one bit.
 void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream);
-
-/// `blocks` blocks, one at a time on an SM, each with the same work. `planted`: the SM whose warp 0
-/// gets a single-bit error in a result of its tensor cores; -1: none. Shared memory must have been
-/// allowed for once per device by allow_sm_product(), which returns a cudaError_t.
-int allow_sm_product(int* shared_bytes);
-void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
-                SmSaid* said, CUstream_st* stream);
 
 }  // namespace cupel::burn

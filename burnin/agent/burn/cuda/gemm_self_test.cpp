@@ -73,6 +73,8 @@ Outcome<> GemmWorker::plant_in_sms(int times, Seat& seat) {
   std::uint64_t count = 0;
   const auto seed = seed_of(around_.options.seed(), 2, kStreamPlants);
   TRY(const auto sound, every_sm(seed, -1));
+  if (sound.sms.empty())
+    return Failure{.code = "cuda", .message = "no SM said anything: nothing to plant an error in"};
   int turn = 0;
   for (; turn < times && !around_.stop.over(); ++turn) {
     seat.doing("planting in SMs", static_cast<std::uint64_t>(turn));

@@ -5,6 +5,7 @@
 
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
+#include "burnin/agent/burn/cuda/sm_kernels.h"
 #include "burnin/agent/burn/links/numa.h"
 
 namespace cupel::burn {
@@ -15,6 +16,7 @@ constexpr std::uint64_t kPasses = 256;     // products of a round
 constexpr std::uint64_t kUnverified = 32;  // of them again without being verified, where asked for
 constexpr std::uint64_t kPoisoned = 16;    // each so manyth product, C is overwritten first
 constexpr int kSamples = 1024;
+constexpr std::uint64_t kWaveSide = 4'096;
 constexpr int kWays = 8;
 constexpr std::size_t kNotFree = std::size_t{1} << 30;  // left to the driver and the library
 
@@ -67,10 +69,12 @@ Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const
     std::size_t all_bytes = 0;
     TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
     free_bytes -= std::min(free_bytes, kNotFree);
+    // A wave's edge is no sharper than a product is long.
+    const auto most_side = worker.beat().form == Beat::Form::kSteady ? kLargestSide : kWaveSide;
     for (const auto& name : around.options.words("--types")) {
       const auto type = type_of(name);
       if (!type || !runs_on(*type, around.device.major, around.device.minor)) continue;
-      const auto shape = shape_for(*type, free_bytes);
+      const auto shape = shape_for(*type, free_bytes, most_side);
       if (!shape)
         return Failure{.code = "memory",
                        .message = "only " + std::to_string(free_bytes >> 20) +
@@ -222,6 +226,7 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
   float milliseconds = 0;
   TRY(cuda(cudaEventElapsedTime(&milliseconds, slot.begun, slot.ended), "timing"));
   auto& figures = figures_[static_cast<std::size_t>(&recipe - recipes_.data())];
+  seconds_each_ = static_cast<double>(milliseconds) / 1e3;
   if (milliseconds > 0)
     (slot.verified ? figures.verified : figures.unverified)
         .add(recipe.shape.operations() / (static_cast<double>(milliseconds) * 1e9));
@@ -230,19 +235,37 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
   return done();
 }
 
+Beat GemmWorker::beat() const {
+  return {Beat::form_of(around_.options.word("--pattern")), around_.options.number("--hertz")};
+}
+
+bool GemmWorker::may_begin(const Beat& beat, Seat& seat) {
+  if (beat.form == Beat::Form::kSteady) return true;
+  const double second = now_of_epoch();
+  const bool burns = beat.burns(second);
+  if (!burns) rested_ = true;
+  // What is queued goes on burning: nothing is begun that would end after the beat has. Where one
+  // product alone takes longer than that, there is one to each beat.
+  const auto queued = std::ranges::count(slots_, true, &Slot::used) + 1;
+  const double ends = second + static_cast<double>(queued) * seconds_each_;
+  if (burns && (rested_ || beat.burns(ends))) {
+    rested_ = false;
+    return true;
+  }
+  seat.idle();
+  const auto wait = std::chrono::duration<double>(beat.changes(second) - second);
+  around_.stop.wait_until(Stop::Clock::now() +
+                          std::chrono::duration_cast<Stop::Clock::duration>(wait));
+  return false;
+}
+
 Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::uint64_t count,
                                bool verified, Seat& seat) {
-  const auto& options = around_.options;
-  const Beat beat{Beat::form_of(options.word("--pattern")), options.number("--hertz")};
+  const auto wave = beat();
   const auto name = std::string{name_of(recipe.shape.type)};
   auto* found = static_cast<WrongChunks*>(found_.get());
   for (std::uint64_t product = 1; product <= count && !around_.stop.over(); ++product) {
-    const double second = now_of_epoch();
-    if (!beat.burns(second)) {
-      seat.idle();
-      const auto wait = std::chrono::duration<double>(beat.changes(second) - second);
-      around_.stop.wait_until(Stop::Clock::now() +
-                              std::chrono::duration_cast<Stop::Clock::duration>(wait));
+    if (!may_begin(wave, seat)) {
       --product;
       continue;
     }
@@ -287,7 +310,9 @@ void GemmWorker::sample_power() {
 Outcome<> GemmWorker::burn(Seat& seat) {
   const auto& options = around_.options;
   const auto most = static_cast<std::uint64_t>(options.rounds());
-  const auto passes = options.passes() > 0 ? static_cast<std::uint64_t>(options.passes()) : kPasses;
+  // In waves products are short, and what lies between rounds would be a wave of its own.
+  const auto usual = beat().form == Beat::Form::kSteady ? kPasses : 16 * kPasses;
+  const auto passes = options.passes() > 0 ? static_cast<std::uint64_t>(options.passes()) : usual;
   for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
     seat.doing("the same work on every SM", round);
     TRY(check_sms(round));
@@ -304,6 +329,12 @@ Outcome<> GemmWorker::burn(Seat& seat) {
     if (!around_.stop.over()) rounds_ = round;
   }
   tell_figures();
+  const auto sms = static_cast<std::size_t>(around_.device.gpu.sms);
+  if (rounds_ > 0 && sms_seen_.size() < sms)
+    return Failure{.code = "cuda",
+                   .message = "the same work was done by " + std::to_string(sms_seen_.size()) +
+                              " of " + std::to_string(sms) +
+                              " SMs: nothing is known of the others"};
   return done();
 }
 
@@ -318,7 +349,7 @@ void GemmWorker::tell_figures() {
     report.result("gemm.rate.unverified", part, figures_[at].unverified, "TFLOP/s", labels);
   }
   report.result("gemm.rounds", part, static_cast<double>(rounds_), "count");
-  report.result("gemm.sms", part, sms_seen_, "count");
+  report.result("gemm.sms", part, static_cast<double>(sms_seen_.size()), "count");
   report.result("gemm.power", part, watts_, "W");
   if (!around_.node.nvml) return;
   const auto limit = around_.node.nvml->watts_limit(around_.device.gpu.pci);

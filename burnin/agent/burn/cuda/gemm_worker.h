@@ -2,6 +2,7 @@
 // One GPU's part of `gemm`: rounds of fresh data, products that are all verified, and the small
 // work on every SM. Lives in one thread, whose current device is this one's.
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "burnin/agent/burn/agreement.h"
@@ -90,6 +91,9 @@ class GemmWorker {
   void wrong(Fault fault, std::uint64_t times = 1);
   void tell_figures();
   void sample_power();
+  /// Whether another product may begin now; else it has waited for the beat to change.
+  bool may_begin(const Beat& beat, Seat& seat);
+  Beat beat() const;
 
   Around around_;
   std::vector<Recipe> recipes_;
@@ -99,7 +103,9 @@ class GemmWorker {
   Pinned seen_;  // WrongChunks, as of the last product that ended
   std::vector<Slot> slots_;
   int shared_bytes_ = 0;
-  int sms_seen_ = 0;
+  std::set<int> sms_seen_;
+  double seconds_each_ = 0;  // of the last product that ended
+  bool rested_ = true;       // since the last product was begun, by the beat
   std::uint64_t wrong_ = 0;
   std::uint64_t rounds_ = 0;
   std::vector<Figures> figures_;

@@ -34,7 +34,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::uint64_t kBandwidthBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kHotStride = 1024;  // words: a row of a bank holds a few KiB
 constexpr int kRepeats = 20;
-constexpr int kHotTimes = 64;
+constexpr int kHotTimes = 1024;  // a window's reads go on for longer than rows wait for a refresh
 
 class HbmWorker {
  public:
@@ -108,7 +108,8 @@ class HbmWorker {
     if (count == 0) return std::uint64_t{0};
     auto seen = std::make_unique<WrongWords>();
     TRY(cuda(cudaMemcpy(seen.get(), found_, sizeof *seen, cudaMemcpyDefault), "reading"));
-    TRY(cuda(cudaMemset(found_, 0, sizeof *seen), "clearing"));
+    // On the stream of what counts next: any other would clear while that one counts.
+    TRY(cuda(cudaMemsetAsync(found_, 0, sizeof *seen, stream_), "clearing"));
     last_ = seen->list[0];
     if (planting_) return std::uint64_t{count};
     wrong_ += count;

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
+#include "burnin/agent/burn/cuda/launch.h"
 
 namespace cupel::burn {
 namespace {
@@ -119,42 +120,44 @@ __global__ void flip_kernel(std::uint64_t* memory, std::uint64_t position, std::
 }  // namespace
 
 void write_words(void* memory, std::uint64_t words, Written what, CUstream_st* stream) {
-  write_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<ulonglong2*>(memory), words / 2, what);
+  launch(write_kernel, kBlocks, kThreads, stream, static_cast<ulonglong2*>(memory), words / 2,
+         what);
 }
 
 void check_words(const void* memory, std::uint64_t words, Written what, WrongWords* found,
                  CUstream_st* stream) {
-  check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<const ulonglong2*>(memory), words / 2,
-                                                 what, found);
+  launch(check_kernel, kBlocks, kThreads, stream, static_cast<const ulonglong2*>(memory), words / 2,
+         what, found);
 }
 
 void move_words(void* memory, std::uint64_t words, Written what, Written next, bool downwards,
                 WrongWords* found, CUstream_st* stream) {
-  move_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<ulonglong2*>(memory), words / 2, what,
-                                                next, downwards, found);
+  launch(move_kernel, kBlocks, kThreads, stream, static_cast<ulonglong2*>(memory), words / 2, what,
+         next, downwards, found);
 }
 
 void hammer_words(const void* memory, std::uint64_t lines, std::uint64_t stride, int times,
                   std::uint64_t* sink, CUstream_st* stream) {
-  hammer_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<const std::uint64_t*>(memory), lines,
-                                                  stride, times, sink);
+  launch(hammer_kernel, kBlocks, kThreads, stream, static_cast<const std::uint64_t*>(memory), lines,
+         stride, times, sink);
 }
 
 void read_words(const void* memory, std::uint64_t words, std::uint64_t* sink, CUstream_st* stream) {
-  read_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<const uint4*>(memory), words / 2, sink);
+  launch(read_kernel, kBlocks, kThreads, stream, static_cast<const uint4*>(memory), words / 2,
+         sink);
 }
 
 void set_words(void* memory, std::uint64_t words, std::uint64_t value, CUstream_st* stream) {
-  set_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<ulonglong2*>(memory), words / 2, value);
+  launch(set_kernel, kBlocks, kThreads, stream, static_cast<ulonglong2*>(memory), words / 2, value);
 }
 
 void copy_words(void* to, const void* from, std::uint64_t words, CUstream_st* stream) {
-  copy_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<uint4*>(to),
-                                                static_cast<const uint4*>(from), words / 2);
+  launch(copy_kernel, kBlocks, kThreads, stream, static_cast<uint4*>(to),
+         static_cast<const uint4*>(from), words / 2);
 }
 
 void flip_word(void* memory, std::uint64_t position, std::uint64_t mask, CUstream_st* stream) {
-  flip_kernel<<<1, 1, 0, stream>>>(static_cast<std::uint64_t*>(memory), position, mask);
+  launch(flip_kernel, 1, 1, stream, static_cast<std::uint64_t*>(memory), position, mask);
 }
 
 }  // namespace cupel::burn

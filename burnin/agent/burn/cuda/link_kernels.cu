@@ -1,3 +1,4 @@
+#include "burnin/agent/burn/cuda/launch.h"
 #include "burnin/agent/burn/cuda/link_kernels.h"
 
 namespace cupel::burn {
@@ -23,9 +24,13 @@ __device__ void note(Mismatches* found, std::uint64_t index, std::uint64_t got,
 }
 
 __device__ std::uint64_t nanoseconds() {
+#ifdef CUPEL_CUDA_ON_HOST
+  return on_host::nanoseconds();
+#else
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
+#endif
 }
 
 __device__ std::size_t first_index() {
@@ -103,52 +108,52 @@ __global__ void hold_kernel(const volatile std::uint64_t* gate) {
 }  // namespace
 
 void fill_words(std::uint64_t* memory, std::size_t words, std::uint64_t seed, cudaStream_t stream) {
-  fill_words_kernel<<<blocks_for(words), kThreads, 0, stream>>>(memory, words, seed);
+  launch(fill_words_kernel, blocks_for(words), kThreads, stream, memory, words, seed);
 }
 
 void check_words(const std::uint64_t* memory, std::size_t words, std::uint64_t seed,
                  Mismatches* found, cudaStream_t stream) {
-  check_words_kernel<<<blocks_for(words), kThreads, 0, stream>>>(memory, words, seed, found);
+  launch(check_words_kernel, blocks_for(words), kThreads, stream, memory, words, seed, found);
 }
 
 void fill_numbers(void* memory, const Shape& shape, std::uint64_t seed, int rank,
                   cudaStream_t stream) {
   const auto blocks = blocks_for(shape.sent);
   if (bytes_of(shape.scalar) == 2)
-    fill_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<std::uint16_t*>(memory), shape,
-                                                         seed, rank);
+    launch(fill_numbers_kernel<std::uint16_t>, blocks, kThreads, stream,
+           static_cast<std::uint16_t*>(memory), shape, seed, rank);
   else
-    fill_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<std::uint32_t*>(memory), shape,
-                                                         seed, rank);
+    launch(fill_numbers_kernel<std::uint32_t>, blocks, kThreads, stream,
+           static_cast<std::uint32_t*>(memory), shape, seed, rank);
 }
 
 void check_numbers(const void* memory, const Shape& shape, std::uint64_t seed, int rank, int root,
                    Mismatches* found, cudaStream_t stream) {
   const auto blocks = blocks_for(shape.received);
   if (bytes_of(shape.scalar) == 2)
-    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const std::uint16_t*>(memory),
-                                                          shape, seed, rank, root, found);
+    launch(check_numbers_kernel<std::uint16_t>, blocks, kThreads, stream,
+           static_cast<const std::uint16_t*>(memory), shape, seed, rank, root, found);
   else
-    check_numbers_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<const std::uint32_t*>(memory),
-                                                          shape, seed, rank, root, found);
+    launch(check_numbers_kernel<std::uint32_t>, blocks, kThreads, stream,
+           static_cast<const std::uint32_t*>(memory), shape, seed, rank, root, found);
 }
 
 void flip_bit(void* memory, std::uint64_t word, int bit, cudaStream_t stream) {
-  flip_bit_kernel<<<1, 1, 0, stream>>>(static_cast<std::uint32_t*>(memory), word, bit);
+  launch(flip_bit_kernel, 1, 1, stream, static_cast<std::uint32_t*>(memory), word, bit);
 }
 
 void copy_by_sm(void* to, const void* from, std::size_t bytes, int blocks, cudaStream_t stream) {
-  copy_kernel<<<static_cast<unsigned>(blocks), kCopyThreads, 0, stream>>>(
-      static_cast<uint4*>(to), static_cast<const uint4*>(from), bytes / sizeof(uint4));
+  launch(copy_kernel, static_cast<unsigned>(blocks), kCopyThreads, stream, static_cast<uint4*>(to),
+         static_cast<const uint4*>(from), bytes / sizeof(uint4));
 }
 
 void answer_host(const volatile std::uint64_t* asked, volatile std::uint64_t* answered,
                  std::uint64_t rounds, cudaStream_t stream) {
-  answer_kernel<<<1, 1, 0, stream>>>(asked, answered, rounds);
+  launch(answer_kernel, 1, 1, stream, asked, answered, rounds);
 }
 
 void hold(const volatile std::uint64_t* gate, cudaStream_t stream) {
-  hold_kernel<<<1, 1, 0, stream>>>(gate);
+  launch(hold_kernel, 1, 1, stream, gate);
 }
 
 }  // namespace cupel::burn

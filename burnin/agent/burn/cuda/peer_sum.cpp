@@ -49,8 +49,11 @@ Outcome<> PeerSum::sum(int rank, void* buffer, std::size_t count, cudaStream_t s
   mine.buffer = buffer;
   TRY(cuda(cudaEventRecord(mine.ready, stream), "adding up"));
   if (!meeting_.go()) return others_left();
+  // Once and now: whoever is quicker writes down its next buffer while the slower still ask.
+  std::vector<std::byte*> buffers;
+  for (const auto& each : ranks_) buffers.push_back(static_cast<std::byte*>(each.buffer));
   auto share = [&](std::size_t whose, std::size_t which) {
-    return static_cast<std::byte*>(ranks_[whose].buffer) + which * piece * kElement;
+    return buffers[whose] + which * piece * kElement;
   };
   auto* pieces = static_cast<std::byte*>(mine.pieces.get());
   const auto me = static_cast<std::size_t>(rank);

@@ -59,6 +59,7 @@ constexpr std::array kChoices{
 
 constexpr int kSteps = 20;  // of a repeat
 constexpr std::size_t kNotFree = std::size_t{1} << 30;
+constexpr std::size_t kSums = std::size_t{2} << 30;
 
 /// What all GPUs share.
 struct Training {
@@ -92,7 +93,10 @@ Outcome<Transformer> shape_of(const Options& options, const Node& node) {
     TRY(cuda(cudaMemGetInfo(&free_bytes, &all), "asking for the free memory"));
     least = std::min(least, free_bytes);
   }
-  const auto shape = fitting(wanted, least - std::min(least, kNotFree));
+  auto kept = kNotFree;
+  if (node.devices.size() > 1)  // for the sums: NCCL's buffers, or a layer's pieces
+    kept += std::max<std::size_t>(kSums, 2 * wanted.layer_parameters());
+  const auto shape = fitting(wanted, least - std::min(least, kept));
   if (!shape)
     return Failure{.code = "memory",
                    .message = std::to_string(least >> 20) +
@@ -173,6 +177,8 @@ class Rank {
          .detail = detail});
   }
 
+  /// The same bits each time whatever way NCCL takes, also where a switch adds in no fixed order:
+  /// all GPUs have the same gradients, so that a partial sum depends on how many were added alone.
   TrainWorker::SumUp sum_up() {
     if (all_.nccl)
       return [this](void* gradients, std::size_t count, cudaStream_t stream) {
@@ -183,12 +189,17 @@ class Rank {
     };
   }
 
+  /// The time was over before anything could be planted.
+  Outcome<> told_of_none(int times) {
+    return tell_self_test(all_.report, all_.stop, "gradient-bit", 0, 0, times, device_.part());
+  }
+
   /// Bits of gradients are flipped, each of which must change their checksum.
   Outcome<> self_test(TrainWorker& worker, int times) {
     TRY(worker.begin(all_.options.seed()));
-    if (!all_.meeting.go()) return done();
+    if (!all_.meeting.go()) return told_of_none(times);
     TRY(worker.step(all_.options.seed(), 1, sum_up()));
-    if (!all_.meeting.go()) return done();
+    if (!all_.meeting.go()) return told_of_none(times);
     TRY(const auto sound, worker.gradients_now());
     std::uint64_t count = 0;
     int turn = 0;
@@ -256,7 +267,12 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   }
   report.start(start_of(options, node, nccl ? nccl->version() : ""));
   TRY(auto library, CublasLt::open());
-  TRY(const auto shape, shape_of(options, node));
+  const auto shape_or_not = [&] {
+    Seat seat{watchdog, ""};
+    seat.doing("asking for the free memory");
+    return shape_of(options, node);
+  }();
+  TRY(const auto shape, shape_or_not);
   const auto ranks = node.devices.size();
   Training training{.options = options,
                     .node = node,

@@ -2,6 +2,7 @@
 #include <cuda_bf16.h>
 
 #include "burnin/agent/burn/arithmetic.h"
+#include "burnin/agent/burn/cuda/launch.h"
 #include "burnin/agent/burn/cuda/train_kernels.h"
 
 namespace cupel::burn {
@@ -87,7 +88,7 @@ __global__ void norm_kernel(const Eight* x, Eight* y, float* inverse, int eights
     const auto values = read(&x[row + at]);
     for (const float value : values.at) squares += value * value;
   }
-  const float scale = rsqrtf(sum_over_block(squares) / (8.0f * eights) + 1e-6f);
+  const float scale = rsqrtf(sum_over_block(squares) / (8.0f * static_cast<float>(eights)) + 1e-6f);
   if (threadIdx.x == 0) inverse[blockIdx.x] = scale;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
     auto values = read(&x[row + at]);
@@ -105,7 +106,7 @@ __global__ void norm_back_kernel(const Eight* dy, const Eight* y, const float* i
     const auto values = read(&y[row + at]);
     for (int i = 0; i < 8; ++i) products += of.at[i] * values.at[i];
   }
-  const float mean = sum_over_block(products) / (8.0f * eights);
+  const float mean = sum_over_block(products) / (8.0f * static_cast<float>(eights));
   const float scale = inverse[blockIdx.x];
   for (int at = threadIdx.x; at < eights; at += kThreads) {
     const auto of = read(&dy[row + at]);
@@ -269,69 +270,69 @@ unsigned blocks(std::uint64_t rows) { return static_cast<unsigned>(rows); }
 
 void normal_bf16(void* out, std::uint64_t count, std::uint64_t seed, float scale,
                  CUstream_st* stream) {
-  normal_kernel<<<kBlocks, kThreads, 0, stream>>>(out_of(out), count / 8, seed, scale);
+  launch(normal_kernel, kBlocks, kThreads, stream, out_of(out), count / 8, seed, scale);
 }
 
 void first_weights(float* master, void* weights, float* moments, std::uint64_t count,
                    std::uint64_t seed, float scale, CUstream_st* stream) {
-  weights_kernel<<<kBlocks, kThreads, 0, stream>>>(
-      master, out_of(weights), reinterpret_cast<float2*>(moments), count / 8, seed, scale);
+  launch(weights_kernel, kBlocks, kThreads, stream, master, out_of(weights),
+         reinterpret_cast<float2*>(moments), count / 8, seed, scale);
 }
 
 void norm(const void* x, void* y, float* inverse, std::uint64_t width, std::uint64_t tokens,
           CUstream_st* stream) {
-  norm_kernel<<<blocks(tokens), kThreads, 0, stream>>>(in(x), out_of(y), inverse, eighth(width));
+  launch(norm_kernel, blocks(tokens), kThreads, stream, in(x), out_of(y), inverse, eighth(width));
 }
 
 void norm_back(const void* dy, const void* y, const float* inverse, void* dx, bool fresh,
                std::uint64_t width, std::uint64_t tokens, CUstream_st* stream) {
-  norm_back_kernel<<<blocks(tokens), kThreads, 0, stream>>>(in(dy), in(y), inverse, out_of(dx),
-                                                            fresh, eighth(width));
+  launch(norm_back_kernel, blocks(tokens), kThreads, stream, in(dy), in(y), inverse, out_of(dx),
+         fresh, eighth(width));
 }
 
 void gelu(const void* x, void* y, std::uint64_t count, CUstream_st* stream) {
-  gelu_kernel<<<kBlocks, kThreads, 0, stream>>>(in(x), out_of(y), count / 8);
+  launch(gelu_kernel, kBlocks, kThreads, stream, in(x), out_of(y), count / 8);
 }
 
 void gelu_back(const void* x, void* dy, std::uint64_t count, CUstream_st* stream) {
-  gelu_back_kernel<<<kBlocks, kThreads, 0, stream>>>(in(x), out_of(dy), count / 8);
+  launch(gelu_back_kernel, kBlocks, kThreads, stream, in(x), out_of(dy), count / 8);
 }
 
 void softmax(void* scores, std::uint64_t sequence, std::uint64_t queries, CUstream_st* stream) {
-  softmax_kernel<<<blocks(queries), kThreads, 0, stream>>>(out_of(scores), eighth(sequence));
+  launch(softmax_kernel, blocks(queries), kThreads, stream, out_of(scores), eighth(sequence));
 }
 
 void softmax_back(const void* p, void* dp, std::uint64_t sequence, std::uint64_t queries,
                   CUstream_st* stream) {
-  softmax_back_kernel<<<blocks(queries), kThreads, 0, stream>>>(in(p), out_of(dp),
-                                                                eighth(sequence));
+  launch(softmax_back_kernel, blocks(queries), kThreads, stream, in(p), out_of(dp),
+         eighth(sequence));
 }
 
 void loss_and_gradient(const void* y, const void* target, void* dy, float* of_token, double* loss,
                        std::uint64_t width, std::uint64_t tokens, CUstream_st* stream) {
-  loss_kernel<<<blocks(tokens), kThreads, 0, stream>>>(
-      in(y), in(target), out_of(dy), of_token, eighth(width), 1.0f / static_cast<float>(tokens));
-  mean_kernel<<<1, kThreads, 0, stream>>>(of_token, tokens, static_cast<double>(tokens * width),
-                                          loss);
+  launch(loss_kernel, blocks(tokens), kThreads, stream, in(y), in(target), out_of(dy), of_token,
+         eighth(width), 1.0f / static_cast<float>(tokens));
+  launch(mean_kernel, 1, kThreads, stream, of_token, tokens, static_cast<double>(tokens * width),
+         loss);
 }
 
 void adamw(float* master, void* weights, float* moments, const void* gradients, float share,
            std::uint64_t count, int step, CUstream_st* stream) {
   const Rates rates{share, static_cast<float>(1 / (1 - pow(0.9, step))),
                     static_cast<float>(1 / (1 - pow(0.95, step)))};
-  adamw_kernel<<<kBlocks, kThreads, 0, stream>>>(
-      master, out_of(weights), reinterpret_cast<float2*>(moments), in(gradients), rates, count / 8);
+  launch(adamw_kernel, kBlocks, kThreads, stream, master, out_of(weights),
+         reinterpret_cast<float2*>(moments), in(gradients), rates, count / 8);
 }
 
 void add_checksum(const void* memory, std::uint64_t words, std::uint64_t* sum,
                   CUstream_st* stream) {
-  checksum_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<const ulonglong2*>(memory),
-                                                    words / 2, sum);
+  launch(checksum_kernel, kBlocks, kThreads, stream, static_cast<const ulonglong2*>(memory),
+         words / 2, sum);
 }
 
 void add_pieces(const void* pieces, int ranks, void* out, std::uint64_t count,
                 CUstream_st* stream) {
-  pieces_kernel<<<kBlocks, kThreads, 0, stream>>>(in(pieces), ranks, out_of(out), count / 8);
+  launch(pieces_kernel, kBlocks, kThreads, stream, in(pieces), ranks, out_of(out), count / 8);
 }
 
 }  // namespace cupel::burn

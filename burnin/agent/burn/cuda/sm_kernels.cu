@@ -1,0 +1,125 @@
+// Device code of the work that every SM does alike: tensor cores, fp32, fp64 and whole numbers.
+#include <cuda_bf16.h>
+#include <mma.h>
+
+#include "burnin/agent/burn/arithmetic.h"
+#include "burnin/agent/burn/cuda/launch.h"
+#include "burnin/agent/burn/cuda/sm_kernels.h"
+
+namespace cupel::burn {
+namespace {
+
+/// With all of its mantissa in use.
+__device__ double double_at(std::uint64_t seed, std::uint64_t at) {
+  return normal_at(seed, at) + static_cast<double>(random_at(~seed, at) >> 11) * 0x1p-77;
+}
+
+__device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
+  for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(~0u, sum, lanes);
+  return sum;
+}
+
+// What every SM does. Shared memory is asked for so generously that no two blocks share an SM.
+constexpr int kTiles = 8;
+
+__device__ std::uint64_t tensor_work(const __nv_bfloat16* tiles, float* out, int iterations,
+                                     bool planted) {
+  namespace wmma = nvcuda::wmma;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> b;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4];
+  for (auto& sum : sums) wmma::fill_fragment(sum, 0.0f);
+  for (int turn = 0; turn < iterations; ++turn) {
+    wmma::load_matrix_sync(a, tiles + turn % kTiles * 256, 16);
+#pragma unroll
+    for (int at = 0; at < 4; ++at) {
+      wmma::load_matrix_sync(b, tiles + (kTiles + (turn + at) % kTiles) * 256, 16);
+      wmma::mma_sync(sums[at], a, b, sums[at]);
+    }
+  }
+  const int lane = threadIdx.x % 32;
+  std::uint64_t said = 0;
+  for (int at = 0; at < 4; ++at) {
+    wmma::store_matrix_sync(out, sums[at], 16, wmma::mem_row_major);
+    __syncwarp();
+    for (int i = lane; i < 256; i += 32) {
+      unsigned bits = __float_as_uint(out[i]);
+      if (planted && at == 0 && i == 77) bits ^= 1;
+      said += check_term(bits, at * 256 + i);
+    }
+    __syncwarp();
+  }
+  return sum_of_warp(said);
+}
+
+__device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&said)[3]) {
+  const int lane = threadIdx.x % 32;
+  float single[4];
+  double twofold[4];
+  std::uint64_t whole[4];
+  for (int at = 0; at < 4; ++at) {
+    single[at] = normal_at(seed, 4 * lane + at);
+    twofold[at] = double_at(seed, 4 * lane + at);
+    whole[at] = random_at(seed, 4 * lane + at);
+  }
+  for (int turn = 0; turn < iterations; ++turn)
+#pragma unroll
+    for (int at = 0; at < 4; ++at) {
+      single[at] = fmaf(single[at], 0.99951171875f, 0.3337f);
+      if (turn % 4 == 0) twofold[at] = fma(twofold[at], 0.9995, 0.3337);
+      whole[at] = whole[at] * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
+    }
+  std::uint64_t sums[3] = {};
+  for (int at = 0; at < 4; ++at) {
+    sums[0] += check_term(__float_as_uint(single[at]), 4 * lane + at);
+    sums[1] +=
+        check_term(static_cast<std::uint64_t>(__double_as_longlong(twofold[at])), 4 * lane + at);
+    sums[2] += check_term(whole[at], 4 * lane + at);
+  }
+  for (int unit = 0; unit < 3; ++unit) said[unit] = sum_of_warp(sums[unit]);
+}
+
+__global__ void __launch_bounds__(kSmWarps * 32)
+    sm_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  auto* tiles = reinterpret_cast<__nv_bfloat16*>(shared);
+  auto* out = reinterpret_cast<float*>(tiles + 2 * kTiles * 256);
+  for (int at = threadIdx.x; at < 2 * kTiles * 256; at += blockDim.x)
+    tiles[at] = __nv_bfloat16(normal_at(seed, at));
+  __syncthreads();
+  unsigned sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  const int warp = threadIdx.x / 32;
+  const auto tensor = tensor_work(tiles, out + warp * 256, iterations,
+                                  static_cast<int>(sm) == planted && warp == 0);
+  std::uint64_t plain[3];
+  plain_work(seed, iterations, plain);
+  if (threadIdx.x % 32 != 0) return;
+  auto& mine = said[blockIdx.x];
+  mine.sums[0][warp] = tensor;
+  for (int unit = 0; unit < 3; ++unit) mine.sums[1 + unit][warp] = plain[unit];
+  if (warp != 0) return;
+  mine.sm = sm;
+  mine.written = 1;
+}
+
+}  // namespace
+
+int allow_sm_product(int* shared_bytes) {
+  int device = 0;
+  int most = 0;
+  if (const auto status = cudaGetDevice(&device); status != cudaSuccess) return status;
+  if (const auto status =
+          cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+      status != cudaSuccess)
+    return status;
+  *shared_bytes = most;
+  return cudaFuncSetAttribute(sm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+}
+
+void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
+                SmSaid* said, CUstream_st* stream) {
+  sm_kernel<<<blocks, kSmWarps * 32, shared_bytes, stream>>>(seed, iterations, planted, said);
+}
+
+}  // namespace cupel::burn
