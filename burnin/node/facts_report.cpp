@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/node/dimms.h"
 #include "burnin/node/node_report.h"
 #include "burnin/node/watch_report.h"
 #include "burnin/script.h"
@@ -18,10 +19,11 @@ using inventory::Profile;
 constexpr std::string_view kSource = "cupel-node facts";
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-constexpr std::array<std::string_view, 35> kMeasures{"memory.total",
+constexpr std::array<std::string_view, 36> kMeasures{"memory.total",
                                                      "numa.nodes",
                                                      "cpu.count",
                                                      "cpu.threads",
+                                                     "dimm.speed",
                                                      "edac.uncorrected",
                                                      "edac.corrected",
                                                      "iommu.on",
@@ -113,6 +115,28 @@ void add_cpus(const json::value& facts, Findings& findings) {
   if (rows.empty()) return;
   add(findings, "cpu.count", "", static_cast<double>(rows.size()), "count");
   add(findings, "cpu.threads", "", threads, "count");
+}
+
+/// A slot that tells no size is no proof of a DIMM; an empty one has none.
+void add_dimms(const json::value& facts, Findings& findings) {
+  for (const auto& row : rows_at(facts, "dimms")) {
+    const auto slot = word_at(row, "slot");
+    const auto bytes = count_at(row, "bytes");
+    if (slot.empty() || bytes == 0) continue;
+    auto part = part_of(PartKind::dimm, dimm_name(slot));
+    if (!bytes) {
+      findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not told"});
+      continue;
+    }
+    part.slot = slot;
+    part.model = word_at(row, "type");
+    part.manufacturer = word_at(row, "manufacturer");
+    part.serial = word_at(row, "serial");
+    part.part_number = word_at(row, "part_number");
+    part.size_bytes = bytes;
+    add(findings, "dimm.speed", part.name, count_at(row, "speed"), "MT/s");
+    findings.parts.push_back(std::move(part));
+  }
 }
 
 /// A controller that does not tell its count leaves the sum unknown.
@@ -309,6 +333,7 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
     findings.facts["node.hostname"] = host;
   add_host(facts, findings);
   add_cpus(facts, findings);
+  add_dimms(facts, findings);
   add_edac(facts, findings);
   add_gpus(facts, names, findings);
   add_pci(facts, names, findings);
