@@ -33,16 +33,10 @@ constexpr std::array kParameters{
     ParameterRow{"window", ParameterRow::Kind::duration,
                  "steady is what changes by less than 1 C in it", "5m"},
 };
-constexpr std::array<std::string_view, 10> kMeasures{"thermal.steady",
-                                                     "thermal.seconds",
-                                                     "thermal.spread",
-                                                     "thermal.margin",
-                                                     "thermal.memory",
-                                                     "thermal.inlet",
-                                                     "thermal.inlet.above_neighbours",
-                                                     "thermal.faults",
-                                                     "gpu.temperature",
-                                                     "cpu.temperature"};
+constexpr auto kMeasures = std::to_array<std::string_view>(
+    {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.margin", "thermal.memory",
+     "thermal.inlet", "thermal.inlet.above_neighbours", "thermal.faults", "gpu.temperature",
+     "cpu.temperature"});
 
 constexpr seconds kLongest{168 * 3600}, kLongestWindow{3600};
 constexpr long kInterval = 15, kMostSamples = 700;

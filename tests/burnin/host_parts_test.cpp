@@ -68,6 +68,9 @@ TEST(Cpu, TellsEachCoreItsClockAndItsHeat) {
   EXPECT_EQ(value_of(all, "cpu.throttled", "cpu0"), 0);
   EXPECT_EQ(value_of(all, "cpu.throttled", "cpu1"), 7);
   EXPECT_EQ(value_of(all, "cpu.machine_checks"), 1);
+  for (const auto& each : all.measurements)
+    if (each.name == "cpu.slowest" || each.name == "cpu.frequency.lowest")
+      EXPECT_EQ(each.traced_to, each.part == "cpu0" ? "cpu0 core 0" : "cpu1 core 4") << each.name;
 }
 
 TEST(Cpu, NamesTheCoreThatComputesWrongly) {

@@ -143,7 +143,11 @@ TEST_F(BmcWatch, CountsFromTheStageBeforeSoThatNothingFallsBetweenTwo) {
 TEST_F(BmcWatch, NeedNotLookIntoTheJournalForAMarkThatStandsThere) {
   const auto first = stage("sel@first", "sleep 0");
   const auto early = board->logs.at(node.name).mark;
-  run_to_end(io, first.when_written());
+  const auto tell = [](std::function<Task<void>()> act) -> Task<bool> {
+    co_await act();
+    co_return true;
+  };
+  EXPECT_TRUE(run_to_end(io, tell(first.when_written)));
   log({.id = "2", .severity = "Critical", .message = "Fan 3 does not turn"});
   run = store->begin_run({.playbook = "p", .nodes = {"another"}}).value();
 
