@@ -150,7 +150,7 @@ TEST(Facts, TellEachDimmFromTheFirmwaresTable) {
       10};
   const auto whole =
       memory_device(0x7FFF, 65536, 4400, {"DIMM A1", "NODE 0", "Samsung", "3A5F", "M321R8GA0"});
-  const auto small = memory_device(16384, 0, 0xFFFF, {"B1", "NODE 1", "Unknown", "", ""});
+  const auto small = memory_device(16384, 0, 0xFFFF, {"B1", "NODE 1", "Unknown", " ", " "});
   const auto empty = memory_device(0, 0, 0, {"B2", "NODE 1", "NO DIMM", "NO DIMM", "NO DIMM"});
   const std::string end{"\x7F\x04\xFF\xFF\0\0", 6};
   node.write_bytes("/sys/firmware/dmi/tables/DMI", bios + whole + small + empty + end + whole);
