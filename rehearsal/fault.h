@@ -94,6 +94,7 @@ enum class FaultKind {
   node_swapped,
   node_renamed,
   slurm_unaware,
+  hot_inlet,
 };
 
 /// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.

@@ -96,6 +96,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
     {psu_feed_lost, "psu-feed-lost", Part::psu, "", nothing,
      "no input on the supply: its feed is off"},
     {fan_stuck, "fan-stuck", Part::fan, "", nothing, "it does not turn"},
+    {hot_inlet, "hot-inlet", Part::none, "celsius?", nothing,
+     "its own hot air comes back: its inlet is so much (12) warmer than its neighbours'"},
     {leak, "leak", Part::none, "", nothing,
      "a leak detector is wet, where the BMC has one; the log says so on every BMC"},
     // Settings and firmware

@@ -236,17 +236,21 @@ double median(std::vector<double> values) {
 /// Each core, how many there were in a socket, and the slowest beside the socket's median.
 void add_cores(const std::map<Place, Core>& cores, Findings& findings) {
   std::map<int, std::vector<double>> rates;
+  std::map<int, Place> slowest;
   for (const auto& [place, core] : cores) {
     findings.measurements.push_back({"cpu.failures", name_of(place), core.failures, "errors"});
     rates[place.socket].push_back(core.rate);
+    auto& worst = slowest.try_emplace(place.socket, place).first->second;
+    if (core.rate < cores.at(worst).rate) worst = place;
   }
   for (const auto& [socket, all] : rates) {
     findings.measurements.push_back(
         {"cpu.cores", socket_name(socket), static_cast<double>(all.size()), "count"});
     const double usual = median(all);
     if (usual > 0)
-      findings.measurements.push_back(
-          {"cpu.slowest", socket_name(socket), 100 * std::ranges::min(all) / usual, "%"});
+      findings.measurements.push_back({"cpu.slowest", socket_name(socket),
+                                       100 * std::ranges::min(all) / usual, "%",
+                                       name_of(slowest.at(socket))});
   }
 }
 
@@ -270,19 +274,20 @@ std::map<int, std::vector<double>> read_clocks(std::string_view text, const Topo
   return clocks;
 }
 
-/// Of each socket: the clock that its slowest CPU had for half of the time.
+/// Of each socket: the clock that its slowest core had for half of the time.
 void add_clocks(std::string_view text, const Topology& topology, Findings& findings) {
   const auto clocks = read_clocks(text, topology);
-  std::map<int, double> lowest;
+  std::map<int, std::pair<double, Place>> lowest;
   for (const auto& [cpu, place] : topology) {
     const auto samples = clocks.find(cpu);
     if (samples == clocks.end()) continue;
-    const double usual = median(samples->second);
+    const std::pair usual{median(samples->second), place};
     const auto [found, fresh] = lowest.try_emplace(place.socket, usual);
     if (!fresh) found->second = std::min(found->second, usual);
   }
-  for (const auto& [socket, mhz] : lowest)
-    findings.measurements.push_back({"cpu.frequency.lowest", socket_name(socket), mhz, "MHz"});
+  for (const auto& [socket, slowest] : lowest)
+    findings.measurements.push_back({"cpu.frequency.lowest", socket_name(socket), slowest.first,
+                                     "MHz", name_of(slowest.second)});
   if (lowest.empty())
     findings.unknown.push_back({"cpu.frequency.lowest", "/proc/cpuinfo, cpufreq",
                                 "no clock was told at least twice while the CPUs worked"});

@@ -48,18 +48,33 @@ bool is_header(std::string_view message) {
          std::ranges::equal(kHeader, std::span{cells}.first(kHeader.size()));
 }
 
-/// "stream  210.47 memory read rate (MB per sec) (geometic mean of 2 instances)"
+/// "stream  210.47 memory read rate (MB per sec) (geometic mean of 2 instances)" of 0.15; since
+/// 0.16 "stream  210.47 MB per sec memory read rate (harmonic mean of 2 instances)"; before 0.15
+/// "stream 350.78 memory rate (MB per sec) (average per stressor)". Source: stress-ng,
+/// stress-stream.c.
 void read_stream(std::string_view message, StressReport& report) {
   const auto cells = words(message);
-  if (cells.size() < 7 || cells[0] != "stream" || cells[2] != "memory" || cells[4] != "rate" ||
-      cells[5] != "(MB")
-    return;
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(cells, word) != cells.end();
+  };
+  if (cells.size() < 6 || cells[0] != "stream" || !has("memory") || !has("rate")) return;
+  if (!has("MB") && !has("(MB")) return;
   const auto rate = script::finite(cells[1]);
   if (!rate || *rate <= 0) return;
-  if (cells[3] == "read") report.stream_read = rate;
-  if (cells[3] == "write") report.stream_write = rate;
+  (has("read")    ? report.stream_read
+   : has("write") ? report.stream_write
+                  : report.stream_both) = rate;
   const auto of = std::ranges::find(cells, std::string_view{"of"});
   if (of != cells.end() && of + 1 != cells.end()) report.instances = script::finite(*(of + 1));
+}
+
+/// "dispatching hogs: 2 vm, 4 stream": where the table does not tell how many there were.
+void read_instances(std::string_view message, StressReport& report) {
+  if (!message.starts_with("dispatching hogs: ") || report.instances) return;
+  for (const auto piece : split(message.substr(18), ',')) {
+    const auto cells = words(piece);
+    if (cells.size() == 2 && cells[1] == "stream") report.instances = script::finite(cells[0]);
+  }
 }
 
 }  // namespace
@@ -74,6 +89,7 @@ StressReport read_stress_report(std::string_view text) {
     headed = headed || is_header(message);
     if (headed) read_row(message, report);
     read_stream(message, report);
+    read_instances(message, report);
     if (report.gave_up.empty() && says_gave_up(message)) report.gave_up = script::clean(message);
   }
   return report;

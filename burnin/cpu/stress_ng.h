@@ -19,8 +19,9 @@ struct StressReport {
   std::map<std::string, StressRow, std::less<>> rows{};  // by stressor
   std::size_t fail_lines = 0;
   std::string gave_up{};  // the first line that says that a stressor did not do its work
-  /// MB a second (1e6) of one instance, as the stressor `stream` measured them.
-  std::optional<double> stream_read{}, stream_write{};
+  /// MiB a second (which it calls MB) of one instance, as the stressor `stream` measured them;
+  /// before 0.15 both in one.
+  std::optional<double> stream_read{}, stream_write{}, stream_both{};
   std::optional<double> instances{};  // of which that rate is the mean
 };
 

@@ -84,7 +84,7 @@ Result<std::string> raw_of(const Parameters& parameters, const std::string& driv
 }
 
 /// What speaks against writing to the device itself; nothing where nothing does. `bound` cannot be
-/// forced: it is in use at this moment.
+/// forced: it is in use at this moment. ZFS alone leaves no holder in /sys.
 constexpr std::string_view kInUse = R"sh(bound() {
   for each in "$sys/block/$1"/holders/* "$sys/block/$1/$1"p*/holders/*; do
     if [ -e "$each" ]; then echo "it is held by ${each##*/}"; return; fi
@@ -95,6 +95,8 @@ constexpr std::string_view kInUse = R"sh(bound() {
     echo 'it is mounted'
   elif lsblk -n -P -o MOUNTPOINT "$dev/$1" | grep -q -v '=""'; then
     echo 'it is mounted'
+  elif command -v zpool >/dev/null 2>&1 && zpool status -LP 2>/dev/null | grep -q -w -e "$dev/$1" -e "$dev/$1p[0-9]*"; then
+    echo 'it belongs to a ZFS pool that is imported'
   fi
 }
 holds() {

@@ -119,14 +119,15 @@ done
 echo cupel-end
 )sh";
 
-/// `wait` gives each its exit status, and bounds nothing: the stage's limit does.
+/// `wait` gives each its exit status, and bounds nothing: the stage's limit does. What hundreds of
+/// instances say each does not hide the sum.
 constexpr std::string_view kCollect = R"sh(collect() {
   for each in $jobs; do
     wait "${each#*:}"
     status=$?
     echo "cupel-begin: $1 ${each%%:*}"
     echo "cupel-status: $status"
-    head -n 400 "$work/$1${each%%:*}"
+    grep -v 'memory rate: .*(instance' "$work/$1${each%%:*}" | head -n 400
     echo cupel-end
   done
   jobs=
@@ -269,14 +270,17 @@ Result<void> check_worked(const Report& report, const CountersOf& counters, doub
   return ok();
 }
 
-/// GB/s of all its instances together; nothing where they did not all work to the end.
+/// GB/s (1e9) of all its instances together; nothing where they did not all work to the end.
 std::optional<double> bandwidth_of(const NumaNode& node) {
   if (!node.stream || node.stream_status != 0 || !node.stream->gave_up.empty()) return std::nullopt;
   const auto& told = *node.stream;
   const auto row = told.rows.find("stream");
   if (row == told.rows.end() || row->second.bogo_ops <= 0) return std::nullopt;
-  if (!told.instances || !told.stream_read || !told.stream_write) return std::nullopt;
-  return (*told.stream_read + *told.stream_write) * *told.instances / 1000;
+  constexpr double kMiB = kKiB * kKiB, kGiga = 1e9;
+  auto rate = told.stream_both;
+  if (told.stream_read && told.stream_write) rate = *told.stream_read + *told.stream_write;
+  if (!told.instances || !rate) return std::nullopt;
+  return *rate * *told.instances * kMiB / kGiga;
 }
 
 void add_bandwidth(const NumaNode& node, const std::string& part, Findings& findings) {

@@ -61,12 +61,6 @@ std::optional<double> size_of(const Block& block) {
   return *amount * factor;
 }
 
-/// "dimm A7" of "A7" and of "DIMM A7", as the BMC's reader names it.
-std::string name_of(std::string locator) {
-  if (lower_case(locator).starts_with("dimm ")) locator.erase(0, 5);
-  return "dimm " + locator;
-}
-
 void add_speed(const Block& block, const std::string& name, Findings& findings) {
   auto speed = told(block, "Configured Memory Speed");
   if (speed.empty()) speed = told(block, "Configured Clock Speed");
@@ -81,7 +75,7 @@ void add_dimm(const Block& block, Findings& findings) {
   Part dimm;
   dimm.kind = PartKind::dimm;
   dimm.slot = told(block, "Locator");
-  dimm.name = name_of(dimm.slot);
+  dimm.name = dimm_name(dimm.slot);
   dimm.manufacturer = told(block, "Manufacturer");
   dimm.serial = told(block, "Serial Number");
   dimm.part_number = told(block, "Part Number");
@@ -98,6 +92,11 @@ void add_dimm(const Block& block, Findings& findings) {
 }
 
 }  // namespace
+
+std::string dimm_name(std::string locator) {
+  if (lower_case(locator).starts_with("dimm ")) locator.erase(0, 5);
+  return "dimm " + locator;
+}
 
 void add_dimms(std::string_view text, Findings& findings) {
   const auto blocks = memory_devices(text);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/node/dimms.h"
 #include "burnin/node/node_report.h"
 #include "burnin/node/watch_report.h"
 #include "burnin/script.h"
@@ -18,41 +19,44 @@ using inventory::Profile;
 constexpr std::string_view kSource = "cupel-node facts";
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-constexpr std::array<std::string_view, 35> kMeasures{"memory.total",
-                                                     "numa.nodes",
-                                                     "cpu.count",
-                                                     "cpu.threads",
-                                                     "edac.uncorrected",
-                                                     "edac.corrected",
-                                                     "iommu.on",
-                                                     "time.synchronised",
-                                                     "fabricmanager.active",
-                                                     "gpu.count",
-                                                     "gpu.memory.total",
-                                                     "gpu.power.limit",
-                                                     "gpu.power.default",
-                                                     "gpu.ecc.mode",
-                                                     "gpu.mig",
-                                                     "gpu.persistence",
-                                                     "gpu.remap.pending",
-                                                     "gpu.remap.failed",
-                                                     "gpu.ecc.uncorrected",
-                                                     "gpu.fabric.ready",
-                                                     "nvlink.active",
-                                                     "pcie.bandwidth",
-                                                     "pcie.narrow",
-                                                     "pcie.slow",
-                                                     "pcie.acs",
-                                                     "pcie.aer.uncorrected",
-                                                     "pcie.aer.corrected",
-                                                     "pcie.numa",
-                                                     "ib.port.active",
-                                                     "ib.port.rate",
-                                                     "nvme.used",
-                                                     "nvme.spare",
-                                                     "nvme.warnings",
-                                                     "nvme.media_errors",
-                                                     "nvme.temperature"};
+constexpr auto kMeasures = std::to_array<std::string_view>({
+    "memory.total",
+    "numa.nodes",
+    "cpu.count",
+    "cpu.threads",
+    "dimm.speed",
+    "edac.uncorrected",
+    "edac.corrected",
+    "iommu.on",
+    "time.synchronised",
+    "fabricmanager.active",
+    "gpu.count",
+    "gpu.memory.total",
+    "gpu.power.limit",
+    "gpu.power.default",
+    "gpu.ecc.mode",
+    "gpu.mig",
+    "gpu.persistence",
+    "gpu.remap.pending",
+    "gpu.remap.failed",
+    "gpu.ecc.uncorrected",
+    "gpu.fabric.ready",
+    "nvlink.active",
+    "pcie.bandwidth",
+    "pcie.narrow",
+    "pcie.slow",
+    "pcie.acs",
+    "pcie.aer.uncorrected",
+    "pcie.aer.corrected",
+    "pcie.numa",
+    "ib.port.active",
+    "ib.port.rate",
+    "nvme.used",
+    "nvme.spare",
+    "nvme.warnings",
+    "nvme.media_errors",
+    "nvme.temperature",
+});
 
 std::string word_at(const json::value& root, std::string_view path) {
   return script::clean(text_at(root, path).value_or(""));
@@ -113,6 +117,28 @@ void add_cpus(const json::value& facts, Findings& findings) {
   if (rows.empty()) return;
   add(findings, "cpu.count", "", static_cast<double>(rows.size()), "count");
   add(findings, "cpu.threads", "", threads, "count");
+}
+
+/// A slot that tells no size is no proof of a DIMM; an empty one has none.
+void add_dimms(const json::value& facts, Findings& findings) {
+  for (const auto& row : rows_at(facts, "dimms")) {
+    const auto slot = word_at(row, "slot");
+    const auto bytes = count_at(row, "bytes");
+    if (slot.empty() || bytes == 0) continue;
+    auto part = part_of(PartKind::dimm, dimm_name(slot));
+    if (!bytes) {
+      findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not told"});
+      continue;
+    }
+    part.slot = slot;
+    part.model = word_at(row, "type");
+    part.manufacturer = word_at(row, "manufacturer");
+    part.serial = word_at(row, "serial");
+    part.part_number = word_at(row, "part_number");
+    part.size_bytes = bytes;
+    add(findings, "dimm.speed", part.name, count_at(row, "speed"), "MT/s");
+    findings.parts.push_back(std::move(part));
+  }
 }
 
 /// A controller that does not tell its count leaves the sum unknown.
@@ -309,6 +335,7 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
     findings.facts["node.hostname"] = host;
   add_host(facts, findings);
   add_cpus(facts, findings);
+  add_dimms(facts, findings);
   add_edac(facts, findings);
   add_gpus(facts, names, findings);
   add_pci(facts, names, findings);

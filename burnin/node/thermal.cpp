@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/heat.h"
+#include "burnin/node/inlet.h"
 #include "burnin/node/soak.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -32,9 +33,10 @@ constexpr std::array kParameters{
     ParameterRow{"window", ParameterRow::Kind::duration,
                  "steady is what changes by less than 1 C in it", "5m"},
 };
-constexpr std::array<std::string_view, 9> kMeasures{
-    "thermal.steady", "thermal.seconds", "thermal.spread",  "thermal.margin", "thermal.memory",
-    "thermal.inlet",  "thermal.faults",  "gpu.temperature", "cpu.temperature"};
+constexpr auto kMeasures = std::to_array<std::string_view>(
+    {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.margin", "thermal.memory",
+     "thermal.inlet", "thermal.inlet.above_neighbours", "thermal.faults", "gpu.temperature",
+     "cpu.temperature"});
 
 constexpr seconds kLongest{168 * 3600}, kLongestWindow{3600};
 constexpr long kInterval = 15, kMostSamples = 700;
@@ -279,26 +281,6 @@ void add_steadiness(const Samples& samples, double window, Findings& findings) {
   }
 }
 
-/// "Inlet Temp,23,degrees C,ok": the coldest of those whose name says that air comes in there, less
-/// those of supplies.
-void add_inlet(std::string_view text, Findings& findings) {
-  std::optional<double> coldest;
-  for (const auto line : lines(text)) {
-    const auto cells = split(line, ',');
-    if (cells.size() < 4 || trimmed(cells[2]) != "degrees C" || trimmed(cells[3]) != "ok") continue;
-    const auto name = lower_case(cells[0]);
-    const bool inlet = name.contains("inlet") || name.contains("ambient");
-    const auto celsius = degrees(cells[1]);
-    if (!inlet || name.contains("ps") || !celsius) continue;
-    coldest = std::min(coldest.value_or(*celsius), *celsius);
-  }
-  if (coldest)
-    findings.measurements.push_back({"thermal.inlet", "", *coldest, "C"});
-  else
-    findings.unknown.push_back(
-        {"thermal.inlet", "ipmitool", "the BMC tells no inlet temperature in-band"});
-}
-
 Result<void> check_stress(std::string_view said, int status, double wanted) {
   auto why = left_undone(read_stress_report(said), "cpu", wanted);
   if (why.empty() && status != 0) why = fmt::format("stress-ng ended with exit status {}", status);
@@ -371,14 +353,14 @@ Result<Findings> parse(const Profile&, const Output& output) {
   add_gpus(samples, slowdown, findings);
   for (const auto& [part, row] : samples.cpus)
     findings.measurements.push_back({"cpu.temperature", part, highest(row), "C"});
-  add_inlet(inlet, findings);
+  add_inlet(inlet, output.beside, findings);
   return findings;
 }
 
 }  // namespace
 
 Stage thermal() {
-  return {"thermal",
+  return {kThermal,
           "under load until nothing gets any hotter: margins, spread, inlet",
           kParameters,
           prepare,

@@ -10,8 +10,11 @@ namespace cupel::burnin {
 /// must be two windows or more.
 /// "thermal.margin" is what is left until the GPU slows down: temperature.gpu.tlimit, which is a
 /// margin and no temperature; of GPUs without it, the distance to their slowdown temperature.
-/// "thermal.inlet" comes from the BMC in-band (ipmitool), where it answers.
+/// "thermal.inlet" comes from the BMC in-band (ipmitool), where it answers, else as the controller
+/// read it; beside its neighbours' it is read by the controller alone: burnin/node/inlet.h.
 /// Source: nvidia-smi(1), --help-query-gpu; NVML, nvmlDeviceGetMarginTemperature; ipmitool(1).
 Stage thermal();
+
+inline constexpr std::string_view kThermal = "thermal";
 
 }  // namespace cupel::burnin

@@ -101,7 +101,8 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
-  // From here on, what its log says is new.
+  // From here on, what its log says is new, and its parts have these names.
+  doors.board->logs.erase(request.node.name);
   const auto mark = co_await log_mark(doors, bmc, request);
   if (mark) found[kLogMark] = *mark;
   co_return done(

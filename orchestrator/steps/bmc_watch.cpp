@@ -79,15 +79,16 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
   co_return document;
 }
 
-record::NodeRecord record_of(const Doors& doors, const StepRequest& request) {
+/// From the journal what is not on the board.
+BmcBoard::Log& known_of(const Doors& doors, const StepRequest& request) {
+  auto& log = doors.board->logs[request.node.name];
+  if (log.mark && log.parts) return log;
   auto told = record::node_record(doors.store, request.run, request.node.name);
-  return told ? std::move(told).assume_value() : record::NodeRecord{};
-}
-
-/// Of the reading before; empty where nothing has read the log in this run yet.
-std::string last_mark(const record::NodeRecord& record) {
+  const auto record = told ? std::move(told).assume_value() : record::NodeRecord{};
   const auto found = record.evidence.find(kLogMark);
-  return found == record.evidence.end() ? std::string{} : found->second;
+  if (!log.mark) log.mark = found == record.evidence.end() ? std::string{} : found->second;
+  if (!log.parts) log.parts = names_of(record.bmc_parts);
+  return log;
 }
 
 /// Of the log as it was at that mark; null where nobody knows.
@@ -136,7 +137,7 @@ Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc, const Ste
 
 Task<void> LogWatch::before() {
   if (request_.handle || !is_log_watched(doors_, request_.node)) co_return;
-  if (!last_mark(record_of(doors_, request_)).empty()) co_return;
+  if (!known_of(doors_, request_).mark->empty()) co_return;
   const auto bmc = doors_.bmc(request_.node);
   mark_ = co_await log_mark(doors_, *bmc, request_);
   co_await bmc->log_out();
@@ -145,13 +146,12 @@ Task<void> LogWatch::before() {
 Task<void> LogWatch::after(StepEnd& end) {
   if (!is_log_watched(doors_, request_.node)) co_return;
   request_.waiting("the BMC's log");
-  const auto record = record_of(doors_, request_);
   const auto bmc = doors_.bmc(request_.node);
   auto document = co_await read_log(*bmc, request_.deadline.sooner(kLogPatience));
   co_await bmc->log_out();
-  const auto last = last_mark(record);
-  document["before"] = known_at(doors_, last.empty() ? mark_.value_or("") : last);
-  document["parts"] = names_of(record.bmc_parts);
+  auto& known = known_of(doors_, request_);
+  document["before"] = known_at(doors_, known.mark->empty() ? mark_.value_or("") : *known.mark);
+  document["parts"] = *known.parts;
   const auto hash = kept(doors_, document);
   burnin::Output output;
   output.beside = json::serialize(document);
@@ -161,9 +161,20 @@ Task<void> LogWatch::after(StepEnd& end) {
   auto log = record::to_json(found.assume_value());
   log["evidence"] = hash;
   end.found["log"] = std::move(log);
-  if (!document.contains("failed") && !hash.empty()) end.found[kLogMark] = hash;
+  if (!document.contains("failed") && !hash.empty()) {
+    end.found[kLogMark] = hash;
+    // Until the journal has it, nobody may build on it; nor on the one before it once it has.
+    known.mark.reset();
+    new_mark_ = hash;
+  }
   if (const auto words = in_words(found.assume_value()); !words.empty())
     end.detail += "; new in the BMC's log: " + words;
+}
+
+std::function<void()> LogWatch::when_written() const {
+  return [board = doors_.board, node = request_.node.name, mark = new_mark_] {
+    if (mark) board->logs[node].mark = *mark;
+  };
 }
 
 void SensorWatch::say(json::object line) {
@@ -194,7 +205,7 @@ void SensorWatch::heard(std::string_view piece) {
   if (!old) say({{"heard", std::move(phases)}});
 }
 
-void SensorWatch::say_parts() { say({{"parts", names_of(record_of(doors_, request_).bmc_parts)}}); }
+void SensorWatch::say_parts() { say({{"parts", *known_of(doors_, request_).parts}}); }
 
 Task<void> SensorWatch::read() {
   say_parts();

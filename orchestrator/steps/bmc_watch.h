@@ -19,7 +19,8 @@ Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc,
                                           const engine::StepRequest& request);
 
 /// The BMC's log around one stage. What a stage before it left as its last reading is where this
-/// one's begins: one reading a stage, and no gap between two.
+/// one's begins: one reading a stage, and no gap between two. What the journal knows of the node is
+/// looked up once in a process, and then kept on the board.
 class LogWatch {
  public:
   /// `request` must live as long.
@@ -29,11 +30,14 @@ class LogWatch {
   Task<void> before();
   /// Puts `log` (findings) and the new mark into what the stage found.
   Task<void> after(engine::StepEnd& end);
+  /// What is to be done once the journal has it.
+  std::function<void()> when_written() const;
 
  private:
   Doors& doors_;
   const engine::StepRequest& request_;
-  std::optional<std::string> mark_{};
+  std::optional<std::string> mark_{};      // of before()
+  std::optional<std::string> new_mark_{};  // of after()
 };
 
 /// Reads the sensors again and again, and writes down in which order it read and the stage spoke:

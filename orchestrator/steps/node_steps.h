@@ -13,6 +13,7 @@
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/ssh/ssh.h"
+#include "orchestrator/steps/bmc_board.h"
 #include "orchestrator/store/store.h"
 
 namespace cupel::steps {
@@ -33,6 +34,8 @@ struct Doors {
   std::chrono::milliseconds ask_power_every{30'000};
   /// The programs that stages run on nodes. nullptr: the controller has none.
   std::shared_ptr<ssh::ProgramShelf> programs{};
+  /// Of this run alone.
+  std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
 };
 
 class NodeSteps : public engine::Steps {

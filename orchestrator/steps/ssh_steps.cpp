@@ -6,10 +6,12 @@
 #include "base/digest.h"
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "burnin/node/thermal.h"
 #include "burnin/settings/settings.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/inlets.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {
@@ -237,6 +239,7 @@ struct Part {
   StepRequest request;
   std::shared_ptr<Follower> follower{};
   std::optional<StepEnd> end{};
+  std::function<void()> when_written{};
 };
 
 using Parts = std::vector<std::shared_ptr<Part>>;
@@ -258,14 +261,23 @@ Parts parts_of(Doors& doors, const StepRequest& request, const std::string& hand
   return parts;
 }
 
+/// What only the BMCs tell of a stage that has just ended.
+Task<void> read_beside(Doors& doors, const StepRequest& request, burnin::Output& output) {
+  if (burnin::base_name(request.step.name) != burnin::kThermal) co_return;
+  request.waiting("the air of its neighbours");
+  output.beside = co_await inlets_around(doors, request);
+}
+
 /// Errors: whatever makes the part of the others worthless.
 Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   const auto& name = part->request.node.name;
   auto spool = co_await part->follower->follow();
   if (!spool) co_return std::move(spool).assume_error().within(name);
+  co_await read_beside(part->doors, part->request, spool.assume_value().output);
   CO_TRY(part->end, read_output(part->doors, part->request, spool.assume_value()));
   LogWatch log{part->doors, part->request};
   co_await log.after(*part->end);
+  part->when_written = log.when_written();
   if (part->end->outcome != engine::Outcome::done)
     co_return Error{Code::kFailed, name + ": " + part->end->detail};
   co_return true;
@@ -273,6 +285,7 @@ Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
 
 Task<void> clean_up_all(Parts parts) {
   const auto clean = [](const std::shared_ptr<Part>& part) -> Task<Result<bool>> {
+    if (part->when_written) part->when_written();
     co_await part->follower->clean_up();
     co_return true;
   };
@@ -433,11 +446,15 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   auto spool = co_await follow_and_read(doors, request, follower);
   // The stage goes on by itself: it is found again, or let go.
   if (!spool) co_return ended_by_ssh(std::move(spool).assume_error());
+  co_await read_beside(doors, request, spool.assume_value().output);
   auto ended = read_output(doors, request, spool.assume_value());
   if (!ended) co_return ended;
   CO_TRY(doubt(doors, request, ended.assume_value()));
   co_await log.after(ended.assume_value());
-  ended.assume_value().when_written = [follower]() { return follower->clean_up(); };
+  ended.assume_value().when_written = [follower, written = log.when_written()] {
+    written();
+    return follower->clean_up();
+  };
   co_return ended;
 }
 

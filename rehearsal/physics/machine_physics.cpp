@@ -73,12 +73,20 @@ void add_crc(GpuState& gpu, const Fault& fault) {
   gpu.retries = std::max(gpu.retries - 0.04 - rate / kHalved, kWorst);
 }
 
+/// How much warmer its inlet is than the air of its rack.
+double recirculated(std::span<const Fault> faults) {
+  constexpr double kUsual = 12;
+  const auto* found = find_fault(faults, FaultKind::hot_inlet);
+  return found == nullptr ? 0 : found->amount.value_or(kUsual);
+}
+
 }  // namespace
 
 MachinePhysics::MachinePhysics(const Machine& machine) : machine_{machine} {
   state_ = std::make_unique<State>(State{.draw = Draw{machine.seed()}.of(machine.name()),
                                          .model = NodeModel{shape_without_gpus(machine.hardware()),
-                                                            kAloneAir, machine.clock().elapsed()}});
+                                                            kAloneAir, machine.clock().elapsed()},
+                                         .air = kAloneAir.settled});
   const int places = places_of(machine);
   for (int i = 0; i < places; ++i) state_->gpus.try_emplace(i);
   refresh();
@@ -156,6 +164,7 @@ void MachinePhysics::refresh() {
   constexpr double kWorking = 3, kReplays = 0.02, kReplaysOfABadLink = 40;
   const auto at = now();
   auto& model = state_->model;
+  state_->warm(recirculated(machine_.faults()), at);
   model.set_shape(shape(), at);
   for (auto& [index, gpu] : state_->gpus) {
     const bool counts = state_->up && gpu.there;
@@ -218,6 +227,9 @@ void MachinePhysics::lock_clock(int index, std::optional<int> mhz) {
   refresh();
 }
 
-void MachinePhysics::set_air(Drift air) { state_->model.set_air(air, now()); }
+void MachinePhysics::set_air(Drift air) {
+  state_->air = air.settled;
+  state_->model.set_air({air.settled + state_->warmer, air.away - state_->warmer}, now());
+}
 
 }  // namespace cupel::rehearsal

@@ -35,6 +35,14 @@ struct MachinePhysics::State {
   std::map<int, double> cpu_share{};  // by socket, where a fault throttles it
   std::set<int> stuck_fans{};
   bool up = false;
+  double air = 0;     // as the room gives it, once it has settled
+  double warmer = 0;  // what a fault adds to it
+
+  void warm(double more, VirtualTime at) {
+    if (more == std::exchange(warmer, more)) return;
+    const double settles = air + warmer;
+    model.set_air({settles, model.inlet(at) - settles}, at);
+  }
 
   const GpuState* gpu(int index) const {
     const auto found = gpus.find(index);

@@ -120,7 +120,7 @@ json::array ports_of(const Host& host) {
 
 void put_memory(json::object& facts, const Host& host) {
   const auto& hardware = host.machine().hardware();
-  json::array nodes, controllers;
+  json::array nodes, controllers, modules;
   const auto sockets = std::max<std::size_t>(hardware.cpus.size(), 1);
   const double bytes = hardware.memory_bytes() * 0.985;  // what the kernel leaves of it
   for (std::size_t i = 0; i < sockets; ++i) {
@@ -142,6 +142,18 @@ void put_memory(json::object& facts, const Host& host) {
                                        {"corrected", corrected},
                                        {"dimms", std::move(dimms)}});
   }
+  for (const auto& dimm : hardware.dimms) {
+    json::object row{{"slot", dimm.locator}, {"bytes", dimm.present ? dimm.bytes : 0.0}};
+    if (dimm.present)
+      for (const auto& [key, text] : {std::pair{"manufacturer", dimm.manufacturer},
+                                      {"serial", dimm.serial},
+                                      {"part_number", dimm.model},
+                                      {"type", std::string{"DDR5"}}})
+        row[key] = text;
+    if (dimm.present) row["speed"] = 4400;
+    modules.push_back(std::move(row));
+  }
+  facts["dimms"] = std::move(modules);
   facts["memory"] = json::object{{"bytes", bytes}, {"numa", std::move(nodes)}};
   facts["edac"] = std::move(controllers);
 }

@@ -120,7 +120,8 @@ std::string metrics_lines(const Request& request, int number, double took) {
 /// What the stressor stream says of itself. Its two arrays are read, one is written. The word is
 /// the tool's own.
 std::string stream_lines(const Request& request, const Machine& machine, int number) {
-  constexpr double kSocket = 180'000;  // MB a second, of eight channels of DDR5-4400
+  // Of eight channels of DDR5-4400, in MiB a second: what the tool calls MB.
+  constexpr double kSocket = 180e9 / (1024 * 1024);
   const auto& hardware = machine.hardware();
   const auto sockets = static_cast<double>(std::max<std::size_t>(hardware.cpus.size(), 1));
   const double share = request.cpus.empty() ? sockets : 1;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "burnin/agent/node/facts/dimms.h"
 #include "burnin/agent/node/facts/nvme.h"
 #include "burnin/agent/node/facts/pci.h"
 #include "burnin/agent/node/facts/sections.h"
@@ -116,6 +117,69 @@ TEST(Facts, TellBoardCpusMemoryAndKernel) {
   EXPECT_EQ(text_at(facts, "fabric_manager/state"), "active");
   EXPECT_EQ(text_at(facts, "iommu/mode"), "identity");
   EXPECT_NE(find(facts, "time/synchronised"), nullptr);
+}
+
+/// A structure of type 17 as firmware writes it (SMBIOS 3.7, 7.18): 92 bytes, and its strings.
+std::string memory_device(unsigned size, unsigned more, unsigned speed,
+                          const std::vector<std::string>& strings) {
+  std::string bytes(0x5C, '\0');
+  const auto put = [&](std::size_t at, unsigned value, int many) {
+    for (int i = 0; i < many; ++i)
+      bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i) & 0xFF);
+  };
+  put(0x00, 17, 1);
+  put(0x01, 0x5C, 1);
+  put(0x0C, size, 2);
+  put(0x10, 1, 1);
+  put(0x11, 2, 1);
+  put(0x12, 0x22, 1);
+  put(0x17, 3, 1);
+  put(0x18, 4, 1);
+  put(0x1A, 5, 1);
+  put(0x1C, more, 4);
+  put(0x20, speed, 2);
+  for (const auto& text : strings) bytes += text + '\0';
+  return bytes + '\0';
+}
+
+TEST(Facts, TellEachDimmFromTheFirmwaresTable) {
+  const NodeTree node;
+  const std::string bios{
+      "\x00\x05\x00\x00\x01"
+      "AMI\0\0",
+      10};
+  const auto whole =
+      memory_device(0x7FFF, 65536, 4400, {"DIMM A1", "NODE 0", "Samsung", "3A5F", "M321R8GA0"});
+  const auto small = memory_device(16384, 0, 0xFFFF, {"B1", "NODE 1", "Unknown", " ", " "});
+  const auto empty = memory_device(0, 0, 0, {"B2", "NODE 1", "NO DIMM", "NO DIMM", "NO DIMM"});
+  const std::string end{"\x7F\x04\xFF\xFF\0\0", 6};
+  node.write_bytes("/sys/firmware/dmi/tables/DMI", bios + whole + small + empty + end + whole);
+
+  const auto facts = document(node.tree());
+
+  const auto& rows = find(facts, "dimms")->as_array();
+  ASSERT_EQ(rows.size(), 3);
+  EXPECT_EQ(text_at(rows[0], "slot"), "DIMM A1");
+  EXPECT_EQ(text_at(rows[0], "type"), "DDR5");
+  EXPECT_EQ(text_at(rows[0], "manufacturer"), "Samsung");
+  EXPECT_EQ(text_at(rows[0], "serial"), "3A5F");
+  EXPECT_EQ(text_at(rows[0], "part_number"), "M321R8GA0");
+  EXPECT_EQ(number_at(rows[0], "bytes"), 64.0 * 1024 * 1024 * 1024);
+  EXPECT_EQ(number_at(rows[0], "speed"), 4400);
+  EXPECT_EQ(number_at(rows[1], "bytes"), 16.0 * 1024 * 1024 * 1024);
+  EXPECT_EQ(find(rows[1], "manufacturer"), nullptr);
+  EXPECT_EQ(number_at(rows[2], "bytes"), 0);
+  EXPECT_EQ(find(rows[2], "serial"), nullptr);
+}
+
+TEST(Facts, BelieveNoTableOfTheFirmwareBeyondItsEnd) {
+  const auto whole = memory_device(16384, 0, 4400, {"A1", "NODE 0", "Samsung", "3A5F", "M321"});
+
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    EXPECT_TRUE(parse_dimms(whole.substr(0, length)).empty()) << length;
+  EXPECT_EQ(parse_dimms(whole).size(), 1);
+  // Of an old firmware, which tells no more than the width.
+  EXPECT_EQ(parse_dimms(std::string{"\x11\x0A\0\0\0\0\0\0\0\0\0\0", 12}).at(0).bytes, std::nullopt);
 }
 
 TEST(Facts, NameTheWeakestHopOfAGpuAlsoWhereItIsNotItsOwn) {

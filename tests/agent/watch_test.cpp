@@ -161,6 +161,43 @@ TEST(Watch, AddsUpWhatItSawOfEachPart) {
   EXPECT_EQ(number_at(*row(sum, "throttled", "gpu2", "power-cap"), "seconds"), 3);
 }
 
+/// What a GPU said in the first line that nobody can tell of it.
+std::vector<std::string> gaps_of(const json::value& hello, std::string_view gpu) {
+  std::vector<std::string> facts;
+  for (const auto& each : find(hello, "unknown")->as_array())
+    if (const auto fact = *text_at(each, "fact"); fact.ends_with(gpu)) facts.push_back(fact);
+  return facts;
+}
+
+TEST(Watch, ReadsTheLinksOfEachGenerationByItsOwnCounters) {
+  const NodeTree node;
+  const Planted board;
+  for (unsigned gpu = 0; gpu < 4; ++gpu) board.plant(gpu, "nvlink", 5);
+  const nvml::Library library{FAKE_NVML_WHOLE};
+  Watched watched;
+  Watch watch{node.tree(), library, {.seconds = 2, .every = 1, .slow = 1}, watched.say()};
+  watch.begin();
+  watch.sample(0);
+
+  board.plant(1, "field:221", 12);     // symbol errors
+  board.plant(1, "field:214", 1);      // recoveries that failed
+  board.plant(1, "field:222", 0x30B);  // 3e-11
+  board.plant(6, "field:45", 9);       // CRC errors in data
+  watch.sample(1);
+  watch.end(2, false);
+
+  const auto& sum = watched.lines.back();
+  EXPECT_EQ(number_at(*row(sum, "counters", "gpu1", "nvlink.errors.symbol"), "grown"), 12);
+  EXPECT_EQ(number_at(*row(sum, "counters", "gpu1", "nvlink.recoveries.failed"), "grown"), 1);
+  EXPECT_DOUBLE_EQ(number_at(*row(sum, "values", "gpu1", "nvlink.ber.symbol"), "max").value_or(0),
+                   3e-11);
+  EXPECT_EQ(row(sum, "counters", "gpu1", "nvlink.crc"), nullptr);
+  EXPECT_EQ(number_at(*row(sum, "counters", "gpu6", "nvlink.crc.data"), "grown"), 9);
+  EXPECT_EQ(row(sum, "counters", "gpu6", "nvlink.errors.symbol"), nullptr);
+  EXPECT_THAT(gaps_of(watched.lines[0], "gpu1"), ElementsAre());
+  EXPECT_THAT(gaps_of(watched.lines[0], "gpu6"), ElementsAre("nvlink.recoveries of gpu6"));
+}
+
 TEST(Watch, ReadsSlowThingsSeldomAndPrintsNoOftenerThanAsked) {
   const NodeTree node;
   put_machine(node);
@@ -216,6 +253,7 @@ TEST(Watch, SamplesOfAnOldDriverWhatItHasAndNamesWhatItLacks) {
   for (const auto& each : find(watched.lines[0], "unknown")->as_array())
     facts.push_back(*text_at(each, "fact"));
   EXPECT_THAT(facts, Contains("temperature.memory of gpu0"));
+  EXPECT_THAT(facts, Contains("NVLink's error counters of gpu0"));
   EXPECT_THAT(facts, Not(Contains("power of gpu0")));
 }
 

@@ -29,6 +29,7 @@ class FileDrive {
     fs::resize_file(drive(), 64u << 20);
   }
 
+  std::string tools{};  // functions of a shell
   fs::path root() const { return folder_.path(); }
   fs::path drive() const { return root() / "dev/nvme0n1"; }
   void do_to_drive(const std::string& command) const {
@@ -47,7 +48,7 @@ class FileDrive {
         "lsblk() { case $* in *FSTYPE*) echo 'FSTYPE=\"\" PTTYPE=\"\"' ;; *) echo "
         "'MOUNTPOINT=\"" +
         mounted + "\"' ;; esac; }\n";
-    return run_script(script, lsblk + smart());
+    return run_script(script, lsblk + smart() + tools);
   }
 
   Result<Findings> test(const Parameters& with, const std::string& mounted = "") const {
@@ -110,11 +111,13 @@ TEST(Nvme, ForceWritesOnANamedDriveButNotOnOneInUse) {
   CUPEL_NEEDS_REAL_PART(installed("fio") && installed("blkid") && installed("mkfs.ext4"),
                         "fio, blkid or mkfs.ext4 is not installed");
   const Parameters force{{"raw", "force"}, {"drives", "nvme0"}};
-  FileDrive forced, held, mounted, swapped;
+  FileDrive forced, held, mounted, swapped, pooled;
   ASSERT_NO_FATAL_FAILURE(forced.do_to_drive("mkfs.ext4 -q -F"));
   fs::create_directories(held.root() / "sys/block/nvme0n1/holders/md127");
   std::ofstream{mounted.root() / "proc/mounts"} << mounted.drive().string() + " /data xfs rw 0 0\n";
   std::ofstream{swapped.root() / "proc/swaps"} << swapped.drive().string() + " partition 1 0 -2\n";
+  pooled.tools = "zpool() { echo '  " + pooled.drive().string() + "p1  ONLINE  0  0  0'; }\n";
+  forced.tools = "zpool() { echo '  " + forced.drive().string() + "0p1  ONLINE  0  0  0'; }\n";
 
   const auto found = forced.test(force);
 
@@ -123,6 +126,7 @@ TEST(Nvme, ForceWritesOnANamedDriveButNotOnOneInUse) {
   EXPECT_THAT(why(held.test(force)), HasSubstr("it is held by md127"));
   EXPECT_THAT(why(mounted.test(force)), HasSubstr("it is mounted"));
   EXPECT_THAT(why(swapped.test(force)), HasSubstr("it is swapped on"));
+  EXPECT_THAT(why(pooled.test(force)), HasSubstr("it belongs to a ZFS pool"));
   EXPECT_THAT(why(held.test({{"raw", "yes"}, {"drives", "nvme0,nvme7"}})), HasSubstr("held by"));
   EXPECT_THAT(why(forced.test({{"raw", "yes"}, {"drives", "nvme7"}})), HasSubstr("is not there"));
 }

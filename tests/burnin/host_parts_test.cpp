@@ -68,6 +68,9 @@ TEST(Cpu, TellsEachCoreItsClockAndItsHeat) {
   EXPECT_EQ(value_of(all, "cpu.throttled", "cpu0"), 0);
   EXPECT_EQ(value_of(all, "cpu.throttled", "cpu1"), 7);
   EXPECT_EQ(value_of(all, "cpu.machine_checks"), 1);
+  for (const auto& each : all.measurements)
+    if (each.name == "cpu.slowest" || each.name == "cpu.frequency.lowest")
+      EXPECT_EQ(each.traced_to, each.part == "cpu0" ? "cpu0 core 0" : "cpu1 core 4") << each.name;
 }
 
 TEST(Cpu, NamesTheCoreThatComputesWrongly) {
@@ -150,11 +153,37 @@ TEST(Memory, TellsEachNumaNodeAndEachDimm) {
   EXPECT_EQ(value_of(all, "memory.failures", "numa0"), 0);
   EXPECT_EQ(value_of(all, "memory.failures", "numa1"), 0);
   EXPECT_EQ(value_of(all, "memory.tested", "numa1"), 1);
-  EXPECT_NEAR(value_of(all, "memory.bandwidth", "numa0").value_or(0), 112.3, 0.1);
+  EXPECT_NEAR(value_of(all, "memory.bandwidth", "numa0").value_or(0), 117.7, 0.1);
   EXPECT_EQ(value_of(all, "memory.corrected", "dimm A5"), 3);
   EXPECT_EQ(value_of(all, "memory.corrected", "dimm B5"), 0);
   EXPECT_EQ(value_of(all, "memory.uncorrected"), 0);
   EXPECT_EQ(all.facts.at("memory.binding"), "numactl");
+}
+
+/// The words of stress-ng 0.13 (Ubuntu 22.04), 0.15 (Debian 12) and 0.17 (Ubuntu 24.04).
+TEST(Memory, ReadsTheBandwidthInTheWordsOfEachVersion) {
+  const std::string head = "stress-ng: metrc: [14441] stream             ",
+                    mean = " (geometic mean of ";
+  const std::string read = " memory read rate (MB per sec)",
+                    write = " memory write rate (MB per sec)";
+  auto newer =
+      replaced(memory_text(), read + mean, " MB per sec memory read rate (harmonic mean of ");
+  newer = replaced(newer, write + mean, " MB per sec memory write rate (harmonic mean of ");
+  auto older = replaced(memory_text(), "33684.10" + read + mean + "2 instances)",
+                        "56140.20 memory rate (MB per sec) (average per stressor)");
+  older = replaced(older, head + "22456.10" + write + mean + "2 instances)", "");
+  const auto hogs = replaced(older, "stress-ng: info:  [14442] stream: memory rate",
+                             "stress-ng: info:  [14441] dispatching hogs: 1 vm, 2 stream\n"
+                             "stress-ng: info:  [14442] stream: memory rate");
+
+  for (const auto& text : {memory_text(), newer, hogs}) {
+    const auto found = parsed("memory", text);
+    ASSERT_TRUE(found) << why(found);
+    EXPECT_NEAR(value_of(found.assume_value(), "memory.bandwidth", "numa1").value_or(0), 117.7, 0.1)
+        << text;
+  }
+  EXPECT_TRUE(says_unknown(parsed("memory", older).assume_value(), "memory.bandwidth of numa0"))
+      << "of how many instances is not told";
 }
 
 TEST(Memory, NamesTheNumaNodeWhereBitsAreWrong) {
@@ -244,6 +273,31 @@ TEST(Thermal, TellsMarginsAndTheSpreadBetweenGpus) {
   EXPECT_EQ(value_of(all, "thermal.faults"), 0);
   for (const auto& each : all.measurements)
     if (each.name == "thermal.spread") EXPECT_EQ(each.traced_to, "gpu1");
+}
+
+TEST(Thermal, HoldsItsInletAgainstItsNeighbours) {
+  const auto with = [](std::string beside, std::string text = thermal_text()) {
+    return stage("thermal")->parse(profile(), Output{std::move(text), "", 0, std::move(beside)});
+  };
+  const std::string three =
+      R"({"inlet":33.5,"neighbours":[{"node":"n1","celsius":24},{"node":"n3","celsius":60},)"
+      R"({"node":"n4","celsius":25.5}]})";
+
+  const auto hot = with(three);
+  const auto alone = with(R"({"inlet":33.5,"neighbours":[{"node":"n1","celsius":24}]})");
+  const auto silent = with(R"({"failed":"no answer in 60 s"})");
+  const auto only_bmc = with(three, replaced(thermal_text(), "Inlet Temp,23", "Inlet Temp,na"));
+
+  ASSERT_TRUE(hot && alone && silent && only_bmc);
+  constexpr std::string_view kAbove = "thermal.inlet.above_neighbours";
+  // One sensor of theirs that is broken moves nothing.
+  EXPECT_EQ(value_of(hot.assume_value(), kAbove, "inlet air"), 8);
+  EXPECT_EQ(value_of(hot.assume_value(), "thermal.inlet"), 23);
+  EXPECT_EQ(value_of(only_bmc.assume_value(), "thermal.inlet"), 33.5);
+  EXPECT_EQ(value_of(alone.assume_value(), kAbove, "inlet air"), std::nullopt);
+  EXPECT_TRUE(says_unknown(alone.assume_value(), kAbove));
+  EXPECT_TRUE(says_unknown(silent.assume_value(), kAbove));
+  EXPECT_TRUE(says_unknown(with("{").assume_value(), kAbove));
 }
 
 TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {

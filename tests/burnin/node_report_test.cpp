@@ -39,6 +39,9 @@ TEST(WatchReport, TellsOfCountersOnlyWhatIsNew) {
   EXPECT_EQ(value_of(found, "gpu.ecc.uncorrected.new", "gpu1"), 2);
   EXPECT_EQ(value_of(found, "ib.port.symbol_errors.new", "mlx5_3"), 7);
   EXPECT_EQ(value_of(found, "ib.port.sent", "mlx5_3"), 64);
+  EXPECT_EQ(value_of(found, "nvlink.symbol_errors.new", "gpu1"), 9);
+  EXPECT_EQ(value_of(found, "nvlink.recoveries.failed.new", "gpu1"), 1);
+  EXPECT_EQ(value_of(found, "nvlink.ber.symbol", "gpu1"), 3e-11);
   EXPECT_EQ(value_of(found, "edac.corrected.new", "mc0"), 0);
 }
 
@@ -110,6 +113,9 @@ TEST(FactsReport, NamesPartsAndTheirLinks) {
   EXPECT_EQ(value_of(facts, "edac.uncorrected"), 1);
   EXPECT_EQ(value_of(facts, "edac.uncorrected", "dimm A7"), 1);
   EXPECT_TRUE(says_unknown(facts, "SMART of nvme1"));
+  EXPECT_THAT(names_of(facts, PartKind::dimm), ElementsAre("dimm A7")) << "A8 is empty";
+  EXPECT_EQ(value_of(facts, "dimm.speed", "dimm A7"), 4400);
+  EXPECT_TRUE(says_unknown(facts, "size of dimm B1"));
 }
 
 TEST(FactsReport, CountsNoGpuThatDoesNotAnswerAndNoneWhereNvmlDoesNotWork) {

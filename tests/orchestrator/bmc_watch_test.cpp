@@ -7,6 +7,7 @@
 #include "inventory/load_profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/verdict.h"
+#include "tests/burnin/host_texts.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
@@ -39,12 +40,18 @@ class BmcWatch : public ssh::OnANode {
   }
 
   Doors doors() {
-    return {inventory, *store,
-            [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
-            [this](const inventory::Node&, Deadline deadline) {
-              return ssh::connect("a01-n01", sshd_->access(), known, deadline);
-            },
-            std::nullopt};
+    Doors all{
+        inventory, *store,
+        [this](const inventory::Node& which) {
+          const auto other = others.find(which.name);
+          return std::make_unique<test::FakeBmc>(other == others.end() ? machine : other->second);
+        },
+        [this](const inventory::Node&, Deadline deadline) {
+          return ssh::connect("a01-n01", sshd_->access(), known, deadline);
+        },
+        std::nullopt};
+    all.board = board;
+    return all;
   }
 
   /// One stage; `meanwhile` happens once its node works. What it found is in the journal behind it.
@@ -94,6 +101,8 @@ class BmcWatch : public ssh::OnANode {
   playbooks::PlannedStep planned{};
   inventory::Inventory inventory{};
   test::FakeMachine machine{};
+  std::map<std::string, test::FakeMachine, std::less<>> others{};
+  std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
   test::TemporaryFolder folder{};
   std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
   engine::RunId run = 0;
@@ -128,6 +137,66 @@ TEST_F(BmcWatch, CountsFromTheStageBeforeSoThatNothingFallsBetweenTwo) {
   EXPECT_EQ(critical("sel@third", ""), 0);
   EXPECT_EQ(std::ranges::count(machine.asked, "log"), 4)
       << "once before the first, once after each";
+}
+
+/// A run that the journal knows nothing of: only the board can tell what was read before.
+TEST_F(BmcWatch, NeedNotLookIntoTheJournalForAMarkThatStandsThere) {
+  const auto first = stage("sel@first", "sleep 0");
+  const auto early = board->logs.at(node.name).mark;
+  const auto tell = [](std::function<Task<void>()> act) -> Task<bool> {
+    co_await act();
+    co_return true;
+  };
+  EXPECT_TRUE(run_to_end(io, tell(first.when_written)));
+  log({.id = "2", .severity = "Critical", .message = "Fan 3 does not turn"});
+  run = store->begin_run({.playbook = "p", .nodes = {"another"}}).value();
+
+  stage("sel@second", "sleep 0");
+
+  EXPECT_EQ(early, std::nullopt) << "it may still be lost";
+  EXPECT_EQ(critical("sel@second", "fan3"), 1);
+  EXPECT_EQ(std::ranges::count(machine.asked, "log"), 3);
+}
+
+bmc::Sensors air(double celsius) {
+  bmc::Sensors told;
+  told.sensors.push_back(
+      {.kind = bmc::SensorKind::temperature, .name = "TEMP_AMBIENT", .value = celsius});
+  told.sensors.push_back({.kind = bmc::SensorKind::temperature, .name = "PSU0 inlet", .value = 12});
+  return told;
+}
+
+TEST_F(BmcWatch, HoldsTheAirOfASoakAgainstItsNearestNeighbours) {
+  const auto place = [this](inventory::Node& each, std::string name, std::string rack, int unit) {
+    each.name = std::move(name), each.rack = std::move(rack), each.unit = unit;
+    inventory.nodes.push_back(each);
+  };
+  inventory::Node other;
+  for (const int unit : {20, 9, 17, 13, 5}) place(other, "n" + std::to_string(unit), "a01", unit);
+  place(other, "b", "b01", 1);
+  place(node, "a01-n01", "a01", 1);
+  for (const auto& each : inventory.nodes) others[each.name].sensors = air(23);
+  others["a01-n01"].sensors = air(34.5);
+  others["a01-n01"].log = machine.log;
+  others["n9"].fails.emplace("sensors", Error{Code::kTimeout, "no answer in 60 s"});
+
+  stage("thermal", "cat <<'EOT'\n" + burnin::thermal_text() + "EOT\n");
+  stage("thermal@again", "cat <<'EOT'\n" + burnin::thermal_text() + "EOT\n");
+
+  const auto verdict = decide(dgx(), record());
+  const auto named = std::ranges::find(verdict.causes, "inlet air", &burnin::Cause::part);
+  ASSERT_NE(named, verdict.causes.end());
+  EXPECT_EQ(named->criterion, "thermal.inlet.above_neighbours");
+  EXPECT_EQ(named->measured, "11.5 C");
+  EXPECT_EQ(record().facts.at("thermal.inlet.neighbours"), "n5 23.0 C, n13 23.0 C, n17 23.0 C");
+  const auto asked = [&](const char* which) {
+    return std::ranges::count(others.at(which).asked, "sensors");
+  };
+  EXPECT_EQ(asked("a01-n01"), 2);
+  EXPECT_EQ(asked("n5"), 1) << "what it said a moment ago still holds";
+  EXPECT_EQ(asked("n9"), 2);
+  EXPECT_EQ(asked("n20"), 0) << "four are enough";
+  EXPECT_EQ(asked("b"), 0);
 }
 
 TEST_F(BmcWatch, OfABmcThatIsSilentForAWhileFindsOutLater) {

@@ -180,6 +180,8 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"memory.corrected", "errors"},
       {"memory.failures", "errors"},
       {"memory.uncorrected", "errors"},
+      {"nvlink.recoveries.failed.new", "count"},
+      {"nvlink.recoveries.new", "count"},
       {"nvme.errors", "errors"},
       {"nvme.media_errors.new", "errors"},
       {"nvme.read.bandwidth", "GB/s"},
@@ -189,6 +191,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"storage.read.bandwidth", "GB/s"},
       {"storage.write.bandwidth", "GB/s"},
       {"thermal.faults", "errors"},
+      {"thermal.inlet.above_neighbours", "C"},
       {"thermal.margin", "C"},
       {"thermal.spread", "C"},
   };

@@ -28,13 +28,13 @@ inventory::Inventory four_nodes(double breaker_watts) {
 
 class SiteBench {
  public:
-  explicit SiteBench(double breaker_watts, double speed = 10000)
+  explicit SiteBench(double breaker_watts, double speed = 10000, std::vector<Fault> of_second = {})
       : clock{speed}, site{io.get_executor(), clock, four_nodes(breaker_watts), 1} {
     const auto profile = std::make_shared<const inventory::Profile>(dgx());
     for (int i = 0; i < 4; ++i)
       machines.push_back(std::make_unique<Machine>(io.get_executor(), clock, profile,
                                                    "n" + std::to_string(i), 1, BootTimes{},
-                                                   std::vector<Fault>{}));
+                                                   i == 1 ? of_second : std::vector<Fault>{}));
     std::vector<Machine*> all;
     for (const auto& machine : machines) all.push_back(machine.get());
     site.join(all);
@@ -130,6 +130,17 @@ TEST(RackSiteTest, ItIsWarmerHigherUpAndInALoadedRack) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_GT(loaded[i], idle[i] + 0.3) << i;
   EXPECT_GT(loaded[3] - idle[3], loaded[0] - idle[0]);
   EXPECT_LT(loaded[3], 32);
+}
+
+TEST(RackSiteTest, HotAirThatComesBackWarmsOneInletAlone) {
+  SiteBench bench{22440, 10000, {{.kind = FaultKind::hot_inlet, .amount = 10}}};
+  bench.pass(VirtualTime{1800});
+
+  const double below = bench.physics(0).inlet_celsius(), above = bench.physics(2).inlet_celsius();
+  const double hot = bench.physics(1).inlet_celsius();
+
+  EXPECT_GT(hot, above + 8);
+  EXPECT_NEAR(hot - 10, (below + above) / 2, 1);
 }
 
 TEST(RackSiteTest, NodesShareOneFabric) {

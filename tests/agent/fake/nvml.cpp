@@ -214,12 +214,19 @@ int nvmlDeviceGetFieldValues(Board* board, int many, void* into) {
   };
   if (const int code = refused(board)) return code;
   auto* fields = static_cast<Field*>(into);
+  // A Hopper, unless a test says otherwise. A counter of NVLink 5 for one link alone is nobody's.
+  const bool fifth = value_of(*board, "nvlink", 4) == 5;
   for (int i = 0; i < many; ++i) {
-    const auto name = "field:" + std::to_string(fields[i].field);
+    const auto id = fields[i].field;
+    const auto name = "field:" + std::to_string(id);
+    const bool old_link = id >= 32 && id <= 73, new_link = id >= 202 && id <= 222;
     fields[i].type = 3;  // unsigned long long
-    fields[i].value = static_cast<unsigned long long>(
-        value_of(*board, name.c_str(), fields[i].field == 82 ? 40 : 0));
-    fields[i].error = fields[i].field == 59 ? kUnsupported : kSuccess;
+    fields[i].value =
+        static_cast<unsigned long long>(value_of(*board, name.c_str(), id == 82 ? 40 : 0));
+    const bool lacks = (old_link && (fifth || id == 59)) || (new_link && !fifth);
+    fields[i].error = lacks                                ? kUnsupported
+                      : new_link && fields[i].scope != ~0u ? kInvalid
+                                                           : kSuccess;
   }
   return kSuccess;
 }

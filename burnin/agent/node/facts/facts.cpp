@@ -13,6 +13,7 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
   add_system(tree, report);
   add_cpus(tree, report);
   add_memory(tree, report);
+  add_dimms(tree, report);
   add_edac(tree, report);
   add_kernel(tree, report);
   add_time(tree, report);

@@ -19,20 +19,6 @@ std::string join(std::string_view folder, std::string_view name) {
   return std::string{folder} + "/" + std::string{name};
 }
 
-/// Firmware's fillings of a field that nobody filled.
-bool is_filler(std::string_view text) {
-  static const std::set<std::string> kFillers{"to be filled by o.e.m.",
-                                              "not specified",
-                                              "not applicable",
-                                              "default string",
-                                              "system serial number",
-                                              "none",
-                                              "n/a",
-                                              "unknown",
-                                              "0123456789"};
-  return kFillers.contains(lower_case(text));
-}
-
 struct Socket {
   std::string model{}, vendor{}, microcode{};
   std::optional<double> cores{};
@@ -69,6 +55,21 @@ std::map<int, Socket> read_sockets(const Tree& tree, std::map<int, int>& socket_
 }
 
 }  // namespace
+
+bool is_filler(std::string_view text) {
+  static const std::set<std::string> kFillers{"to be filled by o.e.m.",
+                                              "not specified",
+                                              "not applicable",
+                                              "default string",
+                                              "system serial number",
+                                              "none",
+                                              "n/a",
+                                              "unknown",
+                                              "no dimm",
+                                              "not provided",
+                                              "0123456789"};
+  return kFillers.contains(lower_case(text));
+}
 
 void add_system(const Tree& tree, Report& report) {
   constexpr std::string_view kFolder = "/sys/class/dmi/id";

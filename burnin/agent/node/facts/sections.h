@@ -14,6 +14,8 @@ void add_system(const Tree& tree, Report& report);
 void add_cpus(const Tree& tree, Report& report);
 /// "memory": total, NUMA nodes with their CPUs, huge pages.
 void add_memory(const Tree& tree, Report& report);
+/// "dimms": every slot, from the firmware's table (root only).
+void add_dimms(const Tree& tree, Report& report);
 /// "edac": controllers and DIMMs with their counts.
 void add_edac(const Tree& tree, Report& report);
 /// "kernel", "iommu", "drivers", "fabric_manager".
@@ -28,6 +30,9 @@ void add_gpus(const nvml::Library& library, Report& report);
 void add_infiniband(const Tree& tree, Report& report);
 /// "nvme": from sysfs; identify and SMART by ioctl where the device may be opened.
 void add_nvme(const Tree& tree, Report& report);
+
+/// Firmware's fillings of a field that nobody filled: "To Be Filled By O.E.M.".
+bool is_filler(std::string_view text);
 
 /// All of it.
 std::string facts_document(const Tree& tree, const nvml::Library& library);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace cupel::agent::nvml {
@@ -74,6 +75,11 @@ std::vector<std::string_view> throttle_words(std::uint64_t bits) {
   for (std::size_t i = 0; i < kThrottleWords.size(); ++i)
     if ((bits >> i & 1) != 0) words.push_back(kThrottleWords[i]);
   return words;
+}
+
+double bit_error_rate(double told) {
+  const auto bits = static_cast<std::uint64_t>(told);
+  return static_cast<double>(bits >> 8 & 0xF) * std::pow(10.0, -static_cast<double>(bits & 0xFF));
 }
 
 /// By name, at each question: a table of twenty-eight pointers with casts would say the same twice,
@@ -266,6 +272,7 @@ std::vector<Answer<double>> Library::fields(Device device, const std::vector<uns
   for (std::size_t i = 0; i < ids.size(); ++i) {
     asked[i] = {};
     asked[i].field = ids[i];
+    if (is_of_nvlink_5(ids[i])) asked[i].scope = std::numeric_limits<unsigned>::max();
   }
   const int code = call<Device, int, FieldValue*>("nvmlDeviceGetFieldValues", device,
                                                   static_cast<int>(ids.size()), asked.data());

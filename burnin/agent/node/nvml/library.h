@@ -74,7 +74,28 @@ enum Field : unsigned {
   kRemapPending = 144,
   kRemapFailed = 145,
   kPowerInstant = 186,
+  // Of NVLink 5 (Blackwell), which no longer counts those above.
+  kNvlinkMalformed = 206,
+  kNvlinkOverruns = 207,
+  kNvlinkReceiveErrors = 208,
+  kNvlinkRemoteErrors = 209,
+  kNvlinkGeneralErrors = 210,
+  kNvlinkIntegrityErrors = 211,
+  kNvlinkDiscards = 212,
+  kNvlinkRecoveriesFailed = 214,
+  kNvlinkRecoveries = 215,
+  kNvlinkEffectiveErrors = 219,
+  kNvlinkEffectiveBer = 220,
+  kNvlinkSymbolErrors = 221,
+  kNvlinkSymbolBer = 222,
 };
+
+/// These are counted link by link, and are asked for all links of a GPU together.
+constexpr bool is_of_nvlink_5(unsigned field) { return field >= 202 && field <= 222; }
+
+/// Of the two BERs: bits 8 to 11 times ten to the power of minus bits 0 to 7.
+/// Source: NVML, NVML_NVLINK_ERROR_COUNTER_BER_GET.
+double bit_error_rate(double told);
 
 /// What a call gave: a value, or why not ("not supported", "nvmlDeviceGetX is not in this
 /// library").
@@ -134,7 +155,8 @@ class Library {
   Answer<bool> nvlink_active(Device device, unsigned link) const;
   Answer<FabricInfo> fabric(Device device) const;
 
-  /// Several at once: one way into the driver. In the order in which they were asked.
+  /// Several at once: one way into the driver. In the order in which they were asked. Counters of
+  /// links are those of all links together; the BERs are as bit_error_rate() takes them.
   std::vector<Answer<double>> fields(Device device, const std::vector<unsigned>& ids) const;
 
  private:

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <set>
+#include <utility>
 
 #include "burnin/agent/node/watch/reading.h"
 
@@ -10,6 +13,7 @@ constexpr unsigned kMostGpus = 64;
 struct Asked {
   unsigned field;
   std::string_view name;
+  int nvlink = 0;  // the generations that count it: 4 (and before) or 5; 0: any GPU
 };
 
 /// In one call into the driver, together with those that are seldom asked.
@@ -24,10 +28,34 @@ constexpr std::array kSeldom{
     Asked{nvml::kRemapPending, "remap.pending"},
     Asked{nvml::kRemapFailed, "remap.failed"},
     Asked{nvml::kPcieReplay, "pcie.replays"},
-    Asked{nvml::kNvlinkCrcFlit, "nvlink.crc"},
-    Asked{nvml::kNvlinkReplay, "nvlink.replays"},
-    Asked{nvml::kNvlinkRecovery, "nvlink.recoveries"},
+    Asked{nvml::kNvlinkCrcFlit, "nvlink.crc", 4},
+    Asked{nvml::kNvlinkCrcData, "nvlink.crc.data", 4},
+    Asked{nvml::kNvlinkReplay, "nvlink.replays", 4},
+    Asked{nvml::kNvlinkRecovery, "nvlink.recoveries", 4},
+    Asked{nvml::kNvlinkRecoveries, "nvlink.recoveries", 5},
+    Asked{nvml::kNvlinkRecoveriesFailed, "nvlink.recoveries.failed", 5},
+    Asked{nvml::kNvlinkSymbolErrors, "nvlink.errors.symbol", 5},
+    Asked{nvml::kNvlinkEffectiveErrors, "nvlink.errors.effective", 5},
+    Asked{nvml::kNvlinkReceiveErrors, "nvlink.errors.received", 5},
+    Asked{nvml::kNvlinkMalformed, "nvlink.errors.malformed", 5},
+    Asked{nvml::kNvlinkOverruns, "nvlink.errors.overrun", 5},
+    Asked{nvml::kNvlinkRemoteErrors, "nvlink.errors.remote", 5},
+    Asked{nvml::kNvlinkGeneralErrors, "nvlink.errors.general", 5},
+    Asked{nvml::kNvlinkIntegrityErrors, "nvlink.errors.integrity", 5},
+    Asked{nvml::kNvlinkDiscards, "nvlink.discards", 5},
+    Asked{nvml::kNvlinkSymbolBer, "nvlink.ber.symbol", 5},
+    Asked{nvml::kNvlinkEffectiveBer, "nvlink.ber.effective", 5},
 };
+
+bool is_ratio(unsigned field) {
+  return field == nvml::kNvlinkSymbolBer || field == nvml::kNvlinkEffectiveBer;
+}
+
+/// Whoever lacks it will not learn it; another error may pass.
+bool is_for_good(std::string_view why) {
+  constexpr std::array kCodes{2, 3, 13};  // invalid argument, not supported, no such function
+  return std::ranges::any_of(kCodes, [&](int code) { return why == nvml::error_text(code); });
+}
 
 class Gpus : public Sampler {
  public:
@@ -42,13 +70,10 @@ class Gpus : public Sampler {
       const auto gpu = library.device(i);
       const auto part = "gpu" + std::to_string(i);
       if (gpu.value)
-        gpus_.push_back({part, *gpu.value, {}});
+        gpus_.push_back({.part = part, .device = *gpu.value});
       else
         gaps_.push_back({part, "NVML", std::string{gpu.why}});
     }
-    for (const auto& each : kOften) often_.push_back(each.field);
-    seldom_ = often_;
-    for (const auto& each : kSeldom) seldom_.push_back(each.field);
   }
 
   void read(bool slow, std::vector<Reading>& into) override {
@@ -60,9 +85,10 @@ class Gpus : public Sampler {
 
  private:
   struct Gpu {
-    std::string part;
-    nvml::Device device;
-    std::set<std::string_view> never;  // what it said it does not support
+    std::string part{};
+    nvml::Device device{};
+    std::set<std::string_view> never{};  // what it said it does not support
+    std::vector<Asked> often{kOften.begin(), kOften.end()}, seldom{kSeldom.begin(), kSeldom.end()};
   };
 
   template <class Value>
@@ -73,11 +99,12 @@ class Gpus : public Sampler {
       return;
     }
     if (!first_) return;
-    gaps_.push_back({std::string{name} + " of " + gpu.part, "NVML", std::string{answer.why}});
-    // Whoever lacks it will not learn it; another error may pass.
-    constexpr int kUnsupported = 3, kNoFunction = 13;
-    if (answer.why == nvml::error_text(kUnsupported) || answer.why == nvml::error_text(kNoFunction))
-      gpu.never.insert(name);
+    lack(gpu, name, answer.why);
+    if (is_for_good(answer.why)) gpu.never.insert(name);
+  }
+
+  void lack(const Gpu& gpu, std::string_view name, std::string_view why) {
+    gaps_.push_back({std::string{name} + " of " + gpu.part, "NVML", std::string{why}});
   }
 
   void read(Gpu& gpu, bool slow, std::vector<Reading>& into) {
@@ -106,17 +133,46 @@ class Gpus : public Sampler {
   }
 
   void read_fields(Gpu& gpu, bool slow, std::vector<Reading>& into) {
-    const auto told = library_.fields(gpu.device, slow ? seldom_ : often_);
+    auto asked = gpu.often;
+    if (slow) asked.insert(asked.end(), gpu.seldom.begin(), gpu.seldom.end());
+    if (asked.empty()) return;
+    std::vector<unsigned> ids;
+    for (const auto& each : asked) ids.push_back(each.field);
+    const auto told = library_.fields(gpu.device, ids);
     for (std::size_t i = 0; i < told.size(); ++i) {
-      const auto name = i < kOften.size() ? kOften[i].name : kSeldom[i - kOften.size()].name;
-      add(gpu, name, told[i], into);
+      const auto& value = told[i].value;
+      if (!value) continue;
+      into.push_back(
+          {gpu.part, asked[i].name, is_ratio(ids[i]) ? nvml::bit_error_rate(*value) : *value});
     }
+    if (first_ && slow) forget_what_it_lacks(gpu, asked, told);
+  }
+
+  /// A GPU has links of one generation, or none: the counters of the other are no gap.
+  void forget_what_it_lacks(Gpu& gpu, const std::vector<Asked>& asked,
+                            const std::vector<nvml::Answer<double>>& told) {
+    std::set<int> generations;
+    for (std::size_t i = 0; i < told.size(); ++i)
+      if (told[i].value) generations.insert(asked[i].nvlink);
+    const bool linked = generations.contains(4) || generations.contains(5);
+    bool said = false;
+    std::set<unsigned> gone;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (told[i].value) continue;
+      if (is_for_good(told[i].why)) gone.insert(asked[i].field);
+      if (asked[i].nvlink == 0 || generations.contains(asked[i].nvlink))
+        lack(gpu, asked[i].name, told[i].why);
+      else if (!linked && !std::exchange(said, true))
+        lack(gpu, "NVLink's error counters", told[i].why);
+    }
+    const auto is_gone = [&](const Asked& each) { return gone.contains(each.field); };
+    std::erase_if(gpu.often, is_gone);
+    std::erase_if(gpu.seldom, is_gone);
   }
 
   static constexpr int kLost = 15;
   const nvml::Library& library_;
   std::vector<Gpu> gpus_;
-  std::vector<unsigned> often_, seldom_;
   std::vector<Gap> gaps_;
   bool first_ = true;
 };

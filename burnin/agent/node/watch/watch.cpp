@@ -23,14 +23,19 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// In the order in which samplers give them, those of one part stand together.
-void write_readings(const std::vector<Reading>& readings, JsonLine& line) {
+/// In the order in which samplers give them, those of one part stand together: with their values,
+/// or only what is told of each.
+void write_readings(const std::vector<Reading>& readings, bool values, JsonLine& line) {
   std::string_view open;
   for (const auto& [part, name, value] : readings) {
     if (part != open) {
       if (!open.empty()) line.end();
-      line.object(part);
       open = part;
+      values ? line.object(part) : line.array(part);
+    }
+    if (!values) {
+      line.item(name);
+      continue;
     }
     if (name != "throttle") {
       line.add(name, value);
@@ -39,19 +44,6 @@ void write_readings(const std::vector<Reading>& readings, JsonLine& line) {
     line.array(name);
     for (const auto word : nvml::throttle_words(static_cast<std::uint64_t>(value))) line.item(word);
     line.end();
-  }
-  if (!open.empty()) line.end();
-}
-
-void write_sampled(const std::vector<Reading>& readings, JsonLine& line) {
-  std::string_view open;
-  for (const auto& [part, name, value] : readings) {
-    if (part != open) {
-      if (!open.empty()) line.end();
-      line.array(part);
-      open = part;
-    }
-    line.item(name);
   }
   if (!open.empty()) line.end();
 }
@@ -81,7 +73,7 @@ void Watch::begin() {
   line.add("program", "cupel-node").add("version", CUPEL_VERSION).add("protocol", 1);
   line.add("every", options_.every).add("slow", options_.slow).add("seconds", options_.seconds);
   line.object("sampled");
-  write_sampled(readings, line);
+  write_readings(readings, false, line);
   line.end().object("places");
   for (const auto& [address, part] : names_.all()) line.add(part, std::string_view{address});
   line.end().add("kernel_log", kernel_.works()).array("unknown");
@@ -112,7 +104,7 @@ void Watch::sample(double now) {
 void Watch::say_sample(double now, const std::vector<Reading>& readings) {
   JsonLine line{"sample"};
   line.add("seconds", std::round(now * 1000) / 1000).object("parts");
-  write_readings(readings, line);
+  write_readings(readings, true, line);
   say_(line.text());
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+// What one run's steps have read of BMCs and may ask each other for, instead of looking it up in
+// the journal or asking a BMC once more. Lost with the process: whoever finds nothing here looks
+// there.
+#include <boost/json.hpp>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace cupel::steps {
+
+struct BmcBoard {
+  /// Of one node. A mark is here only if the journal has it too.
+  struct Log {
+    std::optional<std::string> mark{};          // of its newest reading; empty: it was never read
+    std::optional<boost::json::array> parts{};  // what the BMC calls them
+  };
+  struct Inlet {
+    double celsius = 0;
+    std::chrono::steady_clock::time_point when{};
+  };
+
+  std::map<std::string, Log, std::less<>> logs{};
+  std::map<std::string, Inlet, std::less<>> inlets{};
+};
+
+}  // namespace cupel::steps

@@ -1,0 +1,91 @@
+#include "orchestrator/steps/inlets.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/for_each_of.h"
+#include "base/text.h"
+#include "burnin/node/inlet.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepRequest;
+using std::chrono::seconds;
+
+constexpr std::size_t kNeighbours = 4;
+constexpr seconds kPatience{60};
+/// Air changes within minutes. Where a whole rack ends its soak together, each BMC is asked once.
+constexpr seconds kFresh{120};
+
+/// The coldest of those whose name says that air comes in there.
+std::optional<double> inlet_of(const bmc::Sensors& sensors) {
+  std::optional<double> coldest;
+  for (const auto& each : sensors.sensors) {
+    const bool right = each.kind == bmc::SensorKind::temperature && each.value &&
+                       std::isfinite(*each.value) && burnin::is_inlet(each.name);
+    if (right) coldest = std::min(coldest.value_or(*each.value), *each.value);
+  }
+  return coldest;
+}
+
+/// Asks its BMC, and puts the answer onto the board. Errors: as Bmc::sensors(); kUnsupported.
+Task<Result<double>> ask(Doors& doors, const inventory::Node& node, Deadline deadline) {
+  const auto bmc = doors.bmc(node);
+  const auto told = co_await bmc->sensors(deadline);
+  co_await bmc->log_out();
+  if (!told) co_return told.assume_error();
+  const auto celsius = inlet_of(told.assume_value());
+  if (!celsius) co_return Error{Code::kUnsupported, "its BMC tells no inlet temperature"};
+  doors.board->inlets[node.name] = {*celsius, std::chrono::steady_clock::now()};
+  co_return *celsius;
+}
+
+std::optional<double> on_board(const Doors& doors, const std::string& node) {
+  const auto found = doors.board->inlets.find(node);
+  const bool fresh = found != doors.board->inlets.end() &&
+                     std::chrono::steady_clock::now() - found->second.when < kFresh;
+  return fresh ? std::optional{found->second.celsius} : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<const inventory::Node*> neighbours_of(const inventory::Inventory& inventory,
+                                                  const inventory::Node& node) {
+  std::vector<const inventory::Node*> all;
+  if (node.rack.empty()) return all;
+  for (const auto& each : inventory.nodes)
+    if (each.rack == node.rack && each.name != node.name) all.push_back(&each);
+  std::ranges::stable_sort(all, {},
+                           [&](const auto* each) { return std::abs(each->unit - node.unit); });
+  if (all.size() > kNeighbours) all.resize(kNeighbours);
+  return all;
+}
+
+Task<std::string> inlets_around(Doors& doors, const StepRequest& request) {
+  boost::json::object told;
+  const auto own = co_await ask(doors, request.node, request.deadline.sooner(kPatience));
+  if (!own) {
+    told["failed"] = valid_utf8(own.assume_error().what);
+    co_return boost::json::serialize(told);
+  }
+  told["inlet"] = own.assume_value();
+  const auto neighbours = neighbours_of(doors.inventory, request.node);
+  std::vector<const inventory::Node*> silent;
+  for (const auto* each : neighbours)
+    if (!on_board(doors, each->name)) silent.push_back(each);
+  const auto deadline = request.deadline.sooner(kPatience);
+  const auto verb = [&doors, deadline](const inventory::Node* each) {
+    return ask(doors, *each, deadline);
+  };
+  [[maybe_unused]] const auto asked =
+      co_await for_each_of<double>(std::move(silent), kNeighbours, verb);
+  boost::json::array others;
+  for (const auto* each : neighbours)
+    if (const auto celsius = on_board(doors, each->name))
+      others.push_back({{"node", each->name}, {"celsius", *celsius}});
+  told["neighbours"] = std::move(others);
+  co_return boost::json::serialize(told);
+}
+
+}  // namespace cupel::steps
