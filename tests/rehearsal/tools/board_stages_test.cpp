@@ -73,5 +73,20 @@ TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
     EXPECT_THAT(ran.out, HasSubstr(line));
 }
 
+TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
+  Bench bench;
+  const auto job = burnin::stage("psu")->prepare(
+      dgx(), {{"phase", "20s"}, {"load", "gpu"}, {"patience", "40s"}});
+  ASSERT_TRUE(job);
+  const std::string told = "mkdir -p /var/tmp/job\necho idle >/var/tmp/job/word\n";
+
+  const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job.assume_value().script);
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, ::testing::AllOf(HasSubstr("idle 19\ncupel-phase: settling"),
+                                        HasSubstr("full 59\ncupel-phase: settling"),
+                                        HasSubstr("wave 19\ncupel-phase: over 0")));
+}
+
 }  // namespace
 }  // namespace cupel::rehearsal
