@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <functional>
+#include <map>
 
 #include "base/text.h"
 #include "rehearsal/tools/nvidia_smi/rows.h"
@@ -101,15 +103,6 @@ Result<std::string> csv(std::span<const Record> records, const Record& sample,
   return text;
 }
 
-Record record_of_gpu(const DriverView& driver, const GpuView& gpu) {
-  Record record;
-  RowWriter rows{record};
-  rows.leaf("", "", "timestamp", csv_time_of(driver.now));
-  auto all = gpu_rows(driver, gpu);
-  std::ranges::move(all, std::back_inserter(record));
-  return record;
-}
-
 /// What every other query tells of the GPU that it is about.
 void add_gpu(RowWriter& rows, const DriverView& driver, const GpuView& gpu) {
   rows.leaf("", "", "timestamp", csv_time_of(driver.now));
@@ -190,6 +183,42 @@ GpuView made_up() {
   return gpu;
 }
 
+void add_timestamp(RowWriter& rows, const DriverView& driver, const GpuView&) {
+  rows.leaf("", "", "timestamp", csv_time_of(driver.now));
+}
+
+Record record_of_gpu(std::span<const AddRows> parts, const DriverView& driver, const GpuView& gpu) {
+  Record record;
+  RowWriter rows{record};
+  for (const auto add : parts) add(rows, driver, gpu);
+  return record;
+}
+
+/// Which part writes which field.
+std::map<std::string, AddRows, std::less<>> fields_of_parts() {
+  std::map<std::string, AddRows, std::less<>> fields;
+  auto parts = gpu_parts();
+  parts.insert(parts.begin(), add_timestamp);
+  for (const auto part : parts)
+    for (const auto& row : record_of_gpu({&part, 1}, DriverView{}, made_up()))
+      if (!row.field.empty()) fields.emplace(without_unit(row.field), part);
+  return fields;
+}
+
+/// The parts that write these fields, each once: a sampler asks for a few of hundreds, again and
+/// again.
+std::vector<AddRows> parts_with(std::string_view fields) {
+  static const auto known = fields_of_parts();
+  std::vector<AddRows> parts;
+  for (const auto asked : split(fields, ',')) {
+    auto found = known.find(trimmed(asked));
+    if (found == known.end()) found = known.find(first_name(trimmed(asked)));
+    if (found != known.end() && std::ranges::find(parts, found->second) == parts.end())
+      parts.push_back(found->second);
+  }
+  return parts;
+}
+
 }  // namespace
 
 Result<CsvFormat> read_format(std::string_view text) {
@@ -209,9 +238,10 @@ Result<CsvFormat> read_format(std::string_view text) {
 
 Result<std::string> query_gpus(const DriverView& driver, std::span<const GpuView* const> gpus,
                                std::string_view fields, CsvFormat format) {
+  const auto parts = parts_with(fields);
   std::vector<Record> records;
-  for (const auto* gpu : gpus) records.push_back(record_of_gpu(driver, *gpu));
-  return csv(records, record_of_gpu(driver, made_up()), fields, format);
+  for (const auto* gpu : gpus) records.push_back(record_of_gpu(parts, driver, *gpu));
+  return csv(records, record_of_gpu(parts, driver, made_up()), fields, format);
 }
 
 Result<std::string> query_other(std::string_view of, const DriverView& driver,

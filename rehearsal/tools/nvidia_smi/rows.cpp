@@ -20,11 +20,16 @@ Row& RowWriter::leaf(std::string label, std::string tag, std::string field, std:
 std::vector<Row> gpu_rows(const DriverView& driver, const GpuView& gpu) {
   std::vector<Row> rows;
   RowWriter writer{rows};
-  add_identity(writer, driver, gpu);
-  add_performance(writer, gpu);
-  add_memory(writer, gpu);
-  add_condition(writer, gpu);
+  for (const auto add : gpu_parts()) add(writer, driver, gpu);
   return rows;
+}
+
+std::vector<AddRows> gpu_parts() {
+  std::vector<AddRows> all;
+  for (const auto parts :
+       {identity_parts(), performance_parts(), memory_parts(), condition_parts()})
+    all.insert(all.end(), parts.begin(), parts.end());
+  return all;
 }
 
 }  // namespace cupel::rehearsal
