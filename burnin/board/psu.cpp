@@ -72,10 +72,13 @@ is_read() {
 paced() {
   phase "$1" $length
   if [ -z "${CUPEL_JOB:-}" ]; then return 0; fi
+  nap=$pause
   while [ $patience -gt 0 ] && ! is_read "$1"; do
     late=$up
     echo "cupel-phase: $1 $((up - began))"
-    sleep $pause
+    if [ $nap -gt $patience ]; then nap=$patience; fi
+    sleep $nap
+    if [ $nap -lt 32 ]; then nap=$((nap * 2)); fi
     uptime
     patience=$((patience - up + late))
   done
@@ -161,7 +164,7 @@ Result<std::string> word_of(const Parameters& parameters, const char* name,
 Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
   TRY(const auto phase, duration_parameter(parameters, "phase", "2m", seconds{20}, seconds{3600}));
   TRY(const auto patience,
-      duration_parameter(parameters, "patience", "30m", seconds{0}, seconds{24 * 3600}));
+      duration_parameter(parameters, "patience", "30m", seconds{0}, seconds{168 * 3600}));
   TRY(auto load, word_of(parameters, "load", kLoads));
   TRY(const auto feeds, word_of(parameters, "feeds", kFeeds));
   if (feeds == "yes")

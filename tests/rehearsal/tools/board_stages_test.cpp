@@ -83,9 +83,9 @@ TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
   const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job.assume_value().script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, ::testing::AllOf(HasSubstr("idle 19\ncupel-phase: settling"),
-                                        HasSubstr("full 59\ncupel-phase: settling"),
-                                        HasSubstr("wave 19\ncupel-phase: over 0")));
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("full [345][0-9]")) << "nobody told it more";
+  EXPECT_THAT(ran.out, ::testing::Not(::testing::ContainsRegex("(idle|rest|wave) [345][0-9]")));
+  EXPECT_THAT(ran.out, HasSubstr("cupel-phase: over 0\n"));
 }
 
 }  // namespace
