@@ -32,7 +32,7 @@ void add_temperature(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.close();
 }
 
-void add_module_power(RowWriter& rows) {
+void add_module_power(RowWriter& rows, const DriverView&, const GpuView&) {
   rows.open("Module Power Readings", "module_power_readings");
   rows.leaf("", "power_state", "", kDeprecated);
   rows.leaf("Average Power Draw", "average_power_draw", "module.power.draw.average [W]", "N/A");
@@ -46,7 +46,7 @@ void add_module_power(RowWriter& rows) {
   rows.close();
 }
 
-void add_smoothing(RowWriter& rows) {
+void add_smoothing(RowWriter& rows, const DriverView&, const GpuView&) {
   rows.section(Section::power_smoothing);
   rows.leaf("Power Smoothing", "power_smoothing",
             "power_smoothing.delayed_power_smoothing_supported", "N/A");
@@ -97,8 +97,6 @@ void add_power(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Average Power Draw", "average_power_draw", "", "N/A");
   rows.leaf("Instantaneous Power Draw", "instant_power_draw", "", "N/A");
   rows.close();
-  add_module_power(rows);
-  add_smoothing(rows);
 }
 
 void add_clocks(RowWriter& rows, const DriverView&, const GpuView& gpu) {
@@ -209,8 +207,9 @@ void add_processes(RowWriter& rows, const DriverView&, const GpuView& gpu) {
 }  // namespace
 
 std::span<const AddRows> condition_parts() {
-  static constexpr std::array<AddRows, 6> kParts{
-      add_temperature, add_power, add_clocks, add_fabric, add_supported_clocks, add_processes};
+  static constexpr std::array<AddRows, 8> kParts{
+      add_temperature, add_power,  add_module_power,     add_smoothing,
+      add_clocks,      add_fabric, add_supported_clocks, add_processes};
   return kParts;
 }
 

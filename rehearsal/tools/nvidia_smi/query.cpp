@@ -187,36 +187,51 @@ void add_timestamp(RowWriter& rows, const DriverView& driver, const GpuView&) {
   rows.leaf("", "", "timestamp", csv_time_of(driver.now));
 }
 
-Record record_of_gpu(std::span<const AddRows> parts, const DriverView& driver, const GpuView& gpu) {
+/// Some of the fields, and the parts of a GPU's rows that write them.
+struct Wanted {
+  std::vector<std::string> fields{};  // with their units
+  std::vector<AddRows> parts{};       // each once
+};
+
+Record record_of_gpu(const Wanted& wanted, const DriverView& driver, const GpuView& gpu) {
   Record record;
-  RowWriter rows{record};
-  for (const auto add : parts) add(rows, driver, gpu);
+  RowWriter rows{record, wanted.fields};
+  for (const auto add : wanted.parts) add(rows, driver, gpu);
   return record;
 }
 
-/// Which part writes which field.
-std::map<std::string, AddRows, std::less<>> fields_of_parts() {
-  std::map<std::string, AddRows, std::less<>> fields;
+struct Place {
+  std::string field;  // with its unit
+  AddRows part;
+};
+
+std::map<std::string, Place, std::less<>> places_of_fields() {
+  std::map<std::string, Place, std::less<>> places;
   auto parts = gpu_parts();
   parts.insert(parts.begin(), add_timestamp);
-  for (const auto part : parts)
-    for (const auto& row : record_of_gpu({&part, 1}, DriverView{}, made_up()))
-      if (!row.field.empty()) fields.emplace(without_unit(row.field), part);
-  return fields;
+  for (const auto part : parts) {
+    Record record;
+    RowWriter rows{record};
+    part(rows, DriverView{}, made_up());
+    for (const auto& row : record)
+      if (!row.field.empty()) places.emplace(without_unit(row.field), Place{row.field, part});
+  }
+  return places;
 }
 
-/// The parts that write these fields, each once: a sampler asks for a few of hundreds, again and
-/// again.
-std::vector<AddRows> parts_with(std::string_view fields) {
-  static const auto known = fields_of_parts();
-  std::vector<AddRows> parts;
+/// A sampler asks for a few of hundreds, again and again.
+Wanted wanted_of(std::string_view fields) {
+  static const auto places = places_of_fields();
+  Wanted wanted;
   for (const auto asked : split(fields, ',')) {
-    auto found = known.find(trimmed(asked));
-    if (found == known.end()) found = known.find(first_name(trimmed(asked)));
-    if (found != known.end() && std::ranges::find(parts, found->second) == parts.end())
-      parts.push_back(found->second);
+    auto found = places.find(trimmed(asked));
+    if (found == places.end()) found = places.find(first_name(trimmed(asked)));
+    if (found == places.end()) continue;
+    wanted.fields.push_back(found->second.field);
+    if (std::ranges::find(wanted.parts, found->second.part) == wanted.parts.end())
+      wanted.parts.push_back(found->second.part);
   }
-  return parts;
+  return wanted;
 }
 
 }  // namespace
@@ -238,10 +253,10 @@ Result<CsvFormat> read_format(std::string_view text) {
 
 Result<std::string> query_gpus(const DriverView& driver, std::span<const GpuView* const> gpus,
                                std::string_view fields, CsvFormat format) {
-  const auto parts = parts_with(fields);
+  const auto wanted = wanted_of(fields);
   std::vector<Record> records;
-  for (const auto* gpu : gpus) records.push_back(record_of_gpu(parts, driver, *gpu));
-  return csv(records, record_of_gpu(parts, driver, made_up()), fields, format);
+  for (const auto* gpu : gpus) records.push_back(record_of_gpu(wanted, driver, *gpu));
+  return csv(records, record_of_gpu(wanted, driver, made_up()), fields, format);
 }
 
 Result<std::string> query_other(std::string_view of, const DriverView& driver,

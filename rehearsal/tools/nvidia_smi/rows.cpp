@@ -1,13 +1,24 @@
 #include "rehearsal/tools/nvidia_smi/rows.h"
 
+#include <algorithm>
+
 namespace cupel::rehearsal {
 
+bool RowWriter::is_wanted(std::string_view field) const {
+  return !only_ || (!field.empty() && std::ranges::find(*only_, field) != only_->end());
+}
+
 void RowWriter::open(std::string label, std::string tag) {
+  if (only_) {
+    ++depth_;
+    return;
+  }
   rows_.push_back(
       {.depth = depth_++, .section = section_, .label = std::move(label), .tag = std::move(tag)});
 }
 
 Row& RowWriter::leaf(std::string label, std::string tag, std::string field, std::string value) {
+  if (!is_wanted(field)) return unwanted_;
   rows_.push_back({.depth = depth_,
                    .section = section_,
                    .label = std::move(label),

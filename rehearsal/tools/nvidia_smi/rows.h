@@ -55,6 +55,8 @@ std::vector<Row> gpu_rows(const DriverView& driver, const GpuView& gpu);
 class RowWriter {
  public:
   explicit RowWriter(std::vector<Row>& rows) : rows_{rows} {}
+  /// Keeps the rows of these fields alone, without headings. `only` must outlive it.
+  RowWriter(std::vector<Row>& rows, std::span<const std::string> only) : rows_{rows}, only_{only} {}
 
   void section(Section section) { section_ = section; }
   void open(std::string label, std::string tag);
@@ -62,7 +64,11 @@ class RowWriter {
   Row& leaf(std::string label, std::string tag, std::string field, std::string value);
 
  private:
+  bool is_wanted(std::string_view field) const;
+
   std::vector<Row>& rows_;
+  std::optional<std::span<const std::string>> only_{};
+  Row unwanted_{};  // what callers add to a row that is not kept
   int depth_ = 0;
   Section section_ = Section::none;
 };
