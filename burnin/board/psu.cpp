@@ -26,6 +26,8 @@ constexpr std::array kParameters{
     ParameterRow{"phase", ParameterRow::Kind::duration,
                  "how long each of the four phases lasts: idle, full, idle again, square wave",
                  "2m"},
+    ParameterRow{"patience", ParameterRow::Kind::duration,
+                 "how much longer all four may last until the BMC was read twice in each", "30m"},
     ParameterRow{"load", ParameterRow::Kind::word, "what makes the load", "auto", kLoads},
     ParameterRow{"feeds", ParameterRow::Kind::word,
                  "whether one feed after the other is taken away", "no", kFeeds},
@@ -35,10 +37,11 @@ constexpr std::array<std::string_view, 7> kMeasures{
     "psu.lost",      "psu.readings",     "sensor.leak"};
 constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"};
 constexpr seconds kSettling{5};  // the supplies' own averages follow a step so late
-constexpr int kLeastReadings = 2;
 
-/// One line a second says which phase it is: that is how the controller knows what it read. Time is
-/// asked, not counted: on a node that is busy to the last core a second's sleep may take two.
+/// A line now and then says which phase it is: that is how the controller knows what it read. It
+/// lays the phase's name into the job's folder once that is enough: a phase that is paced goes on
+/// until then, or until patience ends. Time is asked, not counted: on a node that is busy to the
+/// last core a second's sleep may take two.
 constexpr std::string_view kPhaseLines = R"sh(
 folder=$(mktemp -d /var/tmp/cupel-psu.XXXXXX) || { echo 'cupel-gave-up: no folder under /var/tmp can be made'; exit 73; }
 pid=
@@ -57,8 +60,27 @@ phase() {
   began=$up
   while [ $((up - began)) -lt $2 ]; do
     echo "cupel-phase: $1 $((up - began))"
-    sleep 1
+    sleep $pause
     uptime
+  done
+}
+is_read() {
+  said=
+  if [ -s "$CUPEL_JOB/word" ]; then read -r said < "$CUPEL_JOB/word"; fi
+  [ "$said" = "$1" ]
+}
+paced() {
+  phase "$1" $length
+  if [ -z "${CUPEL_JOB:-}" ]; then return 0; fi
+  nap=$pause
+  while [ $patience -gt 0 ] && ! is_read "$1"; do
+    late=$up
+    echo "cupel-phase: $1 $((up - began))"
+    if [ $nap -gt $patience ]; then nap=$patience; fi
+    sleep $nap
+    if [ $nap -lt 32 ]; then nap=$((nap * 2)); fi
+    uptime
+    patience=$((patience - up + late))
   done
 }
 still_loaded() {
@@ -71,19 +93,20 @@ still_loaded() {
 /// The load is ended when its phase is over: it is told to last longer, since what ends before has
 /// left a part of the phase without it.
 constexpr std::string_view kPhasesInTurn = R"sh(
-phase idle $length
-full $((2 * length + 120)) > "$folder/load" 2>&1 &
+lasts=$((2 * length + patience + 120))
+paced idle
+full $lasts > "$folder/load" 2>&1 &
 pid=$!
 phase settling $settling
-phase full $length
+paced full
 still_loaded
 end_load
 phase settling $settling
-phase rest $length
-wave $((2 * length + 120)) > "$folder/load" 2>&1 &
+paced rest
+wave $lasts > "$folder/load" 2>&1 &
 pid=$!
 phase settling $settling
-phase wave $length
+paced wave
 still_loaded
 end_load
 echo 'cupel-phase: over 0'
@@ -95,7 +118,10 @@ bool has_gpus(const Profile& profile) {
   });
 }
 
-std::string script_of(seconds phase, const std::string& load) {
+/// So that lines of hours do not fill the spool; a step is seen early enough all the same.
+seconds pause_of(seconds phase) { return std::clamp(phase / 60, seconds{1}, seconds{5}); }
+
+std::string script_of(seconds phase, seconds patience, const std::string& load) {
   const auto cpu = script::needs("stress-ng") +
                    "full() { exec stress-ng --cpu 0 --timeout ${1}s; }\n"
                    "wave() {\n"
@@ -118,7 +144,9 @@ std::string script_of(seconds phase, const std::string& load) {
     text += "if command -v cupel-burn >/dev/null 2>&1; then\n" + gpu +
             "echo 'cupel-load: gpu'\nelse\n" + cpu + "echo 'cupel-load: cpu'\nfi\n";
   }
-  return text + fmt::format("length={}\nsettling={}", phase.count(), kSettling.count()) +
+  return text +
+         fmt::format("length={} settling={} pause={} patience={}", phase.count(), kSettling.count(),
+                     pause_of(phase).count(), patience.count()) +
          std::string{kPhaseLines} + std::string{kPhasesInTurn};
 }
 
@@ -135,6 +163,8 @@ Result<std::string> word_of(const Parameters& parameters, const char* name,
 
 Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
   TRY(const auto phase, duration_parameter(parameters, "phase", "2m", seconds{20}, seconds{3600}));
+  TRY(const auto patience,
+      duration_parameter(parameters, "patience", "30m", seconds{0}, seconds{168 * 3600}));
   TRY(auto load, word_of(parameters, "load", kLoads));
   TRY(const auto feeds, word_of(parameters, "feeds", kFeeds));
   if (feeds == "yes")
@@ -147,7 +177,8 @@ Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
                  "load: 'gpu' on machines of profile '" + profile.name + "', which has no GPUs"};
   if (load == "auto" && !has_gpus(profile)) load = "cpu";
   const auto whole = 4 * phase + 2 * kSettling;
-  return Job{script_of(phase, load), whole + seconds{10}, 2 * whole + seconds{600}};
+  return Job{script_of(phase, patience, load), whole + seconds{10},
+             2 * whole + patience + seconds{600}};
 }
 
 double median(std::vector<double> values) {
@@ -189,13 +220,13 @@ Result<void> check_read(const SupplyTranscript& told) {
   for (const auto& reading : told.readings) longest = std::max(longest, reading.seconds);
   for (const auto phase : {"idle", "full"}) {
     const int count = readings_in(told, phase);
-    if (count >= kLeastReadings) continue;
+    if (count >= kEnoughReadings) continue;
     return Error{Code::kNoMeasurement,
                  fmt::format("{} of {} readings of the BMC lie within the phase '{}', and {} are "
-                             "needed: one takes up to {:.0f} s, so make the phases longer "
-                             "(phase: {:.0f}m)",
-                             count, told.readings.size(), phase, kLeastReadings, longest,
-                             std::ceil(std::max(4 * longest, 240.0) / 60))};
+                             "needed: one takes up to {:.0f} s, so have more patience "
+                             "(patience: {:.0f}m)",
+                             count, told.readings.size(), phase, kEnoughReadings, longest,
+                             std::ceil(std::max(16 * longest, 3600.0) / 60))};
   }
   return ok();
 }

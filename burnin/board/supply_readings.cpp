@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/text.h"
 #include "burnin/board/part_names.h"
@@ -14,16 +15,16 @@ constexpr std::size_t kMostReadings = 20'000;
 constexpr std::size_t kMostSensors = 1000;
 
 /// The one phase that all of these are of; empty where they differ.
-std::string one_of(const json::value* heard) {
-  if (heard == nullptr || !heard->is_array() || heard->get_array().empty()) return {};
-  const auto& all = heard->get_array();
+std::string one_of(const json::value& heard) {
+  if (!heard.is_array() || heard.get_array().empty()) return {};
+  const auto& all = heard.get_array();
   const bool same = std::ranges::all_of(all, [&](const auto& each) { return each == all.front(); });
   return same && all.front().is_string() ? std::string{all.front().get_string()} : std::string{};
 }
 
-std::string last_of(const json::value* heard) {
-  if (heard == nullptr || !heard->is_array() || heard->get_array().empty()) return {};
-  const auto& last = heard->get_array().back();
+std::string last_of(const json::value& heard) {
+  if (!heard.is_array() || heard.get_array().empty()) return {};
+  const auto& last = heard.get_array().back();
   return last.is_string() ? std::string{last.get_string()} : std::string{};
 }
 
@@ -85,44 +86,27 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
 class Reader {
  public:
   SupplyTranscript take() && {
-    // Nobody said that its phase still went on.
-    confirm("");
+    const auto phases = phases_.all();
+    for (std::size_t i = 0; i < found_.readings.size(); ++i) found_.readings[i].phase = phases[i];
     return std::move(found_);
   }
 
   void line(const json::value& told) {
     if (const auto* parts = find(told, "parts")) names_ = PartNames::from_json(parts);
-    if (const auto* heard = find(told, "heard")) hear(heard);
-    if (find(told, "began") != nullptr) {
-      open_ = SupplyReading{};
-      open_->phase = now_;
-    }
+    if (const auto* heard = find(told, "heard")) phases_.hear(*heard);
+    if (find(told, "began") != nullptr) phases_.begin();
     if (find(told, "reading") != nullptr) end(told);
   }
 
  private:
-  void hear(const json::value* heard) {
-    const auto phase = one_of(heard);
-    if (open_ && open_->phase != phase) open_->phase.clear();
-    confirm(phase);
-    now_ = last_of(heard);
-  }
-
-  /// Readings since the last word were in a phase that still goes on, or that has ended meanwhile.
-  void confirm(std::string_view phase) {
-    for (; confirmed_ < found_.readings.size(); ++confirmed_)
-      if (found_.readings[confirmed_].phase != phase) found_.readings[confirmed_].phase.clear();
-  }
-
   void end(const json::value& told) {
-    if (!open_) return;
-    auto reading = std::move(*open_);
-    open_.reset();
     if (const auto why = text_at(told, "failed")) {
+      phases_.drop();
       if (found_.failed++ == 0) found_.why = script::clean(*why);
       return;
     }
-    if (found_.readings.size() >= kMostReadings) return;
+    if (!phases_.end()) return;
+    SupplyReading reading;
     reading.seconds = finite_at(told, "seconds").value_or(0);
     const auto* sensors = find(told, "sensors");
     std::size_t count = 0;
@@ -134,12 +118,38 @@ class Reader {
 
   SupplyTranscript found_{};
   PartNames names_{{}};
-  std::optional<SupplyReading> open_{};
-  std::string now_{};
-  std::size_t confirmed_ = 0;  // readings after which the phase was heard of again
+  PhasesOfReadings phases_{};
 };
 
 }  // namespace
+
+void PhasesOfReadings::hear(const json::value& heard) {
+  const auto phase = one_of(heard);
+  if (open_ && *open_ != phase) open_->clear();
+  for (; confirmed_ < phases_.size(); ++confirmed_)
+    if (phases_[confirmed_] != phase) phases_[confirmed_].clear();
+  now_ = last_of(heard);
+}
+
+void PhasesOfReadings::begin() { open_ = now_; }
+
+bool PhasesOfReadings::end() {
+  if (!open_ || phases_.size() >= kMostReadings) return false;
+  phases_.push_back(std::move(*open_));
+  open_.reset();
+  return true;
+}
+
+std::vector<std::string> PhasesOfReadings::all() const {
+  auto phases = phases_;
+  for (auto i = confirmed_; i < phases.size(); ++i) phases[i].clear();
+  return phases;
+}
+
+int PhasesOfReadings::count(std::string_view phase) const {
+  const auto heard = std::span{phases_}.first(confirmed_);
+  return static_cast<int>(std::ranges::count(heard, phase));
+}
 
 SupplyTranscript read_transcript(std::string_view text) {
   Reader reader;
@@ -149,8 +159,7 @@ SupplyTranscript read_transcript(std::string_view text) {
     const auto parsed = parse_json(line);
     if (parsed && parsed.assume_value().is_object()) reader.line(parsed.assume_value());
   }
-  auto found = std::move(reader).take();
-  return found;
+  return std::move(reader).take();
 }
 
 }  // namespace cupel::burnin

@@ -34,12 +34,38 @@ struct SupplyTranscript {
   std::string why{};  // the first one's reason
 };
 
+/// In which phase each reading lies. It does where the last word before it, every one meanwhile,
+/// and all of the next piece after it are of that phase: however late the node is heard, a phase
+/// that had ended by then is not taken for one that goes on.
+class PhasesOfReadings {
+ public:
+  /// Phases of which the node's output told in one piece.
+  void hear(const json::value& heard);
+  void begin();
+  /// Of the reading that was begun. False: none was.
+  bool end();
+  /// The reading proved nothing.
+  void drop() { open_.reset(); }
+
+  /// Of each reading that has ended; empty: in none, or not known yet.
+  std::vector<std::string> all() const;
+  int count(std::string_view phase) const;
+  const std::string& now() const { return now_; }
+
+ private:
+  std::optional<std::string> open_{};  // phase of the reading that goes on
+  std::string now_{};
+  std::vector<std::string> phases_{};
+  std::size_t confirmed_ = 0;  // readings after which a phase was heard of again
+};
+
+/// Readings in a phase that show it: one alone may be an average of what was before.
+constexpr int kEnoughReadings = 2;
+
 /// JSON lines, in the order in which it happened: `{"parts": [...]}`, `{"heard": ["idle"]}` (the
 /// phases of which the node's output told in one piece), `{"began": 1}`, `{"reading": 1, "seconds":
-/// 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`. A reading lies in a phase where the
-/// last word before it, every one meanwhile, and all of the next piece after it are of that phase:
-/// however late the node is heard, a phase that had ended by then is not taken for one that goes
-/// on. Tolerant of lines that are none.
+/// 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`. Tolerant of lines that are
+/// none.
 SupplyTranscript read_transcript(std::string_view text);
 
 }  // namespace cupel::burnin

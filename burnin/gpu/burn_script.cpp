@@ -62,8 +62,8 @@ echo 'cupel-section: end'
 exit 0
 )sh";
 
-/// Every five seconds; less often where that would fill the spool.
-seconds period_of(seconds duration) { return std::clamp(duration / 1440, seconds{5}, seconds{60}); }
+/// Every five seconds; less often in burns of hours, whose samples would only tell the same again.
+seconds period_of(seconds duration) { return std::clamp(duration / 480, seconds{5}, seconds{60}); }
 
 std::string run_lines(std::string_view command, const std::string& arguments, seconds duration) {
   return fmt::format(

@@ -89,11 +89,16 @@ steps:
     with: {{duration: 40s}}
     deadline: {1}s
     on_failure: continue
+  - stage: psu   # of the kind of machine that has leak detectors: its BMC is read again and again
+    with: {{phase: 20s}}
+    when: {{fact: {{system.model: {2}}}}}
+    deadline: {1}s
+    on_failure: continue
   - step: audit
   - step: verdict
   - step: hand-off
 )",
-                     scaled(900, speed, 60), scaled(1200, speed, 60));
+                     scaled(900, speed, 60), scaled(1200, speed, 60), "GB200 NVL");
 }
 
 /// A site's own profile: what it wants of its BIOS.

@@ -183,6 +183,18 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
   co_return within(what, state_of(heard, out_from, err_from));
 }
 
+Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word, bool sudo,
+                            Deadline deadline) {
+  CO_TRY(check(handle));
+  const auto command = job_script::tell(handle.folder, word, sudo);
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, {}, sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within("tell job " + handle.folder);
+  if (ran.assume_value().exit_status == 0) co_return ok();
+  co_return failed("tell job", handle, heard);
+}
+
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
   const auto command = job_script::stop(handle.folder);

@@ -175,6 +175,12 @@ if [ -s "$d/exit" ]; then exit 0; fi
 exit 75
 )sh";
 
+/// Whole or not at all. A job that has gone needs no word.
+constexpr std::string_view kTell = R"sh(d=@folder@
+if [ ! -d "$d/started" ]; then exit 0; fi
+echo @word@ > "$d/word.part" && mv "$d/word.part" "$d/word"
+)sh";
+
 constexpr std::string_view kForget = R"sh(d=@folder@
 @look@
 if [ $phase = running ] || [ $phase = starting ]; then exit 75; fi
@@ -253,6 +259,12 @@ std::string stop(std::string_view folder) {
                                            {"@look@", std::string{kLook}},
                                            {"@term@", end_group("TERM")},
                                            {"@kill@", end_group("KILL")}}));
+}
+
+std::string tell(std::string_view folder, std::string_view word, bool sudo) {
+  const auto script = filled(std::string{kTell},
+                             {{"@folder@", shell_quoted(folder)}, {"@word@", shell_quoted(word)}});
+  return (sudo ? "sudo -n " : "") + by_sh(script);
 }
 
 std::string forget(std::string_view folder) {

@@ -49,6 +49,7 @@ std::string stop(std::string_view folder);
 
 /// Removes the folder; exits with kStillRunning where the job has not ended.
 std::string forget(std::string_view folder);
+std::string tell(std::string_view folder, std::string_view word, bool sudo);
 constexpr int kStillRunning = 75;
 
 }  // namespace cupel::ssh::job_script

@@ -199,10 +199,19 @@ void SensorWatch::heard(std::string_view piece) {
   if (phases.empty()) return;
   const auto is_last = [this](const json::value& phase) { return phase == json::value(last_); };
   // Nothing new, and nothing was read meanwhile: every second for hours.
-  const bool old = !fresh_ && std::ranges::all_of(phases, is_last);
+  const bool same = std::ranges::all_of(phases, is_last), old = !fresh_ && same;
+  if (!same) failed_ = 0;
+  phases_.hear(phases);
   last_ = std::string{phases.back().get_string()};
   fresh_ = false;
   if (!old) say({{"heard", std::move(phases)}});
+}
+
+std::string SensorWatch::read_enough() const {
+  constexpr int kSilent = 3;
+  const auto& phase = phases_.now();
+  const bool enough = phases_.count(phase) >= burnin::kEnoughReadings || failed_ >= kSilent;
+  return enough ? phase : std::string{};
 }
 
 void SensorWatch::say_parts() { say({{"parts", *known_of(doors_, request_).parts}}); }
@@ -215,6 +224,7 @@ Task<void> SensorWatch::read() {
     ++count_;
     fresh_ = true;
     say({{"began", count_}});
+    phases_.begin();
     const auto began = Deadline::Clock::now();
     const auto told = co_await bmc->sensors(request_.deadline.sooner(kSensorPatience));
     const std::chrono::duration<double> took = Deadline::Clock::now() - began;
@@ -230,8 +240,11 @@ Task<void> SensorWatch::read() {
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
       say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
+      phases_.end();
       failing = kShortestPause;
     } else {
+      phases_.drop();
+      ++failed_;
       say({{"reading", count_}, {"failed", valid_utf8(told.assume_error().what)}});
       failing = std::min(failing * 2, kLongestPause);
       pause = std::max(pause, failing);

@@ -2,6 +2,7 @@
 // What is read of the BMC around a stage and while it runs: its log before and after, its sensors
 // meanwhile. Never fails a stage: what the BMC does not tell is told as that. What it means is for
 // burnin/board/.
+#include "burnin/board/supply_readings.h"
 #include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {
@@ -50,6 +51,9 @@ class SensorWatch {
 
   /// What the stage said just now.
   void heard(std::string_view piece);
+  /// The phase that may end, since the BMC was read often enough in it, or does not answer; empty:
+  /// it had better go on.
+  std::string read_enough() const;
   /// Until cancelled. After each answer it waits as long as that took; longer and longer where none
   /// comes.
   Task<void> read();
@@ -64,7 +68,9 @@ class SensorWatch {
   std::string told_{};
   std::string half_{};  // of a line
   std::string last_{};  // phase that was written down
+  burnin::PhasesOfReadings phases_{};
   int count_ = 0;
+  int failed_ = 0;     // readings since another phase was heard of
   bool fresh_ = true;  // a reading has begun or ended since
 };
 

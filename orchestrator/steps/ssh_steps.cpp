@@ -26,6 +26,7 @@ constexpr seconds kConnectPatience{15};
 constexpr seconds kBmcPatience{15};     // what it says of a node that did not come
 constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
 constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
+constexpr seconds kTellPatience{25};
 constexpr seconds kCleanUpPatience{10};
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
@@ -121,6 +122,8 @@ class Follower {
 
   /// Called with each piece of standard output as it comes.
   std::function<void(std::string_view)> on_output{};
+  /// Asked after each piece: what the job is to be told by now; empty: nothing.
+  std::function<std::string()> word{};
 
   /// Of an ended job.
   Task<void> clean_up() {
@@ -146,12 +149,26 @@ class Follower {
       spool_.output.errors += state.err;
       if (spool_.output.text.size() + spool_.output.errors.size() > kOutputLimit)
         co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
-      if (state.phase == ssh::JobState::Phase::running) continue;
+      if (state.phase == ssh::JobState::Phase::running) {
+        CO_TRY(co_await tell());
+        continue;
+      }
       spool_.output.exit_status = state.exit_status;
       spool_.stopped = state.phase == ssh::JobState::Phase::stopped;
       spool_.lost = !spool_.stopped && state.phase != ssh::JobState::Phase::ended;
       co_return ok();
     }
+  }
+
+  /// A node that cannot write it down goes on by itself in the end.
+  Task<Result<void>> tell() {
+    auto said = word ? word() : std::string{};
+    if (said.empty() || said == told_) co_return ok();
+    auto told = co_await ssh::tell_job(*session_, handle_, said, request_.node.ssh.sudo,
+                                       request_.deadline.sooner(kTellPatience));
+    if (!told && told.assume_error().code != Code::kFailed) co_return told;
+    told_ = std::move(said);
+    co_return ok();
   }
 
   /// The node's cupel-node, where the stage runs programs of ours and it has one. Whatever of them
@@ -172,6 +189,7 @@ class Follower {
   ssh::JobHandle handle_;
   std::unique_ptr<ssh::Session> session_{};
   Spool spool_{};
+  std::string told_{};
 };
 
 /// All that the tool said, as it is kept.
@@ -310,6 +328,7 @@ Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
   if (!burnin::stage(request.step.name)->reads_sensors) co_return co_await follower->follow();
   SensorWatch watch{doors, request};
   follower->on_output = [&watch](std::string_view piece) { watch.heard(piece); };
+  follower->word = [&watch]() { return watch.read_enough(); };
   std::optional<Result<Spool>> spool;
   // Whoever follows ends the other by ending itself, with what is no failure.
   const auto work = [&](bool follows) -> Task<Result<bool>> {
@@ -317,6 +336,7 @@ Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
   };
   [[maybe_unused]] const auto ended = co_await all_or_none<bool>(std::vector<char>{1, 0}, work);
   follower->on_output = {};
+  follower->word = {};
   if (!spool) co_return Error{Code::kCancelled, "stopped"};
   if (*spool) spool->assume_value().output.beside = watch.told();
   co_return std::move(*spool);

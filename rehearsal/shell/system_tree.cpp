@@ -29,18 +29,19 @@ std::string cpu_text(const Machine& machine) {
   std::string text;
   int processor = 0;
   for (int thread = 0; thread < 2; ++thread)
-    for (std::size_t socket = 0; socket < hardware.cpus.size(); ++socket)
-      for (int core = 0; core < hardware.cpus[socket].cores; ++core) {
-        auto model = hardware.cpus[socket].model;
-        if (!model.contains("Xeon") && !model.contains("EPYC"))
-          model = "Intel(R) Xeon(R) Platinum " + model;
+    for (std::size_t socket = 0; socket < hardware.cpus.size(); ++socket) {
+      auto model = hardware.cpus[socket].model;
+      if (!model.contains("Xeon") && !model.contains("EPYC"))
+        model = "Intel(R) Xeon(R) Platinum " + model;
+      const double mhz = machine.physics().cpu_mhz(static_cast<int>(socket));
+      for (int core = 0; core < hardware.cpus[socket].cores; ++core)
         text += fmt::format(
             "processor\t: {}\nvendor_id\t: GenuineIntel\nmodel name\t: {}\ncpu MHz\t\t: {:.3f}\n"
             "physical id\t: {}\nsiblings\t: {}\ncore id\t\t: {}\ncpu cores\t: {}\nflags\t\t: fpu "
             "avx512f amx_tile\n\n",
-            processor++, model, machine.physics().cpu_mhz(static_cast<int>(socket)), socket,
-            hardware.cpus[socket].cores * 2, core, hardware.cpus[socket].cores);
-      }
+            processor++, model, mhz, socket, hardware.cpus[socket].cores * 2, core,
+            hardware.cpus[socket].cores);
+    }
   return text;
 }
 

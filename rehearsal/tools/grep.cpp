@@ -9,8 +9,19 @@
 namespace cupel::rehearsal {
 namespace {
 
+/// A text that needs no regular expression; `at_start`: what begins with it.
+struct Fixed {
+  std::string text{};
+  bool at_start = false;
+
+  bool is_in(std::string_view line, bool whole) const {
+    if (whole) return line == text;
+    return at_start ? line.starts_with(text) : line.contains(text);
+  }
+};
+
 struct Query {
-  std::vector<std::string> fixed{};
+  std::vector<Fixed> fixed{};
   std::optional<std::regex> pattern{};
   bool inverted = false, whole_line = false, whole_word = false, fold = false;
 
@@ -22,16 +33,24 @@ struct Query {
       const std::string text{line.substr(0, kLongestLine)};
       hit = whole_line ? std::regex_match(text, *pattern) : std::regex_search(text, *pattern);
     } else {
-      const auto text = fold ? lower_case(line) : std::string{line};
-      for (const auto& each : fixed) hit |= whole_line ? text == each : text.contains(each);
+      const auto folded = fold ? lower_case(line) : std::string{};
+      const auto text = fold ? std::string_view{folded} : line;
+      for (const auto& each : fixed) hit = hit || each.is_in(text, whole_line);
     }
     return hit != inverted;
   }
 };
 
-/// A pattern without anything special needs no regular expression.
+/// A pattern without anything special, or with no more than a beginning.
 bool is_plain(std::string_view pattern) {
+  if (pattern.starts_with('^')) pattern.remove_prefix(1);
   return pattern.find_first_of(".[]*^$\\+?(){}|") == pattern.npos;
+}
+
+Fixed fixed_of(const std::string& pattern, const Options& options) {
+  const bool at_start = !options.has('F') && pattern.starts_with('^');
+  const auto text = pattern.substr(at_start ? 1 : 0);
+  return {options.has('i') ? lower_case(text) : text, at_start};
 }
 
 /// POSIX basic to extended: what is special with a backslash is so without, and the other way
@@ -63,7 +82,7 @@ Result<Query> make_query(const Options& options, const Arguments& patterns, bool
   const bool plain =
       (options.has('F') || std::ranges::all_of(patterns, is_plain)) && !query.whole_word;
   if (plain) {
-    for (const auto& each : patterns) query.fixed.push_back(query.fold ? lower_case(each) : each);
+    for (const auto& each : patterns) query.fixed.push_back(fixed_of(each, options));
     return query;
   }
   std::string all;
@@ -104,7 +123,7 @@ struct Printer {
       const auto at = options.has('n') ? std::to_string(number_of_line) + ":" : std::string{};
       if (!options.has('o') || !query.pattern) {
         text += prefix + at +
-                std::string{options.has('o') && !query.fixed.empty() ? query.fixed[0] : line} +
+                std::string{options.has('o') && !query.fixed.empty() ? query.fixed[0].text : line} +
                 "\n";
         continue;
       }

@@ -260,8 +260,9 @@ TEST(Psu, ProvesNothingWithoutTwoReadingsInEachOfTheTwoPhases) {
 
   ASSERT_FALSE(found);
   EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-  EXPECT_THAT(found.assume_error().what,
-              AllOf(HasSubstr("0 of 1 readings"), HasSubstr("up to 61 s"), HasSubstr("phase: 5m")));
+  EXPECT_THAT(
+      found.assume_error().what,
+      AllOf(HasSubstr("0 of 1 readings"), HasSubstr("up to 61 s"), HasSubstr("patience: 60m")));
 }
 
 TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
@@ -298,15 +299,16 @@ TEST(Psu, SaysWhyItTakesNoFeedAway) {
   EXPECT_THAT(refused.assume_error().what, HasSubstr("feeds"));
 }
 
-TEST(Psu, GoesThroughItsPhasesOnARealShell) {
-  auto job = prepared("psu", {{"phase", "20s"}, {"load", "cpu"}});
-  ASSERT_TRUE(job);
-  // A second is over at once, and a load lasts a little longer than all of them.
+/// On a real shell where a second is over at once, and a load lasts a little longer than all of
+/// them. `meanwhile`: what else happens in each second, with the uptime (from 100 on) in $now.
+Output run_in_no_time(const Parameters& with, const std::string& meanwhile = {}) {
+  auto job = prepared("psu", with);
+  if (!job) return {"", job.assume_error().what, -1};
   const test::TemporaryFolder folder;
   const auto uptime = (folder.path() / "uptime").string();
   std::ofstream{uptime} << "100.25 7.00\n";
-  const auto sleep = "#!/bin/sh\nread -r up idle < " + uptime +
-                     "\necho \"$((${up%%.*} + 1)).00 7.00\" > " + uptime + "\n";
+  const auto sleep = "#!/bin/sh\nread -r up idle < " + uptime + "\nnow=$((${up%%.*} + $1))\n" +
+                     "echo \"$now.00 7.00\" > " + uptime + "\n" + meanwhile;
   for (const auto& [name, does] : std::initializer_list<std::pair<const char*, std::string>>{
            {"sleep", sleep}, {"stress-ng", "#!/bin/sh\nexec /bin/sleep 5\n"}}) {
     std::ofstream{folder.path() / name} << does;
@@ -315,14 +317,30 @@ TEST(Psu, GoesThroughItsPhasesOnARealShell) {
   auto script = job.assume_value().script;
   const std::string_view real{"/proc/uptime"};
   script.replace(script.find(real), real.size(), uptime);
+  auto before = "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";
+  if (!meanwhile.empty()) before += "export CUPEL_JOB=" + folder.path().string() + "\n";
+  return run_script(script, before);
+}
 
-  const auto output =
-      run_script(script, "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n");
+TEST(Psu, GoesThroughItsPhasesOnARealShell) {
+  const auto output = run_in_no_time({{"phase", "20s"}, {"load", "cpu"}});
 
   EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
   for (const auto* line : {"cupel-phase: idle 19", "cupel-phase: full 19", "cupel-phase: rest 0",
                            "cupel-phase: wave 19", "cupel-phase: over 0"})
     EXPECT_THAT(output.text, HasSubstr(line));
+  EXPECT_THAT(output.text, Not(HasSubstr("idle 20"))) << "nobody is there who could tell it more";
+}
+
+TEST(Psu, WaitsInEachPhaseUntilItHearsThatTheBmcWasReadOrPatienceEnds) {
+  const auto output = run_in_no_time({{"phase", "20s"}, {"load", "cpu"}, {"patience", "60s"}},
+                                     "[ $now -ne 135 ] || echo idle > $CUPEL_JOB/word\n");
+
+  EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
+  EXPECT_THAT(output.text, AllOf(HasSubstr("cupel-phase: idle 27\ncupel-phase: settling"),
+                                 HasSubstr("cupel-phase: full 51\ncupel-phase: settling"),
+                                 HasSubstr("cupel-phase: rest 19\ncupel-phase: settling"),
+                                 HasSubstr("cupel-phase: wave 19\ncupel-phase: over 0")));
 }
 
 }  // namespace

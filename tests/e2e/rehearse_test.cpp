@@ -154,6 +154,22 @@ TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
   EXPECT_EQ(verdicts(ran), expected);
 }
 
+/// All of the shipped playbook, as it is shipped: each of its stages ends, and finds nothing.
+TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-4]\n"
+                          "bmc: 127.64.7.[1-4]\nssh: 127.64.8.[1-4]\n");
+
+  const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "5000"},
+                            std::chrono::seconds{560});
+
+  EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
+                           << ran.err;
+  const std::map<std::string, std::string> expected{
+      {"v01-n1", "pass"}, {"v01-n2", "pass"}, {"v01-n3", "pass"}, {"v01-n4", "pass"}};
+  EXPECT_EQ(verdicts(ran), expected);
+}
+
 TEST_F(RehearseTest, SaysEveryErrorOfARackAndStartsNothing) {
   const auto file = folder / "rack.yaml";
   std::ofstream{file} << "rack: v01\nprofile: dgx-h10\nnodes: v01-n[01-02]\n"

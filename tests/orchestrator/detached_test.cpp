@@ -124,6 +124,25 @@ TEST_F(DetachedTest, ASecondStartChangesNothing) {
   EXPECT_EQ(read().out, "first\n");
 }
 
+TEST_F(DetachedTest, TellsAJobAWord) {
+  ASSERT_TRUE(
+      start("until [ -s \"$CUPEL_JOB/word\" ]; do sleep 0.1; done; cat \"$CUPEL_JOB/word\""));
+  const auto tell = [&](const std::string& word) {
+    return run_to_end(io, tell_job(*on, handle, word, false, Deadline::in(20s)));
+  };
+
+  const auto told = tell("it's read");
+  Spool spool;
+  read_to_end(spool);
+  ASSERT_TRUE(forget());
+  const auto late = tell("more");
+
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(spool.out, "it's read\n");
+  EXPECT_TRUE(late) << "a job that has gone needs no word";
+  EXPECT_FALSE(std::filesystem::exists(handle.folder));
+}
+
 TEST_F(DetachedTest, StopEndsGrandchildrenToo) {
   ASSERT_TRUE(
       start("setsid sleep 20001 & sh -c 'sleep 20002 & sleep 20003' & echo up; sleep 20004"));

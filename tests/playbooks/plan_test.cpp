@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
 
 #include "inventory/load_profile.h"
 #include "inventory/shipped.h"
@@ -79,6 +80,28 @@ TEST(Plan, IsMadeOfEveryShippedPlaybookForEveryShippedProfile) {
       ASSERT_TRUE(made.plan) << made.told();
       EXPECT_EQ(made.plan->step_count(), 2 * playbook->steps.size());
     }
+}
+
+TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
+  std::vector<Problem> problems;
+  const auto playbook = load_playbook("burn-in-72h", problems);
+  ASSERT_TRUE(playbook) << to_string(problems);
+
+  const auto made = planned(*playbook, shipped_profile("dgx-h100", problems));
+
+  ASSERT_TRUE(made.plan) << made.told();
+  std::chrono::duration<double, std::ratio<3600>> hours{0};
+  for (const auto& step : *made.plan->nodes[0].steps) hours += step.expected;
+  EXPECT_NEAR(hours.count(), 72, 0.5);
+  const auto names = made.plan->step_names();
+  for (const auto& stage : burnin::stages()) {
+    const std::set<std::string_view> elsewhere{"cpu-memory", "disk",        "storage",
+                                               "dcgm-diag",  "nvbandwidth", "nccl-tests",
+                                               "gpu-burn",   "settings",    "settings-restore"};
+    const bool there = std::ranges::any_of(
+        names, [&](const auto& name) { return burnin::base_name(name) == stage.name; });
+    EXPECT_NE(there, elsewhere.contains(stage.name)) << stage.name;
+  }
 }
 
 TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {

@@ -7,7 +7,7 @@
 namespace cupel::rehearsal {
 namespace {
 
-void add_temperature(RowWriter& rows, const GpuView& gpu) {
+void add_temperature(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto margin = gpu.model.limit_celsius - gpu.celsius;
   rows.section(Section::temperature);
   rows.open("Temperature", "temperature");
@@ -32,7 +32,7 @@ void add_temperature(RowWriter& rows, const GpuView& gpu) {
   rows.close();
 }
 
-void add_module_power(RowWriter& rows) {
+void add_module_power(RowWriter& rows, const DriverView&, const GpuView&) {
   rows.open("Module Power Readings", "module_power_readings");
   rows.leaf("", "power_state", "", kDeprecated);
   rows.leaf("Average Power Draw", "average_power_draw", "module.power.draw.average [W]", "N/A");
@@ -46,7 +46,7 @@ void add_module_power(RowWriter& rows) {
   rows.close();
 }
 
-void add_smoothing(RowWriter& rows) {
+void add_smoothing(RowWriter& rows, const DriverView&, const GpuView&) {
   rows.section(Section::power_smoothing);
   rows.leaf("Power Smoothing", "power_smoothing",
             "power_smoothing.delayed_power_smoothing_supported", "N/A");
@@ -72,7 +72,7 @@ void add_smoothing(RowWriter& rows) {
       "100.00 %";
 }
 
-void add_power(RowWriter& rows, const GpuView& gpu) {
+void add_power(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto watts = [](double value) { return fmt::format("{:.2f} W", value); };
   const auto limit = watts(gpu.requested_watts);
   const auto enforced = watts(gpu.limit_watts);
@@ -97,11 +97,9 @@ void add_power(RowWriter& rows, const GpuView& gpu) {
   rows.leaf("Average Power Draw", "average_power_draw", "", "N/A");
   rows.leaf("Instantaneous Power Draw", "instant_power_draw", "", "N/A");
   rows.close();
-  add_module_power(rows);
-  add_smoothing(rows);
 }
 
-void add_clocks(RowWriter& rows, const GpuView& gpu) {
+void add_clocks(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto mhz = [](int value) { return fmt::format("{} MHz", value); };
   const auto video = gpu.idle() ? gpu.model.idle_video_mhz : gpu.model.max_video_mhz;
   rows.section(Section::clock);
@@ -138,7 +136,7 @@ void add_clocks(RowWriter& rows, const GpuView& gpu) {
   rows.close();
 }
 
-void add_fabric(RowWriter& rows, const GpuView& gpu) {
+void add_fabric(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const bool joined = gpu.fabric_state == "Completed";
   rows.section(Section::none);
   rows.open("Fabric", "fabric");
@@ -164,7 +162,7 @@ void add_fabric(RowWriter& rows, const GpuView& gpu) {
 
 /// Every clock that can be set, in steps of 15 MHz; the text tells them for `-d` alone, which
 /// nobody here asks for.
-void add_supported_clocks(RowWriter& rows, const GpuView& gpu) {
+void add_supported_clocks(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   constexpr int kStep = 15, kLeast = 210;
   rows.section(Section::none);
   rows.open("", "supported_clocks");
@@ -176,7 +174,7 @@ void add_supported_clocks(RowWriter& rows, const GpuView& gpu) {
   rows.close();
 }
 
-void add_processes(RowWriter& rows, const GpuView& gpu) {
+void add_processes(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.section(Section::pids);
   if (gpu.processes.empty()) {
     rows.leaf("Processes", "processes", "", "None").xml = "\n\t\t";
@@ -208,13 +206,11 @@ void add_processes(RowWriter& rows, const GpuView& gpu) {
 
 }  // namespace
 
-void add_condition(RowWriter& rows, const GpuView& gpu) {
-  add_temperature(rows, gpu);
-  add_power(rows, gpu);
-  add_clocks(rows, gpu);
-  add_fabric(rows, gpu);
-  add_supported_clocks(rows, gpu);
-  add_processes(rows, gpu);
+std::span<const AddRows> condition_parts() {
+  static constexpr std::array<AddRows, 8> kParts{
+      add_temperature, add_power,  add_module_power,     add_smoothing,
+      add_clocks,      add_fabric, add_supported_clocks, add_processes};
+  return kParts;
 }
 
 }  // namespace cupel::rehearsal

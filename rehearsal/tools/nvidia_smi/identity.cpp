@@ -16,7 +16,7 @@ void add_pair(RowWriter& rows, std::string label, std::string tag, const char* n
   rows.close();
 }
 
-void add_name(RowWriter& rows, const GpuView& gpu) {
+void add_name(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Product Name", "product_name", "name", gpu.product());
   rows.leaf("Product Brand", "product_brand", "", "NVIDIA");
   rows.leaf("Product Architecture", "product_architecture", "",
@@ -38,7 +38,7 @@ void add_name(RowWriter& rows, const GpuView& gpu) {
            "N/A");
 }
 
-void add_numbers(RowWriter& rows, const GpuView& gpu) {
+void add_numbers(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Serial Number", "serial", "serial", gpu.part.serial);
   rows.leaf("GPU UUID", "uuid", "uuid", gpu.part.uuid);
   rows.leaf("GPU PDI", "pdi", "", "0x" + gpu.part.uuid.substr(4, 8) + gpu.part.uuid.substr(28, 8));
@@ -115,7 +115,7 @@ void add_link(RowWriter& rows, const GpuView& gpu) {
   rows.close();
 }
 
-void add_pci(RowWriter& rows, const GpuView& gpu) {
+void add_pci(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto address = gpu.bus_id();
   const auto numbered = [&](std::string label, std::string tag, std::string field,
                             std::string digits) {
@@ -164,12 +164,10 @@ void add_fields_alone(RowWriter& rows, const DriverView& driver, const GpuView& 
 
 }  // namespace
 
-void add_identity(RowWriter& rows, const DriverView& driver, const GpuView& gpu) {
-  add_fields_alone(rows, driver, gpu);
-  add_name(rows, gpu);
-  add_numbers(rows, gpu);
-  add_firmware(rows, driver, gpu);
-  add_pci(rows, gpu);
+std::span<const AddRows> identity_parts() {
+  static constexpr std::array<AddRows, 5> kParts{add_fields_alone, add_name, add_numbers,
+                                                 add_firmware, add_pci};
+  return kParts;
 }
 
 }  // namespace cupel::rehearsal

@@ -12,7 +12,7 @@ namespace {
 std::string mib(long value) { return fmt::format("{} MiB", value); }
 std::string count(std::uint64_t value) { return std::to_string(value); }
 
-void add_sizes(RowWriter& rows, const GpuView& gpu) {
+void add_sizes(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const long reserved = gpu.model.reserved_mib, used = gpu.used_mib, all = gpu.mib();
   rows.section(Section::memory);
   rows.open("FB Memory Usage", "fb_memory_usage");
@@ -36,7 +36,7 @@ void add_sizes(RowWriter& rows, const GpuView& gpu) {
   rows.leaf("Compute Mode", "compute_mode", "compute_mode", gpu.compute_mode);
 }
 
-void add_utilization(RowWriter& rows, const GpuView& gpu) {
+void add_utilization(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto per_cent = [&](int value) {
     return gpu.mig ? std::string{"N/A"} : fmt::format("{} %", value);
   };
@@ -104,7 +104,7 @@ void add_counts(RowWriter& rows, const GpuView& gpu, const EccCounts& counts,
   rows.close();
 }
 
-void add_ecc(RowWriter& rows, const GpuView& gpu) {
+void add_ecc(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto on = [](bool set) { return set ? "Enabled" : "Disabled"; };
   rows.section(Section::ecc);
   rows.open("ECC Mode", "ecc_mode");
@@ -128,7 +128,7 @@ void add_ecc(RowWriter& rows, const GpuView& gpu) {
   rows.close();
 }
 
-void add_retired_pages(RowWriter& rows) {
+void add_retired_pages(RowWriter& rows, const DriverView&, const GpuView&) {
   rows.section(Section::page_retirement);
   rows.open("Retired Pages", "retired_pages");
   rows.leaf("Single Bit ECC", "", "retired_pages.single_bit_ecc.count", "N/A");
@@ -145,7 +145,7 @@ void add_retired_pages(RowWriter& rows) {
   rows.close();
 }
 
-void add_remaps(RowWriter& rows, const GpuView& gpu) {
+void add_remaps(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   const auto yes = [](bool set) { return set ? "Yes" : "No"; };
   const std::string field = "remapped_rows.", tag = "row_remapper_histogram_";
   // A bank has eight spare rows: "high" has lost one, "none" all of them.
@@ -178,12 +178,10 @@ void add_remaps(RowWriter& rows, const GpuView& gpu) {
 
 }  // namespace
 
-void add_memory(RowWriter& rows, const GpuView& gpu) {
-  add_sizes(rows, gpu);
-  add_utilization(rows, gpu);
-  add_ecc(rows, gpu);
-  add_retired_pages(rows);
-  add_remaps(rows, gpu);
+std::span<const AddRows> memory_parts() {
+  static constexpr std::array<AddRows, 5> kParts{add_sizes, add_utilization, add_ecc,
+                                                 add_retired_pages, add_remaps};
+  return kParts;
 }
 
 }  // namespace cupel::rehearsal

@@ -28,9 +28,7 @@ constexpr std::array kReasons{
     Reason{"Display Clock Setting", "display_clocks_setting", "", 0x100, 0},
 };
 
-}  // namespace
-
-void add_performance(RowWriter& rows, const GpuView& gpu) {
+void add_performance(RowWriter& rows, const DriverView&, const GpuView& gpu) {
   rows.leaf("Fan Speed", "fan_speed", "fan.speed [%]", "N/A");
   rows.section(Section::performance);
   rows.leaf("Performance State", "performance_state", "pstate", "P0");
@@ -59,6 +57,13 @@ void add_performance(RowWriter& rows, const GpuView& gpu) {
   rows.close();
   rows.leaf("Sparse Operation Mode", "sparse_operation_mode", "", "Disabled");
   rows.section(Section::none);
+}
+
+}  // namespace
+
+std::span<const AddRows> performance_parts() {
+  static constexpr std::array<AddRows, 1> kParts{add_performance};
+  return kParts;
 }
 
 }  // namespace cupel::rehearsal

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <functional>
+#include <map>
 
 #include "base/text.h"
 #include "rehearsal/tools/nvidia_smi/rows.h"
@@ -101,15 +103,6 @@ Result<std::string> csv(std::span<const Record> records, const Record& sample,
   return text;
 }
 
-Record record_of_gpu(const DriverView& driver, const GpuView& gpu) {
-  Record record;
-  RowWriter rows{record};
-  rows.leaf("", "", "timestamp", csv_time_of(driver.now));
-  auto all = gpu_rows(driver, gpu);
-  std::ranges::move(all, std::back_inserter(record));
-  return record;
-}
-
 /// What every other query tells of the GPU that it is about.
 void add_gpu(RowWriter& rows, const DriverView& driver, const GpuView& gpu) {
   rows.leaf("", "", "timestamp", csv_time_of(driver.now));
@@ -190,6 +183,57 @@ GpuView made_up() {
   return gpu;
 }
 
+void add_timestamp(RowWriter& rows, const DriverView& driver, const GpuView&) {
+  rows.leaf("", "", "timestamp", csv_time_of(driver.now));
+}
+
+/// Some of the fields, and the parts of a GPU's rows that write them.
+struct Wanted {
+  std::vector<std::string> fields{};  // with their units
+  std::vector<AddRows> parts{};       // each once
+};
+
+Record record_of_gpu(const Wanted& wanted, const DriverView& driver, const GpuView& gpu) {
+  Record record;
+  RowWriter rows{record, wanted.fields};
+  for (const auto add : wanted.parts) add(rows, driver, gpu);
+  return record;
+}
+
+struct Place {
+  std::string field;  // with its unit
+  AddRows part;
+};
+
+std::map<std::string, Place, std::less<>> places_of_fields() {
+  std::map<std::string, Place, std::less<>> places;
+  auto parts = gpu_parts();
+  parts.insert(parts.begin(), add_timestamp);
+  for (const auto part : parts) {
+    Record record;
+    RowWriter rows{record};
+    part(rows, DriverView{}, made_up());
+    for (const auto& row : record)
+      if (!row.field.empty()) places.emplace(without_unit(row.field), Place{row.field, part});
+  }
+  return places;
+}
+
+/// A sampler asks for a few of hundreds, again and again.
+Wanted wanted_of(std::string_view fields) {
+  static const auto places = places_of_fields();
+  Wanted wanted;
+  for (const auto asked : split(fields, ',')) {
+    auto found = places.find(trimmed(asked));
+    if (found == places.end()) found = places.find(first_name(trimmed(asked)));
+    if (found == places.end()) continue;
+    wanted.fields.push_back(found->second.field);
+    if (std::ranges::find(wanted.parts, found->second.part) == wanted.parts.end())
+      wanted.parts.push_back(found->second.part);
+  }
+  return wanted;
+}
+
 }  // namespace
 
 Result<CsvFormat> read_format(std::string_view text) {
@@ -209,9 +253,10 @@ Result<CsvFormat> read_format(std::string_view text) {
 
 Result<std::string> query_gpus(const DriverView& driver, std::span<const GpuView* const> gpus,
                                std::string_view fields, CsvFormat format) {
+  const auto wanted = wanted_of(fields);
   std::vector<Record> records;
-  for (const auto* gpu : gpus) records.push_back(record_of_gpu(driver, *gpu));
-  return csv(records, record_of_gpu(driver, made_up()), fields, format);
+  for (const auto* gpu : gpus) records.push_back(record_of_gpu(wanted, driver, *gpu));
+  return csv(records, record_of_gpu(wanted, driver, made_up()), fields, format);
 }
 
 Result<std::string> query_other(std::string_view of, const DriverView& driver,

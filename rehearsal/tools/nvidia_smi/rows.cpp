@@ -1,13 +1,24 @@
 #include "rehearsal/tools/nvidia_smi/rows.h"
 
+#include <algorithm>
+
 namespace cupel::rehearsal {
 
+bool RowWriter::is_wanted(std::string_view field) const {
+  return !only_ || (!field.empty() && std::ranges::find(*only_, field) != only_->end());
+}
+
 void RowWriter::open(std::string label, std::string tag) {
+  if (only_) {
+    ++depth_;
+    return;
+  }
   rows_.push_back(
       {.depth = depth_++, .section = section_, .label = std::move(label), .tag = std::move(tag)});
 }
 
 Row& RowWriter::leaf(std::string label, std::string tag, std::string field, std::string value) {
+  if (!is_wanted(field)) return unwanted_;
   rows_.push_back({.depth = depth_,
                    .section = section_,
                    .label = std::move(label),
@@ -20,11 +31,16 @@ Row& RowWriter::leaf(std::string label, std::string tag, std::string field, std:
 std::vector<Row> gpu_rows(const DriverView& driver, const GpuView& gpu) {
   std::vector<Row> rows;
   RowWriter writer{rows};
-  add_identity(writer, driver, gpu);
-  add_performance(writer, gpu);
-  add_memory(writer, gpu);
-  add_condition(writer, gpu);
+  for (const auto add : gpu_parts()) add(writer, driver, gpu);
   return rows;
+}
+
+std::vector<AddRows> gpu_parts() {
+  std::vector<AddRows> all;
+  for (const auto parts :
+       {identity_parts(), performance_parts(), memory_parts(), condition_parts()})
+    all.insert(all.end(), parts.begin(), parts.end());
+  return all;
 }
 
 }  // namespace cupel::rehearsal

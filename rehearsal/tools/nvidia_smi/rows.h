@@ -2,6 +2,7 @@
 // Everything that nvidia-smi tells of one GPU, once: the text of -q, its XML and the fields of
 // --query-gpu are three ways to write the same rows. Shaped like driver 590 (nvsmi_device_v13.dtd).
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ std::vector<Row> gpu_rows(const DriverView& driver, const GpuView& gpu);
 class RowWriter {
  public:
   explicit RowWriter(std::vector<Row>& rows) : rows_{rows} {}
+  /// Keeps the rows of these fields alone, without headings. `only` must outlive it.
+  RowWriter(std::vector<Row>& rows, std::span<const std::string> only) : rows_{rows}, only_{only} {}
 
   void section(Section section) { section_ = section; }
   void open(std::string label, std::string tag);
@@ -61,16 +64,24 @@ class RowWriter {
   Row& leaf(std::string label, std::string tag, std::string field, std::string value);
 
  private:
+  bool is_wanted(std::string_view field) const;
+
   std::vector<Row>& rows_;
+  std::optional<std::span<const std::string>> only_{};
+  Row unwanted_{};  // what callers add to a row that is not kept
   int depth_ = 0;
   Section section_ = Section::none;
 };
 
-// The parts of gpu_rows, in their order.
-void add_identity(RowWriter& rows, const DriverView& driver, const GpuView& gpu);
-void add_performance(RowWriter& rows, const GpuView& gpu);
-void add_memory(RowWriter& rows, const GpuView& gpu);
-void add_condition(RowWriter& rows, const GpuView& gpu);
+/// One part of gpu_rows. Which fields it writes is the same for every GPU.
+using AddRows = void (*)(RowWriter& rows, const DriverView& driver, const GpuView& gpu);
+
+// All of them, in their order: identity's first, condition's last.
+std::span<const AddRows> identity_parts();
+std::span<const AddRows> performance_parts();
+std::span<const AddRows> memory_parts();
+std::span<const AddRows> condition_parts();
+std::vector<AddRows> gpu_parts();
 
 /// What driver 590 says of what it no longer tells.
 inline constexpr const char* kDeprecated = "Requested functionality has been deprecated";

@@ -89,5 +89,20 @@ TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
     EXPECT_THAT(ran.out, HasSubstr(line));
 }
 
+TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
+  Bench bench;
+  const auto job = burnin::stage("psu")->prepare(
+      dgx(), {{"phase", "20s"}, {"load", "gpu"}, {"patience", "40s"}});
+  ASSERT_TRUE(job);
+  const std::string told = "mkdir -p /var/tmp/job\necho idle >/var/tmp/job/word\n";
+
+  const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job.assume_value().script);
+
+  EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("full [345][0-9]")) << "nobody told it more";
+  EXPECT_THAT(ran.out, ::testing::Not(::testing::ContainsRegex("(idle|rest|wave) [345][0-9]")));
+  EXPECT_THAT(ran.out, HasSubstr("cupel-phase: over 0\n"));
+}
+
 }  // namespace
 }  // namespace cupel::rehearsal
