@@ -119,6 +119,9 @@ Result<JobState> state_by_program(std::string_view answer) {
                                        " bytes and sent " + std::to_string(bytes.size())};
   JobState state{*phase, static_cast<int>(*status), std::string{bytes.substr(0, *out)},
                  std::string{bytes.substr(*out, *err)}};
+  const auto* age = header.get_object().if_contains("heartbeat_age");
+  const bool lives = *phase == JobState::Phase::running && age != nullptr && age->is_number();
+  if (lives) state.silent_for = std::chrono::duration<double>{age->to_number<double>()};
   // Whoever hears "ended" stops reading, so it is only said with the last piece.
   if (*out == kChunk || *err == kChunk) {
     state.phase = JobState::Phase::running;

@@ -37,6 +37,9 @@ struct JobState {
   int exit_status = 0;  // 124: ended by its limit
   std::string out{};    // standard output from `from` on, at most one chunk
   std::string err{};
+  /// Since whoever looks after it last said that it lives, which it does every ten seconds.
+  /// Nothing of a job that a shell looks after: it has no heartbeat.
+  std::optional<std::chrono::duration<double>> silent_for{};
 };
 
 /// Waits on the node until there is more to read, the job has ended, or `wait` is over; one round

@@ -5,35 +5,16 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "orchestrator/ssh/ask.h"
 
 namespace cupel::ssh {
 namespace {
 
 constexpr std::size_t kLargestProgram = 256u << 20;
-constexpr std::size_t kMostWords = 16 * 1024;
 constexpr int kCannotWrite = 73;
 constexpr int kDamaged = 74;
 constexpr std::string_view kFound = "cupel-program:";
 constexpr std::string_view kStarted = "cupel-job-started";
-
-struct Heard {
-  int status = 0;
-  std::string out;
-  std::string err;
-};
-
-Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
-                        Deadline deadline) {
-  const auto command = (sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(script);
-  Heard heard;
-  const Sink sink = [&heard](Stream stream, std::string_view piece) {
-    auto& text = stream == Stream::out ? heard.out : heard.err;
-    text += piece.substr(0, kMostWords - std::min(text.size(), kMostWords));
-  };
-  CO_TRY(const auto ended, co_await session.run(command, std::move(input), sink, deadline));
-  heard.status = ended.exit_status;
-  co_return heard;
-}
 
 /// Prints the SHA-256 of each that is there.
 std::string look_script(const std::string& folder, const std::vector<std::string>& names,
@@ -95,11 +76,28 @@ Task<Result<void>> bring(Session& session, const std::string& folder, const std:
   co_return Error{Code::kFailed, what + ": " + why};
 }
 
-/// Ours may be for another kind of machine, or need a newer C library.
-Task<Result<bool>> runs(Session& session, std::string program, Deadline deadline) {
-  CO_TRY(const auto said,
-         co_await ask(session, shell_quoted(program) + " --version", {}, false, deadline));
-  co_return said.status == 0 && said.out.contains("\"protocol\":1}");
+/// What stands between our program and this node, in words; empty: it runs there. The loader names
+/// the version of the C library that it misses: "libc.so.6: version `GLIBC_2.34' not found".
+std::string why_not(const std::string& program, const Heard& said) {
+  const auto name = program.substr(program.rfind('/') + 1);
+  const auto told = shortened(printable(trimmed(said.err)), 300);
+  if (said.err.contains("GLIBC_") && said.err.contains("not found"))
+    return name + " does not run there: the node's C library is older than glibc 2.34 (RHEL 9, " +
+           "Ubuntu 22.04, Debian 12 and SLES 15 SP6 have it); update the system, or leave out the "
+           "stages that need our programs: " +
+           told;
+  const auto why = told.empty() ? "it ended with status " + std::to_string(said.status) : told;
+  return name + " does not run there: " + why;
+}
+
+/// Empty: it does. On a node with an old C library it says which one that is.
+Task<Result<std::string>> why_it_does_not_run(Session& session, std::string program,
+                                              Deadline deadline) {
+  const auto version = shell_quoted(program) + " --version";
+  const auto script = version + " && exit 0\ngetconf GNU_LIBC_VERSION >&2\nexit 1\n";
+  CO_TRY(const auto said, co_await ask(session, script, {}, false, deadline));
+  const bool runs = said.status == 0 && said.out.contains("\"protocol\":1}");
+  co_return runs ? std::string{} : why_not(program, said);
 }
 
 }  // namespace
@@ -129,32 +127,31 @@ Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view n
   return found;
 }
 
-Task<Result<std::optional<std::string>>> ensure_programs(Session& session, ProgramShelf& shelf,
-                                                         std::vector<std::string> names,
-                                                         std::string job_folder, bool sudo,
-                                                         Deadline deadline) {
+Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
+                                      std::vector<std::string> names, std::string job_folder,
+                                      bool sudo, Deadline deadline) {
   const auto& folder = shelf.on_node();
   const auto script = look_script(folder, names, job_folder);
   CO_TRY(const auto seen, co_await ask(session, script, {}, sudo, deadline));
   const auto there = sums_of(seen.out);
-  const bool started = seen.out.contains(kStarted);
+  Brought brought{.started = seen.out.contains(kStarted)};
   bool ours = false;
   for (const auto& name : names) {
     CO_TRY(const auto file, shelf.find(name));
     if (!file) continue;
     const auto sum = there.find(name);
     const bool same = sum != there.end() && sum->second == file->sha256;
-    if (!same && started) continue;
+    if (!same && brought.started) continue;
     if (!same) {
       CO_TRY(co_await bring(session, folder, name, *file, sudo, deadline));
     }
     ours = ours || name == kNodeProgram;
   }
-  if (!ours) co_return std::nullopt;
+  if (!ours) co_return brought;
   auto program = folder + "/" + std::string{kNodeProgram};
-  CO_TRY(const bool useful, co_await runs(session, program, deadline));
-  if (!useful) co_return std::nullopt;
-  co_return program;
+  CO_TRY(brought.why_not, co_await why_it_does_not_run(session, program, deadline));
+  if (brought.why_not.empty()) brought.keeper = std::move(program);
+  co_return brought;
 }
 
 }  // namespace cupel::ssh

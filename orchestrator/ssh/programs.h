@@ -37,6 +37,7 @@ class ProgramShelf {
   /// one that cannot be read, or is larger than 256 MiB.
   Result<std::shared_ptr<const ProgramFile>> find(std::string_view name);
   const std::string& on_node() const { return on_node_; }
+  const std::vector<std::filesystem::path>& folders() const { return folders_; }
 
  private:
   std::vector<std::filesystem::path> folders_{};
@@ -48,16 +49,25 @@ class ProgramShelf {
 /// its own folder, and in ../libexec/cupel of it.
 std::vector<std::filesystem::path> program_folders(const std::filesystem::path& told);
 
+/// How a node stands after its programs were brought.
+struct Brought {
+  /// The path of the node's cupel-node where it is ours and runs there; else a shell looks after
+  /// the jobs.
+  std::optional<std::string> keeper{};
+  /// Why ours does not run there, for people: its C library is too old, it is another kind of
+  /// machine. Empty where it does, or where the controller has none.
+  std::string why_not{};
+  /// The job was started before: nothing was brought.
+  bool started = false;
+};
+
 /// Brings those of `names` that the shelf has to the node, unless they are there; each is written
-/// whole or not at all, and checked by the node's own sha256sum. Gives the path of the node's
-/// cupel-node where it is ours and runs there, else nothing: a shell looks after the jobs then.
-/// Where `job_folder` holds a job that was started already, nothing is brought: what runs stays as
-/// it is. Idempotent; cancelled in the middle, it leaves no half program. Errors: as
-/// Session::run(); kFailed where the folder cannot be written, or what arrived is not what was
-/// sent.
-Task<Result<std::optional<std::string>>> ensure_programs(Session& session, ProgramShelf& shelf,
-                                                         std::vector<std::string> names,
-                                                         std::string job_folder, bool sudo,
-                                                         Deadline deadline);
+/// whole or not at all, and checked by the node's own sha256sum. Where `job_folder` holds a job
+/// that was started already, nothing is brought: what runs stays as it is. Idempotent; cancelled in
+/// the middle, it leaves no half program. Errors: as Session::run(); kFailed where the folder
+/// cannot be written, or what arrived is not what was sent.
+Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
+                                      std::vector<std::string> names, std::string job_folder,
+                                      bool sudo, Deadline deadline);
 
 }  // namespace cupel::ssh

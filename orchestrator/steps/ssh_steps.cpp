@@ -10,6 +10,7 @@
 #include "burnin/settings/settings.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
+#include "orchestrator/ssh/libraries.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/inlets.h"
 #include "orchestrator/steps/node_steps.h"
@@ -27,13 +28,17 @@ constexpr seconds kBmcPatience{15};     // what it says of a node that did not c
 constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
 constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
 constexpr seconds kTellPatience{25};
+constexpr seconds kBringLibrariesPatience{1800};  // 760 MB; cut off, they go on where they were
+constexpr seconds kSilence{60};  // a heart that beats every ten seconds has missed five by then
 constexpr seconds kCleanUpPatience{10};
+constexpr seconds kStopPatience{30};  // TERM, and KILL for a supervisor that does not hear it
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
 constexpr std::size_t kCleanUpsAtOnce = 32;
 constexpr milliseconds kFirstPause{500};
 constexpr milliseconds kLongestPause{5000};
 constexpr std::size_t kOutputLimit = 32u << 20;
+constexpr std::string_view kBurnProgram = "cupel-burn";
 
 /// A node that SSH does not reach comes back, or it is gone, and nobody need wait for it: that its
 /// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
@@ -96,14 +101,25 @@ struct Spool {
   burnin::Output output{};
   bool lost = false;
   bool stopped = false;
+  std::string why_by_shell{};  // why no cupel-node looks after it, though one was to
 };
+
+/// `thermal` and `psu` burn GPUs where there are any.
+bool has_gpus(const inventory::Profile& profile) {
+  return std::ranges::any_of(profile.parts, [](const auto& part) {
+    return part.kind == inventory::PartKind::gpu && part.count > 0;
+  });
+}
 
 /// Reads until the job has ended, over as many connections as it takes.
 class Follower {
  public:
   /// `request` need only live until follow() has ended.
   Follower(Doors& doors, const StepRequest& request, ssh::JobHandle handle)
-      : doors_{doors}, request_{request}, handle_{std::move(handle)} {}
+      : doors_{doors},
+        request_{request},
+        handle_{std::move(handle)},
+        last_word_{with_last_word(request.deadline)} {}
 
   Task<Result<Spool>> follow() {
     for (;;) {
@@ -135,15 +151,18 @@ class Follower {
  private:
   Task<Result<void>> start_and_read() {
     const auto& job = *request_.step.job;
-    CO_TRY(const auto keeper, co_await bring_programs());
+    CO_TRY(const auto brought, co_await bring_programs());
+    spool_.why_by_shell = brought.why_not;
     CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit,
-                                   request_.node.ssh.sudo, request_.deadline, keeper.value_or("")));
+                                   request_.node.ssh.sudo, request_.deadline,
+                                   brought.keeper.value_or("")));
     request_.waiting("");
     for (;;) {
-      const auto deadline = request_.deadline.sooner(kReadPatience + kConnectPatience);
-      CO_TRY(auto state,
-             co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
-                                    spool_.output.errors.size(), kReadPatience, deadline));
+      CO_TRY(const auto patience, patience_with_silence());
+      const auto deadline = request_.deadline.sooner(patience + kConnectPatience);
+      CO_TRY(auto state, co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
+                                                spool_.output.errors.size(), patience, deadline));
+      tell_silence(state.silent_for);
       spool_.output.text += state.out;
       if (on_output && !state.out.empty()) on_output(state.out);
       spool_.output.errors += state.err;
@@ -171,17 +190,45 @@ class Follower {
     co_return ok();
   }
 
-  /// The node's cupel-node, where the stage runs programs of ours and it has one. Whatever of them
-  /// the controller has not got, the stage's script itself misses, in words.
-  Task<Result<std::optional<std::string>>> bring_programs() {
+  /// A job whose supervisor hangs is not ended by it: then only the step's deadline does.
+  void tell_silence(std::optional<std::chrono::duration<double>> silent_for) {
+    const bool silent = silent_for && *silent_for > kSilence;
+    const auto before = std::exchange(silence_, {});
+    if (silent)
+      silence_ = fmt::format(
+          "nothing heard for {:.0f} s of the cupel-node that looks after the stage: it hangs, or "
+          "the node does",
+          silent_for->count());
+    if (silent || !before.empty()) request_.waiting(silence_);
+  }
+
+  /// For how long the next reading may wait. Errors: kFailed: it is silent, and the time is over;
+  /// said a little before the engine would only say that the time is over.
+  Result<seconds> patience_with_silence() const {
+    if (silence_.empty()) return kReadPatience;
+    const auto left = std::chrono::floor<seconds>(last_word_.left());
+    if (left < seconds{1}) return Error{Code::kFailed, silence_ + "; its deadline is over"};
+    return std::min(left, kReadPatience);
+  }
+
+  /// What the stage runs of our programs, and the node's cupel-node. Whatever of them the
+  /// controller has not got, the stage's script itself misses, in words.
+  Task<Result<ssh::Brought>> bring_programs() {
     const auto* stage = burnin::stage(request_.step.name);
-    if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return std::nullopt;
+    if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return ssh::Brought{};
+    const bool burns = std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
+                       has_gpus(doors_.inventory.profile_of(request_.node));
     std::vector<std::string> names{std::string{ssh::kNodeProgram}};
     for (const auto name : stage->programs)
-      if (name != ssh::kNodeProgram) names.emplace_back(name);
-    co_return co_await ssh::ensure_programs(*session_, *doors_.programs, std::move(names),
-                                            handle_.folder, request_.node.ssh.sudo,
-                                            request_.deadline.sooner(kBringPatience));
+      if (name != ssh::kNodeProgram && (burns || name != kBurnProgram)) names.emplace_back(name);
+    CO_TRY(auto brought, co_await ssh::ensure_programs(
+                             *session_, *doors_.programs, std::move(names), handle_.folder,
+                             request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
+    if (!burns || brought.started) co_return brought;
+    const auto deadline = request_.deadline.sooner(kBringLibrariesPatience);
+    CO_TRY(co_await ssh::ensure_libraries(*session_, *doors_.programs, request_.node.ssh.sudo,
+                                          request_.waiting, deadline));
+    co_return brought;
   }
 
   Doors& doors_;
@@ -190,6 +237,8 @@ class Follower {
   std::unique_ptr<ssh::Session> session_{};
   Spool spool_{};
   std::string told_{};
+  Deadline last_word_;
+  std::string silence_{};  // what is said of it; empty: it lives
 };
 
 /// All that the tool said, as it is kept.
@@ -238,6 +287,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
   if (!findings) {
     end.detail = findings.assume_error().what;
+    if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
     end.found["error"] = to_string(findings.assume_error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.
     end.begin_anew = request.handle && burnin::stage(request.step.name)->reads_sensors;
@@ -384,7 +434,7 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const ssh::JobHandle job{*request.handle};
   auto session = co_await connected(part->doors, request, request.deadline);
   if (!session) co_return std::move(session).assume_error().within(name);
-  const auto stopping = request.deadline.sooner(kCleanUpPatience);
+  const auto stopping = request.deadline.sooner(kStopPatience);
   auto stopped = co_await ssh::stop_job(*session.assume_value(), job, stopping);
   if (!stopped) co_return std::move(stopped).assume_error().within(name);
   const auto forgetting = request.deadline.sooner(kCleanUpPatience);

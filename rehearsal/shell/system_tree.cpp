@@ -5,6 +5,7 @@
 #include "rehearsal/shell/host.h"
 #include "rehearsal/shell/program.h"
 #include "rehearsal/shell/tree_parts.h"
+#include "rehearsal/tools/cuda_libraries.h"
 #include "rehearsal/tools/gpu_view.h"
 
 namespace cupel::rehearsal {
@@ -125,6 +126,7 @@ void plant_disk(Host& host) {
   for (const auto& tool : tools())
     disk.put("/usr/bin/" + std::string{tool.name},
              std::string{kProgramMark} + " " + std::string{tool.name}, 0755);
+  plant_cuda_libraries(disk);
   disk.put_link("/bin", "/usr/bin");
   disk.put_link("/sbin", "/usr/bin");
   disk.put_link("/usr/sbin", "/usr/bin");

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "rehearsal/physics/random.h"
 #include "rehearsal/shell/host.h"
+#include "rehearsal/tools/cuda_libraries.h"
 #include "rehearsal/tools/cupel_burn_work.h"
 
 namespace cupel::rehearsal {
@@ -74,6 +75,9 @@ class Burn {
 
   Task<int> run() {
     auto trouble = why_not();
+    const auto missing = missing_library(*process_, request_.command);
+    if (trouble.empty() && !missing.empty())
+      trouble = line_of({{"kind", "error"}, {"code", "no-library"}, {"message", missing}});
     if (trouble.empty()) {
       gpus_ = cuda_devices(process_->host);
       const auto text = line_of(start());
@@ -298,6 +302,11 @@ class Burn {
 Task<int> cupel_burn(ProcessPtr process, Arguments arguments) {
   if (arguments.size() > 1 && arguments[1] == "--version") {
     co_await process->say("cupel-burn 0.1.0\n");
+    co_return 0;
+  }
+  if (arguments.size() > 1 && arguments[1] == "libraries") {
+    const auto text = library_lines(*process);
+    co_await process->say(text);
     co_return 0;
   }
   auto request = read_request(arguments);

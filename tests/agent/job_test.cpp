@@ -216,6 +216,27 @@ TEST_F(NodeJob, OfACommandThatIsNotThereSaysSo) {
   EXPECT_THAT(err, HasSubstr("no-such-command: No such file or directory"));
 }
 
+TEST_F(NodeJob, HasAControlGroupOfItsOwnWhereThatIsAllowed) {
+  start("cat /proc/$$/cgroup; echo up; sleep 67001");
+
+  const auto said = tail("up\n");
+
+  // Version 1 alone, or a tree that may only be read, has none.
+  const bool may = std::system(
+                       "d=$(findmnt -nro TARGET -t cgroup2 | tail -n 1) && [ -n \"$d\" ] && "
+                       "d=$d$(sed -n 's/^0:://p' /proc/self/cgroup)/cupel-test-$$ && "
+                       "mkdir \"$d\" 2> /dev/null && rmdir \"$d\"") == 0;
+  std::ifstream file{folder + "/cgroup"};
+  std::string control_group;
+  file >> control_group;
+  EXPECT_EQ(!control_group.empty(), may);
+  if (control_group.empty()) return;
+  const auto name = control_group.substr(control_group.rfind('/'));
+  EXPECT_THAT(said, HasSubstr(name + "\n"));
+  node("stop --folder " + folder);
+  EXPECT_FALSE(fs::exists(control_group)) << "it was left behind";
+}
+
 TEST_F(NodeJob, LeavesNothingRunningWhenItEnds) {
   start("setsid sleep 51001 & (setsid sh -c 'sleep 51002 & sleep 51003' &) ; echo up");
 
@@ -437,6 +458,18 @@ TEST(NodeProgram, RefusesWhatItDoesNotUnderstand) {
     EXPECT_EQ(ran.status, 64) << words << ": " << ran.out;
     EXPECT_FALSE(ran.out.empty()) << words;
   }
+}
+
+TEST(NodeProgram, NeedsNothingOfANodeButItsCLibrary) {
+  // Under a sanitizer it is larger than what is shipped, and asks for more of the C library.
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  const std::string how = "--sanitized ";
+#else
+  const std::string how;
+#endif
+  EXPECT_EQ(
+      std::system(("sh " SOURCE_DIR "/scripts/check-node-program " + how + NODE_BINARY).c_str()),
+      0);
 }
 
 TEST(NodeProgram, TellsItsVersion) {

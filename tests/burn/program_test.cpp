@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "burnin/agent/burn/library.h"
 #include "burnin/agent/burn/nvml.h"
+#include "burnin/agent/burn/own_libraries.h"
 #include "burnin/stage.h"
 
 namespace cupel::burn {
@@ -135,6 +136,54 @@ TEST(BurnLibrary, WhatIsNotThereIsNamedWithWhereItWasSought) {
   EXPECT_THAT(library.assume_error().message,
               testing::AllOf(testing::HasSubstr("libcupel-none.so.13"),
                              testing::HasSubstr(program_folder() + "/lib/")));
+}
+
+/// What the fake cuBLASLt says of itself, for as long as its scope.
+class CublasLtVersion {
+ public:
+  explicit CublasLtVersion(const char* version) { ::setenv("FAKE_CUBLASLT_VERSION", version, 1); }
+  ~CublasLtVersion() { ::unsetenv("FAKE_CUBLASLT_VERSION"); }
+  CublasLtVersion(const CublasLtVersion&) = delete;
+  CublasLtVersion& operator=(const CublasLtVersion&) = delete;
+};
+
+TEST(BurnLibrary, ACublasLtThatLacksAFunctionIsPassedOver) {
+  const std::array<std::string_view, 2> names{FAKE_NCCL, FAKE_CUBLASLT};
+
+  const auto library = open_cublaslt(names);
+
+  ASSERT_TRUE(library) << library.assume_error().message;
+  EXPECT_EQ(library.assume_value().name(), FAKE_CUBLASLT);
+}
+
+TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
+  const std::array<std::string_view, 1> names{FAKE_CUBLASLT};
+  for (const auto& [version, words] : {std::pair{"111103", "11.11.3"}, {"140000", "14.0.0"}}) {
+    const CublasLtVersion told{version};
+
+    const auto library = open_cublaslt(names);
+
+    ASSERT_FALSE(library) << version;
+    EXPECT_THAT(library.assume_error().message,
+                testing::AllOf(testing::HasSubstr(words), testing::HasSubstr("CUDA 12 or 13")));
+  }
+}
+
+TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
+  std::istringstream lines{library_lines()};
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    const auto parsed = parse_json(line);
+    ASSERT_TRUE(parsed) << line;
+    const auto& told = parsed.assume_value();
+    EXPECT_EQ(text_at(told, "kind"), "library");
+    names.push_back(text_at(told, "name").value_or(""));
+    const bool fits = find(told, "fits")->as_bool();
+    EXPECT_EQ(text_at(told, "version").has_value(), fits) << line;
+    EXPECT_EQ(text_at(told, "why").has_value(), !fits) << line;
+  }
+
+  EXPECT_THAT(names, testing::ElementsAre("libcublasLt", "libnccl"));
 }
 
 TEST(BurnNvml, ALibraryThatIsNoNvmlIsNotTakenForIt) {

@@ -2,7 +2,9 @@
 // a virtual node.
 #include <fstream>
 
+#include "base/digest.h"
 #include "orchestrator/ssh/detached.h"
+#include "orchestrator/ssh/libraries.h"
 #include "orchestrator/ssh/programs.h"
 #include "tests/rehearsal/bench.h"
 #include "tests/support/captures.h"
@@ -36,7 +38,7 @@ class VirtualNodeJob : public ::testing::Test {
     std::ofstream{ours.path() / "cupel-node"} << "\x7f"
                                                  "ELF of a real machine";
   }
-  Result<std::optional<std::string>> ensure() {
+  Result<Brought> ensure() {
     return run_to_end(
         io, ensure_programs(node, shelf, {"cupel-node"}, handle.folder, false, Deadline::in(20s)));
   }
@@ -61,10 +63,10 @@ class VirtualNodeJob : public ::testing::Test {
 TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   const auto program = ensure();
   ASSERT_TRUE(program) << program.assume_error().what;
-  ASSERT_EQ(program.assume_value(), "/opt/cupel/bin/cupel-node");
-  EXPECT_EQ(ensure().assume_value(), program.assume_value()) << "a second time";
+  ASSERT_EQ(program.assume_value().keeper, "/opt/cupel/bin/cupel-node");
+  EXPECT_EQ(ensure().assume_value().keeper, program.assume_value().keeper) << "a second time";
 
-  ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program.assume_value()));
+  ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program.assume_value().keeper));
   EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(20s))).assume_error().code,
             Code::kConflict);
   auto state = read(3);
@@ -80,8 +82,8 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
 
 TEST_F(VirtualNodeJob, IsEndedWhoeverLooksAfterIt) {
   const auto program = ensure();
-  ASSERT_TRUE(program && program.assume_value());
-  for (const auto& keeper : {*program.assume_value(), std::string{}}) {
+  ASSERT_TRUE(program && program.assume_value().keeper);
+  for (const auto& keeper : {*program.assume_value().keeper, std::string{}}) {
     ASSERT_TRUE(start("echo up; sleep 3000", keeper));
     EXPECT_EQ(read().out, "up\n");
 
@@ -90,6 +92,51 @@ TEST_F(VirtualNodeJob, IsEndedWhoeverLooksAfterIt) {
     EXPECT_EQ(read(3).phase, Phase::stopped);
     ASSERT_TRUE(run_to_end(io, forget_job(node, handle, Deadline::in(20s))));
   }
+}
+
+/// Of a controller that has packed cupel-burn with CUDA's libraries.
+class VirtualNodeLibraries : public VirtualNodeJob {
+ protected:
+  VirtualNodeLibraries() {
+    std::ofstream{ours.path() / "cupel-burn"} << "\x7f"
+                                                 "ELF that burns";
+    std::filesystem::create_directory(ours.path() / "lib");
+    const std::string bytes(3'000'000, 'n');
+    std::ofstream{ours.path() / "lib" / "libnccl.so.2"} << bytes;
+    std::ofstream{ours.path() / "lib" / "manifest"} << sha256_hex(bytes)
+                                                    << " 3000000 libnccl.so.2\n";
+    brought = run_to_end(io, ensure_programs(node, shelf, {"cupel-burn"}, handle.folder, false,
+                                             Deadline::in(20s)))
+                  .has_value();
+  }
+  Result<void> ensure_its_libraries() {
+    return run_to_end(
+        io, ensure_libraries(node, shelf, false, [](const std::string&) {}, Deadline::in(60s)));
+  }
+
+  bool brought = false;
+};
+
+TEST_F(VirtualNodeLibraries, AreLeftAtHomeWhereTheNodeHasItsOwn) {
+  ASSERT_TRUE(brought);
+
+  ASSERT_TRUE(ensure_its_libraries());
+
+  EXPECT_NE(bench.sh("test -e /opt/cupel/bin/lib").status, 0);
+}
+
+TEST_F(VirtualNodeLibraries, AreBroughtWhereItHasNoneAndThenItBurns) {
+  ASSERT_TRUE(brought);
+  bench.sh("rm /usr/lib/x86_64-linux-gnu/libnccl.so.2");
+  const auto burn = [&] { return bench.sh("/opt/cupel/bin/cupel-burn collective --seconds 5"); };
+  ASSERT_THAT(burn().out, ::testing::HasSubstr("no-library"));
+
+  const auto came = ensure_its_libraries();
+
+  ASSERT_TRUE(came) << came.assume_error().what;
+  EXPECT_EQ(bench.sh("wc -c < /opt/cupel/bin/lib/libnccl.so.2").out, "3000000\n");
+  EXPECT_EQ(bench.sh("ls -A /opt/cupel/bin/lib").out, "libnccl.so.2\n");
+  EXPECT_EQ(burn().status, 0);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Programs on their way to a node, and the jobs that cupel-node looks after there, on a real sshd.
 #include "orchestrator/ssh/programs.h"
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +20,7 @@ namespace cupel::ssh {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Phase = JobState::Phase;
 
@@ -40,7 +44,7 @@ class ProgramsOnANode : public OnANode {
     const auto bytes = read_file(fs::path{node} / name, 256u << 20);
     return bytes ? bytes.assume_value() : "";
   }
-  Result<std::optional<std::string>> ensure(std::vector<std::string> names) {
+  Result<Brought> ensure(std::vector<std::string> names) {
     return run_to_end(
         io, ensure_programs(*on, shelf, std::move(names), handle.folder, false, Deadline::in(60s)));
   }
@@ -130,7 +134,7 @@ TEST_F(ProgramsOnANode, ThatTheControllerHasNotAreTheNodesOwnAffair) {
   const auto keeper = ensure({"cupel-node", "cupel-burn"});
 
   ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper.assume_value(), std::nullopt);
+  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
   EXPECT_FALSE(fs::exists(node));
 }
 
@@ -142,7 +146,22 @@ TEST_F(ProgramsOnANode, ThatDoNotRunThereLookAfterNoJob) {
   const auto keeper = ensure({"cupel-node"});
 
   ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper.assume_value(), std::nullopt);
+  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
+}
+
+TEST_F(ProgramsOnANode, ThatNeedANewerCLibrarySaySo) {
+  // The words are the loader's own, on Debian 11.
+  put("cupel-node",
+      "#!/bin/sh\necho \"$0: /lib/x86_64-linux-gnu/libc.so.6: version \\`GLIBC_2.34' not found "
+      "(required by $0)\" >&2\nexit 1\n");
+
+  const auto keeper = ensure({"cupel-node"});
+
+  ASSERT_TRUE(keeper);
+  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
+  EXPECT_THAT(keeper.assume_value().why_not,
+              AllOf(HasSubstr("older than glibc 2.34"), HasSubstr("RHEL 9"),
+                    HasSubstr("`GLIBC_2.34' not found"), HasSubstr("glibc 2.")));
 }
 
 TEST_F(ProgramsOnANode, AreNotReplacedUnderAJobThatWasStarted) {
@@ -170,14 +189,14 @@ TEST_F(ProgramsOnANode, SayWhyTheyCannotBeWritten) {
 TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value());
+  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
   std::string bytes(100'000, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7919 >> 3);
   std::ofstream{sshd_->file("bytes"), std::ios::binary} << bytes;
   const auto cat = "cat " + sshd_->file("bytes");
   const auto script =
       "for i in 1 2 3 4 5 6 7 8 9 10; do " + cat + "; " + cat + " >&2; sleep 0.2; done; exit 3";
-  ASSERT_TRUE(start(script, *keeper.assume_value()));
+  ASSERT_TRUE(start(script, *keeper.assume_value().keeper));
   std::string out, err;
   read_on(out, err, 100'001);
   ASSERT_LT(out.size(), 1'000'000u);
@@ -200,11 +219,37 @@ TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController
   EXPECT_FALSE(fs::exists(handle.folder));
 }
 
+TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
+  put_real_program();
+  const auto keeper = ensure({"cupel-node"});
+  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
+  const auto& program = *keeper.assume_value().keeper;
+  auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s, false,
+                            Deadline::in(20s), program);
+  ASSERT_TRUE(run_to_end(io, std::move(starting)));
+
+  on.reset();
+
+  pid_t keeper_pid = 0;
+  std::ifstream{handle.folder + "/keeper"} >> keeper_pid;
+  pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, keeper_pid, 0)), POLLIN, 0};
+  const bool gone = end.fd < 0 || ::poll(&end, 1, 30'000) == 1;
+  EXPECT_TRUE(gone) << "its supervisor lives on";
+  ::close(end.fd);
+  EXPECT_TRUE(cupel::testing::processes_of_job(handle.folder).empty());
+  on = session();
+  const auto state = read();
+  EXPECT_EQ(state.phase, Phase::ended);
+  EXPECT_EQ(state.exit_status, 124);
+  EXPECT_EQ(state.out, "up\n");
+}
+
 TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value());
-  ASSERT_TRUE(start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper.assume_value()));
+  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
+  ASSERT_TRUE(
+      start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper.assume_value().keeper));
   std::string out, err;
   read_on(out, err, 3);
   const auto early = run_to_end(io, forget_job(*on, handle, Deadline::in(20s)));
@@ -219,8 +264,8 @@ TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
 TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value());
-  ASSERT_TRUE(start("head -c 9000000 /dev/zero", *keeper.assume_value()));
+  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
+  ASSERT_TRUE(start("head -c 9000000 /dev/zero", *keeper.assume_value().keeper));
   std::string out, err;
 
   const auto state = read_on(out, err);
@@ -232,8 +277,8 @@ TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
 TEST_F(ProgramsOnANode, AreDoneWithoutWhereTheyVanishedInMidJob) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value());
-  ASSERT_TRUE(start("echo up; sleep 62001", *keeper.assume_value()));
+  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
+  ASSERT_TRUE(start("echo up; sleep 62001", *keeper.assume_value().keeper));
   std::string out, err;
   read_on(out, err, 3);
 

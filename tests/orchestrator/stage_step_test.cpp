@@ -1,5 +1,7 @@
 // Stages on nodes that SSH does not reach any more, and what is left of them on those that it does.
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <time.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -159,6 +161,16 @@ class StageOnANode : public ssh::OnANode {
             },
             std::nullopt};
   }
+  /// As they are brought by a controller that has them: `watch` is looked after by cupel-node.
+  Doors doors_with_programs() {
+    planned.name = "watch";
+    inventory.profiles[node.profile];
+    auto all = doors();
+    all.programs = std::make_shared<ssh::ProgramShelf>(
+        std::vector<std::filesystem::path>{ours.path()},
+        sshd_->file("bin-of-") + handle.substr(handle.rfind('/') + 1));
+    return all;
+  }
   engine::StepRequest request(std::chrono::seconds patience) {
     return {1,
             node,
@@ -169,7 +181,7 @@ class StageOnANode : public ssh::OnANode {
             Deadline::in(patience),
             stop,
             {},
-            [](const std::string&) {}};
+            [this](const std::string& what) { on_waiting(what); }};
   }
   bool burns() const { return !cupel::testing::processes_of_job(handle).empty(); }
 
@@ -178,9 +190,54 @@ class StageOnANode : public ssh::OnANode {
   playbooks::PlannedStep planned{};
   inventory::Inventory inventory{};
   std::string handle{};
+  std::function<void(const std::string&)> on_waiting = [](const std::string&) {};
   test::TemporaryFolder folder{};
+  test::TemporaryFolder ours{};
   std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
 };
+
+TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
+  std::filesystem::copy_file(NODE_BINARY, ours.path() / "cupel-node");
+  NodeSteps steps{doors_with_programs()};
+  pid_t keeper = 0;
+  std::vector<std::string> told;
+  // As soon as it runs its supervisor hangs, and it is long since its heart beat.
+  on_waiting = [&](const std::string& what) {
+    told.push_back(what);
+    std::ifstream{handle + "/keeper"} >> keeper;
+    if (keeper == 0 || told.size() > 1) return;
+    ::kill(keeper, SIGSTOP);
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    std::ofstream{handle + "/beat"} << now.tv_sec - 93 << "\n";
+  };
+
+  const auto tried = run_to_end(io, steps.perform(request(5s)));
+
+  ASSERT_TRUE(tried);
+  EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);
+  EXPECT_THAT(tried.assume_value().detail, ::testing::ContainsRegex("nothing heard for [0-9]+ s"));
+  EXPECT_THAT(told, ::testing::Contains(::testing::ContainsRegex("nothing heard for 9[3-9] s")));
+  ASSERT_TRUE(burns());
+  const auto gone = run_to_end(io, steps.let_go(request(60s)));
+  EXPECT_TRUE(gone) << gone.assume_error().what;
+  EXPECT_FALSE(burns());
+  EXPECT_FALSE(std::filesystem::exists(handle));
+}
+
+TEST_F(StageOnANode, WhoseCLibraryIsTooOldForItsProgramSaysSo) {
+  std::ofstream{ours.path() / "cupel-node"}
+      << "#!/bin/sh\necho \"$0: /lib64/libc.so.6: version \\`GLIBC_2.34' not found (required by "
+         "$0)\" >&2\nexit 1\n";
+  NodeSteps steps{doors_with_programs()};
+  planned.job = burnin::Job{"true\n", 1s, 60s};
+
+  const auto tried = run_to_end(io, steps.perform(request(30s)));
+
+  ASSERT_TRUE(tried);
+  EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);
+  EXPECT_THAT(tried.assume_value().detail, HasSubstr("older than glibc 2.34"));
+}
 
 TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
   NodeSteps steps{doors()};

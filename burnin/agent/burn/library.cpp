@@ -15,7 +15,7 @@ std::string program_folder() {
   return std::string{whole.substr(0, whole.rfind('/'))};
 }
 
-Outcome<Library> Library::open(std::span<const std::string_view> names) {
+Outcome<Library> Library::open(std::span<const std::string_view> names, const Check& fits) {
   const std::array<std::string, 4> folders{"", program_folder() + "/lib/", "/usr/local/cuda/lib64/",
                                            "/usr/local/cuda/lib/"};
   std::string tried;
@@ -25,9 +25,16 @@ Outcome<Library> Library::open(std::span<const std::string_view> names) {
       Library library;
       library.handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       library.name_ = path;
-      if (library.handle_ != nullptr) return library;
-      const char* why = ::dlerror();
-      tried += (tried.empty() ? "" : "; ") + std::string{why == nullptr ? "not found" : why};
+      std::string why;
+      if (library.handle_ == nullptr) {
+        const char* said = ::dlerror();
+        why = said == nullptr ? "not found" : said;
+      } else {
+        const auto checked = fits ? fits(library) : done();
+        if (checked) return library;
+        why = checked.assume_error().message;
+      }
+      tried += (tried.empty() ? "" : "; ") + why;
     }
   return Failure{.code = "no-library",
                  .message = "no " + std::string{names.front()} + ": " + tried};

@@ -1,5 +1,6 @@
 #pragma once
 // A shared library that may be on a node or not, opened when it is needed: NVML, cuBLASLt, NCCL.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,10 +11,13 @@ namespace cupel::burn {
 
 class Library {
  public:
-  /// The first of `names` that opens: as the node's loader finds it, then in lib/ beside this
-  /// program, then where CUDA toolkits lie. Stays open: closing a driver's library is not safe.
-  /// Errors: no-library, with what the loader said of each.
-  static Outcome<Library> open(std::span<const std::string_view> names);
+  /// Why a library that opens cannot be used. Errors: no-library.
+  using Check = std::function<Outcome<>(const Library&)>;
+
+  /// The first of `names` that opens and passes `fits`: as the node's loader finds it, then in lib/
+  /// beside this program, then where CUDA toolkits lie. Stays open: closing a driver's library is
+  /// not safe. Errors: no-library, with what was wrong with each.
+  static Outcome<Library> open(std::span<const std::string_view> names, const Check& fits = {});
 
   /// Errors: no-library.
   Outcome<void*> symbol(const char* name) const;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "burnin/agent/burn/command.h"
+#include "burnin/agent/burn/own_libraries.h"
 
 namespace cupel::burn {
 namespace {
@@ -42,6 +43,7 @@ void print_help() {
                 std::string{command.help}.c_str());
     print_choices(command.choices);
   }
+  std::puts("  libraries   which CUDA libraries this node has that it can use");
   std::puts("\n  all of them:");
   print_choices(common_choices());
   std::puts("      --gpus 0,2-4  by PCI address, as nvidia-smi counts; all");
@@ -85,6 +87,10 @@ int main_of(std::span<const std::string_view> arguments) {
   }
   if (arguments[0] == "--version") {
     std::puts("cupel-burn " CUPEL_VERSION);
+    return 0;
+  }
+  if (arguments[0] == "libraries") {
+    std::fputs(library_lines().c_str(), stdout);
     return 0;
   }
   Report report{to_stdout()};

@@ -1,14 +1,9 @@
 #include "burnin/agent/burn/cuda/cublaslt.h"
 
-#include <array>
-
-#include "burnin/agent/burn/library.h"
+#include "burnin/agent/burn/own_libraries.h"
 
 namespace cupel::burn {
 namespace {
-
-constexpr std::array<std::string_view, 3> kNames{"libcublasLt.so.13", "libcublasLt.so.12",
-                                                 "libcublasLt.so"};
 
 Outcome<std::shared_ptr<cublasLtMatrixLayoutOpaque_t>> make_layout(
     const std::shared_ptr<const CublasLt>& library, cudaDataType_t type, std::uint64_t rows,
@@ -51,7 +46,7 @@ Outcome<std::shared_ptr<cublasLtMatmulPreferenceOpaque_t>> make_preference(
 }  // namespace
 
 Outcome<std::shared_ptr<const CublasLt>> CublasLt::open() {
-  TRY(const auto library, Library::open(kNames));
+  TRY(const auto library, open_cublaslt());
   auto lt = std::make_shared<CublasLt>();
   TRY(library.load(lt->create, "cublasLtCreate"));
   TRY(library.load(lt->destroy, "cublasLtDestroy"));

@@ -1,0 +1,95 @@
+#include "burnin/agent/burn/own_libraries.h"
+
+#include <array>
+
+#include "burnin/agent/burn/line.h"
+#include "burnin/agent/burn/nccl.h"
+
+namespace cupel::burn {
+namespace {
+
+/// Source: cublas_api.h: CUBLAS_VERSION is 10000 * major + 100 * minor + patch.
+constexpr std::size_t kOldest = 120'000, kNextMajor = 140'000;
+
+/// All that cuda/cublaslt.cpp loads.
+constexpr std::array kCalls{"cublasLtCreate",
+                            "cublasLtDestroy",
+                            "cublasLtGetStatusString",
+                            "cublasLtMatmul",
+                            "cublasLtMatmulDescCreate",
+                            "cublasLtMatmulDescDestroy",
+                            "cublasLtMatmulDescSetAttribute",
+                            "cublasLtMatrixLayoutCreate",
+                            "cublasLtMatrixLayoutDestroy",
+                            "cublasLtMatrixLayoutSetAttribute",
+                            "cublasLtMatmulPreferenceCreate",
+                            "cublasLtMatmulPreferenceDestroy",
+                            "cublasLtMatmulPreferenceSetAttribute",
+                            "cublasLtMatmulAlgoGetHeuristic"};
+
+std::string version_name(std::size_t version) {
+  return std::to_string(version / 10'000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+Outcome<std::size_t> version_of(const Library& library) {
+  std::size_t (*ask)() = nullptr;
+  TRY(library.load(ask, "cublasLtGetVersion"));
+  return ask();
+}
+
+Outcome<> check_cublaslt(const Library& library) {
+  TRY(const auto version, version_of(library));
+  if (version < kOldest || version >= kNextMajor)
+    return Failure{.code = "no-library",
+                   .message = library.name() + " is cuBLASLt " + version_name(version) +
+                              "; this program wants that of CUDA 12 or 13"};
+  for (const auto* call : kCalls) {
+    TRY(library.symbol(call));
+  }
+  return done();
+}
+
+std::string line_of(std::string_view name, const Outcome<>& found, std::string_view path,
+                    std::string_view version) {
+  Line line{"library"};
+  line.add("name", name).add("fits", found.has_value());
+  if (found)
+    line.add("path", path).add("version", version);
+  else
+    line.add("why", found.assume_error().message);
+  return std::move(line).object() + "\n";
+}
+
+}  // namespace
+
+std::span<const std::string_view> cublaslt_names() {
+  static constexpr std::array<std::string_view, 3> kNames{"libcublasLt.so.13", "libcublasLt.so.12",
+                                                          "libcublasLt.so"};
+  return kNames;
+}
+
+Outcome<Library> open_cublaslt(std::span<const std::string_view> names) {
+  return Library::open(names, check_cublaslt);
+}
+
+std::string library_lines() {
+  const auto lt = open_cublaslt();
+  const auto nccl = nccl::Library::load(nccl::usual_places(program_folder()));
+  std::string text;
+  if (lt) {
+    const auto version = version_of(lt.assume_value());
+    text += line_of("libcublasLt", done(), lt.assume_value().name(),
+                    version_name(version ? version.assume_value() : 0));
+  } else {
+    text += line_of("libcublasLt", lt.assume_error(), "", "");
+  }
+  if (nccl)
+    text +=
+        line_of("libnccl", done(), nccl.assume_value().path(), nccl.assume_value().version_name());
+  else
+    text += line_of("libnccl", nccl.assume_error(), "", "");
+  return text;
+}
+
+}  // namespace cupel::burn

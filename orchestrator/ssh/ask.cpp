@@ -1,0 +1,22 @@
+#include "orchestrator/ssh/ask.h"
+
+#include "base/text.h"
+
+namespace cupel::ssh {
+
+constexpr std::size_t kMostWords = 16 * 1024;
+
+Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
+                        Deadline deadline) {
+  const auto command = (sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(script);
+  Heard heard;
+  const Sink sink = [&heard](Stream stream, std::string_view piece) {
+    auto& text = stream == Stream::out ? heard.out : heard.err;
+    text += piece.substr(0, kMostWords - std::min(text.size(), kMostWords));
+  };
+  CO_TRY(const auto ended, co_await session.run(command, std::move(input), sink, deadline));
+  heard.status = ended.exit_status;
+  co_return heard;
+}
+
+}  // namespace cupel::ssh

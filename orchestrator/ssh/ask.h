@@ -1,0 +1,20 @@
+#pragma once
+// One short question to a node, in POSIX shell, and its bounded answer.
+#include <string>
+
+#include "orchestrator/ssh/ssh.h"
+
+namespace cupel::ssh {
+
+struct Heard {
+  int status = 0;
+  std::string out;  // the first 16 KiB of each
+  std::string err;
+};
+
+/// Runs `script` by sh, as root where `sudo` says so, with `input` as its standard input. Errors:
+/// as Session::run(); a script that fails is none.
+Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
+                        Deadline deadline);
+
+}  // namespace cupel::ssh
