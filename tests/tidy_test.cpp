@@ -146,6 +146,12 @@ TEST(Tidy, NobodyIncludesAllOfAsio) {
         << source.path;
 }
 
+TEST(Tidy, NobodyIncludesASourceFile) {
+  const std::regex source_file{R"re(#include ["<]([^">]+\.(cpp|cc|cxx|c))[">])re"};
+  for (const auto& source : sources())
+    EXPECT_EQ(includes(source, source_file), std::vector<std::string>{}) << source.path;
+}
+
 TEST(Tidy, NobodySleepsWhereThereIsAnEvent) {
   const std::regex sleeps{R"(\b(this_thread::sleep_\w+|usleep|nanosleep)\()"};
   for (const auto& source : sources())

@@ -1,5 +1,7 @@
 #include "rehearsal/bmc/server.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -33,8 +35,24 @@ HttpRequest plain_of(http::request<http::string_body> request) {
   return plain;
 }
 
-http::response<http::string_body> wire_of(HttpResponse plain, std::string_view server,
-                                          unsigned version, bool keep_alive, bool head) {
+/// As it goes over the wire, but for the body. Beast's own writers would be compiled anew for each
+/// kind of message.
+std::string head_of(const http::response_header<>& header) {
+  std::string text =
+      fmt::format("HTTP/{}.{} {} {}\r\n", header.version() / 10, header.version() % 10,
+                  header.result_int(), std::string_view{header.reason()});
+  for (const auto& field : header)
+    text += fmt::format("{}: {}\r\n", std::string_view{field.name_string()},
+                        std::string_view{field.value()});
+  return text += "\r\n";
+}
+
+struct Wire {
+  std::string head, body;
+};
+
+Wire wire_of(HttpResponse plain, std::string_view server, unsigned version, bool keep_alive,
+             bool head) {
   http::response<http::string_body> response{static_cast<http::status>(plain.status), version};
   if (!server.empty()) response.set(http::field::server, server);
   for (const auto& [name, value] : plain.headers) response.set(name, value);
@@ -42,7 +60,7 @@ http::response<http::string_body> wire_of(HttpResponse plain, std::string_view s
   response.body() = std::move(plain.body);
   // RFC 9110, 8.6: a 204 has no Content-Length.
   if (plain.status != 204 && plain.status != 304 && !head) response.prepare_payload();
-  return response;
+  return {head_of(response), std::move(response.body())};
 }
 
 }  // namespace
@@ -59,11 +77,6 @@ class BmcServer::Answering {
 
  private:
   BmcServer& server_;
-};
-
-struct BmcServer::Broken {
-  http::response<http::string_body> response;
-  std::size_t bytes;
 };
 
 struct BmcServer::Tls {
@@ -91,6 +104,11 @@ class BmcServer::Connection {
   }
   void allow(std::chrono::seconds patience) { stream.next_layer().expires_after(patience); }
   void allow_forever() { stream.next_layer().expires_never(); }
+  /// False if the peer has gone.
+  Task<bool> send(std::string text) {
+    const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(text), kAwait);
+    co_return !lost;
+  }
 
   beast::ssl_stream<beast::tcp_stream> stream;
   asio::steady_timer pause;  // before an answer that is late
@@ -269,12 +287,12 @@ Task<void> BmcServer::answer_all(std::shared_ptr<Connection> connection) {
     if (plain.stream) co_return co_await stream(connection, std::move(plain));
     auto response = wire_of(std::move(plain), manners.names.server, version, again, head);
     connection->allow(kIdle);
-    if (breaks_off) {
-      const Broken broken{std::move(response), *breaks_off};
-      co_return co_await break_off(connection, broken);
-    }
-    const auto [lost, sent] = co_await http::async_write(wire, response, kAwait);
-    if (lost) co_return;
+    // The headers promise a whole body, and nothing says that there is no more of it.
+    if (breaks_off) response.body.resize(std::min(response.body.size(), *breaks_off));
+    auto text = std::move(response.head) + response.body;
+    const bool sent = co_await connection->send(std::move(text));
+    if (breaks_off) connection->close();
+    if (!sent || breaks_off) co_return;
   }
 }
 
@@ -289,37 +307,27 @@ Task<void> BmcServer::say_nothing(std::shared_ptr<Connection> connection) {
   }
 }
 
-/// The headers promise a whole body. Nothing says that there is no more of it.
-Task<void> BmcServer::break_off(std::shared_ptr<Connection> connection, const Broken& broken) {
-  const auto part = std::string_view{broken.response.body()}.substr(0, broken.bytes);
-  auto promised = broken.response;
-  http::response_serializer<http::string_body> serializer{promised};
-  const auto [lost, sent] =
-      co_await http::async_write_header(connection->stream, serializer, kAwait);
-  if (!lost) co_await asio::async_write(connection->stream, asio::buffer(part), kAwait);
-  connection->close();
-}
-
 /// Server-Sent Events, until the reader has gone or the BMC ends it. Source: DSP0266, "Server-sent
 /// events".
 Task<void> BmcServer::stream(std::shared_ptr<Connection> connection, HttpResponse response) {
   auto events = response.stream;
-  http::response<http::empty_body> head{http::status::ok, 11};
+  http::response_header<> head;
+  head.result(http::status::ok);
+  head.version(11);
   for (const auto& [name, value] : response.headers) head.set(name, value);
-  head.chunked(true);
-  http::response_serializer<http::empty_body> serializer{head};
+  head.set(http::field::transfer_encoding, "chunked");
   connection->allow(kIdle);
-  const auto [lost, sent] =
-      co_await http::async_write_header(connection->stream, serializer, kAwait);
-  if (lost) co_return;
+  auto begin = head_of(head);
+  const bool begun = co_await connection->send(std::move(begin));
+  if (!begun) co_return;
   asio::steady_timer more{executor_};
   events->on_change = [&more] { more.cancel(); };
   std::string text = ": stream\n\n";
   while (!stopped_) {
     connection->allow(kIdle);
-    const auto [gone, written] = co_await asio::async_write(
-        connection->stream, http::make_chunk(asio::buffer(text)), kAwait);
-    if (gone || events->ended) break;
+    auto chunk = fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+    const bool sent = co_await connection->send(std::move(chunk));
+    if (!sent || events->ended) break;
     if (events->waiting.empty()) {
       connection->allow_forever();
       more.expires_after(kStillThere);

@@ -51,8 +51,6 @@ class BmcServer {
   Task<void> serve(std::shared_ptr<Connection> connection);
   Task<void> answer_all(std::shared_ptr<Connection> connection);
   Task<void> say_nothing(std::shared_ptr<Connection> connection);
-  struct Broken;
-  Task<void> break_off(std::shared_ptr<Connection> connection, const Broken& broken);
   Task<void> stream(std::shared_ptr<Connection> connection, HttpResponse response);
   void renew_certificate();
   void look_at_faults();
