@@ -14,6 +14,7 @@
 #include "burnin/node/soak.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
+#include "burnin/tools/tool_gpus.h"
 
 namespace cupel::burnin {
 namespace {
@@ -52,6 +53,7 @@ if command -v nvidia-smi >/dev/null 2>&1; then
   for each in index,temperature.gpu,temperature.memory,temperature.gpu.tlimit,power.draw index,temperature.gpu,temperature.memory,power.draw; do
     if nvidia-smi --query-gpu="$each" --format=csv,nounits >/dev/null 2>&1; then fields=$each; break; fi
   done
+  name_gpus
   echo 'cupel-begin: thresholds'
   nvidia-smi -q -d TEMPERATURE
   echo cupel-end
@@ -114,6 +116,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
                      fmt::format("echo 'cupel-load: {}'\n", load);
   text += fmt::format("load={} seconds={} interval={} samples={}\n", load, duration.count(),
                       interval, kMostSamples + 10);
+  text += "name_gpus() {\n" + std::string{name_gpus_script()} + "}\n";
   text += kPrepare;
   text += find_sensors();
   text += gpu ? "cupel-burn gemm --seconds \"$seconds\""
@@ -224,9 +227,10 @@ double settled(const std::vector<HeatSample>& row, double window) {
   return sum / count;
 }
 
-void add_gpus(const Samples& samples, const std::map<int, double>& slowdown, Findings& findings) {
+void add_gpus(const Samples& samples, const ToolGpus& names, const std::map<int, double>& slowdown,
+              Findings& findings) {
   for (const auto& [index, gpu] : samples.gpus) {
-    const auto part = fmt::format("gpu{}", index);
+    const auto part = names.name(index);
     const auto add = [&](std::string_view name, double value) {
       findings.measurements.push_back({std::string{name}, part, value, "C"});
     };
@@ -254,14 +258,14 @@ void add_gpus(const Samples& samples, const std::map<int, double>& slowdown, Fin
 }
 
 /// Between the hottest and the coldest GPU, once warm; the hottest is named.
-void add_spread(const Samples& samples, double window, Findings& findings) {
+void add_spread(const Samples& samples, const ToolGpus& names, double window, Findings& findings) {
   std::multimap<double, int> means;
   for (const auto& [index, gpu] : samples.gpus)
     if (!gpu.chip.empty()) means.emplace(settled(gpu.chip, window), index);
   if (means.size() < 2) return;
   const auto& [hot, index] = *means.rbegin();
   findings.measurements.push_back(
-      {"thermal.spread", "", hot - means.begin()->first, "C", fmt::format("gpu{}", index)});
+      {"thermal.spread", "", hot - means.begin()->first, "C", names.name(index)});
 }
 
 void add_steadiness(const Samples& samples, double window, Findings& findings) {
@@ -288,8 +292,15 @@ Result<void> check_stress(std::string_view said, int status, double wanted) {
   return ok();
 }
 
+/// "gpu4" as the run numbers its GPUs, by its place.
+std::string part_of(std::string_view said, const ToolGpus& names) {
+  const auto index = said.starts_with("gpu") ? number<int>(said.substr(3)) : std::nullopt;
+  return index ? names.name(*index) : script::clean(said);
+}
+
 /// Faults that cupel-burn found count by GPU; it must have come to its end, or have found one.
-Result<void> check_burn(std::string_view said, int status, Findings& findings) {
+Result<void> check_burn(std::string_view said, int status, const ToolGpus& names,
+                        Findings& findings) {
   std::map<std::string, double> faults;
   std::string error;
   bool complete = false;
@@ -300,7 +311,7 @@ Result<void> check_burn(std::string_view said, int status, Findings& findings) {
     const auto& root = read.assume_value();
     const auto kind = text_at(root, "kind").value_or("");
     if (kind == "fault" || kind == "hang")
-      ++faults[script::clean(text_at(root, "part").value_or(""))];
+      ++faults[part_of(text_at(root, "part").value_or(""), names)];
     if (kind == "error" && error.empty())
       error = script::clean(text_at(root, "message").value_or("it does not say why"));
     const auto* done = find(root, "complete");
@@ -319,7 +330,7 @@ Result<void> check_burn(std::string_view said, int status, Findings& findings) {
   return ok();
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
+Result<Findings> parse(const Profile& profile, const Output& output) {
   TRY(script::check_gave_up(output));
   const auto wanted = script::asked(output, "seconds"), window = script::asked(output, "window");
   const auto load = script::said(output, "cupel-load: ");
@@ -328,6 +339,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (!script::said(output, "cupel-all-told"))
     return nothing_proven("the node's answer is cut short");
   Findings findings;
+  const ToolGpus names{profile, output};
   Samples samples;
   std::map<int, double> slowdown;
   std::string_view inlet;
@@ -339,7 +351,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
     if (section.name == "inlet after") inlet = section.text;
     if (!section.name.starts_with("load ") || loaded) continue;
     const auto status = number<int>(section.name.substr(5)).value_or(-1);
-    TRY(*load == "gpu" ? check_burn(section.text, status, findings)
+    TRY(*load == "gpu" ? check_burn(section.text, status, names, findings)
                        : check_stress(section.text, status, *wanted));
     loaded = true;
   }
@@ -349,8 +361,8 @@ Result<Findings> parse(const Profile&, const Output& output) {
                    !samples.cpus.empty();
   if (!any) return nothing_proven("no temperature was told: no hwmon sensor, no nvidia-smi");
   add_steadiness(samples, *window, findings);
-  add_spread(samples, *window, findings);
-  add_gpus(samples, slowdown, findings);
+  add_spread(samples, names, *window, findings);
+  add_gpus(samples, names, slowdown, findings);
   for (const auto& [part, row] : samples.cpus)
     findings.measurements.push_back({"cpu.temperature", part, highest(row), "C"});
   add_inlet(inlet, output.beside, findings);

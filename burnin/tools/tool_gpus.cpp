@@ -13,11 +13,14 @@ namespace {
 constexpr std::string_view kMark = "cupel-gpu: ";
 constexpr std::size_t kMostGpus = 256;
 
-constexpr std::string_view kWhole = R"sh(CUDA_DEVICE_ORDER=PCI_BUS_ID
-export CUDA_DEVICE_ORDER
-nvidia-smi --query-gpu=index,pci.bus_id --format=csv,noheader 2>&1 | while IFS= read -r line; do
+constexpr std::string_view kNames =
+    R"sh(nvidia-smi --query-gpu=index,pci.bus_id --format=csv,noheader 2>&1 | while IFS= read -r line; do
   echo "cupel-gpu: $line"
 done
+)sh";
+
+constexpr std::string_view kWhole = R"sh(CUDA_DEVICE_ORDER=PCI_BUS_ID
+export CUDA_DEVICE_ORDER
 if nvidia-smi --query-gpu=mig.mode.current --format=csv,noheader 2>/dev/null | grep -q '^Enabled'; then
   echo 'cupel-gave-up: MIG is on: no tool sees whole GPUs'
   exit 69
@@ -37,9 +40,11 @@ fi
 
 }  // namespace
 
+std::string_view name_gpus_script() { return kNames; }
+
 std::string idle_gpus_script() {
-  return script::needs("nvidia-smi") + std::string{kWhole} + wait_for_idle_gpus() +
-         std::string{kGiveUp};
+  return script::needs("nvidia-smi") + std::string{kNames} + std::string{kWhole} +
+         wait_for_idle_gpus() + std::string{kGiveUp};
 }
 
 ToolGpus::ToolGpus(const inventory::Profile& profile, const Output& output) {

@@ -13,7 +13,10 @@ namespace cupel::burnin {
 /// a GPU is in use (gpu/idle_gpus.h). POSIX sh.
 std::string idle_gpus_script();
 
-/// Names by what idle_gpus_script() printed.
+/// Of those lines only what tells which GPU is which, for whoever reads nvidia-smi's numbers.
+std::string_view name_gpus_script();
+
+/// Names by what name_gpus_script() printed.
 class ToolGpus {
  public:
   ToolGpus(const inventory::Profile& profile, const Output& output);

@@ -320,6 +320,26 @@ TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {
   EXPECT_EQ(value_of(with.assume_value(), "thermal.margin", "gpu1"), std::nullopt);
 }
 
+TEST(Thermal, NamesTheOthersByTheirPlacesWhereAGpuIsMissing) {
+  auto profile = inventory::Profile{};
+  inventory::ExpectedParts gpus;
+  gpus.kind = inventory::PartKind::gpu;
+  gpus.pci = {"1b:00.0", "43:00.0", "52:00.0"};
+  profile.parts.push_back(gpus);
+  const auto text = "cupel-gpu: 0, 00000000:1B:00.0\ncupel-gpu: 1, 00000000:52:00.0\n" +
+                    replaced(thermal_text(), R"({"kind":"end")",
+                             R"({"kind":"fault","what":"wrong-result","part":"gpu1","round":3})"
+                             "\n"
+                             R"({"kind":"end")");
+
+  const auto found = stage("thermal")->parse(profile, Output{text, "", 1});
+
+  ASSERT_TRUE(found) << why(found);
+  EXPECT_TRUE(value_of(found.assume_value(), "gpu.temperature", "gpu2"));
+  EXPECT_FALSE(value_of(found.assume_value(), "gpu.temperature", "gpu1"));
+  EXPECT_EQ(value_of(found.assume_value(), "thermal.faults", "gpu2"), 1);
+}
+
 TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   const std::string end =
       R"({"kind":"end","seconds":60.1,"faults":0,"complete":true,"stopped":false})";
