@@ -43,7 +43,7 @@ Result<Job> prepare_watch(const Profile&, const Parameters& parameters) {
   const auto line = fmt::format("cupel-node watch --seconds {} --every {} --print {}\n",
                                 duration.count(), every.count(), print);
   return Job{script::head() + script::needs(kProgram) + line, duration + seconds{2},
-             duration + duration / 20 + seconds{120}};
+             duration + duration / 4 + seconds{300}};
 }
 
 Result<Findings> parse_watch(const Profile& profile, const Output& output) {

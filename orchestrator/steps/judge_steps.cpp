@@ -1,6 +1,9 @@
 // What all that was found means. No door to the machine is opened here.
 #include <fmt/format.h>
 
+#include <map>
+#include <ranges>
+
 #include "base/text.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
@@ -43,9 +46,12 @@ std::vector<inventory::Part> parts_by_node(const record::NodeRecord& record) {
     const std::string_view name{step.name};
     if (found != record.findings.end()) newest[name.substr(0, name.find('@'))] = &found->second;
   }
+  // What cupel-node tells, the other stages tell too: of each kind one stage is asked.
   std::vector<inventory::Part> parts;
-  for (const auto& [stage, findings] : newest)
-    parts.insert(parts.end(), findings->parts.begin(), findings->parts.end());
+  std::map<inventory::PartKind, std::string_view> teller;
+  for (const auto& [stage, findings] : newest | std::views::reverse)
+    for (const auto& part : findings->parts)
+      if (teller.emplace(part.kind, stage).first->second == stage) parts.push_back(part);
   return parts;
 }
 

@@ -160,7 +160,7 @@ TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
                           "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-4]\n"
                           "bmc: 127.64.7.[1-4]\nssh: 127.64.8.[1-4]\n");
 
-  const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "5000"},
+  const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "3000"},
                             std::chrono::seconds{560});
 
   EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))

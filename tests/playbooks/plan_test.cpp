@@ -95,9 +95,9 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
   EXPECT_NEAR(hours.count(), 72, 0.5);
   const auto names = made.plan->step_names();
   for (const auto& stage : burnin::stages()) {
-    const std::set<std::string_view> elsewhere{"cpu-memory", "disk",        "storage",
-                                               "dcgm-diag",  "nvbandwidth", "nccl-tests",
-                                               "gpu-burn",   "settings",    "settings-restore"};
+    const std::set<std::string_view> elsewhere{
+        "cpu-memory", "disk",       "storage",  "dcgm-diag", "nvbandwidth",
+        "sel",        "nccl-tests", "gpu-burn", "settings",  "settings-restore"};
     const bool there = std::ranges::any_of(
         names, [&](const auto& name) { return burnin::base_name(name) == stage.name; });
     EXPECT_NE(there, elsewhere.contains(stage.name)) << stage.name;
