@@ -9,6 +9,8 @@
 option(CUPEL_BATCHES "compile the files of a target in batches" OFF)
 set(CUPEL_ALONE
   base/boost_sources.cpp            # as large as a batch
+  base/result.cpp                   # in two libraries, which one program links: of each only one may be pulled in
+  base/text.cpp                     # the same
   rehearsal/bmc/server.cpp          # the same
   tests/support/https_server.cpp    # the same
   orchestrator/cli/live_table.cpp   # its Row beside that of table.h, which is included after it
