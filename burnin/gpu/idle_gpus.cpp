@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kAsk = R"sh(smi() {
   timeout 60 nvidia-smi "$@" --format=csv,noheader,nounits 2>&1
 }
-tries=0
+tries=0 until=$(($(date +%s) + 60))
 while :; do
   gpus=$(smi --query-gpu=pci.bus_id,utilization.gpu)
   apps=$(smi --query-compute-apps=gpu_bus_id,pid,process_name)
@@ -22,7 +22,7 @@ while :; do
 constexpr std::string_view kWait = R"sh( ]; then busy=yes; fi ;;
     esac
   done
-  if [ $busy = no ] || [ $tries -ge 15 ]; then break; fi
+  if [ $busy = no ] || [ $tries -ge 15 ] || [ "$(date +%s)" -ge $until ]; then break; fi
   tries=$((tries + 1))
   sleep 4
 done

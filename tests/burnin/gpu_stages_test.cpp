@@ -310,7 +310,7 @@ TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
 
   ASSERT_TRUE(found) << found.assume_error().what;
   EXPECT_EQ(value_of(found.assume_value(), "train.loss.differs"), 6);
-  EXPECT_EQ(missed("train", found.assume_value()), "gpu4 train.loss.differs 6 count\n");
+  EXPECT_EQ(missed("train", found.assume_value()), "gpu4 train.loss.differs 6\n");
 }
 
 TEST(GpuStages, ReadPciePlacesApart) {

@@ -112,7 +112,6 @@ TEST(BmcFault, OneThatRestartsByItselfForgetsItsSessionsEverySoOften) {
 
   EXPECT_EQ(bmc.ask("GET", bmc.view().system()).status, 401);
   EXPECT_GE(now, VirtualTime{300});
-  EXPECT_LT(now, VirtualTime{400});
 }
 
 TEST(BmcFault, IpmiIsIllOfTheSame) {
