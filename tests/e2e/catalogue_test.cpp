@@ -22,7 +22,7 @@ class CatalogueTest : public ::testing::Test {
   Ran rehearse(std::vector<std::string> more) const {
     std::vector<std::string> words{CUPEL_BINARY, "rehearse", "--json", "--folder", folder.string()};
     words.insert(words.end(), more.begin(), more.end());
-    return run(words, {}, std::chrono::seconds{1100});
+    return run(words, {}, std::chrono::seconds{2000});
   }
 
   std::filesystem::path folder;
