@@ -87,7 +87,7 @@ std::vector<Reading> alike(std::span<const burnin::Measurement> measurements) {
         std::ranges::minmax(group, {}, [](const burnin::Measurement* each) { return each->value; });
     auto value = plain(low->value);
     if (high->value > low->value) value += " to " + plain(high->value);
-    if (!low->unit.empty()) value += " " + low->unit;
+    if (!low->unit.empty() && low->unit != "count") value += " " + low->unit;
     told.push_back({low->name, parts_of(group), std::move(value)});
   }
   return told;
