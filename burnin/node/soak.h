@@ -16,8 +16,8 @@ struct HeatSample {
 /// fewer than five samples, or for such of one moment.
 std::optional<double> rise_in(std::span<const HeatSample> samples, double seconds);
 
-/// All rows change by less than 1 C in the window before their last samples. False where a row does
-/// not reach back that far.
+/// All rows change by less than 1.6 C in the window before their last samples. False where a row
+/// does not reach back that far.
 bool is_steady(const std::vector<std::vector<HeatSample>>& rows, double until, double window);
 
 }  // namespace cupel::burnin

@@ -32,7 +32,7 @@ constexpr std::array kParameters{
                  .words = kLoads},
     ParameterRow{"duration", ParameterRow::Kind::duration, "how long it is under load", "30m"},
     ParameterRow{"window", ParameterRow::Kind::duration,
-                 "steady is what changes by less than 1 C in it", "5m"},
+                 "steady is what changes by less than 1.6 C in it", "5m"},
 };
 constexpr auto kMeasures = std::to_array<std::string_view>(
     {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.margin", "thermal.memory",

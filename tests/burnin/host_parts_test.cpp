@@ -252,6 +252,9 @@ TEST(Soak, IsSteadyWhenNothingRisesAnyMore) {
 
   EXPECT_TRUE(is_steady({quick}, 1800, 300));
   EXPECT_TRUE(is_steady({noisy}, 1800, 300));
+  auto step = warming(60, 1800);
+  for (auto& each : step) each.celsius = each.seconds < 1650 ? 66 : 67;
+  EXPECT_TRUE(is_steady({step}, 1800, 300)) << "66.5 C, told in whole degrees";
   EXPECT_FALSE(is_steady({quick}, 200, 300)) << "the window is not full";
   EXPECT_FALSE(is_steady({slow}, 1800, 300));
   EXPECT_FALSE(is_steady({quick, slow}, 1800, 300));
