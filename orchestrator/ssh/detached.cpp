@@ -152,6 +152,17 @@ Result<JobState> state_of(const Heard& heard, std::uint64_t out_from, std::uint6
 /// The job may write between `wait` and the answer, and the answer needs its trip.
 constexpr std::chrono::seconds kSpare{1};
 
+/// A command about the job of which nothing is wanted but that it succeeds.
+Task<Result<void>> order(Session& session, JobHandle handle, std::string what, std::string command,
+                         Deadline deadline) {
+  Heard heard;
+  const auto sink = into(heard);
+  auto ran = co_await session.run(command, {}, sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within(what + " " + handle.folder);
+  if (ran.assume_value().exit_status == 0) co_return ok();
+  co_return failed(what, handle, heard);
+}
+
 }  // namespace
 
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
@@ -189,24 +200,14 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
 Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word, bool sudo,
                             Deadline deadline) {
   CO_TRY(check(handle));
-  const auto command = job_script::tell(handle.folder, word, sudo);
-  Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, {}, sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within("tell job " + handle.folder);
-  if (ran.assume_value().exit_status == 0) co_return ok();
-  co_return failed("tell job", handle, heard);
+  auto command = job_script::tell(handle.folder, word, sudo);
+  co_return co_await order(session, handle, "tell job", std::move(command), deadline);
 }
 
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  const auto command = job_script::stop(handle.folder);
-  Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, {}, sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within("stop job " + handle.folder);
-  if (ran.assume_value().exit_status == 0) co_return ok();
-  co_return failed("stop job", handle, heard);
+  auto command = job_script::stop(handle.folder);
+  co_return co_await order(session, handle, "stop job", std::move(command), deadline);
 }
 
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline) {
