@@ -12,6 +12,12 @@ std::string to_string(const Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port);
 }
 
+bool Profile::has_gpus() const {
+  return std::ranges::any_of(parts, [](const ExpectedParts& expected) {
+    return expected.kind == PartKind::gpu && expected.count > 0;
+  });
+}
+
 const Node* Inventory::node(std::string_view name) const {
   const auto found = std::ranges::find(nodes, name, &Node::name);
   return found == nodes.end() ? nullptr : &*found;
