@@ -12,7 +12,7 @@ using engine::StepRequest;
 using std::chrono::seconds;
 
 constexpr seconds kPduPatience{60};
-constexpr seconds kLook{2};       // between looks at an outlet that is off
+constexpr seconds kLook{1};       // between looks at an outlet that is off
 constexpr seconds kLateBack{60};  // beyond what the PDU promised
 constexpr seconds kShortest{10};  // off for less nobody would see it
 constexpr seconds kLongest{600};
@@ -30,8 +30,12 @@ FeedWatch::FeedWatch(Doors& doors, const StepRequest& request, SensorWatch& sens
   sensors_.say({{"feeds", request.node.feeds.size()}});
 }
 
-void FeedWatch::say(const Feed& feed, std::string_view what, boost::json::value value) {
-  sensors_.say({{"feed", feed.number}, {what, std::move(value)}});
+void FeedWatch::say(const Feed& feed, std::string_view what) {
+  sensors_.say({{"feed", feed.number}, {what, true}});
+}
+
+void FeedWatch::say(const Feed& feed, std::string_view what, std::string_view words) {
+  sensors_.say({{"feed", feed.number}, {what, valid_utf8(words)}});
 }
 
 /// Errors: kTimeout; kCancelled.
@@ -88,7 +92,7 @@ Task<Result<void>> FeedWatch::take(bmc::Pdu& pdu, Feed feed) {
     const bool over = co_await cancelled();
     if (over) co_return Error{Code::kCancelled, "stopped"};
     say(feed, "name", name);
-    say(feed, "failed", valid_utf8(outlets.assume_error().what));
+    say(feed, "failed", outlets.assume_error().what);
     co_return ok();
   }
   say(feed, "name", name);
@@ -97,7 +101,7 @@ Task<Result<void>> FeedWatch::take(bmc::Pdu& pdu, Feed feed) {
     auto cycled = co_await pdu.cycle(outlet, request_.deadline.sooner(kPduPatience));
     if (cycled) continue;
     // What was cycled before it comes back by itself.
-    say(feed, "failed", valid_utf8(cycled.assume_error().what));
+    say(feed, "failed", cycled.assume_error().what);
     if (cycled.assume_error().code == Code::kCancelled) co_return cycled;
     co_return ok();
   }
@@ -161,7 +165,7 @@ Task<Result<void>> FeedWatch::look_after(bmc::Pdu& pdu, Feed feed,
       why = now.assume_error().what;
     }
     if (!last.passed()) continue;
-    say(feed, "failed", "outlet " + feed.outlets + ": " + valid_utf8(why));
+    say(feed, "failed", "outlet " + feed.outlets + ": " + why);
     co_return ok();
   }
   say(feed, "back");

@@ -39,7 +39,8 @@ class FeedWatch {
   Task<Result<void>> await_news(Deadline deadline);
   Task<bool> wells_by(Deadline deadline);
   Task<bool> is_off();
-  void say(const Feed& feed, std::string_view what, boost::json::value value = true);
+  void say(const Feed& feed, std::string_view what);
+  void say(const Feed& feed, std::string_view what, std::string_view words);
 
   Doors& doors_;
   const engine::StepRequest& request_;

@@ -22,9 +22,9 @@ class RackPdu : public Acting {
     server.set("/redfish/v1/PowerEquipment/RackPDUs", collection({kPdu}));
     server.set(kPdu, {{"Outlets", link(at("/Outlets"))}, {"OutletGroups", link(at("/Groups"))}});
     auto first = collection({at("/Outlets/A1")}).as_object();
-    first["Members@odata.nextLink"] = at("/Outlets?$skip=1");
+    first["Members@odata.nextLink"] = at("/More");
     server.set(at("/Outlets"), first);
-    server.set(at("/Outlets?$skip=1"), collection({at("/Outlets/A2")}));
+    server.set(at("/More"), collection({at("/Outlets/A2")}));
     server.set(at("/Groups"), collection({at("/Groups/7")}));
     server.set(at("/Outlets/A1"), outlet("A1", 30));
     server.set(at("/Outlets/A2"), outlet("A2", nullptr));

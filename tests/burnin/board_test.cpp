@@ -1,5 +1,6 @@
 // What the BMC tells around and during a stage: the log's new entries, and the supplies' readings
 // in their phases.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "burnin/board/event_log.h"

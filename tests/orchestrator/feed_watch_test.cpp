@@ -2,11 +2,13 @@
 // memory, with real readings between.
 #include "orchestrator/steps/feed_watch.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/all_or_none.h"
 #include "burnin/board/feeds.h"
 #include "tests/support/fake_bmc.h"
+#include "tests/support/captures.h"
 
 namespace cupel::steps {
 namespace {
