@@ -7,8 +7,8 @@
 
 #include "base/all_or_none.h"
 #include "burnin/board/feeds.h"
-#include "tests/support/fake_bmc.h"
 #include "tests/support/captures.h"
+#include "tests/support/fake_bmc.h"
 
 namespace cupel::steps {
 namespace {
