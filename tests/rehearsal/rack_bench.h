@@ -164,10 +164,11 @@ class Browser {
     return fetched;
   }
 
-  Fetched log_in(const inventory::Node& node) {
-    const auto password = read_file(node.bmc.password.where, 1024);
+  Fetched log_in(const inventory::Node& node) { return log_in(node.bmc.user, node.bmc.password); }
+  Fetched log_in(const std::string& user, const inventory::SecretRef& secret) {
+    const auto password = read_file(secret.where, 1024);
     const auto body = json::serialize(json::object{
-        {"UserName", node.bmc.user}, {"Password", std::string{trimmed(password.assume_value())}}});
+        {"UserName", user}, {"Password", std::string{trimmed(password.assume_value())}}});
     auto fetched = ask("POST", "/redfish/v1/SessionService/Sessions", body);
     token = fetched.headers["x-auth-token"];
     return fetched;
