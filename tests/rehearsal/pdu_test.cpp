@@ -1,4 +1,4 @@
-// Rack PDUs that switch outlets: their service on a loop of the test's own, and behind HTTPS.
+// The service of a rack PDU that switches outlets, on a loop of the test's own.
 #include <fmt/format.h>
 
 #include "rehearsal/pdu/service.h"
@@ -14,16 +14,9 @@ using ::testing::IsEmpty;
 constexpr const char* kPdu = "/redfish/v1/PowerEquipment/RackPDUs/1";
 constexpr const char* kBasic = "Basic YWRtaW46c2VjcmV0";  // admin:secret
 
-RackSpec two_feeds(std::vector<Fault> faults = {}) {
-  auto spec = two_nodes(std::move(faults));
-  spec.feeds = 2;
-  spec.profiles.emplace("dgx-h100", dgx());
-  return spec;
-}
-
 /// The first node's outlets as an inventory may name them.
 inventory::Inventory with_outlets(const std::string& first, const std::string& second) {
-  auto site = site_of(two_feeds());
+  auto site = site_of(two_nodes_on_two_feeds());
   site.nodes[0].outlets = {first, second};
   site.nodes[1].outlets = {"A9", "A9"};
   return site;
@@ -33,7 +26,7 @@ inventory::Inventory with_outlets(const std::string& first, const std::string& s
 class PduBench {
  public:
   explicit PduBench(std::vector<Fault> faults = {})
-      : PduBench{site_of(two_feeds()), std::move(faults)} {}
+      : PduBench{site_of(two_nodes_on_two_feeds()), std::move(faults)} {}
   explicit PduBench(const inventory::Inventory& of, std::vector<Fault> faults = {})
       : machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
         other{io.get_executor(), clock, dgx(), "v01-n02", 1, BootTimes{}, {}},
@@ -288,90 +281,6 @@ TEST(PduServiceTest, IsForThoseWhoHaveLoggedIn) {
   EXPECT_EQ(ask("GET", kPdu, {{"x-auth-token", token}}).status, 200);
   EXPECT_EQ(ask("DELETE", login.headers.at("Location"), {{"x-auth-token", token}}).status, 204);
   EXPECT_EQ(ask("GET", kPdu, {{"x-auth-token", token}}).status, 401);
-}
-
-TEST(RackPdusTest, StandInTheInventoryWithTheirDoorsPinsAndOutlets) {
-  const RackBench bench{two_feeds(), 1000};
-  const auto& site = bench.inventory;
-
-  ASSERT_EQ(site.pdus.size(), 2u);
-  const auto& pdu = site.pdus[1];
-  EXPECT_EQ(pdu.name, "v01/p2");
-  EXPECT_EQ(pdu.endpoint.host, "127.74.0.2");
-  EXPECT_NE(pdu.endpoint.port, 0);
-  EXPECT_EQ(pdu.user, "admin");
-  EXPECT_EQ(pdu.password, (inventory::SecretRef{inventory::SecretRef::Kind::file,
-                                                bench.folder.path() / "pdu-password"}));
-  EXPECT_EQ(pdu.trust.kind, inventory::Trust::Kind::pinned);
-  EXPECT_NE(pdu.trust.what, site.pdus[0].trust.what);
-  const auto& node = bench.node(1);
-  EXPECT_EQ(node.feeds, (std::vector<std::string>{"v01/p1/b1", "v01/p2/b1"}));
-  EXPECT_EQ(node.outlets, (std::vector<std::string>{"A2", "A2"}));
-  EXPECT_EQ(site.pdu_of(node.feeds[1]), &pdu);
-}
-
-TEST(RackPdusTest, ARackOfOneFeedHasNone) {
-  const RackBench bench;
-
-  EXPECT_THAT(bench.inventory.pdus, IsEmpty());
-  EXPECT_EQ(bench.node(0).outlets, std::vector<std::string>{""});
-  EXPECT_FALSE(std::filesystem::exists(bench.folder.path() / "pdu-password"));
-}
-
-TEST(RackPdusTest, SwitchOverHttpsWithTheCertificateThatIsPinned) {
-  RackBench bench{two_feeds(), 20};
-  const auto& pdu = bench.inventory.pdus[0];
-  Browser browser{pdu.endpoint};
-  browser.ca = (bench.folder.path() / "pdu" / "v01-p1.pem").string();
-  const std::string outlet = std::string{kPdu} + "/Outlets/A1";
-
-  const auto login = browser.log_in(pdu.user, pdu.password);
-  const auto cycled = browser.ask("POST", outlet + "/Actions/Outlet.PowerControl",
-                                  R"({"PowerState": "PowerCycle"})");
-  const auto off = browser.ask("GET", outlet);
-  auto on = off;
-  const auto until = Clock::Real::now() + std::chrono::seconds{20};
-  while (!on.body.contains(R"("PowerState":"On")") && Clock::Real::now() < until)
-    on = browser.ask("GET", outlet);
-  const auto logout = browser.ask("DELETE", login.headers.at("location"));
-
-  EXPECT_EQ(login.status, 201) << curl_easy_strerror(login.failure);
-  EXPECT_EQ(cycled.status, 204);
-  EXPECT_THAT(off.body, HasSubstr(R"("PowerState":"Off")"));
-  EXPECT_THAT(on.body, HasSubstr(R"("PowerState":"On")"));
-  EXPECT_EQ(logout.status, 204);
-  EXPECT_EQ(browser.ask("GET", outlet).status, 401);
-  Browser wrong{pdu.endpoint};
-  EXPECT_EQ(wrong.log_in("root", pdu.password).status, 401);
-}
-
-TEST(RackPdusTest, TakeTheBmcAwayWithBothFeedsAndBringItBackWithOne) {
-  RackBench bench{two_feeds(), 1000};
-  Browser bmc{bench.node(0).bmc.endpoint}, neighbour{bench.node(1).bmc.endpoint};
-  const auto control = [&](std::size_t pdu, const std::string& state) {
-    const auto& of = bench.inventory.pdus[pdu];
-    Browser browser{of.endpoint};
-    browser.log_in(of.user, of.password);
-    return browser
-        .ask("POST", std::string{kPdu} + "/Outlets/A1/Actions/Outlet.PowerControl",
-             fmt::format(R"({{"PowerState": "{}"}})", state))
-        .status;
-  };
-
-  EXPECT_EQ(control(0, "Off"), 204);
-  const auto on_one = bmc.ask("GET", "/redfish/v1");
-  EXPECT_EQ(control(1, "Off"), 204);
-  const auto gone = bmc.ask("GET", "/redfish/v1");
-  const auto there = neighbour.ask("GET", "/redfish/v1");
-  EXPECT_EQ(control(1, "On"), 204);
-  auto back = bmc.ask("GET", "/redfish/v1");
-  const auto until = Clock::Real::now() + std::chrono::seconds{20};
-  while (back.status != 200 && Clock::Real::now() < until) back = bmc.ask("GET", "/redfish/v1");
-
-  EXPECT_EQ(on_one.status, 200);
-  EXPECT_NE(gone.failure, CURLE_OK);
-  EXPECT_EQ(there.status, 200);
-  EXPECT_EQ(back.status, 200);
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ inline RackSpec two_nodes(std::vector<Fault> faults = {}) {
   return spec;
 }
 
+/// The same, each on two PDUs that switch its outlets.
+inline RackSpec two_nodes_on_two_feeds() {
+  auto spec = two_nodes();
+  spec.feeds = 2;
+  spec.profiles.emplace("dgx-h100", dgx());
+  return spec;
+}
+
 class RackBench {
  public:
   explicit RackBench(std::vector<Fault> faults = {}, double speed = 1000)
