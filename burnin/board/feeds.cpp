@@ -42,7 +42,8 @@ void add_feeds(const SupplyTranscript& told, Findings& findings) {
     say("psu.feed.lost", cut, static_cast<double>(cut.lost.size()), "count", cut.name);
     say("psu.feed.back", cut, cut.well ? 1 : 0, "", cut.name);
   }
-  // Those that nobody came to.
+  // Those that nobody came to, for no reason that is told already.
+  if (std::ranges::any_of(told.cuts, &FeedCut::fell)) return;
   for (auto number = static_cast<int>(told.cuts.size()) + 1; number <= told.feeds; ++number)
     say("psu.feed.tried", {.number = number}, 0, "", "nobody came to it");
 }
