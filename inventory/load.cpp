@@ -61,7 +61,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   YamlFields site{document->root, "inventory", inventory.file, problems};
   inventory.site = site.required("site");
   read_rooms(site, inventory, problems);
-  read_racks(site, inventory, problems);
+  read_racks(site, folder, inventory, problems);
   read_slurm(site, folder, inventory, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);

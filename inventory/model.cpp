@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace cupel::inventory {
 
 std::string to_string(const Endpoint& endpoint) {
@@ -10,9 +12,29 @@ std::string to_string(const Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port);
 }
 
+bool Profile::has_gpus() const {
+  return std::ranges::any_of(parts, [](const ExpectedParts& expected) {
+    return expected.kind == PartKind::gpu && expected.count > 0;
+  });
+}
+
 const Node* Inventory::node(std::string_view name) const {
   const auto found = std::ranges::find(nodes, name, &Node::name);
   return found == nodes.end() ? nullptr : &*found;
+}
+
+const Pdu* Inventory::pdu_of(std::string_view breaker) const {
+  const auto found = std::ranges::find_if(pdus, [&](const Pdu& pdu) {
+    return breaker.starts_with(pdu.name) && breaker.substr(pdu.name.size()).starts_with('/');
+  });
+  return found == pdus.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> outlet_names(std::string_view outlets) {
+  std::vector<std::string_view> names;
+  for (const auto part : split(outlets, '+'))
+    if (const auto name = trimmed(part); !name.empty()) names.push_back(name);
+  return names;
 }
 
 }  // namespace cupel::inventory

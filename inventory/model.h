@@ -93,12 +93,24 @@ struct Rack {
 /// For sites whose machines call themselves otherwise than the inventory does.
 constexpr std::string_view kAnyHostName = "any";
 
+/// A rack's PDU that switches its outlets by Redfish (DSP0268, PowerDistribution).
+struct Pdu {
+  std::string name;   // as its level of the power tree: "a01/p1"
+  Endpoint endpoint;  // HTTPS
+  std::string user;
+  SecretRef password;
+  Trust trust;
+  Place where{};
+};
+
 struct Node {
   std::string name;
   std::string profile;
   std::string rack{};
   int unit = 0;  // lowest unit it fills, counted from 1 at the bottom; 0: not told
   std::vector<std::string> feeds{};  // breakers; each must be able to carry the whole node
+  /// Of each feed, on its breaker's PDU: "A7", "A1+A2" where it has several cords; "": not told.
+  std::vector<std::string> outlets{};
   BmcAccess bmc;
   SshAccess ssh;
   std::string serial{};      // of the system, where the operators know it
@@ -120,6 +132,7 @@ struct Inventory {
   std::string digest;  // SHA-256 of the file and of the profiles it used
   std::vector<Rack> racks;
   std::vector<PowerNode> power;
+  std::vector<Pdu> pdus{};  // those that switch outlets
   std::vector<Node> nodes;  // in the order of the file
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
@@ -127,6 +140,11 @@ struct Inventory {
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }
+  /// The PDU that a breaker hangs on; nullptr where it switches nothing.
+  const Pdu* pdu_of(std::string_view breaker) const;
 };
+
+/// "A1" and "A2" of "A1+A2".
+std::vector<std::string_view> outlet_names(std::string_view outlets);
 
 }  // namespace cupel::inventory

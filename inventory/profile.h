@@ -81,6 +81,8 @@ struct Profile {
   int slurm_cpus = 0;             // logical CPUs
   double slurm_memory_bytes = 0;  // RealMemory, rounded down to MiB by the printer
   Place where{};
+
+  bool has_gpus() const;
 };
 
 }  // namespace cupel::inventory

@@ -88,7 +88,8 @@ Place AccessFields::place(std::string_view key) {
 }
 
 std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t count,
-                                       std::uint16_t port, const Place& where, Problems& problems) {
+                                       std::uint16_t port, const Place& where, Problems& problems,
+                                       std::string_view whose) {
   const std::vector<Endpoint> none(count);
   // Brackets are ranges here, so an IPv6 address with a port can't be one: it is taken as it
   // stands.
@@ -100,8 +101,8 @@ std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t cou
     return none;
   }
   if (addresses.assume_value().size() != count) {
-    problems.push_back({where, fmt::format("{} addresses for {} nodes: give one for each",
-                                           addresses.assume_value().size(), count)});
+    problems.push_back({where, fmt::format("{} addresses for {} {}s: give one for each",
+                                           addresses.assume_value().size(), count, whose)});
     return none;
   }
   std::vector<Endpoint> found;
@@ -113,11 +114,30 @@ std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t cou
   return found;
 }
 
-std::vector<Endpoint> AccessFields::endpoints(std::size_t count, std::uint16_t port, Place node) {
+std::string AccessFields::needs() const { return fmt::format("{} needs {}: ", whose_, what_); }
+
+std::vector<Endpoint> AccessFields::endpoints(std::size_t count, std::uint16_t port, Place whose) {
   const auto range = own_ ? own_->text("address") : std::nullopt;
-  if (range) return zipped_endpoints(*range, count, port, own_->place("address"), problems_);
-  problems_.push_back({node, "node needs " + what_ + ": {address: ...}"});
+  if (range)
+    return zipped_endpoints(*range, count, port, own_->place("address"), problems_, whose_);
+  problems_.push_back({whose, needs() + "{address: ...}"});
   return std::vector<Endpoint>(count);
+}
+
+std::string AccessFields::user(Place whose) {
+  auto name = text("user").value_or("");
+  if (name.empty())
+    problems_.push_back(
+        {whose, needs() + "{user: ...}" + (whose_ == "node" ? ", here or in defaults" : "")});
+  return name;
+}
+
+SecretRef AccessFields::password(Place whose) {
+  const auto found = secret("password");
+  if (!text("password"))
+    problems_.push_back(
+        {whose, needs() + "{password: ...}" + (whose_ == "node" ? ", here or in defaults" : "")});
+  return found.value_or(SecretRef{});
 }
 
 Trust AccessFields::tls_trust() {
@@ -179,13 +199,8 @@ BmcProtocol AccessFields::protocol() {
 std::vector<BmcAccess> AccessFields::bmc(std::size_t count, Place node) {
   BmcAccess access;
   access.protocol = protocol();
-  access.user = text("user").value_or("");
-  if (access.user.empty())
-    problems_.push_back({node, "node needs bmc: {user: ...}, here or in defaults"});
-  const auto password = secret("password");
-  if (!text("password"))
-    problems_.push_back({node, "node needs bmc: {password: ...}, here or in defaults"});
-  access.password = password.value_or(SecretRef{});
+  access.user = user(node);
+  access.password = password(node);
   access.trust = tls_trust();
   if (const auto* factory = value("factory"))
     access.factory = read_factory(*factory, file_, folder_, problems_);
@@ -196,6 +211,19 @@ std::vector<BmcAccess> AccessFields::bmc(std::size_t count, Place node) {
              file_, problems_}
       .read(all, place("protocol"));
   if (own_ && own_->has("mac")) read_macs(own_->texts("mac"), own_->place("mac"), all, problems_);
+  finish();
+  return all;
+}
+
+std::vector<Pdu> AccessFields::pdus(const std::vector<std::string>& names, Place where) {
+  whose_ = "PDU";
+  const auto who = user(where);
+  const auto secret = password(where);
+  const auto trust = tls_trust();
+  const auto found = endpoints(names.size(), kHttps, where);
+  std::vector<Pdu> all;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    all.push_back({names[i], found[i], who, secret, trust, where});
   finish();
   return all;
 }

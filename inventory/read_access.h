@@ -1,5 +1,5 @@
 #pragma once
-// How a node's BMC and SSH server are reached, from an inventory file.
+// How a node's BMC and SSH server, and a rack's PDUs, are reached, from an inventory file.
 #include <filesystem>
 #include <vector>
 
@@ -25,10 +25,15 @@ class AccessFields {
   /// One for each of `count` nodes, the addresses zipped. `node` is blamed for what is missing.
   std::vector<BmcAccess> bmc(std::size_t count, Place node);
   std::vector<SshAccess> ssh(std::size_t count, Place node);
+  /// One for each name, the addresses zipped.
+  std::vector<Pdu> pdus(const std::vector<std::string>& names, Place where);
 
  private:
-  std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place node);
+  std::vector<Endpoint> endpoints(std::size_t count, std::uint16_t port, Place whose);
+  std::string needs() const;
   std::optional<SecretRef> secret(std::string_view key);
+  SecretRef password(Place whose);
+  std::string user(Place whose);
   BmcProtocol protocol();
   std::optional<std::string> text(std::string_view key);
   const YamlValue* value(std::string_view key);
@@ -38,6 +43,7 @@ class AccessFields {
   void finish();
 
   std::string what_;
+  std::string_view whose_ = "node";
   const std::string& file_;
   const std::filesystem::path& folder_;
   std::vector<Problem>& problems_;
@@ -45,11 +51,12 @@ class AccessFields {
   std::optional<YamlFields> defaults_{};
 };
 
-/// The endpoints of one text with a range, "10.0.1.[11-14]:623": one for each of `count` nodes.
-/// Every fault becomes a problem at `where`, and leaves as many empty ones.
+/// The endpoints of one text with a range, "10.0.1.[11-14]:623": one for each of `count` nodes
+/// (`whose`). Every fault becomes a problem at `where`, and leaves as many empty ones.
 std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t count,
                                        std::uint16_t port, const Place& where,
-                                       std::vector<Problem>& problems);
+                                       std::vector<Problem>& problems,
+                                       std::string_view whose = "node");
 
 /// Unknown keys in `defaults:`, said once and not for each node.
 void check_access_defaults(const YamlValue& defaults, const std::string& file,

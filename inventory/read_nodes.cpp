@@ -93,7 +93,10 @@ class NodeReader {
       node.profile = profile;
       node.rack = rack.at(i);
       node.unit = unit_of(unit, i);
-      for (const auto& feed : feeds) node.feeds.push_back(node.rack + "/" + feed.at(i));
+      for (const auto& [breaker, outlet] : feeds) {
+        node.feeds.push_back(node.rack + "/" + breaker.at(i));
+        node.outlets.push_back(outlet.at(i));
+      }
       node.bmc = bmc[i];
       node.ssh = ssh[i];
       node.serial = serial.at(i);
@@ -127,11 +130,22 @@ class NodeReader {
     }
     return std::move(names).assume_value();
   }
-  std::vector<Zipped> read_feeds(std::size_t count) {
-    std::vector<Zipped> feeds;
-    if (fields_.has("breaker")) feeds.emplace_back(fields_, "breaker", count);
-    if (fields_.has("second_breaker")) feeds.emplace_back(fields_, "second_breaker", count);
-    std::erase_if(feeds, [](const Zipped& feed) { return feed.empty(); });
+  struct Feed {
+    Zipped breaker, outlet;
+  };
+  std::vector<Feed> read_feeds(std::size_t count) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kFeeds{
+        {{"breaker", "outlet"}, {"second_breaker", "second_outlet"}}};
+    std::vector<Feed> feeds;
+    for (const auto& [breaker, outlet] : kFeeds) {
+      const bool has_outlet = fields_.has(outlet);
+      if (fields_.has(breaker))
+        feeds.push_back({{fields_, breaker, count}, {fields_, outlet, count}});
+      else if (has_outlet)
+        fields_.report(fields_.place(outlet),
+                       fmt::format("{} needs {}: its PDU is that breaker's", outlet, breaker));
+    }
+    std::erase_if(feeds, [](const Feed& feed) { return feed.breaker.empty(); });
     return feeds;
   }
   int unit_of(const Zipped& unit, std::size_t node) {
@@ -230,11 +244,27 @@ void check_place(const Inventory& inventory, const Node& node, Known& known, Onc
     units.use(fmt::format("{} of rack {}", unit, node.rack), node);
 }
 
-void check_feeds(const Node& node, Names& breakers, Problems& problems) {
-  for (const auto& feed : node.feeds)
-    if (!breakers.has(feed))
+void check_feeds(const Inventory& inventory, const Node& node, Names& breakers, Once& outlets,
+                 Problems& problems) {
+  for (std::size_t i = 0; i < node.feeds.size(); ++i) {
+    const auto& feed = node.feeds[i];
+    const auto& outlet = node.outlets[i];
+    if (!breakers.has(feed)) {
       problems.push_back({node.where, "node '" + node.name + "': there is no breaker '" + feed +
                                           "'" + breakers.hint(feed)});
+      continue;
+    }
+    if (outlet.empty()) continue;
+    const auto* pdu = inventory.pdu_of(feed);
+    if (pdu == nullptr) {
+      problems.push_back({node.where, fmt::format("node '{}': the PDU of breaker '{}' has no "
+                                                  "redfish: by which outlet {} could be switched",
+                                                  node.name, feed, outlet)});
+      continue;
+    }
+    for (const auto name : outlet_names(outlet))
+      outlets.use(std::string{name} + " of PDU " + pdu->name, node);
+  }
 }
 
 }  // namespace
@@ -264,6 +294,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once ssh{"SSH address", problems};
   Once serials{"serial", problems};
   Once units{"unit", problems};
+  Once outlets{"outlet", problems};
   Known known{inventory};
   for (const auto& node : inventory.nodes) {
     // A node that is there twice is one error, not one for each of its names.
@@ -277,7 +308,7 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     serials.use(node.serial, node);
     if (inventory.profiles.contains(node.profile))
       check_place(inventory, node, known, units, problems);
-    check_feeds(node, known.breakers, problems);
+    check_feeds(inventory, node, known.breakers, outlets, problems);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "inventory/read_access.h"
 
 namespace cupel::inventory {
 namespace {
@@ -72,10 +73,11 @@ void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const 
   }
 }
 
-void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const std::string& file,
-               Levels& levels, Problems& problems) {
+void read_pdus(YamlFields& rack, const std::vector<std::string>& racks,
+               const std::filesystem::path& folder, Inventory& into, Levels& levels,
+               Problems& problems) {
   for (const auto& item : rack.list("pdus")) {
-    YamlFields fields{item, "pdu", file, problems};
+    YamlFields fields{item, "pdu", into.file, problems};
     const auto names = names_of(fields, "name");
     const auto watts = watts_of(fields);
     std::vector<std::string> full;
@@ -84,7 +86,12 @@ void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const st
         full.push_back(parent + "/" + name);
         levels.add({PowerNode::Kind::pdu, full.back(), watts, parent, fields.place()});
       }
-    read_breakers(fields, full, file, levels, problems);
+    read_breakers(fields, full, into.file, levels, problems);
+    if (const auto* access = fields.value("redfish")) {
+      AccessFields redfish{access, nullptr, "redfish", into.file, folder, problems};
+      for (auto& pdu : redfish.pdus(full, fields.place("redfish")))
+        into.pdus.push_back(std::move(pdu));
+    }
     fields.finish();
   }
 }
@@ -92,8 +99,8 @@ void read_pdus(YamlFields& rack, const std::vector<std::string>& racks, const st
 /// Names of racks that were read.
 using RackNames = std::unordered_set<std::string>;
 
-void read_rack(const YamlValue& item, Inventory& into, Levels& levels, RackNames& seen,
-               Problems& problems) {
+void read_rack(const YamlValue& item, const std::filesystem::path& folder, Inventory& into,
+               Levels& levels, RackNames& seen, Problems& problems) {
   const auto& file = into.file;
   YamlFields fields{item, "rack", file, problems};
   const auto names = names_of(fields, "name");
@@ -113,7 +120,7 @@ void read_rack(const YamlValue& item, Inventory& into, Levels& levels, RackNames
     into.racks.push_back({name, room, units, fields.place("name")});
     if (watts) levels.add({PowerNode::Kind::rack, name, *watts, room, fields.place()});
   }
-  read_pdus(fields, names, file, levels, problems);
+  read_pdus(fields, names, folder, into, levels, problems);
   fields.finish();
 }
 
@@ -131,10 +138,11 @@ void read_rooms(YamlFields& site, Inventory& into, Problems& problems) {
   }
 }
 
-void read_racks(YamlFields& site, Inventory& into, Problems& problems) {
+void read_racks(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
+                Problems& problems) {
   Levels levels{into, problems};
   RackNames seen;
-  for (const auto& item : site.list("racks")) read_rack(item, into, levels, seen, problems);
+  for (const auto& item : site.list("racks")) read_rack(item, folder, into, levels, seen, problems);
 }
 
 void check_power(const Inventory& inventory, Problems& problems) {

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <set>
 
+#include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
 #include "burnin/settings/settings.h"
+#include "inventory/node_range.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
@@ -74,16 +76,10 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
   return std::move(job).assume_value();
 }
 
-bool has_gpus(const Profile& profile) {
-  return std::ranges::any_of(profile.parts, [](const auto& part) {
-    return part.kind == inventory::PartKind::gpu && part.count > 0;
-  });
-}
-
 double load_of(const PlaybookStep& step, const Profile& profile) {
   if (step.kind != StepKind::stage) return row_of(step.kind).load;
   const auto& load = burnin::stage(step.name)->load;
-  return has_gpus(profile) ? load.share : load.without_gpus;
+  return profile.has_gpus() ? load.share : load.without_gpus;
 }
 
 PlannedStep planned(const PlaybookStep& step, const Profile& profile,
@@ -217,6 +213,26 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
   return std::make_shared<const std::vector<PlannedStep>>(std::move(steps));
 }
 
+/// What takes feeds away must know all of a node's, and by which outlets.
+void check_feeds(const Playbook& playbook, const std::vector<const inventory::Node*>& nodes,
+                 std::vector<Problem>& problems) {
+  for (const auto& step : playbook.steps) {
+    if (step.kind != StepKind::stage || !burnin::takes_feeds(step.name, step.with)) continue;
+    std::vector<std::string> lacking;
+    for (const auto* node : nodes) {
+      const bool known = node->feeds.size() > 1 && node->outlets.size() == node->feeds.size() &&
+                         std::ranges::none_of(node->outlets, &std::string::empty);
+      if (applies(step.when, *node) && !known) lacking.push_back(node->name);
+    }
+    if (lacking.empty()) continue;
+    problems.push_back(
+        {step.where,
+         fmt::format("{}: feeds: yes needs breaker, outlet, second_breaker and "
+                     "second_outlet in the inventory, and {} {} not all of them",
+                     step.name, inventory::fold(lacking), lacking.size() == 1 ? "has" : "have")});
+  }
+}
+
 /// Nodes share their steps where profile and settled conditions are the same.
 std::string sharing_key(const Playbook& playbook, const inventory::Node& node) {
   std::string key = node.profile + '\n';
@@ -280,6 +296,7 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   plan.canary = playbook.canary;
   plan.limits = playbook.limits;
   check_conditions(playbook, inventory, problems);
+  check_feeds(playbook, nodes, problems);
   std::map<std::string, Steps> shared;
   std::set<std::string> checked;
   for (const auto* node : nodes) {

@@ -95,6 +95,8 @@ enum class FaultKind {
   node_renamed,
   slurm_unaware,
   hot_inlet,
+  cords_on_one_feed,
+  outlet_elsewhere,
 };
 
 /// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.
@@ -139,7 +141,7 @@ struct Fault {
   std::string version{};       // of it; the BIOS setting's value
   std::optional<double>
       amount{};                 // watts, celsius, share, gbit, percent or years, as the kind says
-  std::optional<int> number{};  // link, sm, core, code, spine, cores or index, as the kind says
+  std::optional<int> number{};  // link, sm, core, code, spine, cores, index, feed: the kind says
   std::string other{};          // the node or cable it is swapped with; the wrong name
   Timing timing{};
   friend bool operator==(const Fault&, const Fault&) = default;

@@ -95,6 +95,11 @@ constexpr auto kTable = std::to_array<FaultRow>({
     {psu_missing, "psu-missing", Part::psu, "", nothing, "the bay is empty"},
     {psu_feed_lost, "psu-feed-lost", Part::psu, "", nothing,
      "no input on the supply: its feed is off"},
+    {cords_on_one_feed, "cords-on-one-feed", Part::none, "", nothing,
+     "both feeds hang on the outlet of its first one: that switches it off, the other does "
+     "nothing"},
+    {outlet_elsewhere, "outlet-elsewhere", Part::none, "feed?", nothing,
+     "the outlet that the inventory names for this feed (the second) feeds nothing of the machine"},
     {fan_stuck, "fan-stuck", Part::fan, "", nothing, "it does not turn"},
     {hot_inlet, "hot-inlet", Part::none, "celsius?", nothing,
      "its own hot air comes back: its inlet is so much (12) warmer than its neighbours'"},

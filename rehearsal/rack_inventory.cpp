@@ -82,7 +82,22 @@ class Writer {
       text += fmt::format("          - {{name: {}, watts: {}}}\n",
                           word(below(level.name, pdu.name)), level.watts);
     }
-    return text;
+    return text + redfish(pdu.name);
+  }
+
+  std::string redfish(const std::string& name) const {
+    const auto pdu = std::ranges::find(site_.pdus, name, &inventory::Pdu::name);
+    const auto access = std::ranges::find(access_.pdus, name, &PduAccess::name);
+    if (pdu == site_.pdus.end() || access == access_.pdus.end()) return {};
+    return fmt::format("        redfish: {{address: {}, user: {}, password: {}, tls: {{{}}}}}\n",
+                       quoted(access->address), quoted(pdu->user),
+                       quoted("file:" + access_.pdu_password_file), tls(pdu->trust, access->pin));
+  }
+
+  /// What the site pins, or has signed, is pinned to the virtual one's.
+  static std::string tls(const inventory::Trust& trust, const std::string& pin) {
+    const bool pinned = trust.kind != inventory::Trust::Kind::first_use;
+    return pinned ? "pin: " + quoted(pin) : std::string{"trust: first-use"};
   }
 
   void slurm() {
@@ -100,8 +115,12 @@ class Writer {
     if (!node.rack.empty()) text_ += fmt::format("    rack: {}\n", word(node.rack));
     if (node.unit > 0) text_ += fmt::format("    unit: {}\n", node.unit);
     constexpr std::array<std::string_view, 2> kFeeds{"breaker", "second_breaker"};
-    for (std::size_t i = 0; i < std::min(kFeeds.size(), node.feeds.size()); ++i)
+    constexpr std::array<std::string_view, 2> kOutlets{"outlet", "second_outlet"};
+    for (std::size_t i = 0; i < std::min(kFeeds.size(), node.feeds.size()); ++i) {
       text_ += fmt::format("    {}: {}\n", kFeeds[i], word(below(node.feeds[i], node.rack)));
+      if (i < node.outlets.size() && !node.outlets[i].empty())
+        text_ += fmt::format("    {}: {}\n", kOutlets[i], quoted(node.outlets[i]));
+    }
     if (!node.serial.empty()) text_ += fmt::format("    serial: {}\n", quoted(node.serial));
     if (node.slurm_name != node.name)
       text_ += fmt::format("    slurm_name: {}\n", word(node.slurm_name));
@@ -115,12 +134,10 @@ class Writer {
   }
 
   void bmc(const inventory::BmcAccess& bmc, const NodeAccess& access) {
-    const bool pinned = bmc.trust.kind != inventory::Trust::Kind::first_use;
     text_ += fmt::format(
         "    bmc: {{address: {}, protocol: {}, user: {}, password: {}, tls: {{{}}}",
         quoted(access.bmc), bmc.protocol == inventory::BmcProtocol::ipmi ? "ipmi" : "redfish",
-        quoted(bmc.user), quoted("file:" + access.password_file),
-        pinned ? "pin: " + quoted(access.bmc_pin) : std::string{"trust: first-use"});
+        quoted(bmc.user), quoted("file:" + access.password_file), tls(bmc.trust, access.bmc_pin));
     if (bmc.ipmi)
       text_ += fmt::format(
           ", ipmi: {{port: {}{}}}", access.ipmi_port,

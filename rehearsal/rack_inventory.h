@@ -18,10 +18,18 @@ struct NodeAccess {
   std::string host_key;  // "SHA256:..."
 };
 
+struct PduAccess {
+  std::string name;     // as the site has it: "a01/p1"
+  std::string address;  // "127.74.0.1:40001"
+  std::string pin;      // "SHA256:..."
+};
+
 struct RackAccess {
   std::string key_file;
-  std::vector<NodeAccess> nodes;  // one for each of the site's, in their order
-  std::string slurm{};            // SLURM_CONF of a Slurm that knows the nodes; empty: none
+  std::vector<NodeAccess> nodes;    // one for each of the site's, in their order
+  std::vector<PduAccess> pdus{};    // one for each of the site's that switches outlets
+  std::string pdu_password_file{};  // of all of them
+  std::string slurm{};              // SLURM_CONF of a Slurm that knows the nodes; empty: none
 };
 
 /// Names, places, feeds, users, profiles and protocols as the site has them. What leads to other

@@ -86,10 +86,7 @@ class RackMaker {
     for (const auto* node : nodes) units += profile(*node).units;
     into_.racks.push_back({name, "hall", std::clamp(units, kUsualRack, kTallestRack), {}});
     into_.power.push_back({PowerNode::Kind::rack, name, all, "hall", {}});
-    into_.power.push_back({PowerNode::Kind::pdu, name + "/p1", all, name, {}});
-    for (std::size_t i = 1; i <= breakers; ++i)
-      into_.power.push_back(
-          {PowerNode::Kind::breaker, fmt::format("{}/p1/b{}", name, i), breaker, name + "/p1", {}});
+    for (int feed = 1; feed <= from_.feeds; ++feed) add_pdu(name, feed, breakers, breaker);
     int unit = 1;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       into_.nodes.push_back(node_of(*nodes[i], name, i, unit));
@@ -99,6 +96,18 @@ class RackMaker {
   }
 
  private:
+  void add_pdu(const std::string& rack, int feed, std::size_t breakers, double watts) {
+    const auto name = fmt::format("{}/p{}", rack, feed);
+    const double all = watts * static_cast<double>(breakers);
+    into_.power.push_back({PowerNode::Kind::pdu, name, all, rack, {}});
+    for (std::size_t i = 1; i <= breakers; ++i)
+      into_.power.push_back(
+          {PowerNode::Kind::breaker, fmt::format("{}/b{}", name, i), watts, name, {}});
+    if (from_.feeds == 1) return;  // nobody would switch the only one that a node has
+    inventory::Pdu pdu{.name = name, .endpoint = {}, .user = "admin", .password = {}, .trust = {}};
+    pdu.trust.kind = inventory::Trust::Kind::pinned;
+    into_.pdus.push_back(std::move(pdu));
+  }
   const inventory::Profile& profile(const NodeSpec& node) const {
     static const inventory::Profile none{};
     const auto found = from_.profiles.find(from_.profile_of(node));
@@ -117,7 +126,10 @@ class RackMaker {
     node.profile = from_.profile_of(spec);
     node.rack = rack;
     node.unit = unit + profile(spec).units - 1 <= kTallestRack ? unit : 0;
-    node.feeds = {fmt::format("{}/p1/b{}", rack, index / kNodesOfABreaker + 1)};
+    for (int feed = 1; feed <= from_.feeds; ++feed) {
+      node.feeds.push_back(fmt::format("{}/p{}/b{}", rack, feed, index / kNodesOfABreaker + 1));
+      node.outlets.push_back(from_.feeds == 1 ? "" : fmt::format("A{}", index + 1));
+    }
     node.bmc.user = spec.login.user;
     node.bmc.trust.kind = node.ssh.trust.kind = inventory::Trust::Kind::pinned;
     node.bmc.ipmi.emplace();
@@ -130,6 +142,11 @@ class RackMaker {
 };
 
 }  // namespace
+
+std::string pdu_address(std::size_t index) {
+  constexpr int kPdus = 74;
+  return address(kPdus, index);
+}
 
 std::string vendor_of(const inventory::Profile& profile) {
   auto words = lower_case(profile.name + " " + profile.description);

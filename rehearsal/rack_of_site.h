@@ -15,8 +15,12 @@ Result<RackSpec> rack_of(inventory::Inventory site);
 /// name, else the usual one.
 std::string vendor_of(const inventory::Profile& profile);
 
+/// Where the PDU of that place in the inventory's list is, on this machine.
+std::string pdu_address(std::size_t index);
+
 /// A room, and the spec's racks from the bottom up: as many units as fit, breakers of two nodes
-/// with a tenth to spare.
+/// with a tenth to spare. With two feeds, a PDU for each: either carries all, and every node has an
+/// outlet on both.
 inventory::Inventory site_of(const RackSpec& rack);
 
 }  // namespace cupel::rehearsal

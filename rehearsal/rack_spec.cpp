@@ -171,6 +171,7 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
                           .bmc = {.latency = true},
                           // From the first rack to the last, as many in each.
                           .rack = racks.empty() ? "" : racks[i * racks.size() / names.size()]});
+  if (const auto feeds = fields.integer("feeds", 1, 2)) rack.feeds = static_cast<int>(*feeds);
   check_endpoints(fields, rack.nodes);
   read_profiles(fields, file, profiles, rack, problems);
   read_scenario(fields, file, rack, problems);

@@ -76,6 +76,7 @@ struct RackSpec {
   std::map<std::string, inventory::Profile> profiles{};  // that nodes name
   std::optional<double> speed{};                         // what the file asks for
   std::optional<std::uint64_t> seed{};
+  int feeds = 1;  // of each node: where there are two, each has a PDU that switches its outlets
   /// The site that it stands for; nullptr: one rack for all nodes, with breakers of two nodes each.
   std::shared_ptr<const inventory::Inventory> site{};
 

@@ -113,6 +113,8 @@ constexpr auto kWords = std::to_array<Word>({
      [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "spine"); }},
     {"index", "index",
      [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "index"); }},
+    {"feed", "feed",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 1, 2>(f, into, "feed"); }},
     {"celsius", "celsius",
      [](YamlFields& f, Fault& into) { read_amount(f, into, "celsius", 1, 80); }},
     {"watts", "watts", [](YamlFields& f, Fault& into) { read_amount(f, into, "watts", 50, 3000); }},

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -15,6 +14,8 @@
 #include "base/text.h"
 #include "rehearsal/bmc/server.h"
 #include "rehearsal/ipmi/server.h"
+#include "rehearsal/open_files.h"
+#include "rehearsal/pdu/rack_pdus.h"
 #include "rehearsal/physics/rack_site.h"
 #include "rehearsal/rack_inventory.h"
 #include "rehearsal/rack_of_site.h"
@@ -24,6 +25,8 @@ namespace cupel::rehearsal {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPduPassword = "pdu-password";  // its file; one for all PDUs
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code failure;
@@ -43,23 +46,6 @@ Result<std::string> load_or_make_password(const fs::path& file) {
   auto made = "Cu1-" + random_hex(6);
   TRY(write_file(file, made + "\n", 0600));
   return made;
-}
-
-/// Sockets that listen, and room for clients.
-Result<void> allow_files(std::size_t nodes) {
-  constexpr rlim_t kOthers = 256, kListening = 4, kClients = 4;
-  const auto least = kOthers + nodes * kListening, wanted = least + nodes * kClients;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return ok();
-  const auto more = std::min<rlim_t>(wanted, limit.rlim_max);
-  if (more < least)
-    return Error{Code::kInvalid,
-                 fmt::format("{} virtual nodes need {} open files, and this process may have {} at "
-                             "most (ulimit -Hn; LimitNOFILE= of a systemd unit)",
-                             nodes, least, limit.rlim_max)};
-  limit.rlim_cur = std::max(more, limit.rlim_cur);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  return ok();
 }
 
 Result<asio::ip::tcp::endpoint> endpoint_of(const std::string& address, std::uint16_t port) {
@@ -106,7 +92,7 @@ struct VirtualRack::Impl {
 
   Result<void> build();
   Result<void> build_node(const NodeSpec& node);
-  void build_site();
+  Result<void> build_site(const inventory::Inventory& of);
   Result<void> connect(Node& node);
   Result<void> connect_ipmi(Node& node);
   Result<std::string> password(const std::string& secret);
@@ -126,6 +112,7 @@ struct VirtualRack::Impl {
   std::shared_ptr<Network> network = std::make_shared<Network>();
   std::map<std::string, std::unique_ptr<Node>, std::less<>> nodes;
   std::unique_ptr<RackSite> site;  // goes before the machines
+  std::unique_ptr<RackPdus> pdus;  // go before the site
   std::atomic<bool> stopped = false;
   std::thread thread;
 };
@@ -136,7 +123,8 @@ Result<void> VirtualRack::Impl::build() {
     return Error{Code::kInvalid, "the speed of a virtual rack must be more than 0"};
   if (spec.nodes.size() > kMostNodesOfARack)
     return Error{Code::kInvalid, "too many nodes for a virtual rack"};
-  TRY(allow_files(spec.nodes.size()));
+  const auto of = spec.site ? *spec.site : site_of(spec);
+  TRY(allow_files(spec.nodes.size(), of.pdus.size()));
   options.folder = fs::absolute(options.folder);
   for (const auto& [name, profile] : spec.profiles)
     profiles[name] = std::make_shared<const inventory::Profile>(profile);
@@ -147,14 +135,12 @@ Result<void> VirtualRack::Impl::build() {
   for (const auto& node : spec.nodes) {
     TRY(build_node(node));
   }
-  build_site();
-  return ok();
+  return build_site(of);
 }
 
-/// What the machines share: air, breakers, cables.
-void VirtualRack::Impl::build_site() {
-  site = std::make_unique<RackSite>(io.get_executor(), clock,
-                                    spec.site ? *spec.site : site_of(spec), options.seed);
+/// What the machines share: air, breakers and the PDUs with their outlets, cables.
+Result<void> VirtualRack::Impl::build_site(const inventory::Inventory& of) {
+  site = std::make_unique<RackSite>(io.get_executor(), clock, of, options.seed);
   std::vector<Machine*> machines;
   for (const auto& node : spec.nodes) machines.push_back(&nodes.at(node.name)->machine);
   site->join(machines);
@@ -164,6 +150,11 @@ void VirtualRack::Impl::build_site() {
     node.bmc->restart();
     node.ipmi->restart();
   };
+  pdus = std::make_unique<RackPdus>(io.get_executor(), clock, *site, of);
+  if (of.pdus.empty()) return ok();
+  TRY(make_folder(file("pdu")));
+  TRY(const auto secret, password(kPduPassword));
+  return pdus->listen(file("pdu"), secret);
 }
 
 Result<void> VirtualRack::Impl::build_node(const NodeSpec& wanted) {
@@ -253,6 +244,7 @@ void VirtualRack::Impl::run() {
 
 /// On the loop, or where it does not run.
 void VirtualRack::Impl::end() {
+  if (pdus) pdus->stop();
   if (site) site->stop();
   for (const auto& [name, node] : nodes) {
     if (node->bmc) node->bmc->stop();
@@ -371,7 +363,10 @@ std::vector<NodeDoors> VirtualRack::doors() const {
 }
 
 std::string VirtualRack::inventory_yaml() const {
-  RackAccess access{.key_file = impl_->file("id_ed25519").string(), .nodes = {}};
+  RackAccess access{.key_file = impl_->file("id_ed25519").string(),
+                    .nodes = {},
+                    .pdus = impl_->pdus->access(),
+                    .pdu_password_file = impl_->file(kPduPassword).string()};
   if (!impl_->options.slurm.empty()) access.slurm = fs::absolute(impl_->options.slurm).string();
   for (const auto& spec : impl_->spec.nodes) {
     const auto& node = *impl_->nodes.at(spec.name);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "burnin/board/supply_readings.h"
+#include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -30,12 +30,16 @@ constexpr std::array kParameters{
                  "how much longer all four may last until the BMC was read twice in each", "30m"},
     ParameterRow{"load", ParameterRow::Kind::word, "what makes the load", "auto", kLoads},
     ParameterRow{"feeds", ParameterRow::Kind::word,
-                 "whether one feed after the other is taken away", "no", kFeeds},
+                 "whether the rack's PDUs take away one feed after the other under full load", "no",
+                 kFeeds},
 };
-constexpr std::array<std::string_view, 7> kMeasures{
+constexpr std::array<std::string_view, 11> kMeasures{
     "psu.redundant", "psu.share.spread", "psu.voltage.lowest", "psu.power.step",
-    "psu.lost",      "psu.readings",     "sensor.leak"};
+    "psu.lost",      "psu.readings",     "sensor.leak",        "psu.feed.tried",
+    "psu.feed.lost", "psu.feed.carried", "psu.feed.back"};
 constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"};
+/// Two feeds, each off for minutes at most, between readings of a slow BMC.
+constexpr seconds kFeedPatience{1800};
 constexpr seconds kSettling{5};  // the supplies' own averages follow a step so late
 
 /// A line now and then says which phase it is: that is how the controller knows what it read. It
@@ -91,9 +95,10 @@ still_loaded() {
 )sh";
 
 /// The load is ended when its phase is over: it is told to last longer, since what ends before has
-/// left a part of the phase without it.
+/// left a part of the phase without it. What carries the node when a feed goes must bear its full
+/// load.
 constexpr std::string_view kPhasesInTurn = R"sh(
-lasts=$((2 * length + patience + 120))
+lasts=$((2 * length + patience + feeds + 120))
 paced idle
 full $lasts > "$folder/load" 2>&1 &
 pid=$!
@@ -109,19 +114,22 @@ phase settling $settling
 paced wave
 still_loaded
 end_load
+if [ $feeds -gt 0 ]; then
+  patience=$((patience + feeds))
+  full $lasts > "$folder/load" 2>&1 &
+  pid=$!
+  phase settling $settling
+  paced feeds
+  still_loaded
+  end_load
+fi
 echo 'cupel-phase: over 0'
 )sh";
-
-bool has_gpus(const Profile& profile) {
-  return std::ranges::any_of(profile.parts, [](const auto& part) {
-    return part.kind == inventory::PartKind::gpu && part.count > 0;
-  });
-}
 
 /// So that lines of hours do not fill the spool; a step is seen early enough all the same.
 seconds pause_of(seconds phase) { return std::clamp(phase / 60, seconds{1}, seconds{5}); }
 
-std::string script_of(seconds phase, seconds patience, const std::string& load) {
+std::string script_of(seconds phase, seconds patience, seconds feeds, const std::string& load) {
   const auto cpu = script::needs("stress-ng") +
                    "full() { exec stress-ng --cpu 0 --timeout ${1}s; }\n"
                    "wave() {\n"
@@ -145,8 +153,8 @@ std::string script_of(seconds phase, seconds patience, const std::string& load) 
             "echo 'cupel-load: gpu'\nelse\n" + cpu + "echo 'cupel-load: cpu'\nfi\n";
   }
   return text +
-         fmt::format("length={} settling={} pause={} patience={}", phase.count(), kSettling.count(),
-                     pause_of(phase).count(), patience.count()) +
+         fmt::format("length={} settling={} pause={} patience={} feeds={}", phase.count(),
+                     kSettling.count(), pause_of(phase).count(), patience.count(), feeds.count()) +
          std::string{kPhaseLines} + std::string{kPhasesInTurn};
 }
 
@@ -167,18 +175,15 @@ Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
       duration_parameter(parameters, "patience", "30m", seconds{0}, seconds{168 * 3600}));
   TRY(auto load, word_of(parameters, "load", kLoads));
   TRY(const auto feeds, word_of(parameters, "feeds", kFeeds));
-  if (feeds == "yes")
-    return Error{Code::kInvalid,
-                 "feeds: 'yes' cannot be done yet: no BMC that is known switches one feed off, and "
-                 "somebody who pulls one must be asked first; take the cords out by hand, one feed "
-                 "after the other, while this stage runs with a long phase"};
-  if (load == "gpu" && !has_gpus(profile))
+  if (load == "gpu" && !profile.has_gpus())
     return Error{Code::kInvalid,
                  "load: 'gpu' on machines of profile '" + profile.name + "', which has no GPUs"};
-  if (load == "auto" && !has_gpus(profile)) load = "cpu";
-  const auto whole = 4 * phase + 2 * kSettling;
-  return Job{script_of(phase, patience, load), whole + seconds{10},
-             2 * whole + patience + seconds{600}};
+  if (load == "auto" && !profile.has_gpus()) load = "cpu";
+  const bool takes_feeds = feeds == "yes";
+  const auto for_feeds = takes_feeds ? kFeedPatience : seconds{0};
+  const auto whole = (takes_feeds ? 5 : 4) * phase + (takes_feeds ? 3 : 2) * kSettling;
+  return Job{script_of(phase, patience, for_feeds, load), whole + seconds{10},
+             2 * whole + patience + for_feeds + seconds{600}};
 }
 
 double median(std::vector<double> values) {
@@ -236,6 +241,7 @@ void add_lost(const SupplyTranscript& told, Findings& findings) {
   std::map<std::string, bool, std::less<>> lost;
   std::set<std::string, std::less<>> untold;
   for (const auto& reading : told.readings) {
+    if (reading.beside_feed) continue;
     for (const auto& [part, supply] : reading.supplies) {
       if (supply.health.empty())
         untold.insert(part);
@@ -254,7 +260,7 @@ void add_redundancy(const SupplyTranscript& told, Findings& findings) {
   bool any = false, whole = true;
   for (const auto& reading : told.readings)
     for (const auto& health : reading.redundancy) {
-      if (health.empty()) continue;
+      if (health.empty() || reading.beside_feed) continue;
       any = true;
       whole = whole && health == "OK";
     }
@@ -268,7 +274,7 @@ void add_voltages(const SupplyTranscript& told, Findings& findings) {
   std::map<std::string, double, std::less<>> lowest;
   for (const auto& reading : told.readings)
     for (const auto& [part, supply] : reading.supplies)
-      if (supply.volts) {
+      if (supply.volts && !reading.beside_feed) {
         const auto [at, fresh] = lowest.emplace(part, *supply.volts);
         at->second = std::min(at->second, *supply.volts);
       }
@@ -300,14 +306,26 @@ void add_leaks(const SupplyTranscript& told, Findings& findings) {
         {"sensor.leak", "leak detector", static_cast<double>(*wettest), "count"});
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
+/// Errors: kNoMeasurement, with what the stage said last.
+Result<void> check_ended(const Output& output) {
   TRY(script::check_gave_up(output));
-  if (!script::said(output, "cupel-phase: over"))
-    return Error{Code::kNoMeasurement,
-                 "the phases did not come to their end: " + script::complaint(output)};
+  if (script::said(output, "cupel-phase: over")) return ok();
+  return Error{Code::kNoMeasurement,
+               "the phases did not come to their end: " + script::complaint(output)};
+}
+
+Result<Findings> parse(const Profile&, const Output& output) {
   const auto told = read_transcript(output.beside);
-  TRY(check_read(told));
   Findings findings;
+  add_feeds(told, findings);
+  // A node that went down ends no phase any more.
+  const bool fell = std::ranges::any_of(told.cuts, &FeedCut::fell);
+  if (!fell) {
+    TRY(check_ended(output));
+  }
+  const auto read = check_read(told);
+  if (!read && fell) return findings;
+  TRY(read);
   add_lost(told, findings);
   add_redundancy(told, findings);
   add_voltages(told, findings);

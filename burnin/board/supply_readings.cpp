@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kMostReadings = 20'000;
 constexpr std::size_t kMostSensors = 1000;
+/// V; no mains has less, and none of a supply's outputs so much.
+constexpr double kLeastInput = 60;
 
 /// The one phase that all of these are of; empty where they differ.
 std::string one_of(const json::value& heard) {
@@ -72,8 +74,6 @@ void take_sensor(SupplyReading& reading, const json::value& sensor, const PartNa
   auto& supply = reading.supplies[part];
   const auto value = finite_at(sensor, "value");
   if (kind == "power" && value) take_power(supply, said, *value);
-  // Of its outputs there are twelve volts; an input has a mains' voltage.
-  constexpr double kLeastInput = 60;
   const bool input = said.contains("input") || (value && *value >= kLeastInput);
   if (kind == "voltage" && value && input) supply.volts = value;
   const auto state = lower_case(text_at(sensor, "state").value_or(""));
@@ -94,11 +94,39 @@ class Reader {
   void line(const json::value& told) {
     if (const auto* parts = find(told, "parts")) names_ = PartNames::from_json(parts);
     if (const auto* heard = find(told, "heard")) phases_.hear(*heard);
-    if (find(told, "began") != nullptr) phases_.begin();
+    if (find(told, "began") != nullptr) {
+      phases_.begin();
+      touched_ = false;
+      beside_ = unsettled_;
+      began_off_ = off_;
+    }
     if (find(told, "reading") != nullptr) end(told);
+    if (const auto count = finite_at(told, "feeds"))
+      found_.feeds = static_cast<int>(std::clamp(*count, 0.0, double{kMostFeeds}));
+    if (const auto number = finite_at(told, "feed")) feed(told, static_cast<int>(*number));
   }
 
  private:
+  static constexpr int kMostFeeds = 16;
+
+  void feed(const json::value& told, int number) {
+    auto& cuts = found_.cuts;
+    if (const auto name = text_at(told, "name"); name && cuts.size() < kMostFeeds) {
+      cuts.push_back({.number = number, .name = script::clean(*name)});
+      off_ = unsettled_ = true;
+    }
+    if (cuts.empty() || cuts.back().number != number) return;
+    auto& cut = cuts.back();
+    if (find(told, "back") != nullptr) off_ = !(cut.back = true);
+    if (find(told, "well") != nullptr) unsettled_ = !(cut.well = true);
+    if (find(told, "fell") != nullptr) cut.fell = true;
+    if (const auto why = text_at(told, "failed")) {
+      cut.why = script::clean(*why);
+      off_ = false;
+    }
+    touched_ = true;
+  }
+
   void end(const json::value& told) {
     if (const auto why = text_at(told, "failed")) {
       phases_.drop();
@@ -113,15 +141,48 @@ class Reader {
     if (sensors != nullptr && sensors->is_array())
       for (const auto& sensor : sensors->get_array())
         if (count++ < kMostSensors) take_sensor(reading, sensor, names_);
+    reading.beside_feed = beside_ || unsettled_;
+    if (!reading.beside_feed) settled_ = reading.supplies;
+    if (began_off_ && !touched_) count_lost(reading);
     found_.readings.push_back(std::move(reading));
   }
 
+  /// What was not well before is none of the feed's.
+  void count_lost(const SupplyReading& reading) {
+    auto& cut = found_.cuts.back();
+    ++cut.readings;
+    for (const auto& [part, before] : settled_) {
+      const auto now = reading.supplies.find(part);
+      const bool well = now != reading.supplies.end() && now->second.well();
+      if (before.well() && !well) cut.lost.insert(part);
+    }
+  }
+
+  bool off_ = false;        // a feed is
+  bool unsettled_ = false;  // since a feed went off, until all supplies were well again
+  bool touched_ = false;    // something was said of a feed since the reading has begun
+  bool began_off_ = false, beside_ = false;
+  Supplies settled_{};  // of the newest reading beside no feed
   SupplyTranscript found_{};
   PartNames names_{{}};
   PhasesOfReadings phases_{};
 };
 
 }  // namespace
+
+bool Supply::well() const {
+  return (health.empty() || is_well(health)) && (!volts || *volts >= kLeastInput);
+}
+
+Supplies read_supplies(const json::value& sensors, const json::value& parts) {
+  const auto names = PartNames::from_json(&parts);
+  SupplyReading reading;
+  std::size_t count = 0;
+  if (sensors.is_array())
+    for (const auto& sensor : sensors.get_array())
+      if (count++ < kMostSensors) take_sensor(reading, sensor, names);
+  return std::move(reading.supplies);
+}
 
 void PhasesOfReadings::hear(const json::value& heard) {
   const auto phase = one_of(heard);

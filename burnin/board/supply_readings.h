@@ -3,6 +3,7 @@
 // controller kept: which reading lies wholly in which phase. Pure.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,20 +19,39 @@ struct Supply {
   std::string health{};                     // "OK", "Warning", "Critical"; empty: not told
 
   std::optional<double> watts() const { return output ? output : input; }
+  /// What has no input is not always called unwell.
+  bool well() const;
 };
+
+using Supplies = std::map<std::string, Supply, std::less<>>;  // by part: "psu2"
 
 struct SupplyReading {
   std::string phase{};  // empty: it lies in none, or in more than one
   double seconds = 0;   // that it took
-  std::map<std::string, Supply, std::less<>> supplies{};  // by part: "psu2"
-  std::vector<std::string> redundancy{};                  // health of each group
-  std::optional<int> wet{};  // leak detectors; nothing where there are none
+  Supplies supplies{};
+  std::vector<std::string> redundancy{};  // health of each group
+  std::optional<int> wet{};               // leak detectors; nothing where there are none
+  bool beside_feed = false;  // a feed was off meanwhile, or not everything was well again after it
+};
+
+/// What became of a node while one of its feeds was off.
+struct FeedCut {
+  int number = 0;                             // from 1
+  std::string name{};                         // "a01/p1/b1, outlet A7"
+  std::string why{};                          // it could not be taken away, or given back
+  int readings = 0;                           // wholly while it was off
+  std::set<std::string, std::less<>> lost{};  // supplies that were not well in any of them
+  bool back = false;
+  bool well = false;  // all supplies were, once it was back
+  bool fell = false;  // the node went down
 };
 
 struct SupplyTranscript {
   std::vector<SupplyReading> readings{};
   int failed = 0;     // readings that the BMC did not answer
   std::string why{};  // the first one's reason
+  int feeds = 0;      // that were to be taken away, one after the other
+  std::vector<FeedCut> cuts{};
 };
 
 /// In which phase each reading lies. It does where the last word before it, every one meanwhile,
@@ -64,8 +84,13 @@ constexpr int kEnoughReadings = 2;
 
 /// JSON lines, in the order in which it happened: `{"parts": [...]}`, `{"heard": ["idle"]}` (the
 /// phases of which the node's output told in one piece), `{"began": 1}`, `{"reading": 1, "seconds":
-/// 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`. Tolerant of lines that are
-/// none.
+/// 0.4, "sensors": [...]}`, `{"reading": 1, "failed": "why"}`; of feeds `{"feeds": 2}`, then for
+/// each
+/// `{"feed": 1, "name": "a01/p1/b1, outlet A7"}` before it goes off, then `"back"`, `"well"` or
+/// `"fell": true`, or `"failed": "why"`. Tolerant of lines that are none.
 SupplyTranscript read_transcript(std::string_view text);
+
+/// The supplies of one reading's `sensors`; `parts` is what the BMC calls them.
+Supplies read_supplies(const json::value& sensors, const json::value& parts);
 
 }  // namespace cupel::burnin

@@ -126,8 +126,8 @@ void judge_all_like(const Criterion& criterion, const std::string& step, const s
 }  // namespace
 
 bool is_precondition(std::string_view measure) {
-  constexpr std::array<std::string_view, 3> kPreconditions{"burn.complete", "gpu.idle",
-                                                           "kernel.told"};
+  constexpr std::array<std::string_view, 4> kPreconditions{"burn.complete", "gpu.idle",
+                                                           "kernel.told", "psu.feed.tried"};
   return std::ranges::find(kPreconditions, measure) != kPreconditions.end();
 }
 

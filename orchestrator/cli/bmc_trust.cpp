@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
 namespace {
@@ -28,16 +29,47 @@ Task<Result<Answer>> rotate(World& world, const Node& node, bool again, Deadline
                    {{"changed", rotated == bmc::Rotated::changed}}};
 }
 
-/// A person's word that the BMC's certificate was meant to change.
-Task<Result<Answer>> accept(World& world, store::Store& store, const Node& node,
+/// A person's word that the certificate of a node's BMC, or of a PDU, was meant to change.
+Task<Result<Answer>> accept(World& world, std::string name, inventory::Endpoint endpoint,
                             Deadline deadline) {
-  auto presented = co_await world.transport().presented_certificate(node.bmc.endpoint, deadline);
+  auto presented = co_await world.transport().presented_certificate(endpoint, deadline);
   if (!presented) co_return std::move(presented).assume_error();
-  const auto before = store.pinned("bmc:" + node.name).value_or("none");
-  CO_TRY(store.repin("bmc:" + node.name, presented.assume_value()));
-  CO_TRY(store.forget_bmc(node.name));
+  auto& store = world.store();
+  const auto before = store.pinned("bmc:" + name).value_or("none");
+  CO_TRY(store.repin("bmc:" + name, presented.assume_value()));
+  CO_TRY(store.forget_bmc(name));
   co_return Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),
                    {{"accepted", presented.assume_value()}, {"before", before}}};
+}
+
+/// No selection of nodes names a PDU: it is named as a whole, "a01/p1".
+bool names_a_pdu(const BmcAsked& asked) { return asked.nodes.contains('/'); }
+
+Exit accept_of_pdu(const BmcCommand& command) {
+  const auto& name = command.asked->nodes;
+  const auto patience = patience_of(*command.asked);
+  if (!patience) return complain(command.context, patience.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  const auto reached = reach_or_complain(command.context, command.asked->inventory, "", exit);
+  if (!reached) return exit;
+  const auto& pdus = reached->inventory.pdus;
+  const auto pdu = std::ranges::find(pdus, name, &inventory::Pdu::name);
+  if (pdu == pdus.end())
+    return complain(command.context,
+                    Error{Code::kInvalid, "there is no PDU '" + printable(name) +
+                                              "' with redfish: in the inventory"},
+                    Exit::invalid);
+  World world{reached->inventory, *reached->store};
+  const auto answer = run_to_end(
+      world.io(), accept(world, name, pdu->endpoint, Deadline::in(patience.assume_value())));
+  if (!answer) return complain(command.context, answer.assume_error(), Exit::failed);
+  auto object = answer.assume_value().object;
+  object["pdu"] = name;
+  if (command.context.json)
+    say("{}\n", boost::json::serialize(object));
+  else
+    say("{}: {}\n", name, answer.assume_value().text);
+  return Exit::passed;
 }
 
 boost::json::object object_of(const bmc::Budget& budget) {
@@ -99,11 +131,15 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
       "budget", "how the BMC fared with our requests, and its health; asks it nothing");
   budget->callback([command] { command.exit = ask_world(command, show_budget); });
 
-  auto* certificate =
-      bmc.add_subcommand("accept-certificate", "pin the certificate that the BMC has now");
+  auto* certificate = bmc.add_subcommand(
+      "accept-certificate", "pin the certificate that the BMC, or the PDU of that name, has now");
   certificate->callback([command] {
+    if (names_a_pdu(*command.asked)) {
+      command.exit = accept_of_pdu(command);
+      return;
+    }
     command.exit = ask_world(command, [](World& world, const Node& node, Deadline deadline) {
-      return accept(world, world.store(), node, deadline);
+      return accept(world, node.name, node.bmc.endpoint, deadline);
     });
   });
 }

@@ -143,7 +143,7 @@ Result<void> write_site(const RackRun& run, const inventory::Profile& profile,
 
 /// `cupel run`, as a person would start it.
 Task<Result<void>> run_controller(const RackRun& run) {
-  constexpr std::chrono::minutes kMost{10};
+  constexpr std::chrono::minutes kMost{30};  // several racks share a machine that may be busy
   constexpr std::size_t kOutput = 64u << 20;
   const auto* path = std::getenv("PATH");
   ProcessRequest request;

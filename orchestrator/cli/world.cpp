@@ -66,6 +66,12 @@ steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
         return bmc_as(node, login);
       },
       [this](const inventory::Node& node) { forget_refusals(node); }};
+  doors.pdu = [this](const inventory::Pdu& pdu) {
+    const auto secret = [ref = pdu.password]() {
+      return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
+    };
+    return bmc::redfish::open_pdu(network_.redfish, pdu, secret, store_);
+  };
   doors.programs = std::move(programs);
   return doors;
 }
@@ -85,6 +91,8 @@ Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nod
   for (const auto* node : nodes) {
     check(node->bmc.password);
     if (node->bmc.factory) check(node->bmc.factory->password);
+    for (std::size_t i = 0; i < node->feeds.size(); ++i)
+      if (!node->outlets[i].empty()) check(inventory_.pdu_of(node->feeds[i])->password);
   }
   if (!complaints.empty()) return Error{Code::kInvalid, complaints};
   return ok();

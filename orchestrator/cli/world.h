@@ -4,6 +4,7 @@
 
 #include "bmc/ipmi/ipmi.h"
 #include "bmc/one_bmc.h"
+#include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/steps/node_steps.h"

@@ -205,13 +205,23 @@ void SensorWatch::heard(std::string_view piece) {
   last_ = std::string{phases.back().get_string()};
   fresh_ = false;
   if (!old) say({{"heard", std::move(phases)}});
+  if (!same) news();
 }
 
 std::string SensorWatch::read_enough() const {
   constexpr int kSilent = 3;
   const auto& phase = phases_.now();
+  if (!alone_.empty() && phase == alone_) return {};
   const bool enough = phases_.count(phase) >= burnin::kEnoughReadings || failed_ >= kSilent;
   return enough ? phase : std::string{};
+}
+
+void SensorWatch::take(const json::array& sensors) {
+  const auto supplies = burnin::read_supplies(sensors, *known_of(doors_, request_).parts);
+  read_ = count_;
+  well_.reset();
+  if (supplies.empty()) return;
+  well_ = std::ranges::all_of(supplies, [](const auto& each) { return each.second.well(); });
 }
 
 void SensorWatch::say_parts() { say({{"parts", *known_of(doors_, request_).parts}}); }
@@ -239,6 +249,7 @@ Task<void> SensorWatch::read() {
         if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
+      take(sensors);
       say({{"reading", count_}, {"seconds", took.count()}, {"sensors", std::move(sensors)}});
       phases_.end();
       failing = kShortestPause;
@@ -249,6 +260,7 @@ Task<void> SensorWatch::read() {
       failing = std::min(failing * 2, kLongestPause);
       pause = std::max(pause, failing);
     }
+    news();
     const auto rested = co_await pause_for(pause);
     if (!rested) break;
   }

@@ -2,6 +2,8 @@
 // What is read of the BMC around a stage and while it runs: its log before and after, its sensors
 // meanwhile. Never fails a stage: what the BMC does not tell is told as that. What it means is for
 // burnin/board/.
+#include <functional>
+
 #include "burnin/board/supply_readings.h"
 #include "orchestrator/steps/node_steps.h"
 
@@ -54,14 +56,32 @@ class SensorWatch {
   /// The phase that may end, since the BMC was read often enough in it, or does not answer; empty:
   /// it had better go on.
   std::string read_enough() const;
+  /// A phase that ends by somebody else's word.
+  void leave_alone(std::string_view phase) { alone_ = phase; }
   /// Until cancelled. After each answer it waits as long as that took; longer and longer where none
   /// comes.
   Task<void> read();
   std::string told() const { return told_; }
 
- private:
+  /// Writes it down in its place.
   void say(boost::json::object line);
+  /// Called whenever there is another phase or another reading.
+  std::function<void()> on_news{};
+  const std::string& phase() const { return phases_.now(); }
+  /// How many readings were begun so far.
+  int begun() const { return count_; }
+  /// Whether a reading that was begun after so many found all supplies well; nothing: there is none
+  /// that tells.
+  std::optional<bool> all_well_after(int begun) const {
+    return well_ && read_ > begun ? well_ : std::nullopt;
+  }
+
+ private:
   void say_parts();
+  void take(const boost::json::array& sensors);
+  void news() const {
+    if (on_news) on_news();
+  }
 
   Doors& doors_;
   const engine::StepRequest& request_;
@@ -69,9 +89,12 @@ class SensorWatch {
   std::string half_{};  // of a line
   std::string last_{};  // phase that was written down
   burnin::PhasesOfReadings phases_{};
+  std::string alone_{};
   int count_ = 0;
-  int failed_ = 0;     // readings since another phase was heard of
-  bool fresh_ = true;  // a reading has begun or ended since
+  int read_ = 0;                // number of the last one that was answered
+  std::optional<bool> well_{};  // as it told
+  int failed_ = 0;              // readings since another phase was heard of
+  bool fresh_ = true;           // a reading has begun or ended since
 };
 
 }  // namespace cupel::steps

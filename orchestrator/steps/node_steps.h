@@ -7,6 +7,7 @@
 #include <span>
 
 #include "bmc/bmc.h"
+#include "bmc/pdu.h"
 #include "bmc/rotate.h"
 #include "orchestrator/engine/doors.h"
 #include "orchestrator/handoff/slurm.h"
@@ -30,6 +31,8 @@ struct Doors {
       bmc_as{};
   /// The BMC's credentials have changed: what it refused before may be tried again.
   std::function<void(const inventory::Node&)> forget_refusals{};
+  /// A rack's PDU. Empty: there is no such door, and no feed is taken away.
+  std::function<std::unique_ptr<bmc::Pdu>(const inventory::Pdu&)> pdu{};
   /// So often the BMC of a node that SSH does not reach in mid-stage is asked whether it is off.
   std::chrono::milliseconds ask_power_every{30'000};
   /// The programs that stages run on nodes. nullptr: the controller has none.

@@ -6,14 +6,13 @@
 #include "base/digest.h"
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "burnin/board/feeds.h"
 #include "burnin/node/thermal.h"
 #include "burnin/settings/settings.h"
 #include "orchestrator/record/codec.h"
-#include "orchestrator/ssh/detached.h"
-#include "orchestrator/ssh/libraries.h"
-#include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/feed_watch.h"
+#include "orchestrator/steps/follower.h"
 #include "orchestrator/steps/inlets.h"
-#include "orchestrator/steps/node_steps.h"
 
 namespace cupel::steps {
 namespace {
@@ -23,69 +22,12 @@ using engine::StepRequest;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kConnectPatience{15};
-constexpr seconds kBmcPatience{15};     // what it says of a node that did not come
-constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
-constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
-constexpr seconds kTellPatience{25};
-constexpr seconds kBringLibrariesPatience{1800};  // 760 MB; cut off, they go on where they were
-constexpr seconds kSilence{60};  // a heart that beats every ten seconds has missed five by then
+constexpr seconds kBmcPatience{15};  // what it says of a node that did not come
 constexpr seconds kCleanUpPatience{10};
 constexpr seconds kStopPatience{30};  // TERM, and KILL for a supervisor that does not hear it
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
 constexpr std::size_t kCleanUpsAtOnce = 32;
-constexpr milliseconds kFirstPause{500};
-constexpr milliseconds kLongestPause{5000};
-constexpr std::size_t kOutputLimit = 32u << 20;
-constexpr std::string_view kBurnProgram = "cupel-burn";
-
-/// A node that SSH does not reach comes back, or it is gone, and nobody need wait for it: that its
-/// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
-class Absence {
- public:
-  explicit Absence(const Doors& doors) : doors_{doors} {}
-
-  Task<bool> is_for_good(const StepRequest& request) {
-    if (Deadline::Clock::now() < next_) co_return false;
-    const auto bmc = doors_.bmc(request.node);
-    const auto power = co_await bmc->power_state(request.deadline.sooner(kConnectPatience));
-    co_await bmc->log_out();
-    const bool off = power && power.assume_value().value == bmc::PowerState::off;
-    off_ = off ? off_ + 1 : 0;
-    next_ = Deadline::Clock::now() + doors_.ask_power_every;
-    co_return off_ == 2;
-  }
-
- private:
-  const Doors& doors_;
-  Deadline::Clock::time_point next_ = Deadline::Clock::now() + doors_.ask_power_every;
-  int off_ = 0;
-};
-
-/// `absence`: where there is something to lose by waiting. Errors: kFailed: it is off.
-Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
-                                                      Deadline until,
-                                                      std::optional<Absence> absence = {}) {
-  auto pause = kFirstPause;
-  const auto begun = Deadline::Clock::now();
-  for (;;) {
-    const auto deadline = until.sooner(kConnectPatience);
-    auto session = co_await doors.ssh(request.node, deadline);
-    if (session) co_return session;
-    auto& error = session.assume_error();
-    if (!is_transient(error.code)) co_return std::move(error);
-    if (until.left() <= pause) co_return std::move(error);
-    if (absence) {
-      const bool gone = co_await absence->is_for_good(request);
-      if (gone) co_return Error{Code::kFailed, "its BMC says that it is off; SSH: " + error.what};
-    }
-    const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
-    request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));
-    CO_TRY(co_await pause_for(pause));
-    pause = std::min(pause * 2, kLongestPause);
-  }
-}
 
 /// A name that no other run, store or controller has ever used: an old job's output must never be
 /// taken for a new one's. Nobody on the node can guess it, and so put something there before.
@@ -96,150 +38,6 @@ std::string fresh_folder(const StepRequest& request) {
   for (const auto byte : random) token += fmt::format("{:02x}", byte);
   return fmt::format("/var/tmp/cupel-{}-run{}-{}", token, request.run, request.step.name);
 }
-
-struct Spool {
-  burnin::Output output{};
-  bool lost = false;
-  bool stopped = false;
-  std::string why_by_shell{};  // why no cupel-node looks after it, though one was to
-};
-
-/// `thermal` and `psu` burn GPUs where there are any.
-bool has_gpus(const inventory::Profile& profile) {
-  return std::ranges::any_of(profile.parts, [](const auto& part) {
-    return part.kind == inventory::PartKind::gpu && part.count > 0;
-  });
-}
-
-/// Reads until the job has ended, over as many connections as it takes.
-class Follower {
- public:
-  /// `request` need only live until follow() has ended.
-  Follower(Doors& doors, const StepRequest& request, ssh::JobHandle handle)
-      : doors_{doors},
-        request_{request},
-        handle_{std::move(handle)},
-        last_word_{with_last_word(request.deadline)} {}
-
-  Task<Result<Spool>> follow() {
-    for (;;) {
-      auto session = co_await connected(doors_, request_, request_.deadline, Absence{doors_});
-      if (!session) co_return std::move(session).assume_error();
-      session_ = std::move(session).assume_value();
-      auto ended = co_await start_and_read();
-      if (ended) co_return std::move(spool_);
-      auto& error = ended.assume_error();
-      const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
-      if (!dropped || request_.deadline.passed()) co_return std::move(error);
-      request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
-      CO_TRY(co_await pause_for(kFirstPause));
-    }
-  }
-
-  /// Called with each piece of standard output as it comes.
-  std::function<void(std::string_view)> on_output{};
-  /// Asked after each piece: what the job is to be told by now; empty: nothing.
-  std::function<std::string()> word{};
-
-  /// Of an ended job.
-  Task<void> clean_up() {
-    if (!session_) co_return;
-    const auto forgetting = Deadline::in(kCleanUpPatience);
-    [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
-  }
-
- private:
-  Task<Result<void>> start_and_read() {
-    const auto& job = *request_.step.job;
-    CO_TRY(const auto brought, co_await bring_programs());
-    spool_.why_by_shell = brought.why_not;
-    CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit,
-                                   request_.node.ssh.sudo, request_.deadline,
-                                   brought.keeper.value_or("")));
-    request_.waiting("");
-    for (;;) {
-      CO_TRY(const auto patience, patience_with_silence());
-      const auto deadline = request_.deadline.sooner(patience + kConnectPatience);
-      CO_TRY(auto state, co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
-                                                spool_.output.errors.size(), patience, deadline));
-      tell_silence(state.silent_for);
-      spool_.output.text += state.out;
-      if (on_output && !state.out.empty()) on_output(state.out);
-      spool_.output.errors += state.err;
-      if (spool_.output.text.size() + spool_.output.errors.size() > kOutputLimit)
-        co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
-      if (state.phase == ssh::JobState::Phase::running) {
-        CO_TRY(co_await tell());
-        continue;
-      }
-      spool_.output.exit_status = state.exit_status;
-      spool_.stopped = state.phase == ssh::JobState::Phase::stopped;
-      spool_.lost = !spool_.stopped && state.phase != ssh::JobState::Phase::ended;
-      co_return ok();
-    }
-  }
-
-  /// A node that cannot write it down goes on by itself in the end.
-  Task<Result<void>> tell() {
-    auto said = word ? word() : std::string{};
-    if (said.empty() || said == told_) co_return ok();
-    auto told = co_await ssh::tell_job(*session_, handle_, said, request_.node.ssh.sudo,
-                                       request_.deadline.sooner(kTellPatience));
-    if (!told && told.assume_error().code != Code::kFailed) co_return told;
-    told_ = std::move(said);
-    co_return ok();
-  }
-
-  /// A job whose supervisor hangs is not ended by it: then only the step's deadline does.
-  void tell_silence(std::optional<std::chrono::duration<double>> silent_for) {
-    const bool silent = silent_for && *silent_for > kSilence;
-    const auto before = std::exchange(silence_, {});
-    if (silent)
-      silence_ = fmt::format(
-          "nothing heard for {:.0f} s of the cupel-node that looks after the stage: it hangs, or "
-          "the node does",
-          silent_for->count());
-    if (silent || !before.empty()) request_.waiting(silence_);
-  }
-
-  /// For how long the next reading may wait. Errors: kFailed: it is silent, and the time is over;
-  /// said a little before the engine would only say that the time is over.
-  Result<seconds> patience_with_silence() const {
-    if (silence_.empty()) return kReadPatience;
-    const auto left = std::chrono::floor<seconds>(last_word_.left());
-    if (left < seconds{1}) return Error{Code::kFailed, silence_ + "; its deadline is over"};
-    return std::min(left, kReadPatience);
-  }
-
-  /// What the stage runs of our programs, and the node's cupel-node. Whatever of them the
-  /// controller has not got, the stage's script itself misses, in words.
-  Task<Result<ssh::Brought>> bring_programs() {
-    const auto* stage = burnin::stage(request_.step.name);
-    if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return ssh::Brought{};
-    const bool burns = std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
-                       has_gpus(doors_.inventory.profile_of(request_.node));
-    std::vector<std::string> names{std::string{ssh::kNodeProgram}};
-    for (const auto name : stage->programs)
-      if (name != ssh::kNodeProgram && (burns || name != kBurnProgram)) names.emplace_back(name);
-    CO_TRY(auto brought, co_await ssh::ensure_programs(
-                             *session_, *doors_.programs, std::move(names), handle_.folder,
-                             request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
-    if (!burns || brought.started) co_return brought;
-    const auto deadline = request_.deadline.sooner(kBringLibrariesPatience);
-    CO_TRY(co_await ssh::ensure_libraries(*session_, *doors_.programs, request_.node.ssh.sudo,
-                                          request_.waiting, deadline));
-    co_return brought;
-  }
-
-  Doors& doors_;
-  const StepRequest& request_;
-  ssh::JobHandle handle_;
-  std::unique_ptr<ssh::Session> session_{};
-  Spool spool_{};
-  std::string told_{};
-  Deadline last_word_;
-  std::string silence_{};  // what is said of it; empty: it lives
-};
 
 /// All that the tool said, as it is kept.
 std::string evidence_of(const StepRequest& request, const burnin::Output& output) {
@@ -361,35 +159,64 @@ Task<void> clean_up_all(Parts parts) {
       co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, clean);
 }
 
-Task<Result<bool>> follow_into(std::shared_ptr<Follower> follower,
-                               std::optional<Result<Spool>>& spool) {
-  spool.emplace(co_await follower->follow());
-  co_return Error{Code::kFailed, "ended"};
-}
+/// What goes on beside a stage whose sensors are read.
+struct Beside {
+  std::shared_ptr<Follower> follower;
+  SensorWatch sensors;
+  std::optional<FeedWatch> feeds{};
+  std::optional<Result<Spool>> spool{};
+};
 
-Task<Result<bool>> read_until_cancelled(SensorWatch& watch) {
-  co_await watch.read();
+enum class Work { follow, read, take_feeds };
+
+/// Whoever follows ends the others by ending itself, with what is no failure.
+Task<Result<bool>> work_beside(Beside& beside, Work work) {
+  if (work == Work::follow) {
+    beside.spool.emplace(co_await beside.follower->follow());
+    co_return Error{Code::kFailed, "ended"};
+  }
+  if (work == Work::take_feeds) {
+    CO_TRY(co_await beside.feeds->take_each());
+    co_return true;
+  }
+  co_await beside.sensors.read();
   co_return true;
 }
 
-/// The stage, and where it asks for them the BMC's sensors read until it has ended.
+/// A node that went down with one of its feeds has ended its stage in its own way.
+bool went_down(Beside& beside) {
+  const auto& spool = beside.spool;
+  const bool gone =
+      spool && (*spool ? spool->assume_value().lost : spool->assume_error().code == Code::kFailed);
+  if (!beside.feeds) return false;
+  return beside.feeds->went_down() || (gone && beside.feeds->went_down_by_a_feed());
+}
+
+/// The stage, and where it asks for them the BMC's sensors read until it has ended, and one feed
+/// taken away after the other.
 Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
                                     const std::shared_ptr<Follower>& follower) {
   if (!burnin::stage(request.step.name)->reads_sensors) co_return co_await follower->follow();
-  SensorWatch watch{doors, request};
-  follower->on_output = [&watch](std::string_view piece) { watch.heard(piece); };
-  follower->word = [&watch]() { return watch.read_enough(); };
-  std::optional<Result<Spool>> spool;
-  // Whoever follows ends the other by ending itself, with what is no failure.
-  const auto work = [&](bool follows) -> Task<Result<bool>> {
-    return follows ? follow_into(follower, spool) : read_until_cancelled(watch);
+  Beside beside{follower, SensorWatch{doors, request}};
+  std::vector<Work> works{Work::follow, Work::read};
+  // Of one that was found again nobody has read the phases before: it is done anew.
+  if (!request.handle && burnin::takes_feeds(request.step.name, request.step.with)) {
+    beside.feeds.emplace(doors, request, beside.sensors);
+    works.push_back(Work::take_feeds);
+  }
+  follower->on_output = [&beside](std::string_view piece) { beside.sensors.heard(piece); };
+  follower->word = [&beside]() {
+    const bool taken = beside.feeds && beside.feeds->done();
+    return taken ? std::string{burnin::kFeedPhase} : beside.sensors.read_enough();
   };
-  [[maybe_unused]] const auto ended = co_await all_or_none<bool>(std::vector<char>{1, 0}, work);
+  const auto work = [&beside](Work one) { return work_beside(beside, one); };
+  [[maybe_unused]] const auto ended = co_await all_or_none<bool>(std::move(works), work);
   follower->on_output = {};
   follower->word = {};
-  if (!spool) co_return Error{Code::kCancelled, "stopped"};
-  if (*spool) spool->assume_value().output.beside = watch.told();
-  co_return std::move(*spool);
+  if (went_down(beside)) beside.spool.emplace(Spool{});
+  if (!beside.spool) co_return Error{Code::kCancelled, "stopped"};
+  if (*beside.spool) beside.spool->assume_value().output.beside = beside.sensors.told();
+  co_return std::move(*beside.spool);
 }
 
 /// What was found on each node lies in one document, which all of their events name: a rack's

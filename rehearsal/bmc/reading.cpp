@@ -175,16 +175,14 @@ std::string etag_of(const Tags& manners, const json::object& resource) {
   return {};
 }
 
-HttpResponse read_resource(const BmcView& view, const ResourceTree& tree,
+HttpResponse read_resource(const Manners& manners, const ResourceTree& tree,
                            const HttpRequest& request, const std::string& path) {
   Query query;
-  if (auto complaint = read_query(request.target, view.manners().connection, query))
-    return *complaint;
+  if (auto complaint = read_query(request.target, manners.connection, query)) return *complaint;
   const auto found = tree.find(path);
   if (found == tree.end())
     return redfish_error(404, "ResourceMissingAtURI",
                          "The resource at the URI " + path + " was not found.");
-  const auto& manners = view.manners();
   const auto etag = etag_of(manners.tags, found->second);
   if (has_already(request, etag)) return {.status = 304, .headers = {{"ETag", etag}}};
   json::value whole = found->second;

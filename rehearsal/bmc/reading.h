@@ -8,7 +8,7 @@ namespace cupel::rehearsal {
 
 /// The resource at `path` as that request wants it: 200; 304 where it has it already; 404; 400 or
 /// 501 for a query that this BMC does not know.
-HttpResponse read_resource(const BmcView& view, const ResourceTree& tree,
+HttpResponse read_resource(const Manners& manners, const ResourceTree& tree,
                            const HttpRequest& request, const std::string& path);
 
 /// What If-Match is compared with, in this BMC's form; empty: it has none.

@@ -1,65 +1,16 @@
 #include "rehearsal/bmc/service.h"
 
-#include <openssl/evp.h>
-
 #include "base/text.h"
+#include "rehearsal/bmc/login.h"
 #include "rehearsal/bmc/metadata.h"
 #include "rehearsal/bmc/phrase.h"
 #include "rehearsal/bmc/reading.h"
+#include "rehearsal/bmc/refusals.h"
 
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::string_view kSessions = "/redfish/v1/SessionService/Sessions";
 constexpr std::string_view kUsers = "/redfish/v1/AccountService/Accounts/";
-
-std::string path_of(std::string_view target) {
-  std::string path{target.substr(0, target.find_first_of("?#"))};
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
-}
-
-HttpResponse not_allowed(std::string allow) {
-  auto response =
-      redfish_error(405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.");
-  response.headers["Allow"] = std::move(allow);
-  return response;
-}
-
-HttpResponse missing(const std::string& path) {
-  return redfish_error(404, "ResourceMissingAtURI",
-                       "The resource at the URI " + path + " was not found.");
-}
-
-HttpResponse malformed() {
-  return redfish_error(400, "MalformedJSON", "The request body contains malformed JSON.");
-}
-
-HttpResponse no_session() {
-  auto refusal = redfish_error(401, "NoValidSession",
-                               "There is no valid session established with the implementation.");
-  refusal.headers["WWW-Authenticate"] = "Basic realm=\"Redfish\"";
-  return refusal;
-}
-
-std::string from_base64(std::string_view text) {
-  if (text.empty() || text.size() % 4 != 0 || text.size() > 1024) return {};
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()),
-                                   static_cast<int>(text.size()));
-  if (size < 0) return {};
-  const auto padding = text.ends_with("==") ? 2u : text.ends_with('=') ? 1u : 0u;
-  bytes.resize(static_cast<std::size_t>(size) - padding);
-  return bytes;
-}
-
-json::object session_text(const BmcSession& session) {
-  auto text = resource(std::string{kSessions} + "/" + session.id, "#Session.v1_3_0.Session",
-                       session.id, "User Session");
-  text["UserName"] = session.user;
-  return text;
-}
 
 /// As the web pages of a BMC keep it: an iLO takes an upload with nothing else.
 std::string session_in_cookie(const HttpRequest& request) {
@@ -85,26 +36,12 @@ bool only_odata(json::object& body) {
   return body.empty() && told > 0;
 }
 
-bool reads(const HttpRequest& request) {
-  return request.method == "GET" || request.method == "HEAD";
-}
-
 }  // namespace
 
 ResourceTree BmcService::tree(const HttpRequest& request, const std::string& path) {
   const bool all = request.target.contains("expand");
   auto tree = all ? resources(view()) : resources_around(view(), path);
-  for (const auto& [id, session] : sessions_.all())
-    tree[std::string{kSessions} + "/" + id] = session_text(session);
-  add_collection(tree, std::string{kSessions}, "#SessionCollection.SessionCollection",
-                 "Session Collection");
-  auto service = resource("/redfish/v1/SessionService", "#SessionService.v1_1_8.SessionService",
-                          "SessionService", "Session Service");
-  service["ServiceEnabled"] = true;
-  service["SessionTimeout"] = std::chrono::seconds{kSessionTimeout}.count();
-  service["Sessions"] = link(std::string{kSessions});
-  service["Status"] = healthy();
-  tree["/redfish/v1/SessionService"] = std::move(service);
+  add_sessions(tree, sessions_);
   return tree;
 }
 
@@ -170,8 +107,8 @@ std::string BmcService::methods_at(const std::string& path) const {
   std::string allow = "GET, HEAD";
   for (const auto& route : routes_of(view()))
     if (fits(route, path)) allow += ", " + std::string{route.method};
-  if (path == kSessions) allow += ", POST";
-  if (path.starts_with(std::string{kSessions} + "/")) allow += ", DELETE";
+  if (path == kSessionPath) allow += ", POST";
+  if (path.starts_with(std::string{kSessionPath} + "/")) allow += ", DELETE";
   return allow;
 }
 
@@ -180,13 +117,14 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
     return answer(200, json::object{{"v1", "/redfish/v1/"}});
   // A MegaRAC knows nobody while it writes its own firmware.
   const bool locked = state_.update_manners.locks_while_flashing && state_.updates.writes_bmc();
-  if (path == kSessions && request.method == "POST") return locked ? no_session() : log_in(request);
+  if (path == kSessionPath && request.method == "POST")
+    return locked ? no_session() : log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
   if (path == "/redfish/v1/$metadata" && reads(request))
     return metadata_document(resources(view()));
   if (path == "/redfish/v1/odata" && reads(request)) return service_document(resources(view()));
   if (path == "/redfish/v1" && reads(request))
-    return read_resource(view(), tree(request, path), request, path);
+    return read_resource(manners(), tree(request, path), request, path);
   const auto user = asker(request);
   if (user.empty() || locked) return no_session();
   const auto every = manners().connection.forgets_every;
@@ -195,7 +133,7 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   if (reads(request) && path == manners().layout.sse) return stream();
   if (auto told = monitored(request, path)) return std::move(*told);
   if (reads(request) && !path.contains("/Actions/"))
-    return read_resource(view(), tree(request, path), request, path);
+    return read_resource(manners(), tree(request, path), request, path);
   return act(request, path);
 }
 
@@ -207,7 +145,7 @@ std::optional<HttpResponse> BmcService::not_yet(const HttpRequest& request, cons
   const auto* account = state_.accounts.find(id);
   if (!account) return std::nullopt;
   const auto own = std::string{kUsers} + id;
-  const bool leaves = request.method == "DELETE" && path.starts_with(kSessions);
+  const bool leaves = request.method == "DELETE" && path.starts_with(kSessionPath);
   if (path == own || leaves) return std::nullopt;
   if (account->must_change) {
     return registry_error(403, "Base.1.12.PasswordChangeRequired",
@@ -234,8 +172,8 @@ HttpResponse BmcService::stream() {
 }
 
 HttpResponse BmcService::act(const HttpRequest& request, const std::string& path) {
-  if (request.method == "DELETE" && path.starts_with(std::string{kSessions} + "/"))
-    return log_out(path);
+  if (request.method == "DELETE" && path.starts_with(std::string{kSessionPath} + "/"))
+    return logged_out(sessions_, path);
   const auto all = tree(request, path);
   const auto found = all.find(path);
   const auto* resource = found == all.end() ? nullptr : &found->second;
@@ -295,54 +233,32 @@ bool BmcService::accepts(const std::string& user, const std::string& password) {
 std::string BmcService::asker(const HttpRequest& request) {
   if (const auto* session = sessions_.use(request.header("x-auth-token"))) return session->user;
   if (const auto* session = sessions_.use(session_in_cookie(request))) return session->user;
-  const auto header = request.header("authorization");
-  if (!lower_case(header).starts_with("basic ")) return {};
-  const auto plain_text = from_base64(trimmed(std::string_view{header}.substr(6)));
-  const auto colon = plain_text.find(':');
-  const bool good = colon != std::string::npos &&
-                    accepts(plain_text.substr(0, colon), plain_text.substr(colon + 1));
+  const auto login = basic_login(request);
+  if (!login) return {};
+  const bool good = accepts(login->user, login->password);
   if (!good) ++refused_;
-  return good ? plain_text.substr(0, colon) : std::string{};
+  return good ? login->user : std::string{};
 }
 
 HttpResponse BmcService::log_in(const HttpRequest& request) {
-  const auto body = parse_json(request.body);
-  if (!body) return malformed();
-  // Not text_at(): a password may begin with a blank.
-  const auto text = [&](std::string_view key) {
-    const auto* found = find(body.assume_value(), key);
-    return found && found->is_string() ? std::string{found->as_string()} : std::string{};
-  };
-  const auto user = text("UserName");
-  if (!accepts(user, text("Password"))) {
+  const auto login = session_login(request);
+  if (!login) return malformed();
+  if (!accepts(login->user, login->password)) {
     ++refused_;
-    return redfish_error(401, "ResourceAtUriUnauthorized",
-                         "While accessing the resource at /redfish/v1/SessionService/Sessions, the "
-                         "service received an authorization error: wrong user name or password.");
+    return wrong_login();
   }
   const bool full = find_fault(machine_.faults(), FaultKind::bmc_sessions_full) != nullptr;
-  const auto session = full ? std::nullopt : sessions_.open(user);
-  if (!session)
-    return redfish_error(503, "SessionLimitExceeded",
-                         "The session establishment failed due to the number of simultaneous "
-                         "sessions exceeding the limit of the implementation.");
+  const auto session = full ? std::nullopt : sessions_.open(login->user);
+  if (!session) return too_many_sessions();
   auto told = session_text(*session);
-  const auto id = state_.accounts.id_of(user);
+  const auto id = state_.accounts.id_of(login->user);
   if (state_.accounts.find(id)->must_change)
     told["@Message.ExtendedInfo"] =
         json::array{{{"MessageId", "Base.1.12.PasswordChangeRequired"},
                      {"Message", "The password provided for this account must be changed."},
                      {"MessageArgs", json::array{json::value(std::string{kUsers} + id)}},
                      {"Severity", "Critical"}}};
-  auto response = answer(201, told);
-  response.headers["X-Auth-Token"] = session->token;
-  response.headers["Location"] = std::string{kSessions} + "/" + session->id;
-  return response;
-}
-
-HttpResponse BmcService::log_out(const std::string& path) {
-  const bool closed = sessions_.close(path.substr(kSessions.size() + 1));
-  return closed ? HttpResponse{.status = 204} : missing(path);
+  return logged_in(*session, told);
 }
 
 }  // namespace cupel::rehearsal

@@ -78,7 +78,6 @@ class BmcService {
   std::optional<HttpResponse> not_yet(const HttpRequest& request, const std::string& path,
                                       const std::string& user);
   HttpResponse log_in(const HttpRequest& request);
-  HttpResponse log_out(const std::string& path);
   HttpResponse stream();
   std::string methods_at(const std::string& path) const;
   HttpResponse act(const HttpRequest& request, const std::string& path);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "rehearsal/bmc/change.h"
+#include "rehearsal/bmc/refusals.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -86,13 +87,6 @@ HttpResponse take_out(Change& change, const std::string& id) {
   if (held && stale > VirtualTime{0}) medium.stale_until = change.view().now() + stale;
   tell_machine(change);
   return {.status = 204};
-}
-
-HttpResponse missing_parameter(std::string_view action, std::string_view name) {
-  return redfish_error(400, "ActionParameterMissing",
-                       fmt::format("The action {} requires the parameter {} to be present in the "
-                                   "request body.",
-                                   action, name));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "rehearsal/bmc/change.h"
+#include "rehearsal/bmc/refusals.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -135,17 +136,10 @@ HttpResponse patch_locator(Change& change) {
 
 HttpResponse reset_system(Change& change) {
   const auto* type = change.body.if_contains("ResetType");
-  if (!type || !type->is_string())
-    return redfish_error(400, "ActionParameterMissing",
-                         "The action ComputerSystem.Reset requires the parameter ResetType to be "
-                         "present in the request body.");
+  if (!type || !type->is_string()) return missing_parameter("ComputerSystem.Reset", "ResetType");
   const std::string_view word{type->as_string()};
   if (!has(change.state.manners.power.resets, word))
-    return redfish_error(400, "ActionParameterValueNotInList",
-                         fmt::format("The value '{}' for the parameter ResetType in the action "
-                                     "ComputerSystem.Reset is not in the list of acceptable "
-                                     "values.",
-                                     word));
+    return value_not_in_list("ComputerSystem.Reset", "ResetType", word);
   return press(change, word);
 }
 

@@ -121,7 +121,7 @@ class MachinePhysics : public BoardSensors {
   // The rack around it.
   /// The air that comes in from now on; of a machine that stands alone always the same.
   void set_air(Drift air);
-  /// Supplies hang on the feeds in turn.
+  /// Supplies hang on these cords in turn.
   void set_feeds(std::vector<bool> live) { feeds_ = std::move(live); }
   /// Called whenever settled_watts() may have changed.
   std::function<void()> on_draw{};

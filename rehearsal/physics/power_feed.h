@@ -1,7 +1,8 @@
 #pragma once
-// Breakers between the wall and the machines: each has a trip curve, and what hangs on one that has
-// tripped is without power. Pure: somebody else asks when it would trip. Not the inventory's power
-// tree, from which it is made (inventory/read_power.h).
+// Breakers and outlets between the wall and the machines: each breaker has a trip curve, and what
+// hangs on one that has tripped, or on an outlet that is off, is without power. Pure: somebody else
+// asks when it would trip. Not the inventory's power tree, from which it is made
+// (inventory/read_power.h), nor which outlet is whose: power_cords.h.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,6 +46,14 @@ class Breaker {
   VirtualTime since_{0};
 };
 
+/// What one of a node's supplies hangs on.
+struct Cord {
+  std::string breaker;   // one that is not known never trips
+  std::string outlet{};  // behind that, which somebody may switch; "": none
+  bool cut = false;      // the outlet is off
+  friend bool operator==(const Cord&, const Cord&) = default;
+};
+
 struct FeedPlan {
   struct Level {
     std::string name;  // "a01/pdu1/b1"
@@ -54,12 +63,20 @@ struct FeedPlan {
   std::map<std::string, std::vector<std::string>> feeds{};  // of each node: its breakers
 };
 
-/// All breakers of a rack. A node's watts are shared by the feeds that are live.
+/// All breakers of a rack, and the outlets behind them. A node's watts are shared by the cords that
+/// are live.
 class PowerFeeds {
  public:
   explicit PowerFeeds(FeedPlan plan);
 
   void draw(const std::string& node, double watts, VirtualTime at);
+  /// From now on a node's supplies hang so: an outlet was switched, or a cord is in another one.
+  /// False where they did already, or there is no such node.
+  bool plug(const std::string& node, std::vector<Cord> cords, VirtualTime at);
+  /// Empty where there is no such node.
+  const std::vector<Cord>& cords(const std::string& node) const;
+  /// Which of them give power.
+  std::vector<bool> live(const std::string& node) const;
   /// A node without feeds is never without power.
   bool powered(const std::string& node) const;
   /// The next trip if nothing changes.
@@ -76,10 +93,14 @@ class PowerFeeds {
  private:
   struct Load {
     double watts = 0;
-    std::vector<std::string> feeds;
+    std::vector<Cord> cords;
+    bool hangs_on(const std::string& breaker) const;
   };
+  bool is_live(const Cord& cord) const { return !cord.cut && !open_.contains(cord.breaker); }
+  bool powered(const Load& load) const;
   void share(const Load& load, VirtualTime at);
   void settle(const std::string& breaker, VirtualTime at);
+  std::vector<std::string> powered_on(const std::string& breaker) const;
 
   std::map<std::string, Breaker> breakers_;
   std::set<std::string> open_;

@@ -27,7 +27,7 @@ FeedPlan feed_plan(const inventory::Inventory& site) {
 
 RackSite::RackSite(asio::any_io_executor executor, const Clock& clock,
                    const inventory::Inventory& site, std::uint64_t seed)
-    : clock_{clock}, seed_{seed}, timer_{executor, clock}, feeds_{feed_plan(site)} {
+    : clock_{clock}, seed_{seed}, timer_{executor, clock}, feeds_{feed_plan(site)}, cords_{site} {
   std::map<std::string, int> units;
   for (const auto& rack : site.racks) units[rack.name] = rack.units;
   for (const auto& node : site.nodes) {
@@ -36,7 +36,6 @@ RackSite::RackSite(asio::any_io_executor executor, const Clock& clock,
     if (node.unit > 0 && found != units.end() && found->second > 1)
       place.height = std::clamp((node.unit - 1.0) / (found->second - 1), 0.0, 1.0);
     places_[node.name] = place;
-    feeds_of_[node.name] = node.feeds;
   }
 }
 
@@ -61,12 +60,14 @@ void RackSite::join(const std::vector<Machine*>& machines) {
   for (auto& [name, machine] : machines_) {
     machine->physics().on_draw = [this, one = machine] { drawn(*one); };
     feeds_.draw(name, machine->physics().settled_watts(), clock_.elapsed());
+    plug(*machine);
   }
   for (auto& [name, rack] : racks_) blow(rack);
   watch();
 }
 
 void RackSite::drawn(Machine& machine) {
+  plug(machine);  // a fault may have come, or gone
   const double watts = feeds_.powered(machine.name()) ? machine.physics().settled_watts() : 0;
   feeds_.draw(machine.name(), watts, clock_.elapsed());
   blow(racks_.at(places_.at(machine.name()).rack));
@@ -122,11 +123,42 @@ void RackSite::power(const std::vector<std::string>& nodes, bool on) {
   }
 }
 
+/// As its cords are in truth, and its outlets now.
+void RackSite::plug(Machine& machine) {
+  const auto& name = machine.name();
+  const bool before = feeds_.powered(name);
+  if (!feeds_.plug(name, cords_.of(name, machine.faults()), clock_.elapsed())) return;
+  show_feeds(machine);
+  const bool after = feeds_.powered(name);
+  if (after != before) power({name}, after);
+}
+
+void RackSite::switch_outlet(const std::string& pdu, std::string_view outlet, bool on) {
+  if (!cords_.set(pdu, outlet, on)) return;
+  const auto found = machines_.find(cords_.outlet(pdu, outlet)->node);
+  if (found == machines_.end()) return;
+  plug(*found->second);
+  watch();
+}
+
+double RackSite::outlet_watts(const std::string& pdu, const PowerOutlet& outlet) const {
+  const auto found = machines_.find(outlet.node);
+  if (found == machines_.end()) return 0;
+  const auto path = outlet_path(pdu, outlet.name);
+  const auto& cords = feeds_.cords(outlet.node);
+  const auto live = feeds_.live(outlet.node);
+  double all = 0, here = 0;
+  for (std::size_t i = 0; i < cords.size(); ++i) {
+    if (!live[i]) continue;
+    ++all;
+    here += cords[i].outlet == path;
+  }
+  return all == 0 ? 0 : found->second->physics().node_watts() * here / all;
+}
+
 /// Which of a machine's supplies have input.
 void RackSite::show_feeds(Machine& machine) {
-  std::vector<bool> live;
-  for (const auto& feed : feeds_of_.at(machine.name())) live.push_back(!feeds_.is_open(feed));
-  machine.physics().set_feeds(std::move(live));
+  machine.physics().set_feeds(feeds_.live(machine.name()));
 }
 
 }  // namespace cupel::rehearsal

@@ -1,7 +1,7 @@
 #pragma once
-// What the machines of a site share: the air of their racks, the breakers before them, the cables
-// between them. Made from the site's own inventory. The one part of the physics with a timer: a
-// breaker trips whether somebody looks or not.
+// What the machines of a site share: the air of their racks, the breakers and outlets before them,
+// the cables between them. Made from the site's own inventory. The one part of the physics with a
+// timer: a breaker trips whether somebody looks or not.
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include "inventory/model.h"
 #include "rehearsal/machine.h"
-#include "rehearsal/physics/power_feed.h"
+#include "rehearsal/physics/power_cords.h"
 #include "rehearsal/rack_timer.h"
 
 namespace cupel::rehearsal {
@@ -33,6 +33,16 @@ class RackSite {
   /// Puts a breaker back; its machines have power again, and are off.
   void close(const std::string& breaker);
 
+  /// The outlets of a PDU, as they are.
+  const std::vector<PowerOutlet>& outlets(const std::string& pdu) const {
+    return cords_.outlets(pdu);
+  }
+  /// What hangs on the outlet gets its power from elsewhere, or none, at once. Switching it to what
+  /// it is does nothing; nor does one that there is not.
+  void switch_outlet(const std::string& pdu, std::string_view outlet, bool on);
+  /// What is drawn from it, in truth.
+  double outlet_watts(const std::string& pdu, const PowerOutlet& outlet) const;
+
   /// A machine, with its BMC, has lost its power, or has it again.
   std::function<void(Machine& machine, bool powered)> on_power{};
 
@@ -52,13 +62,14 @@ class RackSite {
   void watch();
   void trip();
   void power(const std::vector<std::string>& nodes, bool on);
+  void plug(Machine& machine);
   void show_feeds(Machine& machine);
 
   const Clock& clock_;
   std::uint64_t seed_;
   RackTimer timer_;
   PowerFeeds feeds_;
-  std::map<std::string, std::vector<std::string>> feeds_of_;
+  PowerCords cords_;
   std::map<std::string, Place> places_;
   std::map<std::string, Rack> racks_;
   std::map<std::string, Machine*> machines_;

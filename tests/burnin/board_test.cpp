@@ -1,5 +1,6 @@
 // What the BMC tells around and during a stage: the log's new entries, and the supplies' readings
 // in their phases.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "burnin/board/event_log.h"
@@ -291,12 +292,96 @@ TEST(Psu, CountsWetLeakDetectors) {
   EXPECT_TRUE(says_unknown(found.assume_value(), "redundancy of the supplies"));
 }
 
-TEST(Psu, SaysWhyItTakesNoFeedAway) {
-  const auto refused = prepared("psu", {{"feeds", "yes"}});
+// --- feeds
 
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.assume_error().code, Code::kInvalid);
-  EXPECT_THAT(refused.assume_error().what, HasSubstr("feeds"));
+/// The stage without feeds, and what comes of the feeds behind it.
+std::string with_feeds(const std::string& feeds) {
+  return transcript(reading(1, 300), reading(1, 1500)) + "{\"feeds\":2}\n" + heard({"feeds"}) +
+         feeds + heard({"feeds"});
+}
+
+std::string feed(int number, const char* what) {
+  return fmt::format(R"({{"feed":{},{}}})"
+                     "\n",
+                     number, what);
+}
+
+std::string read_once(const std::string& said) { return kBegan + said; }
+
+constexpr const char* kCut = R"("name":"a01/p1/b1, outlet A7")";
+
+/// One that goes as it should: the second supply misses its input meanwhile.
+std::string carried(int number) {
+  return feed(number, kCut) + read_once(reading(1, 1500)) +
+         read_once(reading(1, 1500, "Critical", 226, "Warning")) + feed(number, R"("back":true)") +
+         read_once(reading(1, 1500, "Critical", 226, "Warning")) + read_once(reading(1, 1500)) +
+         feed(number, R"("well":true)");
+}
+
+TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
+  const auto found = psu(with_feeds(carried(1) + carried(2)));
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& findings = found.assume_value();
+  for (const auto* part : {"feed1", "feed2"}) {
+    EXPECT_EQ(value_of(findings, "psu.feed.tried", part), 1);
+    EXPECT_EQ(value_of(findings, "psu.feed.carried", part), 1);
+    EXPECT_EQ(value_of(findings, "psu.feed.lost", part), 1);
+    EXPECT_EQ(value_of(findings, "psu.feed.back", part), 1);
+  }
+  EXPECT_EQ(value_of(findings, "psu.lost", "psu1"), 0);
+  EXPECT_EQ(value_of(findings, "psu.redundant"), 1);
+  for (const auto& each : judge(profile(), {"psu"}, {{"psu", findings}}))
+    EXPECT_EQ(each.met, Met::met) << each.part << " " << each.measure;
+}
+
+TEST(PsuFeeds, NameTheOneWithoutWhichTheNodeGoesDown) {
+  auto beside = with_feeds(feed(1, kCut) + feed(1, R"("fell":true)"));
+
+  const auto found = psu(std::move(beside), "cupel-phase: feeds 7\n");
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  std::vector<std::string> failed;
+  for (const auto& each : judge(profile(), {"psu"}, {{"psu", found.assume_value()}}))
+    if (each.met != Met::met) failed.push_back(each.part + " " + each.measure);
+  EXPECT_THAT(failed, ElementsAre("feed1 psu.feed.carried"));
+}
+
+TEST(PsuFeeds, ThatNoSupplyMissesAreAnotherMachines) {
+  const auto found =
+      psu(with_feeds(feed(1, kCut) + read_once(reading(1, 1500)) + feed(1, R"("back":true)") +
+                     read_once(reading(1, 1500)) + feed(1, R"("well":true)") + carried(2)));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.lost", "feed1"), 0);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.carried", "feed1"), 1);
+  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.lost", "feed2"), 1);
+}
+
+TEST(PsuFeeds, ThatWereNotReadWhileOffProveNothing) {
+  struct Row {
+    std::string feeds, why;
+  };
+  const std::initializer_list<Row> rows{
+      {feed(1, kCut) + feed(1, R"("back":true)") + read_once(reading(1, 1500)),
+       "the BMC was not read while it was off, and one reading takes up to 0 s: set "
+       "PowerCycleDelaySeconds"},
+      {kBegan + feed(1, kCut) + reading(1, 1500) + kBegan + feed(1, R"("back":true)") +
+           reading(1, 1500),
+       "the BMC was not read"},
+      {feed(1, kCut) + read_once(reading(1, 1500)), "while it was off: have more patience"},
+      {feed(1, kCut) + feed(1, R"("failed":"outlet A7: HTTP 503")"), "outlet A7: HTTP 503"}};
+  for (const auto& [feeds, why] : rows) {
+    const auto found = psu(with_feeds(feeds));
+
+    ASSERT_TRUE(found);
+    const auto& all = found.assume_value().measurements;
+    const auto tried = std::ranges::find(all, "psu.feed.tried", &Measurement::name);
+    ASSERT_NE(tried, all.end());
+    EXPECT_EQ(tried->value, 0);
+    EXPECT_THAT(tried->traced_to, HasSubstr(why));
+    EXPECT_EQ(std::ranges::count(all, "psu.feed.carried", &Measurement::name), 0);
+  }
 }
 
 /// On a real shell where a second is over at once, and a load lasts a little longer than all of
@@ -320,6 +405,16 @@ Output run_in_no_time(const Parameters& with, const std::string& meanwhile = {})
   auto before = "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";
   if (!meanwhile.empty()) before += "export CUPEL_JOB=" + folder.path().string() + "\n";
   return run_script(script, before);
+}
+
+TEST(PsuFeeds, AreTakenUnderFullLoadOnceTheRestIsDone) {
+  const auto output = run_in_no_time({{"phase", "20s"}, {"load", "cpu"}, {"feeds", "yes"}});
+
+  EXPECT_EQ(output.exit_status, 0) << output.text << output.errors;
+  const auto wave = output.text.find("cupel-phase: wave 19");
+  const auto feeds = output.text.find("cupel-phase: feeds 19");
+  EXPECT_LT(wave, feeds);
+  EXPECT_LT(feeds, output.text.find("cupel-phase: over 0"));
 }
 
 TEST(Psu, GoesThroughItsPhasesOnARealShell) {

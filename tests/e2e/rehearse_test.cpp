@@ -170,6 +170,33 @@ TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
   EXPECT_EQ(verdicts(ran), expected);
 }
 
+constexpr const char* kFeeds = R"(playbook: feeds
+steps:
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+  - {stage: psu, with: {phase: 20s, feeds: "yes"}}
+  - step: verdict
+)";
+
+/// By the outlets of two virtual PDUs: a node that lives on either feed, one that hangs on one of
+/// them alone, and one that is not where the inventory says.
+TEST_F(RehearseTest, TakesOneFeedAfterTheOtherAwayAndNamesTheOneThatIsPluggedWrongly) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-3]\nfeeds: 2\n"
+                          "bmc: 127.64.9.[1-3]\nssh: 127.64.10.[1-3]\nboot: {post: 60s}\n"
+                          "faults:\n  - {node: v01-n2, fault: cords-on-one-feed}\n"
+                          "  - {node: v01-n3, fault: outlet-elsewhere, feed: 2}\n");
+
+  const auto ran = rehearse(write("feeds.yaml", kFeeds),
+                            {"--json", "--rack", rack, "--speed", "12"}, std::chrono::seconds{560});
+
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  const std::map<std::string, std::string> expected{
+      {"v01-n1", "pass"}, {"v01-n2", "fail feed1"}, {"v01-n3", "fail feed2"}};
+  EXPECT_EQ(verdicts(ran), expected) << ran.out.substr(0, 20000);
+}
+
 TEST_F(RehearseTest, SaysEveryErrorOfARackAndStartsNothing) {
   const auto file = folder / "rack.yaml";
   std::ofstream{file} << "rack: v01\nprofile: dgx-h10\nnodes: v01-n[01-02]\n"

@@ -52,6 +52,64 @@ TEST(LoadInventory, ZipsNamesWithAddressesUnitsAndBreakers) {
   EXPECT_EQ(result.inventory->profile_of(nodes[2]).parts.size(), 6);
 }
 
+constexpr std::string_view kSwitched = R"(site: lab
+racks:
+  - name: a[01-02]
+    pdus:
+      - name: p[1-2]
+        watts: 90000
+        breakers: [{name: "b[1-2]", watts: 22000}]
+        redfish: {address: "10.0.9.[1-4]", user: ops, password: "env:PDU", tls: {trust: first-use}}
+nodes:
+  - name: a02-n[1-2]
+    profile: dgx-h100
+    rack: a02
+    breaker: p1/b[1-2]
+    outlet: [A1+A2+A3, A4+A5+A6]
+    second_breaker: p2/b[1-2]
+    second_outlet: feed[1-2]
+    bmc: {address: "10.0.1.[1-2]", user: admin, password: "env:BMC"}
+    ssh: {address: "10.0.2.[1-2]"}
+)";
+
+TEST(LoadInventory, KnowsTheOutletsOfEachFeedAndWhereTheirPduIs) {
+  const auto result = loaded(kSwitched);
+
+  ASSERT_TRUE(result.inventory) << to_string(result.problems);
+  const auto& node = result.inventory->nodes[1];
+  EXPECT_EQ(node.feeds, (std::vector<std::string>{"a02/p1/b2", "a02/p2/b2"}));
+  EXPECT_EQ(node.outlets, (std::vector<std::string>{"A4+A5+A6", "feed2"}));
+  EXPECT_THAT(outlet_names(node.outlets[0]), testing::ElementsAre("A4", "A5", "A6"));
+  const auto* pdu = result.inventory->pdu_of(node.feeds[1]);
+  ASSERT_NE(pdu, nullptr);
+  EXPECT_EQ(pdu->name, "a02/p2");
+  EXPECT_EQ(pdu->endpoint, (Endpoint{"10.0.9.4", 443}));
+  EXPECT_EQ(pdu->user, "ops");
+  EXPECT_EQ(pdu->password, (SecretRef{SecretRef::Kind::env, "PDU"}));
+}
+
+TEST(LoadInventory, RefusesOutletsThatNobodyCouldSwitchOrThatAreAnothers) {
+  std::string text{kSwitched};
+  text.replace(text.find("        redfish:"), text.find("nodes:") - text.find("        redfish:"),
+               "");
+  EXPECT_THAT(to_string(loaded(text).problems),
+              HasSubstr("node 'a02-n1': the PDU of breaker 'a02/p1/b1' has no redfish: by which "
+                        "outlet A1+A2+A3 could be switched"));
+  text = kSwitched;
+  text.replace(text.find("A4+A5"), 5, "A4+A3");
+  EXPECT_THAT(to_string(loaded(text).problems),
+              HasSubstr("outlet A3 of PDU a02/p1 of node 'a02-n2' is already that of 'a02-n1'"));
+  text = kSwitched;
+  text.replace(text.find("    second_breaker"),
+               text.find("    second_outlet") - text.find("    second_breaker"), "");
+  text.replace(text.find("[1-4]"), 5, "[1-3]");
+  text.replace(text.find("user: ops, "), 11, "");
+  const auto told = to_string(loaded(text).problems);
+  EXPECT_THAT(told, HasSubstr("second_outlet needs second_breaker"));
+  EXPECT_THAT(told, HasSubstr("3 addresses for 4 PDUs: give one for each"));
+  EXPECT_THAT(told, HasSubstr("PDU needs redfish: {user: ...}\n"));
+}
+
 TEST(LoadInventory, TakesAHostNameForEachNodeAndOnlyAnyForAll) {
   std::string text{kGood};
   text.replace(text.find("ssh: {user"), 0, "host_name: any\n  ");

@@ -162,6 +162,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"train.loss.differs", "count"},
       {"sel.new.critical", "count"},
       {"sel.new.warning", "count"},
+      {"psu.feed.lost", "count"},
       {"psu.lost", "count"},
       {"psu.share.spread", "%"},
       {"psu.voltage.lowest", "V"},
@@ -291,6 +292,25 @@ steps:
   EXPECT_FALSE(made.plan);
   EXPECT_THAT(made.told(), HasSubstr("book.yaml:3:5: stage 'cpu-memory': duration must be"));
   EXPECT_THAT(made.told(), HasSubstr("book.yaml:5:5: stage 'disk': directory must be"));
+}
+
+TEST(Plan, TakesNoFeedsAwayOfWhichItDoesNotKnowTheOutlets) {
+  std::vector<Problem> problems;
+  const auto playbook = parse_playbook(
+      "playbook: p\nsteps: [{stage: psu, with: {feeds: \"yes\"}}]\n", "book.yaml", problems);
+  ASSERT_TRUE(playbook) << to_string(problems);
+  Inventory inventory = two_of(shipped_profile("dgx-h100", problems));
+  inventory.nodes[0].feeds = inventory.nodes[1].feeds = {"a01/p1/b1", "a01/p2/b1"};
+  inventory.nodes[0].outlets = {"A1", "A2"};
+  inventory.nodes[1].outlets = {"A3", ""};
+
+  EXPECT_TRUE(make_plan(*playbook, inventory, {inventory.nodes.data()}, problems));
+  EXPECT_FALSE(
+      make_plan(*playbook, inventory, {&inventory.nodes[0], &inventory.nodes[1]}, problems));
+  EXPECT_EQ(
+      to_string(problems),
+      "book.yaml:2:9: psu: feeds: yes needs breaker, outlet, second_breaker and second_outlet "
+      "in the inventory, and n2 has not all of them\n");
 }
 
 TEST(Plan, RefusesCriteriaThatCanNeverBeMet) {

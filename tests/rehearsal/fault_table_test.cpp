@@ -61,6 +61,7 @@ const std::map<std::string_view, std::string_view>& samples() {
       {"code", "code: 62"},
       {"spine", "spine: 1"},
       {"index", "index: 5"},
+      {"feed", "feed: 1"},
       {"celsius", "celsius: 12"},
       {"watts", "watts: 500"},
       {"share", "share: 0.5"},

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rehearsal/physics/power_feed.h"
+#include "rehearsal/physics/power_cords.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -105,6 +105,97 @@ TEST(PowerFeedsTest, ComesBackWhenSomebodyClosesTheBreaker) {
   EXPECT_THAT(feeds.tripped(), IsEmpty());
   EXPECT_THAT(feeds.close("b", VirtualTime{200}), IsEmpty());
   EXPECT_EQ(feeds.next_trip(), std::nullopt);
+}
+
+TEST(PowerFeedsTest, ACordThatIsCutLeansOnTheOthersAndTripsThemIfItIsTooMuch) {
+  PowerFeeds feeds{two_feeds()};
+  feeds.draw("n1", 18000, VirtualTime{0});
+  ASSERT_EQ(feeds.next_trip(), std::nullopt);
+
+  EXPECT_TRUE(feeds.plug("n1", {{.breaker = "a", .cut = true}, {"b"}}, VirtualTime{10}));
+
+  EXPECT_EQ(feeds.breaker("a")->watts(), 0);
+  EXPECT_EQ(feeds.breaker("b")->watts(), 18000);
+  EXPECT_EQ(feeds.live("n1"), (std::vector{false, true}));
+  ASSERT_TRUE(feeds.next_trip());
+  EXPECT_THAT(feeds.trip(*feeds.next_trip()), ElementsAre("n1", "n3"));
+}
+
+TEST(PowerFeedsTest, ANodeIsDarkOnceAllItsCordsAreCutAndLitByOne) {
+  PowerFeeds feeds{two_feeds()};
+  feeds.draw("n1", 4000, VirtualTime{0});
+
+  feeds.plug("n1", {{.breaker = "a", .cut = true}, {.breaker = "b", .cut = true}}, VirtualTime{1});
+  const bool dark = !feeds.powered("n1");
+  const bool again = feeds.plug(
+      "n1", {{.breaker = "a", .cut = true}, {.breaker = "b", .cut = true}}, VirtualTime{2});
+  feeds.plug("n1", {{"a"}, {.breaker = "b", .cut = true}}, VirtualTime{3});
+
+  EXPECT_TRUE(dark);
+  EXPECT_FALSE(again) << "nothing was new";
+  EXPECT_TRUE(feeds.powered("n1"));
+  EXPECT_EQ(feeds.breaker("a")->watts(), 4000);
+  EXPECT_EQ(feeds.breaker("b")->watts(), 0);
+}
+
+TEST(PowerFeedsTest, ABreakerThatIsClosedLightsNobodyWhoseOutletIsOff) {
+  PowerFeeds feeds{two_feeds()};
+  feeds.plug("n3", {{.breaker = "b", .cut = true}}, VirtualTime{0});
+  feeds.draw("n1", 30000, VirtualTime{0});
+  feeds.plug("n1", {{"b"}}, VirtualTime{0});
+
+  EXPECT_THAT(feeds.trip(*feeds.next_trip()), ElementsAre("n1"));
+  feeds.draw("n1", 0, VirtualTime{100});
+  EXPECT_THAT(feeds.close("b", VirtualTime{200}), ElementsAre("n1"));
+}
+
+/// One node on two PDUs; the second feed's outlets are a group.
+inventory::Inventory corded(const std::string& first, const std::string& second) {
+  inventory::Inventory site;
+  for (const auto* name : {"r/p1", "r/p2"}) {
+    inventory::Pdu pdu;
+    pdu.name = name;
+    site.pdus.push_back(pdu);
+  }
+  inventory::Node node;
+  node.name = "n1";
+  node.feeds = {"r/p1/b1", "r/p2/b1"};
+  node.outlets = {first, second};
+  site.nodes.push_back(node);
+  return site;
+}
+
+std::vector<std::string> outlets_of(const std::vector<Cord>& cords) {
+  std::vector<std::string> names;
+  for (const auto& cord : cords) names.push_back(cord.outlet);
+  return names;
+}
+
+TEST(PowerCordsTest, FeedsTakeTurnsAndSoDoTheOutletsOfEach) {
+  PowerCords cords{corded("A1+A2+A3", "feed1")};
+
+  ASSERT_TRUE(cords.set("r/p1", "A2", false));
+  const auto all = cords.of("n1", {});
+
+  EXPECT_THAT(outlets_of(all), ElementsAre("r/p1/A1", "r/p2/feed1", "r/p1/A2", "r/p2/feed1",
+                                           "r/p1/A3", "r/p2/feed1"));
+  EXPECT_EQ(all[2], (Cord{"r/p1/b1", "r/p1/A2", true}));
+  EXPECT_EQ(std::ranges::count(all, true, &Cord::cut), 1);
+  EXPECT_FALSE(cords.set("r/p1", "A4", false));
+  EXPECT_FALSE(cords.set("r/p9", "A1", false));
+  EXPECT_EQ(cords.outlet("r/p2", "A1"), nullptr);
+}
+
+TEST(PowerCordsTest, HangOtherwiseThanTheInventorySaysWhereAFaultDoes) {
+  const PowerCords cords{corded("A1", "A1")};
+  const std::vector<Fault> same{{.kind = FaultKind::cords_on_one_feed}};
+  const std::vector<Fault> second{{.kind = FaultKind::outlet_elsewhere}};
+  const std::vector<Fault> first{{.kind = FaultKind::outlet_elsewhere, .number = 1}};
+
+  EXPECT_EQ(cords.of("n1", same),
+            (std::vector<Cord>{{"r/p1/b1", "r/p1/A1"}, {"r/p1/b1", "r/p1/A1"}}));
+  EXPECT_EQ(cords.of("n1", second), (std::vector<Cord>{{"r/p1/b1", "r/p1/A1"}, {"r/p2/b1"}}));
+  EXPECT_EQ(cords.of("n1", first), (std::vector<Cord>{{"r/p1/b1"}, {"r/p2/b1", "r/p2/A1"}}));
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ inline RackSpec two_nodes(std::vector<Fault> faults = {}) {
   return spec;
 }
 
+/// The same, each on two PDUs that switch its outlets.
+inline RackSpec two_nodes_on_two_feeds() {
+  auto spec = two_nodes();
+  spec.feeds = 2;
+  spec.profiles.emplace("dgx-h100", dgx());
+  return spec;
+}
+
 class RackBench {
  public:
   explicit RackBench(std::vector<Fault> faults = {}, double speed = 1000)
@@ -164,10 +172,11 @@ class Browser {
     return fetched;
   }
 
-  Fetched log_in(const inventory::Node& node) {
-    const auto password = read_file(node.bmc.password.where, 1024);
+  Fetched log_in(const inventory::Node& node) { return log_in(node.bmc.user, node.bmc.password); }
+  Fetched log_in(const std::string& user, const inventory::SecretRef& secret) {
+    const auto password = read_file(secret.where, 1024);
     const auto body = json::serialize(json::object{
-        {"UserName", node.bmc.user}, {"Password", std::string{trimmed(password.assume_value())}}});
+        {"UserName", user}, {"Password", std::string{trimmed(password.assume_value())}}});
     auto fetched = ask("POST", "/redfish/v1/SessionService/Sessions", body);
     token = fetched.headers["x-auth-token"];
     return fetched;

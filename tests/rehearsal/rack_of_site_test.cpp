@@ -19,7 +19,11 @@ racks:
     room: hall-1
     units: 42
     watts: 60000
-    pdus: [{name: "p[1-2]", watts: 30000, breakers: [{name: "b[1-2]", watts: 25000}]}]
+    pdus:
+      - name: p[1-2]
+        watts: 30000
+        breakers: [{name: "b[1-2]", watts: 25000}]
+        redfish: {address: "10.0.9.[1-4]", user: ops, password: "env:PDU", tls: {trust: first-use}}
 slurm: {partition: h100, features: [qualified, ib], configuration: /etc/slurm/slurm.conf}
 bmc_networks: [10.0.1.0/24]
 defaults:
@@ -32,6 +36,8 @@ nodes:
     unit: [1, 9]
     breaker: p1/b[1-2]
     second_breaker: p2/b[1-2]
+    outlet: [A1+A2+A3, A4+A5+A6]
+    second_outlet: feed[1-2]
     bmc:
       address: 10.0.1.[11-12]
       tls: {pin: "SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
@@ -105,6 +111,12 @@ TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
     return all;
   };
   EXPECT_EQ(levels(got), levels(wanted));
+  ASSERT_EQ(got.pdus.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(got.pdus[i].name, wanted.pdus[i].name);
+    EXPECT_EQ(got.pdus[i].user, wanted.pdus[i].user);
+    EXPECT_EQ(got.pdus[i].trust, wanted.pdus[i].trust);
+  }
   ASSERT_EQ(got.nodes.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto &one = got.nodes[i], &other = wanted.nodes[i];
@@ -113,6 +125,7 @@ TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
     EXPECT_EQ(one.rack, other.rack);
     EXPECT_EQ(one.unit, other.unit);
     EXPECT_EQ(one.feeds, other.feeds);
+    EXPECT_EQ(one.outlets, other.outlets);
     EXPECT_EQ(one.serial, other.serial);
     EXPECT_EQ(one.slurm_name, other.slurm_name);
     EXPECT_EQ(one.bmc.protocol, other.bmc.protocol);
@@ -137,6 +150,10 @@ TEST_F(RackOfSite, LeadsToNoAddressOfTheSite) {
     if (node.bmc.ipmi) EXPECT_TRUE(node.bmc.ipmi->endpoint.host.starts_with("127."));
     EXPECT_EQ(node.bmc.password.kind, inventory::SecretRef::Kind::file);
     EXPECT_TRUE(node.bmc.password.where.starts_with(bench.folder.path().string()));
+  }
+  for (const auto& pdu : bench.inventory.pdus) {
+    EXPECT_TRUE(pdu.endpoint.host.starts_with("127.74.")) << pdu.endpoint.host;
+    EXPECT_EQ(pdu.password.where, (bench.folder.path() / "pdu-password").string());
   }
   EXPECT_FALSE(bench.inventory.slurm) << "a rehearsal drains nobody's nodes";
   EXPECT_TRUE(bench.inventory.bmc_networks.empty());

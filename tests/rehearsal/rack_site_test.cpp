@@ -26,10 +26,31 @@ inventory::Inventory four_nodes(double breaker_watts) {
   return site;
 }
 
+/// The same on two PDUs, each with an outlet for each node.
+inventory::Inventory two_feeds(double breaker_watts) {
+  auto site = four_nodes(breaker_watts);
+  for (const auto* name : {"v01/p2/b1", "v01/p2/b2"})
+    site.power.push_back({PowerNode::Kind::breaker, name, breaker_watts, "v01/p2", {}});
+  for (const auto* name : {"v01/p1", "v01/p2"}) {
+    inventory::Pdu pdu;
+    pdu.name = name;
+    site.pdus.push_back(pdu);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    auto& node = site.nodes[i];
+    node.feeds.push_back(i < 2 ? "v01/p2/b1" : "v01/p2/b2");
+    node.outlets.assign(2, "A" + std::to_string(i + 1));
+  }
+  return site;
+}
+
 class SiteBench {
  public:
   explicit SiteBench(double breaker_watts, double speed = 10000, std::vector<Fault> of_second = {})
-      : clock{speed}, site{io.get_executor(), clock, four_nodes(breaker_watts), 1} {
+      : SiteBench{four_nodes(breaker_watts), speed, std::move(of_second)} {}
+  explicit SiteBench(const inventory::Inventory& of, double speed = 10000,
+                     std::vector<Fault> of_second = {})
+      : clock{speed}, site{io.get_executor(), clock, of, 1} {
     const auto profile = std::make_shared<const inventory::Profile>(dgx());
     for (int i = 0; i < 4; ++i)
       machines.push_back(std::make_unique<Machine>(io.get_executor(), clock, profile,
@@ -114,6 +135,88 @@ TEST(RackSiteTest, ABreakerWithRoomForBothNeverTrips) {
 
   EXPECT_EQ(bench.site.feeds().next_trip(), std::nullopt);
   EXPECT_GT(bench.site.feeds().breaker("v01/p1/b1")->watts(), 19000);
+}
+
+int supplies_with_input(const Machine& machine) {
+  int count = 0;
+  for (const auto& psu : machine.hardware().psus)
+    count += machine.physics().psu_has_input(psu.name);
+  return count;
+}
+
+TEST(RackSiteTest, AnOutletThatIsOffTakesHalfOfTheSuppliesAndLeavesTheLoadToTheOthers) {
+  SiteBench bench{two_feeds(22440)};
+  const auto load = bench.physics(0).hold({.work = Work::gemm});
+  const auto* first = bench.site.feeds().breaker("v01/p1/b1");
+  const auto* second = bench.site.feeds().breaker("v01/p2/b1");
+  const double before = first->watts(), all = first->watts() + second->watts();
+  const auto supplies = static_cast<int>(bench.machines[0]->hardware().psus.size());
+  EXPECT_EQ(supplies_with_input(*bench.machines[0]), supplies);
+
+  bench.site.switch_outlet("v01/p1", "A1", false);
+
+  EXPECT_EQ(supplies_with_input(*bench.machines[0]), supplies / 2);
+  EXPECT_FALSE(bench.physics(0).psu_has_input("psu0"));
+  EXPECT_TRUE(bench.physics(0).psu_has_input("psu1"));
+  EXPECT_EQ(supplies_with_input(*bench.machines[1]), supplies);
+  EXPECT_TRUE(bench.machines[0]->up());
+  EXPECT_LT(first->watts(), before / 2);
+  EXPECT_NEAR(first->watts() + second->watts(), all, 1);
+  const auto& outlets = bench.site.outlets("v01/p2");
+  EXPECT_NEAR(bench.site.outlet_watts("v01/p2", outlets[0]), bench.physics(0).node_watts(), 1);
+  EXPECT_EQ(bench.site.outlet_watts("v01/p1", bench.site.outlets("v01/p1")[0]), 0);
+  bench.site.switch_outlet("v01/p1", "A1", true);
+  EXPECT_EQ(supplies_with_input(*bench.machines[0]), supplies);
+  EXPECT_NEAR(first->watts(), before, 1);
+}
+
+TEST(RackSiteTest, BothOutletsOffAreADarkMachineAndEachIsEnoughToLightIt) {
+  SiteBench bench{two_feeds(22440)};
+  std::vector<std::pair<std::string, bool>> told;
+  bench.site.on_power = [&](Machine& machine, bool on) { told.emplace_back(machine.name(), on); };
+
+  bench.site.switch_outlet("v01/p1", "A1", false);
+  bench.site.switch_outlet("v01/p2", "A1", false);
+  const bool dark = !bench.machines[0]->mains();
+  bench.site.switch_outlet("v01/p2", "A1", true);
+
+  EXPECT_TRUE(dark);
+  EXPECT_TRUE(bench.machines[0]->mains());
+  EXPECT_EQ(bench.machines[0]->power(), Power::off);
+  EXPECT_TRUE(bench.machines[1]->up());
+  EXPECT_EQ(told, (std::vector<std::pair<std::string, bool>>{{"n0", false}, {"n0", true}}));
+}
+
+TEST(RackSiteTest, OneFeedThatIsTakenAwayTripsABreakerThatIsTooSmallForAll) {
+  SiteBench bench{two_feeds(11000)};
+  const auto one = bench.physics(0).hold({.work = Work::gemm});
+  const auto other = bench.physics(1).hold({.work = Work::gemm});
+  ASSERT_EQ(bench.site.feeds().next_trip(), std::nullopt);
+
+  bench.site.switch_outlet("v01/p1", "A1", false);
+  bench.site.switch_outlet("v01/p1", "A2", false);
+
+  EXPECT_TRUE(bench.run_until([&] { return !bench.machines[0]->mains(); }));
+  EXPECT_THAT(bench.site.feeds().tripped(), ElementsAre("v01/p2/b1"));
+  EXPECT_FALSE(bench.machines[1]->mains());
+  EXPECT_TRUE(bench.machines[2]->up());
+}
+
+TEST(RackSiteTest, CordsHangOtherwiseAsSoonAsAFaultSaysSo) {
+  SiteBench bench{two_feeds(22440)};
+  auto& machine = *bench.machines[1];
+  bench.site.switch_outlet("v01/p2", "A2", false);
+
+  machine.set_faults({{.kind = FaultKind::cords_on_one_feed}});
+  const auto supplies = supplies_with_input(machine);
+  const auto carried = bench.site.feeds().breaker("v01/p2/b1")->watts();
+  bench.site.switch_outlet("v01/p1", "A2", false);
+
+  EXPECT_EQ(supplies, static_cast<int>(machine.hardware().psus.size()));
+  EXPECT_LT(carried, bench.physics(0).node_watts()) << "of the first node alone";
+  EXPECT_FALSE(machine.mains());
+  machine.set_faults({{.kind = FaultKind::outlet_elsewhere}});
+  EXPECT_TRUE(machine.mains()) << "its second cord is on another outlet";
 }
 
 TEST(RackSiteTest, ItIsWarmerHigherUpAndInALoadedRack) {

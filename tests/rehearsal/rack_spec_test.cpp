@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "inventory/shipped.h"
+#include "rehearsal/rack_of_site.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -96,6 +97,48 @@ faults:
            "rack.yaml:14:51: errors must be a whole number from 1 to 1000000, not 'many'",
        })
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(ParseRack, GivesEachNodeOneFeedOrTwo) {
+  std::vector<inventory::Problem> problems;
+
+  const auto one = parse_rack(kGood, "rack.yaml", problems);
+  const auto two = parse_rack("feeds: 2\n" + std::string{kGood}, "rack.yaml", problems);
+  ASSERT_TRUE(one && two) << to_string(problems);
+  const auto three = parse_rack("feeds: 3\n" + std::string{kGood}, "rack.yaml", problems);
+
+  EXPECT_EQ(one->feeds, 1);
+  EXPECT_EQ(two->feeds, 2);
+  EXPECT_FALSE(three);
+  EXPECT_THAT(to_string(problems),
+              HasSubstr("rack.yaml:1:8: feeds must be a whole number from 1 to 2, not '3'"));
+}
+
+TEST(SiteOf, HasTwoPdusThatEachCarryAllWhereThereAreTwoFeeds) {
+  std::vector<inventory::Problem> problems;
+  auto rack = parse_rack(kGood, "rack.yaml", problems);
+  ASSERT_TRUE(rack) << to_string(problems);
+  const auto watts = [](const inventory::Inventory& site, std::string_view level) {
+    const auto found = std::ranges::find(site.power, level, &inventory::PowerNode::name);
+    return found == site.power.end() ? 0 : found->watts;
+  };
+
+  const auto one = site_of(*rack);
+  rack->feeds = 2;
+  const auto two = site_of(*rack);
+
+  EXPECT_THAT(one.pdus, testing::IsEmpty());
+  EXPECT_EQ(one.nodes[2].feeds, std::vector<std::string>{"v01/p1/b2"});
+  EXPECT_EQ(one.nodes[2].outlets, std::vector<std::string>{""});
+  ASSERT_EQ(two.pdus.size(), 2u);
+  EXPECT_EQ(two.pdus[1].name, "v01/p2");
+  EXPECT_EQ(two.nodes[2].feeds, (std::vector<std::string>{"v01/p1/b2", "v01/p2/b2"}));
+  EXPECT_EQ(two.nodes[2].outlets, (std::vector<std::string>{"A3", "A3"}));
+  for (const auto* level : {"v01/p1", "v01/p2"})
+    EXPECT_EQ(watts(two, level), watts(one, "v01/p1")) << level;
+  for (const auto* level : {"v01/p1/b1", "v01/p2/b1"})
+    EXPECT_EQ(watts(two, level), watts(one, "v01/p1/b1")) << level;
+  EXPECT_EQ(watts(two, "v01"), watts(one, "v01")) << "a machine draws no more for a second feed";
 }
 
 TEST(ParseRack, ChecksPartsAgainstTheProfile) {

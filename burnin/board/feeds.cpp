@@ -1,0 +1,51 @@
+#include "burnin/board/feeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cupel::burnin {
+namespace {
+
+/// Why it cannot be told what a feed does; empty: it can.
+std::string unproven(const FeedCut& cut, const SupplyTranscript& told) {
+  if (!cut.why.empty() || cut.fell) return cut.why;
+  double longest = 0;
+  for (const auto& reading : told.readings) longest = std::max(longest, reading.seconds);
+  if (!cut.back) return "the stage was over while it was off: have more patience";
+  if (cut.readings > 0) return {};
+  return fmt::format(
+      "the BMC was not read while it was off, and one reading takes up to {:.0f} s: "
+      "set PowerCycleDelaySeconds of the PDU's outlet to more than twice that",
+      longest);
+}
+
+}  // namespace
+
+bool takes_feeds(std::string_view step, const Parameters& with) {
+  const auto said = with.find("feeds");
+  return base_name(step) == "psu" && said != with.end() && said->second == "yes";
+}
+
+void add_feeds(const SupplyTranscript& told, Findings& findings) {
+  const auto say = [&](const char* measure, const FeedCut& cut, double value,
+                       const std::string& unit, const std::string& where) {
+    findings.measurements.push_back(
+        {measure, fmt::format("feed{}", cut.number), value, unit, where});
+  };
+  for (const auto& cut : told.cuts) {
+    const auto why = unproven(cut, told);
+    say("psu.feed.tried", cut, why.empty() ? 1 : 0, "", why.empty() ? cut.name : why);
+    if (!why.empty()) continue;
+    say("psu.feed.carried", cut, cut.fell ? 0 : 1, "", cut.name);
+    if (cut.fell) continue;
+    say("psu.feed.lost", cut, static_cast<double>(cut.lost.size()), "count", cut.name);
+    say("psu.feed.back", cut, cut.well ? 1 : 0, "", cut.name);
+  }
+  // Those that nobody came to, for no reason that is told already.
+  if (std::ranges::any_of(told.cuts, &FeedCut::fell)) return;
+  for (auto number = static_cast<int>(told.cuts.size()) + 1; number <= told.feeds; ++number)
+    say("psu.feed.tried", {.number = number}, 0, "", "nobody came to it");
+}
+
+}  // namespace cupel::burnin

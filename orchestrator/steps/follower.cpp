@@ -1,0 +1,176 @@
+#include "orchestrator/steps/follower.h"
+
+#include <fmt/format.h>
+
+#include "orchestrator/ssh/libraries.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepRequest;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kConnectPatience{15};
+constexpr seconds kReadPatience{10};    // how long the node waits for news before it answers "none"
+constexpr seconds kBringPatience{300};  // programs of ours, over a slow line
+constexpr seconds kTellPatience{25};
+constexpr seconds kBringLibrariesPatience{1800};  // 760 MB; cut off, they go on where they were
+constexpr seconds kSilence{60};  // a heart that beats every ten seconds has missed five by then
+constexpr seconds kCleanUpPatience{10};
+constexpr milliseconds kFirstPause{500};
+constexpr milliseconds kLongestPause{5000};
+constexpr std::size_t kOutputLimit = 32u << 20;
+constexpr std::string_view kBurnProgram = "cupel-burn";
+
+/// A node that SSH does not reach comes back, or it is gone, and nobody need wait for it: that its
+/// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
+class Absence {
+ public:
+  explicit Absence(const Doors& doors) : doors_{doors} {}
+
+  Task<bool> is_for_good(const StepRequest& request) {
+    if (Deadline::Clock::now() < next_) co_return false;
+    const auto bmc = doors_.bmc(request.node);
+    const auto power = co_await bmc->power_state(request.deadline.sooner(kConnectPatience));
+    co_await bmc->log_out();
+    const bool off = power && power.assume_value().value == bmc::PowerState::off;
+    off_ = off ? off_ + 1 : 0;
+    next_ = Deadline::Clock::now() + doors_.ask_power_every;
+    co_return off_ == 2;
+  }
+
+ private:
+  const Doors& doors_;
+  Deadline::Clock::time_point next_ = Deadline::Clock::now() + doors_.ask_power_every;
+  int off_ = 0;
+};
+
+}  // namespace
+
+Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
+                                                      Deadline until, WhenOff when_off) {
+  Absence absence{doors};
+  auto pause = kFirstPause;
+  const auto begun = Deadline::Clock::now();
+  for (;;) {
+    const auto deadline = until.sooner(kConnectPatience);
+    auto session = co_await doors.ssh(request.node, deadline);
+    if (session) co_return session;
+    auto& error = session.assume_error();
+    if (!is_transient(error.code)) co_return std::move(error);
+    if (until.left() <= pause) co_return std::move(error);
+    if (when_off == WhenOff::give_up) {
+      const bool gone = co_await absence.is_for_good(request);
+      if (gone) co_return Error{Code::kFailed, "its BMC says that it is off; SSH: " + error.what};
+    }
+    const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
+    request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));
+    CO_TRY(co_await pause_for(pause));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+Task<Result<Spool>> Follower::follow() {
+  for (;;) {
+    auto session = co_await connected(doors_, request_, request_.deadline, WhenOff::give_up);
+    if (!session) co_return std::move(session).assume_error();
+    session_ = std::move(session).assume_value();
+    auto ended = co_await start_and_read();
+    if (ended) co_return std::move(spool_);
+    auto& error = ended.assume_error();
+    const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
+    if (!dropped || request_.deadline.passed()) co_return std::move(error);
+    request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
+    CO_TRY(co_await pause_for(kFirstPause));
+  }
+}
+
+Task<void> Follower::clean_up() {
+  if (!session_) co_return;
+  const auto forgetting = Deadline::in(kCleanUpPatience);
+  [[maybe_unused]] const auto gone = co_await ssh::forget_job(*session_, handle_, forgetting);
+}
+
+Task<Result<void>> Follower::start_and_read() {
+  const auto& job = *request_.step.job;
+  CO_TRY(const auto brought, co_await bring_programs());
+  spool_.why_by_shell = brought.why_not;
+  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, request_.node.ssh.sudo,
+                                 request_.deadline, brought.keeper.value_or("")));
+  request_.waiting("");
+  for (;;) {
+    CO_TRY(const auto patience, patience_with_silence());
+    const auto deadline = request_.deadline.sooner(patience + kConnectPatience);
+    CO_TRY(auto state, co_await ssh::read_job(*session_, handle_, spool_.output.text.size(),
+                                              spool_.output.errors.size(), patience, deadline));
+    tell_silence(state.silent_for);
+    spool_.output.text += state.out;
+    if (on_output && !state.out.empty()) on_output(state.out);
+    spool_.output.errors += state.err;
+    if (spool_.output.text.size() + spool_.output.errors.size() > kOutputLimit)
+      co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
+    if (state.phase == ssh::JobState::Phase::running) {
+      CO_TRY(co_await tell());
+      continue;
+    }
+    spool_.output.exit_status = state.exit_status;
+    spool_.stopped = state.phase == ssh::JobState::Phase::stopped;
+    spool_.lost = !spool_.stopped && state.phase != ssh::JobState::Phase::ended;
+    co_return ok();
+  }
+}
+
+/// A node that cannot write it down goes on by itself in the end.
+Task<Result<void>> Follower::tell() {
+  auto said = word ? word() : std::string{};
+  if (said.empty() || said == told_) co_return ok();
+  auto told = co_await ssh::tell_job(*session_, handle_, said, request_.node.ssh.sudo,
+                                     request_.deadline.sooner(kTellPatience));
+  if (!told && told.assume_error().code != Code::kFailed) co_return told;
+  told_ = std::move(said);
+  co_return ok();
+}
+
+/// A job whose supervisor hangs is not ended by it: then only the step's deadline does.
+void Follower::tell_silence(std::optional<std::chrono::duration<double>> silent_for) {
+  const bool silent = silent_for && *silent_for > kSilence;
+  const auto before = std::exchange(silence_, {});
+  if (silent)
+    silence_ = fmt::format(
+        "nothing heard for {:.0f} s of the cupel-node that looks after the stage: it hangs, or "
+        "the node does",
+        silent_for->count());
+  if (silent || !before.empty()) request_.waiting(silence_);
+}
+
+/// For how long the next reading may wait. Errors: kFailed: it is silent, and the time is over;
+/// said a little before the engine would only say that the time is over.
+Result<seconds> Follower::patience_with_silence() const {
+  if (silence_.empty()) return kReadPatience;
+  const auto left = std::chrono::floor<seconds>(last_word_.left());
+  if (left < seconds{1}) return Error{Code::kFailed, silence_ + "; its deadline is over"};
+  return std::min(left, kReadPatience);
+}
+
+/// What the stage runs of our programs, and the node's cupel-node. Whatever of them the
+/// controller has not got, the stage's script itself misses, in words.
+Task<Result<ssh::Brought>> Follower::bring_programs() {
+  const auto* stage = burnin::stage(request_.step.name);
+  if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return ssh::Brought{};
+  const bool burns = std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
+                     doors_.inventory.profile_of(request_.node).has_gpus();
+  std::vector<std::string> names{std::string{ssh::kNodeProgram}};
+  for (const auto name : stage->programs)
+    if (name != ssh::kNodeProgram && (burns || name != kBurnProgram)) names.emplace_back(name);
+  CO_TRY(auto brought, co_await ssh::ensure_programs(*session_, *doors_.programs, std::move(names),
+                                                     handle_.folder, request_.node.ssh.sudo,
+                                                     request_.deadline.sooner(kBringPatience)));
+  if (!burns || brought.started) co_return brought;
+  const auto deadline = request_.deadline.sooner(kBringLibrariesPatience);
+  CO_TRY(co_await ssh::ensure_libraries(*session_, *doors_.programs, request_.node.ssh.sudo,
+                                        request_.waiting, deadline));
+  co_return brought;
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,65 @@
+#pragma once
+// A stage on a node, followed from here over as many connections as it takes: brought there,
+// started, read from where the last word ended. What its output means is for burnin/.
+#include "burnin/stage.h"
+#include "orchestrator/ssh/detached.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+
+/// What came back of a stage.
+struct Spool {
+  burnin::Output output{};
+  bool lost = false;
+  bool stopped = false;
+  std::string why_by_shell{};  // why no cupel-node looks after it, though one was to
+};
+
+enum class WhenOff { wait, give_up };
+
+/// A session, as soon as the node answers. `give_up`: where there is something to lose by waiting
+/// for a node that its BMC says is off. Errors: as ssh::connect at the last try; kFailed: it is
+/// off.
+Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors,
+                                                      const engine::StepRequest& request,
+                                                      Deadline until,
+                                                      WhenOff when_off = WhenOff::wait);
+
+/// Reads until the job has ended, over as many connections as it takes.
+class Follower {
+ public:
+  /// `request` need only live until follow() has ended.
+  Follower(Doors& doors, const engine::StepRequest& request, ssh::JobHandle handle)
+      : doors_{doors},
+        request_{request},
+        handle_{std::move(handle)},
+        last_word_{with_last_word(request.deadline)} {}
+
+  Task<Result<Spool>> follow();
+
+  /// Called with each piece of standard output as it comes.
+  std::function<void(std::string_view)> on_output{};
+  /// Asked after each piece: what the job is to be told by now; empty: nothing.
+  std::function<std::string()> word{};
+
+  /// Of an ended job.
+  Task<void> clean_up();
+
+ private:
+  Task<Result<void>> start_and_read();
+  Task<Result<void>> tell();
+  void tell_silence(std::optional<std::chrono::duration<double>> silent_for);
+  Result<std::chrono::seconds> patience_with_silence() const;
+  Task<Result<ssh::Brought>> bring_programs();
+
+  Doors& doors_;
+  const engine::StepRequest& request_;
+  ssh::JobHandle handle_;
+  std::unique_ptr<ssh::Session> session_{};
+  Spool spool_{};
+  std::string told_{};
+  Deadline last_word_;
+  std::string silence_{};  // what is said of it; empty: it lives
+};
+
+}  // namespace cupel::steps

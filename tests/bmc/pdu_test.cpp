@@ -1,0 +1,141 @@
+// A rack's PDU by Redfish: finding an outlet, and cycling it.
+#include "bmc/redfish/pdu.h"
+
+#include "tests/bmc/acting.h"
+
+namespace cupel::bmc {
+namespace {
+
+constexpr const char* kPdu = "/redfish/v1/PowerEquipment/RackPDUs/1";
+
+std::string at(const std::string& below) { return kPdu + below; }
+
+class RackPdu : public Acting {
+ protected:
+  void SetUp() override {
+    Acting::SetUp();
+    auto root = test::small_machine("/redfish/v1").as_object();
+    root["PowerEquipment"] = link("/redfish/v1/PowerEquipment");
+    server.set("/redfish/v1", root);
+    server.set("/redfish/v1/PowerEquipment",
+               {{"RackPDUs", link("/redfish/v1/PowerEquipment/RackPDUs")}});
+    server.set("/redfish/v1/PowerEquipment/RackPDUs", collection({kPdu}));
+    server.set(kPdu, {{"Outlets", link(at("/Outlets"))}, {"OutletGroups", link(at("/Groups"))}});
+    auto first = collection({at("/Outlets/A1")}).as_object();
+    first["Members@odata.nextLink"] = at("/More");
+    server.set(at("/Outlets"), first);
+    server.set(at("/More"), collection({at("/Outlets/A2")}));
+    server.set(at("/Groups"), collection({at("/Groups/7")}));
+    server.set(at("/Outlets/A1"), outlet("A1", 30));
+    server.set(at("/Outlets/A2"), outlet("A2", nullptr));
+    json::object group{{"Id", "7"}, {"Name", "rack feed 7"}, {"PowerState", "On"}};
+    group["PowerCycleDelaySeconds"] = 45;
+    group["Actions"] = {{"#OutletGroup.PowerControl",
+                         {{"target", at("/Groups/7/Actions/OutletGroup.PowerControl")},
+                          {"PowerState@Redfish.AllowableValues", {"On", "Off", "PowerCycle"}}}}};
+    server.set(at("/Groups/7"), group);
+    server.change([this](auto& options) {
+      options.writes = [this](const std::string& method, const std::string& uri,
+                              const json::value& body,
+                              test::Resources&) -> std::optional<test::Written> {
+        if (method != "POST" || !uri.contains("PowerControl")) return std::nullopt;
+        cycled.push_back(uri + " " + json::serialize(body));
+        return test::Written{};
+      };
+    });
+  }
+  /// As the white paper on power distribution shows one: DSP2058, "Switched outlet controls".
+  static json::object outlet(const std::string& id, const json::value& delay) {
+    return {
+        {"Id", id},
+        {"Name", "Outlet " + id + ", Branch Circuit A"},
+        {"UserLabel", "label " + id},
+        {"PowerState", "On"},
+        {"PowerCycleDelaySeconds", delay},
+        {"Actions",
+         {{"#Outlet.PowerControl", {{"target", at("/Outlets/" + id + "/Outlet.PowerControl")}}}}}};
+  }
+  std::unique_ptr<Pdu> pdu() {
+    return redfish::open_pdu(transport, {"a01/p1", server.endpoint(), "admin", {}, trust, {}},
+                             password_from(password), keys);
+  }
+  Result<std::vector<Outlet>> outlets(std::vector<std::string> names) {
+    const auto one = pdu();
+    auto found = run(one->outlets(std::move(names), soon()));
+    run(one->log_out());
+    return found;
+  }
+  Result<void> cycle(const std::string& name) {
+    const auto one = pdu();
+    auto found = run(one->outlets({name}, soon()));
+    auto done = found ? run(one->cycle(found.assume_value().front(), soon()))
+                      : Result<void>{found.assume_error()};
+    run(one->log_out());
+    return done;
+  }
+
+  std::vector<std::string> cycled{};
+};
+
+TEST_F(RackPdu, FindsAnOutletByIdOrLabelAndAGroupByName) {
+  const auto found = outlets({"A1", "label A2", "rack feed 7"});
+
+  ASSERT_TRUE(found) << found.assume_error().what;
+  const auto& all = found.assume_value();
+  EXPECT_EQ(all[0].source, at("/Outlets/A1"));
+  EXPECT_EQ(all[0].power, PowerState::on);
+  EXPECT_EQ(all[0].off_for, 30s);
+  EXPECT_EQ(all[1].source, at("/Outlets/A2")) << "on the second page";
+  EXPECT_EQ(all[1].off_for, std::nullopt);
+  EXPECT_EQ(all[2].off_for, 45s);
+  EXPECT_EQ(server.asked().open_sessions, 0);
+}
+
+TEST_F(RackPdu, CyclesAnOutletAndAGroupOnce) {
+  ASSERT_TRUE(cycle("A1"));
+  ASSERT_TRUE(cycle("7"));
+
+  EXPECT_THAT(cycled,
+              ElementsAre(at("/Outlets/A1/Outlet.PowerControl {\"PowerState\":\"PowerCycle\"}"),
+                          at("/Groups/7/Actions/OutletGroup.PowerControl "
+                             "{\"PowerState\":\"PowerCycle\"}")));
+}
+
+TEST_F(RackPdu, DoesNotCycleWhatMightStayOff) {
+  auto only_on_and_off = outlet("A1", 30);
+  auto& action = only_on_and_off["Actions"].as_object()["#Outlet.PowerControl"].as_object();
+  action["PowerState@Redfish.AllowableValues"] = {"On", "Off"};
+  server.set(at("/Outlets/A1"), only_on_and_off);
+
+  const auto no_word = cycle("A1");
+  const auto no_delay = cycle("A2");
+
+  ASSERT_FALSE(no_word);
+  EXPECT_EQ(no_word.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(no_word.assume_error().what,
+              HasSubstr("PDU a01/p1: cycle outlet A1: it does not cycle by itself"));
+  EXPECT_FALSE(no_delay);
+  EXPECT_THAT(cycled, ::testing::IsEmpty());
+}
+
+TEST_F(RackPdu, SaysWhichOutletsThereAre) {
+  const auto found = outlets({"B9"});
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.assume_error().code, Code::kNotFound);
+  EXPECT_EQ(found.assume_error().what,
+            "PDU a01/p1: outlet B9: there is none of that name; there are A1, A2, 7");
+}
+
+TEST_F(RackPdu, IsNoBmc) {
+  server.set("/redfish/v1", test::small_machine("/redfish/v1"));
+
+  const auto found = outlets({"A1"});
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.assume_error().code, Code::kUnsupported);
+  EXPECT_THAT(found.assume_error().what, HasSubstr("has no PowerEquipment"));
+}
+
+}  // namespace
+}  // namespace cupel::bmc
