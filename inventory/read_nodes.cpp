@@ -15,6 +15,7 @@ namespace {
 
 using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kMostOutlets = 12;  // of one feed of one node
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -262,8 +263,12 @@ void check_feeds(const Inventory& inventory, const Node& node, Names& breakers, 
                                                   node.name, feed, outlet)});
       continue;
     }
-    for (const auto name : outlet_names(outlet))
-      outlets.use(std::string{name} + " of PDU " + pdu->name, node);
+    const auto names = outlet_names(outlet);
+    if (names.size() > kMostOutlets)
+      problems.push_back({node.where, fmt::format("node '{}': {} outlets of one feed, and {} are "
+                                                  "possible",
+                                                  node.name, names.size(), kMostOutlets)});
+    for (const auto name : names) outlets.use(std::string{name} + " of PDU " + pdu->name, node);
   }
 }
 

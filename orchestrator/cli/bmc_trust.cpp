@@ -50,16 +50,18 @@ Exit accept_of_pdu(const BmcCommand& command) {
   const auto patience = patience_of(*command.asked);
   if (!patience) return complain(command.context, patience.assume_error(), Exit::invalid);
   Exit exit = Exit::passed;
-  const auto reached = reach_or_complain(command.context, command.asked->inventory, "", exit);
-  if (!reached) return exit;
-  const auto& pdus = reached->inventory.pdus;
+  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
+  if (!inventory) return exit;
+  const auto& pdus = inventory->pdus;
   const auto pdu = std::ranges::find(pdus, name, &inventory::Pdu::name);
   if (pdu == pdus.end())
     return complain(command.context,
                     Error{Code::kInvalid, "there is no PDU '" + printable(name) +
                                               "' with redfish: in the inventory"},
                     Exit::invalid);
-  World world{reached->inventory, *reached->store};
+  const auto store = store::Store::open(command.context.state);
+  if (!store) return complain(command.context, store.assume_error(), Exit::unfinished);
+  World world{*inventory, *store.assume_value()};
   const auto answer = run_to_end(
       world.io(), accept(world, name, pdu->endpoint, Deadline::in(patience.assume_value())));
   if (!answer) return complain(command.context, answer.assume_error(), Exit::failed);

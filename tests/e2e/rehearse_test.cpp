@@ -312,6 +312,26 @@ TEST_F(RackServe, LeavesARackStandingForOtherClientsAndEndsWhenItIsTold) {
   EXPECT_THAT(processes_with(folder.string()), ::testing::IsEmpty());
 }
 
+TEST_F(RackServe, HasPdusWhoseCertificatesAPersonMayAccept) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h100\nnodes: [v01-n1]\nfeeds: 2\n"
+                          "bmc: 127.64.11.1\nssh: 127.64.12.1\n");
+  Child child{{CUPEL_BINARY, "rack", "serve", rack, "--folder", folder.string()}};
+  ASSERT_TRUE(child.wait_for("v01-n1, a BMC as of dgx"));
+  const auto accept = [&](const char* pdu) {
+    return run({CUPEL_BINARY, "--state", (folder / "state").string(), "bmc", pdu, "--inventory",
+                (folder / "inventory.yaml").string(), "accept-certificate"});
+  };
+
+  const auto accepted = accept("v01/p2");
+  const auto unknown = accept("v01/p3");
+
+  EXPECT_EQ(accepted.status, 0) << accepted.err;
+  EXPECT_THAT(accepted.out, HasSubstr("v01/p2: accepted SHA256:"));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no PDU 'v01/p3' with redfish:"));
+}
+
 TEST_F(RackServe, SaysWhatIsWrongAndStandsNot) {
   const auto ran = run({CUPEL_BINARY, "rack", "serve", "h100-9", "--folder", folder.string()});
 

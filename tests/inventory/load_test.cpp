@@ -100,6 +100,10 @@ TEST(LoadInventory, RefusesOutletsThatNobodyCouldSwitchOrThatAreAnothers) {
   EXPECT_THAT(to_string(loaded(text).problems),
               HasSubstr("outlet A3 of PDU a02/p1 of node 'a02-n2' is already that of 'a02-n1'"));
   text = kSwitched;
+  text.replace(text.find("A4+A5"), 5, "B1+B2+B3+B4+B5+B6+B7+B8+B9+C1+C2+C3");
+  EXPECT_THAT(to_string(loaded(text).problems),
+              HasSubstr("node 'a02-n2': 13 outlets of one feed, and 12 are possible"));
+  text = kSwitched;
   text.replace(text.find("    second_breaker"),
                text.find("    second_outlet") - text.find("    second_breaker"), "");
   text.replace(text.find("[1-4]"), 5, "[1-3]");
