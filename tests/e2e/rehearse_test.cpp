@@ -314,7 +314,7 @@ TEST_F(RackServe, LeavesARackStandingForOtherClientsAndEndsWhenItIsTold) {
 
 TEST_F(RackServe, HasPdusWhoseCertificatesAPersonMayAccept) {
   const auto rack = write("rack.yaml",
-                          "rack: v01\nprofile: dgx-h100\nnodes: [v01-n1]\nfeeds: 2\n"
+                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n1\nfeeds: 2\n"
                           "bmc: 127.64.11.1\nssh: 127.64.12.1\n");
   Child child{{CUPEL_BINARY, "rack", "serve", rack, "--folder", folder.string()}};
   ASSERT_TRUE(child.wait_for("v01-n1, a BMC as of dgx"));
