@@ -103,7 +103,8 @@ class Reader {
     if (find(told, "reading") != nullptr) end(told);
     if (const auto count = finite_at(told, "feeds"))
       found_.feeds = static_cast<int>(std::clamp(*count, 0.0, double{kMostFeeds}));
-    if (const auto number = finite_at(told, "feed")) feed(told, static_cast<int>(*number));
+    if (const auto number = finite_at(told, "feed"))
+      feed(told, static_cast<int>(std::clamp(*number, 0.0, double{kMostFeeds})));
   }
 
  private:

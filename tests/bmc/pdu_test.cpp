@@ -2,6 +2,7 @@
 #include "bmc/redfish/pdu.h"
 
 #include "tests/bmc/acting.h"
+#include "tests/support/damage.h"
 
 namespace cupel::bmc {
 namespace {
@@ -125,6 +126,39 @@ TEST_F(RackPdu, SaysWhichOutletsThereAre) {
   EXPECT_EQ(found.assume_error().code, Code::kNotFound);
   EXPECT_EQ(found.assume_error().what,
             "PDU a01/p1: outlet B9: there is none of that name; there are A1, A2, 7");
+}
+
+/// Whatever one of its documents says: an error, or an outlet that can be believed.
+TEST_F(RackPdu, ThatTellsNonsenseIsNotBelieved) {
+  std::mt19937 random{7};
+  const std::map<std::string, json::value> shown{
+      {"/redfish/v1/PowerEquipment", {{"RackPDUs", link("/redfish/v1/PowerEquipment/RackPDUs")}}},
+      {"/redfish/v1/PowerEquipment/RackPDUs", collection({kPdu})},
+      {kPdu, {{"Outlets", link(at("/Outlets"))}, {"OutletGroups", link(at("/Groups"))}}},
+      {at("/Outlets"), collection({at("/Outlets/A1")})},
+      {at("/Outlets/A1"), outlet("A1", 30)}};
+  int believed = 0, refused = 0;
+  for (int i = 0; i < 60; ++i) {
+    const auto& [uri, document] = *std::next(shown.begin(), i % static_cast<int>(shown.size()));
+    const auto nonsense = parse_json(test::damaged(json::serialize(document), random));
+    if (!nonsense) continue;
+    server.set(uri, nonsense.assume_value());
+
+    const auto found = outlets({"A1"});
+
+    server.set(uri, document);
+    if (!found) {
+      ++refused;
+      continue;
+    }
+    ++believed;
+    const auto& one = found.assume_value().front();
+    if (!one.target.empty()) EXPECT_TRUE(one.target.starts_with("/")) << one.target;
+    if (one.off_for) EXPECT_LE(*one.off_for, 3600s);
+  }
+  EXPECT_GT(believed, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
 TEST_F(RackPdu, IsNoBmc) {
