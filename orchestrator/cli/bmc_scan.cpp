@@ -7,7 +7,6 @@
 #include "bmc/scan/scan.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
-#include "inventory/secret.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
@@ -17,8 +16,6 @@ namespace cupel::cli {
 namespace {
 
 using bmc::scan::FoundBmc;
-
-constexpr std::chrono::seconds kSecretPatience{30};
 
 struct Scan {
   std::vector<std::string> networks{};
@@ -50,9 +47,7 @@ Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked) {
     return Error{Code::kInvalid, "a login needs both --user and --password"};
   const auto secret = inventory::secret_of(asked.password, std::filesystem::current_path());
   if (!secret) return Error{Code::kInvalid, "--" + std::string{inventory::kSecretForm}};
-  return bmc::scan::Login{asked.user, [ref = *secret] {
-                            return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
-                          }};
+  return bmc::scan::Login{asked.user, secret_source(*secret)};
 }
 
 /// As comments, so that the whole output is an inventory.

@@ -6,6 +6,12 @@ namespace cupel::cli {
 
 constexpr std::chrono::seconds kSecretPatience{30};
 
+bmc::SecretSource secret_source(inventory::SecretRef ref) {
+  return [ref = std::move(ref)]() {
+    return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
+  };
+}
+
 World::World(const inventory::Inventory& inventory, store::Store& store)
     : inventory_{inventory},
       store_{store},
@@ -21,9 +27,7 @@ std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
 
 std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
                                         const inventory::FactoryLogin& login) {
-  const auto secret = [ref = login.password]() {
-    return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
-  };
+  const auto secret = secret_source(login.password);
   auto access = node.bmc;
   access.user = login.user;
   const bmc::WrittenDown people{.serial = node.serial, .mac = node.bmc.mac};
@@ -67,10 +71,7 @@ steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
       },
       [this](const inventory::Node& node) { forget_refusals(node); }};
   doors.pdu = [this](const inventory::Pdu& pdu) {
-    const auto secret = [ref = pdu.password]() {
-      return inventory::resolve_secret(ref, Deadline::in(kSecretPatience));
-    };
-    return bmc::redfish::open_pdu(network_.redfish, pdu, secret, store_);
+    return bmc::redfish::open_pdu(network_.redfish, pdu, secret_source(pdu.password), store_);
   };
   doors.programs = std::move(programs);
   return doors;

@@ -11,6 +11,9 @@
 
 namespace cupel::cli {
 
+/// Fetched anew each time that it is needed, within half a minute.
+bmc::SecretSource secret_source(inventory::SecretRef ref);
+
 /// One loop, and what all that talk over it share: each BMC's courtesy, whoever asks.
 struct Network {
   explicit Network(store::Store& store) : redfish{io.get_executor(), {}, &store} {}

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "rehearsal/bmc/event_log.h"
+#include "rehearsal/listening.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -135,17 +136,7 @@ Result<void> HttpsServer::listen() {
 }
 
 Result<void> HttpsServer::open() {
-  boost::system::error_code failure;
-  (void)acceptor_.open(endpoint_.protocol(), failure);
-  if (!failure) (void)acceptor_.set_option(asio::socket_base::reuse_address{true}, failure);
-  if (!failure) (void)acceptor_.bind(endpoint_, failure);
-  if (!failure) (void)acceptor_.listen(128, failure);
-  if (failure) {
-    boost::system::error_code ignored;
-    (void)acceptor_.close(ignored);
-    return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
-                                      std::to_string(endpoint_.port()) + ": " + failure.message()};
-  }
+  TRY(listen_at(acceptor_, endpoint_));
   if (endpoint_.port() == 0) endpoint_.port(acceptor_.local_endpoint().port());
   asio::co_spawn(executor_, accept(), [](std::exception_ptr) {});
   return ok();

@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include "rehearsal/listening.h"
 #include "rehearsal/ssh/connection.h"
 
 namespace cupel::rehearsal {
@@ -52,7 +53,7 @@ Result<void> SshServer::bind() {
   (void)reserved_.open(endpoint_.protocol(), failure);
   if (!failure) (void)reserved_.set_option(asio::socket_base::reuse_address{true}, failure);
   if (!failure) (void)reserved_.bind(endpoint_, failure);
-  if (failure) return in_use(failure.message());
+  if (failure) return cannot_listen(endpoint_, failure.message());
   endpoint_.port(reserved_.local_endpoint().port());
   // Only listening says whether somebody else listens there already.
   TRY(open());
@@ -60,23 +61,9 @@ Result<void> SshServer::bind() {
   return ok();
 }
 
-Error SshServer::in_use(const std::string& why) const {
-  return Error{Code::kConflict, "cannot listen on " + endpoint_.address().to_string() + ":" +
-                                    std::to_string(endpoint_.port()) + ": " + why};
-}
-
 Result<void> SshServer::open() {
   if (acceptor_.is_open()) return ok();
-  boost::system::error_code failure;
-  (void)acceptor_.open(endpoint_.protocol(), failure);
-  if (!failure) (void)acceptor_.set_option(asio::socket_base::reuse_address{true}, failure);
-  if (!failure) (void)acceptor_.bind(endpoint_, failure);
-  if (!failure) (void)acceptor_.listen(128, failure);
-  if (failure) {
-    boost::system::error_code ignored;
-    (void)acceptor_.close(ignored);
-    return in_use(failure.message());
-  }
+  TRY(listen_at(acceptor_, endpoint_));
   accept();
   return ok();
 }

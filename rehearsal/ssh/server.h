@@ -43,7 +43,6 @@ class SshServer {
  private:
   friend class SshConnection;
   Result<void> open();
-  Error in_use(const std::string& why) const;
   void close();
   void accept();
   void took(asio::ip::tcp::socket socket);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inventory/load_profile.h"
+#include "rehearsal/rack_timer.h"
 #include "rehearsal/shell/host.h"
 
 namespace cupel::rehearsal {
@@ -14,6 +15,29 @@ inline inventory::Profile dgx() {
   auto profile = source.load("dgx-h100", problems);
   return profile ? *profile : inventory::Profile{};
 }
+
+/// A rack's loop and its clock, for what stands on them in a test: made first, gone last.
+struct RackLoop {
+  explicit RackLoop(double speed) : clock{speed} {}
+
+  template <class Condition>
+  bool run_until(Condition condition) {
+    const auto until = Clock::Real::now() + std::chrono::seconds{20};
+    io.restart();
+    while (!condition() && Clock::Real::now() < until)
+      if (io.run_one_until(until) == 0) break;
+    return condition();
+  }
+  void pass(VirtualTime span) {
+    bool over = false;
+    RackTimer timer{io.get_executor(), clock};
+    timer.start(span, [&] { over = true; });
+    run_until([&] { return over; });
+  }
+
+  asio::io_context io{1};
+  Clock clock;
+};
 
 struct Ran {
   std::string out{};

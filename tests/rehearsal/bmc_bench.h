@@ -9,10 +9,10 @@ namespace cupel::rehearsal {
 inline constexpr const char* kRoot = "/redfish/v1";
 
 /// Somebody logged in to the BMC of a machine that is off.
-class BmcBench {
+class BmcBench : public RackLoop {
  public:
   explicit BmcBench(BmcSpec spec, std::vector<Fault> faults = {}, double speed = 1000)
-      : clock{speed},
+      : RackLoop{speed},
         machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
         service{machine, {"admin", "Open-sesame-1234"}, std::move(spec)} {}
   explicit BmcBench(const std::string& vendor) : BmcBench{BmcSpec{.vendor = vendor}} {}
@@ -44,30 +44,14 @@ class BmcBench {
     if (!found) return {};
     return found->is_string() ? std::string{found->as_string()} : json::serialize(*found);
   }
-  template <class Condition>
-  bool run_until(Condition condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{20};
-    io.restart();
-    while (!condition() && Clock::Real::now() < until)
-      if (io.run_one_until(until) == 0) break;
-    return condition();
-  }
   bool boot() {
     machine.press(machine.power() == Power::on ? Reset::power_cycle : Reset::on);
     const auto before = machine.boots();
     return run_until([&] { return machine.boots() > before; });
   }
-  void pass(VirtualTime span) {
-    asio::steady_timer timer{io, clock.real(span)};
-    bool over = false;
-    timer.async_wait([&](auto) { over = true; });
-    run_until([&] { return over; });
-  }
   BmcView view() const { return service.view(); }
 
   static constexpr std::string_view kSessions = "/redfish/v1/SessionService/Sessions";
-  asio::io_context io{1};
-  Clock clock;
   Machine machine;
   BmcService service;
   std::string token{};

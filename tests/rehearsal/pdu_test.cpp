@@ -23,12 +23,13 @@ inventory::Inventory with_outlets(const std::string& first, const std::string& s
 }
 
 /// Two nodes that are up, on two PDUs.
-class PduBench {
+class PduBench : public RackLoop {
  public:
   explicit PduBench(std::vector<Fault> faults = {})
       : PduBench{site_of(two_nodes_on_two_feeds()), std::move(faults)} {}
   explicit PduBench(const inventory::Inventory& of, std::vector<Fault> faults = {})
-      : machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
+      : RackLoop{1000},
+        machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
         other{io.get_executor(), clock, dgx(), "v01-n02", 1, BootTimes{}, {}},
         site{io.get_executor(), clock, of, 1},
         first{io.get_executor(), clock, site, "v01/p1", {"admin", "secret"}},
@@ -46,21 +47,6 @@ class PduBench {
     other.stop();
     io.restart();
     io.run();
-  }
-
-  template <class Condition>
-  bool run_until(Condition condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{20};
-    io.restart();
-    while (!condition() && Clock::Real::now() < until)
-      if (io.run_one_until(until) == 0) break;
-    return condition();
-  }
-  void pass(VirtualTime span) {
-    bool over = false;
-    RackTimer timer{io.get_executor(), clock};
-    timer.start(span, [&] { over = true; });
-    run_until([&] { return over; });
   }
 
   HttpResponse ask(PduService& pdu, std::string method, std::string target, std::string body = {}) {
@@ -89,8 +75,6 @@ class PduBench {
     return all;
   }
 
-  asio::io_context io{1};
-  Clock clock{1000};
   Machine machine, other;
   RackSite site;
   PduService first, second;

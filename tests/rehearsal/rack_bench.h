@@ -148,15 +148,11 @@ class Browser {
       curl_easy_setopt(curl_, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
       curl_easy_setopt(curl_, CURLOPT_POSTFIELDS, body.data());
     }
-    curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYPEER, 0L);
-    curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYHOST, 0L);
+    curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYPEER, ca.empty() ? 0L : 1L);
+    curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYHOST, ca.empty() ? 0L : 2L);
     curl_easy_setopt(curl_, CURLOPT_TIMEOUT_MS, patience_ms);
     curl_easy_setopt(curl_, CURLOPT_CERTINFO, 1L);
-    if (!ca.empty()) {
-      curl_easy_setopt(curl_, CURLOPT_CAINFO, ca.c_str());
-      curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYPEER, 1L);
-      curl_easy_setopt(curl_, CURLOPT_SSL_VERIFYHOST, 2L);
-    }
+    if (!ca.empty()) curl_easy_setopt(curl_, CURLOPT_CAINFO, ca.c_str());
     curl_slist* list = curl_slist_append(nullptr, "Expect:");
     for (const auto& header : headers) list = curl_slist_append(list, header.c_str());
     if (!token.empty()) list = curl_slist_append(list, ("X-Auth-Token: " + token).c_str());

@@ -44,13 +44,13 @@ inventory::Inventory two_feeds(double breaker_watts) {
   return site;
 }
 
-class SiteBench {
+class SiteBench : public RackLoop {
  public:
   explicit SiteBench(double breaker_watts, double speed = 10000, std::vector<Fault> of_second = {})
       : SiteBench{four_nodes(breaker_watts), speed, std::move(of_second)} {}
   explicit SiteBench(const inventory::Inventory& of, double speed = 10000,
                      std::vector<Fault> of_second = {})
-      : clock{speed}, site{io.get_executor(), clock, of, 1} {
+      : RackLoop{speed}, site{io.get_executor(), clock, of, 1} {
     const auto profile = std::make_shared<const inventory::Profile>(dgx());
     for (int i = 0; i < 4; ++i)
       machines.push_back(std::make_unique<Machine>(io.get_executor(), clock, profile,
@@ -71,24 +71,8 @@ class SiteBench {
     io.run();
   }
 
-  template <class Condition>
-  bool run_until(Condition condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{20};
-    io.restart();
-    while (!condition() && Clock::Real::now() < until)
-      if (io.run_one_until(until) == 0) break;
-    return condition();
-  }
-  void pass(VirtualTime span) {
-    bool over = false;
-    RackTimer timer{io.get_executor(), clock};
-    timer.start(span, [&] { over = true; });
-    run_until([&] { return over; });
-  }
   MachinePhysics& physics(std::size_t index) { return machines[index]->physics(); }
 
-  asio::io_context io{1};
-  Clock clock;
   std::vector<std::unique_ptr<Machine>> machines;
   RackSite site;
 };

@@ -10,9 +10,9 @@
 namespace cupel::rehearsal {
 
 /// A BMC without a socket, with a clock that the test moves.
-struct QuietBmc {
+struct QuietBmc : RackLoop {
   explicit QuietBmc(std::vector<Fault> faults = {}, double speed = 10000)
-      : clock{speed},
+      : RackLoop{speed},
         machine{io.get_executor(), clock, dgx(), "v01-n01", 1, BootTimes{}, std::move(faults)},
         service{io.get_executor(), machine, "admin", "password", [this] { return now; }} {
     service.send = [this](const ipmi::Peer&, const ipmi::Bytes& datagram) {
@@ -32,16 +32,7 @@ struct QuietBmc {
     service.handle(datagram, peer);
     return sent.empty() ? ipmi::Bytes{} : sent.front();
   }
-  template <class Condition>
-  bool run_until(Condition condition) {
-    const auto until = Clock::Real::now() + std::chrono::seconds{20};
-    io.restart();
-    while (!condition() && Clock::Real::now() < until) io.run_one_until(until);
-    return condition();
-  }
 
-  asio::io_context io{1};
-  Clock clock;
   Machine machine;
   ipmi::Moment now = std::chrono::steady_clock::now();
   ipmi::Service service;
