@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "base/text.h"
 
 namespace cupel::inventory {
@@ -74,23 +78,76 @@ Result<std::vector<std::string>> expand_one(std::string_view range) {
   return names;
 }
 
-/// A name as its folding sees it: text, last number, text.
+/// A name as its folding sees it: texts, and the numbers between them. There is one text more than
+/// numbers.
 struct Pieces {
-  std::string head;
-  std::string digits;
-  std::string tail;
+  std::vector<std::string> texts{};
+  std::vector<std::string> digits{};
 };
 
-Pieces pieces(const std::string& name) {
-  const auto last = name.find_last_of("0123456789");
-  if (last == name.npos) return {name, "", ""};
-  const auto before = name.substr(0, last + 1).find_last_not_of("0123456789");
-  const auto first = before == name.npos ? 0 : before + 1;
-  return {name.substr(0, first), name.substr(first, last + 1 - first), name.substr(last + 1)};
+/// The last `most` numbers of a name; those before them, and those that a range can't hold, are
+/// text.
+Pieces pieces(std::string_view name, std::size_t most) {
+  constexpr std::string_view kDigits = "0123456789";
+  Pieces found;
+  std::string tail;
+  while (found.digits.size() < most) {
+    const auto last = name.find_last_of(kDigits);
+    if (last == name.npos) break;
+    const auto before = name.substr(0, last + 1).find_last_not_of(kDigits);
+    const auto first = before == name.npos ? 0 : before + 1;
+    const auto digits = name.substr(first, last + 1 - first);
+    const auto text = std::string{name.substr(last + 1)} + tail;
+    name = name.substr(0, first);
+    if (!number<std::uint32_t>(digits)) {
+      tail = std::string{digits} + text;
+      continue;
+    }
+    found.texts.push_back(text);
+    found.digits.emplace_back(digits);
+    tail.clear();
+  }
+  found.texts.push_back(std::string{name} + tail);
+  std::ranges::reverse(found.texts);
+  std::ranges::reverse(found.digits);
+  return found;
 }
 
-/// "01-03,07" of sorted numbers with the same width.
-std::string runs(const std::vector<std::uint64_t>& numbers, std::size_t width) {
+using Numbers = std::vector<std::uint32_t>;
+/// All names that take one number of each dimension.
+using Block = std::vector<Numbers>;
+
+/// Blocks that differ in dimension `across` alone, as one; in the order in which they were met.
+std::vector<Block> joined(const std::vector<Block>& blocks, std::size_t across) {
+  std::vector<Block> all;
+  std::map<Block, std::size_t> where;
+  for (const auto& block : blocks) {
+    auto key = block;
+    key[across].clear();
+    const auto [found, fresh] = where.try_emplace(std::move(key), all.size());
+    if (fresh) {
+      all.push_back(block);
+      continue;
+    }
+    auto& numbers = all[found->second][across];
+    numbers.insert(numbers.end(), block[across].begin(), block[across].end());
+  }
+  for (auto& block : all) std::ranges::sort(block[across]);
+  return all;
+}
+
+/// The names as few blocks, by each dimension once, from the last or from the first.
+std::vector<Block> folded(const std::vector<Block>& names, std::size_t dimensions) {
+  auto from_last = names, from_first = names;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    from_last = joined(from_last, dimensions - 1 - i);
+    from_first = joined(from_first, i);
+  }
+  return from_first.size() < from_last.size() ? from_first : from_last;
+}
+
+/// "01-03,07" of sorted numbers with the same least width.
+std::string runs(const Numbers& numbers, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
     auto j = i;
@@ -100,6 +157,76 @@ std::string runs(const std::vector<std::uint64_t>& numbers, std::size_t width) {
     if (j > i) text += fmt::format("-{:0{}}", numbers[j], width);
     i = j + 1;
   }
+  return text;
+}
+
+/// Names that differ in their numbers alone.
+struct NumberedNames {
+  std::vector<std::string> texts{};
+  std::vector<std::size_t> widths{};  // least width of each number
+  std::vector<Block> names{};
+};
+
+/// "08" has a width that counts, "8" has none.
+bool is_padded(const std::string& digits) { return digits.size() > 1 && digits[0] == '0'; }
+
+/// One group, or one for each width of the numbers where leading zeros don't fit one width.
+std::vector<NumberedNames> by_width(const std::vector<Pieces>& names) {
+  const auto dimensions = names.front().digits.size();
+  std::vector<std::size_t> least(dimensions, 1);
+  bool one_width = true;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const bool padded =
+        std::ranges::any_of(names, [&](const Pieces& each) { return is_padded(each.digits[i]); });
+    if (padded) least[i] = names.front().digits[i].size();
+    one_width = one_width && (!padded || std::ranges::all_of(names, [&](const Pieces& each) {
+                  return each.digits[i].size() == least[i];
+                }));
+  }
+  std::vector<NumberedNames> groups;
+  std::map<std::vector<std::size_t>, std::size_t> where;
+  std::set<std::vector<std::string>> known;
+  for (const auto& name : names) {
+    if (!known.insert(name.digits).second) continue;
+    std::vector<std::size_t> widths;
+    Block block;
+    for (const auto& digits : name.digits) {
+      widths.push_back(digits.size());
+      block.push_back({number<std::uint32_t>(digits).value_or(0)});
+    }
+    if (one_width) widths = least;
+    const auto [found, fresh] = where.try_emplace(widths, groups.size());
+    if (fresh) groups.push_back({name.texts, widths, {}});
+    groups[found->second].names.push_back(std::move(block));
+  }
+  return groups;
+}
+
+std::string text_of(const NumberedNames& group, const Block& block) {
+  std::string text = group.texts.front();
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const auto numbers = runs(block[i], group.widths[i]);
+    text += block[i].size() == 1 ? numbers : "[" + numbers + "]";
+    text += group.texts[i + 1];
+  }
+  return text;
+}
+
+std::string fold_numbers(std::span<const std::string> names, std::size_t most) {
+  // The same texts belong together; in the order in which they were first met.
+  std::vector<std::vector<Pieces>> alike;
+  std::map<std::vector<std::string>, std::size_t> where;
+  for (const auto& name : names) {
+    auto piece = pieces(name, most);
+    const auto [found, fresh] = where.try_emplace(piece.texts, alike.size());
+    if (fresh) alike.emplace_back();
+    alike[found->second].push_back(std::move(piece));
+  }
+  std::string text;
+  for (const auto& each : alike)
+    for (const auto& group : by_width(each))
+      for (const auto& block : folded(group.names, group.widths.size()))
+        text += (text.empty() ? "" : ",") + text_of(group, block);
   return text;
 }
 
@@ -130,32 +257,10 @@ Result<std::vector<std::string>> expand(std::string_view range) {
 }
 
 std::string fold(std::span<const std::string> names) {
-  // Same head, width and tail belong together; in the order in which they were first met.
-  std::vector<std::pair<Pieces, std::vector<std::uint64_t>>> groups;
-  std::map<std::string, std::size_t, std::less<>> where;
-  for (const auto& name : names) {
-    auto piece = pieces(name);
-    const auto value = number<std::uint64_t>(piece.digits);
-    if (!value) piece = {name, "", ""};
-    const auto key = fmt::format("{}\n{}\n{}", piece.head, piece.digits.size(), piece.tail);
-    const auto [found, fresh] = where.try_emplace(key, groups.size());
-    if (fresh) groups.push_back({piece, {}});
-    groups[found->second].second.push_back(value.value_or(0));
-  }
-  std::string text;
-  for (auto& [piece, numbers] : groups) {
-    std::ranges::sort(numbers);
-    const auto doubles = std::ranges::unique(numbers);
-    numbers.erase(doubles.begin(), doubles.end());
-    if (!text.empty()) text += ',';
-    if (piece.digits.empty())
-      text += piece.head;
-    else if (numbers.size() == 1)
-      text += fmt::format("{}{:0{}}{}", piece.head, numbers[0], piece.digits.size(), piece.tail);
-    else
-      text += fmt::format("{}[{}]{}", piece.head, runs(numbers, piece.digits.size()), piece.tail);
-  }
-  return text;
+  constexpr std::size_t kMostDimensions = 4;
+  return fold_numbers(names, kMostDimensions);
 }
+
+std::string fold_last(std::span<const std::string> names) { return fold_numbers(names, 1); }
 
 }  // namespace cupel::inventory

@@ -19,7 +19,12 @@ inline constexpr std::size_t kMostNames = 100'000;
 /// expressions".
 Result<std::vector<std::string>> expand(std::string_view range);
 
-/// The shortest range that names them all: "a01-n[01-03,07]". The last number of a name is folded.
+/// A short range that names them all: "a01-n[01-03,07]", "v[01-16]-n[1-4]". The last four numbers
+/// of a name are folded; expand() gives back the same names, each once.
 std::string fold(std::span<const std::string> names);
+
+/// The same with the last number of a name alone, as every version of Slurm reads it:
+/// "v01-n[1-4],v02-n[1-4]".
+std::string fold_last(std::span<const std::string> names);
 
 }  // namespace cupel::inventory

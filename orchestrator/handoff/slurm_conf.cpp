@@ -29,7 +29,7 @@ std::string node_line(const std::string& names, const std::string& addresses,
 
 /// True if the folded range gives back the names in their order, as Slurm's zipped lines need it.
 bool folds(const std::vector<std::string>& names) {
-  const auto again = inventory::expand(inventory::fold(names));
+  const auto again = inventory::expand(inventory::fold_last(names));
   return again && again.assume_value() == names;
 }
 
@@ -42,7 +42,7 @@ std::string node_lines(const std::vector<const inventory::Node*>& nodes, const S
     addresses.push_back(node->ssh.endpoint.host);
   }
   if (folds(names) && folds(addresses))
-    return node_line(inventory::fold(names), inventory::fold(addresses), line);
+    return node_line(inventory::fold_last(names), inventory::fold_last(addresses), line);
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) text += node_line(names[i], addresses[i], line);
   return text;
@@ -75,10 +75,10 @@ std::string slurm_conf(const inventory::Inventory& inventory) {
     all.insert(all.end(), names.begin(), names.end());
     if (!line.gres.empty())
       gres += fmt::format("NodeName={} Name=gpu Type={} File=/dev/nvidia[0-{}]\n",
-                          inventory::fold(names), profile.gpu_type, gpu_count(profile) - 1);
+                          inventory::fold_last(names), profile.gpu_type, gpu_count(profile) - 1);
   }
   const auto partition = inventory.slurm.value_or(inventory::SlurmSite{}).partition;
-  text += fmt::format("PartitionName={} Nodes={} State=UP\n", partition, inventory::fold(all));
+  text += fmt::format("PartitionName={} Nodes={} State=UP\n", partition, inventory::fold_last(all));
   return text + gres;
 }
 
