@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
@@ -135,6 +136,11 @@ boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) 
   return object;
 }
 
+Exit complain_of_run(const Context& context, const store::Store& store, engine::RunId run,
+                     const Error& error) {
+  return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
+}
+
 Exit show(const Context& context, const std::string& name, engine::RunId run, bool each_part) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
@@ -148,7 +154,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     run = runs.assume_value().front();
   }
   const auto summary = report::summarize(store, run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  if (!summary) return complain_of_run(context, store, run, summary.assume_error());
   for (const auto& node : summary.assume_value().nodes) {
     if (node.record.node != name) continue;
     const auto consoles = console_of(context, run, name);
@@ -181,7 +187,7 @@ Exit report(const Context& context, engine::RunId run, const std::string& html) 
     if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
   }
   auto summary = report::summarize(*store.assume_value(), run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  if (!summary) return complain_of_run(context, *store.assume_value(), run, summary.assume_error());
   for (auto& node : summary.assume_value().nodes)
     node.console = console_of(context, run, node.record.node);
   const auto broken = store.assume_value()->broken_at(run);

@@ -5,6 +5,7 @@
 #include "base/all_or_none.h"
 #include "base/digest.h"
 #include "base/for_each_of.h"
+#include "base/readable_json.h"
 #include "base/text.h"
 #include "burnin/board/feeds.h"
 #include "burnin/node/thermal.h"
@@ -225,6 +226,7 @@ Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
   boost::json::object shares;
   for (const auto& part : parts)
     if (part->end) shares[part->request.node.name] = part->end->found;
+  make_readable(shares);
   TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
   end.found["together"] = true;
   end.found["evidence"] = hash;
