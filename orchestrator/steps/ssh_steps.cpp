@@ -313,6 +313,16 @@ Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
   return ok();
 }
 
+/// By what its BMC says of a machine that does not answer; NODE stands for its name.
+std::string action_for_silent(std::string_view said) {
+  if (said.starts_with(to_string(bmc::PowerState::off)))
+    return "find out why the machine is off: its power supplies, its BMC's log; "
+           "then: cupel bmc NODE power on";
+  if (said.empty())
+    return "look at the machine: its power, its screen, its network cables and its BMC's";
+  return "look at the machine: its screen, its network cables";
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
@@ -328,6 +338,7 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
   end.outcome = end.at_last;
   const auto said = co_await last_word_of_bmc(doors, request);
   if (!said.empty()) end.detail += "; its BMC: " + said;
+  ask_for(end, {{action_for_silent(said)}});
   co_return ended;
 }
 
