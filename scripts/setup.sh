@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
-  libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libpugixml-dev
+  libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libcli11-dev libfmt-dev libpugixml-dev
 )
 slurm_packages=(slurm-wlm munge)
 test_packages=(
@@ -38,6 +38,19 @@ build() {
   shift
   say "building ($preset) in build/$preset"
   cd "$root"
-  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" > /dev/null
+  # What is shipped is built from start to end, so in batches (docs/decisions/batches.md).
+  local batches=()
+  [ "$preset" != release ] || batches=(-DCUPEL_BATCHES=ON)
+  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" "${batches[@]}" > /dev/null
   cmake --build "build/$preset" ${1:+--target "$@"}
+}
+
+# PREFIX PRESET: what was built, below PREFIX; by sudo where we may not write there.
+install_to() {
+  local prefix=$1 preset=$2 place=${DESTDIR:-}$1 as_root=()
+  while [ ! -e "$place" ]; do place=$(dirname "$place"); done
+  [ -w "$place" ] || as_root=(sudo)
+  "${as_root[@]}" env DESTDIR="${DESTDIR:-}" cmake --install "$root/build/$preset" --prefix "$prefix"
+  # Root's own list would be in the way of the next one who installs.
+  [ ${#as_root[@]} = 0 ] || "${as_root[@]}" rm -f "$root/build/$preset/install_manifest.txt"
 }

@@ -1,0 +1,57 @@
+// `cmake --install` of this build to a prefix that nobody has used: whether all of it is there, and
+// whether the controller finds its programs beside it.
+#include <fstream>
+#include <sstream>
+
+#include "tests/e2e/site.h"
+#include "tests/support/captures.h"
+
+namespace cupel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+Ran install(const fs::path& prefix, std::vector<std::string> environment = {}) {
+  return run({CMAKE_PROGRAM, "--install", BUILD_DIR, "--prefix", prefix.string()},
+             std::move(environment), std::chrono::seconds{120});
+}
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream{file}.rdbuf();
+  return text.str();
+}
+
+TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
+  const test::TemporaryFolder folder;
+  const auto prefix = folder.path() / "cupel";
+
+  const auto installed = install(prefix);
+
+  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  const auto version = run({(prefix / "bin/cupel").string(), "--version"});
+  EXPECT_THAT(version.out, HasSubstr("cupel ")) << version.err;
+  const auto node = run({(prefix / "libexec/cupel/cupel-node").string(), "--version"});
+  EXPECT_THAT(node.out, HasSubstr("\"protocol\":1")) << node.err;
+  EXPECT_THAT(text_of(prefix / "share/bash-completion/completions/cupel"),
+              HasSubstr("complete -F _cupel cupel"));
+  EXPECT_THAT(text_of(prefix / "share/doc/cupel/LICENSE"), HasSubstr("Apache License"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
+  EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/operating.md"));
+}
+
+TEST(Install, PutsAllOfItBelowDestdir) {
+  const test::TemporaryFolder folder;
+
+  const auto installed = install("/opt/cupel-of-a-package", {"DESTDIR=" + folder.path().string()});
+
+  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  const auto below = folder.path() / "opt/cupel-of-a-package";
+  EXPECT_TRUE(fs::exists(below / "bin/cupel"));
+  EXPECT_TRUE(fs::exists(below / "libexec/cupel/cupel-node"));
+  EXPECT_TRUE(fs::exists(below / "share/bash-completion/completions/cupel"));
+  EXPECT_FALSE(fs::exists("/opt/cupel-of-a-package"));
+}
+
+}  // namespace
+}  // namespace cupel::testing
