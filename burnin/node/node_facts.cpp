@@ -58,12 +58,16 @@ if command -v smartctl >/dev/null 2>&1; then
     if [ ! -d "$drive" ]; then continue; fi
     drive=$(basename "$drive")
     echo "cupel-smart: $drive"
-    smartctl -j -A "/dev/$drive"
+    smartctl -j -A "/dev/$drive" 2>/dev/null
     echo cupel-smart-end
   done
 fi
 echo "cupel-epoch: $(date +%s)"
-if command -v dmidecode >/dev/null 2>&1; then dmidecode -t 17; fi
+if command -v dmidecode >/dev/null 2>&1; then
+  dmidecode -t 17 2>&1 || echo 'cupel-dimms: not readable'
+else
+  echo 'cupel-dimms: dmidecode is not installed'
+fi
 echo cupel-all-told
 exit 0
 )sh";

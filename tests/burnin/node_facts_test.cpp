@@ -4,6 +4,7 @@
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/stages.h"
+#include "tests/burnin/tools.h"
 #include "tests/support/real_part.h"
 #include "tests/support/samples.h"
 
@@ -137,7 +138,39 @@ TEST(NodeFacts, TellsOfThisVeryMachineWhatItsLibraryTells) {
   const auto gib = pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
   EXPECT_NEAR(value_of(findings, "memory.total").value_or(0), gib, 0.01 * gib);
   EXPECT_EQ(value_of(findings, "cpu.threads"), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string why_no_dimms(const Findings& findings) {
+  for (const auto& each : findings.unknown)
+    if (each.fact == "DIMMs") return each.why;
+  return {};
+}
+
+TEST(NodeFacts, TakesATableThatNobodyCanReadAsNotReadableAndNotAsNoise) {
+  FakeTools tools;
+  // Of dmidecode 3.4 on a virtual machine that has no /dev/mem.
+  tools.add("dmidecode",
+            "echo '# dmidecode 3.4'\n"
+            "echo 'Scanning /dev/mem for entry point.'\n"
+            "echo '/dev/mem: No such file or directory' >&2\n"
+            "exit 1");
+
+  const auto output = tools.run("node-facts");
+
   EXPECT_EQ(output.errors, "");
+  const auto found = stage("node-facts")->parse(profile(), output);
+  ASSERT_TRUE(found) << found.assume_error().what;
+  EXPECT_EQ(why_no_dimms(found.assume_value()),
+            "not readable: /dev/mem: No such file or directory");
+}
+
+TEST(NodeFacts, SaysThatDmidecodeIsNotInstalled) {
+  const auto found = parsed("node-facts",
+                            "/proc/meminfo:MemTotal: 1024 kB\n"
+                            "cupel-dimms: dmidecode is not installed\n"
+                            "cupel-all-told\n");
+
+  EXPECT_EQ(why_no_dimms(found.assume_value()), "dmidecode is not installed");
 }
 
 }  // namespace
