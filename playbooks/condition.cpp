@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "playbooks/left_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -86,6 +87,7 @@ std::optional<std::string> missed(const Condition& condition, const Facts& facts
 }  // namespace
 
 std::optional<std::string> unmet(const std::vector<Condition>& conditions, const Facts& facts) {
+  if (auto why = left_out(conditions)) return why;
   for (const auto& condition : conditions) {
     if (is_settled(condition)) continue;
     if (auto why = missed(condition, facts)) return why;
@@ -94,6 +96,7 @@ std::optional<std::string> unmet(const std::vector<Condition>& conditions, const
 }
 
 bool untold(const std::vector<Condition>& conditions, const Facts& facts) {
+  if (left_out(conditions)) return false;
   for (const auto& condition : conditions) {
     if (is_settled(condition) || !missed(condition, facts)) continue;
     const auto fact = facts.find(condition.name);

@@ -8,12 +8,14 @@
 
 #include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
+#include "burnin/requirements.h"
 #include "burnin/settings/settings.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 #include "playbooks/format.h"
 #include "playbooks/group.h"
+#include "playbooks/left_out.h"
 
 namespace cupel::playbooks {
 namespace {
@@ -22,6 +24,7 @@ using inventory::Problem;
 using inventory::Profile;
 
 constexpr int kTries = 8;
+constexpr std::chrono::seconds kLookLimit{20};
 
 std::chrono::seconds expected_for(StepKind kind, const inventory::Patience& patience) {
   using std::chrono::seconds;
@@ -70,7 +73,7 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
   }
   const bool judged = std::ranges::any_of(
       profile.criteria, [&](const auto& criterion) { return criterion.stage == name; });
-  if (!judged)
+  if (!judged && !tells_parts(name))
     problems.push_back({step.where, "profile '" + profile.name + "' has no criteria for stage '" +
                                         name + "': nothing would be judged"});
   return std::move(job).assume_value();
@@ -97,9 +100,14 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
   plan.stop_after = step.stop_after;
   plan.claims = step.claims;
   plan.tries = step.tries.value_or(kTries);
+  if (auto why = why_left_out(step, profile); !why.empty())
+    plan.when.insert(plan.when.begin(), never(std::move(why)));
   plan.expected = expected_for(step.kind, profile.patience);
   auto deadline = default_deadline(step.kind, profile.patience);
-  if (step.kind == StepKind::stage) {
+  if (left_out(plan.when)) {
+    plan.expected = std::chrono::seconds{0};
+    plan.load = 0;
+  } else if (step.kind == StepKind::stage) {
     plan.job = job_of(step, profile, problems);
     if (plan.job) {
       plan.expected = plan.job->expected;
@@ -185,6 +193,20 @@ void put_back_settings(const Playbook& playbook, const Profile& profile,
   steps.insert(std::find_if(last.base(), steps.end(), judges), std::move(step));
 }
 
+/// As soon as a node answers SSH it is looked at for what the stages behind that need: what is not
+/// installed is said then, and not when its stage is due in some hours.
+void look_for_tools(std::vector<PlannedStep>& steps) {
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    if (step->kind != StepKind::ssh_wait) continue;
+    std::vector<const burnin::Job*> jobs;
+    for (auto later = step; later != steps.end(); ++later)
+      if (later->kind == StepKind::stage && later->job && later->when.empty())
+        jobs.push_back(&*later->job);
+    if (jobs.empty()) continue;
+    step->job = burnin::Job{burnin::look_script(jobs), std::chrono::seconds{1}, kLookLimit};
+  }
+}
+
 using Steps = std::shared_ptr<const std::vector<PlannedStep>>;
 
 Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory::Node& node,
@@ -207,6 +229,7 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
   }
   put_back_settings(playbook, profile, steps, problems);
   check_settings(playbook, steps, problems);
+  look_for_tools(steps);
   if (steps.size() > kMostSteps)
     problems.push_back(
         {playbook.steps.front().where, "more than 1000 steps for profile '" + profile.name + "'"});

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "burnin/measurement.h"
-#include "burnin/verdict.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {
@@ -29,7 +28,6 @@ struct Comparison {
   std::string wanted;    // "at most 0 errors"
   std::string remedy;
   std::string source;
-  Quantity quantity{};
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };

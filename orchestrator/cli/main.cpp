@@ -59,7 +59,8 @@ int run(int argc, char** argv) {
   app.add_option("--state", context.state,
                  "folder of the journal, pins and evidence [$CUPEL_STATE]");
   app.add_option("--programs", context.programs,
-                 "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel]")
+                 "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel, or "
+                 "../libexec/cupel]")
       ->check(CLI::ExistingDirectory);
   app.fallthrough();
   Exit exit = Exit::passed;

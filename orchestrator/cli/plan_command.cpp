@@ -5,11 +5,13 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/plan_text.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/report/summary.h"
+#include "playbooks/left_out.h"
 
 namespace cupel::cli {
 namespace {
@@ -46,12 +48,14 @@ boost::json::array to_json(const std::vector<std::string>& names) {
 
 boost::json::array to_json(const std::vector<PlannedStep>& steps) {
   boost::json::array rows;
-  for (const auto& step : steps)
-    rows.push_back({{"step", step.name},
-                    {"expected_s", step.expected.count()},
-                    {"deadline_s", step.deadline.count()},
-                    {"tries", step.tries},
-                    {"load", step.load}});
+  for (const auto& step : steps) {
+    auto& row = rows.emplace_back(boost::json::object{{"step", step.name},
+                                                      {"expected_s", step.expected.count()},
+                                                      {"deadline_s", step.deadline.count()},
+                                                      {"tries", step.tries},
+                                                      {"load", step.load}});
+    if (const auto why = playbooks::left_out(step.when)) row.as_object()["left_out"] = *why;
+  }
   return rows;
 }
 
@@ -107,7 +111,12 @@ std::string load_of(const PlannedStep& step) {
   return step.load > 0 ? fmt::format("{} %", plain(100 * step.load, 0)) : "-";
 }
 
-void print(const playbooks::Plan& plan, const Forecast& forecast) {
+std::string what_then(const PlannedStep& step) {
+  if (const auto why = playbooks::left_out(step.when)) return "left out: " + *why;
+  return step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict";
+}
+
+void print(const playbooks::Plan& plan, const Forecast& forecast, const ssh::ProgramShelf& shelf) {
   say("{}: {} steps on {} nodes, {} at once\n", plan.playbook, plan.step_count(), plan.nodes.size(),
       plan.nodes_at_once);
   for (const auto& [names, steps] : groups(plan)) {
@@ -116,10 +125,10 @@ void print(const playbooks::Plan& plan, const Forecast& forecast) {
     std::vector<Row> rows{{"step", "expected", "at most", "load", "if it fails"}};
     for (const auto& step : *steps)
       rows.push_back({step.name, report::span_text(step.expected), report::span_text(step.deadline),
-                      load_of(step),
-                      step.on_failure == playbooks::OnFailure::go_on ? "go on" : "to the verdict"});
+                      load_of(step), what_then(step)});
     say("{}\n", table(rows));
   }
+  say("{}", needs_text(plan, shelf));
   say("\ntime line\n{}\n{}\n{}", time_line(forecast), power_plot(forecast), bottleneck(forecast));
 }
 
@@ -128,12 +137,18 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
   const auto planned = planned_or_complain(context, options, exit);
   if (!planned) return exit;
   const auto forecast = engine::forecast(planned->plan, planned->inventory);
-  if (context.json)
-    say("{}\n", boost::json::serialize(to_json(planned->plan, forecast)));
-  else
-    print(planned->plan, forecast);
-  if (forecast.never.empty()) return exit;
+  const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
+  if (context.json) {
+    auto object = to_json(planned->plan, forecast);
+    object["needs"] = needs_json(planned->plan, shelf);
+    say("{}\n", boost::json::serialize(object));
+  } else {
+    print(planned->plan, forecast, shelf);
+  }
   std::fflush(stdout);
+  const auto missing = missing_programs(planned->plan, shelf);
+  if (!missing.empty()) say(stderr, "cupel: `cupel run` will be refused: {}\n", missing);
+  if (forecast.never.empty()) return exit;
   say(stderr, "cupel: this plan can never be done:\n{}", never_text(forecast));
   return Exit::invalid;
 }

@@ -9,6 +9,7 @@
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/say.h"
+#include "rehearsal/machine.h"
 #include "rehearsal/virtual_rack.h"
 
 namespace cupel::cli {
@@ -99,6 +100,10 @@ Exit serve(const Context& context, RackSource source) {
     written = write_file(fs::path{source.folder} / "inventory.yaml", rack.inventory_yaml(), 0600);
   if (written) written = rehearsal::write_doors(rack.doors(), source.folder);
   if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+  if (source.on)
+    for (const auto& node : spec->nodes)
+      rack.post(node.name,
+                [](rehearsal::Machine& machine) { machine.press(rehearsal::Reset::on); });
   tell(*spec, source, rack);
   ends.wait();
   rack.stop();

@@ -59,6 +59,7 @@ void add_rack_options(CLI::App& command, RackSource& source) {
   command.add_option("--slurm", source.slurm, "slurm.conf of a Slurm that knows the nodes");
   command.add_option("--speed", source.speed, "so many times faster than life [60]")
       ->check(CLI::Range(0.1, 100000.0));
+  command.add_flag("--on", source.on, "switch the machines on as soon as they stand");
   command.add_option("--seed", source.seed, "of serial numbers and natural spread [1]");
 }
 

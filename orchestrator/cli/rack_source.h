@@ -18,6 +18,7 @@ struct RackSource {
   std::optional<double> speed{};
   std::optional<std::uint64_t> seed{};
   std::string folder{};
+  bool on = false;  // its machines are switched on as soon as it stands
 };
 
 /// Speed and seed are those of the command line, else of the scenario or rack, else these.

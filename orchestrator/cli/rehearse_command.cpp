@@ -85,6 +85,7 @@ class RackProcess {
     add("--slurm", source.slurm);
     add("--speed", fmt::format("{}", *rack.speed));
     add("--seed", std::to_string(*rack.seed));
+    if (source.on) words.emplace_back("--on");
     return words;
   }
 
@@ -108,16 +109,26 @@ void expect_faster(playbooks::Plan& plan, double speed) {
   }
 }
 
+/// Whether some step of it turns machines on.
+bool turns_on(const playbooks::Playbook& playbook) {
+  using playbooks::StepKind;
+  return std::ranges::any_of(playbook.steps, [](const auto& step) {
+    return step.kind == StepKind::power_on || step.kind == StepKind::power_cycle;
+  });
+}
+
 /// The rack, if there is nothing wrong with it, nor with the playbook: said before anything stands.
-std::optional<rehearsal::RackSpec> checked(const Context& context, const Options& options,
-                                           Exit& exit) {
+/// The machines are on already where the playbook is for such as are.
+std::optional<rehearsal::RackSpec> checked(const Context& context, Options& options, Exit& exit) {
   const auto arguments = arguments_of(options.settings);
   if (!arguments) {
     exit = complain(context, arguments.assume_error(), Exit::invalid);
     return std::nullopt;
   }
   std::vector<inventory::Problem> problems;
-  (void)playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
+  const auto playbook =
+      playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
+  options.source.on = options.source.on || (playbook && !turns_on(*playbook));
   auto rack = load_rack(options.source, problems);
   if (problems.empty()) return rack;
   exit = complain(context, problems);

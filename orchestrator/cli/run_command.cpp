@@ -3,16 +3,26 @@
 
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/first_look.h"
+#include "orchestrator/cli/plan_needs.h"
 
 namespace cupel::cli {
 namespace {
 
 using engine::RunPhase;
 
-Exit run(Context& context, const PlanOptions& options) {
+/// `on_nodes`: their images have our programs.
+Exit run(Context& context, const PlanOptions& options, bool on_nodes) {
   Exit exit = Exit::passed;
   auto planned = planned_or_complain(context, options, exit);
-  return planned ? execute_new(context, std::move(planned)) : exit;
+  if (!planned) return exit;
+  const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
+  const auto missing = missing_programs(planned->plan, shelf);
+  if (!missing.empty() && !on_nodes)
+    return complain(context, Error{Code::kInvalid, missing + "; nothing was touched"},
+                    Exit::invalid);
+  look_at_nodes_first(context, *planned);
+  return execute_new(context, std::move(planned));
 }
 
 bool over(const store::Run& run) {
@@ -80,9 +90,13 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
   add_plan_options(*command, *options);
   add_json_flag(*command, context);
   add_beside_flags(*command, context.run);
-  command->callback([&context, &exit, options] {
+  auto on_nodes = std::make_shared<bool>(false);
+  command->add_flag("--programs-on-nodes", *on_nodes,
+                    "begin though this machine lacks cupel-node or cupel-burn: the nodes' images "
+                    "have them");
+  command->callback([&context, &exit, options, on_nodes] {
     if (!context.run.hands_patience) context.run.hands_patience = kUsualHandsPatience;
-    exit = run(context, *options);
+    exit = run(context, *options, *on_nodes);
   });
 }
 

@@ -5,15 +5,16 @@
 #include "base/all_or_none.h"
 #include "base/digest.h"
 #include "base/for_each_of.h"
-#include "base/readable_json.h"
 #include "base/text.h"
 #include "burnin/board/feeds.h"
 #include "burnin/node/thermal.h"
 #include "burnin/settings/settings.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/ssh/missing_program.h"
 #include "orchestrator/steps/feed_watch.h"
 #include "orchestrator/steps/follower.h"
 #include "orchestrator/steps/inlets.h"
+#include "orchestrator/steps/node_tools.h"
 
 namespace cupel::steps {
 namespace {
@@ -61,6 +62,16 @@ boost::json::object facts_of(const burnin::Findings& findings) {
   return facts;
 }
 
+/// "cupel-burn is not installed on the node" is no fault of the node where we should have brought
+/// it.
+std::optional<std::string> missing_here(const Doors& doors, std::string_view why) {
+  constexpr std::string_view kSaid = " is not installed on the node";
+  if (!doors.programs || !why.starts_with("cupel-") || !why.ends_with(kSaid)) return std::nullopt;
+  const auto name = why.substr(0, why.size() - kSaid.size());
+  if (ssh::file_of(*doors.programs, name)) return std::nullopt;
+  return ssh::why_missing(*doors.programs, name);
+}
+
 Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
   constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
   TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
@@ -86,6 +97,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
   if (!findings) {
     end.detail = findings.assume_error().what;
+    if (const auto ours = missing_here(doors, end.detail)) end.detail = *ours;
     if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
     end.found["error"] = to_string(findings.assume_error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.
@@ -226,7 +238,6 @@ Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
   boost::json::object shares;
   for (const auto& part : parts)
     if (part->end) shares[part->request.node.name] = part->end->found;
-  make_readable(shares);
   TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
   end.found["together"] = true;
   end.found["evidence"] = hash;
@@ -313,23 +324,13 @@ Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
   return ok();
 }
 
-/// By what its BMC says of a machine that does not answer; NODE stands for its name.
-std::string action_for_silent(std::string_view said) {
-  if (said.starts_with(to_string(bmc::PowerState::off)))
-    return "find out why the machine is off: its power supplies, its BMC's log; "
-           "then: cupel bmc NODE power on";
-  if (said.empty())
-    return "look at the machine: its power, its screen, its network cables and its BMC's";
-  return "look at the machine: its screen, its network cables";
-}
-
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
   const auto last_word = with_last_word(request.deadline);
   const auto for_bmc = std::min<milliseconds>(kBmcPatience, last_word.left() / 4);
   auto session = co_await connected(doors, request, Deadline::at(last_word.when() - for_bmc));
-  if (session) co_return done("answers");
+  if (session) co_return co_await look_at_tools(request, *session.assume_value());
   // connected() has waited for as long as there was time: another try would not have any.
   auto ended = ended_by_ssh(std::move(session).assume_error());
   const bool silent = ended && ended.assume_value().outcome == engine::Outcome::retry;
@@ -338,7 +339,8 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
   end.outcome = end.at_last;
   const auto said = co_await last_word_of_bmc(doors, request);
   if (!said.empty()) end.detail += "; its BMC: " + said;
-  ask_for(end, {{action_for_silent(said)}});
+  if (said.starts_with("off"))
+    ask_for(end, {{fmt::format("turn it on: cupel bmc {} power on", request.node.name)}});
   co_return ended;
 }
 

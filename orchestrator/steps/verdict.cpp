@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "burnin/consequences.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
 #include "playbooks/step_kind.h"
@@ -62,9 +61,7 @@ Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
           fmt::format("{} measurements", of_part.size()),
           evidence_of(record, first.stage),
           "find out why it does not answer: it is missing, or it is broken",
-          {first.stage},
-          {},
-          {}};
+          {first.stage}};
 }
 
 /// Stages that proved nothing, and whether they told why.
@@ -124,8 +121,7 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Comparisons
            each.wanted,
            evidence_of(record, each.stage),
            each.remedy,
-           {each.stage},
-           each.quantity});
+           {each.stage}});
 }
 
 /// What is not there proves nothing about itself: the audit has said it once.
@@ -275,10 +271,8 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
     nothing.wanted = "at least one";
     verdict.causes.push_back(std::move(nothing));
   }
-  burnin::mark_consequences(verdict.causes);
-  std::ranges::stable_sort(verdict.causes, {}, [](const Cause& cause) {
-    return std::pair{cause.decision != Decision::fail, !cause.consequence_of.empty()};
-  });
+  std::ranges::stable_partition(
+      verdict.causes, [](const Cause& cause) { return cause.decision == Decision::fail; });
   verdict.decision = verdict.causes.empty() ? Decision::pass : verdict.causes.front().decision;
   return verdict;
 }

@@ -13,8 +13,6 @@ struct Migration {
 
 std::span<const Migration> migrations();
 
-// The first versions with these tables.
-inline constexpr int kSnapshotsSince = 3;
-inline constexpr int kRepairsSince = 5;
+inline constexpr int kSnapshotsSince = 3;  // the first version with the table
 
 }  // namespace cupel::store

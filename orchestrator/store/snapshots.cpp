@@ -4,7 +4,6 @@
 
 #include "base/digest.h"
 #include "orchestrator/store/database.h"
-#include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
 namespace {
@@ -37,11 +36,7 @@ SnapshotRows::SnapshotRows(soci::session& sql, std::optional<RunId> run)
   statement_.execute();
 }
 
-const SnapshotRow* SnapshotRows::next() {
-  if (!statement_.fetch()) return nullptr;
-  row_.state = unpacked_text(std::move(row_.state));
-  return &row_;
-}
+const SnapshotRow* SnapshotRows::next() { return statement_.fetch() ? &row_ : nullptr; }
 
 Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_view state) {
   if (state.size() > kLargest)
@@ -54,7 +49,7 @@ Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_
         soci::use(sequence), soci::into(event);
     if (!sql.got_data())
       return Error{Code::kStorage, fmt::format("run {} has no event {}", run, sequence)};
-    const auto text = packed_text(std::string{state});
+    const std::string text{state};
     const auto hash = hash_of(run, sequence, event, state);
     sql << "INSERT OR REPLACE INTO snapshot (run, sequence, event_hash, state, hash) "
            "VALUES (:run, :sequence, :event, :state, :hash)",

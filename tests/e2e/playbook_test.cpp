@@ -73,12 +73,16 @@ TEST_F(PlaybookTest, IsCheckedAloneAndAgainstAnInventory) {
 
   const auto good =
       site.run({"playbook", "check", "outer.yaml", "new-rack", "-i", "inventory.yaml"});
+  site.write("profiles/lab.yaml", std::string{kProfile} + "parts: {gpu: {count: 8}}\n");
+  const auto with_gpus =
+      site.run({"playbook", "check", "outer.yaml", "new-rack", "-i", "inventory.yaml"});
   const auto alone = site.run({"playbook", "check", "outer.yaml", "new-rack", "audit"});
   const auto bad = site.run({"playbook", "check", "bad.yaml", "outer.yaml", "--set", "burn=soon"});
 
-  EXPECT_EQ(good.status, 2) << "the lab's profile has no criteria for GPUs";
-  EXPECT_THAT(good.err,
-              AllOf(HasSubstr("no criteria for stage 'gpu-facts'"), Not(HasSubstr("outer.yaml"))));
+  EXPECT_EQ(good.status, 0) << good.err << "the lab's profile has no GPUs: they are left out";
+  EXPECT_EQ(with_gpus.status, 2);
+  EXPECT_THAT(with_gpus.err,
+              AllOf(HasSubstr("no criteria for stage 'gemm'"), Not(HasSubstr("outer.yaml"))));
   EXPECT_EQ(alone.status, 0) << alone.err;
   EXPECT_THAT(alone.out, HasSubstr("outer.yaml: playbook outer, 4 steps, no error\n"));
   EXPECT_EQ(bad.status, 2);

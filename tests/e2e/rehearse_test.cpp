@@ -170,6 +170,24 @@ TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
   EXPECT_EQ(verdicts(ran), expected);
 }
 
+/// As they are shipped, on machines that are on already: none of them turns one on.
+TEST_F(RehearseTest, PassesAHealthyNodeInEveryShippedPlaybookForMachinesThatAreOn) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n1\n"
+                          "bmc: 127.64.11.1\nssh: 127.64.12.1\n");
+  for (const std::string name : {"audit", "quick-check", "burn-in-host", "burn-in-tools"}) {
+    SCOPED_TRACE(name);
+
+    const auto ran = run({CUPEL_BINARY, "rehearse", name, "--json", "--rack", rack, "--speed",
+                          "500", "--folder", (folder / name).string()},
+                         {}, std::chrono::seconds{300});
+
+    EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
+                             << ran.err;
+    EXPECT_EQ(verdicts(ran), (std::map<std::string, std::string>{{"v01-n1", "pass"}}));
+  }
+}
+
 constexpr const char* kFeeds = R"(playbook: feeds
 steps:
   - step: bmc-facts

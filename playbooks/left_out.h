@@ -1,0 +1,28 @@
+#pragma once
+// Stages of a shipped playbook that mean nothing on one kind of machine: they stay in the plan, and
+// are skipped with a word, so that a machine without GPUs can take the playbooks of those that have
+// some.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inventory/profile.h"
+#include "playbooks/playbook.h"
+
+namespace cupel::playbooks {
+
+/// Why this step is not done on machines of this profile; empty where it is. Only a profile without
+/// GPUs leaves anything out: a stage that loads GPUs, or that it has no criteria for. On a machine
+/// with GPUs a stage without criteria is an error. Pure.
+std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile);
+
+/// A condition that no node meets, and why: what a plan puts before such a step.
+Condition never(std::string why);
+/// Why the step behind these conditions is done on no node of its plan; nothing where it may be.
+std::optional<std::string> left_out(const std::vector<Condition>& conditions);
+
+/// Whether the stage tells which parts are there: the audit judges those, whatever the criteria
+/// say.
+bool tells_parts(std::string_view stage);
+
+}  // namespace cupel::playbooks
