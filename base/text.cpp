@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cupel {
 
@@ -118,26 +119,6 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string printable(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    // C1 controls arrive in UTF-8 as 0xC2 0x80..0x9F; a terminal may obey them too.
-    const bool c1 =
-        c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (c1) {
-      ++i;
-      continue;
-    }
-    if (c == '\t')
-      clean += ' ';
-    else if (c >= 0x20 && c != 0x7F)
-      clean += text[i];
-  }
-  return clean;
-}
-
 namespace {
 
 /// Bytes of the UTF-8 sequence that `text` begins with; 0 if it begins with none. No overlong form,
@@ -160,17 +141,74 @@ std::size_t sequence_at(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
+struct CodePoints {
+  char32_t first;
+  char32_t last;
+};
+
+// What moves a cursor, breaks a line, turns the order of letters round or is not seen at all: two
+// texts that look alike must be alike. Source: Unicode 15, DerivedCoreProperties.txt,
+// Default_Ignorable_Code_Point; Cc, Zl and Zp and the interlinear annotations besides.
+constexpr std::array kHidden{
+    CodePoints{0x0000, 0x001F},   CodePoints{0x007F, 0x009F},   CodePoints{0x00AD, 0x00AD},
+    CodePoints{0x034F, 0x034F},   CodePoints{0x061C, 0x061C},   CodePoints{0x115F, 0x1160},
+    CodePoints{0x17B4, 0x17B5},   CodePoints{0x180B, 0x180F},   CodePoints{0x200B, 0x200F},
+    CodePoints{0x2028, 0x202E},   CodePoints{0x2060, 0x206F},   CodePoints{0x3164, 0x3164},
+    CodePoints{0xFE00, 0xFE0F},   CodePoints{0xFEFF, 0xFEFF},   CodePoints{0xFFA0, 0xFFA0},
+    CodePoints{0xFFF0, 0xFFFB},   CodePoints{0x1BCA0, 0x1BCA3}, CodePoints{0x1D173, 0x1D17A},
+    CodePoints{0xE0000, 0xE0FFF},
+};
+
+bool is_hidden(char32_t point) {
+  if (point < 0x7F) return point < 0x20;
+  return std::ranges::any_of(kHidden, [point](const CodePoints& each) {
+    return each.first <= point && point <= each.last;
+  });
+}
+
+/// The code point of one whole sequence.
+char32_t point_of(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first;
+  char32_t point = first & (0xFFu >> (sequence.size() + 1));
+  for (const char c : sequence.substr(1))
+    point = (point << 6) | (static_cast<unsigned char>(c) & 0x3Fu);
+  return point;
+}
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+/// Calls `take` with each whole sequence of `text`, and with U+FFFD for each byte that is in none.
+template <class Take>
+void each_sequence(std::string_view text, Take take) {
+  while (!text.empty()) {
+    const auto length = sequence_at(text);
+    take(length == 0 ? kReplacement : text.substr(0, length));
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
-  while (!text.empty()) {
-    const auto length = sequence_at(text);
-    valid += length == 0 ? std::string_view{"\xEF\xBF\xBD"} : text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
+  each_sequence(text, [&](std::string_view sequence) { valid += sequence; });
   return valid;
+}
+
+std::string printable(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  // Only whole sequences are dropped and only whole ones are kept: what stood on both sides of
+  // something dropped cannot join.
+  each_sequence(text, [&](std::string_view sequence) {
+    if (sequence == "\t")
+      clean += ' ';
+    else if (!is_hidden(point_of(sequence)))
+      clean += sequence;
+  });
+  return clean;
 }
 
 std::string shortened(std::string_view text, std::size_t limit) {

@@ -1,6 +1,7 @@
 #pragma once
 // What is said of a node in the end, and why. Data: made by orchestrator/steps/verdict.cpp, read by
 // the hand-off and the reports, which never judge again.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,16 @@ enum class Decision {
 
 std::string_view to_string(Decision decision);
 
+/// A number and its limits, for programs; people read `measured` and `wanted`.
+struct Quantity {
+  std::optional<double> value{};  // as measured; nothing where no measurement came
+  std::optional<double> at_least{};
+  std::optional<double> at_most{};
+  std::string unit{};
+
+  friend bool operator==(const Quantity&, const Quantity&) = default;
+};
+
 /// One reason for a verdict that is no pass.
 struct Cause {
   Decision decision = Decision::fail;  // fail or inconclusive
@@ -25,6 +36,8 @@ struct Cause {
   std::string evidence{};              // SHA-256 of the raw output; empty: there is none
   std::string remedy{};
   std::vector<std::string> stages{};  // in which it was seen; the evidence is the first one's
+  Quantity quantity{};                // empty where it is no number
+  std::string consequence_of{};       // the cause that explains it; burnin/consequences.h
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };

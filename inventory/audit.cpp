@@ -258,7 +258,8 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
     findings.push_back({known ? Finding::wrong_setting : Finding::unobserved,
                         "bios " + setting.attribute, setting.value,
                         known ? told->second : "the BMC did not tell", "",
-                        "set it (cupel bmc bios set), then restart the node"});
+                        fmt::format("cupel bmc NODE bios set {}={}; then restart the node",
+                                    setting.attribute, setting.value)});
   }
 }
 
@@ -313,7 +314,7 @@ std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, co
   judge_serial(wanted.serial, seen, findings);
   judge_name(wanted, seen, findings);
   judge_settings(profile, seen, findings);
-  judge_clock(kClockFact, "bmc clock", "set it, and give the BMC an NTP server (cupel bmc clock)",
+  judge_clock(kClockFact, "bmc clock", "cupel bmc NODE clock set, and give the BMC an NTP server",
               seen, findings);
   judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", seen, findings);
   judge_health(seen, findings);

@@ -37,7 +37,7 @@ struct AuditFinding {
   std::string expected;  // "32 of 64 GiB"
   std::string observed;  // "31", "HTTP 404"
   std::string source;    // who said so: a URI, a command
-  std::string remedy;
+  std::string remedy;    // NODE stands for the node's name
 
   friend bool operator==(const AuditFinding&, const AuditFinding&) = default;
 };

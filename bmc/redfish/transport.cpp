@@ -67,6 +67,10 @@ Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
 }
 
 Error changed_certificate(const Peer& peer, const PinCheck& check) {
+  if (peer.trust.kind == inventory::Trust::Kind::pinned)
+    return Error{Code::kUntrusted, "the certificate is " + check.presented +
+                                       ", the inventory says " + check.expected +
+                                       "; if this was meant, write the new one into the inventory"};
   return Error{Code::kUntrusted, "the certificate is not the one that was pinned: pinned " +
                                      check.expected + ", presented " + check.presented +
                                      "; if this was meant, run: cupel bmc " + peer.node +

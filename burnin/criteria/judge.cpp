@@ -97,12 +97,15 @@ Comparison compare(const Criterion& criterion, const std::string& step, const st
                     "nothing",
                     wanted(criterion),
                     criterion.remedy,
-                    criterion.source};
+                    criterion.source,
+                    {std::nullopt, criterion.at_least, criterion.at_most, criterion.unit}};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   if (part.empty()) result.part = found->traced_to;
   const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
   result.measured = with_unit(number_beside(criterion, found->value), unit);
+  if (std::isfinite(found->value)) result.quantity.value = found->value;
+  result.quantity.unit = unit;
   if (!is_believable(found->value, unit) || !same_unit(criterion, *found)) return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   const bool placed = !part.empty() && !found->traced_to.empty();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "burnin/measurement.h"
+#include "burnin/verdict.h"
 #include "inventory/profile.h"
 
 namespace cupel::burnin {
@@ -28,6 +29,7 @@ struct Comparison {
   std::string wanted;    // "at most 0 errors"
   std::string remedy;
   std::string source;
+  Quantity quantity{};
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 
 #include "base/for_each_of.h"
+#include "base/readable_json.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
@@ -49,9 +50,10 @@ class Page {
       auto object = answer ? answer.assume_value().object : boost::json::object{};
       object["node"] = node.name;
       if (!answer) {
-        object["error"] = valid_utf8(answer.assume_error().what);
+        object["error"] = answer.assume_error().what;
         object["code"] = to_string(answer.assume_error().code);
       }
+      make_readable(object);
       say("{}\n", boost::json::serialize(object));
     } else if (answer) {
       say("{}: {}\n", node.name, answer.assume_value().text);

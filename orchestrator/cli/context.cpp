@@ -17,7 +17,8 @@ void add_json_flag(CLI::App& command, Context& context) {
 Exit complain(const Context& context, const Error& error, Exit exit) {
   std::fprintf(stderr, "cupel: %s\n", printable(error.what).c_str());
   if (context.json) {
-    const boost::json::object object{{"error", error.what}, {"code", to_string(error.code)}};
+    const boost::json::object object{{"error", valid_utf8(error.what)},
+                                     {"code", to_string(error.code)}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   }
   return exit;
@@ -34,10 +35,10 @@ Exit complain(const Context& context, const std::vector<inventory::Problem>& pro
   }
   boost::json::array all;
   for (const auto& problem : problems)
-    all.push_back({{"file", problem.where.file},
+    all.push_back({{"file", valid_utf8(problem.where.file)},
                    {"line", problem.where.line},
                    {"column", problem.where.column},
-                   {"what", problem.what}});
+                   {"what", valid_utf8(problem.what)}});
   std::printf("%s\n", boost::json::serialize(boost::json::object{{"problems", all}}).c_str());
   return Exit::invalid;
 }

@@ -1,8 +1,6 @@
 // cancel, pause, unpause, approve, retry, skip and release: what a person asks of a run that works.
 // Written into the store; the run's controller takes it within a second.
 #include <fmt/ranges.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
@@ -10,6 +8,7 @@
 #include "base/task.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -34,13 +33,6 @@ struct Asked {
   std::string step{};
   std::string reason{};
 };
-
-/// The login's name; the number where it has none.
-std::string login_name() {
-  const auto id = ::getuid();
-  const auto* known = ::getpwuid(id);
-  return known != nullptr && known->pw_name != nullptr ? known->pw_name : std::to_string(id);
-}
 
 Error unknown(std::string_view what, const std::string& name, engine::RunId run,
               const std::vector<std::string>& known) {

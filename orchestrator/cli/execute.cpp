@@ -97,10 +97,12 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   }
   const auto ran = controller.work();
   if (!ran && ran.assume_error().code == Code::kStorage) {
+    // A journal that is damaged says itself what helps; else it is the disk.
+    const auto damaged = store.broken_at(run.id);
+    const bool whole = damaged && !damaged.assume_value();
     const auto what = fmt::format(
-        "{}. Nothing more was started, and what was written is kept. Make "
-        "room, then: cupel resume {}",
-        ran.assume_error().what, run.id);
+        "{}. Nothing more was started, and what was written is kept{}", ran.assume_error().what,
+        whole ? fmt::format(". Make room, then: cupel resume {}", run.id) : "");
     return complain(context, Error{Code::kStorage, what}, Exit::unfinished);
   }
   return conclude(context, store, run.id);

@@ -14,7 +14,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/cli/world.h"
-#include "orchestrator/report/hands.h"
+#include "orchestrator/report/hand_groups.h"
 
 namespace cupel::cli {
 namespace {
@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kWidth = 16;
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::size_t kLightsLimit = 4u << 20;
+constexpr std::size_t kMostRuns = 1000;  // that are looked at, newest first
+constexpr int kSchema = 1;
 
 using Names = std::set<std::string>;
 
@@ -88,43 +90,118 @@ void turn_lights(const Context& context, World& world, const inventory::Inventor
   if (!kept) say(stderr, "cupel: {}\n", kept.assume_error().what);
 }
 
-Result<std::vector<report::Hand>> hands_in(const store::Store& store, const store::Run& run,
-                                           const Planned* planned) {
-  TRY(const auto summary, report::summarize(store, run.id));
+/// A run that was looked at.
+struct LookedAt {
+  report::RunSummary summary{};
+  std::unique_ptr<Planned> planned{};  // of one that is over: only where its lights are wanted
+  std::vector<report::Hand> hands{};
+};
+
+bool is_over(const store::Run& run) {
+  return run.phase == engine::RunPhase::ended || run.phase == engine::RunPhase::cancelled;
+}
+
+/// Nodes with which a run has done something.
+Names worked_on(const report::RunSummary& summary) {
+  const auto over = [](const record::StepRecord& step) { return !step.outcome.empty(); };
+  Names names;
+  for (const auto& node : summary.nodes)
+    if (std::ranges::any_of(node.record.steps, over)) names.insert(node.record.node);
+  return names;
+}
+
+/// Errors: kStorage.
+Result<void> look(const Context& context, const store::Store& store, const store::Run& run,
+                  bool locate, LookedAt& seen, Exit& exit) {
+  TRY(seen.summary, report::summarize(store, run.id));
+  if (locate || !is_over(run)) seen.planned = planned_again_or_complain(context, run, exit);
   engine::RunState state;
-  if (planned != nullptr) {
-    state = engine::initial_state(planned->plan);
+  if (seen.planned) {
+    state = engine::initial_state(seen.planned->plan);
     TRY(const auto events, store.events(run.id));
     for (const auto& event : events) apply(state, event);
   }
-  return report::hands_of(summary, state);
+  seen.hands = report::hands_of(seen.summary, state);
+  return ok();
 }
 
-Exit hands(Context& context, engine::RunId named, bool locate) {
+/// The one that was named, or all that still have a say: those that are not over, and of each node
+/// the newest that has done something with it. Errors: kStorage; kNotFound.
+Result<std::vector<LookedAt>> look_at(const Context& context, const store::Store& store,
+                                      engine::RunId named, bool locate, Exit& exit) {
+  std::vector<store::Run> runs;
+  TRY(auto first, meant_run(store, named));  // the newest, where none is named
+  if (named != 0) {
+    runs = {std::move(first)};
+  } else {
+    TRY(runs, store.runs(kMostRuns));
+  }
+  std::vector<LookedAt> all;
+  Names newer;
+  for (const auto& run : runs) {
+    const auto is_newer = [&](const std::string& node) { return newer.contains(node); };
+    if (is_over(run) && std::ranges::all_of(run.nodes, is_newer)) continue;
+    LookedAt seen;
+    TRY(look(context, store, run, locate, seen, exit));
+    std::erase_if(seen.hands, [&](const report::Hand& hand) { return is_newer(hand.node); });
+    newer.merge(worked_on(seen.summary));
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+/// Of every inventory once; a light that is wanted for one run is not turned off for another.
+void light_the_way(const Context& context, store::Store& store,
+                   const std::vector<LookedAt>& looked_at) {
+  Names wanted, inventories;
+  for (const auto& each : looked_at)
+    for (const auto& hand : each.hands)
+      if (hand.at_the_rack && !hand.node.empty()) wanted.insert(hand.node);
+  for (const auto& each : looked_at) {
+    if (!each.planned || !inventories.insert(each.summary.run.inventory_file).second) continue;
+    World world{each.planned->inventory, store};
+    turn_lights(context, world, each.planned->inventory, wanted);
+  }
+}
+
+/// What machines have in common comes before what is to be done on each of them.
+void say_hands(const std::vector<LookedAt>& looked_at, const std::vector<report::Hand>& hands,
+               bool all) {
+  for (const auto& each : looked_at) {
+    if (each.hands.empty()) continue;
+    for (const auto& group : report::failures_of(each.summary))
+      for (const auto& cluster : group.clusters)
+        say("run {}: {}\n", each.summary.run.id, printable(to_text(group, cluster)));
+  }
+  std::fputs(report::to_text(hands, {.width = terminal_width(), .all = all}).c_str(), stdout);
+}
+
+struct Wish {
+  engine::RunId run = 0;
+  bool locate = false;
+  bool all = false;
+};
+
+Exit hands(Context& context, const Wish& wish) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
   auto& store = *opened.assume_value();
-  const auto run = meant_run(store, named);
-  if (!run) return complain(context, run.assume_error(), Exit::invalid);
   Exit exit = Exit::passed;
-  const auto planned = planned_again_or_complain(context, run.assume_value(), exit);
-  if (!planned && locate) return exit;
-  const auto found = hands_in(store, run.assume_value(), planned.get());
-  if (!found) return complain(context, found.assume_error(), Exit::unfinished);
-  const auto& all = found.assume_value();
-  if (locate) {
-    Names wanted;
-    for (const auto& hand : all)
-      if (hand.at_the_rack && !hand.node.empty()) wanted.insert(hand.node);
-    World world{planned->inventory, store};
-    turn_lights(context, world, planned->inventory, wanted);
-  }
+  const auto looked_at = look_at(context, store, wish.run, wish.locate, exit);
+  if (!looked_at) return complain(context, looked_at.assume_error(), Exit::invalid);
+  if (wish.locate && exit != Exit::passed) return exit;
+  std::vector<report::Hand> all;
+  for (const auto& each : looked_at.assume_value())
+    all.insert(all.end(), each.hands.begin(), each.hands.end());
+  report::sort_for_walking(all);
+  if (wish.locate) light_the_way(context, store, looked_at.assume_value());
   if (context.json) {
-    std::printf("%s\n", boost::json::serialize(report::to_json(all)).c_str());
+    const boost::json::object object{{"schema", kSchema}, {"hands", report::to_json(all)}};
+    std::printf("%s\n", boost::json::serialize(object).c_str());
   } else if (all.empty()) {
-    say("run {}: nothing needs a person\n", run.assume_value().id);
+    say("{}nothing needs a person\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {
-    std::fputs(report::to_text(all, terminal_width()).c_str(), stdout);
+    say_hands(looked_at.assume_value(), all, wish.all);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }
@@ -136,14 +213,19 @@ void add_hands(CLI::App& app, Context& context, Exit& exit) {
   command->footer(
       "Examples: cupel hands\n"
       "          cupel hands 12 --locate\n"
+      "          cupel hands --all\n"
       "Exit codes: 0 nothing needs a person, 1 something does.");
-  auto run = std::make_shared<engine::RunId>(0);
-  auto locate = std::make_shared<bool>(false);
-  command->add_option("RUN", *run, "its number; the newest if not said");
-  command->add_flag("--locate", *locate,
+  auto wish = std::make_shared<Wish>();
+  command->add_option("RUN", wish->run,
+                      "its number; if not said, every run that is not over, and of each node the "
+                      "newest run that worked on it");
+  command->add_flag("--locate", wish->locate,
                     "turn on the lights of these machines, and off those that are done");
+  command->add_flag("--all", wish->all,
+                    "each node and part by itself; else what is the same on many is one row, and "
+                    "20 rows are shown");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, run, locate] { exit = hands(context, *run, *locate); });
+  command->callback([&context, &exit, wish] { exit = hands(context, *wish); });
 }
 
 }  // namespace cupel::cli

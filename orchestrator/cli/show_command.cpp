@@ -7,31 +7,55 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
 #include "orchestrator/report/html.h"
 
 namespace cupel::cli {
 namespace {
 
+/// The words of docs/operating.md; those of the journal stand in --json.
+std::string_view words_for(const std::string& outcome) {
+  if (outcome.empty()) return "open";
+  if (outcome == "reject") return "failed";
+  return outcome;
+}
+
 void print_steps(const record::NodeRecord& record) {
-  say("\n{:<16} {:<10} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
+  say("\n{:<16} {:<11} {:>9} {:>5}  {}\n", "step", "outcome", "took", "tries", "detail");
   for (const auto& step : record.steps) {
     const bool over = step.ended != engine::WallTime{};
-    say("{:<16} {:<10} {:>9} {:>5}  {}\n", step.name, step.outcome.empty() ? "open" : step.outcome,
+    say("{:<16} {:<11} {:>9} {:>5}  {}\n", step.name, words_for(step.outcome),
         over ? report::span_text(step.ended - step.began) : "", step.attempts,
         printable(step.detail));
   }
 }
 
-void print_causes(const report::NodeSummary& node) {
-  for (const auto& cause : report::alike(node.causes)) {
+/// What follows from a cause stands below it: each by itself, or all of it in one line.
+void print_consequences(const std::vector<burnin::Cause>& consequences, bool each_part) {
+  if (!each_part && !consequences.empty())
+    say("    explains {}\n", printable(report::consequences_text(consequences)));
+  if (!each_part) return;
+  for (const auto& each : consequences) {
+    const auto seen = report::stages_text(each.stages);
+    say("    explains {}{}\n", printable(burnin::to_string(each)),
+        seen.empty() ? seen : "  (" + seen + ")");
+    if (!each.evidence.empty()) say("      evidence {}\n", each.evidence);
+  }
+}
+
+void print_causes(const report::NodeSummary& node, bool each_part) {
+  for (const auto& [cause, consequences] : report::alike(burnin::explained(node.causes))) {
     const auto seen = report::stages_text(cause.stages);
     say("  {}{}\n", printable(burnin::to_string(cause)), seen.empty() ? seen : "  (" + seen + ")");
-    if (!cause.remedy.empty()) say("    -> {}\n", printable(cause.remedy));
+    if (!cause.remedy.empty())
+      say("    -> {}\n", printable(report::action_for(cause.remedy, 0, node.record.node)));
     if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
+    print_consequences(consequences, each_part);
   }
 }
 
@@ -135,6 +159,11 @@ boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) 
   return object;
 }
 
+Exit complain_of_run(const Context& context, const store::Store& store, engine::RunId run,
+                     const Error& error) {
+  return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
+}
+
 Exit show(const Context& context, const std::string& name, engine::RunId run, bool each_part) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
@@ -148,7 +177,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     run = runs.assume_value().front();
   }
   const auto summary = report::summarize(store, run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  if (!summary) return complain_of_run(context, store, run, summary.assume_error());
   for (const auto& node : summary.assume_value().nodes) {
     if (node.record.node != name) continue;
     const auto consoles = console_of(context, run, name);
@@ -159,7 +188,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     } else {
       say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
-      print_causes(node);
+      print_causes(node, each_part);
       print_steps(node.record);
       print_measurements(node.record, each_part);
       print_parts(node.record);
@@ -172,7 +201,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
                   Exit::invalid);
 }
 
-Exit report(const Context& context, engine::RunId run, const std::string& html) {
+Exit report(const Context& context, engine::RunId run, const std::string& html, bool all) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.assume_error(), Exit::unfinished);
   if (run == 0) {
@@ -181,7 +210,7 @@ Exit report(const Context& context, engine::RunId run, const std::string& html) 
     if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
   }
   auto summary = report::summarize(*store.assume_value(), run);
-  if (!summary) return complain(context, summary.assume_error(), Exit::invalid);
+  if (!summary) return complain_of_run(context, *store.assume_value(), run, summary.assume_error());
   for (auto& node : summary.assume_value().nodes)
     node.console = console_of(context, run, node.record.node);
   const auto broken = store.assume_value()->broken_at(run);
@@ -202,7 +231,7 @@ Exit report(const Context& context, engine::RunId run, const std::string& html) 
   else if (!html.empty())
     say("wrote {}\n", html);
   else
-    std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
+    std::fputs(report::to_text(summary.assume_value(), all).c_str(), stdout);
   const auto& nodes = summary.assume_value().nodes;
   return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
                                                                               : Exit::failed;
@@ -219,7 +248,7 @@ void add_show(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--run", *run, "of this run; the node's newest if not said");
   auto all = std::make_shared<bool>(false);
   command->add_flag("--all", *all,
-                    "each part's numbers by themselves, not those of a kind together");
+                    "each part's numbers by themselves, and all that follows from each cause");
   add_json_flag(*command, context);
   command->callback([&context, &exit, node, run, all] { exit = show(context, *node, *run, *all); });
 }
@@ -231,8 +260,11 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
   auto html = std::make_shared<std::string>();
   command->add_option("RUN", *run, "its number; the newest if not said");
   command->add_option("--html", *html, "write one self-contained HTML file");
+  auto all = std::make_shared<bool>(false);
+  command->add_flag("--all", *all, "every node that did not pass, however many lines that is");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, run, html] { exit = report(context, *run, *html); });
+  command->callback(
+      [&context, &exit, run, html, all] { exit = report(context, *run, *html, *all); });
 }
 
 }  // namespace cupel::cli

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/controller_news.h"
+#include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
@@ -158,6 +159,18 @@ void say_run(const News& all, const report::RunSummary& summary,
   say_failures(report::failures_of(summary));
 }
 
+bool run_is_over(const store::Run& run) {
+  return run.phase == engine::RunPhase::ended || run.phase == engine::RunPhase::cancelled;
+}
+
+/// A run whose journal cannot be read.
+void say_damaged(const store::Run& run, const std::string& what) {
+  say_row<std::string_view>(std::to_string(run.id), report::utc(run.began).substr(0, 16) + "Z",
+                            to_string(run.phase), "-", "-", "-",
+                            printable(run.playbook + " " + inventory::fold(run.nodes)));
+  add("{}", printable(what));
+}
+
 Exit status(const Context& context) {
   const auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
@@ -165,13 +178,23 @@ Exit status(const Context& context) {
   const auto runs = store.runs(kRunsShown);
   if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
   const auto news = controller_news(context.state);
+  auto worst = Exit::passed;
   boost::json::array all;
   if (!context.json)
     say_row<std::string_view>("run", "began", "state", "pass", "fail", "unclear",
                               "playbook, nodes");
   for (const auto& run : runs.assume_value()) {
     const auto summary = report::summarize(store, run.id);
-    if (!summary) return complain(context, summary.assume_error(), Exit::unfinished);
+    if (!summary) {
+      // The others stand as they do.
+      const auto what = words_of_damage(store, run.id, summary.assume_error());
+      if (context.json)
+        all.push_back({{"run", run.id}, {"state", to_string(run.phase)}, {"error", what}});
+      else
+        say_damaged(run, what);
+      worst = run_is_over(run) ? worst : Exit::unfinished;
+      continue;
+    }
     std::optional<report::Standing> standing;
     if (works(run)) {
       const auto events = store.events(run.id);
@@ -184,7 +207,7 @@ Exit status(const Context& context) {
       say_run(news, summary.assume_value(), standing);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
-  return Exit::passed;
+  return worst;
 }
 
 }  // namespace

@@ -1,46 +1,64 @@
-// store: whether what is kept is whole.
-#include <fmt/format.h>
+// store: whether what is kept is whole; an end for a run that nobody can go on with; less of it.
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "inventory/node_range.h"
+#include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/store/check.h"
+#include "orchestrator/store/prune.h"
+#include "orchestrator/store/repair.h"
 
 namespace cupel::cli {
 namespace {
 
+boost::json::array to_json(const std::vector<store::Fault>& faults) {
+  boost::json::array all;
+  for (const auto& fault : faults)
+    all.push_back({{"where", valid_utf8(fault.where)},
+                   {"what", valid_utf8(fault.what)},
+                   {"advice", fault.advice}});
+  return all;
+}
+
 boost::json::object to_json(const Context& context, const store::Checked& checked) {
-  boost::json::array faults;
-  for (const auto& fault : checked.faults)
-    faults.push_back({{"where", valid_utf8(fault.where)},
-                      {"what", valid_utf8(fault.what)},
-                      {"advice", fault.advice}});
-  return {{"store", context.state.string()}, {"runs", checked.runs},
-          {"events", checked.events},        {"snapshots", checked.snapshots},
-          {"evidence", checked.evidence},    {"faults", std::move(faults)}};
+  return {{"store", context.state.string()},
+          {"runs", checked.runs},
+          {"events", checked.events},
+          {"snapshots", checked.snapshots},
+          {"evidence", checked.evidence},
+          {"faults", to_json(checked.faults)},
+          {"repaired", to_json(checked.repaired)}};
 }
 
 void print(const Context& context, const store::Checked& checked) {
   for (const auto& fault : checked.faults)
     say("{}: {}\n    -> {}\n", printable(fault.where), printable(fault.what), fault.advice);
+  for (const auto& fault : checked.repaired)
+    say("{}: {}; {}\n", printable(fault.where), printable(fault.what), printable(fault.advice));
   const auto many = checked.faults.size();
-  const auto verdict = many == 0 ? std::string{"all of it is whole"}
+  const auto whole =
+      checked.repaired.empty() ? "all of it is whole" : "nothing is broken but what was repaired";
+  const auto verdict = many == 0 ? std::string{whole}
                                  : fmt::format("{}{} broken; nothing was changed",
                                                many == store::kMostFaults ? "at least " : "", many);
   say("{}: {} runs, {} events, {} snapshots, {} pieces of evidence: {}\n", context.state.string(),
       checked.runs, checked.events, checked.snapshots, checked.evidence, verdict);
 }
 
+/// What the store could not do; 2 where nothing was touched.
+Exit refuse(const Context& context, const Error& error) {
+  return complain(context, error, error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
+}
+
 Exit check(const Context& context) {
   const auto checked = store::check_store(context.state);
-  if (!checked) {
-    const auto& error = checked.assume_error();
-    return complain(context, error,
-                    error.code == Code::kStorage ? Exit::unfinished : Exit::invalid);
-  }
+  if (!checked) return refuse(context, checked.assume_error());
   if (context.json)
     std::printf("%s\n", boost::json::serialize(to_json(context, checked.assume_value())).c_str());
   else
@@ -48,12 +66,85 @@ Exit check(const Context& context) {
   return checked.assume_value().faults.empty() ? Exit::passed : Exit::failed;
 }
 
-}  // namespace
+boost::json::object to_json(const store::Repair& repair, bool dry_run) {
+  boost::json::object object{
+      {"run", repair.run},   {"dry_run", dry_run},
+      {"by", repair.by},     {"reason", repair.reason},
+      {"was", repair.phase}, {"freed", boost::json::value_from(repair.freed)}};
+  if (repair.damaged_at != 0)
+    object["damage"] = {{"event", repair.damaged_at}, {"what", valid_utf8(repair.damage)}};
+  return object;
+}
 
-void add_store(CLI::App& app, Context& context, Exit& exit) {
-  auto* store = app.add_subcommand("store", "the journal, snapshots and evidence that are kept");
-  store->require_subcommand(1);
-  auto* command = store->add_subcommand(
+void print(const store::Repair& repair, bool dry_run) {
+  const bool over = repair.phase == "ended" || repair.phase == "cancelled";
+  if (repair.damaged_at != 0)
+    say("run {}: its journal is damaged at event {}: {}\n", repair.run, repair.damaged_at,
+        printable(repair.damage));
+  if (!over && repair.phase != "missing")
+    say("run {}: {} cancelled (it is {})\n", repair.run, dry_run ? "would be" : "is",
+        printable(repair.phase));
+  if (!repair.freed.empty())
+    say("{} {} free\n", inventory::fold(repair.freed), dry_run ? "would be" : "are");
+  if (dry_run)
+    say("nothing was changed\n");
+  else
+    say("what stands in the journal was left as it is. What the run had started on its nodes ends "
+        "at its own limit; in Slurm they stay as they are\n");
+}
+
+Exit repair(const Context& context, const store::RepairRequest& request) {
+  const auto repaired = store::repair_run(context.state, request);
+  if (!repaired) return refuse(context, repaired.assume_error());
+  if (context.json)
+    std::printf("%s\n",
+                boost::json::serialize(to_json(repaired.assume_value(), request.dry_run)).c_str());
+  else
+    print(repaired.assume_value(), request.dry_run);
+  return Exit::passed;
+}
+
+std::string megabytes(std::uintmax_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+boost::json::object to_json(const store::Pruned& pruned, bool dry_run) {
+  boost::json::object object{{"runs", boost::json::value_from(pruned.runs)},
+                             {"dry_run", dry_run},
+                             {"events", pruned.events},
+                             {"evidence", pruned.evidence},
+                             {"evidence_bytes", pruned.evidence_bytes},
+                             {"database_bytes", pruned.database_bytes}};
+  if (!pruned.not_given_back.empty()) object["error"] = valid_utf8(pruned.not_given_back);
+  return object;
+}
+
+void print(const store::Pruned& pruned, bool dry_run) {
+  const auto runs = pruned.runs.empty() ? std::string{"no run"}
+                                        : fmt::format("run {}", fmt::join(pruned.runs, ", "));
+  say("{}{}: {} events, {} pieces of evidence ({})\n", dry_run ? "would remove " : "removed ", runs,
+      pruned.events, pruned.evidence, megabytes(pruned.evidence_bytes));
+  if (dry_run)
+    say("nothing was changed\n");
+  else
+    say("the database is {} smaller\n", megabytes(pruned.database_bytes));
+}
+
+Exit prune(const Context& context, const store::PruneRequest& request) {
+  const auto pruned = store::prune(context.state, request);
+  if (!pruned) return refuse(context, pruned.assume_error());
+  if (context.json)
+    std::printf("%s\n",
+                boost::json::serialize(to_json(pruned.assume_value(), request.dry_run)).c_str());
+  else
+    print(pruned.assume_value(), request.dry_run);
+  const auto& why = pruned.assume_value().not_given_back;
+  if (why.empty()) return Exit::passed;
+  return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
+}
+
+void add_check(CLI::App& store, Context& context, Exit& exit) {
+  auto* command = store.add_subcommand(
       "check", "read all that is kept, and say what is broken; changes nothing");
   command->footer(
       "Example: cupel store check\n"
@@ -61,6 +152,72 @@ void add_store(CLI::App& app, Context& context, Exit& exit) {
       "            newer Cupel, 3 it could not be read.");
   add_json_flag(*command, context);
   command->callback([&context, &exit] { exit = check(context); });
+}
+
+void add_repair(CLI::App& store, Context& context, Exit& exit) {
+  auto* command = store.add_subcommand(
+      "repair", "cancel a run whose journal is damaged, and free the nodes that it holds");
+  command->footer(
+      "The journal stays as it is, as what can still be read of it may tell what happened. The\n"
+      "repair is recorded with your name. Refused while a controller works.\n"
+      "Example: cupel store repair 12 --reason 'disk was replaced'\n"
+      "Exit codes: 0 the run is over and holds no node, 2 it needs no repair, there is no such "
+      "run\n"
+      "            or a controller works, 3 the store could not be read or written.");
+  auto request = std::make_shared<store::RepairRequest>();
+  command->add_option("RUN", request->run, "its number")->required();
+  command->add_option("--reason", request->reason, "is recorded with your name");
+  command->add_flag("--dry-run", request->dry_run, "say what would be done, and change nothing");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, request] {
+    request->by = login_name();
+    exit = repair(context, *request);
+  });
+}
+
+std::string not_an_age(const std::string& text) {
+  return inventory::duration_of(text) ? std::string{} : "not a time, such as 90d: " + text;
+}
+
+void add_prune(CLI::App& store, Context& context, Exit& exit) {
+  auto* command =
+      store.add_subcommand("prune", "remove old runs, and the evidence that no other run names");
+  command->footer(
+      "Runs that are not over stay, and so do pinned keys and what is known of BMCs. A number is\n"
+      "never given to another run. Refused while a controller works.\n"
+      "Example: cupel store prune --older-than 90d --keep 20\n"
+      "Exit codes: 0 done (or nothing was to be done), 2 a run named is not over or not there, or\n"
+      "            a controller works (nothing was touched), 3 the store could not be written.");
+  auto request = std::make_shared<store::PruneRequest>();
+  command
+      ->add_option_function<std::string>(
+          "--older-than",
+          [request](const std::string& text) {
+            request->older_than = inventory::duration_of(text);
+          },
+          "runs that ended longer ago than this (90d, 12h)")
+      ->check(not_an_age)
+      ->type_name("DURATION");
+  command->add_option("--keep", request->keep, "the newest so many runs stay")
+      ->check(CLI::Range(0, 1'000'000));
+  command->add_option("--run", request->runs, "this run; repeatable");
+  command->add_flag("--dry-run", request->dry_run, "say what would be removed, and change nothing");
+  command->get_option("--run")->excludes("--older-than")->excludes("--keep");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, request] {
+    request->by = login_name();
+    exit = prune(context, *request);
+  });
+}
+
+}  // namespace
+
+void add_store(CLI::App& app, Context& context, Exit& exit) {
+  auto* store = app.add_subcommand("store", "the journal, snapshots and evidence that are kept");
+  store->require_subcommand(1);
+  add_check(*store, context, exit);
+  add_repair(*store, context, exit);
+  add_prune(*store, context, exit);
 }
 
 }  // namespace cupel::cli

@@ -2,6 +2,8 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include "base/readable_json.h"
+#include "base/text.h"
 #include "orchestrator/engine/active_run.h"
 #include "orchestrator/engine/state_codec.h"
 
@@ -121,6 +123,10 @@ void Engine::queue(ActiveRun& run, Event event, Then then) {
     if (then.what != Then::What::nothing) release(*then.work);
     return;
   }
+  // Any byte may come from a node or a BMC: none of them stops a run.
+  event.node = valid_utf8(event.node);
+  event.step = valid_utf8(event.step);
+  make_readable(event.data);
   run.queue.push_back(std::move(event));
   run.thens.push_back(then);
 }

@@ -109,6 +109,13 @@ json::object to_json(const burnin::Measurement& measurement) {
   return object;
 }
 
+void put(json::object& object, const burnin::Quantity& quantity) {
+  put(object, "value", quantity.value);
+  put(object, "at_least", quantity.at_least);
+  put(object, "at_most", quantity.at_most);
+  put(object, "unit", quantity.unit);
+}
+
 json::object to_json(const burnin::Cause& cause) {
   json::object object;
   object["decision"] = to_string(cause.decision);
@@ -120,6 +127,8 @@ json::object to_json(const burnin::Cause& cause) {
   put(object, "remedy", cause.remedy);
   if (!cause.stages.empty())
     object["stages"] = json::array(cause.stages.begin(), cause.stages.end());
+  put(object, cause.quantity);
+  put(object, "consequence_of", cause.consequence_of);
   return object;
 }
 
@@ -133,6 +142,11 @@ json::object to_json(const burnin::Checked& checked) {
   object["met"] = checked.met;
   put(object, "source", checked.source);
   return object;
+}
+
+burnin::Quantity quantity_from(const json::object& object) {
+  return {number(object, "value"), number(object, "at_least"), number(object, "at_most"),
+          text(object, "unit")};
 }
 
 burnin::Decision decision_from(const std::string& word) {
@@ -269,7 +283,8 @@ burnin::Verdict verdict_from(const json::object& object) {
     verdict.causes.push_back({decision_from(text(each, "decision")), text(each, "part"),
                               text(each, "criterion"), text(each, "measured"), text(each, "wanted"),
                               text(each, "evidence"), text(each, "remedy"),
-                              stages_from(each.if_contains("stages"))});
+                              stages_from(each.if_contains("stages")), quantity_from(each),
+                              text(each, "consequence_of")});
   });
   each_object(object.if_contains("checked"), [&](const auto& each) {
     const auto* met = each.if_contains("met");

@@ -32,6 +32,13 @@ std::string parts_of(const std::vector<const Thing*>& group) {
   return inventory::fold(names);
 }
 
+/// All but the part.
+std::string key_of_cause(const burnin::Cause& each) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", to_string(each.decision), each.criterion,
+                     each.measured, each.wanted, each.remedy, fmt::join(each.stages, ","),
+                     each.consequence_of);
+}
+
 /// "52 to 54 C" of "52 C", "54 C" and "53 C"; the words themselves where they are no numbers.
 std::string measured_of(const std::vector<const burnin::Checked*>& group) {
   const auto* low = group.front();
@@ -51,14 +58,28 @@ std::string measured_of(const std::vector<const burnin::Checked*>& group) {
 }  // namespace
 
 std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes) {
-  const auto groups = grouped(causes, [](const burnin::Cause& each) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(each.decision), each.criterion,
-                       each.measured, each.wanted, each.remedy, fmt::join(each.stages, ","));
-  });
+  const auto groups = grouped(causes, key_of_cause);
   std::vector<burnin::Cause> told;
   for (const auto& group : groups) {
     told.push_back(*group.front());
     told.back().part = parts_of(group);
+  }
+  return told;
+}
+
+std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes) {
+  const auto groups =
+      grouped(causes, [](const burnin::Explained& each) { return key_of_cause(each.cause); });
+  std::vector<burnin::Explained> told;
+  for (const auto& group : groups) {
+    told.push_back({group.front()->cause, {}});
+    std::vector<std::string> parts;
+    for (const auto* each : group) {
+      if (!each->cause.part.empty()) parts.push_back(each->cause.part);
+      auto& into = told.back().consequences;
+      into.insert(into.end(), each->consequences.begin(), each->consequences.end());
+    }
+    told.back().cause.part = inventory::fold(parts);
   }
   return told;
 }
@@ -91,6 +112,20 @@ std::vector<Reading> alike(std::span<const burnin::Measurement> measurements) {
     told.push_back({low->name, parts_of(group), std::move(value)});
   }
   return told;
+}
+
+std::string consequences_text(std::span<const burnin::Cause> consequences) {
+  constexpr std::size_t kMost = 4;
+  const auto groups =
+      grouped(consequences, [](const burnin::Cause& each) { return each.criterion; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(groups.size(), kMost); ++i) {
+    const auto parts = parts_of(groups[i]);
+    text += fmt::format("{}{}{}{}", i == 0 ? "" : ", ", groups[i].front()->criterion,
+                        parts.empty() ? "" : " of ", parts);
+  }
+  if (groups.size() > kMost) text += fmt::format(" and {} more", groups.size() - kMost);
+  return text;
 }
 
 std::string stages_text(std::span<const std::string> stages) {

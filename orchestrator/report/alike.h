@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/consequences.h"
 #include "burnin/measurement.h"
 #include "burnin/verdict.h"
 
@@ -14,6 +15,9 @@ namespace cupel::report {
 /// Causes that differ in nothing but their part, as one: its part is "gpu[0-4,6-7]". In the order
 /// in which each was met first.
 std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes);
+
+/// The same, each with what it explains of all of its parts.
+std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes);
 
 /// Numbers that met the same criterion, as one: "gpu[0-7]", "52 to 54 C". One that did not meet it
 /// stays by itself unless others measured just the same.
@@ -25,6 +29,10 @@ struct Reading {
   std::string value{};  // "52 to 54 C"
 };
 std::vector<Reading> alike(std::span<const burnin::Measurement> measurements);
+
+/// "gpu.count, p2p.pairs of gpu[0-4,6-7] and 2 more": what a cause explains, in a few words; empty
+/// for none.
+std::string consequences_text(std::span<const burnin::Cause> consequences);
 
 /// "gemm, hbm, pcie and 3 more"; empty for none.
 std::string stages_text(std::span<const std::string> stages);

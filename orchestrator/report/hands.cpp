@@ -3,79 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/json/object.hpp>
 #include <map>
 #include <tuple>
 
-#include "base/text.h"
-#include "orchestrator/report/wrapped.h"
+#include "burnin/consequences.h"
+#include "orchestrator/report/advice.h"
 
 namespace cupel::report {
 namespace {
 
-/// The one action for a step that ended so, where the step itself names none.
-struct Row {
-  std::string_view step;     // empty: any
-  std::string_view outcome;  // empty: any that is not done
-  std::string_view error;    // empty: any
-  std::string_view action;
-  bool at_the_rack;
-  bool goes_on;
-};
-
-constexpr Row kRows[] = {
-    {"", "", "untrusted",
-     "find out who has replaced it, or its key; then: cupel bmc NODE accept-certificate", false,
-     true},
-    {"", "", "refused", "put the right credentials into the inventory's secret, or into the BMC",
-     false, true},
-    {"ssh-wait", "", "", "look at the machine: its screen, its network cables", true, true},
-    {"", "", "unreachable", "look at the BMC: its network cable, its power, its lights", true,
-     true},
-    {"", "", "timeout", "look at the machine: its power, its cables, its screen; then: cupel retry",
-     true, false},
-    {"", "suspect BMC", "",
-     "look at the BMC; pull its power for a minute where it does not recover", true, true},
-    {"", "needs hands", "", "", true, true},  // as the step itself tells it
-};
-
-const Row* row_of(std::string_view step, std::string_view outcome, std::string_view error) {
-  const bool failed = outcome == "reject" || outcome == "needs hands" || outcome == "suspect BMC";
-  if (!failed) return nullptr;
-  for (const auto& row : kRows) {
-    const bool fits = (row.step.empty() || row.step == step) &&
-                      (row.outcome.empty() || row.outcome == outcome) &&
-                      (row.error.empty() || row.error == error);
-    if (fits) return &row;
-  }
-  return nullptr;
-}
-
-std::string for_node(std::string_view action, const std::string& node) {
-  std::string text{action};
-  const auto at = text.find("NODE");
-  if (at != text.npos) text.replace(at, 4, node);
-  return text;
-}
-
-bool asks_for_hands(const record::StepRecord& step) {
-  return !step.needs.empty() && (step.outcome == "needs hands" || step.outcome == "suspect BMC");
-}
-
 /// One way for one thing: the audit and the verdict may both have asked for it.
-bool is_asked_for(const std::vector<Hand>& hands, const Hand& hand) {
-  return std::ranges::any_of(hands, [&](const Hand& each) {
-    return each.node == hand.node && each.part == hand.part && each.action.starts_with(hand.action);
+Hand* asked_for(std::vector<Hand>& hands, const Hand& hand) {
+  const auto found = std::ranges::find_if(hands, [&](const Hand& each) {
+    return each.part == hand.part && each.action.starts_with(hand.action);
   });
+  return found == hands.end() ? nullptr : &*found;
 }
 
-Hand at(const RunSummary& summary, const NodeSummary& node) {
+Hand at(const RunSummary& summary, const NodeSummary& node, std::string_view action) {
   Hand hand;
   hand.run = summary.run.id;
   hand.rack = node.position.rack;
   hand.unit = node.position.unit;
   hand.node = node.record.node;
+  hand.action = action_for(action, hand.run, hand.node);
+  hand.pattern = action_for(action, hand.run, "NODE");
   return hand;
 }
 
@@ -83,12 +36,10 @@ Hand at(const RunSummary& summary, const NodeSummary& node) {
 void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
                std::vector<Hand>& hands) {
   for (const auto& need : step.needs) {
-    auto hand = at(summary, node);
+    const auto* again = need.goes_on ? "" : "; then: cupel retry RUN NODE --from bmc-facts";
+    auto hand = at(summary, node, need.action + again);
     hand.part = need.part;
     hand.step = step.name;
-    hand.action = need.action;
-    if (!need.goes_on)
-      hand.action += fmt::format("; then: cupel retry {} {} --from bmc-facts", hand.run, hand.node);
     hand.why = step.detail.empty() ? step.outcome : step.detail;
     hand.goes_on = need.goes_on;
     hands.push_back(std::move(hand));
@@ -101,29 +52,33 @@ void add_steps(const RunSummary& summary, const NodeSummary& node, std::vector<H
       add_needs(summary, node, step, hands);
       continue;
     }
-    const auto* row = row_of(step.name, step.outcome, step.error);
-    if (row == nullptr) continue;
-    auto hand = at(summary, node);
+    const auto* advice = advice_for(step);
+    if (advice == nullptr) continue;
+    const bool by_itself = advice->action.empty();
+    auto hand = at(summary, node, by_itself ? std::string_view{step.detail} : advice->action);
     hand.step = step.name;
-    hand.action = row->action.empty() ? step.detail : for_node(row->action, node.record.node);
-    hand.why = row->action.empty() ? step.outcome : step.detail;
-    hand.at_the_rack = row->at_the_rack;
-    hand.goes_on = row->goes_on;
+    hand.why = by_itself ? step.outcome : step.detail;
+    hand.at_the_rack = advice->at_the_rack;
+    hand.goes_on = advice->goes_on;
     hands.push_back(std::move(hand));
   }
 }
 
-/// Causes that name a remedy: a part to reseat, to replace, to clean.
+/// Causes that name a remedy: a part to reseat, to replace, to clean. Consequences name none of
+/// their own.
 void add_causes(const RunSummary& summary, const NodeSummary& node, std::vector<Hand>& hands) {
   if (!node.record.verdict) return;
-  for (const auto& cause : node.causes) {
+  for (auto& [cause, consequences] : burnin::explained(node.causes)) {
     if (cause.decision != burnin::Decision::fail || cause.remedy.empty()) continue;
-    auto hand = at(summary, node);
+    auto hand = at(summary, node, cause.remedy);
     hand.part = cause.part;
     hand.step = "verdict";
-    hand.action = cause.remedy;
     hand.why = burnin::to_string(cause);
-    if (!is_asked_for(hands, hand)) hands.push_back(std::move(hand));
+    hand.consequences = std::move(consequences);
+    if (auto* known = asked_for(hands, hand))
+      std::ranges::move(hand.consequences, std::back_inserter(known->consequences));
+    else
+      hands.push_back(std::move(hand));
   }
 }
 
@@ -152,6 +107,7 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
     Hand hand;
     hand.run = summary.run.id;
     hand.step = std::move(step);
+    hand.pattern = action;
     hand.action = std::move(action);
     hand.why = std::move(why);
     hand.at_the_rack = false;
@@ -165,55 +121,34 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
     desk(step,
          fmt::format("look at the failures; then: cupel release {}{}{}", summary.run.id,
                      step.empty() ? "" : " ", step),
-         "halted: " + why);
+         fmt::format("halted{}: {}", step.empty() ? " behind the canary" : "", why));
 }
 
 }  // namespace
 
 bool may_be_mended(const record::StepRecord& step) {
   if (asks_for_hands(step)) return std::ranges::all_of(step.needs, &record::Needed::goes_on);
-  const auto* row = row_of(step.name, step.outcome, step.error);
-  return row != nullptr && row->goes_on;
+  const auto* advice = advice_for(step);
+  return advice != nullptr && advice->goes_on;
 }
 
 std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& state) {
   std::vector<Hand> hands;
   add_desk(summary, state, hands);
   for (const auto& node : summary.nodes) {
-    add_steps(summary, node, hands);
-    add_causes(summary, node, hands);
+    std::vector<Hand> of_node;
+    add_steps(summary, node, of_node);
+    add_causes(summary, node, of_node);
+    std::ranges::move(of_node, std::back_inserter(hands));
   }
-  std::ranges::stable_sort(hands, [](const Hand& a, const Hand& b) {
-    return std::tie(a.at_the_rack, a.rack, a.unit) < std::tie(b.at_the_rack, b.rack, b.unit);
-  });
+  sort_for_walking(hands);
   return hands;
 }
 
-std::string to_text(const std::vector<Hand>& hands, std::size_t width) {
-  std::vector<std::array<std::string, 3>> places{{"where", "node", "part"}};
-  for (const auto& hand : hands) {
-    const auto place = hand.at_the_rack && !hand.rack.empty()
-                           ? fmt::format("{} U{}", hand.rack, hand.unit)
-                           : std::string{hand.at_the_rack ? "rack not told" : "desk"};
-    places.push_back({place, hand.node, hand.part});
-  }
-  std::array<std::size_t, 3> widths{};
-  for (const auto& place : places)
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      widths[i] = std::max(widths[i], place[i].size());
-  const auto indent = widths[0] + widths[1] + widths[2] + 6;
-  std::string text;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto& [where, node, part] = places[i];
-    const auto action = i == 0 ? "what to do" : printable(hands[i - 1].action);
-    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", where, widths[0], node, widths[1], part,
-                        widths[2], wrapped(action, indent, width));
-    if (i == 0) continue;
-    const auto& hand = hands[i - 1];
-    const auto why = printable(hand.step) + ": " + printable(hand.why);
-    text += std::string(indent, ' ') + wrapped(why, indent, width) + "\n";
-  }
-  return text;
+void sort_for_walking(std::vector<Hand>& hands) {
+  std::ranges::stable_sort(hands, [](const Hand& a, const Hand& b) {
+    return std::tie(a.at_the_rack, a.rack, a.unit) < std::tie(b.at_the_rack, b.rack, b.unit);
+  });
 }
 
 boost::json::array to_json(const std::vector<Hand>& hands) {
@@ -226,6 +161,9 @@ boost::json::array to_json(const std::vector<Hand>& hands) {
     if (hand.unit != 0) object["unit"] = hand.unit;
     if (!hand.node.empty()) object["node"] = hand.node;
     if (!hand.part.empty()) object["part"] = hand.part;
+    boost::json::array explains;
+    for (const auto& each : hand.consequences) explains.emplace_back(burnin::cause_name(each));
+    if (!explains.empty()) object["explains"] = std::move(explains);
     all.push_back(std::move(object));
   }
   return all;

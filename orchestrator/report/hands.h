@@ -1,6 +1,7 @@
 #pragma once
 // What needs a person: where to go, which part, the one thing to do there. Read from a run's record
-// and state; nothing is judged here. Turning lights on is the caller's business.
+// and state; nothing is judged here. Turning lights on is the caller's business. How they are
+// shown: hand_groups.h.
 #include <boost/json/array.hpp>
 #include <string>
 #include <vector>
@@ -19,7 +20,9 @@ struct Hand {
   std::string step{};
   std::string action{};
   std::string why{};
-  bool at_the_rack = true;  // else it is done at a desk
+  std::string pattern{};  // the action with NODE for the node, as other nodes have it too
+  std::vector<burnin::Cause> consequences{};  // what it explains, so that nobody acts on it
+  bool at_the_rack = true;                    // else it is done at a desk
   /// The controller looks by itself whether it was done, and goes on.
   bool goes_on = false;
 
@@ -30,12 +33,14 @@ struct Hand {
 /// comes first.
 std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& state);
 
+/// The same of several runs.
+void sort_for_walking(std::vector<Hand>& hands);
+
 /// Whether the step may go on once the world is better, and that can be seen from afar: somebody
 /// plugged a cable, changed a password, accepted a certificate. Pure.
 bool may_be_mended(const record::StepRecord& step);
 
-/// With its headings; no line wider than `width`, where one is told.
-std::string to_text(const std::vector<Hand>& hands, std::size_t width = 0);
+/// Each by itself.
 boost::json::array to_json(const std::vector<Hand>& hands);
 
 }  // namespace cupel::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
 #include "orchestrator/report/html_rack.h"
 
@@ -59,17 +60,25 @@ std::string header(const RunSummary& summary) {
   return text + fmt::format(" &middot; {}</p>", to_string(run.phase));
 }
 
+std::string cause_row(const burnin::Cause& cause, std::string_view kind, std::string_view action) {
+  return fmt::format("<tr{}><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
+                     kind, escaped(cause.part), word(cause.decision), escaped(cause.criterion),
+                     escaped(cause.measured), escaped(cause.wanted),
+                     escaped(stages_text(cause.stages)), escaped(action),
+                     escaped(cause.evidence.substr(0, 12)));
+}
+
+/// Each with what it explains below it: nothing is left out.
 std::string causes(const NodeSummary& node) {
   if (node.causes.empty()) return {};
   std::string text =
       "<table><tr><th>Part<th>Criterion<th>Measured<th>Wanted<th>Seen in<th>What to do"
       "<th>Evidence</tr>";
-  for (const auto& cause : alike(node.causes))
-    text += fmt::format("<tr><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
-                        escaped(cause.part), word(cause.decision), escaped(cause.criterion),
-                        escaped(cause.measured), escaped(cause.wanted),
-                        escaped(stages_text(cause.stages)), escaped(cause.remedy),
-                        escaped(cause.evidence.substr(0, 12)));
+  for (const auto& [cause, consequences] : alike(burnin::explained(node.causes))) {
+    text += cause_row(cause, "", action_for(cause.remedy, 0, node.record.node));
+    for (const auto& each : alike(consequences))
+      text += cause_row(each, " class=dim", "follows from " + each.consequence_of);
+  }
   return text + "</table>";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
+#include <set>
 
 #include "orchestrator/report/summary.h"
 
@@ -57,15 +58,20 @@ void take_run(Standing& standing, const Event& event) {
 }
 
 void count(Standing& standing, const Steps& steps, engine::WallTime now) {
+  std::set<std::string_view> failed;
   for (const auto& [where, step] : steps) {
     if (step.at == Now::At::between_tries) ++standing.between_tries;
-    if (step.at == Now::At::failed) ++standing.failed;
+    if (step.at == Now::At::failed) {
+      failed.insert(where.first);
+      ++standing.failed_steps;
+    }
     if (step.at != Now::At::running) continue;
     ++standing.running[where.second];
     if (step.overdue && standing.overdue.size() < kMostLate)
       standing.overdue.push_back(
           {where.first, where.second, std::max(now - step.began, std::chrono::milliseconds{0})});
   }
+  standing.failed = failed.size();
 }
 
 }  // namespace
@@ -97,7 +103,8 @@ std::string to_text(const Standing& standing) {
   if (line.empty()) line = "nothing runs";
   if (standing.between_tries > 0) line += fmt::format("; {} between tries", standing.between_tries);
   if (!standing.overdue.empty()) line += fmt::format("; {} overdue", standing.overdue.size());
-  if (standing.failed > 0) line += fmt::format("; {} failed", standing.failed);
+  if (standing.failed > 0)
+    line += fmt::format("; {} node{} failed", standing.failed, standing.failed == 1 ? "" : "s");
   return line;
 }
 
@@ -110,8 +117,9 @@ boost::json::object to_json(const Standing& standing) {
     overdue.push_back(
         {{"node", each.node}, {"step", each.step}, {"running_ms", each.running.count()}});
   return {{"running", std::move(running)}, {"between_tries", standing.between_tries},
-          {"failed", standing.failed},     {"paused", standing.paused},
-          {"halted", std::move(halts)},    {"overdue", std::move(overdue)}};
+          {"failed", standing.failed},     {"failed_steps", standing.failed_steps},
+          {"paused", standing.paused},     {"halted", std::move(halts)},
+          {"overdue", std::move(overdue)}};
 }
 
 engine::WallTime wall_now() {

@@ -23,7 +23,8 @@ struct Standing {
   std::map<std::string, std::string> halts{};    // step -> why; "" of the canary
   std::vector<Late> overdue{};
   std::size_t between_tries = 0;
-  std::size_t failed = 0;  // steps, as they stand now
+  std::size_t failed = 0;        // nodes with a step that failed, as it stands now
+  std::size_t failed_steps = 0;  // of all of them
   bool paused = false;
   std::string paused_by{};  // " by root", or empty
 };
@@ -31,7 +32,7 @@ struct Standing {
 Standing standing_of(engine::RunId run, std::span<const engine::Event> events,
                      engine::WallTime now);
 
-/// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 failed".
+/// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 nodes failed".
 std::string to_text(const Standing& standing);
 boost::json::object to_json(const Standing& standing);
 

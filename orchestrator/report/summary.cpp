@@ -3,10 +3,14 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <span>
+
 #include "base/json.h"
 #include "base/text.h"
+#include "burnin/consequences.h"
 #include "inventory/node_range.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
 
 namespace cupel::report {
@@ -110,6 +114,66 @@ std::string failure_lines(const std::vector<FailureGroup>& groups) {
   return text;
 }
 
+/// A cause with what to do, and what it explains.
+std::string cause_lines(const burnin::Explained& each, const std::string& node) {
+  const auto& cause = each.cause;
+  auto text = "                  " + printable(burnin::to_string(cause));
+  if (cause.stages.size() > 1) text += fmt::format("  ({})", stages_text(cause.stages));
+  text += "\n";
+  if (!cause.remedy.empty())
+    text += "                    -> " + printable(action_for(cause.remedy, 0, node)) + "\n";
+  if (!each.consequences.empty())
+    text +=
+        "                    explains " + printable(consequences_text(each.consequences)) + "\n";
+  return text;
+}
+
+/// Nodes of which the same is to be said, but for numbers and names.
+struct AlikeNodes {
+  const NodeSummary* first = nullptr;
+  std::vector<std::string> names{};
+};
+
+std::vector<AlikeNodes> alike_nodes(const RunSummary& summary) {
+  std::vector<AlikeNodes> groups;
+  std::map<std::string, std::size_t> where;
+  for (const auto& node : summary.nodes) {
+    if (node.decision == Decision::pass) continue;
+    std::string key{to_string(node.decision)};
+    for (const auto& each : node.causes)
+      key +=
+          fmt::format("\n{}\n{}", each.part, cause_of(burnin::to_string(each), node.record.node));
+    const auto [found, fresh] = where.try_emplace(std::move(key), groups.size());
+    if (fresh) groups.push_back({&node, {}});
+    groups[found->second].names.push_back(node.record.node);
+  }
+  std::ranges::stable_sort(groups, std::greater{},
+                           [](const AlikeNodes& each) { return each.names.size(); });
+  return groups;
+}
+
+/// What is to be said of those that did not pass: of most nodes first, and of so many groups.
+std::string node_lines(const RunSummary& summary, bool all) {
+  constexpr std::size_t kMostGroups = 20;
+  const auto groups = alike_nodes(summary);
+  const auto shown = all ? groups.size() : std::min(groups.size(), kMostGroups);
+  std::string text;
+  for (const auto& [node, names] : std::span{groups}.first(shown)) {
+    text += fmt::format("  {:<13} {}", to_string(node->decision), inventory::fold(names));
+    if (names.size() > 1) text += fmt::format(" ({} nodes, of {}:)", names.size(), names.front());
+    text += "\n";
+    const auto whose = names.size() == 1 ? names.front() : std::string{"NODE"};
+    for (const auto& each : alike(burnin::explained(node->causes)))
+      text += cause_lines(each, whose);
+  }
+  std::size_t left = 0;
+  for (const auto& group : std::span{groups}.subspan(shown)) left += group.names.size();
+  if (left > 0)
+    text += fmt::format("  and {} more node{}: cupel report {} --all\n", left, left == 1 ? "" : "s",
+                        summary.run.id);
+  return text;
+}
+
 /// Steps that failed with their causes; of a verdict, the criteria that were not met.
 std::vector<Trial> trials_of(const NodeSummary& node) {
   std::vector<Trial> trials;
@@ -120,7 +184,8 @@ std::vector<Trial> trials_of(const NodeSummary& node) {
     const bool judged = step.name == "verdict" && step.outcome == "done";
     for (const auto& cause : judged ? node.causes : std::vector<burnin::Cause>{}) {
       const bool known = std::ranges::find(trial.causes, cause.criterion) != trial.causes.end();
-      if (cause.decision == Decision::fail && !known) trial.causes.push_back(cause.criterion);
+      const bool counts = cause.decision == Decision::fail && cause.consequence_of.empty();
+      if (counts && !known) trial.causes.push_back(cause.criterion);
     }
     trials.push_back(std::move(trial));
   }
@@ -248,7 +313,7 @@ json::object to_json(const RunSummary& summary) {
   return json::object{{"summary", std::move(object)}};
 }
 
-std::string to_text(const RunSummary& summary) {
+std::string to_text(const RunSummary& summary, bool all) {
   std::string text = fmt::format("run {} ({}) {}", summary.run.id, summary.run.playbook,
                                  to_string(summary.run.phase));
   if (summary.run.ended != engine::WallTime{})
@@ -259,17 +324,8 @@ std::string to_text(const RunSummary& summary) {
   for (const auto& node : summary.nodes)
     if (node.decision == Decision::pass) passed.push_back(node.record.node);
   if (!passed.empty()) text += "  pass          " + inventory::fold(passed) + "\n";
-  for (const auto& node : summary.nodes) {
-    if (node.decision == Decision::pass) continue;
-    text += fmt::format("  {:<13} {}\n", to_string(node.decision), node.record.node);
-    for (const auto& cause : alike(node.causes)) {
-      text += "                  " + printable(burnin::to_string(cause));
-      if (cause.stages.size() > 1) text += fmt::format("  ({})", stages_text(cause.stages));
-      text += "\n";
-      if (!cause.remedy.empty()) text += "                    -> " + printable(cause.remedy) + "\n";
-    }
-  }
-  return text + failure_lines(failures_of(summary)) + console_lines(summary);
+  return text + failure_lines(failures_of(summary)) + node_lines(summary, all) +
+         console_lines(summary);
 }
 
 }  // namespace cupel::report

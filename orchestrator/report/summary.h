@@ -67,7 +67,8 @@ std::string utc(engine::WallTime time);
 /// "9 h 40 min", "41 s": what a person would say. Of a clock that was set back in between, "0 s".
 std::string span_text(std::chrono::milliseconds span);
 
-/// A few lines for the end of a run on a terminal.
-std::string to_text(const RunSummary& summary);
+/// A few lines for the end of a run on a terminal: what many nodes have in common comes first, and
+/// nodes of which the same is to be said are one. `all`: however many lines that is.
+std::string to_text(const RunSummary& summary, bool all = false);
 
 }  // namespace cupel::report

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/readable_json.h"
 #include "base/text.h"
 #include "bmc/power.h"
 #include "orchestrator/record/codec.h"
@@ -100,6 +101,7 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["facts"] = std::move(facts);
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
+  make_readable(found);
   CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
   // From here on, what its log says is new, and its parts have these names.
   doors.board->logs.erase(request.node.name);

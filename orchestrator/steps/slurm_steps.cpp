@@ -57,7 +57,9 @@ std::string reason_for(const burnin::Verdict& verdict, engine::RunId run) {
     text = burnin::to_string(cause);
     break;
   }
-  const auto others = verdict.causes.empty() ? 0 : verdict.causes.size() - 1;
+  const auto causes =
+      std::ranges::count_if(verdict.causes, &std::string::empty, &burnin::Cause::consequence_of);
+  const auto others = std::max<std::ptrdiff_t>(causes - 1, 0);
   const auto more = others == 0 ? std::string{} : fmt::format(" and {} more", others);
   return fmt::format("cupel: {}: {}{} (run {})", to_string(verdict.decision),
                      text.empty() ? "no evidence" : text, more, run);

@@ -5,6 +5,7 @@
 #include "base/all_or_none.h"
 #include "base/digest.h"
 #include "base/for_each_of.h"
+#include "base/readable_json.h"
 #include "base/text.h"
 #include "burnin/board/feeds.h"
 #include "burnin/node/thermal.h"
@@ -238,6 +239,7 @@ Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
   boost::json::object shares;
   for (const auto& part : parts)
     if (part->end) shares[part->request.node.name] = part->end->found;
+  make_readable(shares);
   TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
   end.found["together"] = true;
   end.found["evidence"] = hash;
@@ -324,6 +326,16 @@ Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
   return ok();
 }
 
+/// By what its BMC says of a machine that does not answer; NODE stands for its name.
+std::string action_for_silent(std::string_view said) {
+  if (said.starts_with(to_string(bmc::PowerState::off)))
+    return "find out why the machine is off: its power supplies, its BMC's log; "
+           "then: cupel bmc NODE power on";
+  if (said.empty())
+    return "look at the machine: its power, its screen, its network cables and its BMC's";
+  return "look at the machine: its screen, its network cables";
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
@@ -339,8 +351,7 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
   end.outcome = end.at_last;
   const auto said = co_await last_word_of_bmc(doors, request);
   if (!said.empty()) end.detail += "; its BMC: " + said;
-  if (said.starts_with("off"))
-    ask_for(end, {{fmt::format("turn it on: cupel bmc {} power on", request.node.name)}});
+  ask_for(end, {{action_for_silent(said)}});
   co_return ended;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "burnin/consequences.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
 #include "playbooks/step_kind.h"
@@ -61,7 +62,9 @@ Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
           fmt::format("{} measurements", of_part.size()),
           evidence_of(record, first.stage),
           "find out why it does not answer: it is missing, or it is broken",
-          {first.stage}};
+          {first.stage},
+          {},
+          {}};
 }
 
 /// Stages that proved nothing, and whether they told why.
@@ -121,7 +124,8 @@ void add_causes(const NodeRecord& record, Comparisons of_part, const Comparisons
            each.wanted,
            evidence_of(record, each.stage),
            each.remedy,
-           {each.stage}});
+           {each.stage},
+           each.quantity});
 }
 
 /// What is not there proves nothing about itself: the audit has said it once.
@@ -271,8 +275,10 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
     nothing.wanted = "at least one";
     verdict.causes.push_back(std::move(nothing));
   }
-  std::ranges::stable_partition(
-      verdict.causes, [](const Cause& cause) { return cause.decision == Decision::fail; });
+  burnin::mark_consequences(verdict.causes);
+  std::ranges::stable_sort(verdict.causes, {}, [](const Cause& cause) {
+    return std::pair{cause.decision != Decision::fail, !cause.consequence_of.empty()};
+  });
   verdict.decision = verdict.causes.empty() ? Decision::pass : verdict.causes.front().decision;
   return verdict;
 }

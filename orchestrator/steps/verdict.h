@@ -11,7 +11,8 @@ namespace cupel::steps {
 /// nobody told of: inconclusive. So does a person's skip of what would have been judged; what the
 /// playbook left out by itself, for a condition or for want of a partner, does not. Only what is
 /// left is a pass; a node about which nothing was measured is inconclusive too. Failures come first
-/// among the causes.
+/// among the causes, of these and of the rest those that nothing else explains
+/// (burnin/consequences.h): a consequence counts as what it is, and is told under its cause.
 burnin::Verdict decide(const inventory::Profile& profile, const record::NodeRecord& record);
 
 }  // namespace cupel::steps

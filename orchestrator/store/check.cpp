@@ -1,15 +1,13 @@
 #include "orchestrator/store/check.h"
 
-#include <soci/sqlite3/soci-sqlite3.h>
-
 #include <map>
+#include <set>
 
-#include "base/digest.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/repair.h"
 #include "orchestrator/store/schema.h"
 
 namespace cupel::store {
@@ -48,6 +46,7 @@ class Check {
     }
     for (const auto& [id, phase] : found) {
       const auto where = fmt::format("run {}", id);
+      if (phase == "ended" || phase == "cancelled") over_.insert(id);
       if (!engine::run_phase(phase))
         add(where, fmt::format("its phase is '{}', which there is not", phase), kNotTrusted);
       readable(where, [&] { chain(id); });
@@ -65,8 +64,11 @@ class Check {
          soci::into(node), soci::into(run));
     rows.execute();
     while (rows.fetch())
-      add("node " + node, fmt::format("it is held by run {}, which is over", run), kKeepACopy);
+      add("node " + node, fmt::format("it is held by run {}, which is over", run),
+          fmt::format("free it with: cupel store repair {}", run));
   }
+
+  void repairs() { repairs_ = read_repairs(sql_); }
 
   void snapshots() {
     SnapshotRows rows{sql_};
@@ -84,8 +86,8 @@ class Check {
     for (const auto& drawer : fs::directory_iterator{folder_ / "evidence", failure}) {
       if (!drawer.is_directory() || drawer.path().filename().string().size() != 2) continue;
       for (const auto& entry : fs::directory_iterator{drawer.path(), failure})
-        if (entry.is_regular_file() && is_evidence_name(entry.path().filename().string()))
-          piece(entry.path());
+        if (const auto name = entry.path().filename().string(); entry.is_regular_file())
+          if (const auto hash = hash_of_file(name); !hash.empty()) piece(hash);
     }
     for (const auto& [hash, named_by] : named_)
       add("evidence " + hash, "it is missing, though " + named_by + " names it",
@@ -119,17 +121,37 @@ class Check {
     while (const auto* row = rows.next()) {
       const auto where = fmt::format("run {}, event {}", run, expected);
       if (row->sequence != expected)
-        return add(where, "it is missing: the chain breaks there", kNotTrusted);
+        return add_damage(run, expected, "it is missing: the chain breaks there");
       if (chained(before, run, *row) != row->hash)
-        return add(where, "it is not what was written: the chain breaks there", kNotTrusted);
+        return add_damage(run, expected, "it is not what was written: the chain breaks there");
       if (!engine::event_kind(row->kind))
         add(where, fmt::format("its kind '{}' is not known to this Cupel", row->kind),
             "a newer Cupel wrote it: use that one");
+      if (const auto why = unreadable(*row))
+        add_damage(run, expected, "it is what was written, and cannot be read: " + *why);
       note_evidence(where, *row);
       before = row->hash;
       ++expected;
       ++checked_.events;
     }
+  }
+
+  /// Of a run that is not over, what frees its nodes. Of one that somebody repaired, that it is
+  /// known; unless it was damaged anew, before what was known then.
+  void add_damage(RunId run, std::int64_t sequence, const std::string& what) {
+    const auto where = fmt::format("run {}, event {}", run, sequence);
+    const auto repair = repairs_.find(run);
+    const bool known = repair != repairs_.end() && repair->second.damaged_at > 0 &&
+                       sequence >= repair->second.damaged_at;
+    if (known && checked_.repaired.size() < kMostFaults)
+      return checked_.repaired.push_back({where, what, in_words(repair->second)});
+    if (!known)
+      add(where, what,
+          over_.contains(run)
+              ? kNotTrusted
+              : fmt::format("{}; the run gets an end, and its nodes are free, with: "
+                            "cupel store repair {}",
+                            kNotTrusted, run));
   }
 
   void note_evidence(const std::string& where, const EventRow& row) {
@@ -139,22 +161,25 @@ class Check {
     if (hash && is_evidence_name(*hash)) named_.try_emplace(*hash, where);
   }
 
-  void piece(const fs::path& file) {
-    const auto name = file.filename().string();
+  void piece(std::string_view hash) {
+    const std::string name{hash};
     ++checked_.evidence;
     named_.erase(name);
-    const auto bytes = read_file(file, kEvidenceLimit);
-    if (!bytes)
-      add("evidence " + name, bytes.assume_error().what, "see the file's owner, and the disk");
-    else if (sha256_hex(bytes.assume_value()) != name)
-      add("evidence " + name, "its bytes are not those that it is named by",
-          "put it back from a backup, or run that step again");
+    const auto bytes = read_evidence(folder_, hash);
+    if (bytes) return;
+    const bool changed = bytes.assume_error().code == Code::kMalformed;
+    add("evidence " + name,
+        changed ? "its bytes are not those that it is named by" : bytes.assume_error().what,
+        changed ? "put it back from a backup, or run that step again"
+                : "see the file's owner, and the disk");
   }
 
   const fs::path& folder_;
   soci::session& sql_;
   Checked checked_{};
   std::map<std::string, std::string> named_{};  // evidence, and an event that names it
+  std::map<RunId, Repair> repairs_{};
+  std::set<RunId> over_{};
 };
 
 }  // namespace
@@ -168,13 +193,14 @@ Result<Checked> check_store(const fs::path& folder) {
         fmt::format("there is no store in {}: name its folder with --state", folder.string())};
   return guarded("cannot check the store in " + folder.string(), [&]() -> Result<Checked> {
     soci::session sql;
-    sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10 readonly=1");
+    open_session(sql, file, Access::read_only);
     Check check{folder, sql};
     int version = 0;
     check.readable("cupel.db", [&] { version = version_of(sql); });
     TRY(not_newer(version));
     if (version == 0) return std::move(check).checked();
     check.readable("cupel.db", [&] { check.database(); });
+    if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
     check.readable("runs", [&] { check.runs(); });
     check.readable("node locks", [&] { check.locks(); });
     if (version >= kSnapshotsSince) check.readable("snapshots", [&] { check.snapshots(); });

@@ -1,6 +1,7 @@
 #pragma once
-// Looks through a whole store and says what is broken in it: the database, every run's chain, the
-// snapshots, the evidence. Changes nothing and repairs nothing; works where Store::open refuses.
+// Looks through a whole store and says what is broken in it: the database, every run's chain and
+// whether its events can be read, the snapshots, the evidence. Changes nothing and repairs nothing;
+// works where Store::open refuses.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -23,7 +24,8 @@ struct Checked {
   std::int64_t events = 0;
   std::int64_t snapshots = 0;
   std::int64_t evidence = 0;
-  std::vector<Fault> faults{};  // at most kMostFaults
+  std::vector<Fault> faults{};    // at most kMostFaults
+  std::vector<Fault> repaired{};  // damage of a run that a person gave an end: known, nothing to do
 };
 
 /// Reads all of it, which takes as long as the disk takes. A controller may work meanwhile.

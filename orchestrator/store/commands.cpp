@@ -1,6 +1,7 @@
 // What people ask of runs: kept until the run's controller takes it.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "orchestrator/store/database.h"
 
 namespace cupel::store {
@@ -26,11 +27,16 @@ Result<std::int64_t> Store::ask(const Command& command) {
       return Error{Code::kNotFound, fmt::format("there is no run {} in {}: see cupel status",
                                                 command.run, folder_.string())};
     const std::string kind{to_string(command.kind)};
+    // Typed by a person, whatever the terminal's encoding: it becomes part of an event.
+    const auto node = valid_utf8(command.node);
+    const auto step = valid_utf8(command.step);
+    const auto text = valid_utf8(command.text);
+    const auto by = valid_utf8(command.by);
     const auto at = count_of(database_->wall());
     sql << "INSERT INTO command (run, kind, node, step, reason, asked_by, at) "
            "VALUES (:run, :kind, :node, :step, :reason, :asked_by, :at)",
-        soci::use(command.run), soci::use(kind), soci::use(command.node), soci::use(command.step),
-        soci::use(command.text), soci::use(command.by), soci::use(at);
+        soci::use(command.run), soci::use(kind), soci::use(node), soci::use(step), soci::use(text),
+        soci::use(by), soci::use(at);
     std::int64_t id = 0;
     sql << "SELECT last_insert_rowid()", soci::into(id);
     writing.commit();

@@ -1,5 +1,7 @@
 #include "orchestrator/store/database.h"
 
+#include <soci/sqlite3/soci-sqlite3.h>
+
 #include <array>
 
 namespace cupel::store {
@@ -40,6 +42,11 @@ std::string_view said_by_sqlite(std::string_view fault) {
 }
 
 }  // namespace
+
+void open_session(soci::session& sql, const std::filesystem::path& file, Access access) {
+  sql.open(soci::sqlite3, "db=\"" + file.string() + "\" timeout=10" +
+                              (access == Access::read_only ? " readonly=1" : ""));
+}
 
 Error storage_error(std::string_view what, std::string_view thrown) {
   const auto fault = said_by_sqlite(thrown);

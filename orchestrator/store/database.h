@@ -31,6 +31,19 @@ struct EventRow {
 /// What is chained: every byte that the event says, and the hash of the one before it.
 std::string chained(std::string_view before, RunId run, const EventRow& row);
 
+/// Why what stands there cannot be read, though it is what was written: no UTF-8, no JSON. Nothing
+/// if it can.
+std::optional<std::string> unreadable(const EventRow& row);
+
+/// The first event of a run on which nothing can be built.
+struct Damage {
+  std::int64_t sequence = 0;
+  std::string what{};
+};
+
+/// Nothing if its chain is whole and all of it can be read. Throws what SOCI throws.
+std::optional<Damage> damage_of(soci::session& sql, RunId run);
+
 /// The rows of a run behind `after`, in order, one at a time; of one node where `node` is not
 /// empty. Throws what SOCI throws.
 class EventRows {
@@ -121,6 +134,16 @@ int version_of(soci::session& sql);
 Result<void> not_newer(int version);
 /// To the newest version, or not at all. Errors: kUnsupported.
 Result<void> migrate(soci::session& sql);
+
+enum class Access { read_write, read_only };
+
+/// A connection of its own to the database, as patient as the store's.
+void open_session(soci::session& sql, const std::filesystem::path& file,
+                  Access access = Access::read_write);
+
+struct Repair;
+/// The newest of each run. Throws what SOCI throws. In repair.cpp.
+std::map<RunId, Repair> read_repairs(soci::session& sql);
 
 /// What went wrong, and what a person does about it.
 Error storage_error(std::string_view what, std::string_view fault);

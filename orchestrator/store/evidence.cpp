@@ -3,32 +3,77 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/gzip.h"
+#include "orchestrator/store/modes.h"
 
 namespace cupel::store {
 namespace {
 
-std::filesystem::path evidence_file(const std::filesystem::path& folder, std::string_view hash) {
-  return folder / "evidence" / std::string{hash.substr(0, 2)} / std::string{hash};
+namespace fs = std::filesystem;
+
+fs::path plain_file(const fs::path& state, std::string_view hash) {
+  return state / "evidence" / std::string{hash.substr(0, 2)} / std::string{hash};
+}
+
+fs::path packed_file(const fs::path& state, std::string_view hash) {
+  auto file = plain_file(state, hash);
+  file += kPacked;
+  return file;
+}
+
+/// What was changed on disk. Both are kept: what is there now may tell somebody how.
+void set_aside(const fs::path& file) {
+  auto aside = file;
+  aside += ".damaged";
+  std::error_code failure;
+  fs::rename(file, aside, failure);
 }
 
 }  // namespace
+
+std::string_view hash_of_file(std::string_view file_name) {
+  if (file_name.ends_with(kPacked)) file_name.remove_suffix(kPacked.size());
+  return is_evidence_name(file_name) ? file_name : std::string_view{};
+}
+
+fs::path evidence_file(const fs::path& state, std::string_view hash) {
+  std::error_code failure;
+  auto plain = plain_file(state, hash);
+  return fs::exists(plain, failure) ? plain : packed_file(state, hash);
+}
+
+Result<std::string> read_evidence(const fs::path& state, std::string_view hash) {
+  const auto changed = [&] {
+    return Error{Code::kMalformed, "evidence " + std::string{hash} + " was changed on disk"};
+  };
+  const auto file = evidence_file(state, hash);
+  TRY(auto bytes, read_file(file, kEvidenceLimit));
+  if (file.extension() == kPacked) {
+    auto unpacked = gunzipped(bytes, kEvidenceLimit);
+    if (!unpacked) return changed();
+    bytes = std::move(unpacked).assume_value();
+  }
+  if (sha256_hex(bytes) != hash) return changed();
+  return bytes;
+}
 
 Result<std::string> Store::keep_evidence(std::string_view bytes) {
   if (bytes.size() > kEvidenceLimit)
     return Error{Code::kStorage, fmt::format("evidence has at most {} bytes", kEvidenceLimit)};
   const auto hash = sha256_hex(bytes);
-  const auto file = evidence_file(folder_, hash);
   std::error_code failure;
-  if (std::filesystem::exists(file, failure)) {
+  for (const auto& file : {plain_file(folder_, hash), packed_file(folder_, hash)}) {
+    if (!fs::exists(file, failure)) continue;
     if (evidence(hash)) return hash;
-    // It was changed on disk. Both are kept: what is there now may tell somebody how.
-    auto aside = file;
-    aside += ".damaged";
-    std::filesystem::rename(file, aside, failure);
+    set_aside(file);
   }
+  const auto packed = gzipped(bytes);
+  const bool smaller = packed.size() < bytes.size();
+  const auto file = smaller ? packed_file(folder_, hash) : plain_file(folder_, hash);
   const auto drawer = file.parent_path();
-  const bool fresh = std::filesystem::create_directories(drawer, failure);
-  TRY(within("cannot keep evidence", write_file(file, bytes, 0600)));
+  const bool first = make_private_folder(folder_ / "evidence");
+  const bool fresh = make_private_folder(drawer) || first;
+  TRY(within("cannot keep evidence", write_file(file, smaller ? packed : bytes, 0600)));
   // Who names it in the journal must find it after a power cut too.
   TRY(within("cannot keep evidence", sync_folder(drawer)));
   if (!fresh) return hash;
@@ -40,10 +85,7 @@ Result<std::string> Store::keep_evidence(std::string_view bytes) {
 Result<std::string> Store::evidence(std::string_view hash) const {
   if (!is_evidence_name(hash))
     return Error{Code::kInvalid, "an evidence's name is 64 hexadecimal digits"};
-  TRY(auto bytes, read_file(evidence_file(folder_, hash), kEvidenceLimit));
-  if (sha256_hex(bytes) != hash)
-    return Error{Code::kMalformed, "evidence " + std::string{hash} + " was changed on disk"};
-  return bytes;
+  return read_evidence(folder_, hash);
 }
 
 }  // namespace cupel::store

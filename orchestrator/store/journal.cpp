@@ -4,7 +4,9 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
 namespace {
@@ -27,7 +29,7 @@ std::optional<RunPhase> phase_after(engine::EventKind kind) {
   }
 }
 
-/// The run as it is after an event, and its nodes free once it is over.
+/// The run as it is after an event; its nodes free, and its snapshots gone, once it is over.
 void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
   const std::string word{to_string(phase)};
   const bool over = phase == RunPhase::ended || phase == RunPhase::cancelled;
@@ -37,14 +39,26 @@ void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
   sql << "UPDATE run SET phase = :phase, ended = CASE WHEN :over THEN MAX(began, :ended) ELSE 0 "
          "END WHERE id = :run",
       soci::use(word), soci::use(is_over), soci::use(ended), soci::use(run);
-  if (over) sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
+  if (!over) return;
+  sql << "DELETE FROM node_lock WHERE run = :run", soci::use(run);
+  // Nobody goes on with it.
+  sql << "DELETE FROM snapshot WHERE run = :run", soci::use(run);
 }
 
-Error broken(RunId run, std::int64_t sequence) {
+/// Names the command that helps: a run that is over already needs none.
+Error broken(soci::session& sql, RunId run, std::int64_t sequence) {
+  int stuck = 0;
+  sql << "SELECT COUNT(*) FROM run WHERE id = :run AND phase NOT IN ('ended', 'cancelled')",
+      soci::use(run), soci::into(stuck);
+  const auto end = stuck == 0 ? std::string{}
+                              : fmt::format(
+                                    "; end the run and free its nodes with: cupel store "
+                                    "repair {}",
+                                    run);
   return Error{Code::kStorage,
                fmt::format("the journal of run {} is damaged at event {}: nothing is built on it, "
-                           "and nothing was changed; see cupel store check",
-                           run, sequence)};
+                           "and nothing was changed; see cupel store check{}",
+                           run, sequence, end)};
 }
 
 /// The end of the run's chain, held against its own hash.
@@ -61,11 +75,11 @@ Result<Tip> read_tip(soci::session& sql, RunId run) {
     row = rows.next();
   }
   if (row == nullptr || row->sequence != last || chained(before, run, *row) != row->hash)
-    return broken(run, last);
+    return broken(sql, run, last);
   return Tip{last, row->hash};
 }
 
-Result<Event> event_of(RunId run, const EventRow& row) {
+Result<Event> event_of(soci::session& sql, RunId run, const EventRow& row) {
   Event event;
   event.sequence = row.sequence;
   event.time = time_of(row.time);
@@ -79,10 +93,35 @@ Result<Event> event_of(RunId run, const EventRow& row) {
   event.node = row.node;
   event.step = row.step;
   auto data = parse_json(row.data);
-  if (!data) return broken(run, row.sequence);
+  if (!data) return broken(sql, run, row.sequence);
   if (data.assume_value().is_object()) event.data = std::move(data).assume_value().get_object();
   event.hash = row.hash;
   return event;
+}
+
+/// The event's data as the table has it. What could not be read back is not written: it would take
+/// all that the run has found along. Errors: kStorage.
+Result<std::string> readable_data(RunId run, const Event& event) {
+  const auto is_text = [](const std::string& name) {
+    return valid_utf8(name) == name && name.find('\0') == name.npos;
+  };
+  auto data = json::serialize(event.data);
+  const bool readable = is_text(event.node) && is_text(event.step) && parse_json(data);
+  if (readable) return data;
+  return Error{Code::kStorage,
+               fmt::format("run {}: an event ({} of {}) cannot be read back and was not written: "
+                           "its text is no valid UTF-8 or no JSON. This is a fault of Cupel",
+                           run, to_string(event.kind), printable(event.node))};
+}
+
+Result<std::vector<std::string>> readable_data(RunId run, std::span<const Event> events) {
+  std::vector<std::string> all;
+  all.reserve(events.size());
+  for (const auto& event : events) {
+    TRY(auto data, readable_data(run, event));
+    all.push_back(std::move(data));
+  }
+  return all;
 }
 
 }  // namespace
@@ -90,6 +129,29 @@ Result<Event> event_of(RunId run, const EventRow& row) {
 std::string chained(std::string_view before, RunId run, const EventRow& row) {
   return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", before, run, row.sequence,
                                 row.time, row.kind, row.node, row.step, row.data));
+}
+
+std::optional<std::string> unreadable(const EventRow& row) {
+  for (const auto* text : {&row.node, &row.step})
+    if (valid_utf8(*text) != *text) return "a name in it is no valid UTF-8";
+  const auto data = parse_json(row.data);
+  if (data) return std::nullopt;
+  return data.assume_error().what;
+}
+
+std::optional<Damage> damage_of(soci::session& sql, RunId run) {
+  std::string before;
+  std::int64_t expected = 1;
+  EventRows rows{sql, run};
+  while (const auto* row = rows.next()) {
+    if (row->sequence != expected) return Damage{expected, "it is missing"};
+    if (chained(before, run, *row) != row->hash)
+      return Damage{expected, "it is not what was written"};
+    if (const auto why = unreadable(*row)) return Damage{expected, "it cannot be read: " + *why};
+    before = row->hash;
+    ++expected;
+  }
+  return std::nullopt;
 }
 
 EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::string_view node)
@@ -110,7 +172,11 @@ EventRows::EventRows(soci::session& sql, RunId run, std::int64_t after, std::str
   statement_.execute();
 }
 
-const EventRow* EventRows::next() { return statement_.fetch() ? &row_ : nullptr; }
+const EventRow* EventRows::next() {
+  if (!statement_.fetch()) return nullptr;
+  row_.data = unpacked_text(std::move(row_.data));
+  return &row_;
+}
 
 InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
   statement.exchange(soci::use(run));
@@ -128,6 +194,7 @@ InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
 Result<void> Store::append(RunId run, std::span<Event> events) {
   auto& [sql, clock, tips, version, insert] = *database_;
   return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
+    TRY(auto data, readable_data(run, events));
     Writing writing{sql};
     std::int64_t current = 0;
     sql << "PRAGMA data_version", soci::into(current);
@@ -140,15 +207,17 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
     auto tip = std::move(tips.extract(run).mapped());
     const auto time = database_->wall();
     auto& row = insert->row;
-    for (auto& event : events) {
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      auto& event = events[i];
       insert->run = run;
       row.sequence = ++tip.sequence;
       row.time = count_of(time);
       row.kind = to_string(event.kind);
       row.node = event.node;
       row.step = event.step;
-      row.data = json::serialize(event.data);
+      row.data = std::move(data[i]);
       row.hash = chained(tip.hash, run, row);
+      row.data = packed_text(std::move(row.data));
       insert->statement.execute(true);
       event.sequence = row.sequence;
       event.time = time;
@@ -168,7 +237,7 @@ Result<std::vector<Event>> Store::events(RunId run, std::string_view node) const
     std::vector<Event> found;
     EventRows rows{sql, run, 0, node};
     while (const auto* row = rows.next()) {
-      TRY(auto event, event_of(run, *row));
+      TRY(auto event, event_of(sql, run, *row));
       found.push_back(std::move(event));
     }
     return found;
@@ -183,15 +252,15 @@ Result<std::vector<Event>> Store::events_after(RunId run, std::int64_t sequence)
     EventRows rows{sql, run, std::max<std::int64_t>(sequence - 1, 0)};
     if (sequence > 0) {
       const auto* row = rows.next();
-      if (row == nullptr || row->sequence != sequence) return broken(run, sequence);
+      if (row == nullptr || row->sequence != sequence) return broken(sql, run, sequence);
       before = row->hash;
     }
     while (const auto* row = rows.next()) {
       const auto expected = sequence + static_cast<std::int64_t>(found.size()) + 1;
       if (row->sequence != expected || chained(before, run, *row) != row->hash)
-        return broken(run, expected);
+        return broken(sql, run, expected);
       before = row->hash;
-      TRY(auto event, event_of(run, *row));
+      TRY(auto event, event_of(sql, run, *row));
       found.push_back(std::move(event));
     }
     return found;
@@ -201,16 +270,8 @@ Result<std::vector<Event>> Store::events_after(RunId run, std::int64_t sequence)
 Result<std::optional<std::int64_t>> Store::broken_at(RunId run) const {
   auto& sql = database_->sql;
   return guarded("cannot read the journal", [&]() -> Result<std::optional<std::int64_t>> {
-    std::string before;
-    std::int64_t expected = 1;
-    EventRows rows{sql, run};
-    while (const auto* row = rows.next()) {
-      if (row->sequence != expected || chained(before, run, *row) != row->hash)
-        return std::optional{expected};
-      before = row->hash;
-      ++expected;
-    }
-    return std::optional<std::int64_t>{};
+    const auto damage = damage_of(sql, run);
+    return damage ? std::optional{damage->sequence} : std::nullopt;
   });
 }
 

@@ -35,30 +35,52 @@ void read_nodes(soci::session& sql, Run& run) {
   run.nodes.assign(names.begin(), names.end());
 }
 
-/// "a01-n03 (run 7)" for each node that somebody holds.
-std::string held_by_others(soci::session& sql, const Run& run) {
-  std::map<RunId, std::vector<std::string>> holders;
+using Holders = std::map<RunId, std::vector<std::string>>;
+
+/// Which of the run's nodes others hold.
+Holders held_by_others(soci::session& sql, const Run& run) {
+  Holders holders;
   for (const auto& node : run.nodes) {
     int holder = 0;
     sql << "SELECT run FROM node_lock WHERE node = :node", soci::use(node), soci::into(holder);
     if (sql.got_data()) holders[holder].push_back(node);
   }
-  std::string text;
-  for (const auto& [holder, nodes] : holders)
-    text +=
-        fmt::format("{}run {} holds {}", text.empty() ? "" : "; ", holder, inventory::fold(nodes));
-  if (!holders.empty())
-    text += fmt::format(": wait for it, or cupel resume {0}, or cupel cancel {0}",
-                        holders.begin()->first);
-  return text;
+  return holders;
+}
+
+/// Why waiting, resume and cancel would not free what the run holds; empty if they would.
+std::string stuck(soci::session& sql, RunId run) {
+  std::string phase;
+  sql << "SELECT phase FROM run WHERE id = :run", soci::use(run), soci::into(phase);
+  if (!sql.got_data()) return "which is not there any more";
+  if (phase == to_string(RunPhase::ended) || phase == to_string(RunPhase::cancelled))
+    return "which is over";
+  const auto damage = damage_of(sql, run);
+  return damage ? fmt::format("whose journal is damaged at event {}", damage->sequence) : "";
+}
+
+/// Who holds which nodes, and what frees them.
+std::string in_words(soci::session& sql, const Holders& holders) {
+  std::string held, helps;
+  for (const auto& [holder, nodes] : holders) {
+    const auto why = stuck(sql, holder);
+    held += fmt::format("{}run {}{} holds {}", held.empty() ? "" : "; ", holder,
+                        why.empty() ? "" : ", " + why + ",", inventory::fold(nodes));
+    helps += why.empty() ? fmt::format("{}wait for it, or cupel resume {}, or cupel cancel {}",
+                                       helps.empty() ? "" : "; ", holder, holder)
+                         : fmt::format("{}free them with: cupel store repair {}",
+                                       helps.empty() ? "" : "; ", holder);
+  }
+  return held + ": " + helps;
 }
 
 void insert_run(soci::session& sql, const Run& run, WallTime time) {
   const auto began = count_of(time);
   const std::string phase{to_string(run.phase)};
-  sql << "INSERT INTO run (playbook, playbook_file, playbook_text, inventory_file, "
+  sql << "INSERT INTO run (id, playbook, playbook_file, playbook_text, inventory_file, "
          "inventory_digest, phase, cancel, began, ended, options) "
-         "VALUES (:a, :b, :c, :d, :e, :phase, 0, :f, 0, :options)",
+         "VALUES (1 + (SELECT MAX(n) FROM (SELECT MAX(id) AS n FROM run UNION SELECT MAX(run) FROM "
+         "pruned UNION SELECT 0)), :a, :b, :c, :d, :e, :phase, 0, :f, 0, :options)",
       soci::use(run.playbook), soci::use(run.playbook_file), soci::use(run.playbook_text),
       soci::use(run.inventory_file), soci::use(run.inventory_digest), soci::use(phase),
       soci::use(began), soci::use(run.options);
@@ -85,15 +107,21 @@ void insert_nodes(soci::session& sql, RunId id, const std::vector<std::string>& 
 Result<RunId> Store::begin_run(const Run& run) {
   auto& sql = database_->sql;
   return guarded("cannot write the run", [&]() -> Result<RunId> {
-    Writing writing{sql};
-    const auto held = held_by_others(sql, run);
-    if (!held.empty()) return Error{Code::kConflict, held};
-    insert_run(sql, run, database_->wall());
-    RunId id = 0;
-    sql << "SELECT last_insert_rowid()", soci::into(id);
-    insert_nodes(sql, id, run.nodes);
-    writing.commit();
-    return id;
+    Holders held;
+    {
+      Writing writing{sql};
+      held = held_by_others(sql, run);
+      if (held.empty()) {
+        insert_run(sql, run, database_->wall());
+        RunId id = 0;
+        sql << "SELECT last_insert_rowid()", soci::into(id);
+        insert_nodes(sql, id, run.nodes);
+        writing.commit();
+        return id;
+      }
+    }
+    // Reads their journals: nobody is to wait for that.
+    return Error{Code::kConflict, in_words(sql, held)};
   });
 }
 

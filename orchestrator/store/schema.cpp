@@ -49,7 +49,18 @@ constexpr std::array<std::string_view, 1> kRunOptions{
     "ALTER TABLE run ADD COLUMN options TEXT NOT NULL DEFAULT ''",
 };
 
-constexpr std::array<Migration, 4> kMigrations{{{kFirst}, {kBmcs}, {kCommands}, {kRunOptions}}};
+// What people did to runs from outside: gave one with a damaged journal an end, or removed it
+// whole. A run that was removed keeps its number: no other gets it.
+constexpr std::array<std::string_view, 2> kRepairs{
+    "CREATE TABLE repair (run INTEGER NOT NULL, at BIGINT NOT NULL, asked_by TEXT NOT NULL, "
+    "reason TEXT NOT NULL, damaged_at BIGINT NOT NULL, damage TEXT NOT NULL, phase TEXT NOT NULL, "
+    "nodes TEXT NOT NULL)",
+    "CREATE TABLE pruned (run INTEGER PRIMARY KEY, playbook TEXT NOT NULL, began BIGINT NOT NULL, "
+    "ended BIGINT NOT NULL, at BIGINT NOT NULL, asked_by TEXT NOT NULL)",
+};
+
+constexpr std::array<Migration, 5> kMigrations{
+    {{kFirst}, {kBmcs}, {kCommands}, {kRunOptions}, {kRepairs}}};
 
 }  // namespace
 

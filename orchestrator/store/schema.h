@@ -13,6 +13,8 @@ struct Migration {
 
 std::span<const Migration> migrations();
 
-inline constexpr int kSnapshotsSince = 3;  // the first version with the table
+// The first versions with these tables.
+inline constexpr int kSnapshotsSince = 3;
+inline constexpr int kRepairsSince = 5;
 
 }  // namespace cupel::store

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
 namespace {
@@ -36,7 +37,11 @@ SnapshotRows::SnapshotRows(soci::session& sql, std::optional<RunId> run)
   statement_.execute();
 }
 
-const SnapshotRow* SnapshotRows::next() { return statement_.fetch() ? &row_ : nullptr; }
+const SnapshotRow* SnapshotRows::next() {
+  if (!statement_.fetch()) return nullptr;
+  row_.state = unpacked_text(std::move(row_.state));
+  return &row_;
+}
 
 Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_view state) {
   if (state.size() > kLargest)
@@ -49,7 +54,7 @@ Result<void> Store::keep_snapshot(RunId run, std::int64_t sequence, std::string_
         soci::use(sequence), soci::into(event);
     if (!sql.got_data())
       return Error{Code::kStorage, fmt::format("run {} has no event {}", run, sequence)};
-    const std::string text{state};
+    const auto text = packed_text(std::string{state});
     const auto hash = hash_of(run, sequence, event, state);
     sql << "INSERT OR REPLACE INTO snapshot (run, sequence, event_hash, state, hash) "
            "VALUES (:run, :sequence, :event, :state, :hash)",

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/modes.h"
 
 namespace cupel::store {
 namespace {
@@ -91,6 +92,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) 
                                std::filesystem::perm_options::remove, failure);
   const auto file = folder / "cupel.db";
   TRY(not_torn_apart(file));
+  close_to_others(folder);
   const bool unwritten = holds_writes(wal_of(file));
   return guarded("cannot open the store in " + folder.string(),
                  [&]() -> Result<std::unique_ptr<Store>> {

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+
 namespace cupel {
 namespace {
 
@@ -45,6 +48,69 @@ TEST(Text, PrintableDropsWhatATerminalObeys) {
                       "b"),
             "ab");
   EXPECT_EQ(printable("caf\xC3\xA9"), "caf\xC3\xA9");
+  EXPECT_EQ(printable("\xC2\xC2\x80\x9B"
+                      "31m"),
+            "\xEF\xBF\xBD\xEF\xBF\xBD"
+            "31m")
+      << "what is dropped joins nothing";
+}
+
+TEST(Text, PrintableDropsWhatTurnsTextRoundOrHidesInIt) {
+  EXPECT_EQ(printable("a\u202Eb\u2066c\u2069d"), "abcd") << "bidi overrides and isolates";
+  EXPECT_EQ(printable("a\u2028b\u2029c"), "abc") << "line and paragraph separators";
+  EXPECT_EQ(printable("a\u200Bb\u200Dc\uFEFFd\u00ADe"), "abcde") << "invisible characters";
+  EXPECT_EQ(printable("a\U000E0041b"), "ab") << "tags";
+  EXPECT_EQ(printable("\u20AC \u4E2D \U0001F525"), "\u20AC \u4E2D \U0001F525");
+}
+
+/// The code points of valid UTF-8; nothing if it is none.
+std::optional<std::vector<char32_t>> decoded(const std::string& text) {
+  std::vector<char32_t> points;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t at) {
+      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
+    };
+    const std::size_t length = byte(i) < 0x80             ? 1
+                               : (byte(i) & 0xE0) == 0xC0 ? 2
+                               : (byte(i) & 0xF0) == 0xE0 ? 3
+                               : (byte(i) & 0xF8) == 0xF0 ? 4
+                                                          : 0;
+    if (length == 0) return std::nullopt;
+    char32_t point = length == 1 ? byte(i) : byte(i) & (0xFFu >> (length + 1));
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return std::nullopt;
+      point = (point << 6) | (byte(i + k) & 0x3F);
+    }
+    points.push_back(point);
+    i += length;
+  }
+  return points;
+}
+
+/// Nothing that a terminal obeys in it: neither in UTF-8 nor as a byte of its own, which would be
+/// outside of a sequence, and so no UTF-8.
+bool is_clean(const std::string& text) {
+  const auto points = decoded(text);
+  return points && std::ranges::none_of(*points, [](char32_t point) {
+           const bool control = point < 0x20 || (point >= 0x7F && point < 0xA0);
+           const bool turns = point >= 0x2028 && point <= 0x202E;
+           return control || turns || (point >= 0x2066 && point <= 0x2069);
+         });
+}
+
+TEST(Text, PrintableLeavesNoControlOfAnyPairOfBytesWhateverStandsAroundIt) {
+  const std::array<std::pair<std::string, std::string>, 4> kAround{
+      {{"", ""}, {"\xC2", "\x9B"}, {"\xE2\x80", "\xAE"}, {"\xE2", "\x80\xAE"}}};
+  std::vector<std::string> wrong;
+  for (int first = 0; first < 256; ++first)
+    for (int second = 0; second < 256; ++second)
+      for (const auto& [before, behind] : kAround) {
+        const auto bytes = before + static_cast<char>(first) + static_cast<char>(second) + behind;
+        const auto once = printable(bytes);
+        const bool right = is_clean(once) && printable(once) == once && valid_utf8(once) == once;
+        if (!right && wrong.size() < 5) wrong.push_back(bytes);
+      }
+  EXPECT_THAT(wrong, testing::IsEmpty());
 }
 
 TEST(Text, ValidUtf8KeepsWhatIsAndMarksWhatIsNot) {

@@ -36,8 +36,15 @@ Measurement memory(double value, std::string unit = "GiB") {
 
 TEST(Judge, TellsWhatWasMetWithWhatWasMeasuredAndWanted) {
   EXPECT_EQ(judged(at_least(79), {memory(79.6475)}),
-            (Comparison{"gpu-facts", "gpu0", "gpu.memory.total", Met::met, "79.6475 GiB",
-                        "at least 79 GiB", "replace the GPU", "datasheet"}));
+            (Comparison{"gpu-facts",
+                        "gpu0",
+                        "gpu.memory.total",
+                        Met::met,
+                        "79.6475 GiB",
+                        "at least 79 GiB",
+                        "replace the GPU",
+                        "datasheet",
+                        {79.6475, 79, std::nullopt, "GiB"}}));
 }
 
 TEST(Judge, TakesTheLimitItselfForMet) {

@@ -1,4 +1,4 @@
-// `cupel store check`, as a person and as a script calls it.
+// `cupel store`, as a person and as a script calls it.
 #include "orchestrator/store/store.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "tests/e2e/cupel_binary.h"
+#include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::e2e {
 namespace {
@@ -95,11 +96,65 @@ TEST_F(StoreCheckTest, MakesNoStoreWhereThereIsNone) {
   folder_ = folder_.parent_path();
 }
 
-TEST_F(StoreCheckTest, HasNoWordForRepair) {
+TEST_F(StoreCheckTest, IsNoRepair) {
   keep_something();
 
   EXPECT_EQ(check({"--repair"}).exit_status, 2);
   EXPECT_THAT(run_cupel({"completion", "bash"}).output, HasSubstr("'cupel store check'"));
+}
+
+/// Run 1 holds n1 and n2, and an event of it is not what was written.
+class StoreRepairTest : public store::StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    const auto store = open();
+    ASSERT_TRUE(store->begin_run(run_on({"n1", "n2"})));
+    auto began = event(engine::EventKind::run_started);
+    ASSERT_TRUE(store->append(1, began));
+    sql("UPDATE event SET data = '{'");
+  }
+
+  ProcessOutcome cupel(std::vector<std::string> words) {
+    words.insert(words.begin(), {"--state", folder_.string()});
+    return run_cupel(std::move(words));
+  }
+};
+
+TEST_F(StoreRepairTest, EveryCommandThatTheDamageStopsNamesTheRepair) {
+  for (const auto* command : {"cancel", "report"}) {
+    const auto ran = cupel({command, "1"});
+    EXPECT_NE(ran.exit_status, 0);
+    EXPECT_THAT(ran.error, HasSubstr("cupel store repair 1")) << command;
+  }
+  const auto status = cupel({"status"});
+  EXPECT_EQ(status.exit_status, 3);
+  EXPECT_THAT(status.output, HasSubstr("cupel store repair 1"));
+}
+
+TEST_F(StoreRepairTest, FreesTheNodesAndSaysWhatItDid) {
+  const auto would = cupel({"store", "repair", "1", "--dry-run"});
+  EXPECT_EQ(would.exit_status, 0);
+  EXPECT_THAT(would.output, AllOf(HasSubstr("n[1-2] would be free"), HasSubstr("nothing was")));
+  EXPECT_EQ(cupel({"store", "check"}).exit_status, 1);
+
+  const auto done = cupel({"store", "repair", "1", "--reason", "disk was swapped"});
+
+  EXPECT_EQ(done.exit_status, 0) << done.error;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("damaged at event 1"), HasSubstr("n[1-2] are free")));
+  const auto checked = cupel({"store", "check"});
+  EXPECT_EQ(checked.exit_status, 0);
+  EXPECT_THAT(checked.output, HasSubstr("(disk was swapped)"));
+  const auto status = cupel({"status"});
+  EXPECT_EQ(status.exit_status, 0);
+  EXPECT_THAT(status.output, AllOf(HasSubstr("cancelled"), HasSubstr("repaired")));
+  EXPECT_EQ(cupel({"store", "repair", "1"}).exit_status, 2);
+  EXPECT_TRUE(open()->begin_run(run_on({"n1", "n2"})));
+}
+
+TEST_F(StoreRepairTest, AsksForTheRunsNumber) {
+  EXPECT_EQ(cupel({"store", "repair"}).exit_status, 2);
+  EXPECT_EQ(cupel({"store", "repair", "9"}).exit_status, 2);
 }
 
 }  // namespace

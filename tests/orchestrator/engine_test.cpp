@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/json.h"
 #include "orchestrator/engine/circuit.h"
 
 namespace cupel::engine {
@@ -173,6 +174,24 @@ TEST_F(EngineTest, RetriesWhatIsTransientAndGivesUpAfterTheLastTry) {
   EXPECT_EQ(steps_.tries["n2/power-on"], 3);
   EXPECT_EQ(phases("n2")[0], "failed");
   EXPECT_THAT(state_.nodes.at("n2").steps[0].detail, HasSubstr("HTTP 503 (the last of its tries)"));
+}
+
+TEST_F(EngineTest, WritesEventsThatCanBeReadBackWhateverBytesANodeSends) {
+  auto end = ends(Outcome::reject, "kex error: evil-kex-\xff\xfe");
+  end.found["facts"] = {{"bios\x80", {"a\xc3"}}};
+  steps_.script["n1/ssh-wait"] = {end};
+  steps_.script["n2/power-on"] = {ends(Outcome::retry, "\x9b")};
+
+  ASSERT_TRUE(run());
+
+  for (const auto& event : journal_.events) {
+    const auto written = parse_json(boost::json::serialize(event.data));
+    ASSERT_TRUE(written) << event.node << " " << event.step;
+    EXPECT_EQ(written.assume_value(), boost::json::value(event.data));
+  }
+  EXPECT_EQ(phases("n1")[1], "failed");
+  EXPECT_THAT(state_.nodes.at("n1").steps[1].detail, HasSubstr("evil-kex-\uFFFD\uFFFD"));
+  EXPECT_THAT(phases("n2"), testing::Each("done"));
 }
 
 TEST_F(EngineTest, NeverRetriesARejection) {

@@ -1,10 +1,11 @@
 // What needs a person, in the order in which one walks past it; and how a run stands.
-#include "orchestrator/report/hands.h"
-
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <boost/json.hpp>
 #include <sstream>
 
+#include "orchestrator/report/hand_groups.h"
 #include "orchestrator/report/standing.h"
 
 namespace cupel::report {
@@ -57,7 +58,7 @@ TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
       {"reseat the DIMM; replace it if it stays away or is of the wrong kind", "dimm A7"}};
   run.nodes[0].record.steps = {audit};
 
-  const auto text = to_text(hands_of(run, {}), 80);
+  const auto text = to_text(hands_of(run, {}), {.width = 80});
 
   std::istringstream lines{text};
   std::string line;
@@ -163,6 +164,146 @@ TEST(Hands, AreWhatTheStepItselfAskedForAndOncePerPart) {
   EXPECT_FALSE(may_be_mended(audit)) << "nobody can see from afar whether the GPU is back";
 }
 
+TEST(Hands, NameTheCommandThatAcceptsWhatHasChanged) {
+  RunSummary run;
+  run.run.id = 12;
+  const std::vector<std::tuple<const char*, const char*, const char*>> rows{
+      {"untrusted", "the host key of n1 is SHA256:b, pinned is SHA256:a. If this was meant, ...",
+       "cupel exec n1 --accept-host-key"},
+      {"untrusted", "the host key of n1 is SHA256:b, the inventory says SHA256:a. ...",
+       "write the new one into the inventory"},
+      {"untrusted", "the certificate is not the one that was pinned: ...",
+       "cupel bmc n1 accept-certificate"},
+      {"untrusted", "the certificate is SHA256:b, the inventory says SHA256:a; ...",
+       "write the new one into the inventory"},
+      {"refused", "the node does not let root in with the key in /k. ...", "authorized_keys"},
+      {"refused", "n1: the BMC refused user admin with this password before; ...",
+       "correct the password in the inventory's secret"}};
+  for (const auto& [error, detail, action] : rows) {
+    run.nodes = {node("n1", "a01", 1)};
+    run.nodes[0].record.steps = {step("bmc-facts", "reject", error, detail)};
+
+    const auto hands = hands_of(run, {});
+
+    ASSERT_EQ(hands.size(), 1u) << detail;
+    EXPECT_THAT(hands[0].action, HasSubstr(action)) << detail;
+    EXPECT_FALSE(hands[0].at_the_rack);
+  }
+}
+
+TEST(Hands, AskForNothingThatFollowsFromSomethingElse) {
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  run.nodes[0].record.verdict.emplace();
+  auto& causes = run.nodes[0].causes;
+  causes = {{burnin::Decision::fail, "gpu5", "audit: missing", "7", "8 gpus", "", "reseat gpu5"}};
+  for (const auto* part : {"gpu0", "gpu1", "gpu2"}) {
+    causes.push_back({burnin::Decision::fail, part, "p2p.pairs", "12", "at least 14", "",
+                      "find out why not all pairs were measured"});
+    causes.back().consequence_of = "gpu5: audit: missing";
+  }
+
+  const auto hands = hands_of(run, {});
+
+  ASSERT_EQ(hands.size(), 1u);
+  EXPECT_EQ(hands[0].consequences.size(), 3u);
+  EXPECT_THAT(to_text(hands), HasSubstr("explains p2p.pairs of gpu[0-2]"));
+  EXPECT_THAT(boost::json::serialize(to_json(hands)),
+              HasSubstr(R"("explains":["gpu0: p2p.pairs")"));
+}
+
+/// 300 nodes that do not answer, as where a switch is down.
+RunSummary switch_down() {
+  RunSummary run;
+  run.run.id = 12;
+  for (int i = 0; i < 300; ++i) {
+    const auto rack = fmt::format("v{:02}", i / 4 + 1);
+    run.nodes.push_back(node(fmt::format("{}-n{}", rack, i % 4 + 1), rack, i % 4 * 8 + 1));
+    run.nodes.back().record.steps = {
+        step("bmc-facts", "needs hands", "unreachable",
+             fmt::format("connect 10.0.{}.{}: No route to host", i / 4, i % 4)),
+        step("ssh-wait", "needs hands", "unreachable", "no route to host")};
+  }
+  return run;
+}
+
+TEST(Hands, OfManyNodesWithTheSameToDoAreOneRow) {
+  const auto hands = hands_of(switch_down(), {});
+
+  const auto groups = grouped(hands);
+
+  EXPECT_EQ(hands.size(), 600u);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].nodes.size(), 300u);
+  EXPECT_THAT(to_text(hands), HasSubstr("75 racks  300 nodes"));
+  EXPECT_THAT(to_text(hands), HasSubstr("v[01-75]-n[1-4]\n"));
+  EXPECT_LT(std::ranges::count(to_text(hands), '\n'), 10);
+  EXPECT_GT(std::ranges::count(to_text(hands, {.all = true}), '\n'), 1200);
+}
+
+TEST(Hands, OfManyNodesNameOneCommandForAllOfThem) {
+  RunSummary run;
+  for (int i = 1; i <= 4; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
+    run.nodes.back().record.steps = {step("ssh-wait", "reject", "untrusted", "the host key of it")};
+  }
+
+  const auto groups = grouped(hands_of(run, {}));
+
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_THAT(groups[0].action, HasSubstr("cupel exec 'n[1-4]' --accept-host-key"));
+}
+
+TEST(Hands, ShowAFewRowsAndHowManyMoreThereAre) {
+  RunSummary run;
+  for (int i = 1; i <= 30; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
+    run.nodes.back().record.steps = {
+        step("power-on", "needs hands", "", std::string(static_cast<std::size_t>(i), 'x'))};
+  }
+  const auto hands = hands_of(run, {});
+
+  EXPECT_THAT(to_text(hands), HasSubstr("and 10 more on 10 nodes: --all shows each"));
+  EXPECT_THAT(to_text(hands, {.all = true}), ::testing::Not(HasSubstr("more on")));
+}
+
+TEST(Hands, OfAFewNodesStayApartWithThePlaceOfEach) {
+  RunSummary run;
+  for (int i = 1; i <= 3; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
+    run.nodes.back().record.steps = {step("ssh-wait", "needs hands", "unreachable", "no route")};
+  }
+
+  EXPECT_EQ(grouped(hands_of(run, {})).size(), 3u);
+}
+
+TEST(Hands, OfEqualPartsOfOneNodeAreOneRow) {
+  RunSummary run;
+  run.nodes.push_back(node("n1", "a01", 1));
+  run.nodes[0].record.verdict.emplace();
+  for (const auto* part : {"gpu0", "gpu1", "gpu2"})
+    run.nodes[0].causes.push_back(
+        {burnin::Decision::fail, part, "gpu.mig", "1", "at most 0", "", "nvidia-smi -mig 0"});
+
+  const auto groups = grouped(hands_of(run, {}));
+
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].parts, "gpu[0-2]");
+}
+
+TEST(Hands, OfAHaltBehindTheCanaryBeginWithNoColon) {
+  RunSummary run;
+  run.run.id = 12;
+  engine::RunState state;
+  state.halts[""] = "1 of 1 nodes of the canary failed";
+
+  const auto text = to_text(hands_of(run, state));
+
+  EXPECT_THAT(text, HasSubstr("cupel release 12\n"));
+  EXPECT_THAT(text, HasSubstr("  halted behind the canary: 1 of 1 nodes of the canary failed\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr(" : ")));
+}
+
 engine::Event event(engine::EventKind kind, std::string of = {}, std::string at = {},
                     boost::json::object data = {}) {
   engine::Event one;
@@ -197,7 +338,21 @@ TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
   EXPECT_EQ(standing.halts.at("boot-once"), "3 of 4");
   EXPECT_TRUE(standing.paused);
   EXPECT_EQ(standing.paused_by, " by ada");
-  EXPECT_EQ(to_text(standing), "2 at power-on; 1 between tries; 1 overdue; 1 failed");
+  EXPECT_EQ(to_text(standing), "2 at power-on; 1 between tries; 1 overdue; 1 node failed");
+}
+
+TEST(Standing, CountsNodesThatFailedAndNotTheirSteps) {
+  using enum engine::EventKind;
+  const std::vector<engine::Event> events{
+      event(step_ended, "n1", "bmc-facts", {{"outcome", "needs hands"}}),
+      event(step_ended, "n1", "ssh-wait", {{"outcome", "needs hands"}}),
+      event(step_ended, "n2", "bmc-facts", {{"outcome", "needs hands"}})};
+
+  const auto standing = standing_of(1, events, wall_now());
+
+  EXPECT_EQ(standing.failed, 2u);
+  EXPECT_EQ(standing.failed_steps, 3u);
+  EXPECT_EQ(to_text(standing), "nothing runs; 2 nodes failed");
 }
 
 TEST(Standing, ForgetsWhatAPersonHasLookedAt) {

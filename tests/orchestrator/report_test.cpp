@@ -1,4 +1,5 @@
 // From events to what people and programs read of a run.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -186,8 +187,60 @@ TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {
   EXPECT_THAT(page, HasSubstr("<td>gpu3<td>hbm.copy<td class=fail>12 GB/s"));
 }
 
+TEST_F(Report, TellsWhatFollowsFromACauseUnderItAndLosesNothing) {
+  auto verdict = bad();
+  for (const auto* part : {"gpu0", "gpu1"}) {
+    verdict.causes.push_back({Decision::fail, part, "p2p.pairs", "12", "at least 14"});
+    verdict.causes.back().consequence_of = "gpu3: gpu.ecc.uncorrected";
+  }
+  end("a01-n02", "verdict", record::to_json(verdict));
+
+  const auto text = to_text(summary()), page = to_html(summary());
+  const auto told = boost::json::serialize(to_json(summary()));
+
+  EXPECT_THAT(text, HasSubstr("gpu3: gpu.ecc.uncorrected 2 errors"));
+  EXPECT_THAT(text, HasSubstr("explains p2p.pairs of gpu[0-1]\n"));
+  EXPECT_THAT(text, Not(HasSubstr("p2p.pairs 12")));
+  EXPECT_THAT(page, HasSubstr("<td>gpu[0-1]<td class=fail>p2p.pairs<td>12<td>at least 14"));
+  EXPECT_THAT(page, HasSubstr("follows from gpu3: gpu.ecc.uncorrected"));
+  EXPECT_THAT(told, HasSubstr(R"("consequence_of":"gpu3: gpu.ecc.uncorrected")"));
+}
+
+TEST_F(Report, SaysOnceWhatIsToBeSaidOfSeveralNodesAndTheCommonFirst) {
+  for (const auto* node : {"a01-n01", "a01-n02"})
+    end(node, "gpu-facts",
+        {{"detail", std::string{node} + " at 10.0.0." + node[6] + ": Connection refused"}},
+        "needs hands");
+
+  const auto text = to_text(summary());
+
+  EXPECT_THAT(text, HasSubstr("  inconclusive  a01-n[01-02] (2 nodes, of a01-n01:)\n"
+                              "                  step gpu-facts a01-n01 at 10.0.0.1: Connection"));
+  EXPECT_EQ(text.find("10.0.0.2"), text.npos);
+  EXPECT_LT(text.find("alike"), text.find("inconclusive  a01"));
+}
+
+TEST(Summary, OfManyFailuresIsBoundedUnlessAllIsWanted) {
+  RunSummary run;
+  run.run.id = 12;
+  for (int i = 0; i < 300; ++i) {
+    NodeSummary node;
+    node.record.node = fmt::format("v{:02}-n{}", i / 4 + 1, i % 4 + 1);
+    node.causes = {{Decision::inconclusive, "", "step ssh-wait",
+                    std::string(static_cast<std::size_t>(i % 30) + 1, 'x')}};
+    run.nodes.push_back(std::move(node));
+  }
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+
+  EXPECT_LT(lines(to_text(run)), 60);
+  EXPECT_THAT(to_text(run), HasSubstr("and 100 more nodes: cupel report 12 --all"));
+  EXPECT_THAT(to_text(run, true), Not(HasSubstr("more nodes")));
+}
+
 TEST_F(Report, ReadsBackWhatItWrote) {
-  const auto verdict = bad();
+  auto verdict = bad();
+  verdict.causes[0].quantity = {2, std::nullopt, 0, "errors"};
+  verdict.causes[0].consequence_of = "gpu5: audit: missing";
   const burnin::Findings findings{{{"gpu.count", "", 8, "GPUs"}, {"gpu.power", "gpu0", 68.5, "W"}},
                                   {{inventory::PartKind::gpu, "gpu0", "H100", "NVIDIA", "S1"}},
                                   {{"ECC of gpu1", "nvidia-smi", "N/A"}}};

@@ -128,6 +128,24 @@ TEST_F(StageStepTest, OfANodeThatNeverCameTellsWhatItsBmcSaid) {
   EXPECT_EQ(machine.logged_out, 1);
 }
 
+TEST_F(StageStepTest, OfANodeThatNeverCameAsksForWhatItsBmcSaysIsWrong) {
+  const auto asked = [this] {
+    const auto end = wait();
+    const auto* hands = end ? end.assume_value().found.if_contains("hands") : nullptr;
+    const auto needs = record::needed_from(hands);
+    return needs.empty() ? std::string{} : needs[0].action;
+  };
+
+  machine.power = bmc::PowerState::off;
+  EXPECT_THAT(asked(), HasSubstr("why the machine is off"));
+  EXPECT_THAT(asked(), HasSubstr("cupel bmc NODE power on"));
+  EXPECT_THAT(asked(), ::testing::Not(HasSubstr("screen")));
+  machine.power = bmc::PowerState::on;
+  EXPECT_EQ(asked(), "look at the machine: its screen, its network cables");
+  machine.all = Error{Code::kTimeout, "no answer"};
+  EXPECT_THAT(asked(), HasSubstr("its network cables and its BMC's"));
+}
+
 TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothing) {
   machine.all = Error{Code::kTimeout, "no answer"};
 

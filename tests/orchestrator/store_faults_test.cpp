@@ -96,7 +96,8 @@ TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
 TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt) {
   const auto run = filled(20'000, 300);
   ASSERT_GT(fs::file_size(folder_ / "cupel.db"), 5u << 20);
-  damage(fs::file_size(folder_ / "cupel.db") / 4096 / 2 * 4096, std::string(4096, '\xff'));
+  // Some pages, so that one of them is of the table itself.
+  damage(fs::file_size(folder_ / "cupel.db") / 4096 / 2 * 4096, std::string(8 * 4096, '\xff'));
   const auto before = digest();
 
   EXPECT_THAT(checked().faults, Contains(at("cupel.db")));

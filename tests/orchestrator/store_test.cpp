@@ -1,5 +1,7 @@
 #include "orchestrator/store/store.h"
 
+#include <random>
+
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::store {
@@ -94,7 +96,10 @@ TEST_F(StoreTest, AFullDiskIsAnErrorAndLosesNothingThatWasWritten) {
   store->limit_pages(1);
 
   auto lost = event(EventKind::step_began, "n1", "power-on");
-  lost.data["big"] = std::string(100'000, 'x');
+  std::mt19937 noise{1};
+  std::string big(100'000, ' ');  // that nothing packs to a page
+  for (char& c : big) c = static_cast<char>('!' + noise() % 90);
+  lost.data["big"] = big;
   const auto written = store->append(id, lost);
 
   ASSERT_FALSE(written);

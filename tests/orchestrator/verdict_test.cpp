@@ -107,7 +107,8 @@ TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
                                                  "at most 0 errors",
                                                  "a1",
                                                  "replace the GPU",
-                                                 {"gpu-facts"}}}));
+                                                 {"gpu-facts"},
+                                                 {2, std::nullopt, 0, "errors"}}}));
 }
 
 TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
@@ -117,6 +118,29 @@ TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
   EXPECT_EQ(decision(record), Decision::fail);
   EXPECT_EQ(causes(record)[0].part, "gpu1");
   EXPECT_EQ(causes(record)[0].measured, "nothing");
+}
+
+TEST(Verdict, TellsWhatFollowsFromAMissingPartBehindItAndCountsItAllTheSame) {
+  auto all = profile();
+  auto pairs = all.criteria.front();
+  pairs.stage = "disk";
+  pairs.measure = "p2p.pairs";
+  pairs.parts = {"gpu0"};
+  pairs.at_most.reset();
+  pairs.at_least = 2;
+  all.criteria.insert(all.criteria.begin(), pairs);
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements.pop_back();
+  record.findings["disk"].measurements.push_back({"p2p.pairs", "gpu0", 0, "count"});
+  record.audit->push_back({Finding::missing, "gpu1", "2 gpus", "1", "redfish", "reseat it"});
+
+  const auto verdict = decide(all, record);
+
+  EXPECT_EQ(verdict.decision, Decision::fail);
+  ASSERT_EQ(verdict.causes.size(), 2u);
+  EXPECT_EQ(verdict.causes[0].part, "gpu1");
+  EXPECT_EQ(verdict.causes[1].decision, Decision::fail);
+  EXPECT_EQ(verdict.causes[1].consequence_of, "gpu1: audit: missing");
 }
 
 TEST(Verdict, SaysOnceWhatSeveralStagesSawOfAPart) {

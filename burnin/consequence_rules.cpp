@@ -1,0 +1,210 @@
+#include "burnin/consequence_rules.h"
+
+namespace cupel::burnin {
+namespace {
+
+using Rules = std::vector<ConsequenceRule>;
+
+const Words kXids{"gpu.xid", "kernel.xid"};
+const Words kSxids{"nvswitch.sxid", "kernel.sxid"};
+const Words kRates{"gemm.*.rate", "gemm.lag", "gemm.spread",
+                   "hbm.copy",    "hbm.lag",  "gpuburn.tensor.rate"};
+const Words kPairRates{"p2p.bandwidth", "p2p.read", "p2p.pair.lag"};
+const Words kBusRates{"collective.*.busbw"};
+const Words kLinkErrors{"nvlink.crc_errors", "nvlink.recoveries", "nvlink.recoveries.new",
+                        "nvlink.recoveries.failed.new"};
+/// What programs say where the driver gives them no GPU at all.
+const Words kNoGpuAtAll{"cudaError", "(cuda)", "nvidia-smi", "the load ended early"};
+
+CauseKind gpus(Words criteria, Told told = Told::anything, std::vector<double> values = {}) {
+  return {std::move(criteria), "gpu*", told, std::move(values), {}};
+}
+CauseKind numbers(Words criteria, std::string_view part = "gpu*") {
+  return {std::move(criteria), part, Told::a_number, {}, {}};
+}
+CauseKind whole(Words criteria, Told told = Told::anything) {
+  return {std::move(criteria), "", told, {}, {}};
+}
+CauseKind stages_without_gpus() {
+  return {{"stage *", "step *"}, "", Told::anything, {}, kNoGpuAtAll};
+}
+
+void same_part(Rules& rules, CauseKind cause, CauseKind effect) {
+  rules.push_back({.cause = std::move(cause), .effect = std::move(effect)});
+}
+void in_group(Rules& rules, CauseKind cause, CauseKind effect) {
+  rules.push_back({.cause = std::move(cause), .effect = std::move(effect), .link = Link::group});
+}
+
+/// Numbers of one part, of which each explains those behind it, and itself where it was seen twice.
+void ladder(Rules& rules, const Words& criteria, std::string_view part = "gpu*") {
+  for (auto rest = criteria; !rest.empty(); rest.erase(rest.begin()))
+    same_part(rules, numbers({rest.front()}, part), numbers(rest, part));
+}
+
+CauseKind missing_gpu() { return gpus({"audit: missing"}); }
+/// NVIDIA Xid catalogue, 79: the GPU has fallen off the bus.
+CauseKind lost_gpu() { return gpus(kXids, Told::a_number, {79}); }
+CauseKind silent_gpu() { return gpus({"gpu.answers"}, Told::a_number, {0}); }
+CauseKind divided_gpu() { return numbers({"gpu.mig"}); }
+
+/// Of a part that is not there nothing can be measured, and whatever was before was its end.
+void add_missing_parts(Rules& rules) {
+  same_part(rules, {.criteria = {"audit: missing"}}, {});
+  in_group(rules, {.criteria = {"audit: missing", "audit: wrong size"}, .part = "dimm*"},
+           whole({"memory.total"}, Told::a_number));
+  for (const auto criterion : {"audit: missing", "audit: unhealthy", "psu.lost"}) {
+    const CauseKind supply{.criteria = {criterion}, .part = "psu*"};
+    same_part(rules, supply, {.criteria = {"psu.*"}, .part = "psu*"});
+    in_group(rules, supply, whole({"psu.redundant", "psu.share.spread"}));
+  }
+}
+
+/// A GPU that fell off its bus: the driver and its tools stop there, and the switches see its links
+/// go down. Links that are down elsewhere, too, are a switch's own.
+void add_lost_gpus(Rules& rules) {
+  for (const auto& lost : {lost_gpu(), silent_gpu()}) {
+    same_part(rules, lost, gpus({}));
+    in_group(rules, lost, gpus({"nvlink.active"}, Told::nothing));
+    rules.push_back({.cause = lost,
+                     .effect = {kSxids, "nvswitch*", Told::a_number, {20034}, {}},
+                     .link = Link::group,
+                     .unless = numbers({"nvlink.active"})});
+    in_group(rules, lost, stages_without_gpus());
+    in_group(rules, lost, whole({"burn.complete"}));
+  }
+}
+
+/// What counts GPUs has as many fewer as there are that can't be counted, and no other number.
+void add_counts(Rules& rules) {
+  const std::vector<CauseKind> gone{missing_gpu(), lost_gpu(), silent_gpu()};
+  auto unused = gone;
+  unused.push_back(divided_gpu());
+  for (const auto& cause : unused) {
+    rules.push_back({.cause = cause,
+                     .effect = whole({"gpu.count"}, Told::a_number),
+                     .link = Link::group,
+                     .for_each = 1,
+                     .counted = gone});
+    rules.push_back({.cause = cause,
+                     .effect = whole({"burn.gpus"}, Told::a_number),
+                     .link = Link::group,
+                     .for_each = 1,
+                     .counted = unused});
+    // To and from each of the others.
+    rules.push_back({.cause = cause,
+                     .effect = numbers({"p2p.pairs"}),
+                     .link = Link::group,
+                     .for_each = 2,
+                     .counted = unused});
+  }
+  // One with MIG takes part in nothing.
+  auto not_measured = gpus({}, Told::nothing);
+  not_measured.says = {"nothing"};
+  same_part(rules, divided_gpu(), not_measured);
+}
+
+/// Programs of the node without which no GPU works.
+void add_driver(Rules& rules) {
+  const CauseKind mismatch = numbers({"driver.mismatch"}, "*");
+  CauseKind not_measured{.told = Told::nothing, .says = {"nothing"}};
+  for (const auto part : {"gpu*", "fabric*"}) {
+    not_measured.part = part;
+    in_group(rules, mismatch, not_measured);
+  }
+  in_group(rules, mismatch, whole({"gpu.count"}, Told::nothing));
+  for (const auto& cause : {mismatch, numbers({"fabricmanager.*"}, "fabric*")}) {
+    in_group(rules, cause, gpus({"gpu.fabric.ready"}));
+    in_group(rules, cause, stages_without_gpus());
+  }
+  in_group(rules, gpus({"gpu.idle"}), whole({"burn.complete"}));
+}
+
+/// What is hot slows down, and what is slowed down is slow.
+void add_heat(Rules& rules) {
+  const Words slowdown{"gpu.throttled", "gpu.throttle.thermal", "gpu.throttle.power_brake"};
+  Words chain{"gpu.temperature", "thermal.margin", "thermal.spread"};
+  chain.insert(chain.end(), slowdown.begin(), slowdown.end());
+  chain.insert(chain.end(), kRates.begin(), kRates.end());
+  ladder(rules, chain);
+  auto capped = chain;
+  capped.erase(capped.begin(), capped.begin() + 3);
+  same_part(rules, numbers({"gpu.power.limit"}), numbers(capped));
+  for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
+    in_group(rules, slow, whole({"train.jitter"}, Told::a_number));
+  ladder(rules, {"cpu.throttled", "cpu.frequency.lowest"}, "cpu*");
+}
+
+void add_nvlinks(Rules& rules) {
+  const CauseKind bad_switch = numbers(kSxids, "nvswitch*"), links = numbers({"nvlink.active"}),
+                  link_xid = gpus(kXids, Told::a_number, {74});
+  ladder(rules, kSxids, "nvswitch*");
+  // A switch takes the same links from every GPU.
+  for (const auto& effect : {links, link_xid})
+    rules.push_back(
+        {.cause = bad_switch, .effect = effect, .link = Link::group, .in_common = true});
+  Words chain{"nvlink.active"};
+  chain.insert(chain.end(), kLinkErrors.begin(), kLinkErrors.end());
+  // A GPU that says more than the others of a switch's fault has one of its own.
+  rules.push_back({.cause = numbers(chain), .effect = link_xid, .unless = bad_switch});
+  chain.insert(chain.end(), kPairRates.begin(), kPairRates.end());
+  ladder(rules, chain);
+  for (const auto& sick : {links, numbers(kLinkErrors), numbers({"p2p.bandwidth"})})
+    in_group(rules, sick, whole(kBusRates, Told::a_number));
+}
+
+void add_pcie(Rules& rules) {
+  const Words chain{"gpu.pcie.width", "gpu.pcie.gen", "pcie.narrow", "pcie.slow",
+                    "pcie.h2d",       "pcie.d2h",     "pcie.lag"};
+  for (const auto part : {"gpu*", "mlx5_*"}) ladder(rules, chain, part);
+}
+
+void add_memory(Rules& rules) {
+  // What has to be replaced is not explained by what only has to be reset.
+  const Words gpu{"gpu.ecc.uncorrected", "gpu.ecc.uncorrected.new", "gpu.remap.pending",
+                  "gpu.reset_required"};
+  for (const auto worse : {"gpu.remap.failed", "gpu.ecc.sram_threshold"})
+    same_part(rules, numbers({worse}), numbers(gpu));
+  ladder(rules, gpu);
+  // NVIDIA Xid catalogue: errors of memory, rows remapped, errors contained or not.
+  same_part(
+      rules,
+      numbers({"gpu.remap.failed", "gpu.ecc.sram_threshold", "gpu.ecc.*", "gpu.remap.pending"}),
+      gpus(kXids, Told::a_number, {48, 63, 64, 94, 95}));
+  ladder(rules, {"gpu.xid", "kernel.xid", "gpu.reset_required"});
+  const Words dimm{"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected",
+                   "edac.corrected", "memory.corrected"};
+  ladder(rules, dimm, "dimm*");
+  in_group(
+      rules, numbers({"edac.uncorrected", "memory.uncorrected"}, "dimm*"),
+      whole({"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected"}, Told::a_number));
+}
+
+void add_wrong_results(Rules& rules) {
+  const Words chain{"gemm.wrong",     "hbm.wrong",        "gpuburn.errors",
+                    "thermal.faults", "collective.wrong", "train.loss.differs"};
+  ladder(rules, chain);
+  in_group(rules, numbers(Words{chain.begin(), chain.begin() + 4}),
+           whole({"collective.wrong", "train.loss.differs"}, Told::a_number));
+}
+
+void add_adapters(Rules& rules) { ladder(rules, {"ib.port.rate", "ib.port.*"}, "mlx5_*"); }
+
+}  // namespace
+
+std::vector<ConsequenceRule> consequence_rules() {
+  Rules rules;
+  add_missing_parts(rules);
+  add_lost_gpus(rules);
+  add_counts(rules);
+  add_driver(rules);
+  add_heat(rules);
+  add_nvlinks(rules);
+  add_pcie(rules);
+  add_memory(rules);
+  add_wrong_results(rules);
+  add_adapters(rules);
+  return rules;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,17 @@
+#include "orchestrator/cli/damaged_run.h"
+
+#include "base/text.h"
+#include "orchestrator/store/repair.h"
+
+namespace cupel::cli {
+
+std::string words_of_damage(const store::Store& store, engine::RunId run, const Error& error) {
+  auto what = valid_utf8(error.what);
+  const auto repairs = store::repairs(store.folder());
+  if (!repairs) return what;
+  const auto repair = repairs.assume_value().find(run);
+  if (repair != repairs.assume_value().end()) what += "; " + in_words(repair->second);
+  return what;
+}
+
+}  // namespace cupel::cli

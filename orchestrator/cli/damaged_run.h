@@ -1,0 +1,12 @@
+#pragma once
+// What is said of a run whose journal cannot be read.
+#include <string>
+
+#include "orchestrator/store/store.h"
+
+namespace cupel::cli {
+
+/// The error as it is, and who repaired the run, if anybody did.
+std::string words_of_damage(const store::Store& store, engine::RunId run, const Error& error);
+
+}  // namespace cupel::cli

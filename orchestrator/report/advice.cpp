@@ -1,0 +1,97 @@
+#include "orchestrator/report/advice.h"
+
+#include <fmt/format.h>
+
+namespace cupel::report {
+namespace {
+
+constexpr Advice kAdvice[] = {
+    {"", "", "untrusted", "the inventory says",
+     "find out who has replaced the machine, or its key; where that was meant, write the new one "
+     "into the inventory and begin a new run",
+     false, false},
+    {"", "", "untrusted", "host key",
+     "find out who has replaced the machine, or its host key; where that was meant: "
+     "cupel exec NODE --accept-host-key",
+     false, true},
+    {"", "", "untrusted", "certificate problem",
+     "give the BMC a certificate of the CA that the inventory names, or name the right CA there",
+     false, true},
+    {"", "", "untrusted", "",
+     "find out who has replaced the BMC, or its certificate; where that was meant: "
+     "cupel bmc NODE accept-certificate",
+     false, true},
+    {"", "", "refused", "the node does not let",
+     "put the public half of the inventory's key_file into authorized_keys of that user on the "
+     "node",
+     false, true},
+    {"", "", "refused", "key_file in the inventory",
+     "name a key_file in the inventory, or start an SSH agent; then: cupel resume RUN", false,
+     false},
+    {"", "", "refused", "private key", "", false, false},
+    {"", "", "refused", "the node opens no channel",
+     "look at sshd on the node: its log, and MaxSessions; then: cupel retry RUN NODE", false,
+     false},
+    {"", "", "refused", "the node starts no command",
+     "look at sshd on the node: its log, and ForceCommand; then: cupel retry RUN NODE", false,
+     false},
+    {"", "", "refused", "",
+     "correct the password in the inventory's secret; where the BMC's own was corrected instead: "
+     "cupel bmc NODE accept-certificate",
+     false, true},
+    {"ssh-wait", "", "", "", "look at the machine: its screen, its network cables", true, true},
+    {"", "", "unreachable", "", "look at the BMC: its network cable, its power, its lights", true,
+     true},
+    {"", "", "timeout", "",
+     "look at the machine: its power, its cables, its screen; then: cupel retry RUN NODE", true,
+     false},
+    {"", "suspect BMC", "", "",
+     "look at the BMC; pull its power for a minute where it does not recover", true, true},
+    {"", "needs hands", "", "", "", true, true},
+};
+
+bool failed(const record::StepRecord& step) {
+  return step.outcome == "reject" || step.outcome == "needs hands" || step.outcome == "suspect BMC";
+}
+
+bool is_of_a_word(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// As a word of its own: the NODE in "NODE1" is no placeholder.
+void replace_word(std::string& text, std::string_view word, std::string_view by) {
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at)) {
+    const auto end = at + word.size();
+    const bool within =
+        (at > 0 && is_of_a_word(text[at - 1])) || (end < text.size() && is_of_a_word(text[end]));
+    if (!within) text.replace(at, word.size(), by);
+    at += within ? word.size() : by.size();
+  }
+}
+
+}  // namespace
+
+const Advice* advice_for(const record::StepRecord& step) {
+  if (!failed(step)) return nullptr;
+  for (const auto& row : kAdvice) {
+    const bool fits = (row.step.empty() || row.step == step.name) &&
+                      (row.outcome.empty() || row.outcome == step.outcome) &&
+                      (row.error.empty() || row.error == step.error) &&
+                      step.detail.contains(row.says);
+    if (fits) return &row;
+  }
+  return nullptr;
+}
+
+bool asks_for_hands(const record::StepRecord& step) {
+  return !step.needs.empty() && (step.outcome == "needs hands" || step.outcome == "suspect BMC");
+}
+
+std::string action_for(std::string_view action, std::int64_t run, const std::string& node) {
+  std::string text{action};
+  replace_word(text, "RUN", std::to_string(run));
+  replace_word(text, "NODE", node);
+  return text;
+}
+
+}  // namespace cupel::report

@@ -1,0 +1,188 @@
+#include "orchestrator/report/hand_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "inventory/node_range.h"
+#include "orchestrator/report/alike.h"
+#include "orchestrator/report/clusters.h"
+#include "orchestrator/report/wrapped.h"
+
+namespace cupel::report {
+namespace {
+
+/// Commands that take a list of nodes.
+constexpr std::string_view kForMany[] = {"cupel bmc NODE ", "cupel exec NODE "};
+
+std::string action_on(const Hand& hand, const std::vector<std::string>& nodes) {
+  if (nodes.size() < 2) return hand.action;
+  auto text = hand.pattern;
+  for (const auto command : kForMany) {
+    const auto at = text.find(command);
+    if (at == text.npos) continue;
+    text.replace(at + command.size() - 5, 4, "'" + inventory::fold(nodes) + "'");
+  }
+  return text;
+}
+
+/// What hands must have in common to be one; of the reason, all but numbers and names.
+std::string key_of(const Hand& hand) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", hand.run, hand.step, hand.pattern, hand.at_the_rack,
+                     cause_of(hand.why, hand.node));
+}
+
+/// The parts of one node that want the same.
+struct OnOneNode {
+  Hand first{};
+  std::vector<std::string> parts{};
+};
+
+std::vector<OnOneNode> by_node(const std::vector<Hand>& hands) {
+  std::vector<OnOneNode> all;
+  std::map<std::string, std::size_t> where;
+  for (const auto& hand : hands) {
+    const auto [found, fresh] = where.try_emplace(hand.node + "\n" + key_of(hand), all.size());
+    if (fresh) all.push_back({hand, {}});
+    auto& one = all[found->second];
+    if (!hand.part.empty()) one.parts.push_back(hand.part);
+    if (!fresh)
+      one.first.consequences.insert(one.first.consequences.end(), hand.consequences.begin(),
+                                    hand.consequences.end());
+  }
+  return all;
+}
+
+HandGroup group_of(const OnOneNode& one) {
+  HandGroup group{.first = one.first, .parts = inventory::fold(one.parts)};
+  group.action = one.first.action;
+  if (!one.first.node.empty()) group.nodes = {one.first.node};
+  if (!one.first.rack.empty()) group.racks = {one.first.rack};
+  return group;
+}
+
+/// 0: at a desk for a whole run; 1: what nodes have in common; 2: of one node.
+int rank_of(const HandGroup& group) {
+  if (group.nodes.empty()) return 0;
+  return group.nodes.size() > 1 ? 1 : 2;
+}
+
+using Row = std::array<std::string, 3>;
+
+Row row_of(const HandGroup& group) {
+  const auto& hand = group.first;
+  std::string where = "desk";
+  if (hand.at_the_rack && group.racks.size() > 1)
+    where = fmt::format("{} racks", group.racks.size());
+  else if (hand.at_the_rack && hand.rack.empty())
+    where = "rack not told";
+  else if (hand.at_the_rack && group.nodes.size() > 1)
+    where = hand.rack;
+  else if (hand.at_the_rack)
+    where = fmt::format("{} U{}", hand.rack, hand.unit);
+  const auto node =
+      group.nodes.size() > 1 ? fmt::format("{} nodes", group.nodes.size()) : hand.node;
+  return {where, node, group.parts};
+}
+
+/// The lines below an action.
+std::vector<std::string> remarks_on(const HandGroup& group, bool runs_named) {
+  const auto& hand = group.first;
+  std::vector<std::string> lines;
+  if (group.nodes.size() > 1) lines.push_back(inventory::fold(group.nodes));
+  std::string why = runs_named ? fmt::format("run {}: ", hand.run) : "";
+  if (!hand.step.empty()) why += hand.step + ": ";
+  if (group.nodes.size() > 1) why += fmt::format("{}: ", hand.node);
+  lines.push_back(printable(why + hand.why));
+  if (!hand.consequences.empty())
+    lines.push_back(printable("explains " + consequences_text(hand.consequences)));
+  return lines;
+}
+
+std::string below(const std::vector<Row>& rows, const std::vector<const HandGroup*>& groups,
+                  bool runs_named, std::size_t width) {
+  std::array<std::size_t, 3> widths{};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  const auto indent = widths[0] + widths[1] + widths[2] + 6;
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [where, node, part] = rows[i];
+    const auto action = i == 0 ? "what to do" : printable(groups[i - 1]->action);
+    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", where, widths[0], node, widths[1], part,
+                        widths[2], wrapped(action, indent, width));
+    if (i == 0) continue;
+    for (const auto& line : remarks_on(*groups[i - 1], runs_named))
+      text += std::string(indent, ' ') + wrapped(line, indent, width) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<HandGroup> grouped(const std::vector<Hand>& hands) {
+  const auto ones = by_node(hands);
+  std::map<std::string, std::vector<std::size_t>> alike;
+  const auto key = [](const OnOneNode& one) {
+    return inventory::fold(one.parts) + "\n" + key_of(one.first);
+  };
+  for (std::size_t i = 0; i < ones.size(); ++i) alike[key(ones[i])].push_back(i);
+  std::vector<HandGroup> groups;
+  for (std::size_t i = 0; i < ones.size(); ++i) {
+    const auto& same = alike[key(ones[i])];
+    const bool many = same.size() >= kLeastAlike && !ones[i].first.node.empty();
+    if (many && same.front() != i) continue;
+    auto group = group_of(ones[i]);
+    if (many) {
+      std::set<std::string> racks;
+      group.nodes.clear();
+      for (const auto each : same) {
+        group.nodes.push_back(ones[each].first.node);
+        if (!ones[each].first.rack.empty()) racks.insert(ones[each].first.rack);
+      }
+      group.racks = {racks.begin(), racks.end()};
+      group.action = action_on(group.first, group.nodes);
+    }
+    groups.push_back(std::move(group));
+  }
+  std::ranges::stable_sort(groups, [](const HandGroup& a, const HandGroup& b) {
+    if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+    return rank_of(a) == 1 && a.nodes.size() > b.nodes.size();
+  });
+  return groups;
+}
+
+std::string to_text(const std::vector<Hand>& hands, const HandsText& how) {
+  std::vector<HandGroup> groups;
+  if (how.all)
+    for (const auto& hand : hands)
+      groups.push_back(group_of({hand, hand.part.empty() ? std::vector<std::string>{}
+                                                         : std::vector<std::string>{hand.part}}));
+  else
+    groups = grouped(hands);
+  std::vector<Row> rows{{"where", "node", "part"}};
+  std::vector<const HandGroup*> shown;
+  std::set<std::string> left_nodes;
+  for (const auto& group : groups) {
+    if (how.all || shown.size() < how.most) {
+      shown.push_back(&group);
+      rows.push_back(row_of(group));
+    } else {
+      left_nodes.insert(group.nodes.begin(), group.nodes.end());
+    }
+  }
+  std::set<engine::RunId> runs;
+  for (const auto& hand : hands) runs.insert(hand.run);
+  auto text = below(rows, shown, runs.size() > 1, how.width);
+  if (shown.size() < groups.size())
+    text +=
+        fmt::format("and {} more on {} node{}: --all shows each\n", groups.size() - shown.size(),
+                    left_nodes.size(), left_nodes.size() == 1 ? "" : "s");
+  return text;
+}
+
+}  // namespace cupel::report

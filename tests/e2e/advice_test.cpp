@@ -1,0 +1,198 @@
+// Every command line of Cupel's own that a text names is one that its parser takes: advice that
+// cannot be followed is worse than none.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/support/child.h"
+
+namespace cupel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kValue = '\x01';  // what is put in when the text is made
+
+/// A literal without its quotes, and where it ends.
+std::string take_literal(const std::string& text, std::size_t& at) {
+  std::string taken;
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] != '\\') {
+      taken += text[at];
+      continue;
+    }
+    ++at;
+    taken += text[at] == 'n' ? '\n' : text[at];
+  }
+  ++at;
+  return taken;
+}
+
+/// Literals that stand side by side or are added up, with kValue for all else that is added.
+std::string take_chain(const std::string& text, std::size_t& at) {
+  static const std::regex kBeside{R"(^\s*(?="))"}, kAdded{R"re(^\s*\+\s*[^";{},]*)re"};
+  auto chain = take_literal(text, at);
+  for (;;) {
+    const auto rest = text.substr(at, 300);
+    std::smatch match;
+    if (std::regex_search(rest, match, kBeside)) {
+      at += match[0].length();
+      chain += take_literal(text, at);
+    } else if (std::regex_search(rest, match, kAdded)) {
+      at += match[0].length();
+      chain += kValue;
+    } else {
+      return chain;
+    }
+  }
+}
+
+std::vector<std::string> texts_in(const std::string& source) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at < source.size();) {
+    if (source.compare(at, 2, "//") == 0) {
+      at = std::min(source.find('\n', at), source.size());
+    } else if (source.compare(at, 3, "'\"'") == 0) {
+      at += 3;
+    } else if (source.compare(at, 2, "R\"") == 0) {
+      const auto begin = std::min(source.find('(', at), source.size() - 1);
+      const auto end = ")" + source.substr(at + 2, begin - at - 2) + "\"";
+      const auto past = std::min(source.find(end, begin), source.size());
+      found.push_back(source.substr(begin + 1, past - begin - 1));
+      at = past + end.size();
+    } else if (source[at] == '"') {
+      found.push_back(take_chain(source, at));
+    } else {
+      ++at;
+    }
+  }
+  return found;
+}
+
+/// Without the sentence around it.
+std::string command_at(const std::string& text, std::size_t at) {
+  static const std::regex kEnd{
+      R"re([\n`;()"]|[.,:] |[.,:]?$|  | (goes|or|says|and|until|puts|>) )re"};
+  const auto rest = text.substr(at, text.find('\n', at) - at);
+  std::smatch end;
+  std::regex_search(rest, end, kEnd);
+  return rest.substr(0, static_cast<std::size_t>(end.position(0)));
+}
+
+/// "hands {}" -> "hands \x01".
+std::string with_values(const std::string& text) {
+  static const std::regex kPlaceholder{R"(\{[^{} ]*\})"};
+  return std::regex_replace(text, kPlaceholder, std::string(1, kValue));
+}
+
+std::map<std::string, std::string> advised_commands() {
+  static const std::regex kBegin{R"re((^|[\s`(])cupel (?=[a-z]))re"};
+  std::map<std::string, std::string> found;
+  for (const auto* room : {"orchestrator", "bmc", "inventory", "burnin", "playbooks"})
+    for (const auto& entry : fs::recursive_directory_iterator{fs::path{SOURCE_DIR} / room}) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      std::ostringstream source;
+      source << std::ifstream{entry.path()}.rdbuf();
+      for (const auto& each : texts_in(source.str())) {
+        const auto text = with_values(each);
+        for (auto it = std::sregex_iterator{text.begin(), text.end(), kBegin};
+             it != std::sregex_iterator{}; ++it)
+          found.emplace(command_at(text, static_cast<std::size_t>(it->position(0) + it->length(0))),
+                        entry.path().filename());
+      }
+    }
+  return found;
+}
+
+/// As a shell parts it, for what our texts have: single quotes.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words{CUPEL_BINARY};
+  bool quoted = false, open = false;
+  for (const char c : command) {
+    if (c == '\'') quoted = !quoted;
+    if (c == ' ' && !quoted) open = false;
+    if (c == '\'' || (c == ' ' && !quoted)) continue;
+    if (!open) words.emplace_back();
+    open = true;
+    words.back() += c;
+  }
+  return words;
+}
+
+/// These would work for long, or ask machines.
+bool acts(const std::string& command) {
+  return command.starts_with("rehearse") || command.starts_with("rack ") ||
+         command.starts_with("bmc scan");
+}
+
+class Advice : public ::testing::Test {
+ protected:
+  Advice() {
+    std::string made = (fs::temp_directory_path() / "cupel-advice-XXXXXX").string();
+    folder = ::mkdtemp(made.data());
+  }
+  ~Advice() override {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+
+  /// Nothing is there to act on: no inventory, no run.
+  bool is_taken(const std::string& command) const {
+    auto words = words_of(command);
+    words.insert(words.begin() + 1, {"--state", (folder / "state").string()});
+    const auto ran = run(words, {"CUPEL_STATE=" + (folder / "state").string()});
+    const auto said = ran.out + ran.err;
+    const auto says = [&](const char* text) { return said.find(text) != said.npos; };
+    return !says("Run with --help") && !says("there is no command") && !says("which nodes?");
+  }
+
+  /// With some value or other in each place, of which some may be nothing.
+  bool is_taken_with_values(std::string command) const {
+    const auto place = command.find(kValue);
+    if (place == command.npos) return is_taken(command);
+    for (const auto* value : {"12", "a01-n07", " approval", ""}) {
+      auto filled = command;
+      if (is_taken_with_values(filled.replace(place, 1, value))) return true;
+    }
+    return false;
+  }
+
+  fs::path folder;
+};
+
+std::string with_names(std::string command) {
+  for (const auto& [word, name] : {std::pair{"NODES", "a01-n[07-08]"},
+                                   {"NODE", "a01-n07"},
+                                   {"RUN", "12"},
+                                   {"COMMAND", "true"}})
+    if (const auto at = command.find(word); at != command.npos)
+      command.replace(at, std::string_view{word}.size(), name);
+  return command;
+}
+
+TEST_F(Advice, NamesOnlyCommandsThatTheParserTakes) {
+  // What begins a longer one, and what is no command at all.
+  const std::set<std::string> not_whole{"bmc NODE ", "exec NODE ", "brings along"};
+  const auto commands = advised_commands();
+  EXPECT_GT(commands.size(), 60u);
+  for (const auto& [command, file] : commands) {
+    if (acts(command) || not_whole.contains(command)) continue;
+    EXPECT_TRUE(is_taken_with_values(with_names(command))) << file << " advises: cupel " << command;
+  }
+}
+
+TEST_F(Advice, IsRefusedWhereItIsWrong) {
+  EXPECT_FALSE(is_taken("bmc a01-n07 accept-certificates"));
+  EXPECT_FALSE(is_taken("bmc bios set"));
+  EXPECT_FALSE(is_taken("retry"));
+  EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
+  EXPECT_FALSE(is_taken("hands 12 --everything"));
+}
+
+}  // namespace
+}  // namespace cupel::testing
