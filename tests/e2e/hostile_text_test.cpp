@@ -53,25 +53,30 @@ class HostileSshServer {
     return bytes;
   }
 
-  static std::string greeting() {
+  static std::string key_exchange() {
     std::string payload{'\x14'};
     payload += std::string(16, 'c');  // cookie
     const std::string name{"evil-kex-\xff\xfe\x9b"};
     for (int list = 0; list < 10; ++list) payload += number(name.size()) + name;
     payload += std::string(5, '\0');
     const auto padding = 16 - (payload.size() + 5) % 8;
-    return "SSH-2.0-evil\r\n" + number(1 + payload.size() + padding) + static_cast<char>(padding) +
-           payload + std::string(padding, 'p');
+    return number(1 + payload.size() + padding) + static_cast<char>(padding) + payload +
+           std::string(padding, 'p');
+  }
+
+  static void send(int client, const std::string& bytes) {
+    [[maybe_unused]] const auto sent = ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
 
   void serve() const {
-    const auto bytes = greeting();
     for (;;) {
       const int client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0) return;
-      [[maybe_unused]] const auto sent = ::send(client, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      std::array<char, 4096> ignored{};
-      while (::recv(client, ignored.data(), ignored.size(), 0) > 0) {
+      send(client, "SSH-2.0-evil\r\n");
+      // The client's own name first: else libssh may take the end for a broken socket.
+      std::array<char, 4096> heard{};
+      if (::recv(client, heard.data(), heard.size(), 0) > 0) send(client, key_exchange());
+      while (::recv(client, heard.data(), heard.size(), 0) > 0) {
       }
       ::close(client);
     }
