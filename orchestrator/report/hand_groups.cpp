@@ -1,6 +1,7 @@
 #include "orchestrator/report/hand_groups.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -71,29 +72,40 @@ int rank_of(const HandGroup& group) {
   return group.nodes.size() > 1 ? 1 : 2;
 }
 
+/// "a01 U13".
+std::string place_of(const Hand& hand) {
+  if (hand.rack.empty()) return "rack not told";
+  return hand.unit == 0 ? hand.rack : fmt::format("{} U{}", hand.rack, hand.unit);
+}
+
 using Row = std::array<std::string, 3>;
 
 Row row_of(const HandGroup& group) {
   const auto& hand = group.first;
+  const bool many = group.nodes.size() > 1;
   std::string where = "desk";
   if (hand.at_the_rack && group.racks.size() > 1)
     where = fmt::format("{} racks", group.racks.size());
-  else if (hand.at_the_rack && hand.rack.empty())
-    where = "rack not told";
-  else if (hand.at_the_rack && group.nodes.size() > 1)
+  else if (hand.at_the_rack && many && !hand.rack.empty())
     where = hand.rack;
   else if (hand.at_the_rack)
-    where = fmt::format("{} U{}", hand.rack, hand.unit);
-  const auto node =
-      group.nodes.size() > 1 ? fmt::format("{} nodes", group.nodes.size()) : hand.node;
-  return {where, node, group.parts};
+    where = place_of(hand);
+  return {where, many ? fmt::format("{} nodes", group.nodes.size()) : hand.node, group.parts};
+}
+
+/// Of so many that one can walk to them, with their places.
+std::string nodes_of(const HandGroup& group) {
+  constexpr std::size_t kMostPlaces = 16;
+  if (!group.first.at_the_rack || group.nodes.size() > kMostPlaces)
+    return inventory::fold(group.nodes);
+  return fmt::format("{}", fmt::join(group.places, ", "));
 }
 
 /// The lines below an action.
 std::vector<std::string> remarks_on(const HandGroup& group, bool runs_named) {
   const auto& hand = group.first;
   std::vector<std::string> lines;
-  if (group.nodes.size() > 1) lines.push_back(inventory::fold(group.nodes));
+  if (group.nodes.size() > 1) lines.push_back(printable(nodes_of(group)));
   std::string why = runs_named ? fmt::format("run {}: ", hand.run) : "";
   if (!hand.step.empty()) why += hand.step + ": ";
   if (group.nodes.size() > 1) why += fmt::format("{}: ", hand.node);
@@ -142,6 +154,8 @@ std::vector<HandGroup> grouped(const std::vector<Hand>& hands) {
       group.nodes.clear();
       for (const auto each : same) {
         group.nodes.push_back(ones[each].first.node);
+        group.places.push_back(
+            fmt::format("{} ({})", ones[each].first.node, place_of(ones[each].first)));
         if (!ones[each].first.rack.empty()) racks.insert(ones[each].first.rack);
       }
       group.racks = {racks.begin(), racks.end()};

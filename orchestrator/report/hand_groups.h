@@ -13,8 +13,9 @@ struct HandGroup {
   Hand first{};
   std::vector<std::string> nodes{};  // one, or at least kLeastAlike; none of what is done at a desk
   std::vector<std::string> racks{};
-  std::string parts{};   // "gpu[0-7]"
-  std::string action{};  // where nodes have a command in common: for all of them
+  std::vector<std::string> places{};  // of each node: "a01-n07 (a01 U13)"
+  std::string parts{};                // "gpu[0-7]"
+  std::string action{};               // where nodes have a command in common: for all of them
 };
 
 /// Fewer are shown one by one, with the place of each.

@@ -254,6 +254,19 @@ TEST(Hands, OfManyNodesNameOneCommandForAllOfThem) {
   EXPECT_THAT(groups[0].action, HasSubstr("cupel exec 'n[1-4]' --accept-host-key"));
 }
 
+TEST(Hands, OfSomeNodesTellThePlaceOfEach) {
+  RunSummary run;
+  for (int i = 1; i <= 4; ++i) {
+    run.nodes.push_back(node(fmt::format("n{}", i), "a01", i * 8 - 7));
+    run.nodes.back().record.steps = {step("ssh-wait", "needs hands", "unreachable", "no route")};
+  }
+
+  const auto text = to_text(hands_of(run, {}));
+
+  EXPECT_THAT(text, HasSubstr("a01    4 nodes"));
+  EXPECT_THAT(text, HasSubstr("n1 (a01 U1), n2 (a01 U9), n3 (a01 U17), n4 (a01 U25)\n"));
+}
+
 TEST(Hands, ShowAFewRowsAndHowManyMoreThereAre) {
   RunSummary run;
   for (int i = 1; i <= 30; ++i) {
