@@ -8,7 +8,7 @@ namespace cupel {
 /// SHA-256 (FIPS 180-4). The digest in lower-case hexadecimal, 64 characters.
 std::string sha256_hex(std::string_view bytes);
 
-/// So many bytes that nobody can guess, in hexadecimal.
+/// So many bytes that nobody can guess, in hexadecimal. Aborts where there are none.
 std::string random_hex(std::size_t bytes);
 
 /// What tells a secret from another one and cannot lead back to it: 24 bits, as six hexadecimal

@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "base/digest.h"
@@ -50,7 +51,7 @@ void name_it(X509* x509, const std::string& name, const std::string& address) {
 /// RFC 5280, 4.1.2.2: unique for its issuer, and issuers here share their names between racks.
 void number_it(X509* x509) {
   std::uint64_t serial = 0;
-  RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial);
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) != 1) std::abort();
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(x509), serial >> 1);
 }
 
