@@ -40,10 +40,15 @@ Task<int> test(Shell& shell, const Words& words) {
 }
 
 Task<int> change_folder(Shell& shell, const Words& words) {
-  auto to = words.size() > 1 ? words[1] : shell.value("HOME").value_or("/");
-  if (to == "--" && words.size() > 2) to = words[2];
+  std::size_t at = 1;
+  bool physical = false;
+  for (; at < words.size() && (words[at] == "-P" || words[at] == "-L"); ++at)
+    physical = words[at] == "-P";
+  if (at + 1 < words.size() && words[at] == "--") ++at;
+  auto to = at < words.size() ? words[at] : shell.value("HOME").value_or("/");
   if (to == "-") to = shell.value("OLDPWD").value_or("/");
-  const auto path = shell.process->path(to);
+  auto path = shell.process->path(to);
+  if (physical) path = shell.process->disk().real_path(path);
   const auto node = shell.process->disk().find(path);
   if (!node || !node->is_folder()) {
     co_await shell.fail(2, "cd: can't cd to " + to);
@@ -55,8 +60,10 @@ Task<int> change_folder(Shell& shell, const Words& words) {
   co_return 0;
 }
 
-Task<int> where(Shell& shell, const Words&) {
-  const auto line = shell.process->folder + "\n";
+Task<int> where(Shell& shell, const Words& words) {
+  const bool physical = words.size() > 1 && words[1] == "-P";
+  const auto& folder = shell.process->folder;
+  const auto line = (physical ? shell.process->disk().real_path(folder) : folder) + "\n";
   co_await shell.process->say(line);
   co_return 0;
 }

@@ -312,7 +312,7 @@ Task<int> virtual_cupel_node_stop(ProcessPtr process, Arguments arguments) {
 Task<int> virtual_cupel_node_list(ProcessPtr process, Arguments arguments) {
   const auto asked = asked_of(arguments);
   const auto told = asked.set.find("--base");
-  const std::string base = told == asked.set.end() ? "/var/tmp" : told->second;
+  const std::string base = told == asked.set.end() ? "/var/lib/cupel-node" : told->second;
   const auto above = process->disk().find(base);
   if (!above || !above->is_folder()) co_return 0;
   std::string text;

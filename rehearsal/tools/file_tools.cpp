@@ -45,6 +45,7 @@ std::string mode_text(const Inode& node) {
     text += bits & 2 ? 'w' : '-';
     text += bits & 1 ? 'x' : '-';
   }
+  if (node.mode & 01000) text.back() = text.back() == 'x' ? 't' : 'T';
   return text;
 }
 

@@ -92,6 +92,10 @@ const char* const kScripts[] = {
     "abcdef | tail -c +3",
     "printf abcdef | head -c 3; seq 3; seq 2 2 6; basename /a/b.c .c; dirname /a/b/c",
     "printf abc | sha256sum; printf 'a b c\\n' | wc -w; yes=1; echo $yes",
+    "d=$(mktemp -d); ln -s $d $d/l; cd -P $d/l && [ \"$(pwd -P)\" = $d ] && echo physical; cd /; "
+    "stat -c %A $d $d/l; rm -r $d",
+    "LC_ALL=C stat -c '%u %A %n' / /tmp /tmp/. | while read -r a b c; do echo \"$c $b $a\"; done",
+    "IFS= read -r x; echo \"[$x]\"; case 'd-' in [d-]?) echo both;; esac",
     "d=$(mktemp -d); dd if=/dev/zero of=$d/z bs=1k count=4 2>/dev/null; stat -c %s $d/z; rm -r $d",
     "x=$(exit 3); echo $?; y=$(false) ; echo $?",
     "(exit 4); x=$?; echo $x $?; false; x=1; echo $?; $(exit 6); echo $?;",
