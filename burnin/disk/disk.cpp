@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/disk/fio.h"
+#include "burnin/disk/scratch_folder.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -42,13 +43,15 @@ constexpr std::string_view kCheckFolder = R"sh(if [ ! -d "$directory" ]; then
   echo "cupel-gave-up: there is no folder $directory on the node"
   exit 73
 fi
+directory=$(cd -P "$directory" && pwd -P) || exit 73
+directory=${directory%/}
 host=$(uname -n)
 for old in "$directory/cupel-disk.$host".*; do
   owner=${old#"$directory/cupel-disk.$host."}
   owner=${owner%%.*}
-  [ -d "$old" ] && ! kill -0 "$owner" 2>/dev/null && rm -rf "$old"
+  [ -d "$old" ] && ! kill -0 "$owner" 2>/dev/null && remove_scratch "$old"
 done
-set -- $(df -Pk "$directory" | tail -n 1)
+set -- $(df -Pk "$directory/" | tail -n 1)
 if [ "$1" = tmpfs ]; then
   echo "cupel-gave-up: $directory is in memory (tmpfs), not on a drive"
   exit 73
@@ -61,14 +64,15 @@ fi
 
 /// Whether O_DIRECT is taken is tried with dd: fio would end all of its jobs over it.
 constexpr std::string_view kScratch = R"sh(scratch=
-trap 'rm -rf "$scratch"' EXIT
+trap '[ -z "$scratch" ] || remove_scratch "$scratch"' EXIT
 trap 'exit 143' HUP INT TERM
 scratch=$(mktemp -d "$directory/cupel-disk.$host.$$.XXXXXX") || exit 73
+enter_scratch "$scratch" || exit 73
 direct=1
-if ! dd if=/dev/zero of="$scratch/file" bs=1048576 count=1 oflag=direct 2>/dev/null; then
+if ! dd if=/dev/zero of=./file bs=1048576 count=1 oflag=direct 2>/dev/null; then
   direct=0
 fi
-rm -f "$scratch/file"
+rm -f ./file
 echo "cupel-direct: $direct"
 )sh";
 
@@ -76,7 +80,7 @@ echo "cupel-direct: $direct"
 /// than it says.
 std::string jobs_of(double size, seconds runtime) {
   return fmt::format(
-      "fio --output-format=json --directory=\"$scratch\" --filename=file --size={:.0f} "
+      "fio --output-format=json --filename=./file --size={:.0f} "
       "--bs={:.0f} --ioengine=psync --direct=$direct "
       "--name=write --rw=write --end_fsync=1 --time_based --runtime={} "
       "--name=verify --stonewall --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 "
@@ -94,6 +98,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
                      script::asks("seconds", static_cast<double>(runtime.count()));
   text += "directory=" + shell_quoted(folder) + "\n";
   text += fmt::format("need={:.0f}\n", std::ceil(size * kSpare / 1024));
+  text += scratch_functions();
   text += kCheckFolder;
   text += kScratch;
   text += jobs_of(size, runtime);

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "burnin/disk/fio.h"
+#include "burnin/disk/scratch_folder.h"
 #include "burnin/node/drive_health.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -120,7 +121,15 @@ holds() {
 
 /// The drives that are asked for, each with the file systems on it or the device itself.
 constexpr std::string_view kFind = R"sh(work= jobs= folders=
-trap 'for each in $jobs; do kill "${each#*:}" 2>/dev/null; done; rm -rf $folders "$work"' EXIT
+clean_up() {
+  for each in $jobs; do
+    each=${each#*:}
+    kill "${each%%:*}" 2>/dev/null
+  done
+  for each in $folders; do remove_scratch "$each"; done
+  rm -rf "$work"
+}
+trap clean_up EXIT
 trap 'exit 143' HUP INT TERM
 work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-nvme.XXXXXX") || exit 73
 host=$(uname -n)
@@ -200,10 +209,12 @@ for mount in $(sort -u "$work/files"); do
   fi
   folder=$(mktemp -d "${mount%/}/cupel-nvme.$host.$$.XXXXXX") || exit 73
   folders="$folders $folder"
+  enter_scratch "$folder" || exit 73
   direct=1
-  if ! dd if=/dev/zero of="$folder/file" bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
-  burn "--filename=$folder/file" "$direct" >"$work/$number" 2>&1 &
+  if ! dd if=/dev/zero of=./file bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
+  burn --filename=./file "$direct" >"$work/$number" 2>&1 &
   jobs="$jobs $number:$!:$mount:$direct"
+  cd /
 done
 for each in $raws; do
   number=$((number + 1))
@@ -238,6 +249,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   text += fmt::format("drives={} named={} raw={} size={:.0f} runtime={} need={:.0f}\n",
                       shell_quoted(drives), drives.empty() ? "" : "yes", raw, size, runtime.count(),
                       std::ceil(size * kSpare / 1024));
+  text += scratch_functions();
   text += kInUse;
   text += kFind;
   text += kBurn;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "burnin/disk/fio.h"
+#include "burnin/disk/scratch_folder.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 
@@ -98,18 +99,20 @@ fi
 /// leaves out what an earlier run forgot.
 constexpr std::string_view kScratch = R"sh(host=$(uname -n)
 scratch= job=
-trap '[ -z "$job" ] || kill "$job" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap '[ -z "$job" ] || kill "$job" 2>/dev/null; [ -z "$scratch" ] || remove_scratch "$scratch"' EXIT
 trap 'exit 143' HUP INT TERM
+directory=${where%/}
 for old in "$directory/cupel-storage.$host".*; do
   owner=${old##*.}
-  [ -d "$old" ] && ! kill -0 "${owner%%-*}" 2>/dev/null && rm -rf "$old"
+  [ -d "$old" ] && ! kill -0 "${owner%%-*}" 2>/dev/null && remove_scratch "$old"
 done
 now=$(date +%s)
 scratch="$directory/cupel-storage.$host.$now.$$-x"
-mkdir "$scratch" || exit 73
+mkdir -m 700 "$scratch" || { scratch=; exit 73; }
+enter_scratch "$scratch" || exit 73
 direct=1
-if ! dd if=/dev/zero of="$scratch/file" bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
-rm -f "$scratch/file"
+if ! dd if=/dev/zero of=./file bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
+rm -f ./file
 engine=psync
 if [ "$direct" = 1 ] && fio --enghelp 2>/dev/null | grep -q libaio; then engine=libaio; fi
 echo "cupel-direct: $direct"
@@ -126,13 +129,13 @@ neighbours() {
 )sh";
 
 constexpr std::string_view kBurn =
-    R"sh(fio --output-format=json --directory="$scratch" --filename=file --size="$size" --bs=4m --ioengine="$engine" --iodepth=16 --direct="$direct" --name=write --rw=write --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --time_based --runtime="$runtime" >"$scratch/report" &
+    R"sh(fio --output-format=json --filename=./file --size="$size" --bs=4m --ioengine="$engine" --iodepth=16 --direct="$direct" --name=write --rw=write --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --time_based --runtime="$runtime" >./report &
 job=$!
 sleep $(((runtime + 1) / 2))
 neighbours
 wait "$job"
 job=
-cat "$scratch/report"
+cat ./report
 echo cupel-all-told
 )sh";
 
@@ -148,6 +151,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   text += fmt::format("directory={} types={} size={:.0f} runtime={} need={:.0f} mounts={}\n",
                       shell_quoted(folder), shell_quoted(types), size, runtime.count(),
                       std::ceil(size * kSpare / 1024), "/proc/mounts");
+  text += scratch_functions();
   text += kCheckMount;
   text += kScratch;
   text += kBurn;

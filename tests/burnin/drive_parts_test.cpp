@@ -186,7 +186,8 @@ TEST(Nvme, AndStorageRefuseWhatCannotBeMeant) {
 }
 
 /// What the kernel would say of this machine's own folder, if it were of that type.
-Output run_storage(const fs::path& folder, const std::string& type, const std::string& is) {
+Output run_storage(const fs::path& folder, const std::string& type, const std::string& is,
+                   const std::string& tools = {}) {
   const test::TemporaryFolder proc;
   const auto mounts = (proc.path() / "mounts").string();
   std::ofstream{mounts} << "/dev/vda / ext4 rw 0 0\nfs@tcp:/x " + folder.string() + " " + is +
@@ -197,7 +198,8 @@ Output run_storage(const fs::path& folder, const std::string& type, const std::s
           {{"directory", folder.string()}, {"type", type}, {"size", "16MiB"}, {"runtime", "1s"}})
           .assume_value()
           .script;
-  return run_script(replaced(script, "mounts=/proc/mounts", "mounts=" + shell_quoted(mounts)));
+  return run_script(replaced(script, "mounts=/proc/mounts", "mounts=" + shell_quoted(mounts)),
+                    tools);
 }
 
 TEST(Storage, WritesAndVerifiesAndCountsItsNeighbours) {
@@ -247,6 +249,78 @@ TEST(Storage, ProvesNothingWithoutAWholeReport) {
       parsed("storage", replaced(text, "cupel-direct: 1", "cupel-direct: 0")).assume_value(),
       "storage.read.bandwidth"));
 }
+
+/// A folder in which another user renames what the stages make, and lays a link to a folder of
+/// root's in its place: as soon as it is made, or when the stage has begun to write.
+class FolderOfAll {
+ public:
+  enum class When { made, written };
+
+  explicit FolderOfAll(When when) {
+    fs::create_directory(open());
+    fs::create_directory(victim());
+    fs::permissions(victim(), fs::perms::owner_all);
+    fs::permissions(open(), fs::perms{0777});
+    std::ofstream{victim() / "file"} << "precious";
+    const auto at = open().string();
+    swaps = "swap() { mv \"$1\" \"$1.gone\"; ln -s " + victim().string() + " \"$1\"; }\n";
+    if (when == When::made)
+      swaps += "mktemp() { made=$(command mktemp \"$@\"); case $made in " + at +
+               "/*) swap \"$made\" ;; esac; echo \"$made\"; }\n"
+               "mkdir() { command mkdir \"$@\"; for made in " +
+               at + "/cupel-*; do [ ! -d \"$made\" ] || swap \"$made\"; done; }\n";
+    else
+      swaps +=
+          "dd() { for made in " + at + "/cupel-*; do swap \"$made\"; done; command dd \"$@\"; }\n";
+  }
+  fs::path open() const { return folder_.path() / "open"; }
+  fs::path victim() const { return folder_.path() / "victim"; }
+  void expect_victim_untouched() const {
+    std::string kept;
+    std::ifstream{victim() / "file"} >> kept;
+    EXPECT_EQ(kept, "precious");
+    EXPECT_EQ(std::distance(fs::directory_iterator{victim()}, {}), 1);
+  }
+
+  std::string swaps{};
+
+ private:
+  test::TemporaryFolder folder_{};
+};
+
+class ScratchFolder : public ::testing::TestWithParam<FolderOfAll::When> {
+ protected:
+  void SetUp() override { CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed"); }
+  /// Who comes too late changes nothing; who comes in time is told of.
+  void expect_told(const Result<Findings>& found) const {
+    if (GetParam() == FolderOfAll::When::made)
+      EXPECT_THAT(why(found), AllOf(HasSubstr("somebody else changed"), HasSubstr("chmod +t")));
+    all.expect_victim_untouched();
+  }
+  const FolderOfAll all{GetParam()};
+};
+
+TEST_P(ScratchFolder, OfNvmeThatAnotherUserExchangesLeadsNowhere) {
+  FileDrive node;
+  node.tools = all.swaps;
+
+  expect_told(node.test({}, all.open().string()));
+}
+
+TEST_P(ScratchFolder, OfDiskThatAnotherUserExchangesLeadsNowhere) {
+  const auto job =
+      prepared("disk", {{"directory", all.open().string()}, {"size", "16MiB"}, {"runtime", "1s"}});
+
+  expect_told(stage("disk")->parse(profile(), run_script(job.assume_value().script, all.swaps)));
+}
+
+TEST_P(ScratchFolder, OfStorageThatAnotherUserExchangesLeadsNowhere) {
+  expect_told(
+      stage("storage")->parse(profile(), run_storage(all.open(), "nfs", "nfs4", all.swaps)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Drives, ScratchFolder,
+                         ::testing::Values(FolderOfAll::When::made, FolderOfAll::When::written));
 
 }  // namespace
 }  // namespace cupel::burnin
