@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/safe_path.h"
 #include "base/text.h"
 #include "burnin/script.h"
+#include "burnin/settings/settings_guard.h"
 
 namespace cupel::burnin::settings_script {
 namespace {
@@ -25,6 +27,12 @@ trap 'exit 143' TERM INT HUP
 give_up() {
   echo "cupel-gave-up: $1"
   exit 69
+}
+# What lies there is run as root, and says what is written where.
+check_state() {
+  if [ ! -e "$state" ] && [ ! -L "$state" ]; then return 0; fi
+  why=$(cupel_unsafe "$state")
+  if [ -n "$why" ]; then give_up "$why"; fi
 }
 replace_record() {
   sync
@@ -233,6 +241,7 @@ wish_irq_affinity() {
 /// of it still.
 constexpr std::string_view kSet = R"sh(
 mkdir -p "$state" && chmod 755 "$state" || give_up "$state cannot be made"
+check_state
 systemctl stop cupel-settings.timer cupel-settings.service >/dev/null 2>&1
 after_a_restart
 if [ -s "$record" ]; then cat "$record" > "$record.part"; else echo "cupel-settings|1|$boot" > "$record.part"; fi || give_up "$record cannot be written"
@@ -266,6 +275,7 @@ cat "$folder/refused"
 /// that was set back behind the beginning makes it due, too.
 constexpr std::string_view kRestore = R"sh(
 by=${cupel_by:-run}
+check_state
 if [ "$by" = timer ]; then
   read -r begun due < "$state/until" || begun=0 due=0
   now=$(date +%s)
@@ -334,73 +344,24 @@ else
 fi
 )sh";
 
-/// A run that is cancelled, or whose controller never comes back, leaves nobody to put it back. The
-/// timer lies on the disk, since the node may be restarted meanwhile; it looks again until all of
-/// it is back. OnBootSec= that is over fires at once, and finds that nothing is due. Source:
-/// systemd.timer(5).
-constexpr std::string_view kGuard = R"sh(
-echo "cupel_by=\${1:-hand} CUPEL_SETTINGS='$state' CUPEL_UNITS='$units' CUPEL_SYS='$sys' CUPEL_PROC='$proc' PATH='$PATH'" > "$state/restore.sh"
-cat >> "$state/restore.sh" <<'CUPEL_END_OF_SCRIPT'
-RESTORE
-CUPEL_END_OF_SCRIPT
-now=$(date +%s)
-echo "$now $((now + SECONDS))" > "$state/until"
-rm -f "$units/cupel-settings.timer" "$units/cupel-settings.service"
-guard_on_disk() {
-  {
-    echo '[Unit]'
-    echo 'Description=Cupel: put back the settings of a run that did not'
-    echo '[Service]'
-    echo 'Type=oneshot'
-    echo "ExecStart=/bin/sh $state/restore.sh timer"
-  } 2>/dev/null > "$units/cupel-settings.service" || return 1
-  {
-    echo '[Timer]'
-    echo 'OnActiveSec=SECONDS'
-    echo 'OnBootSec=2min'
-    echo 'OnUnitInactiveSec=10min'
-    echo 'AccuracySec=1s'
-    echo '[Install]'
-    echo 'WantedBy=timers.target'
-  } 2>/dev/null > "$units/cupel-settings.timer" || return 1
-  systemctl daemon-reload >/dev/null 2>&1
-  systemctl enable --now cupel-settings.timer >/dev/null 2>&1 && systemctl is-active --quiet cupel-settings.timer >/dev/null 2>&1
-}
-if [ -d "$units" ] && command -v systemctl >/dev/null 2>&1 && guard_on_disk; then
-  echo 'cupel-guard: SECONDS'
-else
-  rm -f "$units/cupel-settings.timer" "$units/cupel-settings.service"
-  if command -v systemd-run >/dev/null 2>&1; then
-    if systemd-run --quiet --unit=cupel-settings --on-active=SECONDS /bin/sh "$state/restore.sh" timer >/dev/null 2>&1; then echo 'cupel-guard: SECONDS, unless it is restarted'; fi
-  fi
-fi
-)sh";
-
-std::string filled(std::string_view text, std::string_view name, std::string_view value) {
-  std::string done;
-  for (auto at = text.find(name); at != text.npos; at = text.find(name)) {
-    done += text.substr(0, at);
-    done += value;
-    text.remove_prefix(at + name.size());
-  }
-  return done + std::string{text};
+std::string common() {
+  return script::head() + std::string{safe_path_functions()} + std::string{kCommon};
 }
 
 }  // namespace
 
-std::string restore() { return script::head() + std::string{kCommon} + std::string{kRestore}; }
+std::string restore() { return common() + std::string{kRestore}; }
 
 std::string set(const std::vector<Wish>& wishes, long at_most_seconds) {
-  auto text = script::head() + std::string{kCommon} + std::string{kWishes} +
-              ": > \"$folder/all\"\n: > \"$folder/refused\"\n";
+  auto text = common() + std::string{kWishes} + ": > \"$folder/all\"\n: > \"$folder/refused\"\n";
   for (const auto& wish : wishes) {
     const bool host =
         wish.what == "governor" || wish.what == "numa_balancing" || wish.what == "irq_affinity";
     text += host ? fmt::format("wish_{} {}\n", wish.what, shell_quoted(wish.value))
                  : fmt::format("wish_gpu {} {}\n", wish.what, shell_quoted(wish.value));
   }
-  const auto guard = filled(kGuard, "SECONDS", std::to_string(at_most_seconds));
-  return text + std::string{kSet} + filled(guard, "RESTORE", restore()) + std::string{kChange};
+  return text + std::string{kSet} + settings_guard::script(restore(), at_most_seconds) +
+         std::string{kChange};
 }
 
 }  // namespace cupel::burnin::settings_script
