@@ -1,6 +1,6 @@
 #include "orchestrator/ssh/ask.h"
 
-#include "base/text.h"
+#include "orchestrator/ssh/sent_script.h"
 
 namespace cupel::ssh {
 
@@ -8,13 +8,14 @@ constexpr std::size_t kMostWords = 16 * 1024;
 
 Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
                         Deadline deadline) {
-  const auto command = (sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(script);
+  auto sent = sent_script(std::move(script), std::move(input), sudo);
   Heard heard;
   const Sink sink = [&heard](Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? heard.out : heard.err;
     text += piece.substr(0, kMostWords - std::min(text.size(), kMostWords));
   };
-  CO_TRY(const auto ended, co_await session.run(command, std::move(input), sink, deadline));
+  CO_TRY(const auto ended,
+         co_await session.run(sent.command, std::move(sent.input), sink, deadline));
   heard.status = ended.exit_status;
   co_return heard;
 }

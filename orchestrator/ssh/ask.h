@@ -12,8 +12,8 @@ struct Heard {
   std::string err;
 };
 
-/// Runs `script` by sh, as root where `sudo` says so, with `input` as its standard input. Errors:
-/// as Session::run(); a script that fails is none.
+/// Runs `script` by sh, as root where `sudo` says so, with `input` as its standard input; no
+/// command line on the node shows either. Errors: as Session::run(); a script that fails is none.
 Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
                         Deadline deadline);
 

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "orchestrator/ssh/job_script.h"
+#include "orchestrator/ssh/sent_script.h"
 
 namespace cupel::ssh {
 namespace {
@@ -152,31 +153,39 @@ Result<JobState> state_of(const Heard& heard, std::uint64_t out_from, std::uint6
 /// The job may write between `wait` and the answer, and the answer needs its trip.
 constexpr std::chrono::seconds kSpare{1};
 
-/// A command about the job of which nothing is wanted but that it succeeds.
-Task<Result<void>> order(Session& session, JobHandle handle, std::string what, std::string command,
+/// Sends one script about the job. Errors: as Session::run(), naming what was tried.
+Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std::string_view what,
+                                  std::string script, std::string payload, Heard& heard,
+                                  Deadline deadline) {
+  auto sent = sent_script(std::move(script), std::move(payload), handle.sudo);
+  const auto sink = into(heard);
+  auto ran = co_await session.run(std::move(sent.command), std::move(sent.input), sink, deadline);
+  if (!ran) co_return std::move(ran).assume_error().within(std::string{what} + " " + handle.folder);
+  co_return ran;
+}
+
+/// A script about the job of which nothing is wanted but that it succeeds.
+Task<Result<void>> order(Session& session, JobHandle handle, std::string what, std::string script,
                          Deadline deadline) {
   Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, {}, sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within(what + " " + handle.folder);
-  if (ran.assume_value().exit_status == 0) co_return ok();
+  CO_TRY(const auto ran,
+         co_await send(session, handle, what, std::move(script), {}, heard, deadline));
+  if (ran.exit_status == 0) co_return ok();
   co_return failed(what, handle, heard);
 }
 
 }  // namespace
 
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, bool sudo, Deadline deadline,
-                             std::string program) {
+                             std::chrono::seconds limit, Deadline deadline, std::string program) {
   CO_TRY(check(handle));
-  const auto command = job_script::start(handle.folder, sha256_hex(script), limit, sudo, program);
+  auto start =
+      job_script::start(handle.folder, sha256_hex(script), limit, handle.programs, program);
   Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, std::move(script), sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within("start job " + handle.folder);
-  const int status = ran.assume_value().exit_status;
-  if (status == 0) co_return ok();
-  if (status == job_script::kDamaged)
+  CO_TRY(const auto ran, co_await send(session, handle, "start job", std::move(start),
+                                       std::move(script), heard, deadline));
+  if (ran.exit_status == 0) co_return ok();
+  if (ran.exit_status == job_script::kDamaged)
     co_return Error{Code::kUnreachable, "start job " + handle.folder + ": the script came damaged"};
   co_return failed("start job", handle, heard);
 }
@@ -187,40 +196,35 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
   CO_TRY(check(handle));
   const auto patience = std::chrono::floor<std::chrono::seconds>(deadline.left()) - kSpare;
   const auto pause = std::clamp(patience, std::chrono::seconds{0}, wait);
-  const auto command = job_script::read(handle.folder, out_from, err_from, pause, kChunk);
+  auto script = job_script::read(handle.folder, out_from, err_from, pause, kChunk, handle.programs);
   Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, {}, sink, deadline);
-  const auto what = "read job " + handle.folder;
-  if (!ran) co_return std::move(ran).assume_error().within(what);
-  if (ran.assume_value().exit_status != 0) co_return failed("read job", handle, heard);
-  co_return within(what, state_of(heard, out_from, err_from));
+  CO_TRY(const auto ran,
+         co_await send(session, handle, "read job", std::move(script), {}, heard, deadline));
+  if (ran.exit_status != 0) co_return failed("read job", handle, heard);
+  co_return within("read job " + handle.folder, state_of(heard, out_from, err_from));
 }
 
-Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word, bool sudo,
+Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word,
                             Deadline deadline) {
   CO_TRY(check(handle));
-  auto command = job_script::tell(handle.folder, word, sudo);
-  co_return co_await order(session, handle, "tell job", std::move(command), deadline);
+  auto script = job_script::tell(handle.folder, word);
+  co_return co_await order(session, handle, "tell job", std::move(script), deadline);
 }
 
 Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  auto command = job_script::stop(handle.folder);
-  co_return co_await order(session, handle, "stop job", std::move(command), deadline);
+  auto script = job_script::stop(handle.folder, handle.programs);
+  co_return co_await order(session, handle, "stop job", std::move(script), deadline);
 }
 
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  const auto command = job_script::forget(handle.folder);
   Heard heard;
-  const auto sink = into(heard);
-  auto ran = co_await session.run(command, {}, sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within("forget job " + handle.folder);
-  const int status = ran.assume_value().exit_status;
-  if (status == job_script::kStillRunning)
+  CO_TRY(const auto ran, co_await send(session, handle, "forget job",
+                                       job_script::forget(handle.folder), {}, heard, deadline));
+  if (ran.exit_status == job_script::kStillRunning)
     co_return Error{Code::kConflict, "forget job " + handle.folder + ": it is still running"};
-  if (status == 0) co_return ok();
+  if (ran.exit_status == 0) co_return ok();
   co_return failed("forget job", handle, heard);
 }
 

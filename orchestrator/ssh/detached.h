@@ -3,18 +3,26 @@
 // offset, re-attached to after an SSH drop or a controller's restart. The node's side is our
 // cupel-node, or, where it has none, a POSIX shell and coreutils: the folder says which, so that
 // whoever finds the job can read and end it.
+//
+// Everything below fails with kFailed, in words that name the folder, where another user of the
+// node could have touched the job's folder, one above it, or a program that would be run.
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "orchestrator/ssh/node_folders.h"
 #include "orchestrator/ssh/ssh.h"
 
 namespace cupel::ssh {
 
-/// Where a job lives on its node; what the journal keeps to find it again.
+/// Where a job lives on its node, and how it is asked for.
 struct JobHandle {
-  std::string folder;  // "/var/tmp/cupel-59f0d325caf8427d-run12-gpu-facts"
+  /// "/var/lib/cupel-node/cupel-59f0d325caf8427d-run12-gpu-facts": what the journal keeps to find
+  /// it again. Below kJobFolder, a login that is not root finds it below its own home.
+  std::string folder;
+  bool sudo = false;                     // everything about it is done as root, by `sudo -n`
+  std::string programs{kProgramFolder};  // where our programs lie on the node
   friend bool operator==(const JobHandle&, const JobHandle&) = default;
 };
 
@@ -25,7 +33,7 @@ struct JobHandle {
 /// `program`: the node's cupel-node, as ensure_programs() gives it; empty: a shell looks after it.
 /// Errors: as Session::run(); kFailed where the folder cannot be written.
 Task<Result<void>> start_job(Session& session, JobHandle handle, std::string script,
-                             std::chrono::seconds limit, bool sudo, Deadline deadline,
+                             std::chrono::seconds limit, Deadline deadline,
                              std::string program = {});
 
 /// What is known of a job now.
@@ -51,7 +59,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
 /// Lays `word` into the job's folder, as the file `word` beside its streams: how a job is told
 /// something while it runs, in place of the word before. Its script finds the folder in CUPEL_JOB.
 /// Idempotent. Errors: as Session::run(); kFailed where it cannot be written.
-Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word, bool sudo,
+Task<Result<void>> tell_job(Session& session, JobHandle handle, std::string word,
                             Deadline deadline);
 
 /// Ends the job and everything that it started. Idempotent.

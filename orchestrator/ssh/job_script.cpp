@@ -1,6 +1,8 @@
 #include "orchestrator/ssh/job_script.h"
 
 #include "base/text.h"
+#include "orchestrator/ssh/job_place.h"
+#include "orchestrator/ssh/node_folders.h"
 
 namespace cupel::ssh::job_script {
 namespace {
@@ -14,16 +16,13 @@ std::string filled(std::string text,
   return text;
 }
 
-/// In a POSIX shell, whatever the login shell is.
-std::string by_sh(std::string_view text) { return "sh -c " + shell_quoted(text); }
-
 /// Ends group $g, by `kill -s NAME`: dash takes no "--" behind `kill -NAME`. What made a group of
 /// its own (stress-ng's workers do) is still told by its environment; where a node has no grep or
 /// no /proc, the group is all there is.
-constexpr std::string_view kEndGroup = R"sh($as kill -s @signal@ -- -$g 2>/dev/null
+constexpr std::string_view kEndGroup = R"sh(kill -s @signal@ -- -$g 2>/dev/null
 cd /proc
-strays=$($as grep -lsxzF "CUPEL_JOB=$d" [0-9]*/environ 2>/dev/null)
-[ -z "$strays" ] || $as kill -s @signal@ $(dirname $strays) 2>/dev/null
+strays=$(grep -lsxzF "CUPEL_JOB=$d" [0-9]*/environ 2>/dev/null)
+[ -z "$strays" ] || kill -s @signal@ $(dirname $strays) 2>/dev/null
 cd /
 )sh";
 
@@ -31,15 +30,17 @@ std::string end_group(const char* signal) {
   return filled(std::string{kEndGroup}, {{"@signal@", signal}});
 }
 
+// What outlives the script that starts it hears of its folder by its environment, which nobody else
+// can read, and not by its command line.
+
 /// The job itself: becomes the leader of a session, says so, and is the script from then on.
-constexpr std::string_view kJob = R"sh(d=@folder@
+constexpr std::string_view kJob = R"sh(d=$CUPEL_JOB
 echo $$ > "$d/group.part"; mv "$d/group.part" "$d/group"
 exec sh "$d/script"
 )sh";
 
 /// In a session of its own. Ends the job at its limit, and when it floods the disk.
-constexpr std::string_view kWatch = R"sh(d=@folder@
-as=
+constexpr std::string_view kWatch = R"sh(d=$CUPEL_FOLDER
 ( sleep @limit@
   mkdir "$d/over"
   g=$(cat "$d/group")
@@ -62,12 +63,11 @@ kill -s KILL $w 2>/dev/null
 kill -s KILL -- -$w 2>/dev/null)sh";
 
 /// Outlives the job, so that its exit status is always written, and nothing of it stays behind.
-constexpr std::string_view kKeeper = R"sh(d=@folder@
-as=
+constexpr std::string_view kKeeper = R"sh(d=$CUPEL_FOLDER
 echo $$ > "$d/keeper.part"; mv "$d/keeper.part" "$d/keeper"
 setsid sh -c @watch@ < /dev/null > /dev/null 2>&1 &
 w=$!
-env CUPEL_JOB="$d" setsid sh -c @job@ < /dev/null > "$d/out" 2> "$d/err"
+CUPEL_JOB="$d" CUPEL_FOLDER= setsid sh -c @job@ < /dev/null > "$d/out" 2> "$d/err"
 status=$?
 @end_watch@
 g=$(cat "$d/group")
@@ -76,46 +76,50 @@ if [ -d "$d/over" ]; then status=124; fi
 echo $status > "$d/exit.part"; mv "$d/exit.part" "$d/exit"
 )sh";
 
-/// Two controllers may do this at once, so every file comes whole, and `started` decides.
-constexpr std::string_view kStart = R"sh(d=@folder@
-umask 022
+/// Two controllers may do this at once, so every file comes whole, and `started` decides. What is
+/// in the programs' folder runs as soon as a stage's script names it, and tools have their scratch
+/// files in the other two.
+constexpr std::string_view kStart = R"sh(umask 022
+@place@
 if [ -d "$d/started" ]; then exit 0; fi
-mkdir -p "$d" && [ ! -h "$d" ] && [ -O "$d" ] || exit 73
+for each in @programs@ @programs@/lib /tmp/. /var/tmp/.; do
+  if [ -e "$each" ] || [ -L "$each" ]; then
+    why=$(cupel_unsafe "$each")
+    if [ -n "$why" ]; then cupel_refuse "$why. Set it right, or remove it: what lies there is used by programs that run as user $cupel_me."; fi
+  fi
+done
 cat > "$d/script.part.$$" || exit 73
 if [ "$(sha256sum < "$d/script.part.$$")" != "@digest@  -" ]; then
   rm -f "$d/script.part.$$"
   exit 74
 fi
 mv "$d/script.part.$$" "$d/script" || exit 73
-echo @as@ > "$d/as.part.$$" && mv "$d/as.part.$$" "$d/as" || exit 73
 cat /proc/sys/kernel/random/boot_id > "$d/boot.part.$$" || exit 73
 mv "$d/boot.part.$$" "$d/boot" || exit 73
 @launch@
 )sh";
 
 constexpr std::string_view kByShell = R"sh(mkdir "$d/started" 2>/dev/null || exit 0
-setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &)sh";
+CUPEL_FOLDER=$d setsid sh -c @keeper@ < /dev/null > /dev/null 2>&1 &)sh";
 
 /// It makes `started` itself.
-constexpr std::string_view kByProgram =
-    R"sh(exec @program@ start @name@ --folder "$d" --limit @limit@ --spool-limit @spool@ -- sh "$d/script" < /dev/null > /dev/null)sh";
+constexpr std::string_view kByProgram = R"sh(why=$(cupel_unsafe @program@)
+if [ -n "$why" ]; then cupel_refuse "$why. Remove it, and run this again: it is brought anew."; fi
+exec @program@ start @name@ --folder "$d" --limit @limit@ --spool-limit @spool@ -- sh "$d/script" < /dev/null > /dev/null)sh";
 
-/// The folder says whom to ask: whoever started the job, and whatever this controller would use.
-constexpr std::string_view kAskProgram = R"sh(if [ -s "$d/program" ]; then
-  p=$(cat "$d/program")
-  as=$(cat "$d/as" 2>/dev/null)
-  if [ -x "$p" ]; then exec $as "$p" @ask@; fi
-fi
+/// The folder says that a cupel-node looks after the job; which file that is, it does not say: only
+/// ours is run, and only where nobody else can have changed it. Else a shell reads the folder.
+constexpr std::string_view kAskProgram =
+    R"sh(if [ -s "$d/program" ] && [ -x @program@ ] && [ -z "$(cupel_unsafe @program@)" ]; then exec @program@ @ask@; fi
 )sh";
 
-/// $phase: is it there, has it ended, does anything of it still live? `kill -0` as who it runs as.
+/// $phase: is it there, has it ended, does anything of it still live?
 constexpr std::string_view kLook = R"sh(phase=running
-as=$(cat "$d/as" 2>/dev/null)
 if [ ! -d "$d/started" ]; then phase=unknown
 elif [ -s "$d/exit" ]; then phase=ended
 elif [ "$(cat "$d/boot")" != "$(cat /proc/sys/kernel/random/boot_id)" ]; then phase=lost
 elif [ ! -s "$d/keeper" ]; then phase=starting
-elif $as kill -0 $(cat "$d/keeper") 2>/dev/null; then phase=running
+elif kill -0 $(cat "$d/keeper") 2>/dev/null; then phase=running
 elif [ -s "$d/exit" ]; then phase=ended
 else phase=lost
 fi
@@ -124,7 +128,7 @@ if [ -d "$d/stopped" ]; then
 fi
 )sh";
 
-constexpr std::string_view kRead = R"sh(d=@folder@
+constexpr std::string_view kRead = R"sh(@place@
 @ask_program@
 ready=
 for pause in @pauses@ last; do
@@ -153,14 +157,14 @@ exit 0
 )sh";
 
 /// The keeper writes `exit` once the job has gone, and ends what the job left behind.
-constexpr std::string_view kStop = R"sh(d=@folder@
+constexpr std::string_view kStop = R"sh(@place@
 @ask_program@
 @look@
 if [ $phase != running ] && [ $phase != starting ]; then exit 0; fi
 for try in 1 2 3 4 5 6 7 8 9 10; do
   if [ ! -s "$d/group" ]; then sleep 0.1; fi
 done
-$as mkdir "$d/stopped" 2>/dev/null
+mkdir "$d/stopped" 2>/dev/null
 g=$(cat "$d/group") || exit 0
 @term@
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
@@ -176,15 +180,15 @@ exit 75
 )sh";
 
 /// Whole or not at all. A job that has gone needs no word.
-constexpr std::string_view kTell = R"sh(d=@folder@
+constexpr std::string_view kTell = R"sh(@place@
 if [ ! -d "$d/started" ]; then exit 0; fi
 echo @word@ > "$d/word.part" && mv "$d/word.part" "$d/word"
 )sh";
 
-constexpr std::string_view kForget = R"sh(d=@folder@
+constexpr std::string_view kForget = R"sh(@place@
 @look@
 if [ $phase = running ] || [ $phase = starting ]; then exit 75; fi
-$as rm -rf "$d"
+rm -rf "$d"
 )sh";
 
 /// Short at first, so that a quick stage is seen to end quickly; then once a second. Together they
@@ -202,74 +206,74 @@ std::string pauses(std::chrono::seconds wait) {
   return list;
 }
 
-std::string ask_program(const std::string& what) {
-  return filled(std::string{kAskProgram}, {{"@ask@", what}});
+std::string ask_program(std::string_view programs, const std::string& what) {
+  const auto program = std::string{programs} + "/cupel-node";
+  return filled(std::string{kAskProgram}, {{"@program@", shell_quoted(program)}, {"@ask@", what}});
+}
+
+/// What a shell starts, that it may outlive it.
+std::string keeper_script(std::chrono::seconds limit) {
+  const auto watch = filled(std::string{kWatch}, {{"@limit@", std::to_string(limit.count())},
+                                                  {"@spool@", std::to_string(kSpoolLimit)},
+                                                  {"@term@", end_group("TERM")},
+                                                  {"@kill@", end_group("KILL")}});
+  return filled(std::string{kKeeper}, {{"@watch@", shell_quoted(watch)},
+                                       {"@end_watch@", std::string{kEndWatch}},
+                                       {"@job@", shell_quoted(kJob)},
+                                       {"@kill@", end_group("KILL")}});
 }
 
 }  // namespace
 
 std::string start(std::string_view folder, std::string_view script_digest,
-                  std::chrono::seconds limit, bool sudo, std::string_view program) {
-  const auto d = shell_quoted(folder);
-  const auto job = filled(std::string{kJob}, {{"@folder@", d}});
-  const auto watch = filled(std::string{kWatch}, {{"@folder@", d},
-                                                  {"@limit@", std::to_string(limit.count())},
-                                                  {"@spool@", std::to_string(kSpoolLimit)},
-                                                  {"@term@", end_group("TERM")},
-                                                  {"@kill@", end_group("KILL")}});
-  const auto keeper = filled(std::string{kKeeper}, {{"@folder@", d},
-                                                    {"@watch@", shell_quoted(watch)},
-                                                    {"@end_watch@", std::string{kEndWatch}},
-                                                    {"@job@", shell_quoted(job)},
-                                                    {"@kill@", end_group("KILL")}});
-  const auto by_shell = filled(std::string{kByShell}, {{"@keeper@", shell_quoted(keeper)}});
+                  std::chrono::seconds limit, std::string_view programs, std::string_view program) {
+  const auto by_shell =
+      filled(std::string{kByShell}, {{"@keeper@", shell_quoted(keeper_script(limit))}});
   const auto name = folder.substr(folder.rfind('/') + 1);
   const auto by_program =
       filled(std::string{kByProgram}, {{"@program@", shell_quoted(program)},
                                        {"@name@", shell_quoted(name)},
                                        {"@limit@", std::to_string(limit.count())},
                                        {"@spool@", std::to_string(kSpoolLimit)}});
-  const auto script =
-      filled(std::string{kStart}, {{"@folder@", d},
-                                   {"@digest@", std::string{script_digest}},
-                                   {"@as@", sudo ? "sudo -n" : "\"\""},
-                                   {"@launch@", program.empty() ? by_shell : by_program}});
-  return (sudo ? "sudo -n " : "") + by_sh(script);
+  return filled(std::string{kStart}, {{"@place@", job_place::made(folder)},
+                                      {"@programs@", shell_quoted(programs)},
+                                      {"@digest@", std::string{script_digest}},
+                                      {"@launch@", program.empty() ? by_shell : by_program}});
 }
 
 std::string read(std::string_view folder, std::uint64_t out_from, std::uint64_t err_from,
-                 std::chrono::seconds wait, std::uint64_t most) {
+                 std::chrono::seconds wait, std::uint64_t most, std::string_view programs) {
   const auto ask = "tail --folder \"$d\" --from " + std::to_string(out_from) + " --errors-from " +
                    std::to_string(err_from) + " --wait " + std::to_string(wait.count()) +
                    " --most " + std::to_string(most);
-  return by_sh(filled(std::string{kRead}, {{"@folder@", shell_quoted(folder)},
-                                           {"@ask_program@", ask_program(ask)},
-                                           {"@look@", std::string{kLook}},
-                                           {"@pauses@", pauses(wait)},
-                                           {"@header@", std::string{kHeader}},
-                                           {"@out@", std::to_string(out_from)},
-                                           {"@err@", std::to_string(err_from)},
-                                           {"@out_first@", std::to_string(out_from + 1)},
-                                           {"@err_first@", std::to_string(err_from + 1)}}));
+  return filled(std::string{kRead}, {{"@place@", job_place::found(folder)},
+                                     {"@ask_program@", ask_program(programs, ask)},
+                                     {"@look@", std::string{kLook}},
+                                     {"@pauses@", pauses(wait)},
+                                     {"@header@", std::string{kHeader}},
+                                     {"@out@", std::to_string(out_from)},
+                                     {"@err@", std::to_string(err_from)},
+                                     {"@out_first@", std::to_string(out_from + 1)},
+                                     {"@err_first@", std::to_string(err_from + 1)}});
 }
 
-std::string stop(std::string_view folder) {
-  return by_sh(filled(std::string{kStop}, {{"@folder@", shell_quoted(folder)},
-                                           {"@ask_program@", ask_program("stop --folder \"$d\"")},
-                                           {"@look@", std::string{kLook}},
-                                           {"@term@", end_group("TERM")},
-                                           {"@kill@", end_group("KILL")}}));
+std::string stop(std::string_view folder, std::string_view programs) {
+  return filled(std::string{kStop},
+                {{"@place@", job_place::found(folder)},
+                 {"@ask_program@", ask_program(programs, "stop --folder \"$d\"")},
+                 {"@look@", std::string{kLook}},
+                 {"@term@", end_group("TERM")},
+                 {"@kill@", end_group("KILL")}});
 }
 
-std::string tell(std::string_view folder, std::string_view word, bool sudo) {
-  const auto script = filled(std::string{kTell},
-                             {{"@folder@", shell_quoted(folder)}, {"@word@", shell_quoted(word)}});
-  return (sudo ? "sudo -n " : "") + by_sh(script);
+std::string tell(std::string_view folder, std::string_view word) {
+  return filled(std::string{kTell},
+                {{"@place@", job_place::found(folder)}, {"@word@", shell_quoted(word)}});
 }
 
 std::string forget(std::string_view folder) {
-  return by_sh(filled(std::string{kForget},
-                      {{"@folder@", shell_quoted(folder)}, {"@look@", std::string{kLook}}}));
+  return filled(std::string{kForget},
+                {{"@place@", job_place::found(folder)}, {"@look@", std::string{kLook}}});
 }
 
 }  // namespace cupel::ssh::job_script

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/safe_path.h"
 #include "base/text.h"
 #include "orchestrator/ssh/ask.h"
 
@@ -38,23 +39,28 @@ struct Place {
   std::string folder;
   std::string file;
   std::string part;  // named by its content: nobody else's pieces get into it
+  /// The beginning of each script: refuses where another user could have touched what lies there.
+  std::string check{};
 };
 
 Place place_of(const ProgramShelf& shelf, const PackedLibrary& library) {
   const auto folder = shelf.on_node() + "/lib";
   const auto part = folder + "/." + library.name + "." + library.sha256.substr(0, 16) + ".part";
-  return {shell_quoted(folder), shell_quoted(folder + "/" + library.name), shell_quoted(part)};
+  Place at{shell_quoted(folder), shell_quoted(folder + "/" + library.name), shell_quoted(part)};
+  at.check = std::string{safe_path_functions()} + "umask 022\nif [ ! -e " + at.folder +
+             " ] && [ ! -L " + at.folder + " ]; then mkdir -p " + at.folder +
+             " || exit 73; fi\nwhy=$(cupel_unsafe " + at.folder +
+             ")\nif [ -n \"$why\" ]; then cupel_refuse \"$why. Set it right or remove it, and run "
+             "this again.\"; fi\nif [ ! -O " +
+             at.folder + " ]; then exit 73; fi\nfor each in " + at.file + " " + at.part + " " +
+             at.part + ".lock; do if [ -L \"$each\" ]; then rm -f \"$each\"; fi; done\n";
+  return at;
 }
 
 /// Says that it is there whole, or how much of it is.
 std::string look_script(const Place& at, const std::string& sha256) {
-  return "umask 022\n"
-         "mkdir -p " +
-         at.folder + " && [ ! -h " + at.folder + " ] && [ -O " + at.folder +
-         " ] || exit 73\n"
-         "if [ -f " +
-         at.file + " ] && [ \"$(sha256sum < " + at.file + ")\" = \"" + sha256 +
-         "  -\" ]; then echo " + std::string{kThere} +
+  return at.check + "if [ -f " + at.file + " ] && [ \"$(sha256sum < " + at.file + ")\" = \"" +
+         sha256 + "  -\" ]; then echo " + std::string{kThere} +
          "; exit 0; fi\n"
          ": >> " +
          at.part +
@@ -68,9 +74,7 @@ std::string look_script(const Place& at, const std::string& sha256) {
 std::string piece_script(const Place& at, std::uint64_t from, std::size_t size) {
   const auto append = "if [ \"$(wc -c < " + at.part + ")\" = " + std::to_string(from) +
                       " ]; then cat \"$1\" >> " + at.part + "; fi";
-  return "umask 022\n"
-         "t=" +
-         at.part +
+  return at.check + "t=" + at.part +
          ".$$\n"
          "trap 'rm -f \"$t\"' EXIT HUP INT TERM\n"
          "cat > \"$t\" && [ \"$(wc -c < \"$t\")\" = " +
@@ -87,8 +91,8 @@ std::string piece_script(const Place& at, std::uint64_t from, std::size_t size) 
 }
 
 std::string finish_script(const Place& at, const std::string& sha256) {
-  return "if [ \"$(sha256sum < " + at.part + ")\" != \"" + sha256 + "  -\" ]; then rm -f " +
-         at.part +
+  return at.check + "if [ \"$(sha256sum < " + at.part + ")\" != \"" + sha256 +
+         "  -\" ]; then rm -f " + at.part +
          "; exit 74; fi\n"
          "chmod 755 " +
          at.part + " && mv -f " + at.part + " " + at.file +
@@ -191,7 +195,9 @@ ByName told_in(std::string_view output, const std::string& our_folder) {
 Task<Result<ByName>> ask_what_fits(Session& session, const ProgramShelf& shelf, bool sudo,
                                    Deadline deadline) {
   const auto program = shell_quoted(shelf.on_node() + "/cupel-burn");
-  const auto script = "if [ -x " + program + " ]; then " + program + " libraries; fi\n";
+  const auto script = std::string{safe_path_functions()} + "if [ -x " + program +
+                      " ] && [ -z \"$(cupel_unsafe " + program + ")\" ]; then " + program +
+                      " libraries; fi\n";
   CO_TRY(const auto said, co_await ask(session, script, {}, sudo, deadline.sooner(kToOpen)));
   co_return told_in(said.out, shelf.on_node() + "/lib/");
 }

@@ -4,8 +4,10 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/safe_path.h"
 #include "base/text.h"
 #include "orchestrator/ssh/ask.h"
+#include "orchestrator/ssh/job_place.h"
 
 namespace cupel::ssh {
 namespace {
@@ -16,14 +18,25 @@ constexpr int kDamaged = 74;
 constexpr std::string_view kFound = "cupel-program:";
 constexpr std::string_view kStarted = "cupel-job-started";
 
+/// What lies in the folder is run: refuses where another user could have put it there.
+std::string check_script(const std::string& quoted) {
+  return "why=$(cupel_unsafe " + quoted +
+         ")\n"
+         "if [ -n \"$why\" ]; then cupel_refuse \"$why. Set it right or remove it, and run this "
+         "again: the programs in it are run.\"; fi\n";
+}
+
 /// Prints the SHA-256 of each that is there.
 std::string look_script(const std::string& folder, const std::vector<std::string>& names,
                         const std::string& job_folder) {
-  std::string script = "if [ -d " + shell_quoted(job_folder + "/started") + " ]; then echo " +
-                       std::string{kStarted} + "; fi\n";
+  const auto f = shell_quoted(folder);
+  auto script = job_place::found(job_folder);
+  script += "if [ -d \"$d/started\" ]; then echo " + std::string{kStarted} + "; fi\n";
+  script += "if [ ! -e " + f + " ] && [ ! -L " + f + " ]; then exit 0; fi\n" + check_script(f);
   for (const auto& name : names) {
     const auto file = shell_quoted(folder + "/" + name);
-    script += "if [ -f " + file + " ] && [ -x " + file + " ]; then echo " + std::string{kFound} +
+    script += "if [ -f " + file + " ] && [ ! -L " + file + " ] && [ -x " + file +
+              " ] && [ -z \"$(cupel_unsafe " + file + ")\" ]; then echo " + std::string{kFound} +
               " " + name + " \"$(sha256sum < " + file + ")\"; fi\n";
   }
   return script;
@@ -33,13 +46,13 @@ std::string look_script(const std::string& folder, const std::vector<std::string
 std::string receive_script(const std::string& folder, const std::string& name,
                            const std::string& sha256) {
   const auto f = shell_quoted(folder);
-  return "umask 022\n"
-         "mkdir -p " +
-         f + " && [ ! -h " + f + " ] && [ -O " + f +
-         " ] || exit 73\n"
-         "t=" +
-         f + "/." + name +
+  return std::string{safe_path_functions()} +
+         "umask 022\n"
+         "if [ ! -e " +
+         f + " ] && [ ! -L " + f + " ]; then mkdir -p " + f + " || exit 73; fi\n" +
+         check_script(f) + "if [ ! -O " + f + " ]; then exit 73; fi\n" + "t=" + f + "/." + name +
          ".$$\n"
+         "rm -f \"$t\"\n"
          "trap 'rm -f \"$t\"' EXIT HUP INT TERM\n"
          "cat > \"$t\" || exit 73\n"
          "if [ \"$(sha256sum < \"$t\")\" != \"" +
@@ -133,6 +146,9 @@ Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
   const auto& folder = shelf.on_node();
   const auto script = look_script(folder, names, job_folder);
   CO_TRY(const auto seen, co_await ask(session, script, {}, sudo, deadline));
+  if (seen.status == kUnsafePath)
+    co_return Error{Code::kFailed, "look at " + folder + " and " + job_folder + ": " +
+                                       shortened(printable(trimmed(seen.err)), 500)};
   const auto there = sums_of(seen.out);
   Brought brought{.started = seen.out.contains(kStarted)};
   bool ours = false;

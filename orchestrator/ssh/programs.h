@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestrator/ssh/node_folders.h"
 #include "orchestrator/ssh/ssh.h"
 
 namespace cupel::ssh {
 
-/// Where they lie on every node; burnin's scripts look there first.
-inline constexpr std::string_view kProgramFolder = "/opt/cupel/bin";
 /// The one that looks after jobs.
 inline constexpr std::string_view kNodeProgram = "cupel-node";
 
@@ -65,7 +64,8 @@ struct Brought {
 /// whole or not at all, and checked by the node's own sha256sum. Where `job_folder` holds a job
 /// that was started already, nothing is brought: what runs stays as it is. Idempotent; cancelled in
 /// the middle, it leaves no half program. Errors: as Session::run(); kFailed where the folder
-/// cannot be written, or what arrived is not what was sent.
+/// cannot be written, another user of the node could have touched it or the job's, or what arrived
+/// is not what was sent.
 Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
                                       std::vector<std::string> names, std::string job_folder,
                                       bool sudo, Deadline deadline);

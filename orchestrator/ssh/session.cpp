@@ -81,7 +81,11 @@ std::string receive_file(std::string_view path, std::string_view digest, unsigne
   const auto part = shell_quoted(std::string{path} + ".part");
   char octal[16];
   std::snprintf(octal, sizeof octal, "%o", mode & 07777);
+  // `set -C` opens the file as a new one: a link that somebody laid there in time is not followed.
   return "umask 077\n"
+         "rm -f " +
+         part +
+         "; set -C\n"
          "cat > " +
          part + " || { rm -f " + part +
          "; exit 1; }\n"

@@ -96,8 +96,8 @@ Task<Result<void>> Follower::start_and_read() {
   const auto& job = *request_.step.job;
   CO_TRY(const auto brought, co_await bring_programs());
   spool_.why_by_shell = brought.why_not;
-  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, request_.node.ssh.sudo,
-                                 request_.deadline, brought.keeper.value_or("")));
+  CO_TRY(co_await ssh::start_job(*session_, handle_, job.script, job.limit, request_.deadline,
+                                 brought.keeper.value_or("")));
   request_.waiting("");
   for (;;) {
     CO_TRY(const auto patience, patience_with_silence());
@@ -125,8 +125,8 @@ Task<Result<void>> Follower::start_and_read() {
 Task<Result<void>> Follower::tell() {
   auto said = word ? word() : std::string{};
   if (said.empty() || said == told_) co_return ok();
-  auto told = co_await ssh::tell_job(*session_, handle_, said, request_.node.ssh.sudo,
-                                     request_.deadline.sooner(kTellPatience));
+  auto told =
+      co_await ssh::tell_job(*session_, handle_, said, request_.deadline.sooner(kTellPatience));
   if (!told && told.assume_error().code != Code::kFailed) co_return told;
   told_ = std::move(said);
   co_return ok();

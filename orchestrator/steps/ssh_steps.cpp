@@ -1,6 +1,5 @@
 // What is asked of the node itself: does it answer, and the burn-in stages that run on it.
 #include <fmt/format.h>
-#include <openssl/rand.h>
 
 #include "base/all_or_none.h"
 #include "base/digest.h"
@@ -33,13 +32,17 @@ constexpr seconds kLetGoPatience{60};
 constexpr std::size_t kCleanUpsAtOnce = 32;
 
 /// A name that no other run, store or controller has ever used: an old job's output must never be
-/// taken for a new one's. Nobody on the node can guess it, and so put something there before.
+/// taken for a new one's. That nobody on the node gets at it is the folder's own affair, not that
+/// of its name.
 std::string fresh_folder(const StepRequest& request) {
-  std::array<unsigned char, 8> random{};
-  RAND_bytes(random.data(), random.size());
-  std::string token;
-  for (const auto byte : random) token += fmt::format("{:02x}", byte);
-  return fmt::format("/var/tmp/cupel-{}-run{}-{}", token, request.run, request.step.name);
+  return fmt::format("{}/cupel-{}-run{}-{}", ssh::kJobFolder, random_hex(8), request.run,
+                     request.step.name);
+}
+
+ssh::JobHandle handle_of(const Doors& doors, const inventory::Node& node, std::string folder) {
+  ssh::JobHandle handle{std::move(folder), node.ssh.sudo};
+  if (doors.programs) handle.programs = doors.programs->on_node();
+  return handle;
 }
 
 /// All that the tool said, as it is kept.
@@ -131,11 +134,11 @@ Parts parts_of(Doors& doors, const StepRequest& request, const std::string& hand
     auto waiting = [tell = request.waiting, name = member->name](const std::string& what) {
       tell(what.empty() ? what : name + ": " + what);
     };
-    const ssh::JobHandle folder{handle + "-" + member->name};
-    StepRequest mine{request.run,   *member,          {},           request.step, request.attempt,
-                     folder.folder, request.deadline, request.stop, {},           waiting};
+    auto job = handle_of(doors, *member, handle + "-" + member->name);
+    StepRequest mine{request.run, *member,          {},           request.step, request.attempt,
+                     job.folder,  request.deadline, request.stop, {},           waiting};
     auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
-    part->follower = std::make_shared<Follower>(doors, part->request, folder);
+    part->follower = std::make_shared<Follower>(doors, part->request, std::move(job));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -273,7 +276,7 @@ Task<Result<StepEnd>> run_together(Doors& doors, const StepRequest& request) {
 Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& request = part->request;
   const auto& name = request.node.name;
-  const ssh::JobHandle job{*request.handle};
+  const auto job = handle_of(part->doors, request.node, *request.handle);
   auto session = co_await connected(part->doors, request, request.deadline);
   if (!session) co_return std::move(session).assume_error().within(name);
   const auto stopping = request.deadline.sooner(kStopPatience);
@@ -359,7 +362,8 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   if (!request.members.empty()) co_return co_await run_together(doors, request);
   CO_TRY(auto nothing, nothing_to_put_back(doors, request));
   if (nothing) co_return std::move(*nothing);
-  ssh::JobHandle handle{request.handle.value_or(fresh_folder(request))};
+  const auto handle =
+      handle_of(doors, request.node, request.handle.value_or(fresh_folder(request)));
   LogWatch log{doors, request};
   co_await log.before();
   if (!request.handle) {

@@ -43,8 +43,7 @@ class VirtualNodeJob : public ::testing::Test {
         io, ensure_programs(node, shelf, {"cupel-node"}, handle.folder, false, Deadline::in(20s)));
   }
   Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io,
-                      start_job(node, handle, script, 3600s, false, Deadline::in(20s), program));
+    return run_to_end(io, start_job(node, handle, script, 3600s, Deadline::in(20s), program));
   }
   JobState read(std::uint64_t from = 0) {
     auto state = run_to_end(io, read_job(node, handle, from, 0, 10s, Deadline::in(20s)));
@@ -57,7 +56,7 @@ class VirtualNodeJob : public ::testing::Test {
   OnABench node{bench};
   test::TemporaryFolder ours{};
   ProgramShelf shelf{{ours.path()}};
-  const JobHandle handle{"/var/tmp/cupel-1-run1-x"};
+  const JobHandle handle{"/var/lib/cupel-node/cupel-1-run1-x"};
 };
 
 TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {

@@ -32,6 +32,7 @@ class ProgramsOnANode : public OnANode {
     const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     node = sshd_->file(name + "/bin");
     handle.folder = sshd_->file(name + "/jobs/run-1");
+    handle.programs = node;
     shelf = ProgramShelf{{ours.path()}, node};
     on = session();
   }
@@ -49,7 +50,7 @@ class ProgramsOnANode : public OnANode {
         io, ensure_programs(*on, shelf, std::move(names), handle.folder, false, Deadline::in(60s)));
   }
   Result<void> start(const std::string& script, const std::string& program) {
-    return run_to_end(io, start_job(*on, handle, script, 60s, false, Deadline::in(20s), program));
+    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(20s), program));
   }
   JobState read(std::uint64_t out_from = 0, std::uint64_t err_from = 0) {
     auto state = run_to_end(io, read_job(*on, handle, out_from, err_from, 10s, Deadline::in(20s)));
@@ -168,6 +169,8 @@ TEST_F(ProgramsOnANode, AreNotReplacedUnderAJobThatWasStarted) {
   put("cupel-burn", "a newer one");
   fs::create_directories(node);
   fs::create_directories(handle.folder + "/started");
+  fs::permissions(handle.folder, fs::perms::owner_all);
+  fs::permissions(fs::path{handle.folder}.parent_path(), fs::perms::owner_all);
   std::ofstream{node + "/cupel-burn"} << "the one that burns";
   fs::permissions(node + "/cupel-burn", fs::perms{0755});
 
@@ -224,7 +227,7 @@ TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
   const auto keeper = ensure({"cupel-node"});
   ASSERT_TRUE(keeper && keeper.assume_value().keeper);
   const auto& program = *keeper.assume_value().keeper;
-  auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s, false,
+  auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s,
                             Deadline::in(20s), program);
   ASSERT_TRUE(run_to_end(io, std::move(starting)));
 

@@ -50,7 +50,7 @@ class StageStepTest : public ::testing::Test {
                                 std::move(members),
                                 planned,
                                 1,
-                                "/var/tmp/cupel-1-run1-cpu-memory",
+                                "/var/lib/cupel-node/cupel-1-run1-cpu-memory",
                                 Deadline::in(patience),
                                 stop,
                                 {},
@@ -230,7 +230,7 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
     std::ofstream{handle + "/beat"} << now.tv_sec - 93 << "\n";
   };
 
-  const auto tried = run_to_end(io, steps.perform(request(5s)));
+  const auto tried = run_to_end(io, steps.perform(request(12s)));
 
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);

@@ -16,6 +16,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/job_processes.h"
+
 namespace cupel::testing {
 namespace {
 
@@ -197,27 +199,42 @@ Sshd::~Sshd() {
 
 namespace {
 
-/// Of all living processes, those whose `file` in /proc has `text` in it. A zombie's are empty.
-std::vector<pid_t> processes_where(const char* file, const std::string& text) {
+/// Of all living processes, those whose `file` in /proc pleases. A zombie's are empty.
+template <class Pleases>
+std::vector<pid_t> processes_where(const char* file, const Pleases& pleases) {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator{"/proc"}) {
     const auto name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != name.npos) continue;
-    if (whole(entry.path() / file).find(text) == std::string::npos) continue;
+    if (!pleases(whole(entry.path() / file))) continue;
     const auto pid = static_cast<pid_t>(std::stol(name));
     if (pid != ::getpid()) found.push_back(pid);
   }
   return found;
 }
 
+/// By the folder's name: which folder it lies in depends on who logs in.
+std::vector<pid_t> processes_told(const std::string& variable, const fs::path& folder) {
+  const auto tail = "/" + folder.filename().string();
+  return processes_where("environ", [&](const std::string& environment) {
+    auto begin = environment.find(variable + "=");
+    if (begin == environment.npos) return false;
+    return environment.substr(begin, environment.find('\0', begin) - begin).ends_with(tail);
+  });
+}
+
 }  // namespace
 
 std::vector<pid_t> processes_with(const std::string& text) {
-  return processes_where("cmdline", text);
+  return processes_where("cmdline", [&](const std::string& words) { return words.contains(text); });
 }
 
 std::vector<pid_t> processes_of_job(const std::string& folder) {
-  return processes_where("environ", "CUPEL_JOB=" + folder);
+  return processes_told("CUPEL_JOB", folder);
+}
+
+std::vector<pid_t> processes_around_job(const std::string& folder) {
+  return processes_told("CUPEL_FOLDER", folder);
 }
 
 }  // namespace cupel::testing

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/text.h"
@@ -58,6 +59,31 @@ Phase phase_of(const std::string& folder, pid_t keeper, std::optional<int>& stat
   if (keeper_lives(folder, keeper)) return Phase::running;
   return ended() ? Phase::ended : Phase::lost;  // it may have ended since we looked first
 }
+
+/// Empty where it is. `ours`: root's is not good enough, and none of the bits in `closed` may be
+/// set.
+std::string why_not_safe(const struct stat& found, bool ours, mode_t closed) {
+  const auto us = ::geteuid();
+  const auto mode = found.st_mode & 07777;
+  const bool owned = found.st_uid == us || (!ours && found.st_uid == 0);
+  const bool sticky = (mode & S_ISVTX) != 0 && found.st_uid == 0;
+  const bool shut = ours ? (mode & closed) == 0 : (mode & 022) == 0 || sticky;
+  if (S_ISDIR(found.st_mode) && owned && shut) return {};
+  char octal[8];
+  std::snprintf(octal, sizeof octal, "%04o", static_cast<unsigned>(mode));
+  const auto* kind = S_ISLNK(found.st_mode)   ? "a symbolic link"
+                     : S_ISDIR(found.st_mode) ? "a folder"
+                                              : "no folder";
+  return std::string{" is "} + kind + " of user " + std::to_string(found.st_uid) + ", mode " +
+         octal +
+         (ours ? ": it must be a folder of user " + std::to_string(us) +
+                     " that is closed to everybody else (0700)"
+               : ": it must be a folder of root or of user " + std::to_string(us) +
+                     " that nobody else may write to");
+}
+
+/// Where jobs were before they had a folder of their own.
+constexpr std::string_view kOldJobFolder = "/var/tmp";
 
 }  // namespace
 
@@ -120,18 +146,38 @@ Result<std::string> checked_folder(std::string_view folder) {
 }
 
 Result<void> make_own_folder(const std::string& folder) {
+  const auto parent = folder.substr(0, folder.rfind('/'));
   for (auto end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     const auto above = folder.substr(0, end);
-    if (::mkdir(above.c_str(), 0755) != 0 && errno != EEXIST && errno != EROFS)
+    const mode_t mode = above == folder || above == parent ? 0700 : 0755;
+    if (::mkdir(above.c_str(), mode) != 0 && errno != EEXIST && errno != EROFS)
       return Error{Code::kFailed, "make " + above + ": " + std::strerror(errno)};
     if (end == folder.npos) break;
   }
   struct stat there{};
   if (::lstat(folder.c_str(), &there) != 0)
     return Error{Code::kFailed, folder + ": " + std::strerror(errno)};
-  if (S_ISDIR(there.st_mode) && there.st_uid == ::geteuid() && (there.st_mode & 022) == 0)
-    return ok();
-  return Error{Code::kFailed, folder + ": no folder of our own that nobody else can write to"};
+  return check_safe(folder);
+}
+
+Result<void> check_safe(const std::string& folder) {
+  const auto parent = folder.substr(0, folder.rfind('/'));
+  const bool old = parent == kOldJobFolder && folder.starts_with(parent + "/cupel-");
+  for (auto end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    const auto level = folder.substr(0, end);
+    struct stat found{};
+    if (::lstat(level.c_str(), &found) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return ok();
+      return Error{Code::kFailed, level + ": " + std::strerror(errno)};
+    }
+    const bool ours = level == folder || (level == parent && !old);
+    const mode_t closed = !ours ? 0 : old ? 022 : 077;
+    if (const auto why = why_not_safe(found, ours, closed); !why.empty())
+      return Error{Code::kFailed, level + why +
+                                      ". Find out who made it so, set it right or remove it, and "
+                                      "run this again"};
+    if (end == folder.npos) return ok();
+  }
 }
 
 std::chrono::nanoseconds since_boot() {

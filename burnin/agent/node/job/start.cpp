@@ -60,10 +60,10 @@ int start_job(Arguments arguments) {
   if (!told) return complain(told.assume_error());
   const auto& order = told.assume_value();
   const auto started = order.folder + "/started";
-  if (::access(started.c_str(), F_OK) == 0) return say(order, false, {});
   ::umask(022);
   const auto made = make_own_folder(order.folder);
   if (!made) return complain(made.assume_error());
+  if (::access(started.c_str(), F_OK) == 0) return say(order, false, {});
   if (::mkdir(started.c_str(), 0755) != 0) {
     if (errno == EEXIST) return say(order, false, {});
     return complain(Error{Code::kFailed, started + ": " + std::strerror(errno)});

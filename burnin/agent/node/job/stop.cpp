@@ -63,6 +63,8 @@ int stop_job(Arguments arguments) {
   const auto told = checked_folder(options.assume_value().value("--folder"));
   if (!told) return complain(told.assume_error());
   const auto& folder = told.assume_value();
+  const auto safe = check_safe(folder);
+  if (!safe) return complain(safe.assume_error());
 
   auto seen =
       wait_while(folder, [](const Look& now) { return now.phase == Phase::starting; }, kToStart);
@@ -88,10 +90,10 @@ int list_jobs(Arguments arguments) {
   constexpr std::array<std::string_view, 1> kKnown{"--base"};
   const auto options = read_options(arguments, kKnown);
   if (!options) return complain(options.assume_error());
-  const std::string base{options.assume_value().value("--base", "/var/tmp")};
+  const std::string base{options.assume_value().value("--base", "/var/lib/cupel-node")};
   for (const auto& name : names_in(base)) {
     const auto folder = base + "/" + name;
-    const auto written = begun(folder);
+    const auto written = check_safe(folder) ? begun(folder) : std::nullopt;
     if (!written) continue;
     const auto seen = look(folder);
     JsonLine line{"job"};

@@ -110,6 +110,8 @@ int tail_job(Arguments arguments) {
   const auto told = wanted_of(arguments);
   if (!told) return complain(told.assume_error());
   const auto& wanted = told.assume_value();
+  const auto safe = check_safe(wanted.folder);
+  if (!safe) return complain(safe.assume_error());
   const auto seen = wait_for_news(wanted);
   if (!seen) return kCannotWrite;
   // The guard has ended what was left already, unless it was killed as well.

@@ -1,0 +1,19 @@
+#pragma once
+// Where Cupel's things lie on a node. Each of them, and every folder above, is root's (or the
+// login's own) and nobody else's to write to, which is checked on the node before every use.
+#include <string_view>
+
+namespace cupel::ssh {
+
+/// The programs of ours; burnin's scripts look there first.
+inline constexpr std::string_view kProgramFolder = "/opt/cupel/bin";
+
+/// The folders of jobs, closed to everybody but root. A login that is not root and has no sudo
+/// has them in `.cupel-node` of its home instead; the node's script knows which.
+inline constexpr std::string_view kJobFolder = "/var/lib/cupel-node";
+
+/// Where they were before kJobFolder. A job that was started there is still read and ended; none is
+/// started there any more.
+inline constexpr std::string_view kOldJobFolder = "/var/tmp";
+
+}  // namespace cupel::ssh

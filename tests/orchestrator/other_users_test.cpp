@@ -1,0 +1,267 @@
+// What other users of a node could have planted in the way of a job, on a real sshd: none of it is
+// read as a job's, and none of it is run.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "orchestrator/ssh/detached.h"
+#include "orchestrator/ssh/programs.h"
+#include "tests/orchestrator/node.h"
+#include "tests/support/captures.h"
+
+namespace cupel::ssh {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Phase = JobState::Phase;
+
+constexpr uid_t kSomebody = 65534;
+
+/// Passes everything on, and keeps every command line.
+struct Overheard final : Session {
+  explicit Overheard(std::unique_ptr<Session> to) : session{std::move(to)} {}
+
+  Task<Result<CommandOutcome>> run(std::string command, std::string input, Sink sink,
+                                   Deadline deadline) override {
+    commands.push_back(command);
+    return session->run(std::move(command), std::move(input), std::move(sink), deadline);
+  }
+  Task<Result<void>> upload(std::string bytes, std::string path, unsigned mode,
+                            Deadline deadline) override {
+    return session->upload(std::move(bytes), std::move(path), mode, deadline);
+  }
+
+  std::unique_ptr<Session> session;
+  std::vector<std::string> commands{};
+};
+
+class OtherUsers : public OnANode {
+ protected:
+  void SetUp() override {
+    OnANode::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    base = sshd_->file(::testing::UnitTest::GetInstance()->current_test_info()->name());
+    parent = base / "jobs";
+    handle.folder = (parent / "run-1").string();
+    handle.programs = (base / "bin").string();
+    fs::create_directories(base);
+    on = std::make_unique<Overheard>(session());
+  }
+
+  Result<void> start(const std::string& script) {
+    return run_to_end(io, start_job(*on, handle, script, 60s, Deadline::in(20s)));
+  }
+  Result<JobState> read() {
+    return run_to_end(io, read_job(*on, handle, 0, 0, 5s, Deadline::in(20s)));
+  }
+  Result<void> tell() { return run_to_end(io, tell_job(*on, handle, "word", Deadline::in(20s))); }
+  Result<void> stop() { return run_to_end(io, stop_job(*on, handle, Deadline::in(20s))); }
+  Result<void> forget() { return run_to_end(io, forget_job(*on, handle, Deadline::in(20s))); }
+  Result<Brought> ensure() {
+    ProgramShelf shelf{{ours.path()}, handle.programs};
+    std::ofstream{ours.path() / "cupel-node"} << "#!/bin/sh\necho '\"protocol\":1}'\n";
+    return run_to_end(io, ensure_programs(*on, shelf, {"cupel-node"}, handle.folder, handle.sudo,
+                                          Deadline::in(20s)));
+  }
+
+  void make(const fs::path& folder, unsigned mode = 0700) const {
+    fs::create_directories(folder);
+    fs::permissions(folder, fs::perms{mode});
+  }
+  /// As an attacker lays it out: everything that says that a job was started and who is asked.
+  void plant(const fs::path& folder) const {
+    make(folder / "started");
+    std::ofstream{base / "evil"} << "#!/bin/sh\ntouch '" << (base / "ran").string()
+                                 << "'\necho forged\n";
+    fs::permissions(base / "evil", fs::perms{0755});
+    std::ofstream{folder / "program"} << (base / "evil").string() << "\n";
+    std::ofstream{folder / "as"} << (base / "evil").string() << "\n";
+    std::ofstream{folder / "boot"} << std::ifstream{"/proc/sys/kernel/random/boot_id"}.rdbuf();
+    std::ofstream{folder / "keeper"} << ::getpid() << "\n";
+    std::ofstream{folder / "out"} << "forged\n";
+    std::ofstream{folder / "exit"} << "0\n";
+  }
+  void expect_refused(const fs::path& what, const std::string& found) {
+    const auto state = read();
+    const std::vector<Result<void>> all{start("touch " + (base / "ran").string()),
+                                        state ? ok() : Result<void>{state.assume_error()}, tell(),
+                                        stop(), forget()};
+    for (const auto& each : all) {
+      ASSERT_FALSE(each);
+      EXPECT_EQ(each.assume_error().code, Code::kFailed);
+      EXPECT_THAT(each.assume_error().what,
+                  AllOf(HasSubstr(what.string() + " is " + found), HasSubstr("remove it")));
+    }
+    EXPECT_EQ(ensure().assume_error().code, Code::kFailed);
+    EXPECT_FALSE(fs::exists(base / "ran"));
+    EXPECT_FALSE(fs::exists(handle.folder + "/script"));
+    EXPECT_FALSE(fs::exists(handle.folder + "/word"));
+  }
+
+  fs::path base{};
+  fs::path parent{};
+  JobHandle handle{};
+  test::TemporaryFolder ours{};
+  std::unique_ptr<Overheard> on{};
+};
+
+TEST_F(OtherUsers, CannotLetAJobRunInAFolderThatTheyMayEnter) {
+  make(parent);
+  plant(handle.folder);
+  fs::permissions(handle.folder, fs::perms{0700});
+  fs::permissions(parent, fs::perms{0755});
+
+  expect_refused(parent, "drwxr-xr-x");
+
+  fs::permissions(parent, fs::perms{0700});
+  fs::permissions(handle.folder, fs::perms{0777});
+
+  expect_refused(handle.folder, "drwxrwxrwx");
+}
+
+TEST_F(OtherUsers, CannotLetAJobRunInAFolderOfTheirOwn) {
+  CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "only root may give a folder away");
+  make(parent);
+  plant(handle.folder);
+  fs::permissions(handle.folder, fs::perms{0700});
+  ASSERT_EQ(::chown(handle.folder.c_str(), kSomebody, kSomebody), 0);
+
+  expect_refused(handle.folder, "drwx------ of user 65534");
+
+  ASSERT_EQ(::chown(parent.c_str(), kSomebody, kSomebody), 0);
+  expect_refused(parent, "drwx------ of user 65534");
+}
+
+TEST_F(OtherUsers, CannotLetAJobRunBehindALink) {
+  make(base / "elsewhere");
+  plant(base / "elsewhere" / "run-1");
+  fs::permissions(base / "elsewhere" / "run-1", fs::perms{0700});
+  fs::create_directory_symlink(base / "elsewhere", parent);
+
+  expect_refused(parent, "lrwxrwxrwx");
+
+  fs::remove(parent);
+  make(parent);
+  fs::create_directory_symlink(base / "elsewhere" / "run-1", handle.folder);
+  expect_refused(handle.folder, "lrwxrwxrwx");
+}
+
+TEST_F(OtherUsers, CannotLetAJobRunBelowAFolderThatTheyMayWriteTo) {
+  make(parent);
+  fs::permissions(base, fs::perms{0777});
+
+  expect_refused(base, "drwxrwxrwx");
+
+  fs::permissions(base, fs::perms{0700});
+}
+
+TEST_F(OtherUsers, CannotNameAProgramThatIsRun) {
+  make(parent);
+  plant(handle.folder);
+  fs::permissions(handle.folder, fs::perms{0700});
+
+  const auto state = read();
+  const auto stopped = stop();
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().phase, Phase::ended) << "a shell reads it";
+  EXPECT_TRUE(stopped);
+  EXPECT_FALSE(fs::exists(base / "ran"));
+}
+
+TEST_F(OtherUsers, CannotReplaceTheProgramThatAsksForAJob) {
+  CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "only root may give a file away");
+  make(parent);
+  plant(handle.folder);
+  fs::permissions(handle.folder, fs::perms{0700});
+  make(handle.programs, 0755);
+  const auto program = fs::path{handle.programs} / "cupel-node";
+  fs::copy_file(base / "evil", program);
+  ASSERT_EQ(::chown(program.c_str(), kSomebody, kSomebody), 0);
+
+  ASSERT_TRUE(read());
+
+  EXPECT_FALSE(fs::exists(base / "ran"));
+  fs::remove_all(handle.folder);
+  const auto brought = ensure();
+  ASSERT_TRUE(brought) << brought.assume_error().what;
+  struct stat now{};
+  ::lstat(program.c_str(), &now);
+  EXPECT_EQ(now.st_uid, 0) << "it was not replaced";
+  EXPECT_FALSE(fs::exists(base / "ran"));
+}
+
+TEST_F(OtherUsers, CannotHaveTheirProgramsFoundFirst) {
+  make(handle.programs, 0777);
+
+  const auto started = start("true");
+  const auto brought = ensure();
+
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.assume_error().what,
+              AllOf(HasSubstr(handle.programs + " is drwxrwxrwx"), HasSubstr("remove it")));
+  ASSERT_FALSE(brought);
+  EXPECT_THAT(brought.assume_error().what, HasSubstr(handle.programs + " is drwxrwxrwx"));
+}
+
+TEST_F(OtherUsers, ReadNothingOfAJobInACommandLine) {
+  ASSERT_TRUE(ensure());
+  ASSERT_TRUE(start("until [ -s \"$CUPEL_JOB/word\" ]; do sleep 0.1; done"));
+  ASSERT_TRUE(tell());
+  ASSERT_TRUE(read());
+  ASSERT_TRUE(stop());
+  ASSERT_TRUE(forget());
+
+  EXPECT_GE(on->commands.size(), 7u);
+  for (const auto& command : on->commands)
+    EXPECT_THAT(command, AllOf(Not(HasSubstr("run-1")), Not(HasSubstr("word ")))) << command;
+}
+
+/// As the version before kJobFolder has left it: in /var/tmp, closed to writers.
+class JobOfAnEarlierVersion : public OtherUsers {
+ protected:
+  void SetUp() override {
+    OtherUsers::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    handle.folder = "/var/tmp/cupel-" + std::to_string(::getpid()) + "-run1-x";
+    plant(handle.folder);
+    fs::permissions(handle.folder, fs::perms{0755});
+  }
+  void TearDown() override {
+    if (!handle.folder.empty()) fs::remove_all(handle.folder);
+    OtherUsers::TearDown();
+  }
+};
+
+TEST_F(JobOfAnEarlierVersion, IsReadAndForgottenByAShell) {
+  const auto again = start("touch " + (base / "ran").string());
+  const auto state = read();
+
+  EXPECT_TRUE(again) << "it was started before";
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().phase, Phase::ended);
+  EXPECT_EQ(state.assume_value().out, "forged\n");
+  EXPECT_FALSE(fs::exists(base / "ran")) << "the program that it names was run";
+  EXPECT_TRUE(forget());
+  EXPECT_FALSE(fs::exists(handle.folder));
+}
+
+TEST_F(JobOfAnEarlierVersion, IsUnknownWhereSomebodyElseMadeIt) {
+  CUPEL_NEEDS_REAL_PART(::geteuid() == 0, "only root may give a folder away");
+  ASSERT_EQ(::chown(handle.folder.c_str(), kSomebody, kSomebody), 0);
+
+  const auto state = read();
+
+  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(state.assume_value().phase, Phase::unknown);
+  EXPECT_FALSE(fs::exists(base / "ran"));
+}
+
+}  // namespace
+}  // namespace cupel::ssh
