@@ -188,7 +188,13 @@ void add_wrong_results(Rules& rules) {
            whole({"collective.wrong", "train.loss.differs"}, Told::a_number));
 }
 
-void add_adapters(Rules& rules) { ladder(rules, {"ib.port.rate", "ib.port.*"}, "mlx5_*"); }
+void add_adapters(Rules& rules) {
+  // A port that keeps going down may be down when its rate is read.
+  ladder(rules,
+         {"ib.port.downed", "ib.port.downed.new", "ib.port.rate", "ib.port.symbol_errors",
+          "ib.port.symbol_errors.new"},
+         "mlx5_*");
+}
 
 }  // namespace
 

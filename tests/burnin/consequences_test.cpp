@@ -158,6 +158,12 @@ TEST(Consequences, AHotGpuExplainsThatItIsSlowAndNotThatItIsWrong) {
       ElementsAre("gpu2: gpu.temperature", "gpu3: gemm.lag"));
 }
 
+TEST(Consequences, AFlappingPortExplainsThatItWasDownWhenItWasRead) {
+  EXPECT_THAT(actions_of({failed("mlx5_9", "ib.port.rate", 0, 400),
+                          failed("mlx5_9", "ib.port.downed", 40, 0)}),
+              ElementsAre("mlx5_9: ib.port.downed"));
+}
+
 TEST(Consequences, WhatNobodyCouldFindOutExplainsNoFailure) {
   auto causes = rehearsed("gpu-missing");
   causes[0].decision = Decision::inconclusive;
