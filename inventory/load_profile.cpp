@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kFileLimit = 1u << 20;
 constexpr int kDeepestExtends = 8;
 constexpr long kMostParts = 4096;
+constexpr std::size_t kMostPartNames = 512;  // of one criterion
+constexpr std::size_t kMostCriteria = 4096;
 
 using Problems = std::vector<Problem>;
 
@@ -43,6 +46,10 @@ void read_slurm(const YamlValue& value, const std::string& file, Profile& profil
                 Problems& problems) {
   YamlFields fields{value, "slurm", file, problems};
   profile.gpu_type = fields.text("gpu_type").value_or(profile.gpu_type);
+  if (const auto fault = profile.gpu_type.empty()
+                             ? std::nullopt
+                             : fault_in_name(Named::gpu_type, profile.gpu_type))
+    fields.report(fields.place("gpu_type"), *fault);
   profile.slurm_cpus =
       static_cast<int>(fields.integer("cpus", 1, 100'000).value_or(profile.slurm_cpus));
   profile.slurm_memory_bytes = fields.size("memory").value_or(profile.slurm_memory_bytes);
@@ -125,6 +132,10 @@ std::vector<std::string> read_part_names(YamlFields& fields) {
       fields.report(fields.place("parts"), expanded.assume_error().what);
       continue;
     }
+    if (names.size() + expanded.assume_value().size() > kMostPartNames) {
+      fields.report(fields.place("parts"), fmt::format("more than {} parts", kMostPartNames));
+      break;
+    }
     for (auto& name : expanded.assume_value()) names.push_back(std::move(name));
   }
   if (names.empty()) names.emplace_back();
@@ -176,6 +187,11 @@ void read_stage_criteria(const std::string& stage, const YamlValue& list, const 
     }
     const auto [place, is_new] = known.try_emplace({item.line, item.column});
     if (is_new) place->second = read_criterion(item, file, problems);
+    if (profile.criteria.size() >= kMostCriteria) {
+      problems.push_back(
+          {{file, item.line, item.column}, fmt::format("more than {} criteria", kMostCriteria)});
+      return;
+    }
     auto criterion = place->second;
     criterion.stage = stage;
     put_criterion(std::move(criterion), file, profile);
@@ -244,6 +260,8 @@ std::optional<Profile> parse(std::string_view text, const std::string& file,
   if (!document) return std::nullopt;
   YamlFields fields{document->root, "profile", file, problems};
   const auto name = fields.required("profile");
+  if (const auto fault = name.empty() ? std::nullopt : fault_in_name(Named::profile, name))
+    fields.report(fields.place("profile"), *fault);
   Profile profile = extended(fields, source, problems, depth);
   profile.name = name;
   profile.where = fields.place();

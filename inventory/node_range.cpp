@@ -13,69 +13,142 @@ namespace {
 
 constexpr std::size_t kLongestRange = 65'536;
 
+constexpr std::size_t kMostShownOfRange = 80;
+
 Error bad(std::string_view range, std::size_t at, std::string_view what) {
-  return Error{Code::kInvalid, fmt::format("'{}': {} at character {}", range, what, at + 1)};
+  return Error{Code::kInvalid, fmt::format("'{}': {} at character {}",
+                                           shortened(range, kMostShownOfRange), what, at + 1)};
 }
 
-/// One element between commas within brackets: "7", "01-08", "0-9/3".
-Result<void> add_element(std::string_view element, std::vector<std::string>& into) {
+/// "7", "01-08", "0-9/3".
+struct Span {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t step = 1;
+  std::size_t width = 0;  // digits, with leading zeros
+
+  std::size_t size() const { return static_cast<std::size_t>((to - from) / step) + 1; }
+  std::size_t longest() const { return std::max(width, fmt::formatted_size("{}", to)); }
+};
+
+/// A text, then what stands in the brackets behind it; no spans: there are none.
+struct RangePiece {
+  std::string_view literal;
+  std::vector<Span> spans{};
+};
+
+using RangePieces = std::vector<RangePiece>;
+
+/// How much it is when it is written out; found without doing so.
+struct RangeSize {
+  std::size_t names = 1;
+  std::size_t longest = 0;  // bytes of the longest name
+};
+
+Result<Span> span_of(std::string_view element) {
   const auto slash = element.find('/');
   const auto span = element.substr(0, slash);
   const auto dash = span.find('-');
   const auto from_text = span.substr(0, dash);
   const auto to_text = dash == span.npos ? from_text : span.substr(dash + 1);
   const auto step_text = slash == element.npos ? std::string_view{"1"} : element.substr(slash + 1);
+  const auto shown = shortened(element, kMostShownOfRange);
+  if (std::max(from_text.size(), to_text.size()) > kWidestNumber)
+    return Error{Code::kInvalid,
+                 fmt::format("'{}' has a number of more than {} digits", shown, kWidestNumber)};
   const auto from = number<std::uint32_t>(from_text);
   const auto to = number<std::uint32_t>(to_text);
   const auto step = number<std::uint32_t>(step_text);
   if (!from || !to || !step || *step == 0)
-    return Error{Code::kInvalid, fmt::format("'{}' is not a number or a range", element)};
-  if (*to < *from) return Error{Code::kInvalid, fmt::format("'{}' runs backwards", element)};
-  if ((*to - *from) / *step >= kMostNames)
-    return Error{Code::kInvalid, fmt::format("'{}' is more than {} names", element, kMostNames)};
-  for (std::uint64_t i = *from; i <= *to; i += *step)
-    into.push_back(fmt::format("{:0{}}", i, from_text.size()));
-  return ok();
+    return Error{Code::kInvalid, fmt::format("'{}' is not a number or a range", shown)};
+  if (*to < *from) return Error{Code::kInvalid, fmt::format("'{}' runs backwards", shown)};
+  return Span{*from, *to, *step, from_text.size()};
 }
 
-/// What stands between the brackets.
-Result<std::vector<std::string>> choices(std::string_view inside) {
-  std::vector<std::string> found;
+Result<std::vector<Span>> spans_of(std::string_view inside) {
+  std::vector<Span> found;
   for (const auto element : split(inside, ',')) {
-    TRY(add_element(trimmed(element), found));
+    TRY(const auto span, span_of(trimmed(element)));
+    found.push_back(span);
   }
   return found;
 }
 
-/// Appends every choice to every name so far.
-Result<void> multiply(std::vector<std::string>& names, const std::vector<std::string>& by) {
-  if (names.size() * by.size() > kMostNames)
-    return Error{Code::kInvalid, fmt::format("more than {} names", kMostNames)};
-  std::vector<std::string> product;
-  product.reserve(names.size() * by.size());
-  for (const auto& name : names)
-    for (const auto& choice : by) product.push_back(name + choice);
-  names = std::move(product);
-  return ok();
-}
-
-Result<std::vector<std::string>> expand_one(std::string_view range) {
-  std::vector<std::string> names{""};
+Result<RangePieces> pieces_of(std::string_view range) {
+  RangePieces found;
   std::size_t at = 0;
   while (at < range.size()) {
     const auto open = range.find_first_of("[]", at);
     const auto literal = range.substr(at, open == range.npos ? open : open - at);
-    for (auto& name : names) name += literal;
-    if (open == range.npos) break;
+    if (open == range.npos) {
+      found.push_back({literal});
+      break;
+    }
     if (range[open] == ']') return bad(range, open, "']' without '['");
     const auto close = range.find(']', open);
     if (close == range.npos) return bad(range, open, "'[' without ']'");
-    auto by = choices(range.substr(open + 1, close - open - 1));
-    if (!by) return bad(range, open, by.assume_error().what);
-    TRY(multiply(names, by.assume_value()));
+    auto spans = spans_of(range.substr(open + 1, close - open - 1));
+    if (!spans) return bad(range, open, spans.assume_error().what);
+    found.push_back({literal, std::move(spans).assume_value()});
     at = close + 1;
   }
+  return found;
+}
+
+/// Errors: kInvalid, where it is more than what one range may be.
+Result<RangeSize> size_of_range(std::string_view range, const RangePieces& pieces) {
+  RangeSize size;
+  for (const auto& piece : pieces) {
+    std::size_t choices = 0, longest = 0;
+    for (const auto& span : piece.spans) {
+      choices += span.size();
+      longest = std::max(longest, span.longest());
+    }
+    size.longest += piece.literal.size() + longest;
+    if (!piece.spans.empty()) size.names *= choices;
+    if (choices > kMostNames || size.names > kMostNames)
+      return bad(range, 0, fmt::format("more than {} names", kMostNames));
+  }
+  if (size.longest > kLongestName)
+    return bad(range, 0, fmt::format("a name of more than {} characters", kLongestName));
+  return size;
+}
+
+std::vector<std::string> written_out(const RangePieces& pieces, const RangeSize& size) {
+  std::vector<std::string> names{""};
+  for (const auto& piece : pieces) {
+    for (auto& name : names) name += piece.literal;
+    if (piece.spans.empty()) continue;
+    std::vector<std::string> product;
+    product.reserve(std::min(size.names, kMostNames));
+    for (const auto& name : names)
+      for (const auto& span : piece.spans)
+        for (auto i = span.from; i <= span.to; i += span.step)
+          product.push_back(fmt::format("{}{:0{}}", name, i, span.width));
+    names = std::move(product);
+  }
   return names;
+}
+
+/// The ranges between commas that stand outside of brackets.
+Result<std::vector<std::string_view>> ranges_in(std::string_view text) {
+  if (text.size() > kLongestRange) return Error{Code::kInvalid, "a range of over 64 KiB"};
+  std::vector<std::string_view> found;
+  int depth = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool end = i == text.size() || (text[i] == ',' && depth == 0);
+    if (!end) {
+      if (text[i] == '[') ++depth;
+      if (text[i] == ']') --depth;
+      continue;
+    }
+    const auto one = trimmed(text.substr(start, i - start));
+    if (one.empty()) return bad(text, start, "a name is missing");
+    found.push_back(one);
+    start = i + 1;
+  }
+  return found;
 }
 
 /// A name as its folding sees it: texts, and the numbers between them. There is one text more than
@@ -232,26 +305,29 @@ std::string fold_numbers(std::span<const std::string> names, std::size_t most) {
 
 }  // namespace
 
+Result<std::size_t> count_names(std::string_view range) {
+  TRY(const auto ranges, ranges_in(range));
+  std::size_t names = 0;
+  for (const auto one : ranges) {
+    TRY(const auto pieces, pieces_of(one));
+    TRY(const auto size, size_of_range(one, pieces));
+    names += size.names;
+    if (names > kMostNames) return bad(range, 0, fmt::format("more than {} names", kMostNames));
+  }
+  return names;
+}
+
 Result<std::vector<std::string>> expand(std::string_view range) {
-  if (range.size() > kLongestRange) return Error{Code::kInvalid, "a range of over 64 KiB"};
+  TRY(const auto count, count_names(range));
+  TRY(const auto ranges, ranges_in(range));
   std::vector<std::string> names;
-  int depth = 0;
-  std::size_t start = 0;
-  for (std::size_t i = 0; i <= range.size(); ++i) {
-    const bool end = i == range.size() || (range[i] == ',' && depth == 0);
-    if (!end) {
-      if (range[i] == '[') ++depth;
-      if (range[i] == ']') --depth;
-      continue;
-    }
-    const auto one = trimmed(range.substr(start, i - start));
-    if (one.empty()) return bad(range, start, "a name is missing");
-    TRY(auto expanded, expand_one(one));
-    if (names.size() + expanded.size() > kMostNames)
-      return Error{Code::kInvalid, fmt::format("more than {} names", kMostNames)};
-    names.insert(names.end(), std::make_move_iterator(expanded.begin()),
-                 std::make_move_iterator(expanded.end()));
-    start = i + 1;
+  names.reserve(count);
+  for (const auto one : ranges) {
+    TRY(const auto pieces, pieces_of(one));
+    TRY(const auto size, size_of_range(one, pieces));
+    auto written = written_out(pieces, size);
+    names.insert(names.end(), std::make_move_iterator(written.begin()),
+                 std::make_move_iterator(written.end()));
   }
   return names;
 }

@@ -12,10 +12,17 @@ namespace cupel::inventory {
 
 /// At most so many names from one range.
 inline constexpr std::size_t kMostNames = 100'000;
+/// Bytes of one name, so that all of them together are bounded too.
+inline constexpr std::size_t kLongestName = 300;
+inline constexpr std::size_t kWidestNumber = 32;  // digits in brackets
+
+/// How many names a range gives, without writing them out. Errors: as expand().
+Result<std::size_t> count_names(std::string_view range);
 
 /// The names in order; a text without brackets is one name. Several brackets multiply, the last one
 /// fastest. Leading zeros are kept: "[08-11]" is 08 09 10 11. Commas outside of brackets part
-/// ranges. Errors: kInvalid, naming the place in the text. Source: Slurm, man scontrol, "hostlist
+/// ranges. Errors: kInvalid, naming the place in the text: no range, or more or longer names than
+/// the limits above, which is found before any name is made. Source: Slurm, man scontrol, "hostlist
 /// expressions".
 Result<std::vector<std::string>> expand(std::string_view range);
 

@@ -4,7 +4,14 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
+
 namespace cupel::inventory {
+namespace {
+
+constexpr std::size_t kLongestSaid = 2000;  // bytes of one problem on a terminal
+
+}  // namespace
 
 std::string to_string(const Place& place) {
   if (place.line == 0) return place.file;
@@ -32,7 +39,9 @@ std::string to_string(const std::vector<Problem>& problems) {
     return std::tuple{where.file, where.line == 0, where.line, where.column};
   });
   std::string text;
-  for (const auto& problem : sorted) text += to_string(problem.where) + ": " + problem.what + "\n";
+  for (const auto& problem : sorted)
+    text += printable(to_string(problem.where)) + ": " +
+            shortened(printable(problem.what), kLongestSaid) + "\n";
   return text;
 }
 

@@ -1,8 +1,10 @@
 #include "inventory/read_access.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_bmc.h"
 
@@ -25,6 +27,20 @@ bool is_fingerprint(std::string_view text) {
   return text.starts_with("SHA256:") && text.size() >= 50;
 }
 
+/// A host's name, or an address that there can be: "10.0.1.300" is neither.
+bool is_host(const std::string& text) {
+  constexpr std::size_t kLongestScope = 15;  // an interface's name: IFNAMSIZ - 1
+  if (text.find(':') == text.npos) {
+    const bool address = text.find_first_not_of("0123456789.") == text.npos;
+    return address ? ipv4_of(text).has_value() : !fault_in_name(Named::host, text);
+  }
+  const auto scope = text.find('%');
+  const auto zone = scope == text.npos ? std::string{"0"} : text.substr(scope + 1);
+  in6_addr parsed{};
+  return ::inet_pton(AF_INET6, text.substr(0, scope).c_str(), &parsed) == 1 &&
+         zone.size() <= kLongestScope && !fault_in_name(Named::host, zone);
+}
+
 }  // namespace
 
 std::optional<Endpoint> endpoint_of(std::string_view text, std::uint16_t default_port) {
@@ -41,11 +57,7 @@ std::optional<Endpoint> endpoint_of(std::string_view text, std::uint16_t default
     endpoint.host = bare_ipv6 ? text : text.substr(0, colon);
     port = bare_ipv6 || colon == text.npos ? std::string_view{} : text.substr(colon);
   }
-  constexpr std::string_view kAllowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%";
-  if (endpoint.host.empty() || endpoint.host.size() > 253 ||
-      endpoint.host.find_first_not_of(kAllowed) != std::string::npos)
-    return std::nullopt;
+  if (!is_host(endpoint.host)) return std::nullopt;
   if (port.empty()) return endpoint;
   const auto found = number<std::uint16_t>(port.substr(1));
   if (port[0] != ':' || !found || *found == 0) return std::nullopt;
@@ -93,18 +105,19 @@ std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t cou
   const std::vector<Endpoint> none(count);
   // Brackets are ranges here, so an IPv6 address with a port can't be one: it is taken as it
   // stands.
-  auto addresses = range.starts_with("[") && range.find("::") != std::string::npos
-                       ? Result<std::vector<std::string>>{std::vector{range}}
-                       : expand(range);
-  if (!addresses) {
-    problems.push_back({where, addresses.assume_error().what});
+  const bool one = range.starts_with("[") && range.find("::") != std::string::npos;
+  const auto there = one ? Result<std::size_t>{1} : count_names(range);
+  if (!there) {
+    problems.push_back({where, there.assume_error().what});
     return none;
   }
-  if (addresses.assume_value().size() != count) {
+  if (there.assume_value() != count) {
     problems.push_back({where, fmt::format("{} addresses for {} {}s: give one for each",
-                                           addresses.assume_value().size(), count, whose)});
+                                           there.assume_value(), count, whose)});
     return none;
   }
+  const auto addresses = one ? Result<std::vector<std::string>>{std::vector{range}} : expand(range);
+  if (!addresses) return none;
   std::vector<Endpoint> found;
   for (const auto& address : addresses.assume_value()) {
     auto endpoint = endpoint_of(address, port);
@@ -129,6 +142,8 @@ std::string AccessFields::user(Place whose) {
   if (name.empty())
     problems_.push_back(
         {whose, needs() + "{user: ...}" + (whose_ == "node" ? ", here or in defaults" : "")});
+  else if (const auto fault = fault_in_name(Named::user, name))
+    problems_.push_back({place("user"), *fault});
   return name;
 }
 
@@ -231,6 +246,8 @@ std::vector<Pdu> AccessFields::pdus(const std::vector<std::string>& names, Place
 std::vector<SshAccess> AccessFields::ssh(std::size_t count, Place node) {
   SshAccess access;
   access.user = text("user").value_or("root");
+  if (const auto fault = fault_in_name(Named::user, access.user))
+    problems_.push_back({place("user"), *fault});
   const auto key = text("key").value_or("agent");
   if (key != "agent") access.key_file = resolved(key, folder_);
   if (!access.key_file.empty() && !std::filesystem::exists(access.key_file))

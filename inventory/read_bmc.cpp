@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
 
@@ -16,7 +17,13 @@ using Problems = std::vector<Problem>;
 // Port 26Fh (IPMI 2.0, 13.1.1).
 constexpr long kIpmiPort = 623;
 
-/// "10.0.1.0" as a number; no leading zeros, which some read as octal.
+std::string text_of(std::uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
+                     address & 255);
+}
+
+}  // namespace
+
 std::optional<std::uint32_t> ipv4_of(std::string_view text) {
   std::uint32_t address = 0;
   const auto pieces = split(text, '.');
@@ -28,13 +35,6 @@ std::optional<std::uint32_t> ipv4_of(std::string_view text) {
   }
   return address;
 }
-
-std::string text_of(std::uint32_t address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
-                     address & 255);
-}
-
-}  // namespace
 
 IpmiFields::IpmiFields(const YamlValue* own, const YamlValue* defaults, const std::string& file,
                        Problems& problems)
@@ -104,6 +104,8 @@ std::optional<FactoryLogin> read_factory(const YamlValue& value, const std::stri
   YamlFields fields{value, "factory", file, problems};
   FactoryLogin login;
   login.user = fields.required("user");
+  if (const auto fault = login.user.empty() ? std::nullopt : fault_in_name(Named::user, login.user))
+    fields.report(fields.place("user"), *fault);
   const auto password = fields.required("password");
   const auto secret = secret_of(password, folder);
   if (!password.empty() && !secret)
@@ -134,6 +136,7 @@ void read_macs(const std::vector<std::string>& ranges, const Place& where,
                std::vector<BmcAccess>& nodes, Problems& problems) {
   std::vector<std::string> macs;
   for (const auto& range : ranges) {
+    if (macs.size() > nodes.size()) break;
     auto expanded = expand(range);
     if (!expanded) {
       problems.push_back({where, expanded.assume_error().what});

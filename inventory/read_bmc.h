@@ -52,6 +52,9 @@ void read_macs(const std::vector<std::string>& ranges, const Place& where,
 /// single port (all zeros, all ones, a group). Source: IEEE 802-2014, 8.2.2.
 std::optional<std::string> mac_of(std::string_view text);
 
+/// "10.0.1.0" as a number; no leading zeros, which some read as octal.
+std::optional<std::uint32_t> ipv4_of(std::string_view text);
+
 /// An IPv4 network as `bmc_networks:` and `cupel bmc scan` name it, host by host; the network's own
 /// address and its broadcast are no hosts (but of a /31 or /32). Errors: kInvalid: not such a
 /// network, one with host bits, or more than kMostAddresses.

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/text.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
 
@@ -15,15 +14,26 @@ namespace {
 
 using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
-constexpr std::size_t kMostOutlets = 12;  // of one feed of one node
+constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
+
+constexpr std::array<std::string_view, 13> kNodeKeys{
+    "name", "profile", "rack",   "unit",      "breaker",       "second_breaker", "outlet",
+    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
 class Zipped {
  public:
-  Zipped(YamlFields& fields, std::string_view key, std::size_t nodes) : nodes_{nodes} {
-    for (const auto& range : fields.texts(key)) append(fields, key, range);
-    check(fields, key);
+  Zipped(YamlFields& fields, std::string_view key, std::size_t nodes,
+         std::optional<Named> named = std::nullopt)
+      : nodes_{nodes} {
+    const auto ranges = fields.texts(key);
+    if (!fits(fields, key, ranges)) return;
+    for (const auto& range : ranges) append(range);
+    const auto fault = named ? fault_in_names(*named, values_) : std::nullopt;
+    if (!fault) return;
+    fields.report(fields.place(key), *fault);
+    values_.clear();
   }
   bool empty() const { return values_.empty(); }
   std::string at(std::size_t node) const {
@@ -31,21 +41,28 @@ class Zipped {
   }
 
  private:
-  void append(YamlFields& fields, std::string_view key, const std::string& range) {
-    auto expanded = expand(range);
-    if (!expanded) {
-      fields.report(fields.place(key), expanded.assume_error().what);
-      return;
+  /// How many there are is found without writing them out.
+  bool fits(YamlFields& fields, std::string_view key, const std::vector<std::string>& ranges) {
+    std::size_t values = 0;
+    for (const auto& range : ranges) {
+      const auto count = count_names(range);
+      if (!count) {
+        fields.report(fields.place(key), count.assume_error().what);
+        return false;
+      }
+      values += count.assume_value();
     }
-    for (auto& value : expanded.assume_value()) values_.push_back(std::move(value));
-  }
-  void check(YamlFields& fields, std::string_view key) {
-    if (values_.empty() || nodes_ % values_.size() == 0) return;
+    if (values == 0 || (values <= nodes_ && nodes_ % values == 0)) return values > 0;
     fields.report(fields.place(key),
                   fmt::format("{} has {} values for {} nodes: give one for each, "
                               "or a number that divides them evenly",
-                              key, values_.size(), nodes_));
-    values_.clear();
+                              key, values, nodes_));
+    return false;
+  }
+  void append(const std::string& range) {
+    auto expanded = expand(range);
+    if (!expanded) return;
+    for (auto& value : expanded.assume_value()) values_.push_back(std::move(value));
   }
 
   std::size_t nodes_;
@@ -66,19 +83,23 @@ class NodeReader {
   void read() {
     const auto names = expanded_names();
     if (names.empty()) {
+      // What else stands there cannot be read without the names, but is known.
+      for (const auto key : kNodeKeys) fields_.has(key);
       fields_.finish();
       return;
     }
     const auto count = names.size();
-    const Zipped rack{fields_, "rack", count};
+    const Zipped rack{fields_, "rack", count, Named::rack};
     const Zipped unit{fields_, "unit", count};
     const Zipped serial{fields_, "serial", count};
-    const Zipped slurm{fields_, "slurm_name", count};
-    const Zipped host_name{fields_, "host_name", count};
+    const Zipped slurm{fields_, "slurm_name", count, Named::slurm_node};
+    const auto host_name = host_names(count);
     const auto feeds = read_feeds(count);
     const auto profile = fields_.text("profile").value_or(default_text("profile"));
     if (profile.empty())
       fields_.report(fields_.place(), "node needs a profile, here or in defaults");
+    else if (const auto fault = fault_in_name(Named::profile, profile))
+      fields_.report(fields_.place(fields_.has("profile") ? "profile" : "name"), *fault);
     const auto bmc =
         AccessFields{
             fields_.value("bmc"), default_value("bmc"), "bmc", into_.file, folder_, problems_}
@@ -120,16 +141,27 @@ class NodeReader {
   std::vector<std::string> expanded_names() {
     const auto range = fields_.required("name");
     if (range.empty()) return {};
-    auto names = expand(range);
-    if (!names) {
-      fields_.report(fields_.place("name"), names.assume_error().what);
+    const auto count = count_names(range);
+    if (!count) {
+      fields_.report(fields_.place("name"), count.assume_error().what);
       return {};
     }
-    if (into_.nodes.size() + names.assume_value().size() > kMostNodes) {
+    if (into_.nodes.size() + count.assume_value() > kMostNodes) {
       fields_.report(fields_.place("name"), fmt::format("more than {} nodes", kMostNodes));
       return {};
     }
-    return std::move(names).assume_value();
+    auto expanded = expand(range);
+    if (!expanded) return {};
+    auto names = std::move(expanded).assume_value();
+    const auto fault = fault_in_names(Named::node, names);
+    if (!fault) return names;
+    fields_.report(fields_.place("name"), *fault);
+    return {};
+  }
+  Zipped host_names(std::size_t count) {
+    const auto any =
+        fields_.texts("host_name") == std::vector<std::string>{std::string{kAnyHostName}};
+    return {fields_, "host_name", count, any ? std::nullopt : std::optional{Named::host}};
   }
   struct Feed {
     Zipped breaker, outlet;
@@ -166,112 +198,6 @@ class NodeReader {
   Problems& problems_;
 };
 
-/// Remembers where each word was first used, and reports its second use.
-class Once {
- public:
-  Once(std::string what, Problems& problems) : what_{std::move(what)}, problems_{problems} {}
-  /// False where it was used before, which is a problem.
-  bool use(const std::string& word, const Node& node) {
-    if (word.empty()) return true;
-    const auto [found, fresh] = seen_.try_emplace(word, &node);
-    if (fresh) return true;
-    problems_.push_back(
-        {node.where, fmt::format("{} {} of node '{}' is already that of '{}' ({})", what_, word,
-                                 node.name, found->second->name, to_string(found->second->where))});
-    return false;
-  }
-
- private:
-  std::string what_;
-  Problems& problems_;
-  std::unordered_map<std::string, const Node*> seen_{};
-};
-
-/// What nodes point at. A name that is not there is compared with all that are, which is slow: the
-/// same wrong name is looked up once, and after many none any more.
-class Names {
- public:
-  void add(const std::string& name) {
-    if (known_.insert(name).second) all_.push_back(name);
-  }
-  bool has(const std::string& name) const { return known_.contains(name); }
-  std::string hint(const std::string& wrong) {
-    const auto [found, fresh] = hints_.try_emplace(wrong);
-    if (fresh && hints_.size() <= kMostHints) found->second = did_you_mean(wrong, std::span{all_});
-    return found->second;
-  }
-
- private:
-  static constexpr std::size_t kMostHints = 20;
-
-  std::unordered_set<std::string> known_;
-  std::vector<std::string> all_;
-  std::map<std::string, std::string, std::less<>> hints_;
-};
-
-/// Everything that the nodes of one inventory are held against.
-struct Known {
-  explicit Known(const Inventory& inventory) {
-    for (const auto& rack : inventory.racks) {
-      rack_names.add(rack.name);
-      racks.emplace(rack.name, &rack);
-    }
-    for (const auto& level : inventory.power)
-      if (level.kind == PowerNode::Kind::breaker) breakers.add(level.name);
-  }
-  std::unordered_map<std::string_view, const Rack*> racks;
-  Names rack_names;
-  Names breakers;
-};
-
-void check_place(const Inventory& inventory, const Node& node, Known& known, Once& units,
-                 Problems& problems) {
-  if (node.rack.empty()) return;
-  const auto found = known.racks.find(node.rack);
-  if (found == known.racks.end()) {
-    problems.push_back({node.where, "node '" + node.name + "': there is no rack '" + node.rack +
-                                        "'" + known.rack_names.hint(node.rack)});
-    return;
-  }
-  if (node.unit == 0) return;
-  const auto& rack = *found->second;
-  const auto height = inventory.profile_of(node).units;
-  if (node.unit + height - 1 > rack.units)
-    problems.push_back(
-        {node.where, fmt::format("node '{}' of {} units at unit {} does not fit into "
-                                 "rack '{}' of {} units",
-                                 node.name, height, node.unit, rack.name, rack.units)});
-  for (int unit = node.unit; unit < node.unit + height && unit <= rack.units; ++unit)
-    units.use(fmt::format("{} of rack {}", unit, node.rack), node);
-}
-
-void check_feeds(const Inventory& inventory, const Node& node, Names& breakers, Once& outlets,
-                 Problems& problems) {
-  for (std::size_t i = 0; i < node.feeds.size(); ++i) {
-    const auto& feed = node.feeds[i];
-    const auto& outlet = node.outlets[i];
-    if (!breakers.has(feed)) {
-      problems.push_back({node.where, "node '" + node.name + "': there is no breaker '" + feed +
-                                          "'" + breakers.hint(feed)});
-      continue;
-    }
-    if (outlet.empty()) continue;
-    const auto* pdu = inventory.pdu_of(feed);
-    if (pdu == nullptr) {
-      problems.push_back({node.where, fmt::format("node '{}': the PDU of breaker '{}' has no "
-                                                  "redfish: by which outlet {} could be switched",
-                                                  node.name, feed, outlet)});
-      continue;
-    }
-    const auto names = outlet_names(outlet);
-    if (names.size() > kMostOutlets)
-      problems.push_back({node.where, fmt::format("node '{}': {} outlets of one feed, and {} are "
-                                                  "possible",
-                                                  node.name, names.size(), kMostOutlets)});
-    for (const auto name : names) outlets.use(std::string{name} + " of PDU " + pdu->name, node);
-  }
-}
-
 }  // namespace
 
 void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesystem::path& folder,
@@ -286,34 +212,9 @@ void read_nodes(YamlFields& site, const YamlValue* defaults, const std::filesyst
     known.finish();
     check_access_defaults(*defaults, into.file, problems);
   }
-  for (const auto& item : site.list("nodes"))
+  for (const auto& item : site.list("nodes")) {
+    if (problems.size() > kEnoughProblems) return;
     NodeReader{item, defaults, folder, into, problems}.read();
-}
-
-void check_nodes(const Inventory& inventory, Problems& problems) {
-  Once names{"name", problems};
-  Once slurm_names{"Slurm name", problems};
-  Once bmcs{"BMC address", problems};
-  Once ipmi{"IPMI address", problems};
-  Once macs{"BMC MAC", problems};
-  Once ssh{"SSH address", problems};
-  Once serials{"serial", problems};
-  Once units{"unit", problems};
-  Once outlets{"outlet", problems};
-  Known known{inventory};
-  for (const auto& node : inventory.nodes) {
-    // A node that is there twice is one error, not one for each of its names.
-    const bool fresh = names.use(node.name, node);
-    if (fresh || node.slurm_name != node.name) slurm_names.use(node.slurm_name, node);
-    bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
-    if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
-      ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
-    macs.use(node.bmc.mac, node);
-    ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
-    serials.use(node.serial, node);
-    if (inventory.profiles.contains(node.profile))
-      check_place(inventory, node, known, units, problems);
-    check_feeds(inventory, node, known.breakers, outlets, problems);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
 
@@ -14,12 +15,30 @@ namespace {
 
 using Problems = std::vector<Problem>;
 
-std::vector<std::string> names_of(YamlFields& fields, std::string_view key) {
-  const auto range = fields.required(key);
+/// Rooms, racks, PDUs and breakers of a site; also how often one of them may be in the others.
+constexpr std::size_t kMostLevels = 200'000;
+constexpr std::size_t kEnoughProblemsOfPower = 10 * kMostProblems;  // nobody reads on
+
+/// The names under `name:`, each of which stands in so many `parents`.
+std::vector<std::string> names_of(YamlFields& fields, Named named, std::size_t parents,
+                                  const Inventory& into) {
+  const auto range = fields.required("name");
   if (range.empty()) return {};
-  auto names = expand(range);
-  if (names) return std::move(names).assume_value();
-  fields.report(fields.place(key), names.assume_error().what);
+  const auto count = count_names(range);
+  const auto already = into.power.size() + into.racks.size();
+  std::optional<std::string> fault;
+  if (!count)
+    fault = count.assume_error().what;
+  else if (already + count.assume_value() * parents > kMostLevels)
+    fault = fmt::format("more than {} racks, rooms, PDUs and breakers", kMostLevels);
+  std::vector<std::string> names;
+  if (!fault) {
+    auto expanded = expand(range);
+    if (expanded) names = std::move(expanded).assume_value();
+    fault = fault_in_names(named, names);
+  }
+  if (!fault) return names;
+  fields.report(fields.place("name"), *fault);
   return {};
 }
 
@@ -59,11 +78,11 @@ class Levels {
   std::map<Key, std::size_t> where_{};
 };
 
-void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const std::string& file,
+void read_breakers(YamlFields& pdu, const std::vector<std::string>& pdus, const Inventory& into,
                    Levels& levels, Problems& problems) {
   for (const auto& item : pdu.list("breakers")) {
-    YamlFields fields{item, "breaker", file, problems};
-    const auto names = names_of(fields, "name");
+    YamlFields fields{item, "breaker", into.file, problems};
+    const auto names = names_of(fields, Named::breaker, pdus.size(), into);
     const auto watts = watts_of(fields);
     const auto where = fields.place();
     fields.finish();
@@ -78,7 +97,7 @@ void read_pdus(YamlFields& rack, const std::vector<std::string>& racks,
                Problems& problems) {
   for (const auto& item : rack.list("pdus")) {
     YamlFields fields{item, "pdu", into.file, problems};
-    const auto names = names_of(fields, "name");
+    const auto names = names_of(fields, Named::pdu, racks.size(), into);
     const auto watts = watts_of(fields);
     std::vector<std::string> full;
     for (const auto& parent : racks)
@@ -86,7 +105,7 @@ void read_pdus(YamlFields& rack, const std::vector<std::string>& racks,
         full.push_back(parent + "/" + name);
         levels.add({PowerNode::Kind::pdu, full.back(), watts, parent, fields.place()});
       }
-    read_breakers(fields, full, into.file, levels, problems);
+    read_breakers(fields, full, into, levels, problems);
     if (const auto* access = fields.value("redfish")) {
       AccessFields redfish{access, nullptr, "redfish", into.file, folder, problems};
       for (auto& pdu : redfish.pdus(full, fields.place("redfish")))
@@ -103,7 +122,7 @@ void read_rack(const YamlValue& item, const std::filesystem::path& folder, Inven
                Levels& levels, RackNames& seen, Problems& problems) {
   const auto& file = into.file;
   YamlFields fields{item, "rack", file, problems};
-  const auto names = names_of(fields, "name");
+  const auto names = names_of(fields, Named::rack, 1, into);
   const auto room = fields.text("room").value_or("");
   const auto units = static_cast<int>(fields.integer("units", 1, 100).value_or(48));
   const auto watts = fields.number("watts");
@@ -130,7 +149,7 @@ void read_rooms(YamlFields& site, Inventory& into, Problems& problems) {
   Levels levels{into, problems};
   for (const auto& item : site.list("rooms")) {
     YamlFields fields{item, "room", into.file, problems};
-    const auto names = names_of(fields, "name");
+    const auto names = names_of(fields, Named::room, 1, into);
     const auto watts = watts_of(fields);
     for (const auto& name : names)
       levels.add({PowerNode::Kind::room, name, watts, "", fields.place()});
@@ -142,7 +161,10 @@ void read_racks(YamlFields& site, const std::filesystem::path& folder, Inventory
                 Problems& problems) {
   Levels levels{into, problems};
   RackNames seen;
-  for (const auto& item : site.list("racks")) read_rack(item, folder, into, levels, seen, problems);
+  for (const auto& item : site.list("racks")) {
+    if (problems.size() > kEnoughProblemsOfPower) return;
+    read_rack(item, folder, into, levels, seen, problems);
+  }
 }
 
 void check_power(const Inventory& inventory, Problems& problems) {

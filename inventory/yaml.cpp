@@ -1,5 +1,6 @@
 #include "inventory/yaml.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -8,11 +9,13 @@
 #include <spanstream>
 #include <unordered_map>
 
+#include "base/text.h"
+#include "inventory/yaml_bounds.h"
+
 namespace cupel::inventory {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
-constexpr std::size_t kMostValues = 2'000'000;
 
 /// Thrown through yaml-cpp's parser, and caught in parse_yaml: the library offers no other way out.
 struct Refused {
@@ -21,48 +24,74 @@ struct Refused {
   std::string what;
 };
 
-std::size_t count_of(const YamlValue& value) {
-  std::size_t count = 1;
-  for (const auto& item : value.items) count += count_of(item);
-  return count;
+unsigned byte_at(std::string_view text, std::size_t at) {
+  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+}
+
+/// The first character of valid UTF-8 that could move a terminal's cursor, turn its text around, or
+/// stand for a line's end where nobody sees one. Source: Unicode 15, 23.1 (controls), table 23-3
+/// (bidirectional), 5.8 (U+2028, U+2029).
+std::optional<unsigned> control_in(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto first = byte_at(text, i), second = byte_at(text, i + 1),
+               third = byte_at(text, i + 2);
+    if ((first < 0x20 && first != '\n' && first != '\t') || first == 0x7F) return first;
+    if (first == 0xC2 && second < 0xA0) return second;
+    if (first != 0xE2) continue;
+    const auto code = 0x2000 + ((second & 0x3F) << 6) + (third & 0x3F);
+    if ((code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069)) return code;
+  }
+  return std::nullopt;
+}
+
+/// What yaml-cpp says, without what it quotes of a hostile file.
+std::string said(const YAML::Exception& fault) {
+  constexpr std::size_t kLongestSaying = 200;
+  return shortened(valid_utf8(printable(fault.msg)), kLongestSaying);
 }
 
 /// Builds the tree from yaml-cpp's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
   YamlValue root;
+  YamlCost spent{};
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1)
+      refuse(mark,
+             "a second document begins here: a file holds one, so put this into a file of its own");
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(made(YamlValue::Kind::null, mark), anchor);
+    add(made(YamlValue::Kind::null, mark), anchor, mark, {1, 0});
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(mark, "an alias to something that is not complete yet");
-    count_ += count_of(found->second);
-    check_count(mark);
-    auto copy = found->second;
-    add(std::move(copy), YAML::NullAnchor);
+    spend(found->second.cost, mark);
+    copy(found->second.cost, mark);
+    auto again = found->second.value;
+    add(std::move(again), YAML::NullAnchor, mark);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     // An unquoted, empty or "~" scalar has the tag "?": YAML 1.2, 10.3.2, null.
     const bool plain = tag == "?";
     const bool null = plain && (text.empty() || text == "~" || text == "null");
-    auto value = made(null ? YamlValue::Kind::null : YamlValue::Kind::scalar, mark);
+    check_text(text, mark);
+    auto value = made(null ? YamlValue::Kind::null : YamlValue::Kind::scalar, mark, text.size());
     value.text = text;
     value.quoted = !plain;
-    add(std::move(value), anchor);
+    add(std::move(value), anchor, mark, {1, text.size()});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(made(YamlValue::Kind::list, mark), anchor, mark);
+    open(YamlValue::Kind::list, anchor, mark);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(made(YamlValue::Kind::map, mark), anchor, mark);
+    open(YamlValue::Kind::map, anchor, mark);
   }
   void OnMapEnd() override { close(); }
 
@@ -70,36 +99,67 @@ class TreeBuilder : public YAML::EventHandler {
   struct Level {
     YamlValue value;
     YAML::anchor_t anchor;
+    YAML::Mark mark;
+    YamlCost before;  // what had been read when it began
     std::optional<YamlValue> key{};
     std::set<std::string, std::less<>> keys{};
+  };
+  struct Anchored {
+    YamlValue value;
+    YamlCost cost;
   };
 
   [[noreturn]] static void refuse(const YAML::Mark& mark, std::string what) {
     throw Refused{mark.line + 1, mark.column + 1, std::move(what)};
   }
-  void check_count(const YAML::Mark& mark) const {
-    if (count_ > kMostValues) refuse(mark, "more than two million values");
+  static void check_text(const std::string& text, const YAML::Mark& mark) {
+    if (text.size() > kLongestYamlText)
+      refuse(mark, fmt::format("a text of {} bytes: at most {} KiB", text.size(),
+                               kLongestYamlText / 1024));
+    if (const auto control = control_in(text))
+      refuse(mark, fmt::format("a text with the control character U+{:04X}", *control));
   }
-  YamlValue made(YamlValue::Kind kind, const YAML::Mark& mark) {
-    ++count_;
-    check_count(mark);
+  void spend(const YamlCost& cost, const YAML::Mark& mark) {
+    spent.values += cost.values;
+    spent.bytes += cost.bytes;
+    if (spent.values > kMostYamlValues)
+      refuse(mark, fmt::format("more than {} values", kMostYamlValues));
+    if (spent.bytes > kMostYamlBytes)
+      refuse(mark, fmt::format("more than {} MiB of text", kMostYamlBytes >> 20));
+  }
+  /// What an anchor keeps for its aliases, and what each alias puts in its own place.
+  void copy(const YamlCost& cost, const YAML::Mark& mark) {
+    copied_.values += cost.values;
+    copied_.bytes += cost.bytes;
+    if (copied_.values > kMostYamlCopies || copied_.bytes > kMostYamlBytes)
+      refuse(mark, fmt::format("the aliases stand for more than {} values or {} MiB of text",
+                               kMostYamlCopies, kMostYamlBytes >> 20));
+  }
+  YamlValue made(YamlValue::Kind kind, const YAML::Mark& mark, std::size_t bytes = 0) {
+    spend({1, bytes}, mark);
     YamlValue value;
     value.kind = kind;
     value.line = mark.line + 1;
     value.column = mark.column + 1;
     return value;
   }
-  void open(YamlValue value, YAML::anchor_t anchor, const YAML::Mark& mark) {
+  void open(YamlValue::Kind kind, YAML::anchor_t anchor, const YAML::Mark& mark) {
     if (levels_.size() == kDeepest) refuse(mark, "nested deeper than 64 levels");
-    levels_.push_back({std::move(value), anchor});
+    const auto before = spent;
+    levels_.push_back({made(kind, mark), anchor, mark, before});
   }
   void close() {
     auto level = std::move(levels_.back());
     levels_.pop_back();
-    add(std::move(level.value), level.anchor);
+    const YamlCost cost{spent.values - level.before.values, spent.bytes - level.before.bytes};
+    add(std::move(level.value), level.anchor, level.mark, cost);
   }
-  void add(YamlValue value, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) anchors_.insert_or_assign(anchor, value);
+  void add(YamlValue value, YAML::anchor_t anchor, const YAML::Mark& mark,
+           const YamlCost& cost = {}) {
+    if (anchor != YAML::NullAnchor) {
+      copy(cost, mark);
+      anchors_.insert_or_assign(anchor, Anchored{value, cost});
+    }
     if (levels_.empty()) {
       root = std::move(value);
       return;
@@ -115,8 +175,14 @@ class TreeBuilder : public YAML::EventHandler {
   static void begin_entry(Level& level, const YamlValue& key) {
     if (key.kind != YamlValue::Kind::scalar)
       throw Refused{key.line, key.column, "a key must be a word"};
+    if (key.text == "<<" && !key.quoted)
+      throw Refused{key.line, key.column,
+                    "'<<' merges no maps here: put what all nodes share under defaults:, or repeat "
+                    "a whole value with an alias (bmc: *bmc)"};
     if (!level.keys.insert(key.text).second)
-      throw Refused{key.line, key.column, "key '" + key.text + "' stands twice in the same map"};
+      throw Refused{
+          key.line, key.column,
+          "key '" + shortened(key.text, kMostShownOfKey) + "' stands twice in the same map"};
     level.key = key;
   }
   static void end_entry(Level& level, YamlValue value) {
@@ -127,9 +193,12 @@ class TreeBuilder : public YAML::EventHandler {
     level.key.reset();
   }
 
+  static constexpr std::size_t kMostShownOfKey = 80;
+
   std::vector<Level> levels_;
-  std::unordered_map<YAML::anchor_t, YamlValue> anchors_;
-  std::size_t count_ = 0;
+  std::unordered_map<YAML::anchor_t, Anchored> anchors_;
+  YamlCost copied_{};
+  int documents_ = 0;
 };
 
 }  // namespace
@@ -141,8 +210,23 @@ const YamlValue* YamlValue::entry(std::string_view wanted) const {
   return nullptr;
 }
 
+YamlCost cost_of(const YamlValue& value) {
+  const bool entry = value.key_line > 0;
+  YamlCost cost{entry ? 2U : 1U, value.text.size() + value.key.size()};
+  for (const auto& item : value.items) {
+    const auto inner = cost_of(item);
+    cost.values += inner.values;
+    cost.bytes += inner.bytes;
+  }
+  return cost;
+}
+
 std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
                                        std::vector<Problem>& problems) {
+  if (valid_utf8(text) != text) {
+    problems.push_back({{file, 0, 0}, "the file is not UTF-8"});
+    return std::nullopt;
+  }
   std::ispanstream stream{std::span{text.data(), text.size()}};
   TreeBuilder builder;
   try {
@@ -151,9 +235,10 @@ std::optional<YamlDocument> parse_yaml(std::string_view text, std::string file,
       problems.push_back({{file, 0, 0}, "the file is empty"});
       return std::nullopt;
     }
+    parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& fault) {
     problems.push_back(
-        {{file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + fault.msg});
+        {{file, fault.mark.line + 1, fault.mark.column + 1}, "not YAML: " + said(fault)});
     return std::nullopt;
   } catch (const Refused& fault) {
     problems.push_back({{file, fault.line, fault.column}, fault.what});

@@ -149,7 +149,7 @@ Shape make_playbook_shape() {
   auto steps =
       key("steps", "what is done, in this order", list_of(of_kind(Kind::anything), kMostSteps));
   steps.required = true;
-  return map_of({{"playbook", "its name", of_kind(Kind::text), true},
+  return map_of({{"playbook", "its name", of_kind(Kind::name), true},
                  key("description", "one line for people", of_kind(Kind::text)),
                  key("parameters", "what --set may change, by name; used as ${name}",
                      table_of(parameter_shape(), kMostNames)),

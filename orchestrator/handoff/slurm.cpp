@@ -4,6 +4,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "inventory/names.h"
 
 namespace cupel::handoff {
 namespace {
@@ -46,6 +47,22 @@ std::map<std::string, std::string, std::less<>> keys_of(std::string_view line) {
     }
   }
   return keys;
+}
+
+/// A range, a list or a word such as ALL would be several nodes to scontrol.
+Result<void> one_name(const std::string& name) {
+  const auto fault = inventory::fault_in_name(inventory::Named::slurm_node, name);
+  if (!fault) return ok();
+  return Error{Code::kInvalid, *fault + "; Slurm was not asked"};
+}
+
+/// What scontrol takes for a set of nodes has a line for each.
+Result<void> one_line_of(const std::string& name, std::string_view output) {
+  const auto nodes = std::ranges::count_if(
+      lines(output), [](std::string_view line) { return line.starts_with("NodeName="); });
+  if (nodes <= 1) return ok();
+  return Error{Code::kInvalid,
+               fmt::format("'{}' is {} nodes to Slurm: nothing was changed", name, nodes)};
 }
 
 std::vector<std::string> listed(std::string_view text, char separator) {
@@ -119,9 +136,15 @@ Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, De
 }
 
 Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {
+  CO_TRY(one_name(name));
   std::vector<std::string> arguments{"--oneliner", "show", "node", name};
   CO_TRY(const auto output, co_await scontrol(std::move(arguments), deadline));
-  co_return parse_slurm_node(output);
+  CO_TRY(one_line_of(name, output));
+  CO_TRY(auto found, parse_slurm_node(output));
+  if (found.name != name)
+    co_return Error{Code::kMalformed, fmt::format("Slurm was asked for node '{}' and shows '{}'",
+                                                  name, printable(found.name))};
+  co_return found;
 }
 
 Task<Result<void>> Slurm::update(std::string name, std::vector<std::string> changes,
@@ -133,8 +156,9 @@ Task<Result<void>> Slurm::update(std::string name, std::vector<std::string> chan
 }
 
 Task<Result<void>> Slurm::drain(std::string name, std::string reason, Deadline deadline) {
+  CO_TRY(const auto now, co_await node(name, deadline));
   std::vector<std::string> changes{"State=DRAIN", "Reason=" + slurm_reason(reason)};
-  co_return co_await update(std::move(name), std::move(changes), deadline);
+  co_return co_await update(now.name, std::move(changes), deadline);
 }
 
 Task<Result<void>> Slurm::resume(std::string name, Deadline deadline) {
@@ -142,11 +166,13 @@ Task<Result<void>> Slurm::resume(std::string name, Deadline deadline) {
   // RESUME on a node that is neither drained nor down is an error to Slurm, and done to us.
   if (!now.drained() && !now.has("DOWN") && !now.has("FAIL")) co_return ok();
   std::vector<std::string> changes{"State=RESUME"};
-  co_return co_await update(std::move(name), std::move(changes), deadline);
+  co_return co_await update(now.name, std::move(changes), deadline);
 }
 
 Task<Result<void>> Slurm::add_features(std::string name, std::vector<std::string> features,
                                        Deadline deadline) {
+  if (const auto fault = inventory::fault_in_names(inventory::Named::feature, features))
+    co_return Error{Code::kInvalid, *fault + "; Slurm was not asked"};
   CO_TRY(auto now, co_await node(name, deadline));
   for (auto& feature : features)
     if (std::ranges::find(now.features, feature) == now.features.end())
@@ -154,7 +180,7 @@ Task<Result<void>> Slurm::add_features(std::string name, std::vector<std::string
   if (now.features.empty()) co_return ok();
   const auto all = fmt::format("{}", fmt::join(now.features, ","));
   std::vector<std::string> changes{"AvailableFeatures=" + all, "ActiveFeatures=" + all};
-  co_return co_await update(std::move(name), std::move(changes), deadline);
+  co_return co_await update(now.name, std::move(changes), deadline);
 }
 
 }  // namespace cupel::handoff

@@ -229,8 +229,8 @@ TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {
   for (int i = 0; i < 1500; ++i)
     text += "  - {name: n" + std::to_string(i) +
             ", profile: dgx-h100, bmc: {address: 10.0.0.1, user: u, password: 'env:P'}, "
-            "ssh: {address: 11.0.0." +
-            std::to_string(i) + "}}\n";
+            "ssh: {address: 11.0." +
+            std::to_string(i / 250) + "." + std::to_string(i % 250) + "}}\n";
 
   const auto result = loaded(text);
 

@@ -1,0 +1,182 @@
+// What no item of `nodes:` can see by itself: the same thing used twice, and what is not there.
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "inventory/names.h"
+#include "inventory/read_nodes.h"
+
+namespace cupel::inventory {
+namespace {
+
+using Problems = std::vector<Problem>;
+constexpr std::uint16_t kHttpsPort = 443;
+constexpr std::uint16_t kSshPort = 22;
+constexpr std::size_t kMostOutlets = 12;  // of one feed of one node
+
+/// Remembers where each word was first used, and reports its second use.
+class Once {
+ public:
+  Once(std::string what, Problems& problems) : what_{std::move(what)}, problems_{problems} {}
+  /// False where it was used before, which is a problem.
+  bool use(const std::string& word, const Node& node) {
+    if (word.empty()) return true;
+    const auto [found, fresh] = seen_.try_emplace(word, &node);
+    if (fresh) return true;
+    problems_.push_back(
+        {node.where, fmt::format("{} {} of node '{}' is already that of '{}' ({})", what_, word,
+                                 node.name, found->second->name, to_string(found->second->where))});
+    return false;
+  }
+
+ private:
+  std::string what_;
+  Problems& problems_;
+  std::unordered_map<std::string, const Node*> seen_{};
+};
+
+/// What nodes point at. A name that is not there is compared with all that are, which is slow: the
+/// same wrong name is looked up once, and after many none any more.
+class Names {
+ public:
+  void add(const std::string& name) {
+    if (known_.insert(name).second) all_.push_back(name);
+  }
+  bool has(const std::string& name) const { return known_.contains(name); }
+  std::string hint(const std::string& wrong) {
+    const auto [found, fresh] = hints_.try_emplace(wrong);
+    if (fresh && hints_.size() <= kMostHints) found->second = did_you_mean(wrong, std::span{all_});
+    return found->second;
+  }
+
+ private:
+  static constexpr std::size_t kMostHints = 20;
+
+  std::unordered_set<std::string> known_;
+  std::vector<std::string> all_;
+  std::map<std::string, std::string, std::less<>> hints_;
+};
+
+/// Everything that the nodes of one inventory are held against.
+struct Known {
+  explicit Known(const Inventory& inventory) {
+    for (const auto& rack : inventory.racks) {
+      rack_names.add(rack.name);
+      racks.emplace(rack.name, &rack);
+    }
+    for (const auto& level : inventory.power)
+      if (level.kind == PowerNode::Kind::breaker) breakers.add(level.name);
+  }
+  std::unordered_map<std::string_view, const Rack*> racks;
+  Names rack_names;
+  Names breakers;
+};
+
+void check_place(const Inventory& inventory, const Node& node, Known& known, Once& units,
+                 Problems& problems) {
+  if (node.rack.empty()) return;
+  const auto found = known.racks.find(node.rack);
+  if (found == known.racks.end()) {
+    problems.push_back({node.where, "node '" + node.name + "': there is no rack '" + node.rack +
+                                        "'" + known.rack_names.hint(node.rack)});
+    return;
+  }
+  if (node.unit == 0) return;
+  const auto& rack = *found->second;
+  const auto height = inventory.profile_of(node).units;
+  if (node.unit + height - 1 > rack.units)
+    problems.push_back(
+        {node.where, fmt::format("node '{}' of {} units at unit {} does not fit into "
+                                 "rack '{}' of {} units",
+                                 node.name, height, node.unit, rack.name, rack.units)});
+  for (int unit = node.unit; unit < node.unit + height && unit <= rack.units; ++unit)
+    units.use(fmt::format("{} of rack {}", unit, node.rack), node);
+}
+
+void check_feeds(const Inventory& inventory, const Node& node, Names& breakers, Once& outlets,
+                 Problems& problems) {
+  for (std::size_t i = 0; i < node.feeds.size(); ++i) {
+    const auto& feed = node.feeds[i];
+    const auto& outlet = node.outlets[i];
+    if (!breakers.has(feed)) {
+      problems.push_back({node.where, "node '" + node.name + "': there is no breaker '" + feed +
+                                          "'" + breakers.hint(feed)});
+      continue;
+    }
+    if (outlet.empty()) continue;
+    const auto* pdu = inventory.pdu_of(feed);
+    if (pdu == nullptr) {
+      problems.push_back({node.where, fmt::format("node '{}': the PDU of breaker '{}' has no "
+                                                  "redfish: by which outlet {} could be switched",
+                                                  node.name, feed, outlet)});
+      continue;
+    }
+    const auto names = outlet_names(outlet);
+    if (names.size() > kMostOutlets)
+      problems.push_back({node.where, fmt::format("node '{}': {} outlets of one feed, and {} are "
+                                                  "possible",
+                                                  node.name, names.size(), kMostOutlets)});
+    for (const auto name : names) outlets.use(std::string{name} + " of PDU " + pdu->name, node);
+  }
+}
+
+using NodeOfHost = std::unordered_map<std::string_view, const Node*>;
+
+/// Behind one address with the usual ports is one machine. With other ports it may be a gateway.
+NodeOfHost usual_ssh_hosts(const Inventory& inventory) {
+  NodeOfHost hosts;
+  for (const auto& node : inventory.nodes)
+    if (node.ssh.endpoint.port == kSshPort && !node.ssh.endpoint.host.empty())
+      hosts.try_emplace(node.ssh.endpoint.host, &node);
+  return hosts;
+}
+
+void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& problems) {
+  if (node.bmc.endpoint.port != kHttpsPort) return;
+  const auto found = ssh_hosts.find(node.bmc.endpoint.host);
+  if (found == ssh_hosts.end()) return;
+  problems.push_back(
+      {node.where, fmt::format("BMC address {} of node '{}' is the SSH address of "
+                               "'{}': a BMC is not the machine",
+                               node.bmc.endpoint.host, node.name, found->second->name)});
+}
+
+}  // namespace
+
+void check_nodes(const Inventory& inventory, Problems& problems) {
+  Once names{"name", problems};
+  Once slurm_names{"Slurm name", problems};
+  Once bmcs{"BMC address", problems};
+  Once ipmi{"IPMI address", problems};
+  Once macs{"BMC MAC", problems};
+  Once ssh{"SSH address", problems};
+  Once serials{"serial", problems};
+  Once units{"unit", problems};
+  Once outlets{"outlet", problems};
+  Known known{inventory};
+  const auto ssh_hosts = usual_ssh_hosts(inventory);
+  for (const auto& node : inventory.nodes) {
+    // A node that is there twice is one error, not one for each of its names.
+    const bool fresh = names.use(node.name, node);
+    if (fresh || node.slurm_name != node.name) slurm_names.use(node.slurm_name, node);
+    if (const auto fault =
+            inventory.slurm ? fault_in_name(Named::slurm_node, node.slurm_name) : std::nullopt)
+      problems.push_back({node.where, *fault + " (slurm_name gives another)"});
+    check_addresses(node, ssh_hosts, problems);
+    if (node.unit > 0 && node.rack.empty())
+      problems.push_back(
+          {node.where, "node '" + node.name + "' has a unit and no rack: a unit is a rack's"});
+    bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
+    if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
+      ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
+    macs.use(node.bmc.mac, node);
+    ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
+    serials.use(node.serial, node);
+    if (inventory.profiles.contains(node.profile))
+      check_place(inventory, node, known, units, problems);
+    check_feeds(inventory, node, known.breakers, outlets, problems);
+  }
+}
+
+}  // namespace cupel::inventory
