@@ -1,10 +1,13 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 namespace cupel {
@@ -23,6 +26,16 @@ struct Descriptor {
 
 Error failure(Code code, const std::filesystem::path& file, std::string_view verb) {
   return Error{code, std::string{verb} + " " + file.string() + ": " + std::strerror(errno)};
+}
+
+/// 16 digits that nobody can know beforehand.
+std::string random_word() {
+  std::uint64_t value = 0;
+  // Of so few bytes it gives all, from start-up on (getrandom(2)); where it cannot, O_EXCL guards.
+  if (::getrandom(&value, sizeof value, 0) < 0) value = static_cast<std::uint64_t>(::getpid());
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
+  return digits;
 }
 
 bool write_all(int fd, std::string_view bytes) {
@@ -57,10 +70,11 @@ Result<std::string> read_file(const std::filesystem::path& file, std::size_t lim
 
 Result<void> write_file(const std::filesystem::path& file, std::string_view bytes, unsigned mode) {
   auto fresh = file;
-  fresh += ".new-" + std::to_string(::getpid());
+  fresh += ".new-" + random_word();
   {
-    const Descriptor opened{
-        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, static_cast<mode_t>(mode))};
+    // Never through a link that somebody has put there, nor into a file of theirs.
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const Descriptor opened{::open(fresh.c_str(), flags, static_cast<mode_t>(mode))};
     if (opened.fd < 0) return failure(Code::kStorage, fresh, "cannot create");
     if (!write_all(opened.fd, bytes) || ::fsync(opened.fd) != 0) {
       auto error = failure(Code::kStorage, fresh, "cannot write");

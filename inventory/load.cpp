@@ -4,6 +4,8 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "inventory/check_files.h"
+#include "inventory/names.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
@@ -22,6 +24,10 @@ void read_slurm(YamlFields& site, const std::filesystem::path& folder, Inventory
   SlurmSite slurm;
   slurm.partition = fields.text("partition").value_or(slurm.partition);
   slurm.features = fields.texts("features");
+  if (const auto fault = fault_in_name(Named::partition, slurm.partition))
+    fields.report(fields.place("partition"), *fault);
+  if (const auto fault = fault_in_names(Named::feature, slurm.features))
+    fields.report(fields.place("features"), *fault);
   if (const auto file = fields.text("configuration"))
     slurm.configuration = (folder / *file).lexically_normal().string();
   fields.finish();
@@ -88,8 +94,16 @@ Loaded load_inventory(const std::filesystem::path& file) {
             {{{file.string(), 0, 0},
               text.assume_error().what + " (an inventory is named with --inventory, or in "
                                          "$CUPEL_INVENTORY)"}}};
-  return parse_inventory(text.assume_value(), file.string(),
-                         std::filesystem::absolute(file).parent_path());
+  auto owned = check_inventory_files(file);
+  auto loaded = parse_inventory(text.assume_value(), file.string(),
+                                std::filesystem::absolute(file).parent_path());
+  if (loaded.inventory)
+    std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
+  if (owned.empty()) return loaded;
+  // Others can write here: what it says is not obeyed, however right it looks.
+  std::ranges::move(owned, std::back_inserter(loaded.problems));
+  loaded.inventory.reset();
+  return loaded;
 }
 
 }  // namespace cupel::inventory

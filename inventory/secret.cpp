@@ -1,13 +1,11 @@
 #include "inventory/secret.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "inventory/check_files.h"
 
 namespace cupel::inventory {
 namespace {
@@ -24,15 +22,7 @@ Result<std::string> one_line(std::string text, const std::string& where) {
 }
 
 Result<std::string> from_file(const std::string& path) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0)
-    return Error{Code::kInvalid, "there is no secret file " + path};
-  if ((found.st_mode & 077) != 0)
-    return Error{Code::kInvalid,
-                 "secret file " + path + " may be read by others: chmod 600 " + path};
-  if (found.st_uid != ::geteuid() && found.st_uid != 0)
-    return Error{Code::kInvalid,
-                 "secret file " + path + " belongs to another user, who may change it"};
+  TRY(check_secret_file(path));
   TRY(auto text, read_file(path, kLongestSecret));
   return one_line(std::move(text), path);
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
@@ -95,6 +96,7 @@ Result<Text> Library::find(const Text& including, const std::string& name) {
   if (!including.shipped) {
     if (const auto* text = kept(beside, false)) return *text;
     if (from_ == From::disk) {
+      TRY(check_ownership(beside));
       auto read = read_file(beside, kLongestFile);
       if (read) return keep({beside, false, std::move(read).assume_value()});
       if (read.assume_error().code != Code::kNotFound && !shipped_text(name))
@@ -109,6 +111,7 @@ Result<Text> Library::find(const Text& including, const std::string& name) {
 }
 
 Result<Text> read_text(const std::string& name) {
+  TRY(check_ownership(name));
   auto text = read_file(name, kLongestFile);
   if (text) return Text{name, false, std::move(text).assume_value()};
   auto shipped = shipped_text(name);

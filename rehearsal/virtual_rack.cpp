@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "rehearsal/bmc/server.h"
 #include "rehearsal/ipmi/server.h"
@@ -40,6 +41,7 @@ Result<void> make_folder(const fs::path& folder) {
 /// 16 characters with all that BMCs ask for in a password; IPMI takes no more than 20.
 Result<std::string> load_or_make_password(const fs::path& file) {
   constexpr std::size_t kLimit = 1024;
+  TRY(within("rack's password", check_ownership(file)));
   const auto known = read_file(file, kLimit);
   if (known) return std::string{trimmed(known.assume_value())};
   if (known.assume_error().code != Code::kNotFound) return known.assume_error();
@@ -126,6 +128,7 @@ Result<void> VirtualRack::Impl::build() {
   const auto of = spec.site ? *spec.site : site_of(spec);
   TRY(allow_files(spec.nodes.size(), of.pdus.size()));
   options.folder = fs::absolute(options.folder);
+  TRY(within("rack's folder", check_ownership(options.folder)));
   for (const auto& [name, profile] : spec.profiles)
     profiles[name] = std::make_shared<const inventory::Profile>(profile);
   for (const auto* name : {"", "bmc", "ssh"}) {

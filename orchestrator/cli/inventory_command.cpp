@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.h"
+#include "inventory/check_files.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/say.h"
 
@@ -13,6 +15,9 @@ Exit check(const Context& context, const std::string& file) {
   Exit exit = Exit::passed;
   const auto inventory = inventory_or_complain(context, file, exit);
   if (!inventory) return exit;
+  // What a run would say first, said while there is time; no command is run for a secret.
+  if (const auto secrets = inventory::check_secret_files(*inventory); !secrets.empty())
+    return complain(context, secrets);
   std::map<std::string, int> count;
   for (const auto& node : inventory->nodes) ++count[node.profile];
   if (context.json) {
@@ -26,10 +31,10 @@ Exit check(const Context& context, const std::string& file) {
     std::printf("%s\n", boost::json::serialize(object).c_str());
     return exit;
   }
-  say("{}: site {}, {} nodes in {} racks, no error\n", file, inventory->site,
+  say("{}: site {}, {} nodes in {} racks, no error\n", printable(file), printable(inventory->site),
       inventory->nodes.size(), inventory->racks.size());
   for (const auto& [name, nodes] : count)
-    say("  {:>6} x {} ({})\n", nodes, name, inventory->profiles.at(name).description);
+    say("  {:>6} x {} ({})\n", nodes, name, printable(inventory->profiles.at(name).description));
   return exit;
 }
 

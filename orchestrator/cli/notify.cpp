@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/ownership.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "orchestrator/cli/say.h"
@@ -64,6 +65,12 @@ void Notifier::hear(const std::string& program, engine::RunId run, const Event& 
 
 Task<void> Notifier::tell(Notice notice) {
   if (dropped_ > 0) notice.what["dropped"] = std::exchange(dropped_, 0);
+  // A bare name is one of PATH, as everywhere else.
+  const bool is_path = notice.program.find('/') != notice.program.npos;
+  if (const auto owned = is_path ? check_ownership(notice.program) : Result<void>{ok()}; !owned) {
+    say(stderr, "cupel: --notify: {}\n", printable(owned.assume_error().what));
+    co_return;
+  }
   ProcessRequest request{.argv = {notice.program},
                          .input = boost::json::serialize(notice.what) + "\n"};
   const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));

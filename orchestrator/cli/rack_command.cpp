@@ -120,7 +120,7 @@ void add_rack(CLI::App& app, Context& context, Exit& exit) {
       "serve", "stands until SIGINT or SIGTERM, and says how each node is reached");
   stand->footer(
       "Examples: cupel rack serve h100-8\n"
-      "          cupel rack serve --inventory site.yaml --scenario quirks --folder /tmp/rack");
+      "          cupel rack serve --inventory site.yaml --scenario quirks --folder ~/rack");
   auto source = std::make_shared<RackSource>();
   auto* rack = stand->add_option("RACK", source->rack, "a file, or a shipped one by its name");
   add_rack_options(*stand, *source);

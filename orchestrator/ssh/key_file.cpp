@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/file.h"
+#include "base/ownership.h"
 
 namespace cupel::ssh {
 namespace {
@@ -25,15 +26,20 @@ int note_passphrase(const char*, char*, size_t, int, int, void* asked) {
   return -1;
 }
 
-/// A key that others may read is no secret any more: OpenSSH's rule, for files of the user's own.
+/// A key that others may read is no secret any more; one that they may change is theirs.
 Result<void> check_mode(const std::filesystem::path& file) {
   struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return ok();  // reading it says why
   const unsigned open = found.st_mode & 0777u;
-  if (found.st_uid != ::getuid() || (open & 077u) == 0) return ok();
-  return Error{Code::kRefused, fmt::format("private key {} is open to others (mode {:04o}); run: "
-                                           "chmod 600 {}",
-                                           file.string(), open, file.string())};
+  if ((open & 077u) != 0)
+    return Error{Code::kRefused, fmt::format("private key {} is open to others (mode {:04o}); run: "
+                                             "chmod 600 {}",
+                                             file.string(), open, file.string())};
+  auto owned = check_ownership(file);
+  if (owned) return ok();
+  auto why = std::move(owned).assume_error();
+  why.code = Code::kRefused;
+  return std::move(why).within("private key");
 }
 
 Result<std::shared_ptr<ssh_key_struct>> load(const std::filesystem::path& file) {

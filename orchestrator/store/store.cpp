@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/modes.h"
 
@@ -55,6 +56,22 @@ Result<void> sound(soci::session& sql, const std::filesystem::path& file) {
   return storage_error(file.string(), "the database is malformed: " + found);
 }
 
+/// Records name machines, addresses and serials: they are not for everybody. And what others can
+/// write there is not ours: pins, and programs that --notify starts.
+Result<void> make_state_folder(const std::filesystem::path& folder) {
+  TRY(within("state folder", check_ownership(folder)));
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  using std::filesystem::perms;
+  const auto open = perms::group_all | perms::others_all;
+  if (!failure && (std::filesystem::status(folder, failure).permissions() & open) != perms::none)
+    std::filesystem::permissions(folder, open, std::filesystem::perm_options::remove, failure);
+  if (!failure) return ok();
+  return Error{Code::kStorage,
+               fmt::format("cannot make the state folder {} for this user alone: {}",
+                           folder.string(), failure.message())};
+}
+
 /// What each connection is told. docs/decisions/durability.md says why.
 void set_up(soci::session& sql) {
   std::string mode;
@@ -81,16 +98,9 @@ Store::Store(std::filesystem::path folder, std::unique_ptr<Database> database)
 Store::~Store() = default;
 
 Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure)
-    return Error{Code::kStorage, fmt::format("cannot make the state folder {}: {}", folder.string(),
-                                             failure.message())};
-  // Records name machines, addresses and serials: they are not for everybody.
-  using std::filesystem::perms;
-  std::filesystem::permissions(folder, perms::group_all | perms::others_all,
-                               std::filesystem::perm_options::remove, failure);
   const auto file = folder / "cupel.db";
+  TRY(make_state_folder(folder));
+  TRY(within("state", check_ownership(file)));
   TRY(not_torn_apart(file));
   close_to_others(folder);
   const bool unwritten = holds_writes(wal_of(file));

@@ -3,6 +3,8 @@
 #include <libssh/libssh.h>
 #include <sys/stat.h>
 
+#include "base/ownership.h"
+
 namespace cupel::rehearsal {
 
 void KeyDeleter::operator()(ssh_key_struct* key) const { ssh_key_free(key); }
@@ -15,6 +17,7 @@ Result<Key> make_key() {
 }
 
 Result<Key> load_or_make_key(const std::filesystem::path& file) {
+  TRY(check_ownership(file));
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored)) {
     ssh_key read = nullptr;

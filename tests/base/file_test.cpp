@@ -62,5 +62,18 @@ TEST_F(FileTest, ReadsNoMoreThanItsLimit) {
   EXPECT_EQ(read_file(folder_ / "none", 1).error().code, Code::kNotFound);
 }
 
+TEST_F(FileTest, WritesThroughNoLinkThatSomebodyPlanted) {
+  const auto victim = folder_ / "victim", file = folder_ / "report.html";
+  ASSERT_TRUE(write_file(victim, "untouched"));
+  fs::create_symlink(victim, folder_ / ("report.html.new-" + std::to_string(::getpid())));
+  fs::create_symlink(victim, file);
+
+  ASSERT_TRUE(write_file(file, "report"));
+
+  EXPECT_EQ(read_file(victim, 100).value(), "untouched");
+  EXPECT_EQ(read_file(file, 100).value(), "report");
+  EXPECT_FALSE(fs::is_symlink(file));
+}
+
 }  // namespace
 }  // namespace cupel

@@ -1,0 +1,18 @@
+#pragma once
+// Whether a file or folder that we are about to obey can be changed by another user. The rule is
+// that of sshd's StrictModes for keys, for every folder on the way as well. Not about who may read.
+#include <filesystem>
+
+#include "base/result.h"
+
+namespace cupel {
+
+/// The file or folder, each folder above it and each symbolic link on the way belong to root or to
+/// the user whom this process acts for, and neither others nor a group that has other members may
+/// write to them. A folder with the sticky bit (/tmp) may be open to all: nobody can replace there
+/// what is another's. What does not exist is no fault: of a path that is still to be made, what
+/// exists is checked. Errors: kInvalid, with the owner, the mode and the command that helps.
+/// Source: sshd_config(5), StrictModes; OpenSSH's safe_path().
+Result<void> check_ownership(const std::filesystem::path& path);
+
+}  // namespace cupel

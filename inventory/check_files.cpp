@@ -1,0 +1,87 @@
+#include "inventory/check_files.h"
+
+#include <sys/stat.h>
+
+#include <set>
+
+#include "base/ownership.h"
+
+namespace cupel::inventory {
+namespace {
+
+namespace fs = std::filesystem;
+using Problems = std::vector<Problem>;
+
+/// Each file once, with the place that named it first.
+class NamedFiles {
+ public:
+  explicit NamedFiles(Result<void> (*check)(const fs::path&)) : check_{check} {}
+
+  void check(const std::string& file, const Place& where) {
+    if (file.empty() || !seen_.insert(file).second) return;
+    auto checked = check_(file);
+    if (!checked) problems_.push_back({where, std::move(checked).assume_error().what});
+  }
+  Problems problems() && { return std::move(problems_); }
+
+ private:
+  Result<void> (*check_)(const fs::path&);
+  std::set<std::string, std::less<>> seen_{};
+  Problems problems_{};
+};
+
+}  // namespace
+
+Result<void> check_secret_file(const fs::path& file) {
+  struct stat found{};
+  const auto path = file.string();
+  if (::stat(path.c_str(), &found) != 0)
+    return Error{Code::kInvalid, "there is no secret file " + path};
+  if ((found.st_mode & 077) != 0)
+    return Error{Code::kInvalid,
+                 "secret file " + path + " may be read by others: chmod 600 " + path};
+  return within("secret file", check_ownership(file));
+}
+
+std::vector<Problem> check_inventory_files(const fs::path& file) {
+  constexpr std::size_t kMostProfiles = 1'000;
+  NamedFiles files{check_ownership};
+  files.check(file.string(), {file.string(), 0, 0});
+  const auto profiles = fs::absolute(file).parent_path() / "profiles";
+  std::error_code none;
+  std::size_t looked_at = 0;
+  fs::directory_iterator entry{profiles, none};
+  for (; !none && entry != fs::directory_iterator{} && looked_at < kMostProfiles;
+       entry.increment(none), ++looked_at)
+    if (entry->path().extension() == ".yaml")
+      files.check(entry->path().string(), {entry->path().string(), 0, 0});
+  return std::move(files).problems();
+}
+
+std::vector<Problem> check_named_files(const Inventory& inventory) {
+  NamedFiles files{check_ownership};
+  const auto authority = [&](const Trust& trust, const Place& where) {
+    if (trust.kind == Trust::Kind::ca) files.check(trust.what, where);
+  };
+  for (const auto& node : inventory.nodes) {
+    files.check(node.ssh.key_file, node.where);
+    authority(node.bmc.trust, node.where);
+  }
+  for (const auto& pdu : inventory.pdus) authority(pdu.trust, pdu.where);
+  return std::move(files).problems();
+}
+
+std::vector<Problem> check_secret_files(const Inventory& inventory) {
+  NamedFiles files{check_secret_file};
+  const auto secret = [&](const SecretRef& ref, const Place& where) {
+    if (ref.kind == SecretRef::Kind::file) files.check(ref.where, where);
+  };
+  for (const auto& node : inventory.nodes) {
+    secret(node.bmc.password, node.where);
+    if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
+  }
+  for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);
+  return std::move(files).problems();
+}
+
+}  // namespace cupel::inventory

@@ -1,0 +1,150 @@
+// A controller obeys nothing that another user can write: inventories, profiles, playbooks, state,
+// secrets, a rack's folder.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/e2e/cupel_binary.h"
+
+namespace cupel::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr uid_t kSomebody = 12345;  // of no account
+
+class OwnershipTest : public ::testing::Test {
+ protected:
+  OwnershipTest() {
+    char name[] = "/tmp/cupel-owned-XXXXXX";
+    folder = ::mkdtemp(name);
+    write("inventory.yaml",
+          "site: lab\ndefaults:\n  profile: mine\n  bmc: {user: admin, password: \"cmd:touch " +
+              path("obeyed") +
+              "; echo x\"}\nnodes:\n  - {name: n1, bmc: {address: \"127.0.0.1:9\"}, ssh: {address: "
+              "\"127.0.0.1:9\"}}\n");
+    fs::create_directory(path("profiles"));
+    write("profiles/mine.yaml", "profile: mine\npower: {idle: 1, loaded: 2}\n");
+    write("judge.yaml", "playbook: judge\nsteps: [{step: verdict}]\n");
+  }
+  ~OwnershipTest() override { fs::remove_all(folder); }
+
+  std::string path(const std::string& file) const { return (folder / file).string(); }
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream{folder / file} << text;
+    mode(file, 0644);
+  }
+  void mode(const std::string& file, mode_t mode) const {
+    ASSERT_EQ(::chmod(path(file).c_str(), mode), 0);
+  }
+  void give_away(const std::string& file) const {
+    ASSERT_EQ(::lchown(path(file).c_str(), kSomebody, kSomebody), 0);
+  }
+  ProcessOutcome cupel(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"--state", path("state")});
+    return run_cupel(std::move(words));
+  }
+  /// The first contact to a BMC, for which the password's command is run.
+  ProcessOutcome contact() const {
+    return cupel({"bmc", "n1", "power", "--inventory", path("inventory.yaml")});
+  }
+  void expect_refused(const ProcessOutcome& ran, const std::string& file, int status = 2) const {
+    EXPECT_EQ(ran.exit_status, status) << ran.output << ran.error;
+    EXPECT_THAT(ran.error, HasSubstr(path(file) + " can be changed by other users"));
+    EXPECT_FALSE(fs::exists(path("obeyed"))) << "its command was run";
+  }
+
+  fs::path folder;
+};
+
+TEST_F(OwnershipTest, ObeysAnInventoryThatNobodyElseCanWrite) {
+  EXPECT_EQ(cupel({"inventory", "check", path("inventory.yaml")}).exit_status, 0);
+  contact();
+  EXPECT_TRUE(fs::exists(path("obeyed")));
+}
+
+TEST_F(OwnershipTest, RunsNoCommandOfAnInventoryThatOthersCanWrite) {
+  mode("inventory.yaml", 0666);
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+  expect_refused(checked, "inventory.yaml");
+  EXPECT_THAT(checked.error, HasSubstr("chmod go-w " + path("inventory.yaml")));
+  expect_refused(contact(), "inventory.yaml");
+  const auto planned = cupel({"run", path("judge.yaml"), "--inventory", path("inventory.yaml")});
+  expect_refused(planned, "inventory.yaml");
+}
+
+TEST_F(OwnershipTest, RunsNoCommandOfAnInventoryWhoseFolderOrProfilesOthersCanWrite) {
+  mode("profiles/mine.yaml", 0666);
+  expect_refused(contact(), "profiles/mine.yaml");
+  mode("profiles/mine.yaml", 0644);
+  ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+  expect_refused(contact(), "inventory.yaml");
+}
+
+TEST_F(OwnershipTest, RunsNoPlaybookThatOthersCanWrite) {
+  mode("judge.yaml", 0666);
+  expect_refused(cupel({"run", path("judge.yaml"), "--inventory", path("inventory.yaml")}),
+                 "judge.yaml");
+}
+
+TEST_F(OwnershipTest, TakesNoStateThatOthersCanWrite) {
+  fs::create_directory(path("state"));
+  mode("state", 0777);
+  expect_refused(contact(), "state", 3);
+  mode("state", 0755);
+  contact();
+  struct stat found{};
+  ASSERT_EQ(::stat(path("state").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0700U);
+}
+
+TEST_F(OwnershipTest, ServesNoRackFromAFolderThatOthersCanWrite) {
+  fs::create_directory(path("rack"));
+  mode("rack", 0777);
+  expect_refused(cupel({"rack", "serve", "h100-8", "--folder", path("rack")}), "rack", 3);
+  EXPECT_TRUE(fs::is_empty(path("rack")));
+}
+
+TEST_F(OwnershipTest, TakesNothingOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  give_away("inventory.yaml");
+  const auto refused = contact();
+  expect_refused(refused, "inventory.yaml");
+  EXPECT_THAT(refused.error, HasSubstr("chown root: " + path("inventory.yaml")));
+  ASSERT_EQ(::chown(path("inventory.yaml").c_str(), 0, 0), 0);
+  fs::create_directory(path("state"));
+  give_away("state");
+  expect_refused(contact(), "state", 3);
+  fs::create_directory(path("rack"));
+  give_away("rack");
+  expect_refused(cupel({"rack", "serve", "h100-8", "--folder", path("rack")}), "rack", 3);
+}
+
+TEST_F(OwnershipTest, ChecksSecretsThatAreFilesAllAtOnceAndRunsNoCommandForOthers) {
+  write("inventory.yaml",
+        "site: lab\ndefaults: {profile: mine}\nnodes:\n"
+        "  - {name: n1, bmc: {address: 10.0.0.1, user: a, password: \"file:open\"}, ssh: {address: "
+        "10.0.1.1}}\n"
+        "  - {name: n2, bmc: {address: 10.0.0.2, user: a, password: \"file:none\"}, ssh: {address: "
+        "10.0.1.2}}\n"
+        "  - {name: n3, bmc: {address: 10.0.0.3, user: a, password: \"cmd:touch " +
+            path("obeyed") + "\"}, ssh: {address: 10.0.1.3}}\n");
+  write("open", "secret");
+
+  const auto checked = cupel({"inventory", "check", path("inventory.yaml")});
+
+  EXPECT_EQ(checked.exit_status, 2);
+  EXPECT_THAT(checked.error,
+              AllOf(HasSubstr("inventory.yaml:4:12: secret file " + path("open") +
+                              " may be read by others: chmod 600 " + path("open")),
+                    HasSubstr("inventory.yaml:5:12: there is no secret file " + path("none")),
+                    HasSubstr("2 errors; nothing was touched")));
+  EXPECT_FALSE(fs::exists(path("obeyed")));
+}
+
+}  // namespace
+}  // namespace cupel::e2e
