@@ -33,6 +33,7 @@ class Reader {
   void read(const Text& text, const Givens& given, std::vector<Condition> when,
             const File* including) {
     auto document = inventory::parse_yaml(text.text, text.file, problems_);
+    complete_ = complete_ && document.has_value();
     if (!document) return;
     auto& root = document->root;
     auto parameters = read_parameters(root, text.file, given, problems_);
@@ -43,6 +44,7 @@ class Reader {
     filler_.fill(root, playbook_shape(), file.values, text.file, used);
     const bool fits = conforms(root, playbook_shape(), "playbook", text.file, problems_);
     if (fits) read_header(root, parameters, including == nullptr);
+    complete_ = complete_ && fits;
     if (auto* steps = list_in(root, "steps"))
       for (auto& item : *steps) {
         if (playbook_.steps.size() > kMostSteps) return;
@@ -50,6 +52,9 @@ class Reader {
       }
     if (fits) check_used(root, text, used);
   }
+
+  /// Whether every step could be read, and so nothing that is missed is only misspelled.
+  bool complete() const { return complete_; }
 
  private:
   static std::vector<YamlValue>* list_in(YamlValue& root, std::string_view key) {
@@ -86,7 +91,9 @@ class Reader {
     const auto& shape = includes ? include_shape() : step_shape();
     filler_.fill(item, shape, file.values, file.text.file, used);
     if (includes) return include(item, file, used);
-    for (auto& step : read_step(item, file.text.file, problems_)) {
+    auto steps = read_step(item, file.text.file, problems_);
+    complete_ = complete_ && !steps.empty();
+    for (auto& step : steps) {
       if (!wanted(step.when, file, used)) continue;
       step.when.insert(step.when.end(), file.when.begin(), file.when.end());
       playbook_.steps.push_back(std::move(step));
@@ -96,6 +103,7 @@ class Reader {
   }
 
   void report(const YamlValue& at, const File& file, std::string what) {
+    complete_ = false;
     problems_.push_back({{file.text.file, at.line, at.column}, std::move(what)});
   }
 
@@ -110,7 +118,10 @@ class Reader {
   }
 
   void include(const YamlValue& item, const File& file, std::set<std::string>& used) {
-    if (!conforms(item, include_shape(), "include", file.text.file, problems_)) return;
+    if (!conforms(item, include_shape(), "include", file.text.file, problems_)) {
+      complete_ = false;
+      return;
+    }
     const auto& named = *item.entry("include");
     if (file.depth >= kDeepestInclude)
       return report(named, file, fmt::format("includes deeper than {} files", kDeepestInclude));
@@ -171,6 +182,7 @@ class Reader {
   std::vector<Problem>& problems_;
   Filler filler_;
   std::size_t includes_ = 0;
+  bool complete_ = true;
 };
 
 std::optional<Playbook> read_bundle(Bundle bundle, Library::From from,
@@ -183,8 +195,9 @@ std::optional<Playbook> read_bundle(Bundle bundle, Library::From from,
     given.emplace(name, Given{value, {"--set " + printable(name), 0, 0}});
   const auto own = bundle.texts.front();
   Library library{bundle, from};
-  Reader{library, playbook, found}.read(own, given, {}, nullptr);
-  if (found.empty()) check_order(playbook, found);
+  Reader reader{library, playbook, found};
+  reader.read(own, given, {}, nullptr);
+  check_order(playbook, reader.complete(), found);
   const bool good = found.empty();
   if (!good)
     for (auto& problem : inventory::told_once(std::move(found)))

@@ -134,5 +134,43 @@ TEST(Playbook, IsReadOrRefusedHoweverItWasDamaged) {
   }
 }
 
+TEST(Playbook, SaysWrongOrderTogetherWithWrongWords) {
+  const auto result = read(R"(playbook: mine
+steps:
+  - stage: disk
+    with: {runtme: 9s}
+  - stage: disk
+  - step: verdict
+  - stage: node-facts
+)");
+
+  EXPECT_THAT(result.told(), HasSubstr("book.yaml:4:12: 'disk' has no parameter 'runtme'"));
+  EXPECT_THAT(result.told(), HasSubstr("book.yaml:5:5: 'disk' stands twice in the playbook"));
+  EXPECT_THAT(result.told(), HasSubstr("book.yaml:7:5: 'node-facts' after verdict"));
+}
+
+TEST(Playbook, DoesNotMissWhatIsOnlyMisspelled) {
+  const auto result = read(R"(playbook: mine
+steps:
+  - stage: gpu-fact
+  - stage: disk
+    when: {measure: {gpu.count: {at_least: 1}}}
+  - step: verdct
+  - step: hand-off
+)");
+
+  EXPECT_THAT(result.told(), HasSubstr("gpu-fact"));
+  EXPECT_THAT(result.told(), HasSubstr("verdct"));
+  EXPECT_THAT(result.told(), testing::Not(HasSubstr("must come after verdict")));
+  EXPECT_THAT(result.told(), testing::Not(HasSubstr("no earlier step")));
+}
+
+TEST(Playbook, HasANameThatIsSafeInReportsAndPaths) {
+  for (const auto* name : {"'../x'", "a b", "'a;b'", "'<script>'"})
+    EXPECT_THAT(read(std::string{"playbook: "} + name + "\nsteps: [{step: verdict}]\n").told(),
+                HasSubstr("letters, digits and ._-"))
+        << name;
+}
+
 }  // namespace
 }  // namespace cupel::playbooks
