@@ -19,6 +19,8 @@ namespace {
 using burnin::Decision;
 using std::chrono::milliseconds;
 
+constexpr std::string_view kNotFinished = "not finished";
+
 std::string text_of(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
@@ -47,7 +49,7 @@ std::vector<burnin::Cause> causes_of_steps(const record::NodeRecord& record) {
     burnin::Cause cause;
     cause.decision = Decision::inconclusive;
     cause.criterion = "step " + step.name;
-    cause.measured = step.outcome.empty() ? "not finished" : step.detail;
+    cause.measured = step.outcome.empty() ? std::string{kNotFinished} : step.detail;
     causes.push_back(std::move(cause));
   }
   return causes;
@@ -128,6 +130,24 @@ std::string cause_lines(const burnin::Explained& each, const std::string& node) 
   return text;
 }
 
+/// Not judged yet, by a run that still may.
+bool may_still_pass(const RunSummary& summary, const NodeSummary& node) {
+  const auto phase = summary.run.phase;
+  const bool over = phase == engine::RunPhase::ended || phase == engine::RunPhase::cancelled;
+  return !over && !node.record.verdict && node.decision == Decision::inconclusive;
+}
+
+std::string_view label_of(const RunSummary& summary, const NodeSummary& node) {
+  return may_still_pass(summary, node) ? "in work" : to_string(node.decision);
+}
+
+std::vector<std::string> in_work(const RunSummary& summary) {
+  std::vector<std::string> names;
+  for (const auto& node : summary.nodes)
+    if (may_still_pass(summary, node)) names.push_back(node.record.node);
+  return names;
+}
+
 /// Nodes of which the same is to be said, but for numbers and names.
 struct AlikeNodes {
   const NodeSummary* first = nullptr;
@@ -138,8 +158,10 @@ std::vector<AlikeNodes> alike_nodes(const RunSummary& summary) {
   std::vector<AlikeNodes> groups;
   std::map<std::string, std::size_t> where;
   for (const auto& node : summary.nodes) {
-    if (node.decision == Decision::pass) continue;
-    std::string key{to_string(node.decision)};
+    const bool failed = std::ranges::any_of(
+        node.causes, [](const burnin::Cause& cause) { return cause.measured != kNotFinished; });
+    if (node.decision == Decision::pass || (may_still_pass(summary, node) && !failed)) continue;
+    std::string key{label_of(summary, node)};
     for (const auto& each : node.causes)
       key +=
           fmt::format("\n{}\n{}", each.part, cause_of(burnin::to_string(each), node.record.node));
@@ -159,7 +181,7 @@ std::string node_lines(const RunSummary& summary, bool all) {
   const auto shown = all ? groups.size() : std::min(groups.size(), kMostGroups);
   std::string text;
   for (const auto& [node, names] : std::span{groups}.first(shown)) {
-    text += fmt::format("  {:<13} {}", to_string(node->decision), inventory::fold(names));
+    text += fmt::format("  {:<13} {}", label_of(summary, *node), inventory::fold(names));
     if (names.size() > 1) text += fmt::format(" ({} nodes, of {}:)", names.size(), names.front());
     text += "\n";
     const auto whose = names.size() == 1 ? names.front() : std::string{"NODE"};
@@ -318,12 +340,16 @@ std::string to_text(const RunSummary& summary, bool all) {
                                  to_string(summary.run.phase));
   if (summary.run.ended != engine::WallTime{})
     text += " after " + span_text(summary.run.ended - summary.run.began);
-  text += fmt::format(": {} pass, {} fail, {} inconclusive\n", summary.count(Decision::pass),
-                      summary.count(Decision::fail), summary.count(Decision::inconclusive));
+  const auto working = in_work(summary);
+  text += fmt::format(": {} pass, {} fail, {} inconclusive{}\n", summary.count(Decision::pass),
+                      summary.count(Decision::fail),
+                      summary.count(Decision::inconclusive) - working.size(),
+                      working.empty() ? "" : fmt::format(", {} in work", working.size()));
   std::vector<std::string> passed;
   for (const auto& node : summary.nodes)
     if (node.decision == Decision::pass) passed.push_back(node.record.node);
   if (!passed.empty()) text += "  pass          " + inventory::fold(passed) + "\n";
+  if (!working.empty()) text += "  in work       " + inventory::fold(working) + "\n";
   return text + failure_lines(failures_of(summary)) + node_lines(summary, all) +
          console_lines(summary);
 }

@@ -211,6 +211,7 @@ TEST_F(Report, SaysOnceWhatIsToBeSaidOfSeveralNodesAndTheCommonFirst) {
     end(node, "gpu-facts",
         {{"detail", std::string{node} + " at 10.0.0." + node[6] + ": Connection refused"}},
         "needs hands");
+  add({EventKind::run_ended});
 
   const auto text = to_text(summary());
 
@@ -220,8 +221,21 @@ TEST_F(Report, SaysOnceWhatIsToBeSaidOfSeveralNodesAndTheCommonFirst) {
   EXPECT_LT(text.find("alike"), text.find("inconclusive  a01"));
 }
 
+TEST_F(Report, CallsANodeInWorkNoInconclusiveOne) {
+  end("a01-n01", "verdict", record::to_json(good()));
+  end("a01-n01", "hand-off", {{"slurm", "resumed"}});
+  add({EventKind::step_began, "a01-n02", "gpu-facts"});
+
+  const auto text = to_text(summary());
+
+  EXPECT_THAT(text, HasSubstr(": 1 pass, 0 fail, 0 inconclusive, 1 in work\n"));
+  EXPECT_THAT(text, HasSubstr("  in work       a01-n02\n"));
+  EXPECT_THAT(text, Not(HasSubstr("not finished")));
+}
+
 TEST(Summary, OfManyFailuresIsBoundedUnlessAllIsWanted) {
   RunSummary run;
+  run.run.phase = engine::RunPhase::ended;
   run.run.id = 12;
   for (int i = 0; i < 300; ++i) {
     NodeSummary node;
