@@ -155,6 +155,24 @@ TEST_F(Settings, AreSetReadBackAndPutBack) {
   EXPECT_FALSE(std::filesystem::exists(at("state/before")));
 }
 
+TEST_F(Settings, AreNeitherMadeNorPutBackByARecordThatSomebodyElseMayWrite) {
+  namespace fs = std::filesystem;
+  fs::create_directory(at("state"));
+  write("state/wanted", "gpu.power|GPU-1|600.00\n");
+  fs::permissions(folder.path(), fs::perms{0777});
+
+  const auto set = run("settings", {{"power_limit", "600W"}});
+  const auto back = run("settings-restore");
+
+  for (const auto& output : {set, back}) {
+    EXPECT_EQ(output.exit_status, 69) << output.text;
+    EXPECT_THAT(output.text,
+                HasSubstr("cupel-gave-up: " + folder.path().string() + " is drwxrwxrwx"));
+  }
+  EXPECT_EQ(limit("1"), "700.00\n");
+  EXPECT_FALSE(fs::exists(at("state/restore.sh")));
+}
+
 TEST_F(Settings, ThatWereSetTwiceGoBackToWhatWasBeforeTheFirst) {
   ASSERT_EQ(run("settings", {{"power_limit", "600"}}).exit_status, 0);
   ASSERT_EQ(run("settings", {{"power_limit", "500"}, {"persistence", "on"}}).exit_status, 0);

@@ -159,6 +159,32 @@ TEST_F(LibrariesOnANode, ThatWereBroughtAndAreOthersNowAreReplaced) {
   EXPECT_TRUE(on_node("libcublasLt.so.13") == lt);
 }
 
+TEST_F(LibrariesOnANode, AreNotBroughtToAFolderThatSomebodyElseMayWriteTo) {
+  fs::create_directories(node + "/lib");
+  fs::permissions(node + "/lib", fs::perms{0777});
+
+  const auto brought = ensure();
+
+  ASSERT_FALSE(brought);
+  EXPECT_EQ(brought.assume_error().code, Code::kFailed);
+  EXPECT_THAT(brought.assume_error().what,
+              AllOf(HasSubstr(node + "/lib is drwxrwxrwx"), HasSubstr("remove it")));
+  EXPECT_THAT(names_on_node(), IsEmpty());
+}
+
+TEST_F(LibrariesOnANode, AreNotWrittenThroughALinkThatLiesInTheirPlace) {
+  const auto part = "/lib/.libcublasLt.so.13." + sha256_hex(lt).substr(0, 16) + ".part";
+  fs::create_directories(node + "/lib");
+  write(fs::path{node} / "elsewhere", "precious");
+  fs::create_symlink("../elsewhere", node + part);
+  fs::create_symlink("../elsewhere", node + part + ".lock");
+
+  ASSERT_TRUE(ensure());
+
+  EXPECT_TRUE(on_node("libcublasLt.so.13") == lt);
+  EXPECT_EQ(read_file(node + "/elsewhere", 100).value(), "precious");
+}
+
 TEST_F(LibrariesOnANode, LeaveNothingWhereThereIsNoRoom) {
   CUPEL_NEEDS_REAL_PART(private_mounts_, "no mount namespace of its own: only root may make one");
   ASSERT_EQ(::mount("tmpfs", node.c_str(), "tmpfs", 0, "size=3m"), 0);
