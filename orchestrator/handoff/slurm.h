@@ -31,9 +31,9 @@ struct SlurmNode {
 /// Source: man scontrol (22.05), "show node".
 Result<SlurmNode> parse_slurm_node(std::string_view line);
 
-/// All calls: one `scontrol`, 20 s at most. Errors: kUnreachable (slurmctld does not answer),
-/// kNotFound (Slurm does not know the node), kUnsupported (no scontrol here), kFailed with
-/// scontrol's words.
+/// Each asks for the node first and changes only what is exactly one; 20 s for each `scontrol`.
+/// Errors: kInvalid (ALL, a range, a list: not asked), kUnreachable (slurmctld does not answer),
+/// kNotFound (no such node), kUnsupported (no scontrol here), kFailed with scontrol's words.
 class Slurm {
  public:
   explicit Slurm(inventory::SlurmSite site) : site_{std::move(site)} {}

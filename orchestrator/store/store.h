@@ -46,8 +46,8 @@ std::filesystem::path default_folder();
 
 class Store : public inventory::KnownKeys, public bmc::Memory {
  public:
-  /// Opens or makes it; migrates an older schema. Errors: kStorage; kUnsupported if a newer Cupel
-  /// wrote it.
+  /// Opens or makes it; migrates an older schema. Errors: kStorage; kInvalid if other users can
+  /// write there; kUnsupported if a newer Cupel wrote it.
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder);
   ~Store() override;
 
