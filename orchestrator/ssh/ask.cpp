@@ -8,7 +8,7 @@ constexpr std::size_t kMostWords = 16 * 1024;
 
 Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
                         Deadline deadline) {
-  auto sent = sent_script(std::move(script), std::move(input), sudo);
+  auto sent = sent_script(script, input, sudo);
   Heard heard;
   const Sink sink = [&heard](Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? heard.out : heard.err;

@@ -157,7 +157,7 @@ constexpr std::chrono::seconds kSpare{1};
 Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std::string_view what,
                                   std::string script, std::string payload, Heard& heard,
                                   Deadline deadline) {
-  auto sent = sent_script(std::move(script), std::move(payload), handle.sudo);
+  auto sent = sent_script(script, payload, handle.sudo);
   const auto sink = into(heard);
   auto ran = co_await session.run(std::move(sent.command), std::move(sent.input), sink, deadline);
   if (!ran) co_return std::move(ran).assume_error().within(std::string{what} + " " + handle.folder);

@@ -1,33 +1,36 @@
 #include "orchestrator/ssh/sent_script.h"
 
-#include <cassert>
-
 #include "base/text.h"
 
 namespace cupel::ssh {
 namespace {
 
-constexpr std::string_view kEndOfScript = "cupel-end-of-script";
+/// The script is one line, so that one `read` takes it. 76: it did not come whole, and nothing of
+/// it was run.
+constexpr std::string_view kReader = R"sh(IFS= read -r s || exit 76; eval "$(printf %b "$s")")sh";
 
-/// 76: the script did not come whole, and nothing of it was run.
-constexpr std::string_view kReader = R"sh(s=
-while IFS= read -r l; do
-  if [ "$l" = cupel-end-of-script ]; then eval "$s"; exit; fi
-  s="$s$l
-"
-done
-exit 76
-)sh";
+/// As `printf %b` makes it whole again.
+std::string on_one_line(std::string_view script) {
+  std::string line;
+  line.reserve(script.size() + script.size() / 16);
+  for (const char c : script) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\\')
+      line += "\\\\";
+    else
+      line += c;
+  }
+  return line;
+}
 
 }  // namespace
 
-SentScript sent_script(std::string script, std::string payload, bool sudo) {
-  if (!script.ends_with('\n')) script += '\n';
-  assert(!script.contains("\n" + std::string{kEndOfScript} + "\n"));
-  script += kEndOfScript;
-  script += '\n';
-  script += payload;
-  return {(sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(kReader), std::move(script)};
+SentScript sent_script(std::string_view script, std::string_view payload, bool sudo) {
+  auto input = on_one_line(script);
+  input += '\n';
+  input += payload;
+  return {(sudo ? "sudo -n sh -c " : "sh -c ") + shell_quoted(kReader), std::move(input)};
 }
 
 }  // namespace cupel::ssh
