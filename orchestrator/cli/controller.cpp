@@ -5,6 +5,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.h"
 #include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/eta.h"
 #include "orchestrator/cli/hands_watch.h"
@@ -223,7 +224,7 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return error;
     if (!context_.json)
       say(stderr, "cupel: run {}: {} was asked for, and is not done: {}\n", driven.run.id,
-          to_string(command.kind), error.what);
+          to_string(command.kind), printable(error.what));
   }
   co_return ok();
 }
@@ -291,11 +292,11 @@ void Controller::take_up(const store::Run& run) {
 void Controller::refuse(const store::Run& run, const std::string& why) {
   const auto events = store_.events(run.id);
   const bool begun = events && !events.assume_value().empty();
-  auto event =
-      run_event(begun ? EventKind::run_interrupted : EventKind::run_cancelled, {{"why", why}});
+  auto event = run_event(begun ? EventKind::run_interrupted : EventKind::run_cancelled,
+                         {{"why", valid_utf8(why)}});
   const auto written = store_.append(run.id, event);
   if (!written) refused_.insert(run.id);
-  say(stderr, "cupel: run {} was submitted, and cannot begin: {}{}\n", run.id, why,
+  say(stderr, "cupel: run {} was submitted, and cannot begin: {}{}\n", run.id, printable(why),
       written ? "" : " (" + written.assume_error().what + ")");
 }
 

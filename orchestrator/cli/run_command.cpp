@@ -1,6 +1,7 @@
 // run and resume: how a run begins, and goes on.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
@@ -62,10 +63,14 @@ void add_beside_flags(CLI::App& command, RunFlags& flags) {
   command.add_flag_callback(
       "--no-console", [&flags] { flags.consoles = false; },
       "do not record the nodes' serial consoles (they are where the inventory allows IPMI)");
-  command.add_option_function<std::string>(
-      "--notify", [&flags](const std::string& told) { flags.notify = program_of(told); },
-      "program to tell what is overdue, halted, needs hands or has ended: one JSON "
-      "object on its standard input; no shell");
+  command
+      .add_option_function<std::string>(
+          "--notify", [&flags](const std::string& told) { flags.notify = program_of(told); },
+          "program to tell what is overdue, halted, needs hands or has ended: one JSON "
+          "object on its standard input; no shell")
+      ->check([](const std::string& path) {  // kept with the run, as JSON
+        return valid_utf8(path) == path ? std::string{} : "a path that is no valid UTF-8";
+      });
   const auto time = [&command](const char* name, std::optional<std::chrono::seconds>& span,
                                bool may_be_zero, const char* what) {
     command

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace cupel::record {
 namespace {
 
@@ -12,7 +14,7 @@ using inventory::Part;
 using inventory::Unknown;
 
 void put(json::object& object, std::string_view key, const std::string& text) {
-  if (!text.empty()) object[key] = text;
+  if (!text.empty()) object[key] = valid_utf8(text);
 }
 
 void put(json::object& object, std::string_view key, const std::optional<double>& number) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
@@ -255,6 +256,25 @@ TEST_F(StageOnANode, WhoseCLibraryIsTooOldForItsProgramSaysSo) {
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);
   EXPECT_THAT(tried.assume_value().detail, HasSubstr("older than glibc 2.34"));
+}
+
+TEST_F(StageOnANode, WhoseProgramPrintsBytesThatAreNoTextEndsInAnEventThatCanBeRead) {
+  std::ofstream{ours.path() / "cupel-node"} << "#!/bin/sh\nprintf 'cannot: \\377\\302\\302\\200"
+                                               "\\233[31m\\n' >&2\nexit 1\n";
+  NodeSteps steps{doors_with_programs()};
+  planned.job = burnin::Job{"true\n", 1s, 60s};
+
+  const auto tried = run_to_end(io, steps.perform(request(30s)));
+
+  ASSERT_TRUE(tried);
+  const auto detail = tried.assume_value().detail;
+  EXPECT_THAT(detail, HasSubstr("cannot: "));
+  EXPECT_EQ(printable(detail), detail);
+  const auto run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
+  engine::Event ended;
+  ended.kind = engine::EventKind::step_ended;
+  ended.data["detail"] = detail;
+  EXPECT_TRUE(store->append(run, ended));
 }
 
 TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
