@@ -38,7 +38,7 @@ class Writer {
       : site_{site}, access_{access} {}
 
   std::string text() {
-    text_ = fmt::format("site: {}\n", word(site_.site));
+    text_ = fmt::format("{}\nsite: {}\n", kRackInventoryMark, word(site_.site));
     rooms();
     racks();
     if (!access_.slurm.empty()) slurm();

@@ -2,11 +2,16 @@
 // The inventory that a controller gets of a virtual rack, as a text: the site's, but for addresses,
 // ports, pins and secrets. Pure.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inventory/model.h"
 
 namespace cupel::rehearsal {
+
+/// The first line of what inventory_text() writes.
+inline constexpr std::string_view kRackInventoryMark =
+    "# REHEARSAL: a virtual rack wrote this file; no address in it is a real machine's";
 
 struct NodeAccess {
   std::string bmc;              // "127.64.1.1:40001"

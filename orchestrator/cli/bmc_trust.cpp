@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
 
 namespace cupel::cli {
 namespace {
@@ -59,8 +60,8 @@ Exit accept_of_pdu(const BmcCommand& command) {
                     Error{Code::kInvalid, "there is no PDU '" + printable(name) +
                                               "' with redfish: in the inventory"},
                     Exit::invalid);
-  const auto store = store::Store::open(command.context.state);
-  if (!store) return complain(command.context, store.assume_error(), Exit::unfinished);
+  const auto store = open_store_for(command.context, *inventory);
+  if (!store) return complain_of_store(command.context, store.assume_error());
   World world{*inventory, *store.assume_value()};
   const auto answer = run_to_end(
       world.io(), accept(world, name, pdu->endpoint, Deadline::in(patience.assume_value())));

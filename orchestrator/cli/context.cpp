@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "inventory/select.h"
+#include "orchestrator/cli/site_store.h"
 
 namespace cupel::cli {
 
@@ -73,9 +74,9 @@ std::optional<Reach> reach_or_complain(const Context& context, const std::string
     exit = complain(context, nodes.assume_error(), Exit::invalid);
     return std::nullopt;
   }
-  auto store = store::Store::open(context.state);
+  auto store = open_store_for(context, reach.inventory);
   if (!store) {
-    exit = complain(context, store.assume_error(), Exit::unfinished);
+    exit = complain_of_store(context, store.assume_error());
     return std::nullopt;
   }
   reach.nodes = std::move(nodes).assume_value();

@@ -28,6 +28,7 @@ enum class Exit : int {
 
 struct Context {
   std::filesystem::path state{};
+  bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
   bool json = false;
   RunFlags run{};                     // how a run is accompanied

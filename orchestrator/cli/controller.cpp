@@ -14,6 +14,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/report/summary.h"
+#include "orchestrator/store/clocked_journal.h"
 #include "orchestrator/store/resume.h"
 
 namespace cupel::cli {
@@ -56,12 +57,13 @@ bool over(const engine::RunState& state) {
 /// One run, with all that it stands on.
 struct Controller::Driven {
   Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store, Network& network,
-         std::shared_ptr<ssh::ProgramShelf> programs)
+         const engine::Clock& clock, std::shared_ptr<ssh::ProgramShelf> programs)
       : run{std::move(which)},
         options{run_options_of(run.options)},
         planned{std::move(what)},
         world{planned->inventory, store, network},
-        journal{store, run.id},
+        written{store, run.id},
+        journal{written, clock},
         snapshots{store, run.id},
         steps{world.doors(std::move(programs))},
         eta{planned->plan, planned->inventory} {}
@@ -70,7 +72,8 @@ struct Controller::Driven {
   RunOptions options;
   std::unique_ptr<Planned> planned;
   World world;
-  store::RunJournal journal;
+  store::RunJournal written;
+  store::ClockedJournal journal;
   store::RunSnapshots snapshots;
   steps::NodeSteps steps;
   Eta eta;
@@ -94,10 +97,13 @@ Controller::~Controller() = default;
 
 Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Planned> planned,
                                                              const store::Run& run) {
-  auto driven = std::make_unique<Driven>(run, std::move(planned), store_, network_, programs_);
+  auto driven =
+      std::make_unique<Driven>(run, std::move(planned), store_, network_, clock_, programs_);
   TRY(driven->state, store::standing(store_, run.id, driven->planned->plan));
   // A crash between the run's row and its first event leaves a run without a plan to show.
-  driven->first = driven->state.last_sequence == 0 ? run_started(*driven->planned) : run_resumed();
+  const bool fresh = driven->state.last_sequence == 0;
+  driven->first =
+      fresh ? run_started(*driven->planned, driven->options, *programs_) : run_resumed();
   driven->taken = driven->state.last_command;
   return driven;
 }

@@ -8,7 +8,9 @@
 #include "orchestrator/cli/controller.h"
 #include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/follow.h"
+#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
@@ -150,8 +152,8 @@ Result<void> check_secrets(const Planned& planned, store::Store& store) {
 }  // namespace
 
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
-  auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  auto opened = open_store_for(context, planned->inventory);
+  if (!opened) return complain_of_store(context, opened.assume_error());
   auto& store = *opened.assume_value();
   const auto secrets = check_secrets(*planned, store);
   if (!secrets) return complain(context, secrets.assume_error(), Exit::invalid);
@@ -167,7 +169,10 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
   run.inventory_digest = planned->inventory.digest;
   for (const auto& each : planned->plan.nodes) run.nodes.push_back(each.node->name);
   run.phase = lock ? RunPhase::running : RunPhase::submitted;
-  run.options = to_text(with({}, context.run));
+  auto options = with({}, context.run);
+  options.rehearsal = is_of_virtual_rack(planned->inventory.file);
+  options.begun_by = login_name();
+  run.options = to_text(options);
   const auto id = store.begin_run(run);
   if (!id) {
     const bool held = id.assume_error().code == Code::kConflict;
@@ -180,8 +185,8 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
 }
 
 Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run) {
-  auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  auto opened = open_store_for(context, planned->inventory);
+  if (!opened) return complain_of_store(context, opened.assume_error());
   auto& store = *opened.assume_value();
   auto lock = ControllerLock::take(store.folder());
   if (!lock && lock.assume_error().code != Code::kConflict)

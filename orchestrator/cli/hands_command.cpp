@@ -12,6 +12,7 @@
 #include "inventory/load.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/report/hand_groups.h"
@@ -196,9 +197,10 @@ Exit hands(Context& context, const Wish& wish) {
   report::sort_for_walking(all);
   if (wish.locate) light_the_way(context, store, looked_at.assume_value());
   if (context.json) {
-    const boost::json::object object{{"schema", kSchema}, {"hands", report::to_json(all)}};
+    boost::json::object object{{"schema", kSchema}, {"hands", report::to_json(all)}};
+    if (!rehearsal_line(context.state).empty()) object["rehearsal"] = true;
     std::printf("%s\n", boost::json::serialize(object).c_str());
-  } else if (all.empty()) {
+  } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
     say("{}nothing needs a person\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {
     say_hands(looked_at.assume_value(), all, wish.all);

@@ -57,7 +57,8 @@ int run(int argc, char** argv) {
   Context context;
   context.state = store::default_folder();
   app.add_option("--state", context.state,
-                 "folder of the journal, pins and evidence [$CUPEL_STATE]");
+                 "folder of the journal, pins and evidence [$CUPEL_STATE]")
+      ->each([&context](const std::string&) { context.state_named = true; });
   app.add_option("--programs", context.programs,
                  "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel, or "
                  "../libexec/cupel]")

@@ -78,14 +78,8 @@ Exit serve(const Context& context, RackSource source) {
   std::vector<inventory::Problem> problems;
   const auto spec = load_rack(source, problems);
   if (!spec) return complain(context, problems);
-  std::string made = (fs::temp_directory_path() / "cupel-rack-XXXXXX").string();
-  if (source.folder.empty()) {
-    if (::mkdtemp(made.data()) == nullptr)
-      return complain(context, Error{Code::kStorage, "cannot make a folder in " + made},
-                      Exit::unfinished);
-    source.folder = made;
-  }
-  source.folder = fs::absolute(source.folder).string();
+  const auto ready = choose_folder(source, "cupel-rack");
+  if (!ready) return complain(context, ready.assume_error(), Exit::invalid);
   const Ends ends;
   rehearsal::RackOptions how;
   how.speed = *spec->speed;

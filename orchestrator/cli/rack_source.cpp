@@ -1,12 +1,15 @@
 #include "orchestrator/cli/rack_source.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <filesystem>
 
 #include "base/file.h"
 #include "inventory/load.h"
 #include "inventory/shipped.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/store/purpose.h"
 #include "rehearsal/rack_of_site.h"
 #include "rehearsal/scenario.h"
 
@@ -77,6 +80,28 @@ std::optional<rehearsal::RackSpec> load_rack(const RackSource& source, Problems&
   rack->speed = source.speed.value_or(rack->speed.value_or(kUsualSpeed));
   rack->seed = source.seed.value_or(rack->seed.value_or(kUsualSeed));
   return rack;
+}
+
+Result<void> choose_folder(RackSource& source, const std::string& name) {
+  if (source.folder.empty()) {
+    auto made = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+    if (::mkdtemp(made.data()) == nullptr)
+      return Error{Code::kStorage, "cannot make a folder in " + made};
+    source.folder = made;
+  }
+  source.folder = fs::absolute(source.folder).string();
+  if (const auto site = store::site_store_at(source.folder))
+    return Error{Code::kConflict,
+                 fmt::format("{} holds the records and pins of real machines: no virtual rack is "
+                             "put there. Name another --folder, or none",
+                             site->string())};
+  const auto inventory = (fs::path{source.folder} / "inventory.yaml").string();
+  std::error_code failure;
+  if (!fs::exists(inventory, failure) || is_of_virtual_rack(inventory)) return ok();
+  return Error{Code::kConflict,
+               fmt::format("no virtual rack wrote {}, and it would be overwritten. "
+                           "Name another --folder, or none",
+                           inventory)};
 }
 
 Result<void> copy_profiles(const RackSource& source) {

@@ -33,6 +33,11 @@ void add_rack_options(CLI::App& command, RackSource& source);
 std::optional<rehearsal::RackSpec> load_rack(const RackSource& source,
                                              std::vector<inventory::Problem>& problems);
 
+/// Makes the folder that was named, or a temporary one, absolute. Errors: kConflict: the state of
+/// real machines is there, or an inventory that no virtual rack wrote, which would be overwritten;
+/// kStorage.
+Result<void> choose_folder(RackSource& source, const std::string& name);
+
 /// Copies the profiles that lie beside the rack's file or the inventory to `profiles/` in the
 /// rack's folder, where its inventory's reader looks for them. Errors: kStorage.
 Result<void> copy_profiles(const RackSource& source);

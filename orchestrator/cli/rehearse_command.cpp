@@ -7,13 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "orchestrator/cli/catalogue_run.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/store/purpose.h"
 
 namespace cupel::cli {
 namespace {
@@ -145,7 +146,7 @@ Exit rehearse_all(const Context& context, const Options& options) {
   return rehearse_catalogue(context, how);
 }
 
-Exit rehearse(Context& context, Options options, bool state_named) {
+Exit rehearse(Context& context, Options options) {
   const bool many = options.catalogue || options.healthy > 0;
   if (many != options.playbook.empty())
     return complain(
@@ -156,18 +157,14 @@ Exit rehearse(Context& context, Options options, bool state_named) {
   std::optional<rehearsal::RackSpec> rack;
   if (!many) rack = checked(context, options, exit);
   if (!many && !rack) return exit;
-  std::string made = (fs::temp_directory_path() / "cupel-rehearsal-XXXXXX").string();
-  if (source.folder.empty()) {
-    if (::mkdtemp(made.data()) == nullptr)
-      return complain(context, Error{Code::kStorage, "cannot make a folder in " + made},
-                      Exit::unfinished);
-    source.folder = made;
-  }
-  source.folder = fs::absolute(source.folder).string();
+  const auto ready = choose_folder(source, "cupel-rehearsal");
+  if (!ready) return complain(context, ready.assume_error(), Exit::invalid);
   if (many) return rehearse_all(context, options);
-  // A rehearsal is no record of real machines: its journal lies with the rack, unless told
-  // otherwise.
-  if (!state_named) context.state = fs::path{source.folder} / "state";
+  // A rehearsal is no record of real machines: its journal lies with the rack, or where --state
+  // says, and never where $CUPEL_STATE does.
+  if (!context.state_named) context.state = fs::path{source.folder} / "state";
+  const auto kept = store::keep_for_rehearsals(context.state);
+  if (!kept) return complain(context, kept.assume_error(), Exit::invalid);
   RackProcess process;
   if (!process.start(source, *rack))
     return complain(context, Error{Code::kFailed, "the virtual rack did not start"}, Exit::invalid);
@@ -175,6 +172,7 @@ Exit rehearse(Context& context, Options options, bool state_named) {
     say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "
         "touched\n",
         rack->nodes.size(), source.inventory);
+  if (!context.json) say("{}", rehearsal_line(context.state));
   PlanOptions plan;
   plan.playbook = options.playbook;
   plan.inventory = (fs::path{source.folder} / "inventory.yaml").string();
@@ -218,11 +216,7 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--rack-nodes", options->rack_nodes, "nodes of each such rack [24]")
       ->check(CLI::Range(4, 250));
   add_json_flag(*command, context);
-  command->callback([&app, &context, &exit, options] {
-    const bool named =
-        app.get_option("--state")->count() > 0 || std::getenv("CUPEL_STATE") != nullptr;
-    exit = rehearse(context, *options, named);
-  });
+  command->callback([&context, &exit, options] { exit = rehearse(context, *options); });
 }
 
 }  // namespace cupel::cli

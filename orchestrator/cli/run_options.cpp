@@ -30,12 +30,14 @@ RunOptions with(RunOptions options, const RunFlags& said) {
 }
 
 std::string to_text(const RunOptions& options) {
-  return boost::json::serialize(
-      boost::json::object{{"consoles", options.consoles},
-                          {"notify", options.notify},
-                          {"look_again_s", options.look_again.count()},
-                          {"measure_power_s", options.measure_power.count()},
-                          {"hands_patience_s", options.hands_patience.count()}});
+  boost::json::object object{{"consoles", options.consoles},
+                             {"notify", options.notify},
+                             {"look_again_s", options.look_again.count()},
+                             {"measure_power_s", options.measure_power.count()},
+                             {"hands_patience_s", options.hands_patience.count()}};
+  if (options.rehearsal) object["rehearsal"] = true;
+  if (!options.begun_by.empty()) object["begun_by"] = options.begun_by;
+  return boost::json::serialize(object);
 }
 
 RunOptions run_options_of(std::string_view text) {
@@ -47,6 +49,9 @@ RunOptions run_options_of(std::string_view text) {
   if (consoles != nullptr && consoles->is_bool()) options.consoles = consoles->get_bool();
   const auto* notify = object->if_contains("notify");
   if (notify != nullptr && notify->is_string()) options.notify = notify->get_string();
+  options.rehearsal = object->contains("rehearsal");
+  const auto* begun_by = object->if_contains("begun_by");
+  if (begun_by != nullptr && begun_by->is_string()) options.begun_by = begun_by->get_string();
   options.look_again = span_of(*object, "look_again_s", options.look_again, seconds{1});
   options.measure_power = span_of(*object, "measure_power_s", options.measure_power, seconds{1});
   options.hands_patience = span_of(*object, "hands_patience_s", seconds{0}, seconds{0});

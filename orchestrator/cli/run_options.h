@@ -14,6 +14,8 @@ struct RunOptions {
   std::chrono::seconds look_again{60};     // how often what needs hands is looked at
   std::chrono::seconds measure_power{60};  // how often loaded nodes' BMCs are asked what they draw
   std::chrono::seconds hands_patience{0};  // how long an otherwise finished run waits for hands
+  bool rehearsal = false;                  // its machines are virtual
+  std::string begun_by{};                  // the login's name; of a run of an older Cupel empty
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

@@ -9,10 +9,12 @@
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
+#include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 
 namespace cupel::cli {
@@ -131,11 +133,17 @@ std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunI
 
 boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
   const auto& record = node.record;
-  boost::json::object object{{"node", record.node}, {"run", run}, {"hand_off", record.hand_off}};
+  boost::json::object object{{"schema", report::kJsonSchema},
+                             {"node", record.node},
+                             {"run", run},
+                             {"hand_off", record.hand_off}};
   auto verdict = record.verdict.value_or(burnin::Verdict{});
   verdict.decision = node.decision;
   verdict.causes = node.causes;
   for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
+  boost::json::array checked;
+  for (const auto& each : verdict.checked) checked.push_back(report::to_json(each));
+  object["checked"] = std::move(checked);
   boost::json::array steps;
   for (const auto& step : record.steps) {
     boost::json::object each{{"step", step.name},
@@ -184,9 +192,11 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
     if (context.json) {
       auto object = to_json(node, run);
       object["console"] = report::to_json(consoles);
+      if (summary.assume_value().rehearsal) object["rehearsal"] = true;
       std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
-      say("{} in run {}: {}{}\n", name, run, to_string(node.decision),
+      say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run,
+          to_string(node.decision),
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
       print_causes(node, each_part);
       print_steps(node.record);
@@ -201,7 +211,14 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
                   Exit::invalid);
 }
 
-Exit report(const Context& context, engine::RunId run, const std::string& html, bool all) {
+/// How `report` is told what to write.
+struct ReportWish {
+  std::string html{};  // a file
+  bool csv = false;
+  bool all = false;  // every node, however many lines that is
+};
+
+Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   const auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.assume_error(), Exit::unfinished);
   if (run == 0) {
@@ -222,16 +239,19 @@ Exit report(const Context& context, engine::RunId run, const std::string& html, 
                                             "no report is made of it",
                                             run, *broken.assume_value())},
         Exit::unfinished);
-  if (!html.empty()) {
-    const auto written = write_file(html, report::to_html(summary.assume_value()));
+  if (!wish.html.empty()) {
+    const auto written = write_file(wish.html, report::to_html(summary.assume_value()), 0600);
     if (!written) return complain(context, written.assume_error(), Exit::unfinished);
   }
   if (context.json)
-    std::printf("%s\n", boost::json::serialize(report::to_json(summary.assume_value())).c_str());
-  else if (!html.empty())
-    say("wrote {}\n", html);
+    std::printf("%s\n",
+                boost::json::serialize(report::to_document(summary.assume_value())).c_str());
+  else if (wish.csv)
+    std::fputs(report::to_csv(summary.assume_value()).c_str(), stdout);
+  else if (!wish.html.empty())
+    say("wrote {}\n", wish.html);
   else
-    std::fputs(report::to_text(summary.assume_value(), all).c_str(), stdout);
+    std::fputs(report::to_text(summary.assume_value(), wish.all).c_str(), stdout);
   const auto& nodes = summary.assume_value().nodes;
   return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
                                                                               : Exit::failed;
@@ -255,16 +275,20 @@ void add_show(CLI::App& app, Context& context, Exit& exit) {
 
 void add_report(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand("report", "what became of a run");
-  command->footer("Example: cupel report 12 --html run-12.html");
+  command->footer(
+      "Examples: cupel report 12 --html run-12.html\n"
+      "          cupel report 12 --csv > run-12.csv");
   auto run = std::make_shared<engine::RunId>(0);
-  auto html = std::make_shared<std::string>();
+  auto wish = std::make_shared<ReportWish>();
   command->add_option("RUN", *run, "its number; the newest if not said");
-  command->add_option("--html", *html, "write one self-contained HTML file");
-  auto all = std::make_shared<bool>(false);
-  command->add_flag("--all", *all, "every node that did not pass, however many lines that is");
+  command->add_option(
+      "--html", wish->html,
+      "write one self-contained HTML file (mode 0600), to read, to print and to sign");
+  command->add_flag("--csv", wish->csv, "print one line for each criterion of each node");
+  command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
   add_json_flag(*command, context);
-  command->callback(
-      [&context, &exit, run, html, all] { exit = report(context, *run, *html, *all); });
+  command->get_option("--json")->excludes("--csv");
+  command->callback([&context, &exit, run, wish] { exit = report(context, *run, *wish); });
 }
 
 }  // namespace cupel::cli

@@ -143,7 +143,8 @@ void say_run(const News& all, const report::RunSummary& summary,
   const auto& run = summary.run;
   const auto* news = news_of_run(all, run.id);
   const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
-  const auto what = run.playbook + " " + inventory::fold(run.nodes);
+  const auto what =
+      (summary.rehearsal ? "REHEARSAL of " : "") + run.playbook + " " + inventory::fold(run.nodes);
   using Count = std::int64_t;
   const auto count = [&](burnin::Decision decision) {
     return static_cast<Count>(summary.count(decision));

@@ -1,6 +1,7 @@
 #include "orchestrator/cli/world.h"
 
 #include "inventory/secret.h"
+#include "orchestrator/store/purpose.h"
 
 namespace cupel::cli {
 
@@ -59,7 +60,8 @@ Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& no
 
 steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
   std::optional<handoff::Slurm> slurm;
-  if (inventory_.slurm) slurm.emplace(*inventory_.slurm);
+  const bool rehearsal = store::purpose_of(store_.folder()) == store::Purpose::rehearsal;
+  if (inventory_.slurm) slurm.emplace(*inventory_.slurm, rehearsal ? "cupel REHEARSAL" : "cupel");
   steps::Doors doors{
       inventory_,
       store_,

@@ -36,7 +36,9 @@ Result<SlurmNode> parse_slurm_node(std::string_view line);
 /// kNotFound (no such node), kUnsupported (no scontrol here), kFailed with scontrol's words.
 class Slurm {
  public:
-  explicit Slurm(inventory::SlurmSite site) : site_{std::move(site)} {}
+  /// `signature`: what every reason that Cupel writes begins with.
+  explicit Slurm(inventory::SlurmSite site, std::string signature = "cupel")
+      : site_{std::move(site)}, signature_{std::move(signature)} {}
 
   Task<Result<SlurmNode>> node(std::string name, Deadline deadline);
   /// Keeps new jobs away; running ones go on. Idempotent.
@@ -48,12 +50,14 @@ class Slurm {
                                   Deadline deadline);
 
   const inventory::SlurmSite& site() const { return site_; }
+  const std::string& signature() const { return signature_; }
 
  private:
   Task<Result<std::string>> scontrol(std::vector<std::string> arguments, Deadline deadline);
   Task<Result<void>> update(std::string name, std::vector<std::string> changes, Deadline deadline);
 
   inventory::SlurmSite site_;
+  std::string signature_;
 };
 
 /// A reason that fits into Slurm's tools: one line, no quotes, at most 240 bytes.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "orchestrator/report/html_text.h"
+
 namespace cupel::report {
 namespace {
 

@@ -12,6 +12,8 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
+#include "orchestrator/report/document.h"
+#include "orchestrator/report/rehearsal.h"
 
 namespace cupel::report {
 namespace {
@@ -76,6 +78,7 @@ void conclude(NodeSummary& node, std::size_t steps_planned) {
 /// What the run's first event tells of the site as it was.
 void take_plan(RunSummary& summary, const json::object& data) {
   summary.site = text_of(data, "site");
+  summary.rehearsal = data.contains("rehearsal");
   each_object(data, "racks", [&](const auto& rack) {
     summary.racks.push_back({text_of(rack, "name"), int_of(rack, "units", 48)});
   });
@@ -263,6 +266,8 @@ Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
   RunSummary summary;
   TRY(summary.run, store.run(run));
   TRY(auto events, store.events(run));
+  summary.provenance = provenance_of(events);
+  summary.took = undo_clock_sets(events);
   record::hand_out(store, events);
   std::map<std::string, std::vector<engine::Event>, std::less<>> by_node;
   for (const auto& event : events) {
@@ -316,15 +321,13 @@ json::array to_json(const std::vector<ConsoleFile>& files) {
 json::object to_json(const RunSummary& summary) {
   json::object object;
   object["run"] = summary.run.id;
+  if (summary.rehearsal) object["rehearsal"] = true;
   object["playbook"] = summary.run.playbook;
   object["state"] = to_string(summary.run.phase);
   object["began"] = utc(summary.run.began);
   if (summary.run.ended != engine::WallTime{}) {
     object["ended"] = utc(summary.run.ended);
-    object["seconds"] =
-        static_cast<double>(
-            std::max(summary.run.ended - summary.run.began, milliseconds{0}).count()) /
-        1000.0;
+    object["seconds"] = static_cast<double>(summary.took.count()) / 1000.0;
   }
   for (const auto decision : {Decision::pass, Decision::fail, Decision::inconclusive})
     object[to_string(decision)] = summary.count(decision);
@@ -332,14 +335,14 @@ json::object to_json(const RunSummary& summary) {
   for (const auto& node : summary.nodes) nodes.push_back(to_json(node));
   object["nodes"] = std::move(nodes);
   object["failures"] = to_json(failures_of(summary));
-  return json::object{{"summary", std::move(object)}};
+  return json::object{{"schema", kJsonSchema}, {"summary", std::move(object)}};
 }
 
 std::string to_text(const RunSummary& summary, bool all) {
-  std::string text = fmt::format("run {} ({}) {}", summary.run.id, summary.run.playbook,
-                                 to_string(summary.run.phase));
-  if (summary.run.ended != engine::WallTime{})
-    text += " after " + span_text(summary.run.ended - summary.run.began);
+  std::string text = summary.rehearsal ? fmt::format("{}\n", kRehearsal) : std::string{};
+  text += fmt::format("run {} ({}) {}", summary.run.id, summary.run.playbook,
+                      to_string(summary.run.phase));
+  if (summary.run.ended != engine::WallTime{}) text += " after " + span_text(summary.took);
   const auto working = in_work(summary);
   text += fmt::format(": {} pass, {} fail, {} inconclusive{}\n", summary.count(Decision::pass),
                       summary.count(Decision::fail),

@@ -8,6 +8,7 @@
 
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/clusters.h"
+#include "orchestrator/report/provenance.h"
 
 namespace cupel::report {
 
@@ -42,9 +43,12 @@ struct RackSummary {
 struct RunSummary {
   store::Run run;
   std::string site{};
+  bool rehearsal = false;  // of virtual machines
   std::vector<RackSummary> racks{};
   std::vector<std::string> steps{};
   std::vector<NodeSummary> nodes{};
+  Provenance provenance{};
+  std::chrono::milliseconds took{};  // whatever was done to the clock meanwhile
 
   std::size_t count(burnin::Decision decision) const;
 };

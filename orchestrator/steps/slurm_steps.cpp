@@ -36,7 +36,7 @@ Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
   auto& slurm = *doors.slurm;
   const auto& name = request.node.slurm_name;
   CO_TRY(const auto before, co_await slurm.node(name, request.deadline));
-  const auto reason = fmt::format("cupel: not qualified (run {})", request.run);
+  const auto reason = fmt::format("{}: not qualified (run {})", slurm.signature(), request.run);
   if (!before.drained() || before.reason != reason) {
     CO_TRY(co_await slurm.drain(name, reason, request.deadline));
   }
@@ -50,7 +50,8 @@ Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
   co_return done(detail, std::move(found));
 }
 
-std::string reason_for(const burnin::Verdict& verdict, engine::RunId run) {
+std::string reason_for(std::string_view signature, const burnin::Verdict& verdict,
+                       engine::RunId run) {
   std::string text;
   for (const auto& cause : verdict.causes) {
     if (cause.decision != verdict.decision) continue;
@@ -61,7 +62,7 @@ std::string reason_for(const burnin::Verdict& verdict, engine::RunId run) {
       std::ranges::count_if(verdict.causes, &std::string::empty, &burnin::Cause::consequence_of);
   const auto others = std::max<std::ptrdiff_t>(causes - 1, 0);
   const auto more = others == 0 ? std::string{} : fmt::format(" and {} more", others);
-  return fmt::format("cupel: {}: {}{} (run {})", to_string(verdict.decision),
+  return fmt::format("{}: {}: {}{} (run {})", signature, to_string(verdict.decision),
                      text.empty() ? "no evidence" : text, more, run);
 }
 
@@ -96,7 +97,7 @@ Task<Result<StepEnd>> give(handoff::Slurm& slurm, const StepRequest& request) {
 Task<Result<StepEnd>> keep(handoff::Slurm& slurm, const StepRequest& request,
                            const burnin::Verdict& verdict) {
   const auto& name = request.node.slurm_name;
-  const auto reason = handoff::slurm_reason(reason_for(verdict, request.run));
+  const auto reason = handoff::slurm_reason(reason_for(slurm.signature(), verdict, request.run));
   CO_TRY(co_await slurm.drain(name, reason, request.deadline));
   CO_TRY(const auto after, co_await slurm.node(name, request.deadline));
   if (!after.drained())

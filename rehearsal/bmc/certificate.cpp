@@ -40,6 +40,10 @@ void name_it(X509* x509, const std::string& name, const std::string& address) {
   X509_NAME* subject = X509_get_subject_name(x509);
   X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8,
                              reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  constexpr std::string_view kWhose = "REHEARSAL";
+  X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8,
+                             reinterpret_cast<const unsigned char*>(kWhose.data()),
+                             static_cast<int>(kWhose.size()), -1, 0);
   X509_set_issuer_name(x509, subject);
   const auto where = "IP:" + address;
   X509_EXTENSION* names =

@@ -1,72 +1,14 @@
 // From events to what people and programs read of a run.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
-#include <filesystem>
-
-#include "orchestrator/record/codec.h"
 #include "orchestrator/report/html.h"
+#include "tests/orchestrator/report_fixture.h"
 
 namespace cupel::report {
 namespace {
 
-using burnin::Decision;
-using engine::Event;
-using engine::EventKind;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class Report : public ::testing::Test {
- protected:
-  Report() {
-    std::string made = (std::filesystem::temp_directory_path() / "cupel-report-XXXXXX").string();
-    folder = ::mkdtemp(made.data());
-    store = std::move(store::Store::open(folder)).assume_value();
-    store::Run run;
-    run.playbook = "new-rack";
-    run.nodes = {"a01-n01", "a01-n02"};
-    id = store->begin_run(run).assume_value();
-    add({EventKind::run_started,
-         "",
-         "",
-         {{"site", "lab <&>"},
-          {"racks", {{{"name", "a01"}, {"units", 48}}}},
-          {"nodes",
-           {{{"name", "a01-n01"}, {"profile", "p"}, {"rack", "a01"}, {"unit", 1}, {"height", 8}},
-            {{"name", "a01-n02"}, {"profile", "p"}, {"rack", "a01"}, {"unit", 9}, {"height", 8}}}},
-          {"steps", {"gpu-facts", "verdict", "hand-off"}}}});
-  }
-  ~Report() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
-
-  void add(Event event) { ASSERT_TRUE(store->append(id, event)); }
-  void end(const std::string& node, const std::string& step, boost::json::object data,
-           const std::string& outcome = "done") {
-    add({EventKind::step_began, node, step});
-    data["outcome"] = outcome;
-    add({EventKind::step_ended, node, step, std::move(data)});
-  }
-  static burnin::Verdict bad() {
-    return {Decision::fail,
-            {{Decision::fail,
-              "gpu3",
-              "gpu.ecc.uncorrected",
-              "2 errors",
-              "at most 0 errors",
-              std::string(64, 'a'),
-              "replace <it>",
-              {"gpu-facts", "gpu-facts@after"}}},
-            {}};
-  }
-  static burnin::Verdict good() { return {Decision::pass, {}, {}}; }
-  RunSummary summary() { return std::move(summarize(*store, id)).assume_value(); }
-
-  std::filesystem::path folder;
-  std::unique_ptr<store::Store> store;
-  engine::RunId id = 0;
-};
 
 TEST_F(Report, GivesEachNodeWhatWasFoundOnItWhereSeveralMeasuredTogether) {
   const auto hash = store->keep_evidence(

@@ -1,0 +1,165 @@
+#include "orchestrator/report/document.h"
+
+#include <boost/json.hpp>
+#include <cmath>
+
+#include "base/text.h"
+#include "orchestrator/report/serials.h"
+#include "orchestrator/report/untested.h"
+
+namespace cupel::report {
+namespace {
+
+namespace json = boost::json;
+
+/// "12.5 GB/s" in its two parts.
+struct Quantity {
+  double value = 0;
+  std::string unit{};
+};
+
+std::optional<Quantity> quantity_of(std::string_view text) {
+  const auto blank = text.find(' ');
+  const auto value = number<double>(text.substr(0, blank));
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return Quantity{*value, blank == text.npos ? std::string{} : std::string{text.substr(blank + 1)}};
+}
+
+void put(json::object& object, std::string_view key, const std::optional<Quantity>& quantity) {
+  if (!quantity) return;
+  object[key] = quantity->value;
+  if (!quantity->unit.empty()) object["unit"] = quantity->unit;
+}
+
+/// As burnin/criteria/judge.h writes what is wanted: "at least 79 GiB", "between 1 and 2 V".
+void put_limits(json::object& object, std::string_view wanted) {
+  const auto behind = [&](std::string_view head) {
+    return wanted.starts_with(head) ? quantity_of(wanted.substr(head.size())) : std::nullopt;
+  };
+  put(object, "at_least", behind("at least "));
+  put(object, "at_most", behind("at most "));
+  for (const auto* key : {"at_least", "at_most"}) put(object, key, behind("exactly "));
+  constexpr std::string_view kAnd = " and ";
+  const auto parted = wanted.find(kAnd);
+  if (!wanted.starts_with("between ") || parted == wanted.npos) return;
+  put(object, "at_least", quantity_of(wanted.substr(8, parted - 8)));
+  put(object, "at_most", quantity_of(wanted.substr(parted + kAnd.size())));
+}
+
+json::array measurements_json(const record::NodeRecord& record) {
+  json::array all;
+  for (const auto& [stage, findings] : record.findings)
+    for (const auto& each : findings.measurements) {
+      json::object object{{"stage", stage}, {"measure", each.name}};
+      if (!each.part.empty()) object["part"] = each.part;
+      if (std::isfinite(each.value))
+        object["value"] = each.value;
+      else
+        object["value"] = nullptr;
+      object["unit"] = each.unit;
+      all.push_back(std::move(object));
+    }
+  return all;
+}
+
+json::array checked_json(const record::NodeRecord& record) {
+  json::array all;
+  if (!record.verdict) return all;
+  for (const auto& each : record.verdict->checked) {
+    auto object = to_json(each);
+    const auto evidence = record.evidence.find(each.stage);
+    if (evidence != record.evidence.end()) object["evidence"] = evidence->second;
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+void add_details(json::object& object, const NodeSummary& node) {
+  const auto& record = node.record;
+  object["profile"] = node.profile;
+  object["rack"] = node.position.rack;
+  object["unit"] = node.position.unit;
+  object["chassis_serial"] = chassis_serial(record);
+  object["gpus_with_serial"] = parts_with_serial(record, inventory::PartKind::gpu).size();
+  object["serials"] = serials_json(record);
+  object["checked"] = checked_json(record);
+  object["measurements"] = measurements_json(record);
+}
+
+/// Quoted where it must be. A text that a spreadsheet would take for a formula gets an apostrophe
+/// before it: what stands in it came from machines.
+std::string cell(std::string_view text) {
+  auto safe = printable(text);
+  const bool formula = !safe.empty() && std::string_view{"=+-@"}.contains(safe[0]);
+  if (formula && !number<double>(safe)) safe.insert(0, "'");
+  if (safe.find_first_of(",\"") == safe.npos) return safe;
+  std::string quoted = "\"";
+  for (const char c : safe) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string line(std::initializer_list<std::string_view> cells) {
+  std::string text;
+  for (const auto each : cells) text += (text.empty() ? "" : ",") + cell(each);
+  return text + "\r\n";
+}
+
+std::string text_at(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  if (value == nullptr) return {};
+  return value->is_string() ? std::string{value->get_string()} : plain(value->as_double(), 9);
+}
+
+}  // namespace
+
+json::object to_json(const burnin::Checked& checked) {
+  json::object object{{"stage", checked.stage},       {"part", checked.part},
+                      {"measure", checked.measure},   {"met", checked.met},
+                      {"measured", checked.measured}, {"wanted", checked.wanted},
+                      {"source", checked.source}};
+  put_limits(object, checked.wanted);
+  put(object, "value", quantity_of(checked.measured));
+  return object;
+}
+
+json::object to_document(const RunSummary& summary) {
+  auto document = to_json(summary);
+  auto& object = document["summary"].as_object();
+  object["site"] = summary.site;
+  object["made"] = to_json(summary.provenance);
+  object["not_tested"] = to_json(untested_of(summary));
+  auto& nodes = object["nodes"].as_array();
+  for (std::size_t i = 0; i < summary.nodes.size(); ++i)
+    add_details(nodes[i].as_object(), summary.nodes[i]);
+  return document;
+}
+
+std::string to_csv(const RunSummary& summary) {
+  auto text = line({"run", "rehearsal", "node", "rack", "unit", "chassis_serial", "verdict",
+                    "stage", "part", "measure", "measured", "value", "unit_of_value", "wanted",
+                    "at_least", "at_most", "met", "source", "evidence"});
+  const auto run = std::to_string(summary.run.id);
+  const auto* rehearsal = summary.rehearsal ? "REHEARSAL" : "";
+  for (const auto& node : summary.nodes) {
+    const auto unit = node.position.unit > 0 ? std::to_string(node.position.unit) : std::string{};
+    const auto serial = chassis_serial(node.record);
+    auto checked = checked_json(node.record);
+    if (checked.empty()) checked.emplace_back(json::object{});
+    for (const auto& each : checked) {
+      const auto& object = each.get_object();
+      const auto told = [&](std::string_view key) { return text_at(object, key); };
+      const auto* met = object.if_contains("met");
+      const auto* is_met = met == nullptr ? "" : met->get_bool() ? "yes" : "no";
+      text += line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
+                    to_string(node.decision), told("stage"), told("part"), told("measure"),
+                    told("measured"), told("value"), told("unit"), told("wanted"), told("at_least"),
+                    told("at_most"), is_met, told("source"), told("evidence")});
+    }
+  }
+  return text;
+}
+
+}  // namespace cupel::report

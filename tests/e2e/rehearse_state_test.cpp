@@ -1,0 +1,201 @@
+// A rehearsal beside the records of real machines: it touches none of them, and everything that is
+// kept of it says what it is.
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+#include "inventory/load_profile.h"
+#include "orchestrator/store/store.h"
+#include "rehearsal/virtual_slurm.h"
+#include "tests/e2e/site.h"
+
+namespace cupel::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A site's own inventory: its BMCs are at addresses that nobody has.
+constexpr const char* kRealSite = R"(site: oslo
+slurm: {partition: gpu, features: [qualified]}
+defaults:
+  profile: dgx-h100
+  bmc: {user: root, password: "env:NO_SUCH_VARIABLE", tls: {trust: first-use}}
+  ssh: {user: root}
+nodes:
+  - {name: "a01-n[1-2]", bmc: {address: "10.255.255.[1-2]"}, ssh: {address: "a01-n[1-2].invalid"}}
+)";
+
+/// Learns the BMCs' certificates and writes a reason to Slurm; quick, and no proof of anything.
+constexpr const char* kGlance = R"(playbook: glance
+steps:
+  - step: slurm-drain
+  - step: bmc-facts
+  - step: verdict
+  - step: hand-off
+)";
+
+class RehearsalState : public ::testing::Test {
+ protected:
+  RehearsalState() {
+    std::string made = (fs::temp_directory_path() / "cupel-beside-XXXXXX").string();
+    folder = ::mkdtemp(made.data());
+    inventory = write("site.yaml", kRealSite);
+    playbook = write("glance.yaml", kGlance);
+    auto store = store::Store::open(real());
+    store.assume_value()->pin("bmc:a01-n1", "SHA256:of the real one");
+    store.assume_value()->keep_evidence("what a real machine said").value();
+  }
+  ~RehearsalState() override {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder / name} << text;
+    return (folder / name).string();
+  }
+  std::string read(const fs::path& name) const {
+    std::ostringstream text;
+    text << std::ifstream{folder / name}.rdbuf();
+    return text.str();
+  }
+  fs::path real() const { return folder / "real"; }
+
+  /// With $CUPEL_STATE as the person has it who looks after the real machines.
+  Ran cupel(std::vector<std::string> words) const {
+    words.insert(words.begin(), CUPEL_BINARY);
+    const std::string path = std::getenv("PATH");
+    return run(words, {"CUPEL_STATE=" + real().string(),
+                       "PATH=" + (folder / "slurm").string() + ":" + path});
+  }
+  Ran rehearse(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"rehearse", playbook,   "--inventory",
+                                   inventory,  "--folder", (folder / "rack").string(),
+                                   "--speed",  "200"};
+    words.insert(words.end(), more.begin(), more.end());
+    return cupel(words);
+  }
+  std::vector<std::string> names_in(const fs::path& where) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator{where})
+      names.push_back(entry.path().string());
+    std::ranges::sort(names);
+    return names;
+  }
+
+  fs::path folder;
+  std::string inventory;
+  std::string playbook;
+};
+
+TEST_F(RehearsalState, LeavesTheStoreOfRealMachinesAloneThatTheEnvironmentNames) {
+  const auto before = names_in(real());
+
+  const auto ran = rehearse();
+
+  EXPECT_EQ(ran.status, 1) << ran.err << "no stage ran, which proves nothing";
+  EXPECT_EQ(names_in(real()), before);
+  const auto store = std::move(store::Store::open(real())).value();
+  EXPECT_THAT(store->runs(9).value(), ::testing::IsEmpty());
+  EXPECT_EQ(store->pinned("bmc:a01-n1"), "SHA256:of the real one");
+  EXPECT_EQ(store->pinned("bmc:a01-n2"), std::nullopt);
+  const auto rehearsed = std::move(store::Store::open(folder / "rack/state")).value();
+  EXPECT_EQ(rehearsed->runs(9).value().size(), 1u);
+  EXPECT_NE(rehearsed->pinned("bmc:a01-n2"), std::nullopt);
+}
+
+TEST_F(RehearsalState, RefusesAStateThatIsOrContainsOneOfRealMachines) {
+  for (const auto& state : {real(), folder, real() / "inside"}) {
+    auto words = std::vector<std::string>{"--state", state.string()};
+    words.insert(words.end(), {"rehearse", playbook, "--inventory", inventory, "--folder",
+                               (folder / "rack").string()});
+
+    const auto ran = cupel(words);
+
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_THAT(ran.err,
+                HasSubstr(real().string() + " holds the records and pins of real machines"));
+  }
+  EXPECT_FALSE(fs::exists(folder / "rack" / "inventory.yaml")) << "no rack was started";
+}
+
+TEST_F(RehearsalState, TakesAStateThatHoldsNothingYet) {
+  const auto state = (folder / "looked-at").string();
+  ASSERT_EQ(cupel({"--state", state, "status"}).status, 0);
+
+  const auto ran = cupel({"--state", state, "rehearse", playbook, "--inventory", inventory,
+                          "--folder", (folder / "rack").string()});
+
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_TRUE(fs::exists(folder / "looked-at/REHEARSAL"));
+}
+
+TEST_F(RehearsalState, NeverOverwritesAnInventoryOfRealMachines) {
+  const auto mine = write("inventory.yaml", kRealSite);
+
+  const auto ran = cupel({"rehearse", playbook, "--inventory", mine, "--folder", folder.string()});
+  const auto stood = cupel({"rack", "serve", "--inventory", mine, "--folder", folder.string()});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(stood.status, 2);
+  EXPECT_EQ(read("inventory.yaml"), kRealSite);
+}
+
+TEST_F(RehearsalState, SaysRehearsalInEveryDocumentAndEverySlurmReason) {
+  std::vector<inventory::Problem> problems;
+  const auto profile = inventory::ProfileSource{{}}.load("dgx-h100", problems);
+  ASSERT_TRUE(rehearsal::make_scontrol(folder / "slurm", {"a01-n1", "a01-n2"}, *profile));
+  const auto state = (folder / "state").string();
+
+  const auto ran = cupel({"--state", state, "rehearse", playbook, "--inventory", inventory,
+                          "--folder", (folder / "rack").string(), "--slurm", "/dev/null"});
+  const auto page = (folder / "report.html").string();
+  const auto written = cupel({"--state", state, "report", "1", "--html", page});
+
+  EXPECT_THAT(ran.out, HasSubstr("REHEARSAL: virtual machines"));
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"status"}, {"report"}, {"show", "a01-n1"}, {"hands"}}) {
+    auto text = words, json = words;
+    text.insert(text.begin(), {"--state", state});
+    json.insert(json.begin(), {"--state", state});
+    json.emplace_back("--json");
+    EXPECT_THAT(cupel(text).out, HasSubstr("REHEARSAL")) << words[0];
+    if (words[0] == "hands") continue;  // nothing needs a person, and the list is empty
+    EXPECT_THAT(cupel(json).out, HasSubstr("\"rehearsal\":true")) << words[0];
+  }
+  EXPECT_THAT(read("report.html"), HasSubstr("REHEARSAL"));
+  EXPECT_THAT(read("slurm/nodes/a01-n1/reason"), ::testing::StartsWith("cupel REHEARSAL: "));
+  EXPECT_THAT(read("slurm/nodes/a01-n1/reason"), Not(HasSubstr("not qualified")));
+  EXPECT_THAT(read("state/REHEARSAL"), HasSubstr("Nothing in it is proof of a real machine"));
+  const auto mode = fs::status(page).permissions();
+  EXPECT_EQ(mode, fs::perms::owner_read | fs::perms::owner_write) << written.err;
+}
+
+TEST_F(RehearsalState, IsRefusedToARunOnRealMachines) {
+  ASSERT_EQ(rehearse().status, 1);
+
+  const auto ran = cupel(
+      {"--state", (folder / "rack/state").string(), "run", playbook, "--inventory", inventory});
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is a rehearsal's state"));
+}
+
+TEST_F(RehearsalState, IsDemandedOfEveryCommandOnTheInventoryOfAVirtualRack) {
+  ASSERT_EQ(rehearse().status, 1);
+  const auto virtual_one = (folder / "rack/inventory.yaml").string();
+
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"bmc", "a01-n1", "power", "--inventory", virtual_one},
+           {"exec", "a01-n1", "--inventory", virtual_one, "--", "true"},
+           {"run", playbook, "--inventory", virtual_one}}) {
+    const auto ran = cupel(words);
+    EXPECT_EQ(ran.status, 2) << words[0] << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("--state " + (folder / "rack/state").string())) << words[0];
+  }
+  const auto store = std::move(store::Store::open(real())).value();
+  EXPECT_EQ(store->pinned("bmc:a01-n1"), "SHA256:of the real one");
+}
+
+}  // namespace
+}  // namespace cupel::testing
