@@ -3,14 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
-#include <csignal>
 
 #include "base/for_each_of.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/world.h"
 #include "orchestrator/ssh/fan_out.h"
@@ -25,6 +24,9 @@ using ssh::Stream;
 
 /// Standard input goes to every node, so it is held once and sent often.
 constexpr std::size_t kInputLimit = 16u << 20;
+
+/// Behind a piece of a line that was too long to be kept as one.
+constexpr std::string_view kGoesOn = " [the line goes on]";
 
 struct Asked {
   std::string inventory = default_inventory();
@@ -70,9 +72,10 @@ std::string for_stream(std::FILE* stream, std::string_view line) {
   return ::isatty(::fileno(stream)) == 1 ? printable(line) : std::string{line};
 }
 
-void print_line(std::string_view node, Stream stream, std::string_view line) {
-  auto* to = stream == Stream::out ? stdout : stderr;
-  const auto whole = fmt::format("{}: {}\n", node, for_stream(to, line));
+void print_line(const ssh::LinePiece& piece) {
+  auto* to = piece.stream == Stream::out ? stdout : stderr;
+  const auto whole = fmt::format("{}: {}{}\n", piece.node, for_stream(to, piece.text),
+                                 piece.goes_on ? kGoesOn : std::string_view{});
   std::fwrite(whole.data(), 1, whole.size(), to);
   std::fflush(to);
 }
@@ -81,10 +84,12 @@ void print_object(const boost::json::object& object) {
   std::puts(boost::json::serialize(object).c_str());
 }
 
-void print_line_json(std::string_view node, Stream stream, std::string_view line) {
-  print_object({{"node", node},
-                {"stream", stream == Stream::out ? "out" : "err"},
-                {"line", valid_utf8(line)}});
+void print_line_json(const ssh::LinePiece& piece) {
+  boost::json::object object{{"node", piece.node},
+                             {"stream", piece.stream == Stream::out ? "out" : "err"},
+                             {"line", valid_utf8(piece.text)}};
+  if (piece.goes_on) object["goes_on"] = true;
+  print_object(object);
   std::fflush(stdout);
 }
 
@@ -173,32 +178,7 @@ void print_json_end(const std::vector<NodeOutcome>& outcomes, bool interrupted) 
                   {"interrupted", interrupted}}}});
 }
 
-/// Ends at the first signal, and what works beside it is then cancelled. A second signal finds the
-/// default handler again and ends Cupel at once.
-Task<Result<void>> until_interrupted() {
-  boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM};
-  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
-  co_return ok();
-}
-
-struct Ended {
-  std::vector<NodeOutcome> outcomes;
-  bool interrupted = false;
-};
-
-Task<Ended> run_until_interrupted(Task<std::vector<NodeOutcome>> work) {
-  const auto executor = co_await asio::this_coro::executor;
-  std::optional<std::vector<NodeOutcome>> outcomes;
-  std::optional<Result<void>> signalled;
-  auto race = asio::experimental::make_parallel_group(
-      asio::co_spawn(executor, detail::run_into(outcomes, std::move(work)), asio::deferred),
-      asio::co_spawn(executor, detail::run_into(signalled, until_interrupted()), asio::deferred));
-  const auto [order, bug, other_bug] =
-      co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
-  for (const auto& thrown : {bug, other_bug})
-    if (thrown) std::rethrow_exception(thrown);
-  co_return Ended{std::move(*outcomes), order.front() == 1};
-}
+using Ended = Stopped<std::vector<NodeOutcome>>;
 
 ssh::FanOut options_of(const Context& context, const Asked& asked, std::chrono::seconds patience) {
   ssh::FanOut options;
@@ -214,17 +194,17 @@ ssh::FanOut options_of(const Context& context, const Asked& asked, std::chrono::
 
 Exit conclude(const Context& context, const Asked& asked, const Ended& ended) {
   if (context.json) {
-    print_json_end(ended.outcomes, ended.interrupted);
+    print_json_end(ended.value, ended.interrupted);
   } else {
     if (asked.gather) {
-      print_gathered(ended.outcomes, &NodeOutcome::out, stdout);
+      print_gathered(ended.value, &NodeOutcome::out, stdout);
       std::fflush(stdout);
-      print_gathered(ended.outcomes, &NodeOutcome::err, stderr);
+      print_gathered(ended.value, &NodeOutcome::err, stderr);
     }
-    print_faults(ended.outcomes, asked);
+    print_faults(ended.value, asked);
   }
   if (ended.interrupted) return Exit::unfinished;
-  return std::ranges::all_of(ended.outcomes, passed) ? Exit::passed : Exit::failed;
+  return std::ranges::all_of(ended.value, passed) ? Exit::passed : Exit::failed;
 }
 
 Exit execute(const Context& context, const Asked& asked) {
@@ -249,7 +229,7 @@ Exit execute(const Context& context, const Asked& asked) {
   asio::io_context io{1};
   auto work = ssh::fan_out(std::move(targets), command_line(context.behind), std::move(options),
                            *reach->store);
-  const auto ended = run_to_end(io, run_until_interrupted(std::move(work)));
+  const auto ended = run_to_end(io, until_interrupted(std::move(work)));
   return conclude(context, asked, ended);
 }
 

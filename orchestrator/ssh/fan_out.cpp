@@ -1,43 +1,25 @@
 #include "orchestrator/ssh/fan_out.h"
 
 #include "base/for_each_of.h"
+#include "orchestrator/ssh/line_cutter.h"
 
 namespace cupel::ssh {
 namespace {
 
-/// Cuts what comes into lines.
-class Lines {
- public:
-  template <class Take>
-  void add(std::string_view piece, const Take& take) {
-    for (auto end = piece.find('\n'); end != piece.npos; end = piece.find('\n')) {
-      begun_ += piece.substr(0, end);
-      take(begun_);
-      begun_.clear();
-      piece.remove_prefix(end + 1);
-    }
-    begun_ += piece;
-  }
-
-  /// A last line without an end.
-  template <class Take>
-  void finish(const Take& take) {
-    if (!begun_.empty()) take(begun_);
-  }
-
- private:
-  std::string begun_;
-};
-
 /// Keeps what one node says, and passes its lines on.
 class Listener {
  public:
-  Listener(const FanOut& options, NodeOutcome& into) : options_{options}, into_{into} {}
+  /// `kept`: bytes that are kept of all nodes together.
+  Listener(const FanOut& options, NodeOutcome& into, std::size_t& kept)
+      : options_{options}, into_{into}, kept_{kept} {}
 
   void hear(Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? into_.out : into_.err;
-    const auto room = options_.output_limit - std::min(text.size(), options_.output_limit);
-    text += piece.substr(0, room);
+    const auto own = options_.output_limit - std::min(text.size(), options_.output_limit);
+    const auto room = std::min(own, options_.total_limit - std::min(kept_, options_.total_limit));
+    const auto taken = piece.substr(0, room);
+    text += taken;
+    kept_ += taken.size();
     into_.cut = into_.cut || piece.size() > room;
     if (options_.line) of(stream).add(piece, passing(stream));
   }
@@ -48,15 +30,18 @@ class Listener {
   }
 
  private:
-  std::function<void(std::string_view)> passing(Stream stream) const {
-    return [this, stream](std::string_view line) { options_.line(into_.node, stream, line); };
+  std::function<void(std::string_view, bool)> passing(Stream stream) const {
+    return [this, stream](std::string_view text, bool goes_on) {
+      options_.line({into_.node, stream, text, goes_on});
+    };
   }
-  Lines& of(Stream stream) { return stream == Stream::out ? out_ : err_; }
+  LineCutter& of(Stream stream) { return stream == Stream::out ? out_ : err_; }
 
   const FanOut& options_;
   NodeOutcome& into_;
-  Lines out_;
-  Lines err_;
+  std::size_t& kept_;
+  LineCutter out_;
+  LineCutter err_;
 };
 
 Task<Result<CommandOutcome>> run_on(const Target& target, std::string command,
@@ -68,9 +53,10 @@ Task<Result<CommandOutcome>> run_on(const Target& target, std::string command,
 }
 
 Task<Result<NodeOutcome>> visit(const Target& target, const std::string& command,
-                                const FanOut& options, inventory::KnownKeys& known) {
+                                const FanOut& options, inventory::KnownKeys& known,
+                                std::size_t& kept) {
   NodeOutcome done{target.node, Error{Code::kCancelled, "not started"}};
-  Listener listener{options, done};
+  Listener listener{options, done, kept};
   const Sink sink = [&listener](Stream stream, std::string_view piece) {
     listener.hear(stream, piece);
   };
@@ -83,8 +69,9 @@ Task<Result<NodeOutcome>> visit(const Target& target, const std::string& command
 
 Task<std::vector<NodeOutcome>> fan_out(std::vector<Target> targets, std::string command,
                                        FanOut options, inventory::KnownKeys& known) {
-  const auto verb = [&command, &options, &known](const Target& target) {
-    return visit(target, command, options, known);
+  std::size_t kept = 0;
+  const auto verb = [&command, &options, &known, &kept](const Target& target) {
+    return visit(target, command, options, known, kept);
   };
   std::vector<std::string> names;
   for (const auto& target : targets) names.push_back(target.node);

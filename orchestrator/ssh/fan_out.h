@@ -14,14 +14,24 @@ struct Target {
   inventory::SshAccess access;
 };
 
+/// A line of a node's output without its end, or a piece of a very long one.
+struct LinePiece {
+  std::string_view node;
+  Stream stream;
+  std::string_view text;
+  bool goes_on = false;  // the line was too long: the next piece of this node and stream has more
+};
+
 struct FanOut {
   std::size_t width = 64;                     // nodes at a time
   std::chrono::milliseconds patience{};       // for each node, from its connection to its end
   std::chrono::milliseconds connect{20'000};  // of that at most, until it has let us in
   std::string input{};                        // standard input, for each node
-  /// Called with each whole line as it comes, without its end. May be empty. Must not block.
-  std::function<void(std::string_view node, Stream stream, std::string_view line)> line{};
+  /// Called with each line as it comes. May be empty. While it blocks nothing is read from any
+  /// node, so that whoever is slow to take it slows the nodes down and fills no memory.
+  std::function<void(const LinePiece&)> line{};
   std::size_t output_limit = 16u << 20;  // bytes kept of each node and stream; lines go on
+  std::size_t total_limit = 128u << 20;  // bytes kept of all nodes together
 };
 
 struct NodeOutcome {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -65,6 +66,23 @@ class RunningCupel {
       said_.append(piece, static_cast<std::size_t>(got));
     }
     return true;
+  }
+  /// Reads so much of its standard output, and forgets it. False where it ended before.
+  bool says_bytes(std::size_t bytes) {
+    std::vector<char> piece(1u << 20);
+    while (bytes > 0) {
+      const auto got = ::read(out_, piece.data(), std::min(bytes, piece.size()));
+      if (got <= 0) return false;
+      bytes -= static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+  /// The most memory that it had so far (man 5 proc, VmHWM), in bytes; 0 where it has ended.
+  std::size_t peak_memory() const {
+    std::ifstream status{"/proc/" + std::to_string(pid_) + "/status"};
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6)) * 1024;
+    return 0;
   }
   void signal(int number) const { ::kill(pid_, number); }
   /// Its exit status, 128 + signal where one ended it.

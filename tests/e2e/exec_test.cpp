@@ -130,6 +130,28 @@ TEST_F(ExecTest, SaysEverythingInJson) {
             R"({"summary":{"nodes":2,"passed":0,"failed":1,"errors":1,"interrupted":false}})");
 }
 
+TEST_F(ExecTest, NeedsLittleMemoryForOutputWithoutLineEnds) {
+  constexpr std::size_t kOfEachNode = 150'000'000;
+  // Under AddressSanitizer freed memory stays for a while: 256 MB of it.
+  constexpr std::size_t kMost = 400u << 20;
+  RunningCupel cupel{words(
+      {"a01-n[01-03]", "--", "head -c", std::to_string(kOfEachNode), "/dev/zero | tr '\\0' A"})};
+
+  ASSERT_TRUE(cupel.says_bytes(3 * kOfEachNode));
+  const auto memory = cupel.peak_memory();
+
+  EXPECT_GT(memory, 0u) << "it ended before its output was read";
+  EXPECT_LT(memory, kMost);
+}
+
+TEST_F(ExecTest, MarksThePiecesOfAVeryLongLine) {
+  const auto ran = exec({"a01-n01", "--", "head -c 70000 /dev/zero | tr '\\0' A; echo; echo end"});
+
+  EXPECT_THAT(lines_of(ran.output),
+              ElementsAre("a01-n01: " + std::string(65536, 'A') + " [the line goes on]",
+                          "a01-n01: " + std::string(70000 - 65536, 'A'), "a01-n01: end"));
+}
+
 TEST_F(ExecTest, GivesItsInputToEveryNode) {
   const auto ran = exec({"--stdin", "a01-n[01-02]", "--", "cat"}, "one\ntwo\n");
 
