@@ -16,6 +16,7 @@
 #include "orchestrator/report/alike.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
+#include "orchestrator/report/kept_summary.h"
 
 namespace cupel::cli {
 namespace {
@@ -35,6 +36,11 @@ void print_steps(const record::NodeRecord& record) {
         over ? report::span_text(step.ended - step.began) : "", step.attempts,
         printable(step.detail));
   }
+}
+
+/// Of a node in work, a step that is not over is no cause of anything.
+void leave_out_unfinished(report::NodeSummary& node) {
+  std::erase_if(node.causes, [](const auto& cause) { return cause.measured == "not finished"; });
 }
 
 /// What follows from a cause stands below it: each by itself, or all of it in one line.
@@ -184,19 +190,22 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
                       Exit::invalid);
     run = runs.assume_value().front();
   }
-  const auto summary = report::summarize(store, run);
+  auto summary = report::summarize(store, run);
   if (!summary) return complain_of_run(context, store, run, summary.assume_error());
-  for (const auto& node : summary.assume_value().nodes) {
+  for (auto& node : summary.assume_value().nodes) {
     if (node.record.node != name) continue;
+    const bool in_work = report::is_in_work(summary.assume_value().run, node);
+    if (in_work) leave_out_unfinished(node);
+    const std::string verdict{in_work ? "in work" : to_string(node.decision)};
     const auto consoles = console_of(context, run, name);
     if (context.json) {
       auto object = to_json(node, run);
+      if (in_work) object["verdict"] = verdict;
       object["console"] = report::to_json(consoles);
       if (summary.assume_value().rehearsal) object["rehearsal"] = true;
       std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
-      say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run,
-          to_string(node.decision),
+      say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
           node.record.hand_off.empty() ? "" : ", Slurm: " + node.record.hand_off);
       print_causes(node, each_part);
       print_steps(node.record);

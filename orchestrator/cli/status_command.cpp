@@ -12,8 +12,8 @@
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
+#include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/standing.h"
-#include "orchestrator/report/summary.h"
 #include "orchestrator/report/wrapped.h"
 
 namespace cupel::cli {
@@ -24,7 +24,10 @@ constexpr std::size_t kReasonsShown = 8;
 
 std::int64_t number(const boost::json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
-  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+  if (value == nullptr || !value->is_number()) return 0;
+  boost::system::error_code no_integer;
+  const auto count = value->to_number<std::int64_t>(no_integer);
+  return no_integer ? 0 : count;
 }
 
 std::string word(const boost::json::object& object, std::string_view key) {
@@ -125,12 +128,49 @@ bool works(const store::Run& run) {
   return run.phase == engine::RunPhase::running || run.phase == engine::RunPhase::submitted;
 }
 
-boost::json::object told_of(const News& all, const report::RunSummary& summary,
-                            const std::optional<report::Standing>& standing) {
-  auto object = report::to_json(summary)["summary"].as_object();
-  object["state"] = state_of(all, summary.run);
-  if (standing) object["standing"] = to_json(*standing);
-  const auto* news = news_of_run(all, summary.run.id);
+/// A run as it is shown: of one that works more than its summary.
+struct Shown {
+  store::Run run{};
+  boost::json::object summary{};
+  std::optional<report::Standing> standing{};
+  std::vector<report::FailureGroup> failures{};
+};
+
+/// Nodes that are not judged yet are no inconclusive ones.
+void mark_in_work(boost::json::object& object, const report::RunSummary& summary) {
+  std::int64_t in_work = 0;
+  auto& nodes = object.at("nodes").as_array();
+  for (std::size_t i = 0; i < summary.nodes.size(); ++i) {
+    if (!report::is_in_work(summary.run, summary.nodes[i])) continue;
+    nodes[i].as_object()["verdict"] = "in work";
+    ++in_work;
+  }
+  object["in_work"] = in_work;
+  object[to_string(burnin::Decision::inconclusive)] =
+      static_cast<std::int64_t>(summary.count(burnin::Decision::inconclusive)) - in_work;
+}
+
+/// Errors: kStorage.
+Result<Shown> shown_of(const store::Store& store, const store::Run& run) {
+  Shown shown{.run = run};
+  if (!works(run)) {
+    TRY(shown.summary, report::kept_summary(store, run, CUPEL_VERSION));
+    return shown;
+  }
+  TRY(const auto summary, report::summarize(store, run.id));
+  TRY(const auto events, store.events(run.id));
+  shown.summary = report::to_json(summary)["summary"].as_object();
+  mark_in_work(shown.summary, summary);
+  shown.standing = report::standing_of(run.id, events, report::wall_now());
+  shown.failures = report::failures_of(summary);
+  return shown;
+}
+
+boost::json::object told_of(const News& all, Shown shown) {
+  auto object = std::move(shown.summary);
+  object["state"] = state_of(all, shown.run);
+  if (shown.standing) object["standing"] = to_json(*shown.standing);
+  const auto* news = news_of_run(all, shown.run.id);
   if (news == nullptr) return object;
   object["eta_s"] = left_of(*news).count();
   for (const auto* key : {"held", "approvals", "hands_until"})
@@ -138,26 +178,24 @@ boost::json::object told_of(const News& all, const report::RunSummary& summary,
   return object;
 }
 
-void say_run(const News& all, const report::RunSummary& summary,
-             const std::optional<report::Standing>& standing) {
-  const auto& run = summary.run;
+void say_run(const News& all, const Shown& shown) {
+  const auto& run = shown.run;
   const auto* news = news_of_run(all, run.id);
   const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
-  const auto what =
-      (summary.rehearsal ? "REHEARSAL of " : "") + run.playbook + " " + inventory::fold(run.nodes);
-  using Count = std::int64_t;
+  const auto what = (shown.summary.contains("rehearsal") ? "REHEARSAL of " : "") + run.playbook +
+                    " " + inventory::fold(run.nodes);
   const auto count = [&](burnin::Decision decision) {
-    return static_cast<Count>(summary.count(decision));
+    return number(shown.summary, to_string(decision));
   };
-  say_row<Count>(run.id, report::utc(run.began).substr(0, 16) + "Z", state_of(all, run),
-                 count(burnin::Decision::pass), count(burnin::Decision::fail),
-                 count(burnin::Decision::inconclusive),
-                 shortened(printable(what), terminal_width() == 0 ? 100 : room));
+  say_row<std::int64_t>(run.id, report::utc(run.began).substr(0, 16) + "Z", state_of(all, run),
+                        count(burnin::Decision::pass), count(burnin::Decision::fail),
+                        count(burnin::Decision::inconclusive),
+                        shortened(printable(what), terminal_width() == 0 ? 100 : room));
   if (news != nullptr && left_of(*news).count() > 0)
     add("{} to go; process {} drives it", report::span_text(left_of(*news)), number(*all, "pid"));
-  if (!standing) return;
-  say_standing(run, *standing, news);
-  say_failures(report::failures_of(summary));
+  if (!shown.standing) return;
+  say_standing(run, *shown.standing, news);
+  say_failures(shown.failures);
 }
 
 bool run_is_over(const store::Run& run) {
@@ -185,10 +223,10 @@ Exit status(const Context& context) {
     say_row<std::string_view>("run", "began", "state", "pass", "fail", "unclear",
                               "playbook, nodes");
   for (const auto& run : runs.assume_value()) {
-    const auto summary = report::summarize(store, run.id);
-    if (!summary) {
+    auto shown = shown_of(store, run);
+    if (!shown) {
       // The others stand as they do.
-      const auto what = words_of_damage(store, run.id, summary.assume_error());
+      const auto what = words_of_damage(store, run.id, shown.assume_error());
       if (context.json)
         all.push_back({{"run", run.id}, {"state", to_string(run.phase)}, {"error", what}});
       else
@@ -196,16 +234,10 @@ Exit status(const Context& context) {
       worst = run_is_over(run) ? worst : Exit::unfinished;
       continue;
     }
-    std::optional<report::Standing> standing;
-    if (works(run)) {
-      const auto events = store.events(run.id);
-      if (!events) return complain(context, events.assume_error(), Exit::unfinished);
-      standing = report::standing_of(run.id, events.assume_value(), report::wall_now());
-    }
     if (context.json)
-      all.push_back(told_of(news, summary.assume_value(), standing));
+      all.push_back(told_of(news, std::move(shown).assume_value()));
     else
-      say_run(news, summary.assume_value(), standing);
+      say_run(news, shown.assume_value());
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return worst;
