@@ -13,7 +13,6 @@ set(CUPEL_ALONE
   base/text.cpp                     # the same
   rehearsal/bmc/server.cpp          # the same
   tests/support/https_server.cpp    # the same
-  orchestrator/cli/live_table.cpp   # its Row beside that of table.h, which is included after it
   rehearsal/bmc/firmware.cpp        # the words() that it means is another file's in its batch
   rehearsal/rack_inventory.cpp      # its quoted() beside std::quoted
   rehearsal/read_faults.cpp         # its Word beside that of shell/syntax.h

@@ -1,63 +1,213 @@
-// Shell completion, made from the commands themselves, so that it cannot fall behind them.
+// Shell completion, made from the commands themselves, so that it cannot fall behind them. Names of
+// nodes, playbooks, runs and racks are asked of cupel when they are wanted.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <set>
 
+#include "inventory/shipped.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
 namespace {
 
-/// "cupel bmc" -> its subcommands and options, for each command there is.
-void add_words(const CLI::App& app, const std::string& path,
-               std::vector<std::pair<std::string, std::string>>& into) {
-  std::string words;
-  for (const auto* option : app.get_options())
-    for (const auto& name : option->get_lnames()) words += "--" + name + " ";
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    words += command->get_name() + " ";
-    add_words(*command, path + " " + command->get_name(), into);
-  }
-  into.emplace_back(path, words);
+constexpr std::size_t kMostWords = 5000;
+constexpr std::size_t kMostRuns = 50;
+
+/// What completes a value: words as they are, or "$(_cupel_names KIND)"; empty: files.
+std::string values_of(const CLI::Option& option) {
+  const auto name = option.get_name();
+  const auto is = [&name](std::initializer_list<std::string_view> all) {
+    return std::ranges::any_of(all, [&name](auto each) { return name == each; });
+  };
+  if (is({"NODE", "NODES", "-n,--nodes", "--nodes", "--node"})) return "$(_cupel_names nodes)";
+  if (is({"RUN", "RUN_STEP", "--run"})) return "$(_cupel_names runs)";
+  if (is({"PLAYBOOK"})) return "$(_cupel_names playbooks)";
+  if (is({"RACK", "--rack"})) return "$(_cupel_names racks)";
+  // CLI::IsMember names what it takes: "TEXT:{on,off}".
+  const auto type = option.get_type_name();
+  const auto begin = type.find('{');
+  const auto end = type.find('}');
+  if (begin == type.npos || end == type.npos || end < begin) return {};
+  auto words = type.substr(begin + 1, end - begin - 1);
+  std::ranges::replace(words, ',', ' ');
+  return words;
 }
 
-std::string bash_script(const CLI::App& app) {
-  std::vector<std::pair<std::string, std::string>> all;
-  add_words(app, "cupel", all);
+/// What a shell is told of one command.
+struct CommandWords {
+  std::string path;                                            // "cupel bmc"
+  std::string words;                                           // its subcommands and options
+  std::vector<std::pair<std::string, std::string>> options{};  // "--nodes|-n" and what follows it
+  std::vector<std::string> places{};                           // of its positional arguments
+};
+
+std::string pattern_of(const CLI::Option& option) {
+  std::string pattern;
+  for (const auto& name : option.get_lnames()) pattern += "|--" + name;
+  for (const auto& name : option.get_snames()) pattern += "|-" + name;
+  return pattern.empty() ? pattern : pattern.substr(1);
+}
+
+void add_words(const CLI::App& app, const std::string& path, std::vector<CommandWords>& into) {
+  CommandWords own{path, {}};
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) own.words += "--" + name + " ";
+    if (option->get_positional())
+      own.places.push_back(values_of(*option));
+    else if (option->get_expected_max() > 0 && option->get_type_size_max() > 0)
+      own.options.emplace_back(pattern_of(*option), values_of(*option));
+  }
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    own.words += command->get_name() + " ";
+    add_words(*command, path + " " + command->get_name(), into);
+  }
+  into.push_back(std::move(own));
+}
+
+/// Options that take a value: what stands behind them is neither a command nor an argument.
+std::string options_with_values(const std::vector<CommandWords>& all) {
+  std::set<std::string> patterns;
+  for (const auto& each : all)
+    for (const auto& [pattern, values] : each.options) patterns.insert(pattern);
+  return fmt::format("{}", fmt::join(patterns, "|"));
+}
+
+/// Finds out which command is typed, and how many arguments it has already.
+std::string script_start(const std::vector<CommandWords>& all) {
   std::string text =
       "# bash completion for cupel: source <(cupel completion bash)\n"
+      "_cupel_names() { \"${_cupel_program:-cupel}\" completion --names \"$1\" 2> /dev/null; }\n"
       "_cupel() {\n"
-      "  local word path=cupel words= i\n"
+      "  local word previous= path=cupel words= values=- i place=0\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} _cupel_program=${COMP_WORDS[0]}\n"
+      "  COMPREPLY=()\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    word=${COMP_WORDS[i]}\n"
       "    case \"$path $word\" in\n";
-  for (const auto& [path, words] : all)
-    if (path != "cupel") text += fmt::format("      '{}') path='{}' ;;\n", path, path);
-  text += "    esac\n  done\n  case $path in\n";
-  for (const auto& [path, words] : all)
-    text += fmt::format("    '{}') words='{}' ;;\n", path, words);
-  text +=
-      "  esac\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-      "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
-      "}\n"
-      "complete -F _cupel cupel\n";
-  return text;
+  for (const auto& each : all)
+    if (each.path != "cupel")
+      text += fmt::format("      '{0}') path='{0}'; place=0 ;;\n", each.path);
+  return text +
+         fmt::format(
+             "      *) case \"$previous\" in {}) ;;\n"
+             "         *) case \"$word\" in -*) ;; *) place=$((place + 1)) ;; esac ;; esac ;;\n"
+             "    esac\n    previous=$word\n  done\n",
+             options_with_values(all));
+}
+
+std::string script_values(const std::vector<CommandWords>& all) {
+  std::string text = "  case \"$path $previous\" in\n";
+  for (const auto& each : all)
+    for (const auto& [pattern, values] : each.options) {
+      std::string patterns;
+      for (std::size_t at = 0; at <= pattern.size();) {
+        const auto end = std::min(pattern.find('|', at), pattern.size());
+        patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : "|", each.path,
+                                pattern.substr(at, end - at));
+        at = end + 1;
+      }
+      text += fmt::format("    {}) values=\"{}\" ;;\n", patterns, values);
+    }
+  text += "  esac\n  if [ \"$values\" = - ]; then case \"$path $place\" in\n";
+  for (const auto& each : all)
+    for (std::size_t place = 0; place < each.places.size(); ++place)
+      if (!each.places[place].empty())
+        text +=
+            fmt::format("    '{} {}') words=\"{} \" ;;\n", each.path, place, each.places[place]);
+  return text + "  esac; fi\n";
+}
+
+std::string bash_script(const CLI::App& app) {
+  std::vector<CommandWords> all;
+  add_words(app, "cupel", all);
+  auto text = script_start(all) + script_values(all) + "  case $path in\n";
+  for (const auto& each : all)
+    text += fmt::format("    '{}') words+='{}' ;;\n", each.path, each.words);
+  return text +
+         "  esac\n"
+         "  [ \"$values\" = - ] || words=$values\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "  [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$current\"))\n"
+         "}\n"
+         "complete -F _cupel cupel\n";
+}
+
+/// A shell expands what completes: nothing else may be in it.
+bool is_plain(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+";
+  return !word.empty() && word.find_first_not_of(kPlain) == word.npos;
+}
+
+/// "playbooks/new-rack.yaml" of the folder "playbooks/": new-rack.
+std::vector<std::string> shipped_names(std::string_view folder) {
+  std::vector<std::string> names;
+  for (const auto& file : inventory::shipped_files()) {
+    const std::filesystem::path path{file.path};
+    if (path.parent_path() == std::filesystem::path{folder}) names.push_back(path.stem().string());
+  }
+  return names;
+}
+
+std::vector<std::string> node_names() {
+  std::vector<std::string> names{"all"};
+  const auto loaded = inventory::load_inventory(default_inventory());
+  if (!loaded.inventory) return names;
+  std::set<std::string> racks;
+  for (const auto& node : loaded.inventory->nodes) {
+    names.push_back(node.name);
+    if (!node.rack.empty()) racks.insert("rack:" + node.rack);
+  }
+  names.insert(names.end(), racks.begin(), racks.end());
+  return names;
+}
+
+std::vector<std::string> run_numbers(const Context& context) {
+  std::vector<std::string> numbers;
+  // To look for runs makes no store where there is none.
+  if (!std::filesystem::exists(context.state / "cupel.db")) return numbers;
+  const auto store = store::Store::open(context.state);
+  if (!store) return numbers;
+  const auto runs = store.assume_value()->runs(kMostRuns);
+  if (!runs) return numbers;
+  for (const auto& run : runs.assume_value()) numbers.push_back(std::to_string(run.id));
+  return numbers;
+}
+
+void print_names(const Context& context, const std::string& kind) {
+  std::vector<std::string> names;
+  if (kind == "nodes") names = node_names();
+  if (kind == "runs") names = run_numbers(context);
+  if (kind == "playbooks") names = shipped_names("playbooks");
+  if (kind == "racks") names = shipped_names("rehearsal/racks");
+  std::size_t said = 0;
+  for (const auto& name : names)
+    if (is_plain(name) && said++ < kMostWords) say("{}\n", name);
 }
 
 }  // namespace
 
-void add_completion(CLI::App& app, Context&, Exit& exit) {
+void add_completion(CLI::App& app, Context& context, Exit& exit) {
   auto* command =
       app.add_subcommand("completion", "a script that completes cupel's words in your shell");
   command->footer(
       "Examples: source <(cupel completion bash)\n"
-      "          autoload -U bashcompinit; bashcompinit; source <(cupel completion zsh)");
+      "          autoload -U bashcompinit; bashcompinit; source <(cupel completion zsh)\n"
+      "It completes commands, options, and the names of nodes ($CUPEL_INVENTORY or\n"
+      "./inventory.yaml), shipped playbooks and racks, and runs ($CUPEL_STATE).");
   auto shell = std::make_shared<std::string>("bash");
   command->add_option("SHELL", *shell, "bash, or zsh by way of its bashcompinit")
       ->check(CLI::IsMember({"bash", "zsh"}));
-  command->callback([&app, &exit, shell] {
-    std::fputs(bash_script(app).c_str(), stdout);
+  auto names = std::make_shared<std::string>();
+  command->add_option("--names", *names, "the names of nodes, runs, playbooks or racks, one a line")
+      ->check(CLI::IsMember({"nodes", "runs", "playbooks", "racks"}));
+  command->callback([&app, &context, &exit, shell, names] {
+    if (names->empty())
+      std::fputs(bash_script(app).c_str(), stdout);
+    else
+      print_names(context, *names);
     exit = Exit::passed;
   });
 }

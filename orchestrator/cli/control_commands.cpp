@@ -5,14 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/login.h"
 #include "base/task.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/execute.h"
-#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/journal_end.h"
 
 namespace cupel::cli {
 namespace {
@@ -24,7 +27,8 @@ using Kind = engine::Command::Kind;
 // Steps clean up on nodes and BMCs, each within its bound.
 constexpr std::chrono::seconds kCancelPatience{60};
 constexpr std::chrono::milliseconds kLook{200};
-constexpr std::string_view kCancelled = " is cancelled; its nodes stay drained";
+constexpr std::chrono::seconds kAnswerPatience{10};
+constexpr std::chrono::milliseconds kAnswerLook{100};
 constexpr std::size_t kLongestReason = 500;
 
 struct Asked {
@@ -65,12 +69,15 @@ Result<void> check(const store::Store& store, const store::Run& run, const Comma
 
 bool over(RunPhase phase) { return phase == RunPhase::ended || phase == RunPhase::cancelled; }
 
-Exit said(const Context& context, const Command& command, std::string_view what) {
+/// `answer`: "accepted", "waiting".
+Exit said(const Context& context, const Command& command, std::string_view answer,
+          std::string_view what) {
   if (context.json) {
     boost::json::object object{{"run", command.run},
                                {"asked", to_string(command.kind)},
                                {"command", command.id},
-                               {"by", command.by}};
+                               {"by", command.by},
+                               {"answer", answer}};
     if (command.kind == Kind::cancel) object["cancelled"] = command.run;
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else {
@@ -100,7 +107,8 @@ Result<report::LeftBehind> left_behind(const store::Store& store, engine::RunId 
 
 /// It is over; and what is still set on its nodes is said.
 Exit ended(const Context& context, const store::Store& store, const Command& command) {
-  const auto exit = said(context, command, kCancelled);
+  const auto exit = said(context, command, "accepted",
+                         " is cancelled" + report::still_drained(store, command.run));
   const auto left = left_behind(store, command.run);
   if (!left) return complain(context, left.assume_error(), Exit::unfinished);
   if (left.assume_value().set.empty()) return exit;
@@ -163,6 +171,100 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
   return ended(context, store, command);
 }
 
+/// How the controller answered, as the journal has it.
+struct Answer {
+  enum class Kind { pending, accepted, refused, gone } kind = Kind::pending;
+  std::string why{};
+};
+
+/// What of the run's events behind `sequence` names the command.
+Result<Answer> answer_in(const store::Store& store, const Command& command,
+                         std::int64_t& sequence) {
+  TRY(const auto events, store.events_after(command.run, sequence));
+  for (const auto& event : events) {
+    sequence = event.sequence;
+    const auto* number = event.data.if_contains("command");
+    if (number == nullptr || !number->is_int64() || number->get_int64() != command.id) continue;
+    const auto* refused = event.data.if_contains("refused");
+    if (refused == nullptr || !refused->is_string()) return Answer{Answer::Kind::accepted};
+    return Answer{Answer::Kind::refused, std::string{refused->get_string()}};
+  }
+  return Answer{};
+}
+
+/// Whether somebody who lives drives the run, or is about to.
+bool is_driven(const Context& context, const store::Run& run) {
+  if (!store::ControllerLock::holder(context.state)) return false;
+  return run.phase == RunPhase::submitted ||
+         news_of_run(controller_news(context.state), run.id) != nullptr;
+}
+
+/// Errors: kStorage.
+Result<store::JournalEnd> end_of(const store::Store& store, engine::RunId run) {
+  TRY(const auto ends, store::JournalEnds::open(store.folder()));
+  return ends.of(run);
+}
+
+Task<Result<Answer>> wait_for_answer(const Context& context, const store::Store& store,
+                                     const Command& command, std::int64_t sequence) {
+  const auto deadline = Deadline::in(kAnswerPatience);
+  CO_TRY(const auto ends, store::JournalEnds::open(store.folder()));
+  while (!deadline.passed()) {
+    // In this order: what a controller wrote before it went is not missed.
+    CO_TRY(const auto run, store.run(command.run));
+    const bool driven = is_driven(context, run);
+    CO_TRY(const auto end, ends.of(command.run));
+    if (end.sequence > sequence) {
+      CO_TRY(auto answer, answer_in(store, command, sequence));
+      if (answer.kind != Answer::Kind::pending) co_return answer;
+    }
+    if (over(run.phase)) co_return Answer{Answer::Kind::refused, "it has ended meanwhile"};
+    if (!driven) co_return Answer{Answer::Kind::gone};
+    CO_TRY(co_await pause_for(kAnswerLook));
+  }
+  co_return Answer{};
+}
+
+std::string words_of(const Command& command) {
+  auto text = std::string{to_string(command.kind)};
+  for (const auto* word : {&command.node, &command.step})
+    if (!word->empty()) text += " " + *word;
+  return text;
+}
+
+/// Tells whoever asked what became of it.
+Exit answered(const Context& context, const store::Store& store, const Command& command,
+              std::int64_t sequence) {
+  asio::io_context io{1};
+  const auto answer = run_to_end(io, wait_for_answer(context, store, command, sequence));
+  if (!answer) return complain(context, answer.assume_error(), Exit::unfinished);
+  const auto what = words_of(command);
+  switch (answer.assume_value().kind) {
+    case Answer::Kind::accepted:
+      return said(context, command, "accepted", fmt::format(": {}: accepted", what));
+    case Answer::Kind::refused:
+      return complain(context,
+                      Error{Code::kInvalid, fmt::format("run {}: {} is refused: {}", command.run,
+                                                        what, answer.assume_value().why)},
+                      Exit::invalid);
+    case Answer::Kind::gone:
+      return said(
+          context, command, "waiting",
+          fmt::format(": {} is asked for. No controller drives the run: it is done when the "
+                      "run goes on (cupel resume {})",
+                      what, command.run));
+    case Answer::Kind::pending:
+      break;
+  }
+  return complain(
+      context,
+      Error{Code::kTimeout,
+            fmt::format("run {}: {} is asked for, and its controller has not answered in {} s: see "
+                        "cupel status",
+                        command.run, what, kAnswerPatience.count())},
+      Exit::unfinished);
+}
+
 Exit ask(Context& context, Kind kind, const Asked& asked) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
@@ -183,14 +285,13 @@ Exit ask(Context& context, Kind kind, const Asked& asked) {
                     Exit::invalid);
   const auto right = check(store, run.assume_value(), command);
   if (!right) return complain(context, right.assume_error(), Exit::invalid);
+  const auto before = end_of(store, command.run);
+  if (!before) return complain(context, before.assume_error(), Exit::unfinished);
   const auto id = store.ask(command);
   if (!id) return complain(context, id.assume_error(), Exit::unfinished);
   command.id = id.assume_value();
   if (kind == Kind::cancel) return cancel(context, store, command);
-  const bool alive = store::ControllerLock::holder(context.state).has_value();
-  return said(context, command,
-              fmt::format(": {} is asked for{}", to_string(kind),
-                          alive ? "" : "; it is done when the run goes on (cupel resume)"));
+  return answered(context, store, command, before.assume_value().sequence);
 }
 
 /// `[RUN] [STEP]` of approve and release: either may be left out, a number is a run.
@@ -237,7 +338,7 @@ void add_for_run(CLI::App& app, Context& context, Exit& exit, Kind kind, const c
 }  // namespace
 
 void add_cancel(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::cancel, "end a run; its nodes stay drained",
+  add_for_run(app, context, exit, Kind::cancel, "end a run; nodes that it drained stay drained",
               "cupel cancel 12");
 }
 

@@ -1,6 +1,7 @@
 #include "orchestrator/cli/controller.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
@@ -29,19 +30,21 @@ constexpr std::size_t kRunsLookedAt = 32;
 /// Shows what happens on this run, and tells the notifier.
 class Ears final : public engine::Observer {
  public:
-  Ears(engine::RunId run, Progress* progress, Notifier& notifier, std::string program)
+  /// `progress` may be none, and may be replaced by another one.
+  Ears(engine::RunId run, const std::unique_ptr<Progress>& progress, Notifier& notifier,
+       std::string program)
       : run_{run}, progress_{progress}, notifier_{notifier}, program_{std::move(program)} {}
   void on_event(const Event& event, const engine::RunState& state) override {
     notifier_.hear(program_, run_, event);
-    if (progress_ != nullptr) progress_->on_event(event, state);
+    if (progress_) progress_->on_event(event, state);
   }
   void on_waiting(std::string_view node, std::string_view step, std::string_view what) override {
-    if (progress_ != nullptr) progress_->on_waiting(node, step, what);
+    if (progress_) progress_->on_waiting(node, step, what);
   }
 
  private:
   engine::RunId run_;
-  Progress* progress_;
+  const std::unique_ptr<Progress>& progress_;
   Notifier& notifier_;
   std::string program_;
 };
@@ -77,7 +80,7 @@ struct Controller::Driven {
   store::RunSnapshots snapshots;
   steps::NodeSteps steps;
   Eta eta;
-  std::unique_ptr<Progress> progress{};  // of this process's own runs
+  std::unique_ptr<Progress> progress{};  // of this process's own runs, or of all that it tells of
   std::unique_ptr<Ears> ears{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
@@ -85,9 +88,10 @@ struct Controller::Driven {
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
 };
 
-Controller::Controller(Context& context, store::Store& store)
+Controller::Controller(Context& context, store::Store& store, ControllerDuty duty)
     : context_{context},
       store_{store},
+      duty_{duty},
       network_{store},
       programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(context.programs))},
       engine_{dispatcher_, clock_},
@@ -120,7 +124,7 @@ Result<void> Controller::add(std::unique_ptr<Planned> planned, const store::Run&
 
 void Controller::drive(std::unique_ptr<Driven> driven) {
   auto& one = *runs_.emplace_back(std::move(driven));
-  one.ears = std::make_unique<Ears>(one.run.id, one.progress.get(), notifier_, one.options.notify);
+  one.ears = std::make_unique<Ears>(one.run.id, one.progress, notifier_, one.options.notify);
   dispatcher_.know(one.planned->inventory);
   dispatcher_.limit(one.planned->plan.limits);
   engine_.add({.run = one.run.id,
@@ -180,7 +184,8 @@ Task<Result<void>> Controller::work_all() {
   companions_->start(listen());
   companions_->start(attend());
   companions_->start(notifier_.serve());
-  auto ran = co_await engine_.run();
+  take_up_submitted();
+  auto ran = co_await run_all();
   co_await companions_->end();
   companions_.reset();
   co_await notifier_.flush();
@@ -190,14 +195,60 @@ Task<Result<void>> Controller::work_all() {
   co_return ran;
 }
 
+bool Controller::works() const {
+  return std::ranges::any_of(
+      runs_, [this](const auto& driven) { return !over(engine_.state(driven->run.id)); });
+}
+
+Task<Result<void>> Controller::run_all() {
+  for (;;) {
+    auto ran = co_await engine_.run();
+    const bool broken = !ran && ran.assume_error().code == Code::kStorage;
+    if (!duty_.stays || stopping_ || broken) co_return ran;
+    // attend() goes on meanwhile, and takes up what is submitted.
+    while (!works() && !stopping_) {
+      CO_TRY(co_await pause_for(kTick));
+    }
+    if (stopping_) co_return ran;
+  }
+}
+
 /// SIGINT and SIGTERM stop all runs; a second one does not make it faster, since steps are cleaning
 /// up.
 Task<Result<void>> Controller::listen() {
-  boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM};
+  boost::asio::signal_set signals{co_await asio::this_coro::executor, SIGINT, SIGTERM, SIGHUP};
   for (;;) {
     const auto [failure, signal] = co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
     if (failure) co_return ok();
+    if (signal == SIGHUP) {
+      go_on_without_terminal();
+      continue;
+    }
+    stopping_ = true;
     engine_.stop(engine::Stop::interrupt);
+  }
+}
+
+void Controller::go_on_without_terminal() {
+  const bool was_shown = terminals_.output();
+  if (terminals_.any()) terminals_.leave(context_.state);
+  if (std::exchange(hung_up_, true)) return;
+  if (was_shown && !context_.json)
+    for (auto& driven : runs_)
+      if (driven->progress) driven->progress = make_log_lines(driven->run.id);
+  if (!context_.json)
+    say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: cupel status\n",
+        ::getpid());
+  note_lost_terminal();
+}
+
+/// Written as the run's going on, which it is: without its terminal. What cannot be written is not
+/// worth an end of the run; the next event will tell.
+void Controller::note_lost_terminal() {
+  for (const auto& driven : runs_) {
+    if (over(engine_.state(driven->run.id))) continue;
+    auto event = run_event(EventKind::run_resumed, {{"why", "terminal-lost"}, {"pid", ::getpid()}});
+    [[maybe_unused]] const auto written = store_.append(driven->run.id, event);
   }
 }
 
@@ -207,7 +258,7 @@ Task<Result<void>> Controller::attend() {
     const bool stop = co_await cancelled();
     if (stop) co_return ok();
     CO_TRY(co_await pause_for(kTick));
-    take_up_submitted();
+    if (!stopping_) take_up_submitted();
     // By index: a run may be taken up while a command is being written.
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       CO_TRY(co_await take_commands(*runs_[i]));
@@ -228,9 +279,8 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
     if (taken) continue;
     const auto& error = taken.assume_error();
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return error;
-    if (!context_.json)
-      say(stderr, "cupel: run {}: {} was asked for, and is not done: {}\n", driven.run.id,
-          to_string(command.kind), printable(error.what));
+    announce(fmt::format("cupel: run {}: {} was asked for, and is not done: {}", driven.run.id,
+                         to_string(command.kind), error.what));
   }
   co_return ok();
 }
@@ -246,6 +296,10 @@ void Controller::show(Driven& driven) {
         report::utc(*until), id, id));
   else
     driven.progress->tell({});
+  report::NodeWords held;
+  for (auto& each : engine_.held())
+    if (each.run == id) held[each.node] = std::move(each.why);
+  driven.progress->hold(std::move(held));
   driven.progress->tick();
   if (!over(engine_.state(id))) return;
   std::string others;
@@ -255,10 +309,19 @@ void Controller::show(Driven& driven) {
   if (others.empty()) return;
   driven.shown_to_its_end = true;
   driven.progress->finish();
+  if (duty_.tells) return;
   say(stderr,
       "cupel: run {} is over; this process also drives what was submitted meanwhile, and stays "
       "until it is over: run {}. Ctrl-C stops it; go on then with: cupel resume RUN\n",
       id, others);
+}
+
+/// Where a table is drawn it stands above it, and stays.
+void Controller::announce(const std::string& line) {
+  if (context_.json) return;
+  for (auto& driven : runs_)
+    if (driven->progress && !driven->shown_to_its_end) return driven->progress->announce(line);
+  say(stderr, "{}\n", printable(line));
 }
 
 std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const {
@@ -290,7 +353,12 @@ void Controller::take_up(const store::Run& run) {
     refuse(run, driven.assume_error().what);
     return;
   }
-  if (!context_.json) say("run {} was submitted, and begins here\n", run.id);
+  announce(fmt::format("run {} was submitted, and begins here", run.id));
+  if (duty_.tells) {
+    auto& progress = driven.assume_value()->progress;
+    progress = context_.json ? make_progress(driven.assume_value()->planned->plan, run.id, true)
+                             : make_log_lines(run.id);
+  }
   drive(std::move(driven).assume_value());
 }
 

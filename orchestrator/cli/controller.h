@@ -6,6 +6,7 @@
 #include <set>
 
 #include "orchestrator/cli/companions.h"
+#include "orchestrator/cli/controller_log.h"
 #include "orchestrator/cli/notify.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/progress.h"
@@ -14,17 +15,24 @@
 
 namespace cupel::cli {
 
+/// Of a controller that has no run of its own: `cupel controller`.
+struct ControllerDuty {
+  bool stays = false;  // also when nothing is left to do, until it is stopped
+  bool tells = false;  // prints a line for each event of every run
+};
+
 class Controller {
  public:
   /// Both must outlive it; the folder's ControllerLock is the caller's.
-  Controller(Context& context, store::Store& store);
+  Controller(Context& context, store::Store& store, ControllerDuty duty = {});
   ~Controller();
 
   /// A run of this process's own, before work(). Errors: kStorage, kInvalid (a secret is missing).
   Result<void> add(std::unique_ptr<Planned> planned, const store::Run& run);
 
   /// Until every run has ended: own ones and those that were taken up meanwhile. SIGINT and SIGTERM
-  /// stop all of them. Errors: as Engine::run.
+  /// stop all of them. SIGHUP stops none: the terminal is gone, the work goes on, and what would
+  /// have been shown goes to the log. Errors: as Engine::run.
   Result<void> work();
 
   const engine::RunState& state(engine::RunId run) const { return engine_.state(run); }
@@ -38,17 +46,24 @@ class Controller {
   Task<Result<void>> work_all();
   Task<Result<void>> listen();
   Task<Result<void>> attend();
+  Task<Result<void>> run_all();
+  bool works() const;
+  void go_on_without_terminal();
+  void note_lost_terminal();
   Task<Result<void>> take_commands(Driven& driven);
   void take_up_submitted();
   void take_up(const store::Run& run);
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);
+  void announce(const std::string& line);
   std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
 
   Context& context_;
   store::Store& store_;
+  ControllerDuty duty_;
+  Terminals terminals_{};
   Network network_;
   std::shared_ptr<ssh::ProgramShelf> programs_;
   engine::RealClock clock_{};
@@ -59,6 +74,8 @@ class Controller {
   std::optional<Companions> companions_{};
   std::set<engine::RunId> refused_{};  // and that could not be written: not tried again
   std::string published_{};
+  bool stopping_ = false;
+  bool hung_up_ = false;
 };
 
 }  // namespace cupel::cli

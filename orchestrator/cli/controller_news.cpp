@@ -27,7 +27,12 @@ boost::json::array reasons_of(engine::RunId run, const std::vector<engine::Engin
   boost::json::array reasons;
   for (const auto& [why, nodes] : nodes_by_reason) {
     if (reasons.size() == kMostReasons) break;
-    reasons.push_back({{"why", why}, {"nodes", nodes.size()}, {"first", nodes.front()}});
+    boost::json::array names;
+    for (const auto& node : nodes) names.emplace_back(node);
+    reasons.push_back({{"why", why},
+                       {"nodes", nodes.size()},
+                       {"first", nodes.front()},
+                       {"names", std::move(names)}});
   }
   return reasons;
 }
@@ -94,6 +99,21 @@ const boost::json::object* news_of_run(const std::optional<boost::json::object>&
     if (id != nullptr && id->is_int64() && id->get_int64() == run) return object;
   }
   return nullptr;
+}
+
+report::NodeWords held_of(const boost::json::object* news) {
+  report::NodeWords held;
+  const auto* reasons = news == nullptr ? nullptr : news->if_contains("held");
+  if (reasons == nullptr || !reasons->is_array()) return held;
+  for (const auto& each : reasons->get_array()) {
+    const auto* object = each.if_object();
+    const auto* why = object == nullptr ? nullptr : object->if_contains("why");
+    const auto* names = object == nullptr ? nullptr : object->if_contains("names");
+    if (why == nullptr || !why->is_string() || names == nullptr || !names->is_array()) continue;
+    for (const auto& name : names->get_array())
+      if (name.is_string()) held[std::string{name.get_string()}] = why->get_string();
+  }
+  return held;
 }
 
 }  // namespace cupel::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/report/run_table.h"
 
 namespace cupel::cli {
 
@@ -22,7 +23,7 @@ struct RunNews {
 };
 
 boost::json::object news_of(const RunNews& news);
-/// {"pid", "runs": [{"run", "ends" (ms since 1970), "held": [{"why", "nodes", "first"}],
+/// {"pid", "runs": [{"run", "ends" (ms since 1970), "held": [{"why", "nodes", "first", "names"}],
 /// "approvals": {step: nodes}, "hands_until"}]}.
 boost::json::object news_of_all(boost::json::array runs);
 
@@ -34,5 +35,8 @@ std::optional<boost::json::object> controller_news(const std::filesystem::path& 
 /// Of one run; nullptr where the controller does not drive it.
 const boost::json::object* news_of_run(const std::optional<boost::json::object>& news,
                                        engine::RunId run);
+
+/// Why nodes of the run may not begin their steps yet. Nothing where `news` is nullptr.
+report::NodeWords held_of(const boost::json::object* news);
 
 }  // namespace cupel::cli

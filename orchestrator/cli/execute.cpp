@@ -5,12 +5,15 @@
 
 #include <boost/json.hpp>
 
+#include "base/login.h"
+#include "orchestrator/cli/background.h"
 #include "orchestrator/cli/controller.h"
+#include "orchestrator/cli/controller_log.h"
 #include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/follow.h"
-#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
@@ -81,10 +84,11 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   print_summary(context, store, id);
   const auto phase = run.assume_value().phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
-  const auto what = phase == RunPhase::cancelled
-                        ? fmt::format("run {} was cancelled; its nodes stay drained", id)
-                        : fmt::format("run {} was stopped; go on with: cupel resume {}{}", id, id,
-                                      still_set(store, id));
+  const auto what =
+      phase == RunPhase::cancelled
+          ? fmt::format("run {} was cancelled{}", id, report::still_drained(store, id))
+          : fmt::format("run {} was stopped; go on with: cupel resume {}{}", id, id,
+                        still_set(store, id));
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 
@@ -110,35 +114,73 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   return conclude(context, store, run.id);
 }
 
-/// Somebody else drives the run: shows its journal, and takes over where that process is gone
-/// before it has begun.
-Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
-           const store::Run& run) {
-  const auto how = follow(context, store, planned->plan, run.id);
-  switch (how) {
+/// Nothing where nobody has begun it yet, and nobody is there who would.
+std::optional<Exit> watched(const Context& context, store::Store& store, const Planned& planned,
+                            engine::RunId run) {
+  switch (follow(context, store, planned.plan, run)) {
     case Followed::to_its_end:
-      return conclude(context, store, run.id);
+      return conclude(context, store, run);
     case Followed::left:
       return complain(
           context,
           Error{Code::kCancelled, fmt::format("run {0} goes on without this terminal; see cupel "
                                               "status, or end it with: cupel cancel {0}",
-                                              run.id)},
+                                              run)},
           Exit::unfinished);
     case Followed::abandoned:
       return complain(context,
                       Error{Code::kUnreachable,
                             fmt::format("the controller of run {0} is gone; go on with: cupel "
                                         "resume {0}",
-                                        run.id)},
+                                        run)},
                       Exit::unfinished);
     case Followed::never_begun:
-      break;
+      return std::nullopt;
   }
+  __builtin_unreachable();
+}
+
+/// Somebody else drives the run: shows its journal, and takes over where that process is gone
+/// before it has begun.
+Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
+           const store::Run& run) {
+  if (const auto exit = watched(context, store, *planned, run.id)) return *exit;
   auto lock = ControllerLock::take(store.folder());
   // Another one that waited was faster: it takes the run up as the first one would have.
   if (!lock) return watch(context, store, std::move(planned), run);
   return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+}
+
+/// Leaves the run to a controller without a terminal, and says which one.
+Exit detached(const Context& context, const store::Store& store, engine::RunId run) {
+  const auto process = leave_to_background(context, store, run);
+  if (!process) return complain(context, process.assume_error(), Exit::unfinished);
+  const auto now = store.run(run);
+  if (now && now.assume_value().phase != RunPhase::running) return conclude(context, store, run);
+  const auto log = controller_log(store.folder()).string();
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(boost::json::object{{"run", run},
+                                                                   {"pid", process.assume_value()},
+                                                                   {"log", log}})
+                            .c_str());
+  else
+    say("run {0} goes on in the background: process {1}{2}\n"
+        "see it: cupel follow {0}    end it: cupel cancel {0}\n",
+        run, process.assume_value(), std::filesystem::exists(log) ? ", log " + log : std::string{});
+  return Exit::passed;
+}
+
+/// That a run which was handed to the living controller is no refusal.
+void say_submitted(const Context& context, const store::Store& store, engine::RunId run,
+                   std::string_view what) {
+  if (context.json) return;
+  const auto holder = ControllerLock::holder(store.folder());
+  const auto who = holder && holder->pid != 0
+                       ? fmt::format("process {} on {}", holder->pid, holder->host)
+                       : std::string{"another process"};
+  say("run {} {}: {} drives it together with its other runs, and this terminal shows it. Ctrl-C "
+      "here leaves it going\n",
+      run, what, who);
 }
 
 /// Whether the secrets can be had, said before anything is written.
@@ -149,16 +191,33 @@ Result<void> check_secrets(const Planned& planned, store::Store& store) {
   return world.check_secrets(nodes);
 }
 
+/// One that stays in the background holds the lock itself.
+Result<ControllerLock> lock_if_here(Where where, const store::Store& store) {
+  if (where == Where::background) return Error{Code::kConflict, "left to the background"};
+  return ControllerLock::take(store.folder());
+}
+
 }  // namespace
 
-Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
+Exit execute_elsewhere(Context& context, store::Store& store, const Planned& planned,
+                       const store::Run& run) {
+  if (const auto exit = watched(context, store, planned, run.id)) return *exit;
+  return complain(
+      context,
+      Error{Code::kUnreachable, fmt::format("run {0} was submitted, and no controller lives: cupel "
+                                            "resume {0}, or cupel controller",
+                                            run.id)},
+      Exit::unfinished);
+}
+
+Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where) {
   auto opened = open_store_for(context, planned->inventory);
   if (!opened) return complain_of_store(context, opened.assume_error());
   auto& store = *opened.assume_value();
   const auto secrets = check_secrets(*planned, store);
   if (!secrets) return complain(context, secrets.assume_error(), Exit::invalid);
 
-  auto lock = ControllerLock::take(store.folder());
+  auto lock = lock_if_here(where, store);
   if (!lock && lock.assume_error().code != Code::kConflict)
     return complain(context, lock.assume_error(), Exit::unfinished);
   store::Run run;
@@ -180,15 +239,17 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned) {
   }
   run.id = id.assume_value();
   if (lock) return control(context, store, std::move(planned), run, std::move(lock).assume_value());
-  if (!context.json) say("run {} was submitted; {}\n", run.id, lock.assume_error().what);
+  if (where == Where::background) return detached(context, store, run.id);
+  say_submitted(context, store, run.id, "was submitted");
   return watch(context, store, std::move(planned), run);
 }
 
-Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run) {
+Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run,
+                   Where where) {
   auto opened = open_store_for(context, planned->inventory);
   if (!opened) return complain_of_store(context, opened.assume_error());
   auto& store = *opened.assume_value();
-  auto lock = ControllerLock::take(store.folder());
+  auto lock = lock_if_here(where, store);
   if (!lock && lock.assume_error().code != Code::kConflict)
     return complain(context, lock.assume_error(), Exit::unfinished);
   const bool driven = !lock && news_of_run(controller_news(store.folder()), run.id) != nullptr;
@@ -204,9 +265,8 @@ Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Ru
     const auto submitted = store.submit_again(run.id);
     if (!submitted) return complain(context, submitted.assume_error(), Exit::unfinished);
   }
-  if (!context.json)
-    say("run {} {}; {}\n", run.id, driven ? "is at work already" : "was submitted",
-        lock.assume_error().what);
+  if (where == Where::background) return detached(context, store, run.id);
+  say_submitted(context, store, run.id, driven ? "is at work already" : "was submitted");
   return watch(context, store, std::move(planned), run);
 }
 

@@ -6,10 +6,19 @@
 
 namespace cupel::cli {
 
+/// Who drives a run where no controller lives: this process, or one that is started for it and has
+/// no terminal.
+enum class Where { here, background };
+
 /// Begins a new run of the plan. Errors become exit codes: see Exit.
-Exit execute_new(Context& context, std::unique_ptr<Planned> planned);
+Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where = Where::here);
 
 /// Goes on with a run where its journal ends: here, or where a controller lives, there.
-Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run);
+Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run,
+                   Where where = Where::here);
+
+/// Shows a run that somebody else drives, to its end. Drives nothing.
+Exit execute_elsewhere(Context& context, store::Store& store, const Planned& planned,
+                       const store::Run& run);
 
 }  // namespace cupel::cli

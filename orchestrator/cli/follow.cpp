@@ -1,5 +1,6 @@
 #include "orchestrator/cli/follow.h"
 
+#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/store/controller_lock.h"
@@ -35,6 +36,8 @@ Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan,
     const bool alive = store::ControllerLock::holder(store.folder()).has_value();
     const auto run = store.run(id);
     read_on(store, id, state, sequence, progress);
+    const auto news = controller_news(store.folder());
+    progress.hold(held_of(news_of_run(news, id)));
     progress.tick();
     if (run && over(run.assume_value().phase)) co_return Followed::to_its_end;
     if (run && !alive)

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "orchestrator/report/summary.h"
+#include "orchestrator/report/standing.h"
 
 namespace cupel::cli {
 namespace {
@@ -15,30 +15,20 @@ namespace {
 using engine::Event;
 using engine::EventKind;
 using engine::RunState;
-using engine::StepState;
 using std::chrono::milliseconds;
 
-constexpr const char* kRow = "{:<14} {:<18} {:>11} {:>12}  ";  // and what is left for the last
-
 struct Size {
-  int rows = 24;
-  int columns = 80;
+  std::size_t rows = 24;
+  std::size_t columns = 80;
+  friend bool operator==(const Size&, const Size&) = default;
 };
 
 Size terminal_size() {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return {};
+  const bool told = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  if (!told || size.ws_row == 0 || size.ws_col == 0) return {};
   return {size.ws_row, size.ws_col};
 }
-
-engine::WallTime now() {
-  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
-}
-
-struct Row {
-  int rank = 0;  // failed first, then running, then waiting, then done
-  std::string text;
-};
 
 class LiveTable final : public Progress {
  public:
@@ -46,115 +36,76 @@ class LiveTable final : public Progress {
 
   void on_event(const Event& event, const RunState& state) override {
     if (event.kind == EventKind::step_began || event.kind == EventKind::step_ended)
-      waiting_.erase(event.node);
+      doing_.erase(event.node);
     if (event.kind == EventKind::step_retried) {
       const auto* why = event.data.if_contains("why");
       if (why != nullptr && why->is_string())
-        waiting_[event.node] = "another try: " + std::string{why->get_string()};
+        doing_[event.node] = "another try: " + std::string{why->get_string()};
     }
     state_ = &state;
     draw_soon();
   }
   void on_waiting(std::string_view node, std::string_view, std::string_view what) override {
-    waiting_[std::string{node}] = what;
+    doing_[std::string{node}] = what;
     draw_soon();
   }
   void tell(const std::string& what) override { told_ = what; }
+  void hold(report::NodeWords held) override { held_ = std::move(held); }
+  void announce(const std::string& line) override {
+    std::fputs((start_of_table() + printable(line) + "\n").c_str(), stdout);
+    lines_ = 0;
+    draw();
+  }
   void tick() override { draw(); }
   void finish() override { draw(); }
 
  private:
   /// At most ten times a second, however fast events come.
   void draw_soon() {
-    if (now() - drawn_ >= milliseconds{100}) draw();
+    if (report::wall_now() - drawn_ >= milliseconds{100}) draw();
   }
 
-  Row row(const playbooks::NodePlan& node, int columns) const {
-    const auto& steps = state_->nodes.find(node.node->name)->second.steps;
-    const auto open = std::ranges::find_if(steps, [](const StepState& s) { return !s.over(); });
-    const auto index = static_cast<std::size_t>(open - steps.begin());
-    const bool failed = std::ranges::any_of(
-        steps, [](const StepState& s) { return s.phase == StepState::Phase::failed; });
-    if (open == steps.end()) {
-      const bool good = !failed && verdict(node, steps).starts_with("pass");
-      return {good ? 3 : 0, line(node, "through", "", "", last_word(node, steps), columns)};
-    }
-    const bool running = open->phase == StepState::Phase::running;
-    const auto elapsed = running ? report::span_text(now() - open->began) : std::string{};
-    const auto waits = waiting_.find(node.node->name);
-    const auto what = waits == waiting_.end() ? std::string{} : waits->second;
-    const auto step = fmt::format("{}/{} {}", index + 1, steps.size(), (*node.steps)[index].name);
-    return {running ? 1 : 2,
-            line(node, step, elapsed, running ? eta(node, steps, index) : "", what, columns)};
-  }
-
-  /// Never wider than the terminal: a line that wraps could not be drawn over.
-  static std::string line(const playbooks::NodePlan& node, std::string_view step,
-                          std::string_view elapsed, std::string_view eta, std::string_view last,
-                          int columns) {
-    const auto wide = static_cast<std::size_t>(std::max(20, columns - 1));
-    auto text = fmt::format(fmt::runtime(kRow), shortened(node.node->name, 20), step, elapsed, eta);
-    if (text.size() < wide) text += shortened(printable(last), wide - text.size());
-    return shortened(text, wide);
-  }
-
-  static std::string verdict(const playbooks::NodePlan& node, const std::vector<StepState>& steps) {
-    for (std::size_t i = 0; i < steps.size(); ++i)
-      if ((*node.steps)[i].kind == playbooks::StepKind::verdict) return steps[i].detail;
-    return {};
-  }
-
-  /// The verdict's words where there is one, else the last failure's.
-  static std::string last_word(const playbooks::NodePlan& node,
-                               const std::vector<StepState>& steps) {
-    if (auto judged = verdict(node, steps); !judged.empty()) return judged;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-      if (step->phase == StepState::Phase::failed) return step->detail;
-    return steps.empty() ? std::string{} : steps.back().detail;
-  }
-
-  static std::string eta(const playbooks::NodePlan& node, const std::vector<StepState>& steps,
-                         std::size_t open) {
-    auto left = std::chrono::duration_cast<milliseconds>((*node.steps)[open].expected) -
-                (now() - steps[open].began);
-    left = std::max(left, milliseconds{0});
-    for (std::size_t i = open + 1; i < steps.size(); ++i) left += (*node.steps)[i].expected;
-    return report::span_text(left);
+  /// Where the table was begun, with nothing behind it. A terminal that has another size now has
+  /// moved what was drawn: nobody knows where to, so the whole screen is begun anew.
+  std::string start_of_table() {
+    const auto size = terminal_size();
+    const bool moved = lines_ > 0 && size != size_;
+    size_ = size;
+    if (moved) return "\x1b[H\x1b[2J";
+    return lines_ > 0 ? fmt::format("\x1b[{}F\x1b[J", lines_) : std::string{};
   }
 
   void draw() {
     if (state_ == nullptr) return;
-    const auto size = terminal_size();
-    std::vector<Row> rows;
-    for (const auto& node : plan_.nodes) rows.push_back(row(node, size.columns));
-    std::ranges::sort(rows, [](const Row& a, const Row& b) {
-      return std::tie(a.rank, a.text) < std::tie(b.rank, b.text);
-    });
-    const auto over =
-        std::ranges::count_if(rows, [](const Row& r) { return r.rank == 0 || r.rank == 3; });
-    const auto room = static_cast<std::size_t>(std::max(3, size.rows - 5));
-    std::string text = lines_ > 0 ? fmt::format("\x1b[{}F\x1b[J", lines_) : std::string{};
-    text +=
-        fmt::format("run {} {}: {} of {} nodes through\n", run_, plan_.playbook, over, rows.size());
-    text += fmt::format(fmt::runtime(kRow), "node", "step", "elapsed", "ETA") + "waits for\n";
-    for (std::size_t i = 0; i < std::min(room, rows.size()); ++i) text += rows[i].text + "\n";
-    if (rows.size() > room) text += fmt::format("... and {} more\n", rows.size() - room);
-    const auto wide = static_cast<std::size_t>(std::max(20, size.columns - 1));
-    if (!told_.empty()) text += shortened(printable(told_), wide) + "\n";
-    lines_ = static_cast<int>(2 + std::min(room, rows.size()) + (rows.size() > room ? 1 : 0) +
-                              (told_.empty() ? 0 : 1));
+    auto text = start_of_table();
+    // One column and one row less than there are: a line that fills the last column wraps on some
+    // terminals, and the cursor needs a row of its own.
+    const auto rows = std::max<std::size_t>(size_.rows, 2) - 1;
+    const auto columns = std::max<std::size_t>(size_.columns, 9) - 1;
+    const report::RunTable table{.run = run_,
+                                 .plan = plan_,
+                                 .state = *state_,
+                                 .doing = doing_,
+                                 .held = held_,
+                                 .note = told_,
+                                 .now = report::wall_now()};
+    const auto lines = report::lines_of(table, rows, columns);
+    for (const auto& line : lines) text += line + "\n";
+    lines_ = lines.size();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
-    drawn_ = now();
+    drawn_ = table.now;
   }
 
   const playbooks::Plan& plan_;
   engine::RunId run_;
   const RunState* state_ = nullptr;
-  std::map<std::string, std::string, std::less<>> waiting_{};
+  report::NodeWords doing_{};
+  report::NodeWords held_{};
   engine::WallTime drawn_{};
   std::string told_{};  // of the run as a whole
-  int lines_ = 0;
+  std::size_t lines_ = 0;
+  Size size_{};
 };
 
 }  // namespace

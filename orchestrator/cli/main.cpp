@@ -1,21 +1,27 @@
 // The one place where the parts meet: a table of commands, and nothing else.
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <boost/json.hpp>
 #include <csignal>
+#include <cstdio>
 
+#include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/headless.h"
 
 namespace cupel::cli {
 namespace {
 
 /// Every command there is, in the order in which a newcomer meets them.
 constexpr AddCommand kCommands[] = {
-    add_inventory, add_playbook, add_plan,    add_run,    add_resume,     add_cancel,
-    add_pause,     add_unpause,  add_approve, add_retry,  add_skip,       add_release,
-    add_status,    add_hands,    add_show,    add_report, add_exec,       add_bmc,
-    add_slurm,     add_rehearse, add_rack,    add_store,  add_completion,
+    add_inventory,  add_playbook, add_plan,    add_run,        add_resume, add_follow, add_cancel,
+    add_controller, add_pause,    add_unpause, add_approve,    add_retry,  add_skip,   add_release,
+    add_status,     add_hands,    add_show,    add_report,     add_exec,   add_bmc,    add_slurm,
+    add_rehearse,   add_rack,     add_store,   add_completion,
 };
 
 constexpr const char* kFooter =
@@ -44,6 +50,33 @@ std::optional<std::string> unknown_command(CLI::App& app, int argc, char** argv)
                      inventory::did_you_mean(typed, std::span<const std::string>{known}));
 }
 
+/// Whether a command line that cannot be read asks for JSON.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i)
+    if (std::string_view{argv[i]} == "--json") return true;
+  return false;
+}
+
+int refused(CLI::App& app, const CLI::ParseError& error, bool json) {
+  const int code = app.exit(error);
+  if (code == 0) return 0;
+  if (json) {
+    const boost::json::object object{{"error", valid_utf8(error.what())},
+                                     {"code", to_string(Code::kInvalid)}};
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+  }
+  return static_cast<int>(Exit::invalid);
+}
+
+/// A pipe whose reader has gone has had what it wanted; anything else has lost output.
+bool output_was_lost() {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && std::ferror(stdout) == 0) return false;
+  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
+  const bool has_left = ::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0;
+  return !has_left;
+}
+
 int run(int argc, char** argv) {
   // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
   std::signal(SIGPIPE, SIG_IGN);
@@ -66,13 +99,19 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);
-  if (const auto unknown = unknown_command(app, argc, argv))
+  if (const auto unknown = unknown_command(app, argc, argv)) {
+    context.json = wants_json(argc, argv);
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
+  }
   try {
     app.parse(words_of_ours(argc, argv, context.behind), argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : static_cast<int>(Exit::invalid);
+    const int code = refused(app, error, wants_json(argc, argv));
+    if (code != 0) return code;
+  }
+  if (output_was_lost()) {
+    std::fputs("cupel: standard output could not be written\n", stderr);
+    if (exit == Exit::passed) exit = Exit::unfinished;
   }
   return static_cast<int>(exit);
 }

@@ -1,6 +1,5 @@
 #include "orchestrator/cli/progress.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/live_table.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/report/standing.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
@@ -24,15 +24,16 @@ std::string text(const Event& event, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
 }
 
-/// One line for each thing that happened: for log files and for terminals that are none.
+/// One line for each thing that happened: for log files and for terminals that are none. Dated as
+/// reports are: in UTC.
 class PlainLines final : public Progress {
  public:
+  /// `front`: what stands between the time and the rest of each line.
+  explicit PlainLines(std::string front) : front_{std::move(front)} {}
   void on_event(const Event& event, const RunState&) override {
     const auto line = said(event);
     if (line.empty()) return;
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(event.time);
-    say("{:%H:%M:%S} {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(seconds)),
-        printable(line));
+    say("{} {}{}\n", report::utc(event.time), front_, printable(line));
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
@@ -40,13 +41,16 @@ class PlainLines final : public Progress {
     const bool news = !what.empty() && told_.empty();
     told_ = what;
     if (!news) return;
-    say("         {}\n", printable(what));
+    say("{} {}{}\n", report::utc(report::wall_now()), front_, printable(what));
     std::fflush(stdout);
   }
 
  private:
   static std::string said(const Event& event) {
     const auto who = fmt::format("{} {}", event.node, event.step);
+    if (event.data.contains("refused"))
+      return fmt::format("what {} asked for is refused: {}", text(event, "by"),
+                         text(event, "refused"));
     switch (event.kind) {
       case EventKind::step_ended:
         return fmt::format("{} {}: {}", who, text(event, "outcome"), text(event, "detail"));
@@ -57,12 +61,39 @@ class PlainLines final : public Progress {
       case EventKind::run_started:
         return "run started";
       case EventKind::run_resumed:
-        return "run resumed";
+        return text(event, "why") == "terminal-lost" ? "the controller goes on without its terminal"
+                                                     : "run resumed";
+      case EventKind::step_overdue:
+        return who + " is overdue";
+      default:
+        return said_of_run(event);
+    }
+  }
+  static std::string said_of_run(const Event& event) {
+    const auto by = text(event, "by").empty() ? std::string{} : " by " + text(event, "by");
+    switch (event.kind) {
+      case EventKind::run_halted:
+        return fmt::format("halted: {}", text(event, "why"));
+      case EventKind::run_released:
+        return "released" + by;
+      case EventKind::run_paused:
+        return "paused" + by;
+      case EventKind::run_unpaused:
+        return "goes on after a pause" + by;
+      case EventKind::step_approved:
+        return "approved" + by;
+      case EventKind::run_interrupted:
+        return "run stopped";
+      case EventKind::run_cancelled:
+        return "run cancelled" + by;
+      case EventKind::run_ended:
+        return "run ended";
       default:
         return {};
     }
   }
 
+  std::string front_;
   std::string told_{};
 };
 
@@ -90,10 +121,16 @@ class JsonLines final : public Progress {
 
 }  // namespace
 
+void Progress::announce(const std::string& line) { say(stderr, "{}\n", printable(line)); }
+
+std::unique_ptr<Progress> make_log_lines(engine::RunId run) {
+  return std::make_unique<PlainLines>(fmt::format("run {}: ", run));
+}
+
 std::unique_ptr<Progress> make_progress(const playbooks::Plan& plan, engine::RunId run, bool json) {
   if (json) return std::make_unique<JsonLines>(run);
   if (::isatty(STDOUT_FILENO) == 1) return make_live_table(plan, run);
-  return std::make_unique<PlainLines>();
+  return std::make_unique<PlainLines>("");
 }
 
 }  // namespace cupel::cli

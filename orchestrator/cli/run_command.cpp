@@ -13,7 +13,7 @@ namespace {
 using engine::RunPhase;
 
 /// `on_nodes`: their images have our programs.
-Exit run(Context& context, const PlanOptions& options, bool on_nodes) {
+Exit run(Context& context, const PlanOptions& options, bool on_nodes, Where where) {
   Exit exit = Exit::passed;
   auto planned = planned_or_complain(context, options, exit);
   if (!planned) return exit;
@@ -23,14 +23,14 @@ Exit run(Context& context, const PlanOptions& options, bool on_nodes) {
     return complain(context, Error{Code::kInvalid, missing + "; nothing was touched"},
                     Exit::invalid);
   look_at_nodes_first(context, *planned);
-  return execute_new(context, std::move(planned));
+  return execute_new(context, std::move(planned), where);
 }
 
 bool over(const store::Run& run) {
   return run.phase == RunPhase::ended || run.phase == RunPhase::cancelled;
 }
 
-Exit resume(Context& context, engine::RunId named) {
+Exit resume(Context& context, engine::RunId named, Where where) {
   auto store = store::Store::open(context.state);
   if (!store) return complain(context, store.assume_error(), Exit::unfinished);
   const auto found = meant_run(*store.assume_value(), named);
@@ -43,7 +43,7 @@ Exit resume(Context& context, engine::RunId named) {
                     Exit::invalid);
   Exit exit = Exit::passed;
   auto planned = planned_again_or_complain(context, run, exit);
-  return planned ? execute_again(context, std::move(planned), run) : exit;
+  return planned ? execute_again(context, std::move(planned), run, where) : exit;
 }
 
 /// A name is looked for in PATH by whoever drives the run; a path must not depend on where it was
@@ -86,6 +86,15 @@ void add_beside_flags(CLI::App& command, RunFlags& flags) {
        "up again when they were there; 0s: not at all [15m]");
 }
 
+std::shared_ptr<Where> add_detach_flag(CLI::App& command) {
+  auto where = std::make_shared<Where>(Where::here);
+  command.add_flag_callback(
+      "--detach", [where] { *where = Where::background; },
+      "leave the run to a controller in the background, and return as soon as it has begun; see it "
+      "with cupel follow");
+  return where;
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Context& context, Exit& exit) {
@@ -99,9 +108,10 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
   command->add_flag("--programs-on-nodes", *on_nodes,
                     "begin though this machine lacks cupel-node or cupel-burn: the nodes' images "
                     "have them");
-  command->callback([&context, &exit, options, on_nodes] {
+  const auto where = add_detach_flag(*command);
+  command->callback([&context, &exit, options, on_nodes, where] {
     if (!context.run.hands_patience) context.run.hands_patience = kUsualHandsPatience;
-    exit = run(context, *options, *on_nodes);
+    exit = run(context, *options, *on_nodes, *where);
   });
 }
 
@@ -112,7 +122,8 @@ void add_resume(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("RUN", *id, "its number; the newest if not said");
   add_json_flag(*command, context);
   add_beside_flags(*command, context.run);
-  command->callback([&context, &exit, id] { exit = resume(context, *id); });
+  const auto where = add_detach_flag(*command);
+  command->callback([&context, &exit, id, where] { exit = resume(context, *id, *where); });
 }
 
 }  // namespace cupel::cli

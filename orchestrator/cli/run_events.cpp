@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/digest.h"
+#include "base/login.h"
 #include "inventory/load_profile.h"
-#include "orchestrator/cli/login_name.h"
 
 namespace cupel::cli {
 

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/login.h"
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
-#include "orchestrator/cli/login_name.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/prune.h"

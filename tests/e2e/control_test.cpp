@@ -1,6 +1,7 @@
 // What people ask of a run that works: the built cupel against a virtual rack, two of them on one
 // state.
 #include "base/file.h"
+#include "base/login.h"
 #include "orchestrator/store/store.h"
 #include "tests/e2e/rack_site.h"
 
@@ -141,6 +142,98 @@ TEST_F(ControlTest, SkipsAStepForAReasonThatIsRecorded) {
   const auto* event = first_of(events, EventKind::step_skipped, "v01-n01");
   ASSERT_NE(event, nullptr);
   EXPECT_THAT(text(*event, "why"), HasSubstr("its feed is not live yet"));
+}
+
+TEST_F(ControlTest, TellsWhoeverAskedWhatTheControllerAnswered) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto retried = site.run({"retry", "1", "v01-n01"});
+  const auto skipped = site.run({"skip", "1", "v01-n01", "boot-once", "--reason", "x", "--json"});
+  const auto approved = site.run({"approve", "1"});
+  run.wait();
+
+  EXPECT_EQ(retried.status, 2);
+  EXPECT_THAT(retried.err,
+              HasSubstr("run 1: retry v01-n01 is refused: v01-n01 has no failed step"));
+  EXPECT_EQ(skipped.status, 2);
+  ASSERT_FALSE(json_lines(skipped.out).empty());
+  EXPECT_EQ(json_lines(skipped.out).back().at("code"), "invalid");
+  EXPECT_EQ(approved.status, 0);
+  EXPECT_THAT(approved.out, HasSubstr("run 1: approve: accepted"));
+}
+
+TEST_F(ControlTest, SaysThatNobodyDrivesTheRunWhichACommandIsFor) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+  run.signal(SIGTERM);
+  ASSERT_EQ(run.wait().status, 3);
+
+  const auto approved = site.run({"approve", "1"});
+  const auto resumed = site.run({"resume", "1", "--no-console"});
+
+  EXPECT_EQ(approved.status, 0);
+  EXPECT_THAT(approved.out, HasSubstr("No controller drives the run"));
+  EXPECT_EQ(resumed.status, kPassed) << resumed.out << resumed.err;
+}
+
+TEST_F(ControlTest, CallsANodeThatIsNotJudgedYetInWork) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+
+  const auto status = site.run({"status", "--json"});
+  const auto shown = site.run({"show", "v01-n01"});
+  const auto cancelled = site.run({"cancel", "1"});
+  run.wait();
+
+  const auto row = parse_json(status.out).value().as_array().at(0).as_object();
+  EXPECT_EQ(row.at("inconclusive"), 0);
+  EXPECT_EQ(row.at("in_work"), 1);
+  EXPECT_THAT(shown.out, HasSubstr("v01-n01 in run 1: in work"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("inconclusive")));
+  EXPECT_THAT(cancelled.out, HasSubstr("run 1 is cancelled"));
+  EXPECT_THAT(cancelled.out, Not(HasSubstr("drained"))) << "it drained none";
+}
+
+TEST_F(ControlTest, RemembersWhoCalledSudo) {
+  gated();
+  auto run = begin("v01-n01");
+  ASSERT_TRUE(run.wait_for(ended("v01-n01", "boot-once")));
+  auto words = site.cupel({"approve", "1"});
+  words.insert(words.begin() + 3, "SUDO_USER=alice");  // behind env -C FOLDER
+
+  const auto approved = testing::run(words);
+  run.wait();
+
+  EXPECT_EQ(approved.status, 0) << approved.err;
+  const auto events = events_of(site, 1);
+  const auto* approval = first_of(events, EventKind::step_approved);
+  ASSERT_NE(approval, nullptr);
+  const bool audited = current_login().audited.has_value();
+  EXPECT_EQ(text(*approval, "by"), login_name() + (audited ? "" : " (sudo: alice)"));
+}
+
+TEST_F(ControlTest, KeepsTheSummaryOfARunThatIsOverAndMakesItAgainWhereItWasChanged) {
+  site.write("facts.yaml", "playbook: facts\nsteps:\n  - step: bmc-facts\n");
+  ASSERT_EQ(site.run({"run", "facts.yaml", "--no-console", "-n", "v01-n01"}).status, kPassed);
+  const auto kept = site.file("state") + "/summaries/1.json";
+
+  const auto shown = site.run({"status"});
+  const auto shown_again = site.run({"status"});
+  const auto first = site.run({"status", "--json"});
+  const auto was_kept = read_file(kept, 1u << 20);
+  const auto second = site.run({"status", "--json"});
+  ASSERT_TRUE(write_file(kept, R"({"tip":"of another journal","summary":{"pass":99}})"));
+  const auto third = site.run({"status", "--json"});
+
+  EXPECT_TRUE(was_kept);
+  EXPECT_THAT(shown.out, ::testing::ContainsRegex("ended +1 +0 +0"));
+  EXPECT_EQ(shown.out, shown_again.out);
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_EQ(first.out, third.out);
 }
 
 TEST_F(ControlTest, SaysWhatItDoesNotKnowAndWhatWasMeant) {

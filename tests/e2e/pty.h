@@ -1,9 +1,11 @@
 #pragma once
 // A program at a terminal, as a person has it: what it shows, what is typed, and how the terminal
 // is left behind.
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cupel::testing {
@@ -22,6 +25,8 @@ class AtTerminal {
   explicit AtTerminal(std::vector<std::string> words) {
     if (::openpty(&ours_, &theirs_, nullptr, nullptr, nullptr) != 0)
       throw std::runtime_error{"no terminal"};
+    // Whoever else held our end would keep the terminal from being hung up.
+    for (const int fd : {ours_, theirs_}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -38,8 +43,7 @@ class AtTerminal {
       ::kill(pid_, SIGKILL);
       ::waitpid(pid_, nullptr, 0);
     }
-    ::close(ours_);
-    ::close(theirs_);
+    if (ours_ >= 0) hang_up();
   }
   AtTerminal(const AtTerminal&) = delete;
   AtTerminal& operator=(const AtTerminal&) = delete;
@@ -67,6 +71,15 @@ class AtTerminal {
   }
   void type(const std::string& keys) const {
     if (::write(ours_, keys.data(), keys.size()) < 0) throw std::runtime_error{"cannot type"};
+  }
+  /// As a window that is closed, or an ssh session that breaks off: the terminal is gone.
+  void hang_up() {
+    ::close(std::exchange(ours_, -1));
+    ::close(std::exchange(theirs_, -1));
+  }
+  void resize(unsigned short rows, unsigned short columns) const {
+    const winsize size{rows, columns, 0, 0};
+    ::ioctl(ours_, TIOCSWINSZ, &size);
   }
   void signal(int number) const { ::kill(pid_, number); }
   /// Its exit status, 128 + signal where one ended it.

@@ -38,7 +38,8 @@ TEST_F(SubmitTest, ASecondRunIsHandedToTheControllerThatLives) {
   ASSERT_EQ(site.run({"approve", "1"}).status, 0);
 
   EXPECT_EQ(second.status, 0) << second.out << second.err;
-  EXPECT_THAT(second.out, HasSubstr("run 2 was submitted"));
+  EXPECT_THAT(second.out, HasSubstr("run 2 was submitted: process"));
+  EXPECT_THAT(second.out, Not(HasSubstr("--state"))) << "it reads as a refusal";
   EXPECT_EQ(first.wait().status, 0);
 }
 

@@ -1,0 +1,71 @@
+// controller and follow: a controller without a run of its own, and a look at a run of another one.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "orchestrator/cli/controller.h"
+#include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/headless.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/store/controller_lock.h"
+
+namespace cupel::cli {
+namespace {
+
+Exit control_submitted(Context& context, ControllerDuty duty) {
+  auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  const auto lock = store::ControllerLock::take(context.state);
+  if (!lock) {
+    const bool taken = lock.assume_error().code == Code::kConflict;
+    return complain(context, lock.assume_error(), taken ? Exit::invalid : Exit::unfinished);
+  }
+  duty.tells = true;
+  if (!context.json)
+    say("process {} is the controller of {}\n", ::getpid(), context.state.string());
+  std::fflush(stdout);
+  Controller controller{context, *opened.assume_value(), duty};
+  const auto ran = controller.work();
+  if (ran) return Exit::passed;
+  return complain(context, ran.assume_error(), Exit::unfinished);
+}
+
+Exit follow_run(Context& context, engine::RunId named) {
+  auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  const auto run = meant_run(*opened.assume_value(), named);
+  if (!run) return complain(context, run.assume_error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  auto planned = planned_again_or_complain(context, run.assume_value(), exit);
+  return planned ? execute_elsewhere(context, *opened.assume_value(), *planned, run.assume_value())
+                 : exit;
+}
+
+}  // namespace
+
+void add_controller(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand(
+      "controller", "drive what is submitted to this state folder, until all of it is over");
+  command->footer(
+      "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
+      "`cupel run --detach` starts one in the background where none lives.");
+  auto duty = std::make_shared<ControllerDuty>();
+  command->add_flag("--stay", duty->stays, "stay when all is over, until SIGTERM or Ctrl-C");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, duty] { exit = control_submitted(context, *duty); });
+}
+
+void add_follow(CLI::App& app, Context& context, Exit& exit) {
+  auto* command =
+      app.add_subcommand("follow", "show a run that another process drives, until it is over");
+  command->footer(
+      "Example: cupel follow 12\n"
+      "Ctrl-C leaves the run going. Exit codes as those of cupel run.");
+  auto id = std::make_shared<engine::RunId>(0);
+  command->add_option("RUN", *id, "its number; the newest if not said");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, id] { exit = follow_run(context, *id); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,26 @@
+#pragma once
+// Where a controller without a terminal writes what it has to say: controller.log in the state
+// folder. Not truth: that is in the journal.
+#include <array>
+#include <filesystem>
+
+namespace cupel::cli {
+
+std::filesystem::path controller_log(const std::filesystem::path& state);
+
+/// Which of standard input, output and error are terminals. To be asked while they are there: one
+/// that was hung up answers that it is none.
+class Terminals {
+ public:
+  Terminals();
+  bool output() const { return is_[1]; }
+  bool any() const { return is_[0] || is_[1] || is_[2]; }
+
+  /// What went to the terminal goes to the log from now on; what was redirected before stays so.
+  void leave(const std::filesystem::path& state);
+
+ private:
+  std::array<bool, 3> is_{};
+};
+
+}  // namespace cupel::cli

@@ -1,0 +1,36 @@
+#pragma once
+// How a run stands, for a terminal of a given size: totals, what the run as a whole waits for, and
+// a row for each node with what it does or waits for. Pure text: whoever draws it is in cli/.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "orchestrator/engine/run_state.h"
+
+namespace cupel::report {
+
+/// Text by node's name.
+using NodeWords = std::map<std::string, std::string, std::less<>>;
+
+struct RunTable {
+  engine::RunId run = 0;
+  const playbooks::Plan& plan;
+  const engine::RunState& state;
+  const NodeWords& doing;  // what a node's step says that it waits for
+  const NodeWords& held;   // why a node's step may not begin yet: a breaker, a slot, a ramp
+  std::string note{};      // of the run as a whole, by whoever drives it
+  engine::WallTime now{};
+};
+
+/// What a node that does nothing waits for, and the command that continues where there is one.
+/// Empty for a node that works or is through.
+std::string waits_for(const RunTable& table, std::size_t node);
+
+/// What the run as a whole waits for: a pause, halts, approvals with what the playbook says of
+/// them, power and slots.
+std::vector<std::string> notes_of(const RunTable& table);
+
+/// At most `rows` lines, none wider than `columns`, without their ends. At least 1 row and 8 columns.
+std::vector<std::string> lines_of(const RunTable& table, std::size_t rows, std::size_t columns);
+
+}  // namespace cupel::report

@@ -1,0 +1,34 @@
+// What a run that was cancelled says of Slurm is what it did there.
+#include "orchestrator/report/drained.h"
+
+#include <gtest/gtest.h>
+
+namespace cupel::report {
+namespace {
+
+engine::Event done(const std::string& node, boost::json::object data) {
+  engine::Event event;
+  event.kind = engine::EventKind::step_ended;
+  event.node = node;
+  event.data = std::move(data);
+  event.data["outcome"] = "done";
+  return event;
+}
+
+TEST(Drained, NamesTheNodesThatTheRunDrainedAndHasNotResumed) {
+  const std::vector<engine::Event> events{
+      done("a01-n01", {{"reason_before", ""}}), done("a01-n02", {{"reason_before", ""}}),
+      done("a01-n03", {{"reason_before", ""}}), done("a01-n01", {{"slurm", "resumed"}}),
+      done("a01-n03", {{"slurm", "drained"}})};
+
+  EXPECT_EQ(still_drained(events), "; a01-n[02-03] stay drained in Slurm");
+}
+
+TEST(Drained, SaysNothingOfARunThatDrainedNothing) {
+  const std::vector<engine::Event> events{done("a01-n01", {{"detail", "on"}})};
+
+  EXPECT_EQ(still_drained(events), "");
+}
+
+}  // namespace
+}  // namespace cupel::report
