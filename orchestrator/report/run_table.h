@@ -30,7 +30,8 @@ std::string waits_for(const RunTable& table, std::size_t node);
 /// them, power and slots.
 std::vector<std::string> notes_of(const RunTable& table);
 
-/// At most `rows` lines, none wider than `columns`, without their ends. At least 1 row and 8 columns.
+/// At most `rows` lines, none wider than `columns`, without their ends. At least 1 row and 8
+/// columns.
 std::vector<std::string> lines_of(const RunTable& table, std::size_t rows, std::size_t columns);
 
 }  // namespace cupel::report

@@ -152,6 +152,15 @@ class Leftovers {
     }
   }
 
+  /// Made again for whoever asks: they do not count.
+  void summaries(const std::set<RunId>& standing) {
+    std::error_code failure;
+    for (const auto& entry : fs::directory_iterator{folder_.parent_path() / "summaries", failure}) {
+      const auto run = number<RunId>(entry.path().stem().string());
+      if (!dry_ && run && !standing.contains(*run)) fs::remove(entry.path(), failure);
+    }
+  }
+
   std::int64_t files = 0;
   std::uintmax_t bytes = 0;
 
@@ -215,6 +224,7 @@ Result<Pruned> prune(const fs::path& folder, const PruneRequest& request) {
     Leftovers leftovers{folder, request.dry_run};
     leftovers.evidence(named_without(sql, folder, pruned.runs));
     leftovers.consoles(standing);
+    leftovers.summaries(standing);
     pruned.evidence = leftovers.files;
     pruned.evidence_bytes = leftovers.bytes;
     if (request.dry_run) return pruned;
