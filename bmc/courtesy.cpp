@@ -1,5 +1,7 @@
 #include "bmc/courtesy.h"
 
+#include <fmt/chrono.h>
+
 #include "base/digest.h"
 #include "base/text.h"
 
@@ -37,20 +39,25 @@ void Gate::leave() {
 Result<void> Logins::may_try(const std::string& user, const std::string& password) const {
   const auto before = memory_.refusal(node_, user);
   const bool same = before && before->mark == secret_mark(password, before->salt);
-  if (same && before->believed)
-    return Error{Code::kRefused,
-                 node_ + ": the BMC refused user " + printable(user) +
-                     " with this password before; it is not asked again until they change, so "
-                     "that it does not lock the account; where the BMC was put right instead, "
-                     "run: cupel bmc " +
-                     node_ + " accept-certificate"};
+  if (same && before->believed) {
+    const auto when = fmt::format("{:%Y-%m-%d %H:%M:%S}", before->last);
+    return Error{
+        Code::kRefused,
+        node_ + ": the BMC refused user " + printable(user) + " with this password at " + when +
+            " UTC" + (words_.empty() ? "" : " (" + words_ + ")") +
+            "; it is not sent again until they change, so that the BMC does not lock the "
+            "account. Correct user or password in the inventory; if they are right and the BMC was "
+            "corrected instead, run: cupel bmc " +
+            node_ + " retry-login"};
+  }
   if (!not_before_.passed())
     return Error{Code::kBusy, node_ + ": the BMC refused a login a moment ago; it gets a pause",
                  not_before_.left()};
   return ok();
 }
 
-bool Logins::refused(const std::string& user, const std::string& password, RefusalRules rules) {
+bool Logins::refused(const std::string& user, const std::string& password, RefusalRules rules,
+                     std::string words) {
   auto refusal = memory_.refusal(node_, user);
   const bool again = refusal && refusal->mark == secret_mark(password, refusal->salt);
   if (!again) {
@@ -62,6 +69,7 @@ bool Logins::refused(const std::string& user, const std::string& password, Refus
   refusal->last = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   memory_.keep_refusal(node_, user, refusal);
   refused_user_ = user;
+  words_ = std::move(words);
   not_before_ = Deadline::in(rules.pause_after);
   return refusal->believed;
 }

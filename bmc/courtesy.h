@@ -9,6 +9,8 @@
 
 #include "base/task.h"
 #include "bmc/memory.h"
+#include "bmc/memory_use.h"
+#include "bmc/sent_secrets.h"
 
 namespace cupel::bmc {
 
@@ -70,7 +72,9 @@ class Logins {
   Result<void> may_try(const std::string& user, const std::string& password) const;
 
   /// Whether it is believed. Not believed: to be tried again after the pause.
-  bool refused(const std::string& user, const std::string& password, RefusalRules rules = {});
+  /// `words` are those of the refusal: whoever may not try hears them.
+  bool refused(const std::string& user, const std::string& password, RefusalRules rules = {},
+               std::string words = {});
 
   void accepted(const std::string& user);
 
@@ -81,6 +85,7 @@ class Logins {
   Memory& memory_;
   std::string node_;
   std::string refused_user_{};
+  std::string words_{};  // of the last refusal, here
   Deadline not_before_ = Deadline::at({});
 };
 
@@ -93,6 +98,8 @@ struct Courtesy {
   Gate login{1};   // whoever tries credentials is alone: a wrong password is sent once, not by all
   Gate upload{1};  // of firmware
   Logins logins;
+  SentSecrets secrets;  // that it was sent, by whatever protocol
+  const std::shared_ptr<MemoryUse> memory = std::make_shared<MemoryUse>();  // of its answers
   int long_reads = 0;            // under way: every place in at_once will be wanted again soon
   Budget seen;                   // counters; what is in use now is told by snapshot()
   bool redfish_session = false;  // one is open

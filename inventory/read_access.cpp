@@ -164,9 +164,9 @@ Trust AccessFields::tls_trust() {
   const auto pin = fields.text("pin");
   const auto ca = fields.text("ca");
   fields.finish();
-  if (trust && *trust != "first-use")
+  if (trust && *trust != "first-use" && *trust != "known")
     fields.report(fields.place("trust"),
-                  "tls trust must be first-use, not '" + *trust +
+                  "tls trust must be first-use or known, not '" + *trust +
                       "' (or say pin: SHA256:..., or ca: FILE); verification "
                       "cannot be switched off");
   if (pin && !is_fingerprint(*pin))
@@ -174,6 +174,8 @@ Trust AccessFields::tls_trust() {
   if (int{trust.has_value()} + int{pin.has_value()} + int{ca.has_value()} != 1)
     fields.report(fields.place(), "tls needs exactly one of trust, pin, ca");
   if (pin) return {Trust::Kind::pinned, *pin};
+  // Only certificates that the state folder has already: `cupel bmc pins import`.
+  if (trust == "known") return {Trust::Kind::pinned, {}};
   if (!ca) return {};
   const auto file = resolved(*ca, folder_);
   if (!std::filesystem::exists(file))

@@ -115,6 +115,37 @@ std::optional<FactoryLogin> read_factory(const YamlValue& value, const std::stri
   return login;
 }
 
+SecretRef secret_of_node(SecretRef secret, std::string_view node, const Place& where,
+                         Problems& problems) {
+  constexpr std::string_view kName = "{node}";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+  auto at = secret.where.find(kName);
+  if (at == secret.where.npos) return secret;
+  const bool plain = !node.empty() && node.find_first_not_of(kPlain) == node.npos &&
+                     node.front() != '.' && node.front() != '-';
+  if (!plain) {
+    problems.push_back({where, fmt::format("a password with {{node}} in it needs names of letters, "
+                                           "digits, '-', '_' and '.', not '{}'",
+                                           printable(node))});
+    return secret;
+  }
+  std::string name{node};
+  if (secret.kind == SecretRef::Kind::env)
+    for (char& c : name)
+      if (c == '.' || c == '-') c = '_';
+  for (; at != secret.where.npos; at = secret.where.find(kName, at + name.size()))
+    secret.where.replace(at, kName.size(), name);
+  return secret;
+}
+
+void read_secrets_of_node(BmcAccess& bmc, std::string_view node, const Place& where,
+                          Problems& problems) {
+  bmc.password = secret_of_node(std::move(bmc.password), node, where, problems);
+  if (bmc.factory)
+    bmc.factory->password = secret_of_node(std::move(bmc.factory->password), node, where, problems);
+}
+
 std::optional<std::string> mac_of(std::string_view text) {
   constexpr std::size_t kLength = 17;
   if (text.size() != kLength) return std::nullopt;

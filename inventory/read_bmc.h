@@ -44,6 +44,16 @@ std::optional<FactoryLogin> read_factory(const YamlValue& value, const std::stri
                                          const std::filesystem::path& folder,
                                          std::vector<Problem>& problems);
 
+/// Puts the node's name where the secret's place says {node}: "file:secrets/{node}". In a
+/// variable's name every other sign than letters and digits becomes '_'. A name that could lead
+/// elsewhere (a path, a shell) becomes a problem.
+SecretRef secret_of_node(SecretRef secret, std::string_view node, const Place& where,
+                         std::vector<Problem>& problems);
+
+/// The BMC's own and its factory's.
+void read_secrets_of_node(BmcAccess& bmc, std::string_view node, const Place& where,
+                          std::vector<Problem>& problems);
+
 /// One for each node, or ranges that give as many: "aa:bb:cc:00:11:[22-25]".
 void read_macs(const std::vector<std::string>& ranges, const Place& where,
                std::vector<BmcAccess>& nodes, std::vector<Problem>& problems);

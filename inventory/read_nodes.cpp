@@ -8,6 +8,7 @@
 #include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
+#include "inventory/read_bmc.h"
 
 namespace cupel::inventory {
 namespace {
@@ -120,6 +121,7 @@ class NodeReader {
         node.outlets.push_back(outlet.at(i));
       }
       node.bmc = bmc[i];
+      read_secrets_of_node(node.bmc, node.name, fields_.place("name"), problems_);
       node.ssh = ssh[i];
       node.serial = serial.at(i);
       node.slurm_name = slurm.empty() ? node.name : slurm.at(i);

@@ -90,6 +90,7 @@ bool ends_everything(Code code) { return is_transient(code) || code == Code::kCa
 Task<Result<Reply>> password_command(Client& client, int id, std::uint8_t what,
                                      std::string_view password, std::size_t size,
                                      Deadline deadline) {
+  client.secrets().add_login({}, password);
   Bytes data{static_cast<std::uint8_t>(id | (size == kLong ? kTwentyBytes : 0)), what};
   put(data, bytes_of(password));
   data.resize(2 + size);

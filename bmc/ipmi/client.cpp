@@ -13,6 +13,8 @@ constexpr std::size_t kLongestPassword = 20;
 constexpr std::uint8_t kNodeBusy = 0xc0;
 constexpr std::uint8_t kInsufficientPrivilege = 0xd4;
 constexpr int kAskABusyNode = 3;
+/// Beside the credentials that it refused is kept what we refuse it: a login that nobody can have.
+constexpr std::string_view kWeakerSuites = " cipher suites below 17";
 constexpr int kMostStuck = 3;  // handshakes that got lost on the way
 
 }  // namespace
@@ -83,6 +85,8 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   used_ = Deadline::Clock::now();
   if (reply) {
     bytes_ += reply.assume_value().data.size();
+    // A FRU has checksums, and its texts are scrubbed when they are texts.
+    if (&command != &kReadFru) courtesy_.secrets.scrub(reply.assume_value().data);
     co_return reply;
   }
   // A BMC that restarted knows nothing of this session, and says nothing.
@@ -112,6 +116,18 @@ Result<std::vector<Suite>> Client::suites() const {
                node_ + ": cipher suite " + std::to_string(*wanted) + ": Cupel speaks 3 and 17"};
 }
 
+void Client::remember(const Suite& suite) {
+  transport_.manners(*address_).suite = suite.number;
+  if (suite.number != kSuite17.number || has_spoken_17()) return;
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  transport_.memory().keep_refusal(node_, std::string{kWeakerSuites},
+                                   Refusal{.mark = "17", .salt = "-", .times = 1, .last = now});
+}
+
+bool Client::has_spoken_17() {
+  return transport_.memory().refusal(node_, std::string{kWeakerSuites}).has_value();
+}
+
 Task<Result<void>> Client::log_in(Deadline deadline) {
   if (user_.size() > kLongestUser)
     co_return Error{Code::kInvalid, node_ + ": IPMI user names have at most 16 bytes"};
@@ -123,6 +139,7 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     wipe(password);
     co_return Error{Code::kInvalid, node_ + ": IPMI passwords have at most 20 bytes"};
   }
+  courtesy_.secrets.add_login(user_, password);
   auto done = courtesy_.logins.may_try(user_, password);
   if (!done) {
     wipe(password);
@@ -130,12 +147,24 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
   }
   for (const auto& suite : suites_to_try) {
     done = co_await log_in_with(suite, password, deadline);
-    if (done) transport_.manners(*address_).suite = suite.number;
+    if (done) remember(suite);
     if (done || done.assume_error().code != Code::kUnsupported) break;
+    // Nothing proves who says so: what it could, it can. A stranger on the way would like SHA-1.
+    if (suite.number == kSuite17.number && has_spoken_17() && !access_.cipher) {
+      done = Error{Code::kUnsupported, done.assume_error().what + "; it spoke cipher suite " +
+                                           std::to_string(suite.number) +
+                                           " before, and nothing weaker is tried: if that is "
+                                           "meant, set ipmi: {cipher: 3} in the inventory, or "
+                                           "run: cupel bmc " +
+                                           node_ +
+                                           " accept-certificate "
+                                           "where it is another BMC"};
+      break;
+    }
   }
   if (done) courtesy_.logins.accepted(user_);
   if (!done && done.assume_error().code == Code::kRefused) {
-    (void)courtesy_.logins.refused(user_, password);
+    (void)courtesy_.logins.refused(user_, password, {}, done.assume_error().what);
     ++courtesy_.seen.refused;
   }
   done = within(node_ + ": log in as " + printable(user_), std::move(done));
@@ -146,6 +175,7 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
 Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
                                        Deadline deadline) {
   int stuck = 0;
+  bool heard_twice = false;  // a refusal that anybody could have sent
   // A user who may not be an administrator may still be less than that.
   auto privilege = Privilege::admin;
   for (;;) {
@@ -168,6 +198,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     }
     if (!handshake.parting().empty()) (void)transport_.send(*address_, handshake.parting());
     if (handshake.stuck() && ++stuck < kMostStuck) continue;
+    if (handshake.unproven() && !std::exchange(heard_twice, true)) continue;
     if (!handshake.refused_role() || privilege == Privilege::user)
       co_return std::move(session).assume_error();
     privilege = privilege == Privilege::admin ? Privilege::operate : Privilege::user;

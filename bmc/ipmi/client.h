@@ -49,6 +49,9 @@ class Client {
 
   Transport& transport() { return transport_; }
   const std::string& node() const { return node_; }
+  /// What this BMC was sent, by whatever protocol: to be taken out of what it answers. exchange()
+  /// does so with what stands in one reply; whoever joins several does it with the whole.
+  SentSecrets& secrets() { return courtesy_.secrets; }
   int requests() const { return requests_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -68,6 +71,8 @@ class Client {
   Task<Result<void>> log_in(Deadline deadline);
   Task<Result<void>> log_in_with(Suite suite, const std::string& password, Deadline deadline);
   Result<std::vector<Suite>> suites() const;
+  void remember(const Suite& suite);
+  bool has_spoken_17();
 
   Transport& transport_;
   std::string node_;

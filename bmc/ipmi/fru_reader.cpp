@@ -25,6 +25,18 @@ bool wants_smaller_pieces(std::uint8_t completion) {
   return completion == 0xc7 || completion == 0xc8 || completion == 0xca || completion == 0xff;
 }
 
+void scrub(const SentSecrets& secrets, Fru& fru) {
+  const auto clean = [&secrets](std::initializer_list<std::string*> texts) {
+    for (auto* text : texts) *text = secrets.scrubbed(std::move(*text), SentSecrets::In::text);
+  };
+  if (auto& chassis = fru.chassis) clean({&chassis->part_number, &chassis->serial});
+  if (auto& board = fru.board)
+    clean({&board->manufacturer, &board->product, &board->serial, &board->part_number});
+  if (auto& product = fru.product)
+    clean({&product->manufacturer, &product->name, &product->part_number, &product->version,
+           &product->serial, &product->asset_tag});
+}
+
 }  // namespace
 
 Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadline) {
@@ -51,7 +63,9 @@ Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadlin
     put(bytes, View{reply.data}.subspan(1));
     if (bytes.size() >= kFruHeader) wanted = end_of_areas(bytes);
   }
-  co_return within(client.node() + ": FRU " + std::to_string(device), parse_fru(bytes));
+  auto fru = parse_fru(bytes);
+  if (fru) scrub(client.secrets(), fru.assume_value());
+  co_return within(client.node() + ": FRU " + std::to_string(device), std::move(fru));
 }
 
 }  // namespace cupel::bmc::ipmi

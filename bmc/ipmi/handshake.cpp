@@ -120,7 +120,8 @@ Action Handshake::fail(Error error) {
   return Done{};
 }
 
-Action Handshake::refuse(std::uint8_t status) {
+Action Handshake::refuse(std::uint8_t status, bool names_session) {
+  unproven_ = !names_session;
   refused_role_ = status == 0x09 || status == 0x0a;
   // The BMC has proved by then that it knows the password: two of its random numbers crossed.
   if (status == kBadCheckValue && step_ == Step::rakp3 && resent_rakp1_)
@@ -202,7 +203,7 @@ Action Handshake::on_open_response(View payload) {
   const auto ours = reader.u32();
   // An answer to somebody else who happens to use this tag; a refusal may be cut short.
   if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status);
+  if (status != 0) return refuse(status, reader.ok());
   theirs_ = reader.u32();
   const auto authentication = algorithm_of(reader.take(8), 0);
   const auto integrity = algorithm_of(reader.take(8), 1);
@@ -224,7 +225,7 @@ Action Handshake::on_rakp2(View payload) {
   reader.u16();
   const auto ours = reader.u32();
   if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status);
+  if (status != 0) return refuse(status, reader.ok());
   const auto random = reader.take(16);
   const auto guid = reader.take(16);
   const auto code = reader.take(size_of(login_.suite.hash));
@@ -254,7 +255,7 @@ Action Handshake::on_rakp4(View payload) {
   reader.u16();
   const auto ours = reader.u32();
   if (reader.ok() && ours != login_.session) return Wait{};
-  if (status != 0) return refuse(status);
+  if (status != 0) return refuse(status, reader.ok());
   const auto check = reader.take(login_.suite.code_size);
   if (!reader.ok()) return fail({Code::kMalformed, "a RAKP Message 4 cut short"});
   Mac by_key{login_.suite.hash, key_};

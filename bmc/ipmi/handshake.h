@@ -41,6 +41,10 @@ class Handshake final : public Conversation {
   /// It was refused because of the privilege alone: a lower one may be granted.
   bool refused_role() const { return refused_role_; }
 
+  /// What ended it did not name our session, as some BMCs' refusals do not: it rests on a tag of
+  /// eight bits, which anybody may guess. To be begun anew, and believed if it comes again.
+  bool unproven() const { return unproven_; }
+
   /// It stuck in the middle: a BMC answers what it has answered once not always again. To be begun
   /// anew, with another session.
   bool stuck() const { return stuck_; }
@@ -55,7 +59,7 @@ class Handshake final : public Conversation {
   Action again();
   Action give_up();
   Action fail(Error error);
-  Action refuse(std::uint8_t status);
+  Action refuse(std::uint8_t status, bool names_session);
   Bytes question() const;
   Bytes open_request() const;
   Bytes rakp1() const;
@@ -72,6 +76,7 @@ class Handshake final : public Conversation {
   bool resent_rakp1_ = false;
   bool refused_role_ = false;
   bool stuck_ = false;
+  bool unproven_ = false;
   std::uint32_t theirs_ = 0;  // the BMC's id for the session
   Bytes their_random_{}, their_guid_{};
   Bytes key_{};  // session integrity key

@@ -90,17 +90,24 @@ Task<Result<Piece>> read_record(Client& client, Walk& walk, std::uint16_t id, De
   co_return record;
 }
 
-void keep(Repository& repository, std::uint16_t id, View bytes) {
+void keep(Repository& repository, std::uint16_t id, View bytes, const SentSecrets& secrets) {
   auto record = parse_sdr(bytes);
   const auto source = "ipmi:sdr/" + hex(id, 4);
   if (!record) {
     repository.unknown.push_back({"sensor data record", source, record.assume_error().what});
     return;
   }
-  if (auto* sensor = std::get_if<SensorRecord>(&record.assume_value()))
+  const auto clean = [&secrets](std::string& name) {
+    name = secrets.scrubbed(std::move(name), SentSecrets::In::text);
+  };
+  if (auto* sensor = std::get_if<SensorRecord>(&record.assume_value())) {
+    clean(sensor->name);
     repository.sensors.push_back(std::move(*sensor));
-  if (auto* fru = std::get_if<FruLocator>(&record.assume_value()))
+  }
+  if (auto* fru = std::get_if<FruLocator>(&record.assume_value())) {
+    clean(fru->name);
     repository.frus.push_back(std::move(*fru));
+  }
 }
 
 Task<Result<Repository>> walk_all(Client& client, Walk walk, Deadline deadline) {
@@ -117,7 +124,7 @@ Task<Result<Repository>> walk_all(Client& client, Walk walk, Deadline deadline) 
     CO_TRY(const Piece piece, std::move(record));
     Reader reader{piece.bytes};
     const auto told = reader.u16();
-    keep(repository, reader.ok() ? told : id, piece.bytes);
+    keep(repository, reader.ok() ? told : id, piece.bytes, client.secrets());
     id = piece.next;
   }
   co_return repository;

@@ -95,20 +95,12 @@ Task<PasswordRules> rules_of(Client& client, Layout layout, Deadline deadline) {
   co_return rules;
 }
 
-/// Some BMCs repeat the value that they refuse.
-Error without(Error error, std::string_view secret) {
-  for (auto at = error.what.find(secret); at != std::string::npos && !secret.empty();
-       at = error.what.find(secret, at))
-    error.what.replace(at, secret.size(), "(hidden)");
-  return error;
-}
-
 Task<Result<void>> write_password(Client& client, std::string uri, std::string password,
                                   Answer before, Deadline deadline) {
   json::value body{{"Password", password}};
   auto done = co_await change(client, uri, std::move(body), std::move(before), deadline);
   if (done) co_return ok();
-  Error refusal = without(std::move(done).assume_error(), password);
+  Error refusal = std::move(done).assume_error();
   // A rule that nobody told us: it is the password that has to change, not the world.
   const bool a_rule = is_http(refusal, 400) && says(refusal, "password");
   if (a_rule && refusal.code == Code::kFailed) refusal.code = Code::kInvalid;

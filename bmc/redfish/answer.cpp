@@ -3,27 +3,12 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 
 namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::size_t kLongestText = 600;
-
-/// The first JSON document of a body. Some iDRACs send two, one behind the other.
-Result<json::value> first_document(std::string_view text) {
-  json::parse_options options;
-  options.max_depth = 64;
-  // All of a document in a few pieces of memory, which go with it, not one for each of its values.
-  auto memory = json::make_shared_resource<json::monotonic_resource>(text.size() + 512);
-  std::array<unsigned char, 4096> scratch;  // not filled: the parser writes before it reads
-  json::stream_parser parser{{}, options, scratch.data(), scratch.size()};
-  parser.reset(std::move(memory));
-  json::error_code failure;
-  parser.write_some(text.data(), text.size(), failure);
-  if (!failure && !parser.done()) parser.finish(failure);
-  if (failure || !parser.done()) return Error{Code::kMalformed, "not JSON: " + failure.message()};
-  return parser.release();
-}
 
 bool looks_like_html(const Response& response) {
   const auto text = trimmed(response.body);
@@ -147,8 +132,13 @@ std::string told_messages(const json::value& body) {
 }
 
 Result<Answer> understood(std::string_view asked, const Response& response) {
+  return understood(asked, response, document_of(response.body));
+}
+
+Result<Answer> understood(std::string_view asked, const Response& response,
+                          Result<json::value> document) {
   const bool empty = trimmed(response.body).empty();
-  auto document = empty ? Result<json::value>{json::value{}} : first_document(response.body);
+  if (empty) document = Result<json::value>{json::value{}};
   const bool good = response.status >= 200 && response.status < 300;
   if (!good) return failure(asked, response, document ? &document.assume_value() : nullptr);
   if (!document) {

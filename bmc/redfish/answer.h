@@ -23,6 +23,9 @@ struct Answer {
 /// JSON), kFailed (any other status, or an error behind a 2xx).
 /// Source: DMTF DSP0266, 8.6 and 13 (status codes, error responses).
 Result<Answer> understood(std::string_view asked, const Response& response);
+/// The same where its body was read already, or could not be: see document.h.
+Result<Answer> understood(std::string_view asked, const Response& response,
+                          Result<json::value> document);
 
 /// The messages of an error body, one after the other: "text (MessageId)". Empty: there are none.
 std::string told_messages(const json::value& body);

@@ -1,6 +1,7 @@
 #include "bmc/redfish/client.h"
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 #include "bmc/redfish/uri.h"
 #include "bmc/redfish/vendors.h"
 
@@ -18,6 +19,15 @@ std::vector<std::string> tags_to_try(const std::string& etag) {
   if (!etag.empty()) tags.emplace_back("*");
   tags.emplace_back();
   return tags;
+}
+
+/// A log's entries may be many; nothing else is as long.
+bool is_long(std::string_view uri) {
+  return uri.find("/Entries") != uri.npos || uri.find("/LogServices/") != uri.npos;
+}
+
+std::string words_of(const Result<Answer>& answer) {
+  return answer ? std::string{} : answer.assume_error().what;
 }
 
 bool refuses_tag(const Error& error) {
@@ -157,9 +167,10 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
       co_return Error{
           Code::kRefused,
           peer_.node + ": the BMC refused user " + printable(user_) +
-              " with this password a moment ago; it is not asked again until they change"};
+              " with this password a moment ago; it is not sent again until they change"};
   }
   Request request{.method = question.method, .path = question.uri, .body = question.body};
+  request.long_answer = is_long(question.uri);
   request.slow =
       question.method == Method::get && rules_ != nullptr && is_slow(*rules_, question.uri);
   if (!question.if_match.empty()) request.headers.push_back("If-Match: " + question.if_match);
@@ -169,12 +180,12 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   const auto basic = request.basic;
   const auto patience = request.slow ? kSlowPatience : kRequestPatience;
   CO_TRY(const Response response, co_await send(std::move(request), deadline.sooner(patience)));
-  auto answer = response.status == 304 && conditional
-                    ? Result<Answer>{Answer{.status = 304, .body = nullptr}}
-                    : understood(asked(question.method, question.uri), response);
+  Result<Answer> answer{Answer{.status = 304, .body = nullptr}};
+  const bool unchanged = response.status == 304 && conditional;
+  if (!unchanged) answer = co_await understand(asked(question.method, question.uri), response);
   if (!answer && answer.assume_error().code == Code::kMalformed) note_malformed(courtesy_.seen);
   if (basic && response.status == 401 && !session->proven) {
-    (void)courtesy_.logins.refused(user_, basic->password, refusals_);
+    (void)courtesy_.logins.refused(user_, basic->password, refusals_, words_of(answer));
     session->basic.reset();
   }
   // The root answers everybody.
@@ -195,6 +206,12 @@ Task<Result<std::unique_ptr<Stream>>> Client::open_stream(std::string uri, std::
   if (!last_event.empty()) request.headers.push_back("Last-Event-ID: " + last_event);
   co_return co_await transport_.open_stream(peer_, std::move(request), "text/event-stream",
                                             deadline.sooner(kRequestPatience));
+}
+
+// A large answer is read in pieces: it must not hold up who else is on this loop.
+Task<Result<Answer>> Client::understand(std::string asked, const Response& response) {
+  auto document = co_await read_document(response.body, courtesy_.memory);
+  co_return understood(asked, response, std::move(document));
 }
 
 // A GET that found nobody, or a stranger, is sent once more to where the BMC went, if it can be

@@ -33,6 +33,7 @@ Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
   if (!password) co_return std::move(password).assume_error().within(peer_.node);
   join(sha256_hex(user_ + '\0' + password.assume_value()));
   if (session_->usable()) co_return ok();
+  courtesy_.secrets.add_login(user_, password.assume_value());
   CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
   CO_TRY(std::string uri, co_await sessions_uri(deadline));
   CO_TRY(const Gate::Pass one_of_all, co_await courtesy_.login.enter(deadline));
@@ -48,7 +49,7 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   Request request{.path = std::string{kRoot}};
   CO_TRY(const Response response,
          co_await send(std::move(request), deadline.sooner(kLoginPatience)));
-  auto root = understood(asked(Method::get, kRoot), response);
+  auto root = co_await understand(asked(Method::get, kRoot), response);
   if (!root && root.assume_error().code == Code::kBusy) co_return std::move(root).assume_error();
   const json::value document = root ? root.assume_value().body : json::value{};
   if (moments_.root_read) {
@@ -70,7 +71,7 @@ Error Client::login_failed(const Response& response, Error error, const std::str
   if (refused) {
     // A mood shows as 401 only.
     const auto rules = status == 401 ? refusals_ : RefusalRules{};
-    const bool believed = courtesy_.logins.refused(user_, password, rules);
+    const bool believed = courtesy_.logins.refused(user_, password, rules, error.what);
     if (error.code != Code::kUnsupported) error.code = believed ? Code::kRefused : Code::kBusy;
     if (!believed) error.retry_after = rules.pause_after;
   }
@@ -98,7 +99,7 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
     session->basic = Basic{user_, std::move(password)};
     co_return ok();
   }
-  auto answer = understood(asked(Method::post, uri), response);
+  auto answer = co_await understand(asked(Method::post, uri), response);
   if (!answer) co_return login_failed(response, std::move(answer).assume_error(), password);
   Answer& told = answer.assume_value();
   if (told.token.empty())
@@ -122,7 +123,7 @@ Task<void> Client::reap(std::string old_session, Deadline deadline) {
   Request look{.path = old_session, .headers = {token}, .close_after = closes_};
   const auto found = co_await send(std::move(look), deadline.sooner(kLogOutPatience));
   if (!found) co_return;
-  const auto answer = understood({}, found.assume_value());
+  const auto answer = co_await understand({}, found.assume_value());
   if (!answer || text_at(answer.assume_value().body, "UserName") != user_) co_return;
   Request remove{.method = Method::remove, .path = old_session, .headers = {token}};
   (void)co_await send(std::move(remove), deadline.sooner(kLogOutPatience));

@@ -24,6 +24,8 @@ std::size_t on_body(char* bytes, std::size_t, std::size_t count, void* argument)
     transfer.too_large = true;
     return 0;  // curl ends the transfer with CURLE_WRITE_ERROR
   }
+  transfer.no_room = !transfer.held.grow(count);
+  if (transfer.no_room) return 0;
   body.append(bytes, count);
   return count;
 }

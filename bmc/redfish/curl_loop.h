@@ -18,12 +18,15 @@ namespace cupel::bmc::redfish {
 
 /// One request on its way through curl. Must stay where it is from start to end.
 struct Transfer {
-  explicit Transfer(const asio::any_io_executor& executor) : wake{executor} {}
+  explicit Transfer(const asio::any_io_executor& executor, std::shared_ptr<MemoryUse> memory = {})
+      : held{std::move(memory)}, wake{executor} {}
   CURL* easy = nullptr;
   curl_slist* headers = nullptr;
   Response response{};
   std::size_t limit = 0;  // of the body
   bool too_large = false;
+  bool no_room = false;  // in the memory of this BMC
+  HeldMemory held;       // for the body
   bool done = false;
   CURLcode outcome = CURLE_OK;
   std::string reason = std::string(CURL_ERROR_SIZE, '\0');

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 #include "bmc/redfish/survey.h"
 
 namespace cupel::bmc::redfish {
@@ -219,7 +220,7 @@ Event event_of(LogEntry entry) {
 
 std::vector<Event> events_in(std::string_view data) {
   std::vector<Event> events;
-  const auto parsed = parse_json(data);
+  const auto parsed = document_of(data);
   if (!parsed) return events;  // one message less, not the stream
   const auto* list = find(parsed.assume_value(), "Events");
   const auto* members = list == nullptr ? nullptr : list->if_array();

@@ -85,12 +85,7 @@ Task<Result<std::vector<Slot>>> read_slots(Client& client, Layout layout, Docume
 }
 
 std::string hidden(std::string_view url) {
-  const auto scheme = url.find("://");
-  const auto at = url.find('@');
-  const bool has_user = scheme != url.npos && at != url.npos && at < url.find('/', scheme + 3);
-  if (!has_user) return printable(shortened(url, 200));
-  return printable(shortened(
-      std::string{url.substr(0, scheme + 3)} + "(hidden)" + std::string{url.substr(at)}, 200));
+  return printable(shortened(without_credentials(url), 200));
 }
 
 /// "HTTPS" of "https://...", as TransferProtocolType has it.
@@ -164,6 +159,7 @@ enum class Wanted { in, out };
 
 Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std::string url,
                              Deadline deadline) {
+  url = client.courtesy().secrets.scrubbed(std::move(url), SentSecrets::In::document);
   std::string seen;
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {
@@ -212,7 +208,10 @@ Task<Result<std::vector<MediaSlot>>> read_media(Client& client, Layout layout, D
                                                 Deadline deadline) {
   CO_TRY(auto slots, co_await read_slots(client, layout, std::move(system), deadline));
   std::vector<MediaSlot> media;
-  for (auto& one : slots) media.push_back(std::move(one.slot));
+  for (auto& one : slots) {
+    one.slot.image = without_credentials(one.slot.image);
+    media.push_back(std::move(one.slot));
+  }
   co_return media;
 }
 

@@ -1,6 +1,7 @@
 #include "bmc/redfish/read_cache.h"
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 
 namespace cupel::bmc::redfish {
 
@@ -41,7 +42,7 @@ Task<Result<json::value>> AuditFetch::get(std::string uri, Deadline deadline) {
   bytes_ += answer.bytes;
   if (answer.status == 304) {
     ++unchanged_;
-    co_return parse_json(kept->body);
+    co_return co_await read_document(kept->body, client_.courtesy().memory);
   }
   if (!answer.etag.empty()) cache_->keep(uri, {answer.etag, serialize(answer.body)});
   co_return std::move(answer.body);

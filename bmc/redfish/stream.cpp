@@ -1,6 +1,7 @@
 // What the transport listens to: a stream of events for as long as it lasts, and the certificate
 // that whoever is there presents.
 #include "base/text.h"
+#include "bmc/redfish/request_secrets.h"
 #include "bmc/redfish/transport_state.h"
 #include "bmc/redfish/uri.h"
 
@@ -11,8 +12,8 @@ using namespace std::chrono_literals;
 /// Keeps the parts of the transport alive that its transfer needs.
 class Transport::Streaming final : public Stream {
  public:
-  explicit Streaming(std::shared_ptr<Impl> impl)
-      : impl_{std::move(impl)}, transfer{impl_->executor} {
+  Streaming(std::shared_ptr<Impl> impl, Courtesy& courtesy)
+      : impl_{std::move(impl)}, courtesy_{courtesy}, transfer{impl_->executor} {
     transfer.streaming = true;
   }
   Streaming(const Streaming&) = delete;
@@ -23,10 +24,9 @@ class Transport::Streaming final : public Stream {
 
   Task<Result<std::string>> read(Deadline deadline) override {
     for (;;) {
-      if (!transfer.response.body.empty()) {
-        std::string bytes = std::exchange(transfer.response.body, {});
+      if (auto bytes = whole_lines(); !bytes.empty()) {
         if (transfer.paused) impl_->streams.resume(transfer);
-        co_return bytes;
+        co_return courtesy_.secrets.scrubbed(std::move(bytes), SentSecrets::In::document);
       }
       if (transfer.done) co_return Error{Code::kUnreachable, "the stream of events ended"};
       CO_TRY(co_await news(deadline));
@@ -46,7 +46,20 @@ class Transport::Streaming final : public Stream {
   }
 
  private:
+  /// What came up to the last line's end: a secret that is to be found must not be parted. All of
+  /// it where no more comes.
+  std::string whole_lines() {
+    auto& body = transfer.response.body;
+    const auto end = transfer.paused || transfer.done ? body.npos : body.find_last_of("\r\n");
+    const bool none = end == body.npos && !transfer.paused && !transfer.done;
+    if (none) return {};
+    std::string bytes = body.substr(0, end == body.npos ? end : end + 1);
+    body.erase(0, bytes.size());
+    return bytes;
+  }
+
   std::shared_ptr<Impl> impl_;
+  Courtesy& courtesy_;
 
  public:
   Transfer transfer;
@@ -58,7 +71,9 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
   const std::string attempt = peer.node + ": GET " + printable(request.path);
   CO_TRY(impl->claim(peer));
   CO_TRY(const std::string path, url_path(request.path));
-  auto stream = std::make_unique<Streaming>(impl);
+  Courtesy& courtesy = impl->courtesies.of(peer.node, impl->limits.requests_per_bmc);
+  learn(courtesy.secrets, request);
+  auto stream = std::make_unique<Streaming>(impl, courtesy);
   Transfer& transfer = stream->transfer;
   impl->streams.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   Host& host = impl->host(peer.endpoint);
@@ -70,7 +85,7 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
     if (!news) co_return std::move(news).assume_error().within(attempt);
   }
   if (!transfer.head_came) {
-    auto failure = impl->concluded(peer, host, transfer);
+    auto failure = scrubbed(courtesy.secrets, impl->concluded(peer, host, transfer));
     if (failure) co_return Error{Code::kMalformed, attempt + ": no answer"};
     co_return std::move(failure).assume_error().within(attempt);
   }

@@ -1,6 +1,7 @@
 #include "bmc/redfish/transport.h"
 
 #include "base/text.h"
+#include "bmc/redfish/request_secrets.h"
 #include "bmc/redfish/transport_state.h"
 #include "bmc/redfish/uri.h"
 
@@ -96,14 +97,20 @@ Result<void> Transport::Impl::trust(const Peer& peer, Host& host, Transfer& tran
     curl_easy_setopt(transfer.easy, CURLOPT_SSL_VERIFYHOST, 2L);
     return ok();
   }
-  if (peer.trust.kind == Kind::pinned) {
+  const bool by_inventory = peer.trust.kind == Kind::pinned && !peer.trust.what.empty();
+  if (by_inventory) {
     constexpr std::string_view kPrefix = "SHA256:";
     if (!peer.trust.what.starts_with(kPrefix))
       return Error{Code::kInvalid, "a pin looks like SHA256:<64 digits>, not " + peer.trust.what};
     expect(host, std::string{kPrefix} + lower_case(peer.trust.what.substr(kPrefix.size())));
   } else {
     if (peer.known == nullptr) return Error{Code::kInvalid, "nowhere to keep the certificate"};
-    if (auto pin = peer.known->pinned("bmc:" + peer.node)) expect(host, *std::move(pin));
+    auto pin = peer.known->pinned("bmc:" + peer.node);
+    if (!pin && peer.trust.kind == Kind::pinned)
+      return Error{Code::kUntrusted,
+                   "no certificate is pinned yet, and the inventory takes none at first sight "
+                   "(tls: {trust: known}); run: cupel bmc pins import FILE"};
+    if (pin) expect(host, *std::move(pin));
   }
   set_pin(transfer, host.check, may_resume, host.generation);
   return ok();
@@ -112,7 +119,7 @@ Result<void> Transport::Impl::trust(const Peer& peer, Host& host, Transfer& tran
 void Transport::Impl::prepare(Transfer& transfer, const Request& request, bool fresh,
                               Deadline deadline) const {
   CURL* easy = transfer.easy;
-  transfer.limit = limits.response_bytes;
+  transfer.limit = request.long_answer ? limits.log_bytes : limits.response_bytes;
   const auto left = std::max<std::chrono::milliseconds>(deadline.left() + request.grace, 1ms);
   curl_easy_setopt(
       easy, CURLOPT_CONNECTTIMEOUT_MS,
@@ -181,6 +188,8 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
   host.check.forget_sessions();
   if (transfer.outcome == CURLE_ABORTED_BY_CALLBACK)
     return Error{Code::kCancelled, "stopped before the answer came"};
+  if (transfer.no_room)
+    return Error{Code::kMalformed, "this BMC's answers take more memory than one BMC may"};
   if (transfer.too_large)
     return Error{Code::kMalformed,
                  "an answer of more than " + std::to_string(transfer.limit) + " bytes"};
@@ -196,7 +205,8 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
                                              const std::string& path, bool fresh, bool& was_kept,
                                              Deadline deadline) {
   const auto self = shared_from_this();  // the transport may go before its requests do
-  Transfer transfer{executor};
+  Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
+  Transfer transfer{executor, courtesy.memory};
   loop.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   // A password goes where a certificate was presented, and not where a session stood for it.
   const bool secret = request.secret || request.basic;
@@ -209,7 +219,6 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
   // waits for it, or will soon: it takes a TLS handshake to make. Of answers that come together
   // the last one keeps its own.
-  Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
   Undecided fate{host};
   transfer.keeps = [&courtesy, &host, &fate] {
     fate.decide();
@@ -280,7 +289,10 @@ Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline dead
   auto pass = co_await courtesy.at_once.enter(deadline);
   if (!pass) co_return std::move(pass).assume_error().within(attempt);
   Host& host = impl->host(peer.endpoint);
+  learn(courtesy.secrets, request);
   auto answer = co_await impl->exchange(peer, host, request, request.path, deadline);
+  answer = scrubbed(courtesy.secrets, std::move(answer));
+  if (request.secret) overwrite(request.body);
   if (!answer) co_return std::move(answer).assume_error().within(attempt);
   co_return answer;
 }

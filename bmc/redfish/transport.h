@@ -41,6 +41,7 @@ struct Request {
   bool secret = false;
   bool slow = false;         // its answer takes minutes: it waits in the slow lane
   bool close_after = false;  // the BMC breaks connections that are kept
+  bool long_answer = false;  // a log: Limits::log_bytes
 };
 
 struct Response {
@@ -54,7 +55,8 @@ struct Response {
 };
 
 struct Limits {
-  std::size_t response_bytes = 16u << 20;
+  std::size_t response_bytes = 4u << 20;  // ten times what the largest real document has
+  std::size_t log_bytes = 8u << 20;       // where a request says that its answer is long
   int requests_per_bmc = 2;
   int connections = 1024;  // to all BMCs together
   int redirects = 3;
@@ -84,11 +86,12 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   ~Transport();
 
-  /// Sends it and returns the answer, whatever its status. A GET is sent once more on a fresh
-  /// connection where a kept one turned out to be dead; nothing else is ever sent twice. Redirects
-  /// of a GET are followed on the same BMC only. Cancel-safe.
-  /// Errors: kTimeout, kUnreachable, kUntrusted, kCancelled, kBusy (too many wait),
-  /// kMalformed (over the limit, or not HTTP), kInvalid (a bad path; a CA file that cannot be read;
+  /// Sends it and returns the answer, whatever its status. Every secret that this BMC was ever sent
+  /// is taken out of what it answers, and out of errors: see sent_secrets.h. A GET is sent once
+  /// more on a fresh connection where a kept one turned out to be dead; nothing else is ever sent
+  /// twice. Redirects of a GET are followed on the same BMC only. Cancel-safe. Errors: kTimeout,
+  /// kUnreachable, kUntrusted, kCancelled, kBusy (too many wait), kMalformed (over the limit, no
+  /// memory left for this BMC, or not HTTP), kInvalid (a bad path; a CA file that cannot be read;
   /// two nodes with one endpoint).
   Task<Result<Response>> send(Peer peer, Request request, Deadline deadline);
 

@@ -129,7 +129,8 @@ Task<Result<inventory::Endpoint>> Whereabouts::find(inventory::Endpoint lost, Er
   const bool was_there = transport_.handshakes(lost).full > 0;
   const bool nowhere_else = expected_.networks.empty() && peer_.endpoint == lost;
   if (nowhere_else || (was_there && why.code != Code::kUntrusted)) co_return why;
-  const bool pinned = peer_.trust.kind == inventory::Trust::Kind::pinned;
+  const bool pinned =
+      peer_.trust.kind == inventory::Trust::Kind::pinned && !peer_.trust.what.empty();
   const auto seen =
       peer_.known == nullptr ? std::nullopt : peer_.known->pinned("bmc:" + peer_.node);
   if (peer_.trust.kind == inventory::Trust::Kind::ca || (!pinned && !seen)) co_return why;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 #include "bmc/redfish/redfish.h"
 #include "bmc/scan/ssdp.h"
 #include "inventory/read_bmc.h"
@@ -19,6 +20,7 @@ using asio::ip::udp;
 
 constexpr int kSsdpWait = 2;  // seconds in which services spread their answers
 constexpr std::size_t kMostAnswers = 2 * inventory::kMostAddresses;
+constexpr std::size_t kLargestOfStrangers = 1u << 20;
 constexpr std::size_t kArpLimit = 8u << 20;
 
 /// Certificates are named, never kept: each is only what it was a moment ago.
@@ -55,7 +57,7 @@ Task<Result<void>> ask_root(Scanner& scanner, FoundBmc& bmc, Deadline deadline) 
          co_await scanner.transport.send(std::move(peer), std::move(request), deadline));
   if (response.status != 200)
     co_return Error{Code::kNotFound, "HTTP " + std::to_string(response.status)};
-  CO_TRY(const auto root, parse_json(response.body));
+  CO_TRY(const auto root, redfish::document_of(response.body));
   if (!root.is_object() || find(root, "RedfishVersion") == nullptr)
     co_return Error{Code::kMalformed, "no service root"};
   read_root(root, bmc);
@@ -64,10 +66,16 @@ Task<Result<void>> ask_root(Scanner& scanner, FoundBmc& bmc, Deadline deadline) 
 }
 
 Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
+  const auto& proof = scanner.options.login->proof;
+  const auto trust = proof ? proof(bmc) : trust_in(bmc);
+  if (!trust) {
+    bmc.note = "not logged in: its certificate is not known";
+    co_return;
+  }
   inventory::BmcAccess access{.endpoint = endpoint(scanner, bmc.address),
                               .user = scanner.options.login->user,
                               .password = {},
-                              .trust = trust_in(bmc)};
+                              .trust = *trust};
   const auto one = redfish::open(scanner.transport, "scan of " + bmc.address, std::move(access),
                                  scanner.options.login->password, scanner.keys);
   const auto identity = co_await one->identity(Deadline::in(scanner.options.login_patience));
@@ -174,7 +182,9 @@ Task<Result<std::vector<FoundBmc>>> scan(Options options) {
     co_return Error{Code::kInvalid, "more than " + std::to_string(inventory::kMostAddresses) +
                                         " addresses in one scan"};
   const auto executor = co_await asio::this_coro::executor;
-  Scanner scanner{options, redfish::Transport{executor}};
+  // Whoever answers is a stranger, and a service root is small.
+  const redfish::Limits limits{.response_bytes = kLargestOfStrangers};
+  Scanner scanner{options, redfish::Transport{executor, limits}};
   if (options.ssdp && !options.hosts.empty()) {
     const auto answers = co_await search_ssdp(options.hosts.front());
     for (const auto& answer : answers) scanner.told.insert(answer.host);

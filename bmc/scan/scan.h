@@ -12,10 +12,14 @@ namespace cupel::bmc::scan {
 /// Errors: kTimeout (nobody), kNotFound (no IPMI), kUnreachable, kCancelled.
 using Ping = std::function<Task<Result<std::string>>(std::string host, Deadline)>;
 
-/// Credentials that somebody wants tried on whatever is found.
+/// How a BMC that was found proves who it is before it hears a password; nothing: it cannot.
+using Proof = std::function<std::optional<inventory::Trust>(const FoundBmc&)>;
+
+/// Credentials that somebody wants tried on what is found.
 struct Login {
   std::string user;
   redfish::SecretSource password;
+  Proof proof{};  // empty: whoever answers may hear the password
 };
 
 struct Options {

@@ -5,6 +5,7 @@
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "base/text.h"
+#include "bmc/sent_secrets.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/interrupt.h"
@@ -215,7 +216,7 @@ Result<std::string> url_of(const std::string& text) {
     if (whole && text.size() <= 2048 && printable(text) == text && text.find(' ') == text.npos)
       return text;
   }
-  return Error{Code::kInvalid, "'" + printable(shortened(text, 200)) +
+  return Error{Code::kInvalid, "'" + printable(shortened(bmc::without_credentials(text), 200)) +
                                    "' is not a URL that a BMC can be told (http://, https://, "
                                    "nfs:// or cifs://)"};
 }

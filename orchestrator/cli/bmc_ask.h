@@ -75,6 +75,7 @@ void add_bmc_bios(CLI::App& bmc, const BmcCommand& command);
 void add_bmc_settings(CLI::App& bmc, const BmcCommand& command);
 void add_bmc_trust(CLI::App& bmc, const BmcCommand& command);
 void add_bmc_console(CLI::App& bmc, const BmcCommand& command);
+void add_bmc_pins(CLI::App& bmc, const BmcCommand& command);
 void add_bmc_scan(CLI::App& bmc, const BmcCommand& command);
 
 }  // namespace cupel::cli

@@ -19,12 +19,13 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
       "          cupel bmc a01-n07 console --record console.log\n"
       "          cupel bmc rack:a01 password rotate\n"
       "          cupel bmc a01-n07 accept-certificate\n"
+      "          cupel bmc pins import certificates.txt\n"
       "          cupel bmc scan 10.0.1.0/24\n"
       "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
       "            3 interrupted.");
   command->require_subcommand(1);
   const BmcCommand bmc{context, exit};
-  // Not required: `scan` has none. Whoever needs them says so.
+  // Not required: `scan` and `pins` have none. Whoever needs them says so.
   command->add_option("NODES", bmc.asked->nodes, "as with run --nodes");
   command->add_option("-i,--inventory", bmc.asked->inventory,
                       "[$CUPEL_INVENTORY, ./inventory.yaml]");
@@ -43,6 +44,7 @@ void add_bmc(CLI::App& app, Context& context, Exit& exit) {
   add_bmc_settings(*command, bmc);
   add_bmc_trust(*command, bmc);
   add_bmc_console(*command, bmc);
+  add_bmc_pins(*command, bmc);
   add_bmc_scan(*command, bmc);
 }
 

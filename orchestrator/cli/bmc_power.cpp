@@ -1,6 +1,7 @@
 // `cupel bmc NODES power`, `boot`, `locate` and `reset`: what changes a machine's course.
 #include "base/text.h"
 #include "bmc/power.h"
+#include "bmc/sent_secrets.h"
 #include "orchestrator/cli/bmc_ask.h"
 
 namespace cupel::cli {
@@ -70,13 +71,13 @@ std::string text_of_boot(const bmc::BootOverride& boot) {
   if (boot.target == BootTarget::none) return "no override: the machine's own boot order";
   const std::string target{to_string(boot.target)};
   return (boot.once ? "next boot from " : "every boot from ") + target +
-         (boot.uri.empty() ? "" : " " + printable(boot.uri));
+         (boot.uri.empty() ? "" : " " + printable(bmc::without_credentials(boot.uri)));
 }
 
 Answer told(const bmc::BootOverride& boot, bmc::Protocol by) {
   auto answer = said(text_of_boot(boot), "boot", to_string(boot.target), by);
   answer.object["once"] = boot.once;
-  if (!boot.uri.empty()) answer.object["uri"] = boot.uri;
+  if (!boot.uri.empty()) answer.object["uri"] = bmc::without_credentials(boot.uri);
   return answer;
 }
 

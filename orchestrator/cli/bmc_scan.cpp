@@ -1,6 +1,8 @@
 // `cupel bmc scan NETWORK`: which BMCs there are, as inventory YAML to paste.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/text.h"
 #include "bmc/ipmi/identity.h"
 #include "bmc/ipmi/ping.h"
@@ -25,6 +27,8 @@ struct Scan {
   bool ssdp = false;
   std::string user{};
   std::string password{};
+  std::string ca{};
+  bool trust_unknown = false;
 };
 
 /// The networks' hosts; those of the inventory where none were named.
@@ -41,13 +45,44 @@ Result<std::vector<std::string>> hosts_of(const Scan& asked, const std::string& 
   return inventory::hosts_in(networks);
 }
 
-Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked) {
+/// The certificates that people or an earlier contact vouch for: of the inventory's BMCs and PDUs.
+Result<std::set<std::string>> known_certificates(const BmcCommand& command) {
+  std::set<std::string> known;
+  const auto loaded = inventory::load_inventory(command.asked->inventory);
+  if (!loaded.inventory) return known;  // a scan may come before there is any
+  TRY(const auto store, store::Store::open(command.context.state));
+  const auto add = [&](const std::string& name, const inventory::Trust& trust) {
+    const auto pin = trust.kind == inventory::Trust::Kind::pinned && !trust.what.empty()
+                         ? std::optional{trust.what}
+                         : store->pinned("bmc:" + name);
+    if (pin) known.insert("SHA256:" + lower_case(pin->substr(std::string_view{"SHA256:"}.size())));
+  };
+  for (const auto& node : loaded.inventory->nodes) add(node.name, node.bmc.trust);
+  for (const auto& pdu : loaded.inventory->pdus) add(pdu.name, pdu.trust);
+  return known;
+}
+
+/// Who proves to be known may hear the password; others only where a person said so.
+Result<bmc::scan::Proof> proof_of(const Scan& asked, const BmcCommand& command) {
+  using inventory::Trust;
+  if (asked.trust_unknown) return bmc::scan::Proof{};
+  TRY(auto known, known_certificates(command));
+  return bmc::scan::Proof{
+      [known = std::move(known), ca = asked.ca](const FoundBmc& bmc) -> std::optional<Trust> {
+        if (known.contains(bmc.certificate)) return Trust{Trust::Kind::pinned, bmc.certificate};
+        if (!ca.empty()) return Trust{Trust::Kind::ca, ca};
+        return std::nullopt;
+      }};
+}
+
+Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked, const BmcCommand& command) {
   if (asked.user.empty() && asked.password.empty()) return std::nullopt;
   if (asked.user.empty() || asked.password.empty())
     return Error{Code::kInvalid, "a login needs both --user and --password"};
   const auto secret = inventory::secret_of(asked.password, std::filesystem::current_path());
   if (!secret) return Error{Code::kInvalid, "--" + std::string{inventory::kSecretForm}};
-  return bmc::scan::Login{asked.user, secret_source(*secret)};
+  TRY(auto proof, proof_of(asked, command));
+  return bmc::scan::Login{asked.user, secret_source(*secret), std::move(proof)};
 }
 
 /// As comments, so that the whole output is an inventory.
@@ -76,7 +111,7 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
   std::vector<std::string> networks;
   auto hosts = hosts_of(asked, command.asked->inventory, networks);
   if (!hosts) return complain(context, hosts.assume_error(), Exit::invalid);
-  auto login = login_of(asked);
+  auto login = login_of(asked, command);
   if (!login) return complain(context, login.assume_error(), Exit::invalid);
   asio::io_context io{1};
   bmc::scan::Options options{.hosts = std::move(hosts).assume_value(), .port = asked.port};
@@ -96,7 +131,9 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
   auto work = bmc::scan::scan(std::move(options));
   const auto ended = run_to_end(io, until_interrupted(std::move(work)));
   if (!ended.value) return complain(context, ended.value.assume_error(), Exit::unfinished);
-  if (!context.json) print(ended.value.assume_value(), networks);
+  const auto& found = ended.value.assume_value();
+  if (!context.json) print(found, networks);
+  if (context.json && found.empty()) say("[]\n");
   return Exit::passed;
 }
 
@@ -109,7 +146,11 @@ void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
       "Examples: cupel bmc scan 10.0.1.0/24\n"
       "          cupel bmc scan 10.0.1.0/24 10.0.2.0/24 --ipmi --json\n"
       "          cupel bmc scan 10.0.1.0/24 --user admin --password env:BMC_PASSWORD\n"
-      "It pins nothing: the certificates are those that were shown just now.");
+      "It pins nothing: the certificates are those that were shown just now. It logs in only "
+      "where\n"
+      "the certificate is pinned (cupel bmc pins list), named by the inventory, or signed by "
+      "--ca.\n"
+      "With --json it prints one object for each BMC, and [] where there is none.");
   auto asked = std::make_shared<Scan>();
   scan_command->add_option("NETWORK", asked->networks,
                            "such as 10.0.1.0/24; the inventory's bmc_networks if not said");
@@ -118,8 +159,13 @@ void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
   scan_command->add_option("--ipmi-port", asked->ipmi_port, "of IPMI [623]")
       ->check(CLI::Range(1, 65'535));
   scan_command->add_flag("--ssdp", asked->ssdp, "ask by multicast too (SSDP)");
-  scan_command->add_option("--user", asked->user, "log in to what is found, for model and serial");
+  scan_command->add_option("--user", asked->user, "log in to what is known, for model and serial");
   scan_command->add_option("--password", asked->password, "env:NAME, file:PATH or cmd:COMMAND");
+  scan_command->add_option("--ca", asked->ca, "also log in where this authority (PEM) vouches")
+      ->check(CLI::ExistingFile);
+  scan_command->add_flag("--trust-unknown", asked->trust_unknown,
+                         "log in to whoever answers: everybody on that network who acts like a BMC "
+                         "is sent the password in clear");
   scan_command->callback([command, asked] { command.exit = scan(command, *asked); });
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "bmc/sent_secrets.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/table.h"
 
@@ -40,7 +41,8 @@ Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
 
 Task<Result<Answer>> insert(bmc::Bmc& bmc, std::string url, Deadline deadline) {
   CO_TRY(const auto by, co_await bmc.insert_media(url, deadline));
-  co_return said("inserted " + url, "inserted", url, by);
+  const auto shown = bmc::without_credentials(url);
+  co_return said("inserted " + shown, "inserted", shown, by);
 }
 
 Task<Result<Answer>> eject(bmc::Bmc& bmc, Deadline deadline) {

@@ -1,4 +1,5 @@
-// `cupel bmc NODES password`, `accept-certificate` and `budget`: who trusts whom, and how far.
+// `cupel bmc NODES password`, `retry-login`, `accept-certificate` and `budget`: who trusts whom,
+// and how far.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -41,6 +42,17 @@ Task<Result<Answer>> accept(World& world, std::string name, inventory::Endpoint 
   CO_TRY(store.forget_bmc(name));
   co_return Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),
                    {{"accepted", presented.assume_value()}, {"before", before}}};
+}
+
+/// The BMC was corrected, and the inventory was right: its password may be tried once more.
+Task<Result<Answer>> retry_login(World& world, const Node& node, Deadline deadline) {
+  world.forget_refusals(node);
+  const auto bmc = world.bmc(node);
+  auto power = co_await bmc->power_state(deadline);
+  co_await bmc->log_out();
+  if (!power) co_return std::move(power).assume_error();
+  co_return Answer{"the BMC takes user " + printable(node.bmc.user) + " with this password",
+                   {{"accepted", true}}};
 }
 
 /// No selection of nodes names a PDU: it is named as a whole, "a01/p1".
@@ -133,6 +145,12 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
   auto* budget = bmc.add_subcommand(
       "budget", "how the BMC fared with our requests, and its health; asks it nothing");
   budget->callback([command] { command.exit = ask_world(command, show_budget); });
+
+  auto* retry = bmc.add_subcommand(
+      "retry-login",
+      "forget that the BMC refused the inventory's user and password, and try them once: for when "
+      "the BMC was corrected");
+  retry->callback([command] { command.exit = ask_world(command, retry_login); });
 
   auto* certificate = bmc.add_subcommand(
       "accept-certificate", "pin the certificate that the BMC, or the PDU of that name, has now");

@@ -12,6 +12,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/headless.h"
+#include "orchestrator/cli/memory_guard.h"
 
 namespace cupel::cli {
 namespace {
@@ -78,6 +79,7 @@ bool output_was_lost() {
 }
 
 int run(int argc, char** argv) {
+  guard_memory();
   // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
   std::signal(SIGPIPE, SIG_IGN);
   // A file over the limit of ulimit -f is a full disk to us: an error of write(2), not a signal.

@@ -42,6 +42,27 @@ TEST(BmcAccess, IpmiGoesToTheBmcsOwnHostUnlessToldOtherwise) {
   EXPECT_EQ(result.inventory->nodes[1].bmc.ipmi, (IpmiAccess{{"10.0.1.12", 623}, {}}));
 }
 
+TEST(BmcAccess, GivesEachNodeASecretOfItsOwnWhereThePlaceNamesIt) {
+  const auto result = loaded(
+      R"(, password: "file:secrets/{node}", factory: {user: a, password: "env:F_{node}_{node}"})");
+
+  ASSERT_TRUE(result.inventory) << to_string(result.problems);
+  const auto& nodes = result.inventory->nodes;
+  EXPECT_EQ(nodes[0].bmc.password.where, "/nowhere/secrets/n1");
+  EXPECT_EQ(nodes[1].bmc.password.where, "/nowhere/secrets/n2");
+  EXPECT_EQ(nodes[1].bmc.factory->password.where, "F_n2_n2");
+}
+
+TEST(BmcAccess, PutsNoNameIntoASecretsPlaceThatCouldLeadElsewhere) {
+  for (const auto* name : {"../x", "a b", "$(id)", "..", "-rf", "a/b", ""}) {
+    std::vector<Problem> problems;
+    const SecretRef place{SecretRef::Kind::cmd, "pass bmc/{node}"};
+
+    EXPECT_EQ(secret_of_node(place, name, {}, problems), place) << name;
+    EXPECT_EQ(problems.size(), 1) << name;
+  }
+}
+
 TEST(BmcAccess, ZipsIpmiAddressesAndTakesTheRestFromTheDefaults) {
   const auto result =
       loaded(R"(, ipmi: {address: "10.0.9.[1-2]:7623"})", ", ipmi: {port: 6230, cipher: 3}");

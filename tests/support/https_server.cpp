@@ -112,6 +112,7 @@ struct HttpsServer::Impl final : Resources {
           habit && habit->kind == Habit::Kind::never_answer ? std::chrono::hours{1} : thinking();
       if (think.count() > 0) (void)co_await pause_for(think);
       HttpResponse response = habit ? badly(*habit) : properly(request);
+      change_by_last_word(request, response);
       end();
       response.version(11);
       response.keep_alive(true);
@@ -208,6 +209,22 @@ struct HttpsServer::Impl final : Resources {
     auto response = reply(habit.status, habit.body);
     for (const auto& [name, value] : habit.headers) response.set(name, value);
     return response;
+  }
+
+  void change_by_last_word(const HttpRequest& request, HttpResponse& response) {
+    const std::lock_guard lock{mutex};
+    if (!options.last_word) return;
+    Exchanged now{.method = std::string{request.method_string()},
+                  .path = std::string{request.target()},
+                  .token = std::string{request["X-Auth-Token"]},
+                  .authorization = std::string{request[http::field::authorization]},
+                  .body = request.body(),
+                  .status = static_cast<int>(response.result_int()),
+                  .answer = response.body()};
+    options.last_word(now);
+    response.result(static_cast<unsigned>(now.status));
+    response.body() = std::move(now.answer);
+    if (!response.body().empty()) response.set(http::field::content_type, "application/json");
   }
 
   HttpResponse properly(const HttpRequest& request) {

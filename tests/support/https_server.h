@@ -30,6 +30,15 @@ struct Habit {
   int skip = 0;  // let so many that fit pass first
 };
 
+/// One request and what is about to be answered.
+struct Exchanged {
+  std::string method, path;
+  std::string token, authorization;  // as the headers had them
+  std::string body;
+  int status;
+  std::string answer;
+};
+
 /// What it was asked, so far.
 struct Asked {
   int requests = 0;
@@ -64,6 +73,7 @@ class HttpsServer {
     Writes writes{};                   // takes PATCH and POST first, if it is there
     bool expands = true;               // $expand; else 501
     std::string dropped_by_expand{};   // a property that members lack within an expanded list
+    std::function<void(Exchanged&)> last_word{};  // may change the status and the answer
   };
 
   explicit HttpsServer(Options options);

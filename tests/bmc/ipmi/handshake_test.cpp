@@ -182,6 +182,7 @@ TEST(Handshake, TakesARefusalThatEndsAfterItsStatus) {
   const auto end = handshake.on_datagram(from_hex(kNoSuite17));
 
   EXPECT_TRUE(is_done(end));
+  EXPECT_TRUE(handshake.unproven()) << "it names no session";
   EXPECT_EQ(handshake.outcome().assume_error().code, Code::kUnsupported);
 }
 

@@ -58,6 +58,10 @@ void ScriptedBmc::hear(View datagram) {
   State& state = *state_;
   if (told.type == PayloadType::open_session_request) {
     ++handshakes;
+    if (short_refusals > 0) {
+      --short_refusals;
+      return answer(PayloadType::open_session_response, Bytes{payload[0], 0x0d});
+    }
     ++state.ours;
     state.console.assign(payload.begin() + 4, payload.begin() + 8);
     const bool known = payload[12] == suite_.authentication;

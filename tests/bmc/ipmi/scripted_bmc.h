@@ -23,6 +23,7 @@ class ScriptedBmc {
   /// Requests within sessions, as "06 01", in their order.
   std::vector<std::string> asked{};
   int handshakes = 0;
+  int short_refusals = 0;  // to so many Open Session Requests: "unauthorized name", cut short
   std::uint8_t highest_role = 4;  // a higher one is refused with 0Ah
 
  private:

@@ -1,0 +1,201 @@
+// `cupel bmc pins import|list|export`: certificates of BMCs and PDUs that are known before, or were
+// pinned at first sight. Asks no BMC anything.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "bmc/pin_list.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Trust;
+
+/// Whoever shows a certificate: the BMC of a node, or a PDU.
+struct Shower {
+  std::string name;
+  inventory::Endpoint endpoint;
+  Trust trust;
+};
+
+std::vector<Shower> showers_of(const inventory::Inventory& inventory) {
+  std::vector<Shower> all;
+  for (const auto& node : inventory.nodes)
+    all.push_back({node.name, node.bmc.endpoint, node.bmc.trust});
+  for (const auto& pdu : inventory.pdus) all.push_back({pdu.name, pdu.endpoint, pdu.trust});
+  return all;
+}
+
+/// By name, by address with port, or by an address that only one has.
+const Shower* shower_named(const std::vector<Shower>& all, std::string_view name) {
+  const Shower* by_host = nullptr;
+  int with_host = 0;
+  for (const auto& one : all) {
+    if (one.name == name || to_string(one.endpoint) == name) return &one;
+    if (one.endpoint.host != name) continue;
+    by_host = &one;
+    ++with_host;
+  }
+  return with_host == 1 ? by_host : nullptr;
+}
+
+std::string key_of(const Shower& one) { return "bmc:" + one.name; }
+
+/// "inventory", where that names the certificate or an authority; else what the store has.
+struct KnownPin {
+  std::string certificate{};
+  std::string_view from = "none";
+};
+
+KnownPin known_of(store::Store& store, const Shower& one) {
+  if (one.trust.kind == Trust::Kind::ca) return {"CA " + one.trust.what, "inventory"};
+  if (one.trust.kind == Trust::Kind::pinned && !one.trust.what.empty())
+    return {one.trust.what, "inventory"};
+  const auto pin = store.pinned(key_of(one));
+  return pin ? KnownPin{*pin, "state"} : KnownPin{};
+}
+
+struct Import {
+  std::string file{};
+  bool replace = false;
+};
+
+/// What an import would do; nothing of it is done where there is one problem.
+struct Planned {
+  std::map<std::string, std::string> pins{};  // by the shower's name
+  int already = 0;
+  std::vector<inventory::Problem> problems{};
+};
+
+Planned planned(store::Store& store, const std::vector<Shower>& all, bmc::PinList list,
+                bool replace) {
+  Planned plan{.problems = std::move(list.problems)};
+  std::map<std::string, std::string> told;
+  for (const auto& pin : list.pins) {
+    const auto complain = [&](std::string what) {
+      plan.problems.push_back({pin.where, std::move(what)});
+    };
+    const auto* one = shower_named(all, pin.name);
+    if (one == nullptr) {
+      complain("no node or PDU of the inventory is called '" + printable(pin.name) +
+               "' or is reached there");
+      continue;
+    }
+    const auto [before, first] = told.emplace(one->name, pin.certificate);
+    if (!first && before->second != pin.certificate)
+      complain(one->name + " has another certificate further above");
+    if (!first) continue;
+    const auto known = known_of(store, *one);
+    const bool same = lower_case(known.certificate) == lower_case(pin.certificate);
+    if (same)
+      ++plan.already;
+    else if (known.from == "inventory")
+      complain("the inventory names the certificate of " + one->name + " itself (tls:)");
+    else if (known.from == "state" && !replace)
+      complain(one->name + " is pinned to " + known.certificate +
+               "; --replace where the new one is meant");
+    else
+      plan.pins[one->name] = pin.certificate;
+  }
+  return plan;
+}
+
+struct Opened {
+  inventory::Inventory inventory;
+  std::unique_ptr<store::Store> store;
+};
+
+std::optional<Opened> opened(const BmcCommand& command, Exit& exit) {
+  auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
+  if (!inventory) return std::nullopt;
+  auto store = store::Store::open(command.context.state);
+  if (!store) {
+    exit = complain(command.context, store.assume_error(), Exit::unfinished);
+    return std::nullopt;
+  }
+  return Opened{*std::move(inventory), std::move(store).assume_value()};
+}
+
+Exit import_pins(const BmcCommand& command, const Import& asked) {
+  Exit exit = Exit::passed;
+  const auto site = opened(command, exit);
+  if (!site) return exit;
+  const auto text = read_file(asked.file, bmc::kLongestPinList);
+  if (!text) return complain(command.context, text.assume_error(), Exit::invalid);
+  const auto plan = planned(*site->store, showers_of(site->inventory),
+                            bmc::parse_pin_list(text.assume_value(), asked.file), asked.replace);
+  if (!plan.problems.empty()) return complain(command.context, inventory::told_once(plan.problems));
+  for (const auto& [name, certificate] : plan.pins) {
+    const auto kept = site->store->repin("bmc:" + name, certificate);
+    if (!kept) return complain(command.context, kept.assume_error(), Exit::unfinished);
+  }
+  const auto count = plan.pins.size();
+  if (command.context.json)
+    say("{}\n", json::serialize(json::object{{"imported", count}, {"already", plan.already}}));
+  else
+    say("{} imported, {} known already\n", count, plan.already);
+  return Exit::passed;
+}
+
+Exit list_pins(const BmcCommand& command) {
+  Exit exit = Exit::passed;
+  const auto site = opened(command, exit);
+  if (!site) return exit;
+  std::vector<Row> rows{{"name", "address", "from", "certificate"}};
+  json::array all;
+  for (const auto& one : showers_of(site->inventory)) {
+    const auto known = known_of(*site->store, one);
+    rows.push_back({one.name, to_string(one.endpoint), std::string{known.from}, known.certificate});
+    all.push_back(json::object{{"name", one.name},
+                               {"address", to_string(one.endpoint)},
+                               {"from", known.from},
+                               {"certificate", known.certificate}});
+  }
+  if (command.context.json)
+    say("{}\n", json::serialize(all));
+  else
+    say("{}", table(rows));
+  return Exit::passed;
+}
+
+Exit export_pins(const BmcCommand& command) {
+  Exit exit = Exit::passed;
+  const auto site = opened(command, exit);
+  if (!site) return exit;
+  say("# certificates of BMCs and PDUs; to be read by: cupel bmc pins import FILE\n");
+  for (const auto& one : showers_of(site->inventory)) {
+    const auto known = known_of(*site->store, one);
+    if (known.certificate.starts_with("SHA256:")) say("{} {}\n", one.name, known.certificate);
+  }
+  return Exit::passed;
+}
+
+}  // namespace
+
+void add_bmc_pins(CLI::App& bmc, const BmcCommand& command) {
+  auto* pins = bmc.add_subcommand(
+      "pins", "certificates that BMCs and PDUs must show: import, list, export; asks nobody");
+  pins->require_subcommand(1);
+  pins->footer(
+      "Examples: cupel bmc pins import certificates.txt\n"
+      "          cupel bmc pins list\n"
+      "          cupel bmc pins export > certificates.txt\n"
+      "A line of the file: a node's name, a PDU's name or an address, and SHA256:<64 digits>;\n"
+      "or the name alone, with its PEM certificate on the lines below. '#' begins a comment.");
+  auto asked = std::make_shared<Import>();
+  auto* import = pins->add_subcommand("import", "pin what the file names; all of it or nothing");
+  import->add_option("FILE", asked->file, "the list")->required();
+  import->add_flag("--replace", asked->replace, "also where another certificate is pinned");
+  import->callback([command, asked] { command.exit = import_pins(command, *asked); });
+  auto* list = pins->add_subcommand("list", "what is pinned, and what is not");
+  list->callback([command] { command.exit = list_pins(command); });
+  auto* out = pins->add_subcommand("export", "what is pinned, as a file to import");
+  out->callback([command] { command.exit = export_pins(command); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,144 @@
+// JSON that was made to cost memory and time costs neither.
+#include "bmc/redfish/document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/for_each_of.h"
+#include "tests/bmc/fixture.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+constexpr std::size_t kBytes = 4u << 20;
+
+std::string repeated(std::string_view piece, std::string_view begin, std::string_view end) {
+  std::string text{begin};
+  while (text.size() + 2 * piece.size() + end.size() < kBytes) text.append(piece) += ',';
+  return text.append(piece).append(end);
+}
+
+std::string many_keys() {
+  std::string text = "{\"a\":0";
+  for (int i = 0; text.size() < kBytes; ++i) text += ",\"k" + std::to_string(i) + "\":1";
+  return text + "}";
+}
+
+std::vector<std::string> hostile() {
+  return {repeated("1", "[", "]"), repeated("[]", "[", "]"), repeated("{\"a\":1}", "[", "]"),
+          repeated("\"\"", "{\"x\":[", "]}"), many_keys()};
+}
+
+TEST(Document, RefusesMoreValuesThanAnyMachineHasBeforeItBuildsThem) {
+  const auto memory = std::make_shared<MemoryUse>();
+  for (const auto& text : hostile()) {
+    const auto refused = document_of(text, memory);
+
+    ASSERT_FALSE(refused) << text.substr(0, 40);
+    EXPECT_EQ(refused.assume_error().code, Code::kMalformed);
+    EXPECT_EQ(memory->used(), 0);
+  }
+  EXPECT_LT(memory->most(), 24u << 20);
+}
+
+TEST(Document, CountsWhatItTakesUntilItGoes) {
+  const auto memory = std::make_shared<MemoryUse>();
+  {
+    const auto document =
+        document_of(R"({"Members": [1, 2, 3], "Name": "a text of some length"})", memory);
+    ASSERT_TRUE(document);
+    EXPECT_GT(memory->used(), 100);
+  }
+
+  EXPECT_EQ(memory->used(), 0);
+  EXPECT_GT(memory->most(), 100);
+}
+
+TEST(Document, RefusesADocumentForWhichThereIsNoRoomBesideTheOthers) {
+  const auto memory = std::make_shared<MemoryUse>(1u << 20);
+  const std::string text = "{\"x\": \"" + std::string(300u << 10, 'x') + "\"}";
+  const auto first = document_of(text, memory);
+
+  const auto second = document_of(text, memory);
+
+  ASSERT_TRUE(first);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.assume_error().what, ::testing::HasSubstr("more memory than one BMC may"));
+}
+
+TEST(Document, CountsNoCommasWithinTexts) {
+  const std::string text = "[\"" + std::string(kMostValues * 2, ',') + R"(\",[{:"])";
+
+  EXPECT_TRUE(document_of(text));
+}
+
+TEST(Document, LetsOthersHaveTheLoopWhileItReads) {
+  std::string text = "[";
+  while (text.size() < 20 * kPieceOfDocument) text += "\"" + std::string(1000, 'x') + "\",";
+  text += "0]";
+  asio::io_context io{1};
+  int turns = 0;
+  bool over = false;
+  const auto reading = [&]() -> Task<Result<void>> {
+    const auto document = co_await read_document(text, nullptr);
+    over = true;
+    if (!document) co_return document.assume_error();
+    co_return ok();
+  };
+  const auto counting = [&]() -> Task<Result<void>> {
+    while (!over) {
+      ++turns;
+      CO_TRY(co_await pause_for(0ms));
+    }
+    co_return ok();
+  };
+
+  const auto each = [&](int which) { return which == 0 ? reading() : counting(); };
+  const auto done = run_to_end(io, for_each_of<void>(std::vector{0, 1}, 2, each));
+
+  EXPECT_TRUE(done[0]);
+  EXPECT_GE(turns, 10);
+}
+
+class HostileBmc : public OverHttps {
+ protected:
+  HostileBmc() {
+    server.change([](auto& options) {
+      options.last_word = [](test::Exchanged& now) {
+        if (now.path.find("/Systems") != now.path.npos) now.answer = many_keys();
+      };
+    });
+  }
+};
+
+TEST_F(HostileBmc, TakesNoMoreMemoryThanOneBmcMay) {
+  const auto bmc = open();
+
+  for (int i = 0; i < 3; ++i) {
+    const auto seen = run(bmc->observe(soon()));
+    EXPECT_FALSE(seen && seen.assume_value().unknown.empty());
+  }
+
+  const auto& memory = *transport.courtesy("a01-n01").memory;
+  EXPECT_LE(memory.most(), memory.limit());
+  EXPECT_EQ(memory.used(), 0);
+  run(bmc->log_out());
+}
+
+TEST_F(HostileBmc, IsCutOffAtTheLimitOfOneAnswer) {
+  server.change([](auto& options) {
+    options.last_word = [](test::Exchanged& now) {
+      if (now.path.find("/Systems") != now.path.npos) now.answer = std::string(5u << 20, ' ');
+    };
+  });
+  auto one = client();
+
+  const auto refused = run(one.get("/redfish/v1/Systems", soon()));
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.assume_error().what, HasSubstr("more than 4194304 bytes"));
+  run(one.log_out());
+}
+
+}  // namespace
+}  // namespace cupel::bmc::redfish

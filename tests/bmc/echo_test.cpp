@@ -1,0 +1,94 @@
+// BMCs that repeat what they hear: what comes out of a verb, answer or error, holds no secret.
+#include "tests/support/echo.h"
+
+#include "tests/bmc/fixture.h"
+
+namespace cupel::bmc {
+namespace {
+
+const std::string kSecretPassword = R"(Pl4n t"ed\S3&cr<et)";
+
+class Echoing : public OverHttps {
+ protected:
+  void echo(test::EchoIn where) {
+    password = kSecretPassword;
+    server.change([&](auto& options) {
+      options.password = kSecretPassword;
+      options.session_prefix = "S3SSIONtok";
+      options.last_word = test::echo(where);
+    });
+  }
+  /// Nothing of it, however spelled.
+  static void expect_clean(const std::string& text) {
+    for (const auto* trace : {"Pl4n", "S3&", "cr<et", "token-S3SSION", "\\u0050\\u006c", "%50%6C",
+                              "&#80;", "%74%6F%6B", "&#116;&#111;"})
+      EXPECT_EQ(text.find(trace), std::string::npos) << trace << " in " << text;
+    EXPECT_EQ(text.find(test::basic_of("admin", kSecretPassword).substr(0, 12)), std::string::npos);
+  }
+};
+
+TEST_F(Echoing, LoginsShowNoPasswordAndTheRefusalIsUnderstood) {
+  echo(test::EchoIn::logins);
+  const auto bmc = open();
+
+  const auto first = run(bmc->power_state(soon()));
+  const auto second = run(bmc->power_state(soon()));
+
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.assume_error().what, HasSubstr("(hidden)"));
+  EXPECT_THAT(first.assume_error().what, HasSubstr("PropertyValueFormatError"));
+  expect_clean(first.assume_error().what);
+  expect_clean(second.assume_error().what);
+}
+
+TEST_F(Echoing, RefusalsShowNeitherPasswordNorToken) {
+  echo(test::EchoIn::refusals);
+  const auto bmc = open();
+
+  const auto power = run(bmc->power_state(soon()));
+  const auto accounts = run(bmc->accounts(soon()));
+  const auto changed = run(bmc->change_password("admin", "An0ther-Pl4n-S3cret", soon()));
+  run(bmc->log_out());
+
+  for (const auto& error : {power.error(), accounts.error(), changed.error()}) {
+    EXPECT_THAT(error.what, HasSubstr("(hidden)"));
+    expect_clean(error.what);
+  }
+}
+
+TEST_F(Echoing, DocumentsShowNeitherPasswordNorToken) {
+  echo(test::EchoIn::documents);
+  const auto bmc = open();
+
+  const auto seen = run(bmc->observe(soon()));
+  const auto power = run(bmc->power_state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(seen) << seen.assume_error().what;
+  EXPECT_EQ(power.assume_value().value, PowerState::on);
+  const auto& identity = seen.assume_value().identity;
+  EXPECT_THAT(identity.serial, HasSubstr("(hidden)"));
+  expect_clean(identity.serial + identity.model + identity.vendor);
+  for (const auto& part : seen.assume_value().parts)
+    expect_clean(part.name + part.model + part.serial + part.firmware);
+  for (const auto& unknown : seen.assume_value().unknown) expect_clean(unknown.why);
+}
+
+TEST_F(Echoing, EventsShowNoSecretEvenWhereTheyComeInPieces) {
+  echo(test::EchoIn::documents);
+  auto one = client();
+  ASSERT_TRUE(run(one.get("/redfish/v1/Systems", soon())));
+  auto stream = run(one.open_stream(test::HttpsServer::kEventStream, {}, soon()));
+  ASSERT_TRUE(stream) << stream.assume_error().what;
+
+  server.publish(R"(data: {"x": "Pl4n t\"ed)");
+  server.publish("\\\\S3&cr<et\"}\n\n");
+  const auto text = run(stream.assume_value()->read(soon()));
+
+  ASSERT_TRUE(text) << text.assume_error().what;
+  EXPECT_EQ(text.assume_value(), "data: {\"x\": \"(hidden)\"}\n\n");
+  run(one.log_out());
+}
+
+}  // namespace
+}  // namespace cupel::bmc
