@@ -154,11 +154,9 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
       done = Error{Code::kUnsupported, done.assume_error().what + "; it spoke cipher suite " +
                                            std::to_string(suite.number) +
                                            " before, and nothing weaker is tried: if that is "
-                                           "meant, set ipmi: {cipher: 3} in the inventory, or "
-                                           "run: cupel bmc " +
-                                           node_ +
-                                           " accept-certificate "
-                                           "where it is another BMC"};
+                                           "meant, set ipmi: {cipher: 3} in the inventory; if "
+                                           "it is another BMC, run: cupel bmc " +
+                                           node_ + " accept-certificate"};
       break;
     }
   }

@@ -155,6 +155,7 @@ Task<Result<void>> run_controller(const RackRun& run) {
                   "--inventory",
                   (run.folder / "inventory.yaml").string(),
                   "--no-console",
+                  "--programs-on-nodes",  // virtual ones have what the real ones would be brought
                   "--wait-for-hands",
                   "0s",  // nobody will come
                   "--json"};

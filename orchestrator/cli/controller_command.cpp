@@ -49,7 +49,7 @@ void add_controller(CLI::App& app, Context& context, Exit& exit) {
       "controller", "drive what is submitted to this state folder, until all of it is over");
   command->footer(
       "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
-      "`cupel run --detach` starts one in the background where none lives.");
+      "`cupel run PLAYBOOK --detach` starts one in the background where none lives.");
   auto duty = std::make_shared<ControllerDuty>();
   command->add_flag("--stay", duty->stays, "stay when all is over, until SIGTERM or Ctrl-C");
   add_json_flag(*command, context);

@@ -95,7 +95,8 @@ TEST_F(HandsOfRuns, AreADocumentWithAVersionInJson) {
 
   ASSERT_TRUE(told);
   EXPECT_EQ(told.assume_value().at("schema"), 1);
-  EXPECT_EQ(told.assume_value().at("hands").at(0).at("action"), "plug in n1");
+  EXPECT_EQ(told.assume_value().at("hands").at(0).at("action"),
+            "plug in n1; then: cupel retry 1 n1 --from bmc-facts");
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ nodes:
            "site.yaml:5:11: there is no room 'hal' (did you mean 'hall'?)",
            "site.yaml:9:32: password must say where the secret is: env:NAME, file:PATH or "
            "cmd:COMMAND",
-           "site.yaml:9:54: tls trust must be first-use, not 'none'",
+           "site.yaml:9:54: tls trust must be first-use or known, not 'none'",
            "site.yaml:13:20: 3 addresses for 2 nodes: give one for each",
            "site.yaml:14:11: unknown key 'adress' in ssh (did you mean 'address'?)",
            "site.yaml:17:41: bmc protocol must be redfish or ipmi, not 'redfsh' (did you mean "
