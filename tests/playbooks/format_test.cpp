@@ -197,9 +197,16 @@ steps:
   - step: approval
 )");
 
-  EXPECT_EQ(result.told(),
-            "book.yaml:7:5: 'approval' needs with: {say: ...}: what the person who approves must "
-            "know\n");
+  EXPECT_EQ(
+      result.told(),
+      "book.yaml:4:5: 'power-on' claims firmware-puhs, but limits does not say how many there "
+      "are (did you mean 'firmware-push'?)\n"
+      "book.yaml:4:5: 'power-on' claims 3 of firmware-push, and there are only 2: it could "
+      "never begin\n"
+      "book.yaml:4:5: 'power-on' is done to each machine by itself; only a stage can be done "
+      "together\n"
+      "book.yaml:7:5: 'approval' needs with: {say: ...}: what the person who approves must "
+      "know\n");
   EXPECT_EQ(read(R"(playbook: p
 limits: {firmware-push: 2}
 steps:
