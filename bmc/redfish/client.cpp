@@ -180,9 +180,8 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   const auto basic = request.basic;
   const auto patience = request.slow ? kSlowPatience : kRequestPatience;
   CO_TRY(const Response response, co_await send(std::move(request), deadline.sooner(patience)));
-  Result<Answer> answer{Answer{.status = 304, .body = nullptr}};
-  const bool unchanged = response.status == 304 && conditional;
-  if (!unchanged) answer = co_await understand(asked(question.method, question.uri), response);
+  const std::string what = asked(question.method, question.uri);
+  auto answer = co_await understand(what, response, conditional);
   if (!answer && answer.assume_error().code == Code::kMalformed) note_malformed(courtesy_.seen);
   if (basic && response.status == 401 && !session->proven) {
     (void)courtesy_.logins.refused(user_, basic->password, refusals_, words_of(answer));
@@ -209,7 +208,9 @@ Task<Result<std::unique_ptr<Stream>>> Client::open_stream(std::string uri, std::
 }
 
 // A large answer is read in pieces: it must not hold up who else is on this loop.
-Task<Result<Answer>> Client::understand(std::string asked, const Response& response) {
+Task<Result<Answer>> Client::understand(std::string asked, const Response& response,
+                                        bool conditional) {
+  if (response.status == 304 && conditional) co_return Answer{.status = 304, .body = nullptr};
   auto document = co_await read_document(response.body, courtesy_.memory);
   co_return understood(asked, response, std::move(document));
 }

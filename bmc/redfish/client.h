@@ -84,7 +84,8 @@ class Client final : public Fetch {
   Task<Result<std::string>> sessions_uri(Deadline deadline);
   Task<void> reap(std::string old_session, Deadline deadline);
   Task<Result<Response>> send(Request request, Deadline deadline);
-  Task<Result<Answer>> understand(std::string asked, const Response& response);
+  Task<Result<Answer>> understand(std::string asked, const Response& response,
+                                  bool conditional = false);
   Error login_failed(const Response& response, Error error, const std::string& password);
   Request with_credentials(Request request) const;
   void join(const std::string& digest);

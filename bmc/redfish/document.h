@@ -25,4 +25,11 @@ Task<Result<json::value>> read_document(const std::string& body, std::shared_ptr
 /// The same at once: for what is small.
 Result<json::value> document_of(std::string_view body, std::shared_ptr<MemoryUse> memory = {});
 
+/// Puts `from` in the place of `into`. Not by assignment: between values of different memory that
+/// is a copy of all of it, which no account knows of.
+inline void take_over(json::value& into, json::value&& from) {
+  std::destroy_at(&into);
+  std::construct_at(&into, std::move(from));
+}
+
 }  // namespace cupel::bmc::redfish

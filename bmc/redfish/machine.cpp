@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 #include "bmc/redfish/spelling.h"
 #include "bmc/redfish/uri.h"
 
@@ -175,7 +176,7 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system) {
   Machine machine;
   auto root = co_await survey.need(std::string{kRoot});
   if (root) {
-    machine.root = std::move(root.assume_value().body);
+    take_over(machine.root, std::move(root.assume_value().body));
   } else {
     // Whoever answers at all may still show its Systems where they always are.
     if (!goes_on_after(root.assume_error().code)) co_return std::move(root).assume_error();

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bmc/redfish/document.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -171,7 +172,8 @@ Task<std::vector<Document>> Survey::members(std::string collection, std::string 
       auto read = co_await read_all(std::move(singly), std::move(fact));
       for (auto& one : *whole)
         for (auto& other : read)
-          if (one.body.is_null() && one.uri == other.uri) one.body = std::move(other.body);
+          if (one.body.is_null() && one.uri == other.uri)
+            take_over(one.body, std::move(other.body));
       co_return std::move(*whole);
     }
   }

@@ -54,6 +54,10 @@ class EchoingBmcs : public ::testing::Test {
     CUPEL_NEEDS_SITE();
     site.emplace(3, Site::Slurm::none);
     site->password = kPassword;
+    begin_echo();
+  }
+  /// Of what they hear from now on: a token of another process is none that this one knows.
+  void begin_echo() {
     const test::EchoIn ways[] = {test::EchoIn::logins, test::EchoIn::refusals,
                                  test::EchoIn::documents};
     for (int node = 1; node <= 3; ++node)
@@ -67,6 +71,7 @@ class EchoingBmcs : public ::testing::Test {
   Ran run_afresh(std::vector<std::string> words) {
     std::error_code ignored;
     std::filesystem::remove_all(site->folder / "state", ignored);
+    begin_echo();
     return site->run(std::move(words));
   }
 

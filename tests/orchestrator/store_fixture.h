@@ -12,7 +12,7 @@
 
 namespace cupel::store {
 
-class StoreTest : public testing::Test {
+class StoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "cupel-store-XXXXXX").string();
