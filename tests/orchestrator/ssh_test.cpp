@@ -1,6 +1,8 @@
 #include "orchestrator/ssh/ssh.h"
 
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -253,16 +255,34 @@ TEST_F(SshTest, AnUploadThatCannotBeWrittenSaysWhyAndLeavesNothing) {
   EXPECT_NE(result.error().what.find("/proc/nothing"), std::string::npos);
 }
 
-TEST_F(SshTest, AnUploadOnAFullDiskLeavesTheOldFile) {
+class SshOnASmallDisk : public OnANode {
+ protected:
+  static void SetUpTestSuite() {
+    // What this suite mounts, its sshd sees too, and nobody else on this machine.
+    private_mounts_ = ::unshare(CLONE_NEWNS) == 0 &&
+                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    OnANode::SetUpTestSuite();
+  }
+
+  static inline bool private_mounts_ = false;
+};
+
+TEST_F(SshOnASmallDisk, AnUploadThatDoesNotFitLeavesTheOldFile) {
+  CUPEL_NEEDS_REAL_PART(private_mounts_, "no mount namespace of its own: only root may make one");
+  const auto disk = sshd_->file("disk");
+  std::filesystem::create_directory(disk);
+  ASSERT_EQ(::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k"), 0);
   const auto on = session();
-  const auto path = sshd_->file("kept");
-  std::ofstream{path} << "old";
-  std::filesystem::create_symlink("/dev/full", path + ".part");
+  std::ofstream{disk + "/kept"} << "old";
 
-  const auto result = run_to_end(io, on->upload("new", path, 0644, Deadline::in(10s)));
+  const auto result =
+      run_to_end(io, on->upload(noise(1 << 20), disk + "/kept", 0644, Deadline::in(10s)));
 
+  ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kFailed);
-  EXPECT_EQ(whole(path), "old");
+  EXPECT_EQ(whole(disk + "/kept"), "old");
+  EXPECT_FALSE(std::filesystem::exists(disk + "/kept.part"));
+  ::umount2(disk.c_str(), MNT_DETACH);
 }
 
 TEST_F(SshTest, TellsWhenTheNodeDiesInTheMiddle) {
