@@ -67,6 +67,11 @@ Result<void> make_state_folder(const std::filesystem::path& folder) {
   if (!failure && (std::filesystem::status(folder, failure).permissions() & open) != perms::none)
     std::filesystem::permissions(folder, open, std::filesystem::perm_options::remove, failure);
   if (!failure) return ok();
+  // Somebody else's, or on a disk that is read-only: it is for its owner to close, and nothing will
+  // be written there.
+  std::error_code absent;
+  if (std::filesystem::is_directory(folder, absent) && ::access(folder.c_str(), W_OK) != 0)
+    return ok();
   return Error{Code::kStorage,
                fmt::format("cannot make the state folder {} for this user alone: {}",
                            folder.string(), failure.message())};

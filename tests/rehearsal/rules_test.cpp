@@ -191,7 +191,6 @@ rules:
   - {nodes: v01-n09, path: /x, do: drop}
   - {path: /x, do: latency, late: 2days, jiter: 3s}
   - {path: /x, method: get, do: truncate, bytes: -1, status: 3}
-  - {path: /x, do: status, status: 200, headers: {A: "b\r\nC: d"}}
 )",
                                    "s.yaml", rack, problems);
 
@@ -208,9 +207,22 @@ rules:
         "s.yaml:10:35: late must be a duration such as 200ms",
         "s.yaml:10:42: unknown key 'jiter' in rule (did you mean 'jitter'?)",
         "s.yaml:11:24: method must be one such as GET",
-        "s.yaml:11:50: bytes must be a whole number", "unknown key 'status' in rule",
-        "a header must be one line of text"})
+        "s.yaml:11:50: bytes must be a whole number", "unknown key 'status' in rule"})
     EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(Scenario, HasNoHeaderOfTwoLines) {
+  auto rack = three_nodes();
+  std::vector<inventory::Problem> problems;
+
+  const auto good = parse_scenario(R"(description: a second header in the first
+rules:
+  - {path: /x, do: status, status: 200, headers: {A: "b\r\nC: d"}}
+)",
+                                   "s.yaml", rack, problems);
+
+  EXPECT_FALSE(good);
+  EXPECT_EQ(to_string(problems), "s.yaml:3:54: a text with the control character U+000D\n");
 }
 
 }  // namespace
