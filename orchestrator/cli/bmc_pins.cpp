@@ -66,15 +66,15 @@ struct Import {
 };
 
 /// What an import would do; nothing of it is done where there is one problem.
-struct Planned {
+struct PlannedPin {
   std::map<std::string, std::string> pins{};  // by the shower's name
   int already = 0;
   std::vector<inventory::Problem> problems{};
 };
 
-Planned planned(store::Store& store, const std::vector<Shower>& all, bmc::PinList list,
+PlannedPin planned(store::Store& store, const std::vector<Shower>& all, bmc::PinList list,
                 bool replace) {
-  Planned plan{.problems = std::move(list.problems)};
+  PlannedPin plan{.problems = std::move(list.problems)};
   std::map<std::string, std::string> told;
   for (const auto& pin : list.pins) {
     const auto complain = [&](std::string what) {
