@@ -30,6 +30,7 @@ Task<Result<std::string>> look_at(World& world, const playbooks::NodePlan& plann
                                   Deadline deadline) {
   const auto* job = look_of(planned);
   if (job == nullptr) co_return std::string{};
+  if (deadline.passed()) co_return Error{Code::kTimeout, "no time is left"};
   const auto& node = *planned.node;
   CO_TRY(const auto session, co_await world.ssh(node, deadline));
   CO_TRY(const auto said, co_await ssh::ask(*session, job->script, {}, node.ssh.sudo, deadline));
@@ -41,9 +42,8 @@ Task<Result<std::vector<Lack>>> look_at_all(World& world, const playbooks::Plan&
   const auto all = Deadline::in(kAllPatience);
   std::vector<const playbooks::NodePlan*> nodes;
   for (const auto& each : plan.nodes) nodes.push_back(&each);
-  const auto verb = [&](const playbooks::NodePlan* node) -> Task<Result<std::string>> {
-    if (all.passed()) co_return Error{Code::kTimeout, "no time is left"};
-    co_return co_await look_at(world, *node, all.sooner(kNodePatience));
+  const auto verb = [&](const playbooks::NodePlan* node) {
+    return look_at(world, *node, all.sooner(kNodePatience));
   };
   const auto told = co_await for_each_of<std::string>(nodes, kLooksAtOnce, verb);
   std::vector<Lack> lacks;
