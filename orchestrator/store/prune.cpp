@@ -86,7 +86,7 @@ Hashes named_without(soci::session& sql, const fs::path& folder, const std::vect
   rows.execute();
   while (rows.fetch()) {
     if (std::ranges::binary_search(runs, run)) continue;
-    const auto text = unpacked_text(std::move(data));
+    const auto text = unpacked_text(data);
     note_hashes(text, named);
     if (text.find("\"together\"") != text.npos) note_hashes(text, documents);
   }
