@@ -73,7 +73,7 @@ struct PlannedPin {
 };
 
 PlannedPin planned(store::Store& store, const std::vector<Shower>& all, bmc::PinList list,
-                bool replace) {
+                   bool replace) {
   PlannedPin plan{.problems = std::move(list.problems)};
   std::map<std::string, std::string> told;
   for (const auto& pin : list.pins) {
