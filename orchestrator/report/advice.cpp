@@ -37,7 +37,7 @@ constexpr Advice kAdvice[] = {
      false},
     {"", "", "refused", "",
      "correct the password in the inventory's secret; where the BMC's own was corrected instead: "
-     "cupel bmc NODE accept-certificate",
+     "cupel bmc NODE retry-login",
      false, true},
     {"ssh-wait", "", "", "", "look at the machine: its screen, its network cables", true, true},
     {"", "", "unreachable", "", "look at the BMC: its network cable, its power, its lights", true,

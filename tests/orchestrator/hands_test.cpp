@@ -178,7 +178,8 @@ TEST(Hands, NameTheCommandThatAcceptsWhatHasChanged) {
        "write the new one into the inventory"},
       {"refused", "the node does not let root in with the key in /k. ...", "authorized_keys"},
       {"refused", "n1: the BMC refused user admin with this password before; ...",
-       "correct the password in the inventory's secret"}};
+       "correct the password in the inventory's secret; where the BMC's own was corrected instead: "
+       "cupel bmc n1 retry-login"}};
   for (const auto& [error, detail, action] : rows) {
     run.nodes = {node("n1", "a01", 1)};
     run.nodes[0].record.steps = {step("bmc-facts", "reject", error, detail)};
