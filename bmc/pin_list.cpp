@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/digest.h"
 #include "base/text.h"
 
@@ -23,26 +24,6 @@ std::optional<std::string> fingerprint_in(std::string_view text) {
   const bool hexadecimal = digits.find_first_not_of("0123456789abcdef") == digits.npos;
   if (digits.size() != 64 || !hexadecimal) return std::nullopt;
   return std::string{kPrefixOfPins} + digits;
-}
-
-/// RFC 4648, 4. Nothing where a sign is none of it.
-std::optional<std::string> bytes_of_base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
-  for (const char c : text) {
-    const auto digit = kDigits.find(c);
-    if (digit == kDigits.npos) return std::nullopt;
-    bits = (bits << 6 | static_cast<std::uint32_t>(digit)) & 0xffffff;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  return bytes;
 }
 
 class Reading {
@@ -89,7 +70,7 @@ class Reading {
       *certificate_ += line;
       return;
     }
-    const auto der = bytes_of_base64(*certificate_);
+    const auto der = from_base64(*certificate_);
     certificate_.reset();
     const bool again = name_.empty() && !list_.pins.empty() && chain_of_ == list_.pins.size();
     if (again) return;  // who signed the one before

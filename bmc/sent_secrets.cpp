@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/text.h"
 
 namespace cupel::bmc {
@@ -16,18 +17,11 @@ constexpr std::string_view kEveryDocument =
     "status state name description message messageid severity resolution warning critical none "
     "null true false error code extendedinfo base http https description power thermal sensors";
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<std::uint8_t>(c);
-    for (count += 8; count >= 6; count -= 6) text += kDigits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) text += kDigits[bits << (6 - count) & 63];
-  return text;  // without the filling: it may be left out (RFC 4648, 3.2)
+/// The padding may be left out where it is echoed (RFC 4648, 3.2).
+std::string base64_digits(std::string_view bytes) {
+  auto text = base64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  return text;
 }
 
 std::optional<std::uint32_t> hexadecimal(std::string_view digits) {
@@ -214,8 +208,8 @@ void SentSecrets::add(std::string_view secret, std::string_view user) {
 
 void SentSecrets::add_login(std::string_view user, std::string_view password) {
   if (password.empty()) return;
-  add_one(base64(std::string{user} + ":" + std::string{password}), false);
-  const auto alone = base64(password);
+  add_one(base64_digits(std::string{user} + ":" + std::string{password}), false);
+  const auto alone = base64_digits(password);
   if (password.size() >= kShortest) add_one(alone, false);
   add(password, user);
 }
