@@ -42,10 +42,10 @@ Task<Result<std::vector<T>>> all_or_none(std::vector<Item> items, Verb verb) {
     order = std::move(ended);
   }
   for (const auto item : order)
-    if (!slots[item]->has_value()) co_return std::move(*slots[item]).assume_error();
+    if (!slots[item]->has_value()) co_return std::move(*slots[item]).error();
   std::vector<T> values;
   values.reserve(slots.size());
-  for (auto& slot : slots) values.push_back(std::move(*slot).assume_value());
+  for (auto& slot : slots) values.push_back(*std::move(*slot));
   co_return values;
 }
 

@@ -30,7 +30,7 @@ Login current_login() {
   Login login;
   login.user = ::getuid();
   if (const auto text = read_file("/proc/self/loginuid", 64))
-    login.audited = number<std::uint32_t>(trimmed(text.assume_value()));
+    login.audited = number<std::uint32_t>(trimmed(*text));
   if (login.audited == kNobodyLoggedIn) login.audited.reset();
   if (const char* sudo = std::getenv("SUDO_USER"); sudo != nullptr)
     login.sudo = shortened(printable(sudo), kLongestName);

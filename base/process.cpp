@@ -151,7 +151,7 @@ Task<Result<ProcessOutcome>> run_to_exit(ProcessRequest request) {
           asio::deferred));
   co_await all.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
   for (auto* part : {&*read, &*read_errors})
-    if (!*part) co_return std::move(*part).assume_error().within(request.argv[0]);
+    if (!*part) co_return std::move(*part).error().within(request.argv[0]);
 
   const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0));
   if (descriptor < 0)
@@ -170,8 +170,8 @@ Task<Result<ProcessOutcome>> run_process(ProcessRequest request, Deadline deadli
   assert(!request.argv.empty());
   const std::string name = request.argv[0];
   auto outcome = co_await with_deadline(deadline, run_to_exit(std::move(request)));
-  if (!outcome && outcome.assume_error().code == Code::kTimeout)
-    co_return std::move(outcome).assume_error().within(name);
+  if (!outcome && outcome.error().code == Code::kTimeout)
+    co_return std::move(outcome).error().within(name);
   co_return outcome;
 }
 

@@ -1,13 +1,12 @@
 #pragma once
 // A value, or why there is none. Not for verdicts: a failed criterion is a finding, not an Error.
-#include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/success_failure.hpp>
-#include <boost/outcome/try.hpp>
 #include <chrono>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/try.h"
 
 namespace cupel {
 
@@ -50,21 +49,22 @@ struct [[nodiscard]] Error {
   }
 };
 
+/// std::expected that takes an Error as it is (`return Error{...};`), and may not be left unlooked
+/// at.
 template <class T>
-using Result = boost::outcome_v2::basic_result<T, Error, boost::outcome_v2::policy::terminate>;
+class [[nodiscard]] Result : public std::expected<T, Error> {
+ public:
+  using std::expected<T, Error>::expected;
+  Result(Error error) : std::expected<T, Error>{std::unexpect, std::move(error)} {}
+};
 
-inline auto ok() { return boost::outcome_v2::success(); }
+inline Result<void> ok() { return {}; }
 
 /// Passes an error on with what was being tried in front; a value as it is.
 template <class T>
 Result<T> within(std::string_view attempt, Result<T> result) {
-  if (!result) return std::move(result).assume_error().within(attempt);
+  if (!result) return std::move(result).error().within(attempt);
   return result;
 }
 
 }  // namespace cupel
-
-/// TRY(auto x, f());  CO_TRY(auto x, co_await f());  CO_TRY(co_await g());
-/// Statements, never expressions: see "one co_await per statement".
-#define TRY(...) BOOST_OUTCOME_TRY(__VA_ARGS__)
-#define CO_TRY(...) BOOST_OUTCOME_CO_TRY(__VA_ARGS__)

@@ -107,8 +107,8 @@ std::string to_text(const Budget& budget) {
 
 std::optional<Budget> budget_of(std::string_view text) {
   const auto parsed = parse_json(text);
-  if (!parsed || !parsed.assume_value().is_object()) return std::nullopt;
-  const auto& kept = parsed.assume_value();
+  if (!parsed || !parsed->is_object()) return std::nullopt;
+  const auto& kept = *parsed;
   // Counts that this program wrote: far below 2^53, which a double holds exactly.
   const auto count = [&kept](std::string_view name) {
     const double told = number_at(kept, name).value_or(0);

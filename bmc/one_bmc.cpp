@@ -84,13 +84,13 @@ class OneBmc final : public Bmc {
     auto allowed = co_await ask<std::vector<ResetType>>(
         "allowed resets", Twice::harmless,
         [deadline](Bmc& bmc) { return bmc.allowed_resets(deadline); });
-    if (!allowed || allowed.assume_value().empty()) co_return allowed;
-    auto& types = allowed.assume_value();
+    if (!allowed || allowed->empty()) co_return allowed;
+    auto& types = *allowed;
     const auto has = [&](ResetType type) { return std::ranges::find(types, type) != types.end(); };
     if (has(ResetType::on) && has(ResetType::force_off)) co_return allowed;
     const auto more = co_await ipmi_->allowed_resets(deadline);
     if (!more) co_return allowed;
-    for (const auto type : more.assume_value()) {
+    for (const auto type : *more) {
       if (!has(type)) types.push_back(type);
     }
     co_return allowed;
@@ -110,17 +110,16 @@ class OneBmc final : public Bmc {
   Task<Result<Identity>> identity(Deadline deadline) override {
     auto told = co_await ask<Identity>("identity", Twice::harmless,
                                        [deadline](Bmc& bmc) { return bmc.identity(deadline); });
-    if (!told || told.assume_value().by == Protocol::ipmi || tells_who(told.assume_value()))
-      co_return told;
+    if (!told || told->by == Protocol::ipmi || tells_who(*told)) co_return told;
     const auto more = co_await ipmi_->identity(deadline);
-    if (more) fill(told.assume_value(), more.assume_value());
+    if (more) fill(*told, *more);
     co_return told;
   }
   Task<Result<Observed>> observe(Deadline deadline) override {
     auto seen = co_await ask<Observed>("inventory", Twice::harmless,
                                        [deadline](Bmc& bmc) { return bmc.observe(deadline); });
-    if (!seen || seen.assume_value().by == Protocol::ipmi) co_return seen;
-    CO_TRY(co_await complete(seen.assume_value(), deadline));
+    if (!seen || seen->by == Protocol::ipmi) co_return seen;
+    CO_TRY(co_await complete(*seen, deadline));
     co_return seen;
   }
   Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
@@ -211,7 +210,7 @@ class OneBmc final : public Bmc {
   }
   Task<Result<std::unique_ptr<Console>>> console(Deadline deadline) override {
     auto sol = co_await ipmi_->console(deadline);
-    if (sol || sol.assume_error().code != Code::kUnsupported) co_return sol;
+    if (sol || sol.error().code != Code::kUnsupported) co_return sol;
     co_return co_await redfish_->console(deadline);
   }
   Task<Result<std::unique_ptr<Events>>> events(Deadline deadline) override {
@@ -231,28 +230,28 @@ class OneBmc final : public Bmc {
     Error missing{Code::kUnsupported, name + ": not by this BMC's Redfish"};
     if (!missing_.contains(name)) {
       auto told = co_await verb(*redfish_);
-      if (told || !lacks(told.assume_error().code, twice)) co_return told;
-      missing = std::move(told).assume_error();
+      if (told || !lacks(told.error().code, twice)) co_return told;
+      missing = std::move(told).error();
       if (missing.code == Code::kUnsupported) missing_.insert(name);
     }
     auto told = co_await verb(*ipmi_);
     if (told) co_return told;
-    co_return both(std::move(missing), std::move(told).assume_error());
+    co_return both(std::move(missing), std::move(told).error());
   }
 
   /// By IPMI where Redfish leaves it to that. IPMI is looked at first: once a restart was asked of
   /// it nobody may ask another.
   Task<Result<Protocol>> restart(std::string name, ResetType type, Deadline deadline) {
     auto told = co_await redfish_->reset(type, deadline);
-    if (told || !lacks(told.assume_error().code, Twice::forbidden)) co_return told;
-    auto missing = std::move(told).assume_error();
+    if (told || !lacks(told.error().code, Twice::forbidden)) co_return told;
+    auto missing = std::move(told).error();
     const auto there = co_await ipmi_->power_state(deadline.sooner(kIpmiThere));
-    const bool silent = !there && lacks(there.assume_error().code, Twice::harmless);
+    const bool silent = !there && lacks(there.error().code, Twice::harmless);
     auto done = silent ? co_await last_resort_->reset(type, deadline)
                        : co_await ipmi_->reset(type, deadline);
     if (done) co_return done;
-    if (silent) co_return both(std::move(done).assume_error(), there.assume_error()).within(name);
-    co_return both(std::move(missing), std::move(done).assume_error()).within(name);
+    if (silent) co_return both(std::move(done).error(), there.error()).within(name);
+    co_return both(std::move(missing), std::move(done).error()).within(name);
   }
 
   /// What Redfish left open about the machine as a whole, from IPMI.
@@ -261,14 +260,14 @@ class OneBmc final : public Bmc {
     if (!open) co_return ok();
     const auto more = co_await ipmi_->observe(deadline);
     if (more) {
-      fill(seen.identity, more.assume_value().identity);
-      if (seen.power == PowerState::unknown) seen.power = more.assume_value().power;
-      add_missing_kinds(seen, more.assume_value());
-      seen.requests += more.assume_value().requests;
+      fill(seen.identity, more->identity);
+      if (seen.power == PowerState::unknown) seen.power = more->power;
+      add_missing_kinds(seen, *more);
+      seen.requests += more->requests;
       co_return ok();
     }
-    if (more.assume_error().code == Code::kCancelled) co_return more.assume_error();
-    seen.unknown.push_back({"what Redfish does not tell", "ipmi", more.assume_error().what});
+    if (more.error().code == Code::kCancelled) co_return more.error();
+    seen.unknown.push_back({"what Redfish does not tell", "ipmi", more.error().what});
     co_return ok();
   }
 

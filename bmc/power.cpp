@@ -34,9 +34,9 @@ bool allows(const std::vector<ResetType>& allowed, ResetType type) {
 Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
   for (int asked = 1;; ++asked) {
     auto accepted = co_await bmc.reset(type, deadline);
-    const bool not_now = !accepted && accepted.assume_error().code == Code::kConflict;
+    const bool not_now = !accepted && accepted.error().code == Code::kConflict;
     if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again) {
-      if (!accepted) co_return std::move(accepted).assume_error();
+      if (!accepted) co_return std::move(accepted).error();
       co_return ok();
     }
     CO_TRY(co_await pause_for(pace.before_asking_again));
@@ -52,8 +52,8 @@ Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
   const auto until = deadline.sooner(pace.until_bmc_is_gone);
   while (!until.passed()) {
     const auto state = co_await bmc.power_state(until);
-    if (!state && may_pass(state.assume_error().code)) co_return ok();
-    if (!state) co_return state.assume_error();
+    if (!state && may_pass(state.error().code)) co_return ok();
+    if (!state) co_return state.error();
     const auto nap = std::min(pace.first, until.left());
     CO_TRY(co_await pause_for(nap));
   }
@@ -66,7 +66,7 @@ Task<Result<void>> wait_until_back(Bmc& bmc, Deadline deadline, Pace pace) {
   for (;;) {
     const auto state = co_await bmc.power_state(deadline);
     if (state) co_return ok();
-    if (!may_pass(state.assume_error().code) || deadline.passed()) co_return state.assume_error();
+    if (!may_pass(state.error().code) || deadline.passed()) co_return state.error();
     const auto nap = std::min(pause, deadline.left());
     CO_TRY(co_await pause_for(nap));
     pause = std::min(pause * 3 / 2, pace.longest);
@@ -95,11 +95,11 @@ Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadlin
   CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
   if (grace.count() > 0 && allows(allowed, ResetType::graceful_shutdown)) {
     const auto asked = co_await bmc.reset(ResetType::graceful_shutdown, deadline);
-    if (!asked && asked.assume_error().code == Code::kCancelled) co_return asked.assume_error();
+    if (!asked && asked.error().code == Code::kCancelled) co_return asked.error();
     // Refused (nobody listens for the button): no use in waiting for it.
     const auto patience = asked ? deadline.sooner(grace) : Deadline::in({});
     auto off = co_await wait_until(bmc, PowerState::off, patience, deadline, pace);
-    if (off || off.assume_error().code != Code::kTimeout) co_return within("power off", off);
+    if (off || off.error().code != Code::kTimeout) co_return within("power off", off);
   }
   if (!allows(allowed, ResetType::force_off))
     co_return Error{Code::kUnsupported, "power off: no allowed reset turns the machine off"};
@@ -136,7 +136,7 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
   CO_TRY(co_await reset_when_ready(bmc, ResetType::ac_cycle, deadline, pace));
   CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
   auto back = co_await wait_until_back(bmc, deadline, pace);
-  if (!back) co_return std::move(back).assume_error().within("AC cycle: waiting for the BMC");
+  if (!back) co_return std::move(back).error().within("AC cycle: waiting for the BMC");
   co_return co_await ensure_on(bmc, deadline, pace);
 }
 

@@ -14,8 +14,8 @@ Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Dead
   auto told = co_await bmc->power_state(deadline);
   co_await bmc->log_out();
   // What the BMC cannot tell, it has let us ask.
-  if (told || told.assume_error().code == Code::kUnsupported) co_return ok();
-  co_return std::move(told).assume_error();
+  if (told || told.error().code == Code::kUnsupported) co_return ok();
+  co_return std::move(told).error();
 }
 
 Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
@@ -23,7 +23,7 @@ Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
   auto changed = co_await bmc->change_password(doors.user, doors.new_password, deadline);
   co_await bmc->log_out();
   if (changed) co_return ok();
-  co_return std::move(changed).assume_error();
+  co_return std::move(changed).error();
 }
 
 /// The pause that this answer asks for; nothing where there is no use in waiting for another.
@@ -32,9 +32,8 @@ Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
 std::optional<std::chrono::milliseconds> pause_after(const Result<void>& answer, int asked,
                                                      Deadline deadline) {
   constexpr int kMostAsked = 8;
-  if (answer || asked >= kMostAsked || answer.assume_error().code != Code::kBusy)
-    return std::nullopt;
-  const auto pause = answer.assume_error().retry_after;
+  if (answer || asked >= kMostAsked || answer.error().code != Code::kBusy) return std::nullopt;
+  const auto pause = answer.error().retry_after;
   if (pause.count() <= 0 || deadline.left() <= pause) return std::nullopt;
   return pause;
 }
@@ -120,7 +119,7 @@ Task<Result<Settled>> change_at_once(const RotationDoors& doors, std::chrono::mi
   CO_TRY(co_await pause_for(pause));
   auto changed = co_await change(doors, deadline);
   if (changed) co_return Settled{.how = Settled::How::changed};
-  auto error = std::move(changed).assume_error();
+  auto error = std::move(changed).error();
   const bool refused = error.code == Code::kRefused || is_in_doubt(error);
   if (!refused) co_return Settled{.how = Settled::How::failed, .error = std::move(error)};
   const auto again = std::max(pause, error.retry_after);
@@ -134,10 +133,10 @@ Task<Result<Settled>> change_at_once(const RotationDoors& doors, std::chrono::mi
 Task<Result<Rotated>> prove_change(const RotationDoors& doors, Deadline deadline) {
   doors.forget_refusals();
   const auto proven = co_await prove_patiently(doors.with_new, deadline);
-  if (!proven && proven.assume_error().code == Code::kRefused)
-    co_return Error{Code::kFailed, "the BMC accepted the new password, and refuses it: " +
-                                       proven.assume_error().what};
-  if (!proven) co_return proven.assume_error();
+  if (!proven && proven.error().code == Code::kRefused)
+    co_return Error{Code::kFailed,
+                    "the BMC accepted the new password, and refuses it: " + proven.error().what};
+  if (!proven) co_return proven.error();
   CO_TRY(doors.write_note(std::nullopt));
   co_return Rotated::changed;
 }
@@ -164,11 +163,11 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     doors.forget_refusals();
   }
   auto proven = co_await prove(doors.with_new, deadline);
-  const bool in_doubt = !proven && is_in_doubt(proven.assume_error());
+  const bool in_doubt = !proven && is_in_doubt(proven.error());
   if (in_doubt) {
     ++note.refused;
     CO_TRY(doors.write_note(note));
-    const auto pause = proven.assume_error().retry_after;
+    const auto pause = proven.error().retry_after;
     CO_TRY(Settled settled, co_await change_at_once(doors, pause, deadline));
     if (settled.how == Settled::How::changed) co_return co_await prove_change(doors, deadline);
     if (settled.how == Settled::How::failed)
@@ -181,12 +180,12 @@ Task<Result<Rotated>> rotate_password(RotationDoors doors, Deadline deadline) {
     }
     co_return before ? Rotated::finished_earlier : Rotated::already;
   }
-  if (proven.assume_error().code != Code::kRefused) co_return std::move(proven).assume_error();
+  if (proven.error().code != Code::kRefused) co_return std::move(proven).error();
 
   if (!in_doubt) ++note.refused;
   CO_TRY(doors.write_note(note));
   auto changed = co_await change_patiently(doors, deadline);
-  if (!changed) co_return not_changed(doors, std::move(changed).assume_error(), before, note);
+  if (!changed) co_return not_changed(doors, std::move(changed).error(), before, note);
   co_return co_await prove_change(doors, deadline);
 }
 

@@ -20,7 +20,7 @@ class NamedFiles {
   void check(const std::string& file, const Place& where) {
     if (file.empty() || !seen_.insert(file).second) return;
     auto checked = check_(file);
-    if (!checked) problems_.push_back({where, std::move(checked).assume_error().what});
+    if (!checked) problems_.push_back({where, std::move(checked).error().what});
   }
   Problems problems() && { return std::move(problems_); }
 

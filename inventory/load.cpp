@@ -92,11 +92,11 @@ Loaded load_inventory(const std::filesystem::path& file) {
   if (!text)
     return {std::nullopt,
             {{{file.string(), 0, 0},
-              text.assume_error().what + " (an inventory is named with --inventory, or in "
-                                         "$CUPEL_INVENTORY)"}}};
+              text.error().what + " (an inventory is named with --inventory, or in "
+                                  "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
-  auto loaded = parse_inventory(text.assume_value(), file.string(),
-                                std::filesystem::absolute(file).parent_path());
+  auto loaded =
+      parse_inventory(*text, file.string(), std::filesystem::absolute(file).parent_path());
   if (loaded.inventory)
     std::ranges::move(check_named_files(*loaded.inventory), std::back_inserter(owned));
   if (owned.empty()) return loaded;

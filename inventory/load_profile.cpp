@@ -129,14 +129,14 @@ std::vector<std::string> read_part_names(YamlFields& fields) {
   for (const auto& range : fields.texts("parts")) {
     auto expanded = expand(range);
     if (!expanded) {
-      fields.report(fields.place("parts"), expanded.assume_error().what);
+      fields.report(fields.place("parts"), expanded.error().what);
       continue;
     }
-    if (names.size() + expanded.assume_value().size() > kMostPartNames) {
+    if (names.size() + expanded->size() > kMostPartNames) {
       fields.report(fields.place("parts"), fmt::format("more than {} parts", kMostPartNames));
       break;
     }
-    for (auto& name : expanded.assume_value()) names.push_back(std::move(name));
+    for (auto& name : *expanded) names.push_back(std::move(name));
   }
   if (names.empty()) names.emplace_back();
   return names;
@@ -285,7 +285,7 @@ std::string ProfileSource::text(std::string_view name) const {
   const auto file = std::string{name} + ".yaml";
   if (file.find('/') != file.npos) return {};
   auto own = read_file(folder_ / file, kFileLimit);
-  if (own) return std::move(own).assume_value();
+  if (own) return *std::move(own);
   const auto* shipped = shipped_file("inventory/profiles/" + file);
   return shipped == nullptr ? std::string{} : std::string{shipped->text};
 }

@@ -88,8 +88,8 @@ Result<RangePieces> pieces_of(std::string_view range) {
     const auto close = range.find(']', open);
     if (close == range.npos) return bad(range, open, "'[' without ']'");
     auto spans = spans_of(range.substr(open + 1, close - open - 1));
-    if (!spans) return bad(range, open, spans.assume_error().what);
-    found.push_back({literal, std::move(spans).assume_value()});
+    if (!spans) return bad(range, open, spans.error().what);
+    found.push_back({literal, *std::move(spans)});
     at = close + 1;
   }
   return found;

@@ -108,18 +108,18 @@ std::vector<Endpoint> zipped_endpoints(const std::string& range, std::size_t cou
   const bool one = range.starts_with("[") && range.find("::") != std::string::npos;
   const auto there = one ? Result<std::size_t>{1} : count_names(range);
   if (!there) {
-    problems.push_back({where, there.assume_error().what});
+    problems.push_back({where, there.error().what});
     return none;
   }
-  if (there.assume_value() != count) {
-    problems.push_back({where, fmt::format("{} addresses for {} {}s: give one for each",
-                                           there.assume_value(), count, whose)});
+  if (*there != count) {
+    problems.push_back(
+        {where, fmt::format("{} addresses for {} {}s: give one for each", *there, count, whose)});
     return none;
   }
   const auto addresses = one ? Result<std::vector<std::string>>{std::vector{range}} : expand(range);
   if (!addresses) return none;
   std::vector<Endpoint> found;
-  for (const auto& address : addresses.assume_value()) {
+  for (const auto& address : *addresses) {
     auto endpoint = endpoint_of(address, port);
     if (!endpoint) problems.push_back({where, "'" + address + "' is not a host or host:port"});
     found.push_back(std::move(endpoint).value_or(Endpoint{}));

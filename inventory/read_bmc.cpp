@@ -170,10 +170,10 @@ void read_macs(const std::vector<std::string>& ranges, const Place& where,
     if (macs.size() > nodes.size()) break;
     auto expanded = expand(range);
     if (!expanded) {
-      problems.push_back({where, expanded.assume_error().what});
+      problems.push_back({where, expanded.error().what});
       return;
     }
-    for (auto& mac : expanded.assume_value()) macs.push_back(std::move(mac));
+    for (auto& mac : *expanded) macs.push_back(std::move(mac));
   }
   if (macs.size() != nodes.size()) {
     problems.push_back(
@@ -233,10 +233,10 @@ std::vector<std::string> read_networks(YamlFields& site, Problems& problems) {
   for (const auto& network : networks) {
     const auto hosts = hosts_of(network);
     if (hosts) {
-      all += hosts.assume_value().size();
+      all += hosts->size();
       continue;
     }
-    problems.push_back({site.place("bmc_networks"), hosts.assume_error().what});
+    problems.push_back({site.place("bmc_networks"), hosts.error().what});
   }
   if (all > kMostAddresses)
     problems.push_back(

@@ -48,10 +48,10 @@ class Zipped {
     for (const auto& range : ranges) {
       const auto count = count_names(range);
       if (!count) {
-        fields.report(fields.place(key), count.assume_error().what);
+        fields.report(fields.place(key), count.error().what);
         return false;
       }
-      values += count.assume_value();
+      values += *count;
     }
     if (values == 0 || (values <= nodes_ && nodes_ % values == 0)) return values > 0;
     fields.report(fields.place(key),
@@ -63,7 +63,7 @@ class Zipped {
   void append(const std::string& range) {
     auto expanded = expand(range);
     if (!expanded) return;
-    for (auto& value : expanded.assume_value()) values_.push_back(std::move(value));
+    for (auto& value : *expanded) values_.push_back(std::move(value));
   }
 
   std::size_t nodes_;
@@ -145,16 +145,16 @@ class NodeReader {
     if (range.empty()) return {};
     const auto count = count_names(range);
     if (!count) {
-      fields_.report(fields_.place("name"), count.assume_error().what);
+      fields_.report(fields_.place("name"), count.error().what);
       return {};
     }
-    if (into_.nodes.size() + count.assume_value() > kMostNodes) {
+    if (into_.nodes.size() + *count > kMostNodes) {
       fields_.report(fields_.place("name"), fmt::format("more than {} nodes", kMostNodes));
       return {};
     }
     auto expanded = expand(range);
     if (!expanded) return {};
-    auto names = std::move(expanded).assume_value();
+    auto names = *std::move(expanded);
     const auto fault = fault_in_names(Named::node, names);
     if (!fault) return names;
     fields_.report(fields_.place("name"), *fault);

@@ -28,13 +28,13 @@ std::vector<std::string> names_of(YamlFields& fields, Named named, std::size_t p
   const auto already = into.power.size() + into.racks.size();
   std::optional<std::string> fault;
   if (!count)
-    fault = count.assume_error().what;
-  else if (already + count.assume_value() * parents > kMostLevels)
+    fault = count.error().what;
+  else if (already + *count * parents > kMostLevels)
     fault = fmt::format("more than {} racks, rooms, PDUs and breakers", kMostLevels);
   std::vector<std::string> names;
   if (!fault) {
     auto expanded = expand(range);
-    if (expanded) names = std::move(expanded).assume_value();
+    if (expanded) names = *std::move(expanded);
     fault = fault_in_names(named, names);
   }
   if (!fault) return names;

@@ -49,14 +49,14 @@ std::vector<std::string> matching(const Inventory& inventory, std::string_view t
   } else {
     auto expanded = expand(term);
     if (!expanded) {
-      complain(expanded.assume_error().what);
+      complain(expanded.error().what);
       return {};
     }
     std::vector<std::string> known;
     for (const auto& node : inventory.nodes) known.push_back(node.name);
     const std::unordered_set<std::string> there{known.begin(), known.end()};
     std::size_t wrong = 0;
-    for (auto& name : expanded.assume_value()) {
+    for (auto& name : *expanded) {
       if (!there.contains(name) && ++wrong <= kMostComplaints)
         complain("there is no node '" + name + "'" + did_you_mean(name, std::span{known}));
       names.push_back(std::move(name));

@@ -68,7 +68,7 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
   const std::string name{burnin::base_name(step.name)};
   auto job = burnin::stage(name)->prepare(profile, step.with);
   if (!job) {
-    problems.push_back({step.where, "stage '" + name + "': " + job.assume_error().what});
+    problems.push_back({step.where, "stage '" + name + "': " + job.error().what});
     return std::nullopt;
   }
   const bool judged = std::ranges::any_of(
@@ -76,7 +76,7 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
   if (!judged && !tells_parts(name))
     problems.push_back({step.where, "profile '" + profile.name + "' has no criteria for stage '" +
                                         name + "': nothing would be judged"});
-  return std::move(job).assume_value();
+  return *std::move(job);
 }
 
 double load_of(const PlaybookStep& step, const Profile& profile) {
@@ -158,14 +158,14 @@ void check_settings(const Playbook& playbook, const std::vector<PlannedStep>& st
     if (is_stage(step, burnin::kSettings)) set = &step;
     if (set == nullptr) continue;
     const auto at_most = burnin::settings_at_most(set->with);
-    if (!at_most || meanwhile <= at_most.assume_value()) continue;
+    if (!at_most || meanwhile <= *at_most) continue;
     const auto written = std::ranges::find(playbook.steps, set->name, &PlaybookStep::name);
     const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
     problems.push_back(
-        {where.where, fmt::format("{}: after at_most: {} the node puts it back by itself, and the "
-                                  "steps up to '{}' take {}: say a longer one",
-                                  set->name, burnin::duration_text(at_most.assume_value()),
-                                  step.name, at_least(meanwhile))});
+        {where.where,
+         fmt::format("{}: after at_most: {} the node puts it back by itself, and the "
+                     "steps up to '{}' take {}: say a longer one",
+                     set->name, burnin::duration_text(*at_most), step.name, at_least(meanwhile))});
     return;
   }
 }

@@ -128,8 +128,8 @@ class Reader {
     if (++includes_ > kMostIncludes)
       return report(named, file, fmt::format("more than {} includes", kMostIncludes));
     auto found = library_.find(file.text, named.text);
-    if (!found) return report(named, file, found.assume_error().what);
-    const auto text = std::move(found).assume_value();
+    if (!found) return report(named, file, found.error().what);
+    const auto text = *std::move(found);
     if (const auto way = circle(text, file))
       return report(named, file, fmt::format("includes itself: {}", *way));
     Givens given;
@@ -221,12 +221,12 @@ std::optional<Playbook> load_playbook(const std::string& name, std::vector<Probl
                                       const Arguments& arguments) {
   auto text = read_text(name);
   if (!text) {
-    problems.push_back({{name, 0, 0}, text.assume_error().what});
+    problems.push_back({{name, 0, 0}, text.error().what});
     return std::nullopt;
   }
-  auto bundle = bundle_of(text.assume_value().text);
-  if (bundle) return parse_playbook(text.assume_value().text, name, problems, arguments);
-  return read_bundle({{std::move(text).assume_value()}, arguments}, Library::From::disk, problems);
+  auto bundle = bundle_of(text->text);
+  if (bundle) return parse_playbook(text->text, name, problems, arguments);
+  return read_bundle({{*std::move(text)}, arguments}, Library::From::disk, problems);
 }
 
 }  // namespace cupel::playbooks

@@ -44,7 +44,7 @@ std::optional<Bundle> bundle_of(std::string_view text) {
   if (!text.starts_with(kMark)) return std::nullopt;
   const auto parsed = parse_json(text);
   if (!parsed) return std::nullopt;
-  const auto& root = parsed.assume_value();
+  const auto& root = *parsed;
   Bundle bundle;
   if (const auto* files = cupel::find(root, "cupel-bundle"); files != nullptr && files->is_array())
     for (const auto& each : files->get_array()) {
@@ -98,9 +98,9 @@ Result<Text> Library::find(const Text& including, const std::string& name) {
     if (from_ == From::disk) {
       TRY(check_ownership(beside));
       auto read = read_file(beside, kLongestFile);
-      if (read) return keep({beside, false, std::move(read).assume_value()});
-      if (read.assume_error().code != Code::kNotFound && !shipped_text(name))
-        return std::move(read).assume_error();
+      if (read) return keep({beside, false, *std::move(read)});
+      if (read.error().code != Code::kNotFound && !shipped_text(name))
+        return std::move(read).error();
     }
   }
   if (const auto* text = kept(shipped_path(name), true)) return *text;
@@ -113,10 +113,10 @@ Result<Text> Library::find(const Text& including, const std::string& name) {
 Result<Text> read_text(const std::string& name) {
   TRY(check_ownership(name));
   auto text = read_file(name, kLongestFile);
-  if (text) return Text{name, false, std::move(text).assume_value()};
+  if (text) return Text{name, false, *std::move(text)};
   auto shipped = shipped_text(name);
   if (shipped) return std::move(*shipped);
-  return not_found(name, std::move(text).assume_error());
+  return not_found(name, std::move(text).error());
 }
 
 }  // namespace cupel::playbooks

@@ -21,13 +21,12 @@ std::vector<std::string> expanded(YamlFields& fields, std::string_view key) {
   if (range.empty()) return {};
   auto names = inventory::expand(range);
   if (!names) {
-    fields.report(fields.place(key), names.assume_error().what);
+    fields.report(fields.place(key), names.error().what);
     return {};
   }
-  if (names.assume_value().size() <= kMostNodesOfARack) return std::move(names).assume_value();
-  fields.report(fields.place(key),
-                fmt::format("{} has {} names, and a virtual rack holds {} nodes", key,
-                            names.assume_value().size(), kMostNodesOfARack));
+  if (names->size() <= kMostNodesOfARack) return *std::move(names);
+  fields.report(fields.place(key), fmt::format("{} has {} names, and a virtual rack holds {} nodes",
+                                               key, names->size(), kMostNodesOfARack));
   return {};
 }
 

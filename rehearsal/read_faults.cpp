@@ -212,11 +212,11 @@ class FaultReader {
     const auto key = many ? "nodes" : "node";
     auto names = inventory::expand(fields_.text(key).value_or(""));
     if (!names) {
-      fields_.report(fields_.place(key), names.assume_error().what);
+      fields_.report(fields_.place(key), names.error().what);
       return {};
     }
     std::vector<NodeSpec*> found;
-    for (const auto& name : names.assume_value())
+    for (const auto& name : *names)
       if (auto* node = known(key, name)) found.push_back(node);
     return found;
   }

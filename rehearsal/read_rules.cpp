@@ -197,7 +197,7 @@ json::value json_of(const YamlValue& value) {
   // YAML 1.2, 10.2: the JSON schema's words; whatever is no JSON is a text.
   auto typed =
       value.quoted ? Result<json::value>{Error{Code::kMalformed, ""}} : parse_json(value.text);
-  return typed ? std::move(typed).assume_value() : json::value(value.text);
+  return typed ? *std::move(typed) : json::value(value.text);
 }
 
 void read_rules(std::span<const YamlValue> items, const std::string& file, RackSpec& into,

@@ -108,9 +108,9 @@ bool RuleSet::change_inside(std::string_view method, std::string_view path, json
                                               : Result<json::value>{json::value(rule.merge)};
       if (!other) return;
       if (rule.does == Does::replace)
-        shown = std::move(other).assume_value();
+        shown = *std::move(other);
       else
-        merge(shown, other.assume_value());
+        merge(shown, *other);
       changed = true;
     });
   }

@@ -98,7 +98,7 @@ std::vector<NodeSpec*> nodes_named(YamlFields& fields, std::string_view key, Rac
   if (range.empty()) return {};
   auto names = inventory::expand(range);
   if (!names) {
-    fields.report(fields.place(key), names.assume_error().what);
+    fields.report(fields.place(key), names.error().what);
     return {};
   }
   if (rack.nodes.empty()) return {};  // already said
@@ -110,7 +110,7 @@ std::vector<NodeSpec*> nodes_named(YamlFields& fields, std::string_view key, Rac
   }
   std::vector<NodeSpec*> found;
   std::size_t missing = 0;
-  for (const auto& name : names.assume_value()) {
+  for (const auto& name : *names) {
     const auto node = known.find(name);
     if (node != known.end())
       found.push_back(node->second);

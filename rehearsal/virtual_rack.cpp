@@ -43,8 +43,8 @@ Result<std::string> load_or_make_password(const fs::path& file) {
   constexpr std::size_t kLimit = 1024;
   TRY(within("rack's password", check_ownership(file)));
   const auto known = read_file(file, kLimit);
-  if (known) return std::string{trimmed(known.assume_value())};
-  if (known.assume_error().code != Code::kNotFound) return known.assume_error();
+  if (known) return std::string{trimmed(*known)};
+  if (known.error().code != Code::kNotFound) return known.error();
   auto made = "Cu1-" + random_hex(6);
   TRY(write_file(file, made + "\n", 0600));
   return made;

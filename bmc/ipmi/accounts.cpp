@@ -51,10 +51,9 @@ Task<Result<Slot>> read_slot(Client& client, int id, Deadline deadline) {
   Bytes named{static_cast<std::uint8_t>(id)};
   auto name = co_await client.ask(kGetUserName, std::move(named), deadline);
   // A slot that never had a name answers with an error.
-  if (!name && is_transient(name.assume_error().code)) co_return std::move(name).assume_error();
-  if (!name && name.assume_error().code == Code::kCancelled)
-    co_return std::move(name).assume_error();
-  if (name) slot.account.user = latin1(name.assume_value());
+  if (!name && is_transient(name.error().code)) co_return std::move(name).error();
+  if (!name && name.error().code == Code::kCancelled) co_return std::move(name).error();
+  if (name) slot.account.user = latin1(*name);
   slot.used = messaging || !slot.account.user.empty();
   co_return slot;
 }
@@ -80,8 +79,8 @@ Task<Result<Bytes>> sol_parameter(Client& client, std::uint8_t parameter, Deadli
 }
 
 int port_of(const Result<Bytes>& told, int otherwise) {
-  if (!told || told.assume_value().size() < 2) return otherwise;
-  Reader reader{told.assume_value()};
+  if (!told || told->size() < 2) return otherwise;
+  Reader reader{*told};
   return reader.u16();
 }
 
@@ -111,7 +110,7 @@ Task<Result<std::vector<Account>>> read_accounts(Client& client, Deadline deadli
   for (int id = 1; id <= slots; ++id) {
     auto slot = co_await read_slot(client, id, deadline);
     // A gap in the numbers, on BMCs that count only those in use.
-    if (!slot && id > 1 && !ends_everything(slot.assume_error().code)) continue;
+    if (!slot && id > 1 && !ends_everything(slot.error().code)) continue;
     CO_TRY(Slot found, std::move(slot));
     slots = std::max(slots, found.slots);
     if (found.used) accounts.push_back(std::move(found.account));
@@ -161,18 +160,18 @@ Task<Result<std::vector<NetworkService>>> read_services(Client& client, Deadline
   std::vector<NetworkService> services;
   Bytes active{kThisChannel, 0x80};
   const auto access = co_await client.ask(kGetChannelAccess, std::move(active), deadline);
-  if (!access && ends_everything(access.assume_error().code)) co_return access.assume_error();
-  if (access && !access.assume_value().empty()) {
+  if (!access && ends_everything(access.error().code)) co_return access.error();
+  if (access && !access->empty()) {
     const auto port = co_await lan_parameter(client, kRmcpPort, deadline);
-    services.push_back({"IPMI", (access.assume_value()[0] & 7) != 0, port_of(port, 0)});
+    services.push_back({"IPMI", ((*access)[0] & 7) != 0, port_of(port, 0)});
   }
   const auto sol = co_await sol_enabled(client, deadline);
-  if (!sol && ends_everything(sol.assume_error().code)) co_return sol.assume_error();
+  if (!sol && ends_everything(sol.error().code)) co_return sol.error();
   if (sol) {
     const auto port = co_await sol_parameter(client, kSolPort, deadline);
-    services.push_back({"SOL", sol.assume_value(), port_of(port, 0)});
+    services.push_back({"SOL", *sol, port_of(port, 0)});
   }
-  if (services.empty() && !access) co_return access.assume_error();
+  if (services.empty() && !access) co_return access.error();
   co_return services;
 }
 

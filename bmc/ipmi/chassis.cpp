@@ -45,10 +45,10 @@ Task<Result<void>> try_option(Client& client, std::uint8_t parameter, Bytes valu
                               Deadline deadline) {
   auto set = co_await set_option(client, parameter, std::move(value), deadline);
   if (set) co_return ok();
-  const auto code = set.assume_error().code;
+  const auto code = set.error().code;
   const bool no_use = code == Code::kTimeout || code == Code::kUnreachable ||
                       code == Code::kCancelled || code == Code::kRefused;
-  if (no_use) co_return std::move(set).assume_error();
+  if (no_use) co_return std::move(set).error();
   co_return ok();
 }
 
@@ -128,7 +128,7 @@ Task<Result<void>> identify_chassis(Client& client, bool on, Deadline deadline) 
   Bytes forever{0, 1}, end{0};
   CO_TRY(co_await client.ask(kChassisIdentify, on ? std::move(forever) : std::move(end), deadline));
   const auto now = co_await read_identify(client, deadline);
-  if (!now && now.assume_error().code == Code::kUnsupported) co_return ok();
+  if (!now && now.error().code == Code::kUnsupported) co_return ok();
   CO_TRY(const bool is_on, now);
   if (is_on == on) co_return ok();
   co_return Error{Code::kFailed, client.node() + ": Chassis Identify: accepted, and the light is " +

@@ -43,9 +43,9 @@ Task<Result<void>> Client::perform(Conversation& conversation, Deadline deadline
   auto done = co_await transport_.perform(*address_, conversation, deadline, grace);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - began);
   auto outcome = Outcome::answered;
-  if (!done && done.assume_error().code == Code::kCancelled) co_return done;
-  if (!done && done.assume_error().code == Code::kUnreachable) outcome = Outcome::unreachable;
-  if (!done && done.assume_error().code == Code::kTimeout) outcome = Outcome::timeout;
+  if (!done && done.error().code == Code::kCancelled) co_return done;
+  if (!done && done.error().code == Code::kUnreachable) outcome = Outcome::unreachable;
+  if (!done && done.error().code == Code::kTimeout) outcome = Outcome::timeout;
   note(courtesy_.seen, outcome, 0, took);
   co_return done;
 }
@@ -69,7 +69,7 @@ Task<Result<Reply>> Client::exchange(const Command& command, Bytes data, Deadlin
   CO_TRY(co_await ensure_privilege(command, deadline));
   auto reply = co_await send(command, data, unit, deadline);
   const bool more_is_needed =
-      reply && reply.assume_value().completion == kInsufficientPrivilege && level_ < granted_;
+      reply && reply->completion == kInsufficientPrivilege && level_ < granted_;
   if (!more_is_needed) co_return reply;
   CO_TRY(co_await raise_privilege(deadline));
   co_return co_await send(command, std::move(data), unit, deadline);
@@ -81,18 +81,18 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   ++requests_;
   Exchange exchange{&*session_, command, sequence_, data, unit};
   auto done = co_await perform(exchange, deadline);
-  auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).assume_error()};
+  auto reply = done ? exchange.outcome() : Result<Reply>{std::move(done).error()};
   used_ = Deadline::Clock::now();
   if (reply) {
-    bytes_ += reply.assume_value().data.size();
+    bytes_ += reply->data.size();
     // A FRU has checksums, and its texts are scrubbed when they are texts.
-    if (&command != &kReadFru) courtesy_.secrets.scrub(reply.assume_value().data);
+    if (&command != &kReadFru) courtesy_.secrets.scrub(reply->data);
     co_return reply;
   }
   // A BMC that restarted knows nothing of this session, and says nothing.
-  const auto code = reply.assume_error().code;
+  const auto code = reply.error().code;
   if (code == Code::kTimeout || code == Code::kUnreachable) forget_session();
-  co_return std::move(reply).assume_error().within(node_ + ": " + command.name);
+  co_return std::move(reply).error().within(node_ + ": " + command.name);
 }
 
 Task<Result<void>> Client::ensure_session(Deadline deadline) {
@@ -100,8 +100,8 @@ Task<Result<void>> Client::ensure_session(Deadline deadline) {
   forget_session();
   if (!address_) {
     auto found = co_await transport_.resolve(access_.endpoint, deadline);
-    if (!found) co_return std::move(found).assume_error().within(node_);
-    address_ = found.assume_value();
+    if (!found) co_return std::move(found).error().within(node_);
+    address_ = *found;
   }
   CO_TRY(const Gate::Pass alone, co_await courtesy_.login.enter(deadline));
   co_return co_await log_in(deadline);
@@ -133,8 +133,8 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     co_return Error{Code::kInvalid, node_ + ": IPMI user names have at most 16 bytes"};
   CO_TRY(const auto suites_to_try, suites());
   auto secret = co_await password_();
-  if (!secret) co_return std::move(secret).assume_error().within(node_);
-  auto& password = secret.assume_value();
+  if (!secret) co_return std::move(secret).error().within(node_);
+  auto& password = *secret;
   if (password.size() > kLongestPassword) {
     wipe(password);
     co_return Error{Code::kInvalid, node_ + ": IPMI passwords have at most 20 bytes"};
@@ -148,10 +148,10 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
   for (const auto& suite : suites_to_try) {
     done = co_await log_in_with(suite, password, deadline);
     if (done) remember(suite);
-    if (done || done.assume_error().code != Code::kUnsupported) break;
+    if (done || done.error().code != Code::kUnsupported) break;
     // Nothing proves who says so: what it could, it can. A stranger on the way would like SHA-1.
     if (suite.number == kSuite17.number && has_spoken_17() && !access_.cipher) {
-      done = Error{Code::kUnsupported, done.assume_error().what + "; it spoke cipher suite " +
+      done = Error{Code::kUnsupported, done.error().what + "; it spoke cipher suite " +
                                            std::to_string(suite.number) +
                                            " before, and nothing weaker is tried: if that is "
                                            "meant, set ipmi: {cipher: 3} in the inventory; if "
@@ -161,8 +161,8 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     }
   }
   if (done) courtesy_.logins.accepted(user_);
-  if (!done && done.assume_error().code == Code::kRefused) {
-    (void)courtesy_.logins.refused(user_, password, {}, done.assume_error().what);
+  if (!done && done.error().code == Code::kRefused) {
+    (void)courtesy_.logins.refused(user_, password, {}, done.error().what);
     ++courtesy_.seen.refused;
   }
   done = within(node_ + ": log in as " + printable(user_), std::move(done));
@@ -186,7 +186,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     CO_TRY(co_await perform(handshake, deadline, kLogOutPatience));
     auto session = handshake.outcome();
     if (session) {
-      session_.emplace(std::move(session).assume_value());
+      session_.emplace(*std::move(session));
       ++courtesy_.ipmi_sessions;
       ++sessions_;
       granted_ = privilege;
@@ -198,7 +198,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     if (handshake.stuck() && ++stuck < kMostStuck) continue;
     if (handshake.unproven() && !std::exchange(heard_twice, true)) continue;
     if (!handshake.refused_role() || privilege == Privilege::user)
-      co_return std::move(session).assume_error();
+      co_return std::move(session).error();
     privilege = privilege == Privilege::admin ? Privilege::operate : Privilege::user;
   }
 }

@@ -79,7 +79,7 @@ class SolConsole final : public Console, public Listener {
     const auto opened = session->open(datagram);
     if (!opened) return false;
     unanswered_ = 0;
-    const auto& told = opened.assume_value();
+    const auto& told = *opened;
     if (told.type != PayloadType::sol) return true;
     const auto answer = stream_.hear(told.payload);
     if (!answer.empty()) send(answer);
@@ -111,7 +111,7 @@ class SolConsole final : public Console, public Listener {
     if (session == nullptr) return;
     const auto sent =
         client_->transport().send(client_->address(), session->seal(PayloadType::sol, payload));
-    if (!sent) lost(sent.assume_error());
+    if (!sent) lost(sent.error());
   }
 
   /// Sends the packet again and again, as what was lost would be on the way to the BMC or back.
@@ -194,12 +194,12 @@ Task<Result<Reply>> activate(Client& client, Deadline deadline) {
 Task<Result<std::unique_ptr<Console>>> open_console(std::unique_ptr<Client> client,
                                                     Deadline deadline) {
   auto reply = co_await activate(*client, deadline);
-  if (!reply || reply.assume_value().completion != 0) {
+  if (!reply || reply->completion != 0) {
     co_await client->log_out();
-    if (!reply) co_return std::move(reply).assume_error();
-    co_return refusal_of(*client, reply.assume_value().completion);
+    if (!reply) co_return std::move(reply).error();
+    co_return refusal_of(*client, reply->completion);
   }
-  Reader reader{reply.assume_value().data};
+  Reader reader{reply->data};
   reader.u32();
   const std::size_t told = reader.u16();  // that we may send, with the header
   const auto largest = told >= kLeast && told <= 1024 ? told - kSolHeader : kUsual;

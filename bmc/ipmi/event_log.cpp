@@ -46,9 +46,9 @@ Task<Result<Step>> read_entry(Client& client, std::uint16_t id, Deadline deadlin
   Step step{.next = reader.u16()};
   auto record = parse_sel(reader.rest());
   if (record)
-    step.record = std::move(record).assume_value();
+    step.record = *std::move(record);
   else
-    step.why = std::move(record).assume_error().what;
+    step.why = std::move(record).error().what;
   co_return step;
 }
 
@@ -64,7 +64,7 @@ Task<Result<Bytes>> erase(Client& client, std::uint16_t reservation, std::uint8_
 Task<Result<std::uint16_t>> reserve(Client& client, Deadline deadline) {
   auto told = co_await client.ask(kReserveSel, {}, deadline);
   // 31.4: a BMC without reservations takes 0.
-  if (!told && told.assume_error().code == Code::kUnsupported) co_return std::uint16_t{0};
+  if (!told && told.error().code == Code::kUnsupported) co_return std::uint16_t{0};
   CO_TRY(const Bytes number, std::move(told));
   Reader reader{number};
   co_return reader.u16();
@@ -80,12 +80,12 @@ Task<Result<SelClock>> read_clock(Client& client, Deadline deadline) {
     co_return Error{Code::kMalformed, client.node() + ": Get SEL Time: an answer cut short"};
   // Newer than many BMCs; whoever lacks it keeps its clock in UTC or does not know better.
   const auto offset = co_await client.ask(kGetSelUtcOffset, {}, deadline);
-  if (!offset && !(offset.assume_error().code == Code::kUnsupported)) {
-    const auto code = offset.assume_error().code;
-    if (code != Code::kFailed && code != Code::kNotFound) co_return offset.assume_error();
+  if (!offset && !(offset.error().code == Code::kUnsupported)) {
+    const auto code = offset.error().code;
+    if (code != Code::kFailed && code != Code::kNotFound) co_return offset.error();
   }
-  if (offset && offset.assume_value().size() >= 2) {
-    Reader minutes{offset.assume_value()};
+  if (offset && offset->size() >= 2) {
+    Reader minutes{*offset};
     const auto east = static_cast<std::int16_t>(minutes.u16());
     if (east != kUnspecifiedOffset && east >= -1440 && east <= 1440)
       clock.east = std::chrono::minutes{east};
@@ -123,7 +123,7 @@ Task<Result<EventLog>> read_log(Client& client, const Repository& repository,
       co_return Error{Code::kMalformed, client.node() + ": Get SEL Entry: entries go in a circle"};
     auto read = co_await read_entry(client, id, deadline);
     // Cleared or overtaken while we read.
-    if (!read && read.assume_error().code == Code::kNotFound) break;
+    if (!read && read.error().code == Code::kNotFound) break;
     CO_TRY(const Step step, std::move(read));
     if (!step.record) {
       log.unknown.push_back({"event log entry", "ipmi:sel/" + hex(id, 4), step.why});
@@ -150,8 +150,8 @@ Task<Result<void>> clear_log(Client& client, Deadline deadline) {
     auto begun = co_await erase(client, reservation, kStart, deadline);
     if (begun) break;
     // An event came in between, and took the reservation with it.
-    const bool lost = begun.assume_error().code == Code::kConflict;
-    if (!lost || tries == kMostReservations) co_return std::move(begun).assume_error();
+    const bool lost = begun.error().code == Code::kConflict;
+    if (!lost || tries == kMostReservations) co_return std::move(begun).error();
   }
   for (auto pause = 50ms;; pause = std::min(pause * 2, 1000ms)) {
     CO_TRY(const Bytes told, co_await erase(client, reservation, kHowFar, deadline));

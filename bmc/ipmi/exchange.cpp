@@ -29,13 +29,13 @@ Action Exchange::on_datagram(View datagram) {
   View message;
   if (session_ != nullptr) {
     auto payload = session_->open(datagram);
-    if (!payload || payload.assume_value().type != PayloadType::ipmi) return Wait{};
-    opened = std::move(payload.assume_value().payload);
+    if (!payload || payload->type != PayloadType::ipmi) return Wait{};
+    opened = std::move(payload->payload);
     message = opened;
   } else {
     const auto plain = parse_plain_message(datagram);
     if (!plain) return Wait{};
-    message = plain.assume_value();
+    message = *plain;
   }
   auto reply = parse_reply(message, command_, sequence_);
   if (!reply) return Wait{};

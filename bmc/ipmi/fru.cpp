@@ -112,9 +112,9 @@ Result<Fru> parse_fru(View bytes) {
     if (header[at] == 0) return;
     const auto found = area_at(bytes, header[at]);
     if (found)
-      into = parse(found.assume_value());
+      into = parse(*found);
     else
-      fru.damaged.push_back(std::string{name} + ": " + found.assume_error().what);
+      fru.damaged.push_back(std::string{name} + ": " + found.error().what);
   };
   area(2, "chassis", fru.chassis, chassis_of);
   area(3, "board", fru.board, board_of);

@@ -64,7 +64,7 @@ Task<Result<Fru>> read_fru(Client& client, std::uint8_t device, Deadline deadlin
     if (bytes.size() >= kFruHeader) wanted = end_of_areas(bytes);
   }
   auto fru = parse_fru(bytes);
-  if (fru) scrub(client.secrets(), fru.assume_value());
+  if (fru) scrub(client.secrets(), *fru);
   co_return within(client.node() + ": FRU " + std::to_string(device), std::move(fru));
 }
 

@@ -185,7 +185,7 @@ Bytes Handshake::rakp3(std::uint8_t status, View code) const {
 Action Handshake::on_datagram(View datagram) {
   const auto packet = parse_packet(datagram);
   if (!packet) return Wait{};
-  const Packet& told = packet.assume_value();
+  const Packet& told = *packet;
   // Everything that sets up a session is outside of any.
   if (told.session != 0 || told.payload.size() < 2 || told.payload[0] != tag()) return Wait{};
   if (step_ == Step::open && told.type == PayloadType::open_session_response)

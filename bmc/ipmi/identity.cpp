@@ -94,13 +94,12 @@ Task<Result<void>> read_frus(Client& client, const Repository& repository, Obser
     if (!kind || !locator.logical || locator.device == 0 || locator.address != 0x20) continue;
     const auto number = counted[*kind]++;
     auto fru = co_await read_fru(client, locator.device, deadline);
-    if (!fru && ends_everything(fru.assume_error().code)) co_return std::move(fru).assume_error();
+    if (!fru && ends_everything(fru.error().code)) co_return std::move(fru).error();
     if (!fru) {
-      into.unknown.push_back(
-          {"FRU " + locator.name, source_of(locator.device), fru.assume_error().what});
+      into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), fru.error().what});
       continue;
     }
-    const Fru& told = fru.assume_value();
+    const Fru& told = *fru;
     for (const auto& why : told.damaged)
       into.unknown.push_back({"FRU " + locator.name, source_of(locator.device), why});
     auto part =
@@ -131,12 +130,12 @@ void add_system_and_bmc(Observed& into, const Found& found) {
 
 void use_fru(Found& found, Result<Fru> fru) {
   if (!fru) {
-    found.unknown.push_back({"serial of the system", source_of(0), fru.assume_error().what});
+    found.unknown.push_back({"serial of the system", source_of(0), fru.error().what});
     return;
   }
-  for (const auto& why : fru.assume_value().damaged)
+  for (const auto& why : fru->damaged)
     found.unknown.push_back({"FRU of the system", source_of(0), why});
-  const Fru& told = fru.assume_value();
+  const Fru& told = *fru;
   Identity& identity = found.identity;
   if (identity.vendor.empty()) identity.vendor = told.manufacturer();
   identity.model = told.model();
@@ -191,26 +190,26 @@ Task<Result<Found>> identify(Client& client, Deadline deadline) {
   CO_TRY(const Bytes told, co_await client.ask(kGetDeviceId, {}, deadline));
   const auto device = parse_device_id(told);
   if (device) {
-    found.identity.vendor = vendor_of(device.assume_value().manufacturer);
-    found.identity.bmc_version = device.assume_value().firmware;
+    found.identity.vendor = vendor_of(device->manufacturer);
+    found.identity.bmc_version = device->firmware;
   } else {
-    found.unknown.push_back({"BMC", "ipmi:Get Device ID", device.assume_error().what});
+    found.unknown.push_back({"BMC", "ipmi:Get Device ID", device.error().what});
   }
   auto fru = co_await read_fru(client, 0, deadline);
-  if (!fru && ends_everything(fru.assume_error().code)) co_return std::move(fru).assume_error();
+  if (!fru && ends_everything(fru.error().code)) co_return std::move(fru).error();
   use_fru(found, std::move(fru));
   const auto guid = co_await client.ask(kGetSystemGuid, {}, deadline);
-  if (!guid && ends_everything(guid.assume_error().code)) co_return guid.assume_error();
-  if (guid) found.identity.uuid = guid_text(guid.assume_value());
+  if (!guid && ends_everything(guid.error().code)) co_return guid.error();
+  if (guid) found.identity.uuid = guid_text(*guid);
   if (found.identity.uuid.empty())
-    found.unknown.push_back({"UUID of the system", "ipmi:Get System GUID",
-                             guid ? "no GUID" : guid.assume_error().what});
+    found.unknown.push_back(
+        {"UUID of the system", "ipmi:Get System GUID", guid ? "no GUID" : guid.error().what});
   const auto mac = co_await read_mac(client, deadline);
-  if (!mac && ends_everything(mac.assume_error().code)) co_return mac.assume_error();
+  if (!mac && ends_everything(mac.error().code)) co_return mac.error();
   if (mac)
-    found.identity.bmc_macs.push_back(mac.assume_value());
+    found.identity.bmc_macs.push_back(*mac);
   else
-    found.unknown.push_back({"MAC of the BMC", "ipmi:LAN parameter 5", mac.assume_error().what});
+    found.unknown.push_back({"MAC of the BMC", "ipmi:LAN parameter 5", mac.error().what});
   co_return found;
 }
 

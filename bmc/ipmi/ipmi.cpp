@@ -14,14 +14,14 @@ namespace {
 
 /// Said of a command that changed something.
 Result<Protocol> by_ipmi(Result<void> done) {
-  if (!done) return std::move(done).assume_error();
+  if (!done) return std::move(done).error();
   return Protocol::ipmi;
 }
 
 template <class T>
 Result<Told<T>> told(Result<T> value) {
-  if (!value) return std::move(value).assume_error();
-  return Told<T>{std::move(value).assume_value(), Protocol::ipmi};
+  if (!value) return std::move(value).error();
+  return Told<T>{*std::move(value), Protocol::ipmi};
 }
 
 class IpmiBmc final : public Bmc {
@@ -78,9 +78,8 @@ class IpmiBmc final : public Bmc {
     const int requests = client_.requests();
     const auto bytes = client_.bytes();
     auto records = co_await repository(deadline);
-    if (!records && ends_everything(records.assume_error().code))
-      co_return std::move(records).assume_error();
-    const Records known = records ? records.assume_value() : without(records.assume_error());
+    if (!records && ends_everything(records.error().code)) co_return std::move(records).error();
+    const Records known = records ? *records : without(records.error());
     CO_TRY(Observed observed, co_await take_stock(client_, *known, deadline));
     observed.requests = client_.requests() - requests;
     observed.bytes = client_.bytes() - bytes;
@@ -104,10 +103,9 @@ class IpmiBmc final : public Bmc {
   Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
                                    Deadline deadline) override {
     auto records = co_await repository(deadline);
-    if (!records && ends_everything(records.assume_error().code))
-      co_return std::move(records).assume_error();
+    if (!records && ends_everything(records.error().code)) co_return std::move(records).error();
     // Without the records, sensors go by their type and number.
-    const Records known = records ? records.assume_value() : without(records.assume_error());
+    const Records known = records ? *records : without(records.error());
     co_return co_await read_log(client_, *known, since, most, deadline);
   }
 
@@ -169,8 +167,7 @@ class IpmiBmc final : public Bmc {
 
   Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
     auto enabled = co_await sol_enabled(client_, deadline);
-    if (!enabled && enabled.assume_error().code == Code::kUnsupported)
-      co_return std::vector<ConsoleWay>{};
+    if (!enabled && enabled.error().code == Code::kUnsupported) co_return std::vector<ConsoleWay>{};
     CO_TRY(const bool yes, std::move(enabled));
     co_return std::vector{ConsoleWay{.kind = ConsoleWay::Kind::sol, .enabled = yes}};
   }
@@ -183,7 +180,7 @@ class IpmiBmc final : public Bmc {
       auto known = co_await recognise(*own, *people_, deadline);
       if (!known) {
         co_await own->log_out();
-        co_return std::move(known).assume_error();
+        co_return std::move(known).error();
       }
     }
     co_return co_await open_console(std::move(own), deadline);
@@ -216,9 +213,9 @@ class IpmiBmc final : public Bmc {
   /// Reads the records anew where they have changed since.
   Task<Result<Records>> repository(Deadline deadline) {
     const auto info = co_await client_.ask(kGetRepository, {}, deadline);
-    if (!info && ends_everything(info.assume_error().code)) co_return info.assume_error();
+    if (!info && ends_everything(info.error().code)) co_return info.error();
     // Version, count, free space, and when something was added and erased last: 33.9.
-    const Bytes stamp = info ? info.assume_value() : Bytes{};
+    const Bytes stamp = info ? *info : Bytes{};
     if (records_ && info && stamp == stamp_) co_return records_;
     CO_TRY(Repository read, co_await read_repository(client_, deadline));
     records_ = std::make_shared<Repository>(std::move(read));

@@ -37,19 +37,19 @@ Action Presences::on_datagram(View datagram) {
   if (over_) return Wait{};
   const auto pong = parse_pong(datagram);
   if (pong) {
-    if (pong.assume_value().tag != tag_ || presence_.pong) return Wait{};
+    if (pong->tag != tag_ || presence_.pong) return Wait{};
     presence_.pong = true;
-    presence_.ipmi = pong.assume_value().ipmi;
+    presence_.ipmi = pong->ipmi;
     sent_ = std::min(sent_, kMostDatagrams - 1);
     return ask_more();
   }
   const auto message = parse_plain_message(datagram);
   if (!message) return Wait{};
-  const auto reply = parse_reply(message.assume_value(), kGetAuthenticationCapabilities, tag_ & 63);
+  const auto reply = parse_reply(*message, kGetAuthenticationCapabilities, tag_ & 63);
   if (!reply) return Wait{};
   over_ = true;
   presence_.ipmi = true;
-  Reader reader{reply.assume_value().data};
+  Reader reader{reply->data};
   reader.u8();
   const bool extended = (reader.u8() & kExtended) != 0;
   reader.u8();

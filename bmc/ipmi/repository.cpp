@@ -94,17 +94,17 @@ void keep(Repository& repository, std::uint16_t id, View bytes, const SentSecret
   auto record = parse_sdr(bytes);
   const auto source = "ipmi:sdr/" + hex(id, 4);
   if (!record) {
-    repository.unknown.push_back({"sensor data record", source, record.assume_error().what});
+    repository.unknown.push_back({"sensor data record", source, record.error().what});
     return;
   }
   const auto clean = [&secrets](std::string& name) {
     name = secrets.scrubbed(std::move(name), SentSecrets::In::text);
   };
-  if (auto* sensor = std::get_if<SensorRecord>(&record.assume_value())) {
+  if (auto* sensor = std::get_if<SensorRecord>(&*record)) {
     clean(sensor->name);
     repository.sensors.push_back(std::move(*sensor));
   }
-  if (auto* fru = std::get_if<FruLocator>(&record.assume_value())) {
+  if (auto* fru = std::get_if<FruLocator>(&*record)) {
     clean(fru->name);
     repository.frus.push_back(std::move(*fru));
   }
@@ -120,7 +120,7 @@ Task<Result<Repository>> walk_all(Client& client, Walk walk, Deadline deadline) 
                       client.node() + ": " + walk.read.name + ": its records go in a circle"};
     auto record = co_await read_record(client, walk, id, deadline);
     // An empty repository has no first record.
-    if (!record && record.assume_error().code == Code::kNotFound && id == 0) break;
+    if (!record && record.error().code == Code::kNotFound && id == 0) break;
     CO_TRY(const Piece piece, std::move(record));
     Reader reader{piece.bytes};
     const auto told = reader.u16();
@@ -135,7 +135,7 @@ Task<Result<Repository>> walk_all(Client& client, Walk walk, Deadline deadline) 
 Task<Result<Repository>> read_repository(Client& client, Deadline deadline) {
   Walk main{kReserveRepository, kGetSdr};
   auto repository = co_await walk_all(client, main, deadline);
-  if (repository || repository.assume_error().code != Code::kUnsupported) co_return repository;
+  if (repository || repository.error().code != Code::kUnsupported) co_return repository;
   Walk device{kReserveDeviceSdr, kGetDeviceSdr};
   co_return co_await walk_all(client, device, deadline);
 }

@@ -109,18 +109,18 @@ Task<Result<void>> read_one(Client& client, const SensorRecord& record, Sensors&
   Bytes number{record.number};
   auto told = co_await client.ask(kGetSensorReading, number, deadline, record.unit_number);
   if (!told) {
-    if (ends_everything(told.assume_error().code)) co_return std::move(told).assume_error();
-    into.unknown.push_back({"sensor " + record.name, source, told.assume_error().what});
+    if (ends_everything(told.error().code)) co_return std::move(told).error();
+    into.unknown.push_back({"sensor " + record.name, source, told.error().what});
     co_return ok();
   }
   auto thresholds = record.thresholds;
   if (record.reading == kThreshold && thresholds != Thresholds{}) {
     auto now =
         co_await client.ask(kGetSensorThresholds, std::move(number), deadline, record.unit_number);
-    if (!now && ends_everything(now.assume_error().code)) co_return std::move(now).assume_error();
-    if (now) thresholds = parse_thresholds(now.assume_value());
+    if (!now && ends_everything(now.error().code)) co_return std::move(now).error();
+    if (now) thresholds = parse_thresholds(*now);
   }
-  auto sensor = understood(record, told.assume_value(), thresholds);
+  auto sensor = understood(record, *told, thresholds);
   const bool has_number = record.formula.format != Formula::Format::none;
   if (has_number && record.formula.linearisation > 11)
     into.unknown.push_back({"sensor " + record.name, source,

@@ -32,7 +32,7 @@ Bytes bytes_of(const SolPacket& packet) {
 Bytes SolStream::hear(View payload) {
   const auto parsed = parse_sol(payload);
   if (!parsed) return {};
-  const SolPacket& packet = parsed.assume_value();
+  const SolPacket& packet = *parsed;
   if (packet.deactivated()) ended_ = true;
   on_ack(packet);
   if (packet.sequence == 0) return {};

@@ -47,10 +47,9 @@ Task<Result<std::optional<AcWay>>> find_ac_cycle(Client& client, Layout layout, 
   if (uris.size() > kMostChassis) uris.resize(kMostChassis);
   for (auto& uri : uris) {
     auto chassis = co_await client.get(uri, deadline);
-    if (!chassis && chassis.assume_error().code == Code::kNotFound) continue;
-    if (!chassis) co_return std::move(chassis).assume_error();
-    CO_TRY(auto there,
-           co_await way_of_chassis(client, own, std::move(chassis).assume_value(), deadline));
+    if (!chassis && chassis.error().code == Code::kNotFound) continue;
+    if (!chassis) co_return std::move(chassis).error();
+    CO_TRY(auto there, co_await way_of_chassis(client, own, *std::move(chassis), deadline));
     if (there) co_return there;
   }
   co_return std::nullopt;

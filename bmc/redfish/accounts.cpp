@@ -69,9 +69,9 @@ Result<std::string> unseen_account(const Layout& layout, const Error& refusal,
 Task<Result<std::string>> find_account(Client& client, Layout layout, std::string user,
                                        Deadline deadline) {
   auto accounts = co_await read_accounts(client, layout, deadline);
-  if (!accounts) co_return unseen_account(layout, accounts.assume_error(), user);
+  if (!accounts) co_return unseen_account(layout, accounts.error(), user);
   std::string others;
-  for (const auto& one : accounts.assume_value()) {
+  for (const auto& one : *accounts) {
     if (one.user == user) co_return one.source;
     others += (others.empty() ? "" : ", ") + printable(one.user);
   }
@@ -86,7 +86,7 @@ Task<PasswordRules> rules_of(Client& client, Layout layout, Deadline deadline) {
   const auto service = co_await client.get(layout.accounts, deadline);
   if (!service) co_return rules;
   const auto length = [&](std::string_view name) {
-    const auto told = number_at(service.assume_value(), name).value_or(0);
+    const auto told = number_at(*service, name).value_or(0);
     return told > 0 && told < 1000 ? static_cast<std::size_t>(told) : 0;
   };
   rules.shortest = std::max(rules.shortest, length("MinPasswordLength"));
@@ -100,7 +100,7 @@ Task<Result<void>> write_password(Client& client, std::string uri, std::string p
   json::value body{{"Password", password}};
   auto done = co_await change(client, uri, std::move(body), std::move(before), deadline);
   if (done) co_return ok();
-  Error refusal = std::move(done).assume_error();
+  Error refusal = std::move(done).error();
   // A rule that nobody told us: it is the password that has to change, not the world.
   const bool a_rule = is_http(refusal, 400) && says(refusal, "password");
   if (a_rule && refusal.code == Code::kFailed) refusal.code = Code::kInvalid;
@@ -140,9 +140,9 @@ Task<Result<std::vector<Account>>> read_accounts(Client& client, Layout layout, 
   std::vector<Account> accounts;
   for (const auto& uri : uris) {
     auto body = co_await client.get(uri, deadline);
-    if (!body && body.assume_error().code == Code::kNotFound) continue;
-    if (!body) co_return std::move(body).assume_error();
-    auto account = account_of(uri, body.assume_value());
+    if (!body && body.error().code == Code::kNotFound) continue;
+    if (!body) co_return std::move(body).error();
+    auto account = account_of(uri, *body);
     if (!account.user.empty()) accounts.push_back(std::move(account));
   }
   co_return accounts;
@@ -156,16 +156,16 @@ Task<Result<void>> change_password(Client& client, Layout layout, std::string us
   // Collections do not show the ETag that the PATCH wants: the member does. Where even that is
   // not to be read before the change, none is known.
   auto before = co_await client.get_tagged(uri, deadline);
-  if (!before && !says(before.assume_error(), "PasswordChangeRequired"))
-    co_return std::move(before).assume_error();
-  Answer known = before ? std::move(before).assume_value() : Answer{};
+  if (!before && !says(before.error(), "PasswordChangeRequired"))
+    co_return std::move(before).error();
+  Answer known = before ? *std::move(before) : Answer{};
   co_return co_await write_password(client, uri, std::move(password), std::move(known), deadline);
 }
 
 Task<Result<void>> change_first_password(Client& client, Error refusal, std::string user,
                                          std::string password, Deadline deadline) {
   const auto root = co_await client.get("/redfish/v1", deadline);
-  const Signs signs{.root = root ? &root.assume_value() : nullptr};
+  const Signs signs{.root = root ? &*root : nullptr};
   Layout layout{.accounts = "/redfish/v1/AccountService", .rules = &rules_for(signs)};
   CO_TRY(std::string uri, unseen_account(layout, refusal, user));
   CO_TRY(check_password(layout.rules->password, user, password));

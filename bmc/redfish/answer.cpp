@@ -140,17 +140,16 @@ Result<Answer> understood(std::string_view asked, const Response& response,
   const bool empty = trimmed(response.body).empty();
   if (empty) document = Result<json::value>{json::value{}};
   const bool good = response.status >= 200 && response.status < 300;
-  if (!good) return failure(asked, response, document ? &document.assume_value() : nullptr);
+  if (!good) return failure(asked, response, document ? &*document : nullptr);
   if (!document) {
     const bool page = looks_like_html(response);
-    const std::string why = page ? "a web page where JSON was due" : document.assume_error().what;
+    const std::string why = page ? "a web page where JSON was due" : document.error().what;
     return Error{Code::kMalformed,
                  std::string{asked} + ": HTTP " + std::to_string(response.status) + ": " + why};
   }
-  if (is_failure(document.assume_value()))
-    return failure(asked, response, &document.assume_value());
+  if (is_failure(*document)) return failure(asked, response, &*document);
   Answer answer{.status = response.status,
-                .body = std::move(document).assume_value(),
+                .body = *std::move(document),
                 .etag = response.etag,
                 .location = response.location,
                 .token = response.token,

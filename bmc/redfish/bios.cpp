@@ -63,20 +63,19 @@ Task<Result<Bios>> read(Client& client, Layout layout, Document system, Deadline
   Bios bios{.uri = link_at(system.body, "Bios")};
   if (bios.uri.empty()) co_return Error{Code::kUnsupported, "this BMC shows no BIOS settings"};
   auto body = co_await client.get(bios.uri, deadline);
-  if (!body && body.assume_error().code == Code::kNotFound)
+  if (!body && body.error().code == Code::kNotFound)
     co_return Error{Code::kUnsupported,
                     "the BMC names BIOS settings at " + printable(bios.uri) +
                         " and does not have them (HTTP 404); some bring them back when the "
                         "machine has booted once more or the BMC was restarted"};
-  if (!body) co_return std::move(body).assume_error();
-  bios.body = std::move(body).assume_value();
+  if (!body) co_return std::move(body).error();
+  bios.body = *std::move(body);
   bios.settings_uri = settings_uri_of(bios.uri, bios.body, *layout.rules);
   if (bios.settings_uri.empty()) co_return bios;
   auto settings = co_await client.get_tagged(bios.settings_uri, deadline);
-  if (!settings && settings.assume_error().code != Code::kNotFound)
-    co_return std::move(settings).assume_error();
+  if (!settings && settings.error().code != Code::kNotFound) co_return std::move(settings).error();
   if (settings) {
-    bios.settings = std::move(settings).assume_value();
+    bios.settings = *std::move(settings);
   } else {
     bios.settings_uri.clear();
   }
@@ -95,15 +94,15 @@ Task<Result<bool>> a_job_waits(Client& client, std::string queue, Deadline deadl
   constexpr std::array<std::string_view, 5> kEnded{"Completed", "CompletedWithErrors", "Failed",
                                                    "RebootFailed", "Cancelled"};
   auto list = co_await client.get(std::move(queue), deadline);
-  if (!list && list.assume_error().code == Code::kNotFound) co_return false;
-  if (!list) co_return std::move(list).assume_error();
-  auto uris = links_at(list.assume_value(), "Members");
+  if (!list && list.error().code == Code::kNotFound) co_return false;
+  if (!list) co_return std::move(list).error();
+  auto uris = links_at(*list, "Members");
   std::ranges::sort(uris, [](const auto& a, const auto& b) { return natural_less(b, a); });
   if (uris.size() > kMostJobs) uris.resize(kMostJobs);
   for (const auto& uri : uris) {
     const auto job = co_await client.get(uri, deadline);
     if (!job) continue;  // it may just have gone
-    const auto& body = job.assume_value();
+    const auto& body = *job;
     const bool ended = std::ranges::find(kEnded, told(body, "JobState")) != kEnded.end();
     if (told(body, "JobType") == "BIOSConfiguration" && !ended) co_return true;
   }
@@ -137,7 +136,7 @@ Task<Result<void>> send(Client& client, const Bios& bios, json::value attributes
   const bool on_reset = takes_on_reset(bios.body);
   if (on_reset) body[kApplyTime] = json::object{{"ApplyTime", "OnReset"}};
   auto done = co_await change(client, bios.settings_uri, body, bios.settings, deadline);
-  if (done || !on_reset || !says(done.assume_error(), "SettingsApplyTime")) co_return done;
+  if (done || !on_reset || !says(done.error(), "SettingsApplyTime")) co_return done;
   body.erase(kApplyTime);
   co_return co_await change(client, bios.settings_uri, body, bios.settings, deadline);
 }

@@ -133,9 +133,9 @@ Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json
   for (int step = 0; step < 3; ++step) {
     if (uri.empty()) co_return json::value{};
     auto answer = co_await client.get(uri, deadline);
-    if (!answer && is_missing(answer.assume_error())) co_return json::value{};
-    if (!answer) co_return std::move(answer).assume_error();
-    document = std::move(answer).assume_value();
+    if (!answer && is_missing(answer.error())) co_return json::value{};
+    if (!answer) co_return std::move(answer).error();
+    document = *std::move(answer);
     if (find(document, "RegistryEntries") != nullptr) co_return document;
     uri = step == 0 ? registry_file(links_at(document, "Members"), told(bios, "AttributeRegistry"))
                     : english_in(document);

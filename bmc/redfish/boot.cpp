@@ -49,11 +49,11 @@ Task<Result<Answer>> writable(Client& client, Document system, std::string& uri,
   const auto settings = link_at(system.body, "@Redfish.Settings/SettingsObject");
   if (!settings.empty()) {
     auto there = co_await client.get_tagged(settings, deadline);
-    if (there && has_override(there.assume_value().body)) {
+    if (there && has_override(there->body)) {
       uri = settings;
       co_return there;
     }
-    if (!there && there.assume_error().code != Code::kNotFound) co_return there;
+    if (!there && there.error().code != Code::kNotFound) co_return there;
   }
   uri = system.uri;
   Answer itself{.status = 200, .body = std::move(system.body)};
@@ -214,8 +214,8 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
   json::value body = body_for(word, enabled, wanted, before.body);
   auto done = co_await change(client, uri, body, before, deadline);
   if (!done) {
-    const auto later = future_state_of(done.assume_error(), uri, rules);
-    if (later.empty()) co_return std::move(done).assume_error();
+    const auto later = future_state_of(done.error(), uri, rules);
+    if (later.empty()) co_return std::move(done).error();
     uri = later;
     CO_TRY(co_await change(client, uri, std::move(body), deadline));
   }

@@ -27,7 +27,7 @@ bool is_long(std::string_view uri) {
 }
 
 std::string words_of(const Result<Answer>& answer) {
-  return answer ? std::string{} : answer.assume_error().what;
+  return answer ? std::string{} : answer.error().what;
 }
 
 bool refuses_tag(const Error& error) {
@@ -101,16 +101,16 @@ Task<Result<void>> Client::patch(std::string uri, json::value body, Answer befor
   question.if_match = tags_to_try(before.etag).front();
   auto answer = co_await ask(question, deadline);
   if (answer) co_return ok();
-  if (!refuses_tag(answer.assume_error())) co_return std::move(answer).assume_error();
+  if (!refuses_tag(answer.error())) co_return std::move(answer).error();
   // It may have changed since: read it again, and name it in every way that BMCs want.
   CO_TRY(const Answer now, co_await get_tagged(uri, deadline));
   for (const auto& tag : tags_to_try(now.etag)) {
     question.if_match = tag;
     answer = co_await ask(question, deadline);
     if (answer) co_return ok();
-    if (!refuses_tag(answer.assume_error())) break;
+    if (!refuses_tag(answer.error())) break;
   }
-  co_return std::move(answer).assume_error();
+  co_return std::move(answer).error();
 }
 
 Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
@@ -123,8 +123,8 @@ Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
   const bool had_session = session_ && !session_->token.empty() && session_->proven;
   const std::string used = session_ ? session_->token : std::string{};
   auto answer = co_await ask_once(question, deadline);
-  const bool expired = !answer && answer.assume_error().code == Code::kRefused &&
-                       answer.assume_error().what.find("HTTP 401") != std::string::npos;
+  const bool expired = !answer && answer.error().code == Code::kRefused &&
+                       answer.error().what.find("HTTP 401") != std::string::npos;
   if (!expired || !had_session) co_return answer;
   // The session ended meanwhile (idle, or the BMC restarted). Somebody else may have renewed it.
   if (session_ && session_->token == used) {
@@ -182,7 +182,7 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   CO_TRY(const Response response, co_await send(std::move(request), deadline.sooner(patience)));
   const std::string what = asked(question.method, question.uri);
   auto answer = co_await understand(what, response, conditional);
-  if (!answer && answer.assume_error().code == Code::kMalformed) note_malformed(courtesy_.seen);
+  if (!answer && answer.error().code == Code::kMalformed) note_malformed(courtesy_.seen);
   if (basic && response.status == 401 && !session->proven) {
     (void)courtesy_.logins.refused(user_, basic->password, refusals_, words_of(answer));
     session->basic.reset();
@@ -222,13 +222,13 @@ Task<Result<Response>> Client::send(Request request, Deadline deadline) {
   const bool may_follow = request.method == Method::get && !followed_ && moments_.lost != nullptr;
   auto answer = co_await transport_.send(peer_, request, deadline);
   if (answer || !may_follow) co_return answer;
-  const Code code = answer.assume_error().code;
+  const Code code = answer.error().code;
   if (code != Code::kUnreachable && code != Code::kUntrusted && code != Code::kTimeout)
     co_return answer;
   followed_ = true;
-  auto elsewhere = co_await moments_.lost(answer.assume_error(), deadline);
-  if (!elsewhere) co_return std::move(elsewhere).assume_error();
-  peer_.endpoint = std::move(elsewhere).assume_value();
+  auto elsewhere = co_await moments_.lost(answer.error(), deadline);
+  if (!elsewhere) co_return std::move(elsewhere).error();
+  peer_.endpoint = *std::move(elsewhere);
   ++requests_;
   co_return co_await transport_.send(peer_, std::move(request), deadline);
 }

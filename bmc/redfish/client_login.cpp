@@ -30,17 +30,17 @@ Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
   CO_TRY(const Gate::Pass one_of_us, co_await own_.enter(deadline));
   if (session_ && session_->usable()) co_return ok();
   auto password = co_await password_();
-  if (!password) co_return std::move(password).assume_error().within(peer_.node);
-  join(sha256_hex(user_ + '\0' + password.assume_value()));
+  if (!password) co_return std::move(password).error().within(peer_.node);
+  join(sha256_hex(user_ + '\0' + *password));
   if (session_->usable()) co_return ok();
-  courtesy_.secrets.add_login(user_, password.assume_value());
-  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
+  courtesy_.secrets.add_login(user_, *password);
+  CO_TRY(courtesy_.logins.may_try(user_, *password));
   CO_TRY(std::string uri, co_await sessions_uri(deadline));
   CO_TRY(const Gate::Pass one_of_all, co_await courtesy_.login.enter(deadline));
   if (session_->usable()) co_return ok();
-  CO_TRY(courtesy_.logins.may_try(user_, password.assume_value()));
+  CO_TRY(courtesy_.logins.may_try(user_, *password));
   session_->proven = false;
-  co_return co_await open_session(std::move(uri), std::move(password).assume_value(), deadline);
+  co_return co_await open_session(std::move(uri), *std::move(password), deadline);
 }
 
 // The root is open to everybody (DSP0266, 13.3.1). Where it is not, or says nothing, the default.
@@ -50,8 +50,8 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   CO_TRY(const Response response,
          co_await send(std::move(request), deadline.sooner(kLoginPatience)));
   auto root = co_await understand(asked(Method::get, kRoot), response);
-  if (!root && root.assume_error().code == Code::kBusy) co_return std::move(root).assume_error();
-  const json::value document = root ? root.assume_value().body : json::value{};
+  if (!root && root.error().code == Code::kBusy) co_return std::move(root).error();
+  const json::value document = root ? root->body : json::value{};
   if (moments_.root_read) {
     CO_TRY(moments_.root_read(document));
   }
@@ -100,8 +100,8 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
     co_return ok();
   }
   auto answer = co_await understand(asked(Method::post, uri), response);
-  if (!answer) co_return login_failed(response, std::move(answer).assume_error(), password);
-  Answer& told = answer.assume_value();
+  if (!answer) co_return login_failed(response, std::move(answer).error(), password);
+  Answer& told = *answer;
   if (told.token.empty())
     co_return Error{Code::kMalformed, asked(Method::post, uri) + ": a session without a token"};
   session->token = told.token;
@@ -123,8 +123,8 @@ Task<void> Client::reap(std::string old_session, Deadline deadline) {
   Request look{.path = old_session, .headers = {token}, .close_after = closes_};
   const auto found = co_await send(std::move(look), deadline.sooner(kLogOutPatience));
   if (!found) co_return;
-  const auto answer = co_await understand({}, found.assume_value());
-  if (!answer || text_at(answer.assume_value().body, "UserName") != user_) co_return;
+  const auto answer = co_await understand({}, *found);
+  if (!answer || text_at(answer->body, "UserName") != user_) co_return;
   Request remove{.method = Method::remove, .path = old_session, .headers = {token}};
   (void)co_await send(std::move(remove), deadline.sooner(kLogOutPatience));
 }

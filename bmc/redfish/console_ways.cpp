@@ -76,12 +76,11 @@ Task<Result<std::vector<ConsoleWay>>> read_console_ways(Client& client, Layout l
   if (!ways.empty() || layout.manager.empty()) co_return ways;
   CO_TRY(const json::value manager, co_await client.get(layout.manager, deadline));
   auto protocols = co_await read_protocols(client, layout, deadline);
-  const bool nothing_to_tell = !protocols && (protocols.assume_error().code == Code::kNotFound ||
-                                              protocols.assume_error().code == Code::kUnsupported);
-  if (!protocols && !nothing_to_tell) co_return std::move(protocols).assume_error();
+  const bool nothing_to_tell = !protocols && (protocols.error().code == Code::kNotFound ||
+                                              protocols.error().code == Code::kUnsupported);
+  if (!protocols && !nothing_to_tell) co_return std::move(protocols).error();
   const json::value none = json::object{};
-  co_return ways_of_manager(manager, protocols ? protocols.assume_value().body : none,
-                            *layout.rules);
+  co_return ways_of_manager(manager, protocols ? protocols->body : none, *layout.rules);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -139,13 +139,13 @@ class PolledEvents final : public Events {
   Task<Result<void>> look_at_log(std::vector<Event>& events, Deadline deadline) {
     if (no_log_) co_return ok();
     auto log = co_await bmc_.event_log(std::nullopt, kNewest, deadline);
-    if (!log && log.assume_error().code == Code::kUnsupported) {
+    if (!log && log.error().code == Code::kUnsupported) {
       no_log_ = true;
       co_return ok();
     }
-    if (!log) co_return std::move(log).assume_error();
+    if (!log) co_return std::move(log).error();
     std::set<std::string> now;
-    for (auto& entry : log.assume_value().entries) {
+    for (auto& entry : log->entries) {
       // Ids start again at 1 where a log was cleared.
       const std::string key =
           entry.id + " " + entry.source + " " + entry.message +
@@ -222,7 +222,7 @@ std::vector<Event> events_in(std::string_view data) {
   std::vector<Event> events;
   const auto parsed = document_of(data);
   if (!parsed) return events;  // one message less, not the stream
-  const auto* list = find(parsed.assume_value(), "Events");
+  const auto* list = find(*parsed, "Events");
   const auto* members = list == nullptr ? nullptr : list->if_array();
   if (members == nullptr) return events;
   for (const auto& member : *members) {
@@ -248,14 +248,13 @@ Task<Result<std::unique_ptr<Events>>> subscribe(Client& client, Bmc& bmc,
   const auto service = link_at(root, "EventService");
   if (!service.empty()) {
     const auto told_service = co_await client.get(service, deadline);
-    if (told_service) stream = told(told_service.assume_value(), "ServerSentEventUri");
+    if (told_service) stream = told(*told_service, "ServerSentEventUri");
   }
   if (!stream.empty()) {
     auto opened = co_await client.open_stream(stream, {}, deadline);
-    if (opened) co_return std::make_unique<StreamedEvents>(std::move(opened).assume_value());
-    const Code code = opened.assume_error().code;
-    if (code == Code::kCancelled || code == Code::kUntrusted)
-      co_return std::move(opened).assume_error();
+    if (opened) co_return std::make_unique<StreamedEvents>(*std::move(opened));
+    const Code code = opened.error().code;
+    if (code == Code::kCancelled || code == Code::kUntrusted) co_return std::move(opened).error();
     // Advertised, and not given: no reason not to look for oneself.
   }
   co_return std::make_unique<PolledEvents>(bmc, interval);

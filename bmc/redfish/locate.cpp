@@ -38,9 +38,9 @@ Task<Result<Light>> find_light(Client& client, Layout layout, Document system, D
   for (const auto& uri : chassis) {
     if (!is_on_the_bmc(uri)) continue;
     auto body = co_await client.get(uri, deadline);
-    if (!body && body.assume_error().code == Code::kNotFound) continue;
-    if (!body) co_return std::move(body).assume_error();
-    const Document place{uri, std::move(body).assume_value()};
+    if (!body && body.error().code == Code::kNotFound) continue;
+    if (!body) co_return std::move(body).error();
+    const Document place{uri, *std::move(body)};
     if (const auto light = light_of(place, words)) co_return *light;
   }
   co_return Error{Code::kUnsupported, "this BMC shows no locator light by Redfish"};

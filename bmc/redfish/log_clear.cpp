@@ -30,17 +30,17 @@ Task<Result<std::vector<Log>>> logs_of(Client& client, std::string owner, const 
   const auto collection = link_at(body, "LogServices");
   if (collection.empty()) co_return logs;
   auto list = co_await client.get(collection, deadline);
-  if (!list && list.assume_error().code == Code::kNotFound) co_return logs;
-  if (!list) co_return std::move(list).assume_error();
-  auto uris = links_at(list.assume_value(), "Members");
+  if (!list && list.error().code == Code::kNotFound) co_return logs;
+  if (!list) co_return std::move(list).error();
+  auto uris = links_at(*list, "Members");
   if (uris.size() > kMostServices) uris.resize(kMostServices);
   for (const auto& uri : uris) {
     auto service = co_await client.get(uri, deadline);
-    if (!service && service.assume_error().code == Code::kNotFound) continue;
-    if (!service) co_return std::move(service).assume_error();
-    auto clear = action_at(service.assume_value(), "Actions/#LogService.ClearLog");
-    if (clear && is_event_log(service.assume_value(), rules))
-      logs.push_back({uri, std::move(*clear), link_at(service.assume_value(), "Entries")});
+    if (!service && service.error().code == Code::kNotFound) continue;
+    if (!service) co_return std::move(service).error();
+    auto clear = action_at(*service, "Actions/#LogService.ClearLog");
+    if (clear && is_event_log(*service, rules))
+      logs.push_back({uri, std::move(*clear), link_at(*service, "Entries")});
   }
   co_return logs;
 }
@@ -50,7 +50,7 @@ Task<std::optional<double>> count_of(Client& client, std::string entries, Deadli
   if (entries.empty()) co_return std::nullopt;
   const auto list = co_await client.get(std::move(entries), deadline);
   if (!list) co_return std::nullopt;
-  co_return number_at(list.assume_value(), "Members@odata.count");
+  co_return number_at(*list, "Members@odata.count");
 }
 
 Task<Result<void>> ask_to_clear(Client& client, Action clear, Deadline deadline) {
@@ -60,12 +60,11 @@ Task<Result<void>> ask_to_clear(Client& client, Action clear, Deadline deadline)
   if (std::ranges::find(types, "ClearAll") != types.end()) body["ClearType"] = "ClearAll";
   const bool told = !body.empty();
   auto done = co_await act(client, clear.target, body, deadline);
-  if (!done && !told && is_http(done.assume_error(), 400) &&
-      says(done.assume_error(), "ClearType")) {
+  if (!done && !told && is_http(done.error(), 400) && says(done.error(), "ClearType")) {
     body["ClearType"] = "ClearAll";
     done = co_await act(client, clear.target, body, deadline);
   }
-  if (!done) co_return std::move(done).assume_error();
+  if (!done) co_return std::move(done).error();
   co_return ok();
 }
 

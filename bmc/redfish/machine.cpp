@@ -51,12 +51,12 @@ Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
   for (const auto& uri : uris) {
     auto system = co_await survey.need(uri);
     if (system) {
-      systems.read.push_back(std::move(system).assume_value());
+      systems.read.push_back(*std::move(system));
       continue;
     }
-    survey.unknown("system " + std::string{last_name(uri)}, uri, system.assume_error().what);
+    survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
     if (systems.lost) continue;
-    systems.lost = std::move(system).assume_error();
+    systems.lost = std::move(system).error();
     systems.lost_at = uri;
   }
   co_return systems;
@@ -176,11 +176,11 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system) {
   Machine machine;
   auto root = co_await survey.need(std::string{kRoot});
   if (root) {
-    take_over(machine.root, std::move(root.assume_value().body));
+    take_over(machine.root, std::move(root->body));
   } else {
     // Whoever answers at all may still show its Systems where they always are.
-    if (!goes_on_after(root.assume_error().code)) co_return std::move(root).assume_error();
-    survey.unknown("the service root", std::string{kRoot}, root.assume_error().what);
+    if (!goes_on_after(root.error().code)) co_return std::move(root).error();
+    survey.unknown("the service root", std::string{kRoot}, root.error().what);
   }
   CO_TRY(auto systems, co_await read_systems(survey, machine.root));
   CO_TRY(pick(std::move(systems), system, machine));

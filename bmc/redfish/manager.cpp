@@ -53,7 +53,7 @@ Result<BmcClock> clock_in(const Document& manager, steady_clock::duration round_
 /// Why a clock cannot be set, if the BMC takes its time from elsewhere.
 Task<Result<void>> because_of_ntp(Client& client, Layout layout, Error refusal, Deadline deadline) {
   const auto protocols = co_await read_protocols(client, layout, deadline);
-  const bool ntp = protocols && is_enabled(protocols.assume_value().body, "NTP") == true;
+  const bool ntp = protocols && is_enabled(protocols->body, "NTP") == true;
   if (ntp) {
     refusal.code = Code::kConflict;
     refusal.what +=
@@ -128,7 +128,7 @@ Task<Result<BmcClock>> read_clock(Client& client, Layout layout, Deadline deadli
   CO_TRY(BmcClock clock, clock_in(manager, steady_clock::now() - asked));
   const auto protocols = co_await read_protocols(client, layout, deadline);
   if (!protocols) co_return clock;
-  for (auto& server : texts_of(find(protocols.assume_value().body, "NTP/NTPServers"))) {
+  for (auto& server : texts_of(find(protocols->body, "NTP/NTPServers"))) {
     const std::string name{trimmed(printable(server))};
     if (!name.empty() && clock.ntp_servers.size() < kMostServers) clock.ntp_servers.push_back(name);
   }
@@ -146,8 +146,7 @@ Task<Result<void>> set_clock(Client& client, Layout layout, Seconds time, Deadli
   if (!offset.empty() && offset_of(offset) != 0min) body["DateTimeLocalOffset"] = "+00:00";
   auto done = co_await change(client, manager.uri, std::move(body), deadline);
   if (!done)
-    co_return co_await because_of_ntp(client, layout, explained(std::move(done).assume_error()),
-                                      deadline);
+    co_return co_await because_of_ntp(client, layout, explained(std::move(done).error()), deadline);
   const auto asked = steady_clock::now();
   CO_TRY(const Document after, co_await manager_of(client, layout, deadline));
   CO_TRY(const BmcClock clock, clock_in(after, steady_clock::now() - asked));

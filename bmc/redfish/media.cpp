@@ -121,7 +121,7 @@ Task<Result<void>> insert_by_action(Client& client, std::string target, std::str
   for (int tries = 1;; ++tries) {
     auto done = co_await act(client, target, body, deadline);
     if (done) co_return ok();
-    Error refusal = std::move(done).assume_error();
+    Error refusal = std::move(done).error();
     const bool again =
         may_want_more(refusal) && tries < kTriesToInsert && add_what_it_wants(body, refusal, url);
     if (!again) co_return refusal;
@@ -230,7 +230,7 @@ Task<Result<void>> insert_media(Client& client, Layout layout, Document system, 
   }
   auto done = co_await put(client, std::move(slot), url, deadline);
   if (!done)
-    co_return about_url(std::move(done).assume_error(), *layout.rules, url)
+    co_return about_url(std::move(done).error(), *layout.rules, url)
         .within(uri + " takes " + hidden(url));
   co_return co_await read_back(client, uri, Wanted::in, url, deadline);
 }

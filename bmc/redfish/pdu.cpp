@@ -38,8 +38,8 @@ class RedfishPdu final : public Pdu {
     std::vector<Outlet> all;
     for (const auto& name : names) {
       auto found = co_await outlet(name, deadline);
-      if (!found) co_return named("outlet " + name, std::move(found).assume_error());
-      all.push_back(std::move(found).assume_value());
+      if (!found) co_return named("outlet " + name, std::move(found).error());
+      all.push_back(*std::move(found));
     }
     co_return all;
   }
@@ -51,7 +51,7 @@ class RedfishPdu final : public Pdu {
                                 "it does not cycle by itself (no PowerCycle, or no "
                                 "PowerCycleDelaySeconds): it would stay off if nobody came back"});
     auto done = co_await act(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
-    if (!done) co_return named(attempt, std::move(done).assume_error());
+    if (!done) co_return named(attempt, std::move(done).error());
     co_return ok();
   }
 

@@ -48,17 +48,17 @@ void learn(SentSecrets& secrets, const Request& request) {
   }
   if (request.body.empty()) return;
   const auto body = parse_json(request.body);
-  if (body) learn_body(secrets, body.assume_value(), false, {});
+  if (body) learn_body(secrets, *body, false, {});
 }
 
 Result<Response> scrubbed(SentSecrets& secrets, Result<Response> answer) {
   using In = SentSecrets::In;
   if (!answer) {
-    auto error = std::move(answer).assume_error();
+    auto error = std::move(answer).error();
     error.what = secrets.scrubbed(std::move(error.what), In::text);
     return error;
   }
-  auto& response = answer.assume_value();
+  auto& response = *answer;
   response.location = secrets.scrubbed(std::move(response.location), In::text);
   response.etag = secrets.scrubbed(std::move(response.etag), In::text);
   response.content_type = secrets.scrubbed(std::move(response.content_type), In::text);

@@ -102,12 +102,12 @@ Task<Result<void>> reset_system(Client& client, Layout layout, Document system, 
   const bool doubtful = type == ResetType::on && layout.handling.may_ignore_power_on;
   if (answer && doubtful) co_return co_await really_turns_on(client, system.uri, deadline);
   if (answer) co_return ok();
-  Error refusal = std::move(answer).assume_error();
+  Error refusal = std::move(answer).error();
   const bool maybe_so_already = refusal.code == Code::kConflict || refusal.code == Code::kFailed;
   const auto goal = goal_of(type);
   if (!maybe_so_already || !goal) co_return refusal;
   auto now = co_await client.get(system.uri, deadline);
-  if (now && power_of(now.assume_value()) == *goal) co_return ok();
+  if (now && power_of(*now) == *goal) co_return ok();
   co_return refusal;
 }
 

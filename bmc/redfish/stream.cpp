@@ -82,12 +82,12 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
   impl->streams.start(transfer);
   while (!transfer.head_came && !transfer.done) {
     auto news = co_await stream->news(deadline);
-    if (!news) co_return std::move(news).assume_error().within(attempt);
+    if (!news) co_return std::move(news).error().within(attempt);
   }
   if (!transfer.head_came) {
     auto failure = scrubbed(courtesy.secrets, impl->concluded(peer, host, transfer));
     if (failure) co_return Error{Code::kMalformed, attempt + ": no answer"};
-    co_return std::move(failure).assume_error().within(attempt);
+    co_return std::move(failure).error().within(attempt);
   }
   const auto& head = transfer.response;
   if (head.status != 200 || !lower_case(head.content_type).starts_with(type))

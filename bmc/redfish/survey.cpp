@@ -48,22 +48,22 @@ Task<Result<Document>> Survey::fetch(std::string uri, bool now) {
   auto question = now ? fetch_.get_now(uri, deadline_) : fetch_.get(uri, deadline_);
   auto answer = co_await std::move(question);
   if (!answer) {
-    Error error = std::move(answer).assume_error();
+    Error error = std::move(answer).error();
     course_->silent = is_silence(error.code) ? course_->silent + 1 : 0;
     if (error.code == Code::kCancelled || error.code == Code::kUntrusted) stopped = error;
     co_return error;
   }
   course_->silent = 0;
-  if (!answer.assume_value().is_object()) co_return Error{Code::kMalformed, "not a JSON object"};
-  co_return Document{std::move(uri), std::move(answer).assume_value()};
+  if (!answer->is_object()) co_return Error{Code::kMalformed, "not a JSON object"};
+  co_return Document{std::move(uri), *std::move(answer)};
 }
 
 Task<Result<Document>> Survey::need(std::string uri) { return fetch(std::move(uri), true); }
 
 Task<std::optional<Document>> Survey::read(std::string uri, std::string fact) {
   auto answer = co_await fetch(uri);
-  if (answer) co_return std::move(answer).assume_value();
-  unknown(std::move(fact), std::move(uri), reason_of(answer.assume_error()));
+  if (answer) co_return *std::move(answer);
+  unknown(std::move(fact), std::move(uri), reason_of(answer.error()));
   co_return std::nullopt;
 }
 
@@ -132,14 +132,14 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
   std::string page = collection + course_->expand_query;
   while (!page.empty() && pages.insert(page).second && pages.size() <= kMostPages) {
     auto answer = co_await fetch(page, true);
-    const auto* list = answer ? find(answer.assume_value().body, "Members") : nullptr;
+    const auto* list = answer ? find(answer->body, "Members") : nullptr;
     if (list == nullptr || !list->is_array()) {
       if (found.empty()) course_->expand_query.clear();
       if (found.empty()) co_return std::nullopt;
-      unknown(fact, page, answer ? "lists no Members" : reason_of(answer.assume_error()));
+      unknown(fact, page, answer ? "lists no Members" : reason_of(answer.error()));
       break;
     }
-    if (pages.size() == 1) note_links(answer.assume_value(), fact);
+    if (pages.size() == 1) note_links(*answer, fact);
     const auto before = found.size();
     for (const auto& one : list->get_array()) {
       const auto uri = path_of(text_at(one, "@odata.id").value_or(""));
@@ -149,7 +149,7 @@ Task<std::optional<std::vector<Document>>> Survey::expanded(std::string collecti
       found.push_back({uri, whole ? one : json::value{}});
     }
     if (before == found.size()) break;
-    const auto next = text_at(answer.assume_value().body, "Members@odata.nextLink");
+    const auto next = text_at(answer->body, "Members@odata.nextLink");
     page = next ? path_of(*next) : std::string{};
   }
   co_return found;
@@ -189,10 +189,10 @@ Task<std::vector<Document>> Survey::read_all(std::vector<std::string> uris, std:
   std::vector<Document> found;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i]) {
-      found.push_back(std::move(answers[i]).assume_value());
+      found.push_back(*std::move(answers[i]));
     } else {
       unknown(fact + " " + std::string{last_name(sources[i])}, sources[i],
-              reason_of(answers[i].assume_error()));
+              reason_of(answers[i].error()));
       found.push_back({sources[i], nullptr});
     }
   }

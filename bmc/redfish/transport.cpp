@@ -57,14 +57,14 @@ void expect(Host& host, std::string fingerprint) {
 
 Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
   if (answer) {
-    const int status = answer.assume_value().status;
+    const int status = answer->status;
     if (status == 401) return Outcome::refused;
     if (status == 503 || status == 429) return Outcome::busy;
     return status >= 500 ? Outcome::server_error : Outcome::answered;
   }
   if (connection_broke(how)) return Outcome::reset;
-  if (answer.assume_error().code == Code::kTimeout) return Outcome::timeout;
-  return answer.assume_error().code == Code::kMalformed ? Outcome::malformed : Outcome::unreachable;
+  if (answer.error().code == Code::kTimeout) return Outcome::timeout;
+  return answer.error().code == Code::kMalformed ? Outcome::malformed : Outcome::unreachable;
 }
 
 Error changed_certificate(const Peer& peer, const PinCheck& check) {
@@ -213,7 +213,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   if (secret && host.check.resumed > 0) fresh = true;
   if (auto trusted = trust(peer, host, transfer, !secret); !trusted) {
     loop.end(transfer);
-    co_return std::move(trusted).assume_error();
+    co_return std::move(trusted).error();
   }
   prepare(transfer, request, fresh, deadline);
   // One connection is kept for whoever comes later (some 40 KiB); another one only while somebody
@@ -233,7 +233,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   const auto bytes = transfer.response.body.size();
   auto answer = concluded(peer, host, transfer);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - begun);
-  const bool stopped = !answer && answer.assume_error().code == Code::kCancelled;
+  const bool stopped = !answer && answer.error().code == Code::kCancelled;
   if (!stopped) note(courtesy.seen, outcome_of(answer, transfer.outcome), bytes, took);
   co_return answer;
 }
@@ -255,9 +255,8 @@ Task<Result<Response>> Transport::Impl::exchange(const Peer& peer, Host& host,
       fresh = true;
       continue;
     }
-    if (!answer || request.method != Method::get || !is_redirect(answer.assume_value().status))
-      co_return answer;
-    const auto next = path_on(peer.endpoint, answer.assume_value().location);
+    if (!answer || request.method != Method::get || !is_redirect(answer->status)) co_return answer;
+    const auto next = path_on(peer.endpoint, answer->location);
     if (!next) co_return Error{Code::kMalformed, "a redirect that leads off the BMC"};
     if (++redirects > limits.redirects) co_return Error{Code::kMalformed, "too many redirects"};
     path = *next;
@@ -277,23 +276,22 @@ Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline dead
   const auto impl = impl_;
   const std::string attempt =
       peer.node + ": " + std::string{to_string(request.method)} + " " + printable(request.path);
-  if (auto ours = impl->claim(peer); !ours)
-    co_return std::move(ours).assume_error().within(attempt);
+  if (auto ours = impl->claim(peer); !ours) co_return std::move(ours).error().within(attempt);
   Courtesy& courtesy = impl->courtesies.of(peer.node, impl->limits.requests_per_bmc);
   std::optional<Gate::Pass> slow;
   if (request.slow) {
     auto lane = co_await courtesy.slow.enter(deadline);
-    if (!lane) co_return std::move(lane).assume_error().within(attempt);
-    slow.emplace(std::move(lane).assume_value());
+    if (!lane) co_return std::move(lane).error().within(attempt);
+    slow.emplace(*std::move(lane));
   }
   auto pass = co_await courtesy.at_once.enter(deadline);
-  if (!pass) co_return std::move(pass).assume_error().within(attempt);
+  if (!pass) co_return std::move(pass).error().within(attempt);
   Host& host = impl->host(peer.endpoint);
   learn(courtesy.secrets, request);
   auto answer = co_await impl->exchange(peer, host, request, request.path, deadline);
   answer = scrubbed(courtesy.secrets, std::move(answer));
   if (request.secret) overwrite(request.body);
-  if (!answer) co_return std::move(answer).assume_error().within(attempt);
+  if (!answer) co_return std::move(answer).error().within(attempt);
   co_return answer;
 }
 

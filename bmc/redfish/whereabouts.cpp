@@ -62,7 +62,7 @@ Task<Result<void>> Whereabouts::check(Client& client, Deadline deadline) {
   auto found = co_await find_machine(survey);
   // A BMC that still has its factory password shows nothing until it is changed, and takes nothing
   // else. Its certificate and its service root were looked at before.
-  if (!found && says(found.assume_error(), "PasswordChangeRequired")) co_return ok();
+  if (!found && says(found.error(), "PasswordChangeRequired")) co_return ok();
   CO_TRY(Machine machine, std::move(found));
   const Identity identity = co_await identify(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
@@ -106,7 +106,7 @@ Task<std::vector<inventory::Endpoint>> Whereabouts::alike(inventory::Endpoint lo
   const auto presented = co_await for_each_of<std::string>(places, kAtOnce, look);
   std::vector<inventory::Endpoint> found;
   for (std::size_t i = 0; i < places.size() && found.size() < kMostAlike; ++i)
-    if (presented[i] && presented[i].assume_value() == pin) found.push_back(places[i]);
+    if (presented[i] && *presented[i] == pin) found.push_back(places[i]);
   co_return found;
 }
 

@@ -80,22 +80,22 @@ Task<Result<std::vector<std::string>>> allowed_words(Client& client, Action acti
   const auto info = text_at(action.told, "@Redfish.ActionInfo");
   if (!words.empty() || !info) co_return words;
   auto told = co_await client.get(*info, deadline);
-  if (told) co_return words_of_info(told.assume_value(), parameter);
+  if (told) co_return words_of_info(*told, parameter);
   // A link to nowhere says nothing about what the machine can do.
-  if (told.assume_error().code == Code::kNotFound) co_return words;
-  co_return std::move(told).assume_error();
+  if (told.error().code == Code::kNotFound) co_return words;
+  co_return std::move(told).error();
 }
 
 Task<Result<Answer>> act(Client& client, std::string target, json::value body, Deadline deadline) {
   auto answer = co_await client.post(std::move(target), body, deadline);
-  if (!answer) co_return with_request(std::move(answer).assume_error(), body);
+  if (!answer) co_return with_request(std::move(answer).error(), body);
   co_return answer;
 }
 
 Task<Result<void>> change(Client& client, std::string uri, json::value body, Answer before,
                           Deadline deadline) {
   auto done = co_await client.patch(std::move(uri), body, std::move(before), deadline);
-  if (!done) co_return with_request(std::move(done).assume_error(), body);
+  if (!done) co_return with_request(std::move(done).error(), body);
   co_return ok();
 }
 

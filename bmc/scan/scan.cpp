@@ -81,10 +81,10 @@ Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
   const auto identity = co_await one->identity(Deadline::in(scanner.options.login_patience));
   co_await one->log_out();
   if (!identity) {
-    bmc.note = printable(shortened(identity.assume_error().what, 200));
+    bmc.note = printable(shortened(identity.error().what, 200));
     co_return;
   }
-  const auto& told = identity.assume_value();
+  const auto& told = *identity;
   if (!told.vendor.empty()) bmc.vendor = told.vendor;
   if (!told.model.empty()) bmc.model = told.model;
   if (!told.serial.empty()) bmc.serial = told.serial;
@@ -95,7 +95,7 @@ Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
 void add_mac(FoundBmc& bmc) {
   const auto table = read_file("/proc/net/arp", kArpLimit);
   if (!table || !bmc.mac.empty()) return;
-  const auto macs = parse_arp(table.assume_value());
+  const auto macs = parse_arp(*table);
   const auto mac = macs.find(bmc.address);
   if (mac != macs.end()) bmc.mac = mac->second;
 }
@@ -107,7 +107,7 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
   const auto shown = co_await scanner.transport.presented_certificate(
       endpoint(scanner, host), Deadline::in(scanner.options.each));
   if (shown) {
-    bmc.certificate = shown.assume_value();
+    bmc.certificate = *shown;
     const auto root = co_await ask_root(scanner, bmc, Deadline::in(scanner.options.each));
     // Something else than a BMC serves HTTPS there; its certificate is nobody's business.
     if (!root) bmc.certificate.clear();
@@ -116,7 +116,7 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
     const auto there = co_await scanner.options.ping(host, Deadline::in(scanner.options.each));
     if (there) {
       bmc.ways.emplace_back("ipmi");
-      if (bmc.vendor.empty()) bmc.vendor = there.assume_value();
+      if (bmc.vendor.empty()) bmc.vendor = *there;
     }
   }
   if (bmc.ways.empty()) co_return Error{Code::kNotFound, "no BMC"};
@@ -195,7 +195,7 @@ Task<Result<std::vector<FoundBmc>>> scan(Options options) {
   if (stopped) co_return Error{Code::kCancelled, "stopped"};
   std::vector<FoundBmc> all;
   for (const auto& one : looked) {
-    if (one) all.push_back(one.assume_value());
+    if (one) all.push_back(*one);
   }
   co_return all;
 }

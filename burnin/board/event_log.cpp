@@ -171,7 +171,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (output.beside.empty()) return unknown_log("it was not read");
   const auto parsed = parse_json(output.beside);
   if (!parsed) return Error{Code::kMalformed, "what was read of the BMC's log is no JSON"};
-  const auto& document = parsed.assume_value();
+  const auto& document = *parsed;
   if (const auto why = text_at(document, "failed")) return unknown_log(*why);
   const auto* entries = find(document, "entries");
   const auto* before = find(document, "before");

@@ -219,7 +219,7 @@ SupplyTranscript read_transcript(std::string_view text) {
   for (const auto line : lines(text)) {
     if (trimmed(line).empty() || ++count > 4 * kMostReadings) continue;
     const auto parsed = parse_json(line);
-    if (parsed && parsed.assume_value().is_object()) reader.line(parsed.assume_value());
+    if (parsed && parsed->is_object()) reader.line(*parsed);
   }
   return std::move(reader).take();
 }

@@ -451,7 +451,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
     const auto drives = drives_on(places, cells[2]);
     if (drives.empty()) continue;
     const auto target = read_target(section.text, drives, asked, cells[3] == "1", findings);
-    if (!target && undone.empty()) undone = target.assume_error().what;
+    if (!target && undone.empty()) undone = target.error().what;
     ++targets;
   }
   for (const auto& each : findings.measurements)

@@ -467,11 +467,11 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   const bool hung = !run.hangs.empty() || !test.hangs.empty();
   const bool bad =
       hung || !faults.by_part.empty() || faults.elsewhere > 0 || tells_a_fault(findings);
-  if (!whole && !bad) return whole.assume_error();
+  if (!whole && !bad) return whole.error();
   add(findings, "burn.complete", "", whole ? 1 : 0, "");
   if (!whole)
     add_unknown(findings, fmt::format("the rest of {}", stage.name),
-                script::clean(whole.assume_error().what));
+                script::clean(whole.error().what));
   if (whole) add_results(stage, run, names, findings);
   add_faults(stage, faults, findings);
   add_hangs(run.hangs.empty() && !test.hangs.empty() ? test : run, names, whole.has_value(),

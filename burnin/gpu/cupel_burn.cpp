@@ -52,7 +52,7 @@ class Reader {
       ++report_.damaged;
       return;
     }
-    const auto& said = parsed.assume_value();
+    const auto& said = *parsed;
     const auto kind = word_at(said, "kind");
     if (kind == "start") return start(said);
     if (kind == "result") return result(said);

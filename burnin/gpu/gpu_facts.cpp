@@ -380,21 +380,19 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
     return Findings{{{"gpu.count", "", 0, "GPUs"}}, {}, {}};
   if (!log && is_mismatch(output.text))
     return Findings{{{"driver.mismatch", "driver", 1, ""}}, {}, {}};
-  if (!log)
-    return Error{log.assume_error().code,
-                 log.assume_error().what + ": " + script::complaint(output)};
+  if (!log) return Error{log.error().code, log.error().what + ": " + script::complaint(output)};
   Findings findings;
-  auto gpus = gpus_of(log.assume_value(), findings);
+  auto gpus = gpus_of(*log, findings);
   const auto places = gpu_places(profile);
   name_gpus(gpus, places, findings);
   add_gpus(gpus, findings);
-  const auto driver = add_driver(log.assume_value(), findings);
+  const auto driver = add_driver(*log, findings);
   const auto named = known(gpus);
   add_nvlinks(output.text, named, findings);
   add_xids(output.text, named, places, findings);
   add_fabric_manager(output, driver, findings);
   add_lost(output.text, places, findings);
-  if (log.assume_value().cut)
+  if (log->cut)
     findings.unknown.push_back({"GPUs", std::string{kSource}, "its output is cut short"});
   return findings;
 }

@@ -28,7 +28,7 @@ void add_drive(const std::string& drive, std::string_view document, Findings& fi
     findings.unknown.push_back({"health of " + drive, std::string{kSource}, "not told"});
     return;
   }
-  const auto* log = find(read.assume_value(), "nvme_smart_health_information_log");
+  const auto* log = find(*read, "nvme_smart_health_information_log");
   for (const auto& field : kFields) {
     const auto* value = log == nullptr ? nullptr : find(*log, field.path);
     if (value != nullptr && value->is_number())
@@ -46,8 +46,7 @@ void add_drive_health(const std::string& drive, std::string_view document, Findi
   add_drive(drive, document, findings);
   const auto read = parse_json(document);
   const auto celsius =
-      read ? number_at(read.assume_value(), "nvme_smart_health_information_log/temperature")
-           : std::nullopt;
+      read ? number_at(*read, "nvme_smart_health_information_log/temperature") : std::nullopt;
   if (celsius && *celsius > 0 && *celsius < 200)
     findings.measurements.push_back({"nvme.temperature", drive, *celsius, "C"});
 }

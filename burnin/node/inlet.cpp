@@ -69,7 +69,7 @@ bool is_inlet(std::string_view sensor) {
 
 void add_inlet(std::string_view in_band, std::string_view beside, Findings& findings) {
   const auto read = parse_json(beside);
-  const json::value root = read ? read.assume_value() : json::value{};
+  const json::value root = read ? *read : json::value{};
   const auto by_bmc = degrees(number_at(root, "inlet"));
   const auto told = told_in_band(in_band);
   if (told || by_bmc)

@@ -19,7 +19,7 @@ std::optional<std::string_view> last_line(std::string_view text, std::string_vie
 
 Result<json::value> parse_line(std::string_view line) {
   auto parsed = parse_json(line);
-  if (!parsed || !parsed.assume_value().is_object())
+  if (!parsed || !parsed->is_object())
     return Error{Code::kMalformed, "the node's answer is cut short"};
   return parsed;
 }

@@ -308,7 +308,7 @@ Result<void> check_burn(std::string_view said, int status, const ToolGpus& names
     if (!line.starts_with('{')) continue;
     const auto read = parse_json(line);
     if (!read) continue;
-    const auto& root = read.assume_value();
+    const auto& root = *read;
     const auto kind = text_at(root, "kind").value_or("");
     if (kind == "fault" || kind == "hang")
       ++faults[part_of(text_at(root, "part").value_or(""), names)];

@@ -202,8 +202,7 @@ void add_xids(std::string_view text, const json::value& sum, const json::value& 
     constexpr std::string_view kMessage = R"({"kind":"message",)";
     if (!line.starts_with(kMessage) || line.size() > 8192) continue;
     const auto told = parse_line(line);
-    if (told && text_at(told.assume_value(), "class") == "xid")
-      note(told.assume_value(), "kernel.xid");
+    if (told && text_at(*told, "class") == "xid") note(*told, "kernel.xid");
   }
   for (const auto& told : rows_at(sum, "messages")) {
     const auto kind = text_at(told, "class");

@@ -253,16 +253,16 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   TRY(script::check_gave_up(output));
   auto root = root_of(output.text);
   if (!root) {
-    auto error = root.assume_error();
+    auto error = root.error();
     error.what = fmt::format("dcgmi diag: {}: {}", error.what, script::complaint(output));
     return error;
   }
   const ToolGpus gpus{profile, output};
   Reader reader{gpus};
-  reader.read(root.assume_value());
+  reader.read(*root);
   // A fault that was found stays found, however the run ended.
   if (!reader.failed()) {
-    if (const auto error = text_at(root.assume_value(), "runtime_error"))
+    if (const auto error = text_at(*root, "runtime_error"))
       return nothing_proven(script::clean(*error));
     if (reader.lost()) return nothing_proven("it told results that cannot be read or kept");
     if (!reader.proves())

@@ -36,9 +36,8 @@ Result<json::value> json_in(std::string_view text, std::string_view key) {
     const auto end = end_of_object(text, begin);
     if (end && *end > named) {
       auto document = parse_json(text.substr(begin, *end - begin));
-      const bool fits = document && document.assume_value().is_object() &&
-                        document.assume_value().get_object().contains(key);
-      if (fits) return std::move(document).assume_value();
+      const bool fits = document && document->is_object() && document->get_object().contains(key);
+      if (fits) return *std::move(document);
     }
     begin = text.find('{', begin + 1);
   }

@@ -48,18 +48,18 @@ class Page {
  private:
   void tell(const Node& node, const Result<Answer>& answer) const {
     if (context_.json) {
-      auto object = answer ? answer.assume_value().object : boost::json::object{};
+      auto object = answer ? answer->object : boost::json::object{};
       object["node"] = node.name;
       if (!answer) {
-        object["error"] = answer.assume_error().what;
-        object["code"] = to_string(answer.assume_error().code);
+        object["error"] = answer.error().what;
+        object["code"] = to_string(answer.error().code);
       }
       make_readable(object);
       say("{}\n", boost::json::serialize(object));
     } else if (answer) {
-      say("{}: {}\n", node.name, answer.assume_value().text);
+      say("{}: {}\n", node.name, answer->text);
     } else {
-      say(stderr, "{}: {}\n", node.name, complaint(node, answer.assume_error()));
+      say(stderr, "{}: {}\n", node.name, complaint(node, answer.error()));
     }
   }
   /// Errors name their node already, which the line does too.
@@ -79,9 +79,9 @@ class Page {
       const auto& answer = *answers_[i];
       const auto& name = nodes_[i]->name;
       if (answer)
-        texts.push_back({name, answer.assume_value().text});
+        texts.push_back({name, answer->text});
       else
-        faults.push_back({name, complaint(*nodes_[i], answer.assume_error())});
+        faults.push_back({name, complaint(*nodes_[i], answer.error())});
     }
     std::fputs(ssh::printed(ssh::gather(texts), fold).c_str(), stdout);
     std::fflush(stdout);
@@ -157,13 +157,13 @@ Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
 
 Exit ask_world(const BmcCommand& command, const WorldVerb& verb) {
   const auto patience = patience_of(*command.asked);
-  if (!patience) return complain(command.context, patience.assume_error(), Exit::invalid);
+  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
   Exit exit = Exit::passed;
   const auto reached = reach(command, exit);
   if (!reached) return exit;
   World world{reached->inventory, *reached->store};
   Page page{command.context, command.asked->group, reached->nodes};
-  Work work{world, verb, reached->nodes, patience.assume_value(), page};
+  Work work{world, verb, reached->nodes, *patience, page};
   const auto ended = run_to_end(world.io(), until_interrupted(ask_all(work, command.asked->width)));
   exit = page.finish();
   return ended.interrupted ? Exit::unfinished : exit;

@@ -73,7 +73,7 @@ Task<Result<TalkEnd>> talk_to(World& world, const Node& node, console::Talk how)
   auto opened = co_await bmc->console(Deadline::in(kOpenPatience));
   if (!opened) {
     co_await bmc->log_out();
-    co_return std::move(opened).assume_error();
+    co_return std::move(opened).error();
   }
   // Raw only once there is something to talk to.
   std::optional<RawTerminal> terminal{std::in_place, STDIN_FILENO};
@@ -83,9 +83,9 @@ Task<Result<TalkEnd>> talk_to(World& world, const Node& node, console::Talk how)
         how.escape ? fmt::format("{}. ends, {}? helps", *how.escape, *how.escape) : "no escape";
     say(stderr, "[console of {}: {}]\r\n", node.name, hint);
   }
-  auto ended = co_await console::talk(*opened.assume_value(), std::move(how));
+  auto ended = co_await console::talk(**opened, std::move(how));
   terminal.reset();
-  co_await opened.assume_value()->close();
+  co_await (*opened)->close();
   co_await bmc->log_out();
   co_return ended;
 }
@@ -93,7 +93,7 @@ Task<Result<TalkEnd>> talk_to(World& world, const Node& node, console::Talk how)
 Exit conclude(const Context& context, const Node& node, const Stopped<Result<TalkEnd>>& ended) {
   if (ended.interrupted) return Exit::unfinished;
   if (!ended.value) {
-    const auto& error = ended.value.assume_error();
+    const auto& error = ended.value.error();
     const bool is_lost = error.code == Code::kUnreachable;
     const bool is_missing = error.code == Code::kUnsupported && !node.bmc.ipmi;
     auto what = error.what;
@@ -108,7 +108,7 @@ Exit conclude(const Context& context, const Node& node, const Stopped<Result<Tal
 Exit at_console(const BmcCommand& command, const Console& asked) {
   const auto& context = command.context;
   const auto escape = escape_of(asked.escape);
-  if (!escape) return complain(context, escape.assume_error(), Exit::invalid);
+  if (!escape) return complain(context, escape.error(), Exit::invalid);
   Exit exit = Exit::passed;
   const auto reached = reach(command, exit);
   if (!reached) return exit;
@@ -119,13 +119,13 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
                     Exit::invalid);
   const auto& node = *reached->nodes.front();
   const auto lock = console::ConsoleLock::take(context.state / "locks", node.name);
-  if (!lock) return complain(context, lock.assume_error(), Exit::failed);
-  console::Talk how{.escape = escape.assume_value()};
+  if (!lock) return complain(context, lock.error(), Exit::failed);
+  console::Talk how{.escape = *escape};
   std::unique_ptr<Record> record;
   if (!asked.record.empty()) {
     auto opened = Record::open(asked.record);
-    if (!opened) return complain(context, opened.assume_error(), Exit::invalid);
-    record = std::move(opened).assume_value();
+    if (!opened) return complain(context, opened.error(), Exit::invalid);
+    record = *std::move(opened);
     how.record = [&record](std::string_view bytes) { return record->append(bytes); };
   }
   World world{reached->inventory, *reached->store};

@@ -69,8 +69,8 @@ Exit log(const BmcCommand& command, const Log& asked) {
   if (!asked.since.empty()) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto time = time_of(asked.since, now);
-    if (!time) return complain(command.context, time.assume_error(), Exit::invalid);
-    since = time.assume_value();
+    if (!time) return complain(command.context, time.error(), Exit::invalid);
+    since = *time;
   }
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
     return read_log(bmc, since, asked.last, deadline);
@@ -99,9 +99,9 @@ Task<Error> hear(const Context& context, const Node& node, bmc::Events& events) 
   for (;;) {
     const auto some = co_await events.next(Deadline::in(kNextPatience));
     const bool stopped = co_await cancelled();  // also where a wait gave up in that moment
-    if (!some && some.assume_error().code == Code::kTimeout && !stopped) continue;
-    if (!some) co_return some.assume_error();
-    for (const auto& event : some.assume_value()) tell(context, node, events.way(), event);
+    if (!some && some.error().code == Code::kTimeout && !stopped) continue;
+    if (!some) co_return some.error();
+    for (const auto& event : *some) tell(context, node, events.way(), event);
   }
 }
 

@@ -115,10 +115,10 @@ std::optional<Opened> opened(const BmcCommand& command, Exit& exit) {
   if (!inventory) return std::nullopt;
   auto store = store::Store::open(command.context.state);
   if (!store) {
-    exit = complain(command.context, store.assume_error(), Exit::unfinished);
+    exit = complain(command.context, store.error(), Exit::unfinished);
     return std::nullopt;
   }
-  return Opened{*std::move(inventory), std::move(store).assume_value()};
+  return Opened{*std::move(inventory), *std::move(store)};
 }
 
 Exit import_pins(const BmcCommand& command, const Import& asked) {
@@ -126,13 +126,13 @@ Exit import_pins(const BmcCommand& command, const Import& asked) {
   const auto site = opened(command, exit);
   if (!site) return exit;
   const auto text = read_file(asked.file, bmc::kLongestPinList);
-  if (!text) return complain(command.context, text.assume_error(), Exit::invalid);
+  if (!text) return complain(command.context, text.error(), Exit::invalid);
   const auto plan = planned(*site->store, showers_of(site->inventory),
-                            bmc::parse_pin_list(text.assume_value(), asked.file), asked.replace);
+                            bmc::parse_pin_list(*text, asked.file), asked.replace);
   if (!plan.problems.empty()) return complain(command.context, inventory::told_once(plan.problems));
   for (const auto& [name, certificate] : plan.pins) {
     const auto kept = site->store->repin("bmc:" + name, certificate);
-    if (!kept) return complain(command.context, kept.assume_error(), Exit::unfinished);
+    if (!kept) return complain(command.context, kept.error(), Exit::unfinished);
   }
   const auto count = plan.pins.size();
   if (command.context.json)

@@ -107,13 +107,13 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
   std::string disc;
   if (!asked.url.empty()) {
     const auto url = url_of(asked.url);
-    if (!url) return complain(command.context, url.assume_error(), Exit::invalid);
+    if (!url) return complain(command.context, url.error(), Exit::invalid);
     const bool from_disc = *target == BootTarget::virtual_cd;
     if (!from_disc && *target != BootTarget::uefi_http)
       return complain(command.context,
                       Error{Code::kInvalid, "only boot http and boot cd take a URL"},
                       Exit::invalid);
-    (from_disc ? disc : wanted.uri) = url.assume_value();
+    (from_disc ? disc : wanted.uri) = *url;
   }
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
     return set_boot(bmc, wanted, disc, deadline);

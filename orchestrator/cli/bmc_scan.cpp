@@ -110,13 +110,13 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
   const auto& context = command.context;
   std::vector<std::string> networks;
   auto hosts = hosts_of(asked, command.asked->inventory, networks);
-  if (!hosts) return complain(context, hosts.assume_error(), Exit::invalid);
+  if (!hosts) return complain(context, hosts.error(), Exit::invalid);
   auto login = login_of(asked, command);
-  if (!login) return complain(context, login.assume_error(), Exit::invalid);
+  if (!login) return complain(context, login.error(), Exit::invalid);
   asio::io_context io{1};
-  bmc::scan::Options options{.hosts = std::move(hosts).assume_value(), .port = asked.port};
+  bmc::scan::Options options{.hosts = *std::move(hosts), .port = asked.port};
   options.ssdp = asked.ssdp;
-  options.login = std::move(login).assume_value();
+  options.login = *std::move(login);
   bmc::ipmi::Transport ipmi{io.get_executor()};
   options.ipmi_port = asked.ipmi_port;
   if (asked.ipmi)
@@ -130,8 +130,8 @@ Exit scan(const BmcCommand& command, const Scan& asked) {
     };
   auto work = bmc::scan::scan(std::move(options));
   const auto ended = run_to_end(io, until_interrupted(std::move(work)));
-  if (!ended.value) return complain(context, ended.value.assume_error(), Exit::unfinished);
-  const auto& found = ended.value.assume_value();
+  if (!ended.value) return complain(context, ended.value.error(), Exit::unfinished);
+  const auto& found = *ended.value;
   if (!context.json) print(found, networks);
   if (context.json && found.empty()) say("[]\n");
   return Exit::passed;

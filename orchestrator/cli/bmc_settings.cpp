@@ -59,9 +59,9 @@ Exit media(const BmcCommand& command, const Words& asked) {
       return list_media(bmc, deadline);
     });
   const auto url = url_of(asked.value);
-  if (!url) return complain(command.context, url.assume_error(), Exit::invalid);
+  if (!url) return complain(command.context, url.error(), Exit::invalid);
   return ask(command, [&](bmc::Bmc& bmc, const Node&, Deadline deadline) {
-    return insert(bmc, url.assume_value(), deadline);
+    return insert(bmc, *url, deadline);
   });
 }
 

@@ -35,13 +35,13 @@ Task<Result<Answer>> rotate(World& world, const Node& node, bool again, Deadline
 Task<Result<Answer>> accept(World& world, std::string name, inventory::Endpoint endpoint,
                             Deadline deadline) {
   auto presented = co_await world.transport().presented_certificate(endpoint, deadline);
-  if (!presented) co_return std::move(presented).assume_error();
+  if (!presented) co_return std::move(presented).error();
   auto& store = world.store();
   const auto before = store.pinned("bmc:" + name).value_or("none");
-  CO_TRY(store.repin("bmc:" + name, presented.assume_value()));
+  CO_TRY(store.repin("bmc:" + name, *presented));
   CO_TRY(store.forget_bmc(name));
-  co_return Answer{fmt::format("accepted {} (before: {})", presented.assume_value(), before),
-                   {{"accepted", presented.assume_value()}, {"before", before}}};
+  co_return Answer{fmt::format("accepted {} (before: {})", *presented, before),
+                   {{"accepted", *presented}, {"before", before}}};
 }
 
 /// The BMC was corrected, and the inventory was right: its password may be tried once more.
@@ -50,7 +50,7 @@ Task<Result<Answer>> retry_login(World& world, const Node& node, Deadline deadli
   const auto bmc = world.bmc(node);
   auto power = co_await bmc->power_state(deadline);
   co_await bmc->log_out();
-  if (!power) co_return std::move(power).assume_error();
+  if (!power) co_return std::move(power).error();
   co_return Answer{"the BMC takes user " + printable(node.bmc.user) + " with this password",
                    {{"accepted", true}}};
 }
@@ -61,7 +61,7 @@ bool names_a_pdu(const BmcAsked& asked) { return asked.nodes.contains('/'); }
 Exit accept_of_pdu(const BmcCommand& command) {
   const auto& name = command.asked->nodes;
   const auto patience = patience_of(*command.asked);
-  if (!patience) return complain(command.context, patience.assume_error(), Exit::invalid);
+  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
   Exit exit = Exit::passed;
   const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
   if (!inventory) return exit;
@@ -73,17 +73,17 @@ Exit accept_of_pdu(const BmcCommand& command) {
                                               "' with redfish: in the inventory"},
                     Exit::invalid);
   const auto store = open_store_for(command.context, *inventory);
-  if (!store) return complain_of_store(command.context, store.assume_error());
-  World world{*inventory, *store.assume_value()};
-  const auto answer = run_to_end(
-      world.io(), accept(world, name, pdu->endpoint, Deadline::in(patience.assume_value())));
-  if (!answer) return complain(command.context, answer.assume_error(), Exit::failed);
-  auto object = answer.assume_value().object;
+  if (!store) return complain_of_store(command.context, store.error());
+  World world{*inventory, **store};
+  const auto answer =
+      run_to_end(world.io(), accept(world, name, pdu->endpoint, Deadline::in(*patience)));
+  if (!answer) return complain(command.context, answer.error(), Exit::failed);
+  auto object = answer->object;
   object["pdu"] = name;
   if (command.context.json)
     say("{}\n", boost::json::serialize(object));
   else
-    say("{}: {}\n", name, answer.assume_value().text);
+    say("{}: {}\n", name, answer->text);
   return Exit::passed;
 }
 

@@ -163,9 +163,8 @@ Task<Result<void>> run_controller(const RackRun& run) {
                          (path == nullptr ? "/usr/bin:/bin" : path)};
   request.output_limit = kOutput;
   auto ran = co_await run_process(std::move(request), Deadline::in(kMost));
-  if (!ran)
-    co_return std::move(ran).assume_error().within("the controller of " + run.folder.string());
-  const auto& outcome = ran.assume_value();
+  if (!ran) co_return std::move(ran).error().within("the controller of " + run.folder.string());
+  const auto& outcome = *ran;
   if (outcome.exit_status <= static_cast<int>(Exit::failed)) co_return ok();
   co_return Error{Code::kFailed,
                   fmt::format("the controller of {} ended with exit status {}: {}",
@@ -184,7 +183,7 @@ class Rehearsal {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     auto ended = co_await for_each_of<bool>(std::move(all), options_.racks_at_once, one);
     for (auto& each : ended)
-      if (!each) co_return std::move(each).assume_error();
+      if (!each) co_return std::move(each).error();
     co_return true;
   }
 
@@ -338,11 +337,11 @@ Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options)
   } else {
     const auto planned = rehearsal.plan_catalogue(problems);
     if (!problems.empty()) return complain(context, problems);
-    if (!planned) return complain(context, planned.assume_error(), Exit::invalid);
+    if (!planned) return complain(context, planned.error(), Exit::invalid);
   }
   asio::io_context io{1};
   const auto ran = run_to_end(io, until_interrupted(rehearsal.run_all())).value;
-  if (!ran) return complain(context, ran.assume_error(), Exit::unfinished);
+  if (!ran) return complain(context, ran.error(), Exit::unfinished);
   const auto detections = rehearsal.detections();
   const auto healthy = rehearsal.healthy();
   const auto score = report::score_of(detections, healthy);

@@ -170,9 +170,9 @@ std::vector<std::string> run_numbers(const Context& context) {
   if (!std::filesystem::exists(context.state / "cupel.db")) return numbers;
   const auto store = store::Store::open(context.state);
   if (!store) return numbers;
-  const auto runs = store.assume_value()->runs(kMostRuns);
+  const auto runs = (*store)->runs(kMostRuns);
   if (!runs) return numbers;
-  for (const auto& run : runs.assume_value()) numbers.push_back(std::to_string(run.id));
+  for (const auto& run : *runs) numbers.push_back(std::to_string(run.id));
   return numbers;
 }
 

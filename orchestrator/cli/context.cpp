@@ -71,16 +71,16 @@ std::optional<Reach> reach_or_complain(const Context& context, const std::string
   Reach reach{std::move(*inventory), {}, {}};
   auto nodes = inventory::select(reach.inventory, nodes_named);
   if (!nodes) {
-    exit = complain(context, nodes.assume_error(), Exit::invalid);
+    exit = complain(context, nodes.error(), Exit::invalid);
     return std::nullopt;
   }
   auto store = open_store_for(context, reach.inventory);
   if (!store) {
-    exit = complain_of_store(context, store.assume_error());
+    exit = complain_of_store(context, store.error());
     return std::nullopt;
   }
-  reach.nodes = std::move(nodes).assume_value();
-  reach.store = std::move(store).assume_value();
+  reach.nodes = *std::move(nodes);
+  reach.store = *std::move(store);
   return reach;
 }
 

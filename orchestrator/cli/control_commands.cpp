@@ -92,7 +92,7 @@ Task<bool> wait_for_end(const Context& context, const store::Store& store, engin
   while (!deadline.passed()) {
     const bool alive = store::ControllerLock::holder(context.state).has_value();
     const auto now = store.run(run);
-    if (now && over(now.assume_value().phase)) co_return true;
+    if (now && over(now->phase)) co_return true;
     if (!alive) co_return false;
     [[maybe_unused]] const auto paused = co_await pause_for(kLook);
   }
@@ -110,15 +110,15 @@ Exit ended(const Context& context, const store::Store& store, const Command& com
   const auto exit = said(context, command, "accepted",
                          " is cancelled" + report::still_drained(store, command.run));
   const auto left = left_behind(store, command.run);
-  if (!left) return complain(context, left.assume_error(), Exit::unfinished);
-  if (left.assume_value().set.empty()) return exit;
+  if (!left) return complain(context, left.error(), Exit::unfinished);
+  if (left->set.empty()) return exit;
   return complain(
       context,
       Error{Code::kFailed,
             fmt::format("what was set on {} is not put back: each does it by itself when its "
                         "at_most: is over, or at once with: sh "
                         "/var/lib/cupel/settings/restore.sh",
-                        fmt::join(left.assume_value().set, ", "))},
+                        fmt::join(left->set, ", "))},
       Exit::unfinished);
 }
 
@@ -129,11 +129,11 @@ bool end_its_jobs(Context& context, const store::Store& store, engine::RunId id)
   const auto run = store.run(id);
   if (!run) return false;
   Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context, run.assume_value(), exit);
+  auto planned = planned_again_or_complain(context, *run, exit);
   if (!planned) return false;
-  execute_again(context, std::move(planned), run.assume_value());
+  execute_again(context, std::move(planned), *run);
   const auto after = store.run(id);
-  return after && over(after.assume_value().phase);
+  return after && over(after->phase);
 }
 
 /// Where nobody drives the run and nothing of it is at work, it is over with its last event.
@@ -142,10 +142,10 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
   if (run_to_end(io, wait_for_end(context, store, command.run)))
     return ended(context, store, command);
   const auto left = left_behind(store, command.run);
-  if (!left) return complain(context, left.assume_error(), Exit::unfinished);
-  if (left.assume_value().anything()) {
+  if (!left) return complain(context, left.error(), Exit::unfinished);
+  if (left->anything()) {
     if (end_its_jobs(context, store, command.run)) return ended(context, store, command);
-    const auto& at_work = left.assume_value().at_work;
+    const auto& at_work = left->at_work;
     if (!at_work.empty())
       complain(context,
                Error{Code::kFailed, fmt::format("what still runs on {} ends at its own limit",
@@ -161,12 +161,12 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
                                           command.run)},
         Exit::unfinished);
   const auto now = store.run(command.run);
-  if (now && !over(now.assume_value().phase)) {
+  if (now && !over(now->phase)) {
     engine::Event event;
     event.kind = engine::EventKind::run_cancelled;
     event.data = {{"by", command.by}, {"command", command.id}};
     const auto written = store.append(command.run, event);
-    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+    if (!written) return complain(context, written.error(), Exit::unfinished);
   }
   return ended(context, store, command);
 }
@@ -237,15 +237,15 @@ Exit answered(const Context& context, const store::Store& store, const Command& 
               std::int64_t sequence) {
   asio::io_context io{1};
   const auto answer = run_to_end(io, wait_for_answer(context, store, command, sequence));
-  if (!answer) return complain(context, answer.assume_error(), Exit::unfinished);
+  if (!answer) return complain(context, answer.error(), Exit::unfinished);
   const auto what = words_of(command);
-  switch (answer.assume_value().kind) {
+  switch (answer->kind) {
     case Answer::Kind::accepted:
       return said(context, command, "accepted", fmt::format(": {}: accepted", what));
     case Answer::Kind::refused:
       return complain(context,
                       Error{Code::kInvalid, fmt::format("run {}: {} is refused: {}", command.run,
-                                                        what, answer.assume_value().why)},
+                                                        what, answer->why)},
                       Exit::invalid);
     case Answer::Kind::gone:
       return said(
@@ -267,31 +267,31 @@ Exit answered(const Context& context, const store::Store& store, const Command& 
 
 Exit ask(Context& context, Kind kind, const Asked& asked) {
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  auto& store = *opened.assume_value();
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  auto& store = **opened;
   const auto run = meant_run(store, asked.run);
-  if (!run) return complain(context, run.assume_error(), Exit::invalid);
+  if (!run) return complain(context, run.error(), Exit::invalid);
   Command command;
-  command.run = run.assume_value().id;
+  command.run = run->id;
   command.kind = kind;
   command.node = asked.node;
   command.step = asked.step;
   command.text = asked.reason;
   command.by = login_name();
-  if (over(run.assume_value().phase))
+  if (over(run->phase))
     return complain(context,
-                    Error{Code::kInvalid, fmt::format("run {} is {} already", command.run,
-                                                      to_string(run.assume_value().phase))},
+                    Error{Code::kInvalid,
+                          fmt::format("run {} is {} already", command.run, to_string(run->phase))},
                     Exit::invalid);
-  const auto right = check(store, run.assume_value(), command);
-  if (!right) return complain(context, right.assume_error(), Exit::invalid);
+  const auto right = check(store, *run, command);
+  if (!right) return complain(context, right.error(), Exit::invalid);
   const auto before = end_of(store, command.run);
-  if (!before) return complain(context, before.assume_error(), Exit::unfinished);
+  if (!before) return complain(context, before.error(), Exit::unfinished);
   const auto id = store.ask(command);
-  if (!id) return complain(context, id.assume_error(), Exit::unfinished);
-  command.id = id.assume_value();
+  if (!id) return complain(context, id.error(), Exit::unfinished);
+  command.id = *id;
   if (kind == Kind::cancel) return cancel(context, store, command);
-  return answered(context, store, command, before.assume_value().sequence);
+  return answered(context, store, command, before->sequence);
 }
 
 /// `[RUN] [STEP]` of approve and release: either may be left out, a number is a run.

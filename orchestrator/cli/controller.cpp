@@ -203,7 +203,7 @@ bool Controller::works() const {
 Task<Result<void>> Controller::run_all() {
   for (;;) {
     auto ran = co_await engine_.run();
-    const bool broken = !ran && ran.assume_error().code == Code::kStorage;
+    const bool broken = !ran && ran.error().code == Code::kStorage;
     if (!duty_.stays || stopping_ || broken) co_return ran;
     // attend() goes on meanwhile, and takes up what is submitted.
     while (!works() && !stopping_) {
@@ -273,11 +273,11 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
   if (over(engine_.state(driven.run.id))) co_return ok();
   const auto commands = store_.commands(driven.run.id, driven.taken);
   if (!commands) co_return ok();
-  for (const auto& command : commands.assume_value()) {
+  for (const auto& command : *commands) {
     driven.taken = command.id;
     const auto taken = co_await engine_.take(command);
     if (taken) continue;
-    const auto& error = taken.assume_error();
+    const auto& error = taken.error();
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return error;
     announce(fmt::format("cupel: run {}: {} was asked for, and is not done: {}", driven.run.id,
                          to_string(command.kind), error.what));
@@ -333,11 +333,11 @@ std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const
 void Controller::take_up_submitted() {
   const auto submitted = store_.submitted(kRunsLookedAt);
   if (!submitted) return;
-  for (const auto id : submitted.assume_value()) {
+  for (const auto id : *submitted) {
     const bool ours =
         std::ranges::any_of(runs_, [id](const auto& driven) { return driven->run.id == id; });
     if (ours || refused_.contains(id)) continue;
-    if (const auto run = store_.run(id)) take_up(run.assume_value());
+    if (const auto run = store_.run(id)) take_up(*run);
   }
 }
 
@@ -350,28 +350,28 @@ void Controller::take_up(const store::Run& run) {
   }
   auto driven = make(std::move(planned), run);
   if (!driven) {
-    refuse(run, driven.assume_error().what);
+    refuse(run, driven.error().what);
     return;
   }
   announce(fmt::format("run {} was submitted, and begins here", run.id));
   if (duty_.tells) {
-    auto& progress = driven.assume_value()->progress;
-    progress = context_.json ? make_progress(driven.assume_value()->planned->plan, run.id, true)
+    auto& progress = (*driven)->progress;
+    progress = context_.json ? make_progress((*driven)->planned->plan, run.id, true)
                              : make_log_lines(run.id);
   }
-  drive(std::move(driven).assume_value());
+  drive(*std::move(driven));
 }
 
 /// One that had begun before can be resumed elsewhere, or when it is mended.
 void Controller::refuse(const store::Run& run, const std::string& why) {
   const auto events = store_.events(run.id);
-  const bool begun = events && !events.assume_value().empty();
+  const bool begun = events && !events->empty();
   auto event = run_event(begun ? EventKind::run_interrupted : EventKind::run_cancelled,
                          {{"why", valid_utf8(why)}});
   const auto written = store_.append(run.id, event);
   if (!written) refused_.insert(run.id);
   say(stderr, "cupel: run {} was submitted, and cannot begin: {}{}\n", run.id, printable(why),
-      written ? "" : " (" + written.assume_error().what + ")");
+      written ? "" : " (" + written.error().what + ")");
 }
 
 /// For `cupel status`, where something has changed. Not truth: that is in the journal.

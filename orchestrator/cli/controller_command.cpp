@@ -15,31 +15,30 @@ namespace {
 
 Exit control_submitted(Context& context, ControllerDuty duty) {
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto lock = store::ControllerLock::take(context.state);
   if (!lock) {
-    const bool taken = lock.assume_error().code == Code::kConflict;
-    return complain(context, lock.assume_error(), taken ? Exit::invalid : Exit::unfinished);
+    const bool taken = lock.error().code == Code::kConflict;
+    return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
   duty.tells = true;
   if (!context.json)
     say("process {} is the controller of {}\n", ::getpid(), context.state.string());
   std::fflush(stdout);
-  Controller controller{context, *opened.assume_value(), duty};
+  Controller controller{context, **opened, duty};
   const auto ran = controller.work();
   if (ran) return Exit::passed;
-  return complain(context, ran.assume_error(), Exit::unfinished);
+  return complain(context, ran.error(), Exit::unfinished);
 }
 
 Exit follow_run(Context& context, engine::RunId named) {
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  const auto run = meant_run(*opened.assume_value(), named);
-  if (!run) return complain(context, run.assume_error(), Exit::invalid);
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  const auto run = meant_run(**opened, named);
+  if (!run) return complain(context, run.error(), Exit::invalid);
   Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context, run.assume_value(), exit);
-  return planned ? execute_elsewhere(context, *opened.assume_value(), *planned, run.assume_value())
-                 : exit;
+  auto planned = planned_again_or_complain(context, *run, exit);
+  return planned ? execute_elsewhere(context, **opened, *planned, *run) : exit;
 }
 
 }  // namespace

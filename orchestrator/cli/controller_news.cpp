@@ -81,7 +81,7 @@ std::optional<boost::json::object> controller_news(const std::filesystem::path& 
   const auto text = read_file(news_file(state), kNewsLimit);
   if (!text) return std::nullopt;
   boost::system::error_code bad;
-  const auto value = boost::json::parse(text.assume_value(), bad);
+  const auto value = boost::json::parse(*text, bad);
   if (bad || !value.is_object()) return std::nullopt;
   const auto* pid = value.get_object().if_contains("pid");
   const bool its_own = pid != nullptr && pid->is_int64() && pid->get_int64() == holder->pid;

@@ -9,8 +9,8 @@ std::string words_of_damage(const store::Store& store, engine::RunId run, const 
   auto what = valid_utf8(error.what);
   const auto repairs = store::repairs(store.folder());
   if (!repairs) return what;
-  const auto repair = repairs.assume_value().find(run);
-  if (repair != repairs.assume_value().end()) what += "; " + in_words(repair->second);
+  const auto repair = repairs->find(run);
+  if (repair != repairs->end()) what += "; " + in_words(repair->second);
   return what;
 }
 

@@ -110,14 +110,13 @@ void print_gathered(const std::vector<NodeOutcome>& outcomes, std::string NodeOu
 }
 
 bool passed(const NodeOutcome& each) {
-  return each.outcome && each.outcome.assume_value().exit_status == 0 &&
-         each.outcome.assume_value().exit_signal.empty();
+  return each.outcome && each.outcome->exit_status == 0 && each.outcome->exit_signal.empty();
 }
 
 /// What is wrong with one node, without its name, so that nodes with the same fault read the same.
 std::string fault_of(const NodeOutcome& each, const Asked& asked) {
   if (!each.outcome) {
-    const auto& error = each.outcome.assume_error();
+    const auto& error = each.outcome.error();
     const auto prefix = each.node + ": ";
     const auto what =
         error.what.starts_with(prefix) ? error.what.substr(prefix.size()) : error.what;
@@ -130,7 +129,7 @@ std::string fault_of(const NodeOutcome& each, const Asked& asked) {
       return "ended after " + asked.patience + ", its time limit";
     return what;
   }
-  const auto& outcome = each.outcome.assume_value();
+  const auto& outcome = *each.outcome;
   if (!outcome.exit_signal.empty()) return "ended by signal " + outcome.exit_signal;
   return fmt::format("exited with {}", outcome.exit_status);
 }
@@ -153,11 +152,11 @@ void print_faults(const std::vector<NodeOutcome>& outcomes, const Asked& asked) 
 
 boost::json::object object_of(const NodeOutcome& each) {
   if (!each.outcome) {
-    const auto& error = each.outcome.assume_error();
+    const auto& error = each.outcome.error();
     return {
         {"node", each.node}, {"error", valid_utf8(error.what)}, {"code", to_string(error.code)}};
   }
-  const auto& outcome = each.outcome.assume_value();
+  const auto& outcome = *each.outcome;
   if (!outcome.exit_signal.empty()) return {{"node", each.node}, {"signal", outcome.exit_signal}};
   return {{"node", each.node}, {"exit", outcome.exit_status}};
 }
@@ -214,15 +213,15 @@ Exit execute(const Context& context, const Asked& asked) {
                                               asked.nodes + " -- uname -r"},
                     Exit::invalid);
   const auto patience = patience_of(asked.patience);
-  if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
+  if (!patience) return complain(context, patience.error(), Exit::invalid);
   Exit exit = Exit::passed;
   auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
   if (!reach) return exit;
-  auto options = options_of(context, asked, patience.assume_value());
+  auto options = options_of(context, asked, *patience);
   if (asked.input) {
     auto input = whole_input();
-    if (!input) return complain(context, input.assume_error(), Exit::invalid);
-    options.input = std::move(input).assume_value();
+    if (!input) return complain(context, input.error(), Exit::invalid);
+    options.input = *std::move(input);
   }
   std::vector<ssh::Target> targets;
   for (const auto* node : reach->nodes) targets.push_back({node->name, node->ssh});
@@ -262,11 +261,11 @@ Exit accept(const Context& context, const Asked& asked) {
     return complain(context, Error{Code::kInvalid, "--accept-host-key runs no command"},
                     Exit::invalid);
   const auto patience = patience_of(asked.patience);
-  if (!patience) return complain(context, patience.assume_error(), Exit::invalid);
+  if (!patience) return complain(context, patience.error(), Exit::invalid);
   Exit exit = Exit::passed;
   auto reach = reach_or_complain(context, asked.inventory, asked.nodes, exit);
   if (!reach) return exit;
-  const auto deadline = Deadline::in(patience.assume_value());
+  const auto deadline = Deadline::in(*patience);
   const auto each = [deadline](const Node* node) {
     return look_at(node, deadline.sooner(ssh::FanOut{}.connect));
   };
@@ -274,11 +273,11 @@ Exit accept(const Context& context, const Asked& asked) {
   const auto keys = run_to_end(io, for_each_of<std::string>(reach->nodes, asked.width, each));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!keys[i]) {
-      exit = complain(context, keys[i].assume_error(), Exit::failed);
+      exit = complain(context, keys[i].error(), Exit::failed);
       continue;
     }
-    const auto kept = accept_key(context, *reach->store, *reach->nodes[i], keys[i].assume_value());
-    if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
+    const auto kept = accept_key(context, *reach->store, *reach->nodes[i], *keys[i]);
+    if (!kept) return complain(context, kept.error(), Exit::unfinished);
   }
   return exit;
 }

@@ -46,12 +46,12 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
   if (!summary) return;
   const auto spent = cost();
   if (context.json) {
-    auto object = report::to_json(summary.assume_value());
+    auto object = report::to_json(*summary);
     object.at("summary").as_object()["controller"] = {
         {"peak_memory_bytes", spent.peak_memory_bytes}, {"cpu_seconds", spent.cpu_seconds}};
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else {
-    std::fputs(report::to_text(summary.assume_value()).c_str(), stdout);
+    std::fputs(report::to_text(*summary).c_str(), stdout);
     say("  controller    {:.0f} MiB of memory at its peak, {:.1f} s of CPU\n",
         spent.peak_memory_bytes / (1 << 20), spent.cpu_seconds);
   }
@@ -61,16 +61,15 @@ void print_summary(const Context& context, const store::Store& store, engine::Ru
 Exit exit_of(const store::Store& store, engine::RunId run) {
   const auto summary = report::summarize(store, run);
   if (!summary) return Exit::unfinished;
-  const auto& nodes = summary.assume_value().nodes;
-  return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
-                                                                              : Exit::failed;
+  const auto& nodes = summary->nodes;
+  return summary->count(burnin::Decision::pass) == nodes.size() ? Exit::passed : Exit::failed;
 }
 
 /// That a run which was stopped has left its settings on nodes; empty where it has not.
 std::string still_set(const store::Store& store, engine::RunId run) {
   const auto events = store.events(run);
   if (!events) return {};
-  const auto count = report::left_behind(events.assume_value()).set.size();
+  const auto count = report::left_behind(*events).set.size();
   if (count == 0) return {};
   return fmt::format(
       "; {} node{} its settings until then, or until `cupel cancel {}` puts them back", count,
@@ -80,9 +79,9 @@ std::string still_set(const store::Store& store, engine::RunId run) {
 /// What the run's end means, as its journal has it.
 Exit conclude(const Context& context, const store::Store& store, engine::RunId id) {
   const auto run = store.run(id);
-  if (!run) return complain(context, run.assume_error(), Exit::unfinished);
+  if (!run) return complain(context, run.error(), Exit::unfinished);
   print_summary(context, store, id);
-  const auto phase = run.assume_value().phase;
+  const auto phase = run->phase;
   if (phase == RunPhase::ended) return exit_of(store, id);
   const auto what =
       phase == RunPhase::cancelled
@@ -98,16 +97,16 @@ Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> pla
   Controller controller{context, store};
   const auto added = controller.add(std::move(planned), run);
   if (!added) {
-    const bool wrong = added.assume_error().code != Code::kStorage;
-    return complain(context, added.assume_error(), wrong ? Exit::invalid : Exit::unfinished);
+    const bool wrong = added.error().code != Code::kStorage;
+    return complain(context, added.error(), wrong ? Exit::invalid : Exit::unfinished);
   }
   const auto ran = controller.work();
-  if (!ran && ran.assume_error().code == Code::kStorage) {
+  if (!ran && ran.error().code == Code::kStorage) {
     // A journal that is damaged says itself what helps; else it is the disk.
     const auto damaged = store.broken_at(run.id);
-    const bool whole = damaged && !damaged.assume_value();
+    const bool whole = damaged && !*damaged;
     const auto what = fmt::format(
-        "{}. Nothing more was started, and what was written is kept{}", ran.assume_error().what,
+        "{}. Nothing more was started, and what was written is kept{}", ran.error().what,
         whole ? fmt::format(". Make room, then: cupel resume {}", run.id) : "");
     return complain(context, Error{Code::kStorage, what}, Exit::unfinished);
   }
@@ -148,25 +147,24 @@ Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> plann
   auto lock = ControllerLock::take(store.folder());
   // Another one that waited was faster: it takes the run up as the first one would have.
   if (!lock) return watch(context, store, std::move(planned), run);
-  return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+  return control(context, store, std::move(planned), run, *std::move(lock));
 }
 
 /// Leaves the run to a controller without a terminal, and says which one.
 Exit detached(const Context& context, const store::Store& store, engine::RunId run) {
   const auto process = leave_to_background(context, store, run);
-  if (!process) return complain(context, process.assume_error(), Exit::unfinished);
+  if (!process) return complain(context, process.error(), Exit::unfinished);
   const auto now = store.run(run);
-  if (now && now.assume_value().phase != RunPhase::running) return conclude(context, store, run);
+  if (now && now->phase != RunPhase::running) return conclude(context, store, run);
   const auto log = controller_log(store.folder()).string();
   if (context.json)
-    std::printf("%s\n", boost::json::serialize(boost::json::object{{"run", run},
-                                                                   {"pid", process.assume_value()},
-                                                                   {"log", log}})
+    std::printf("%s\n", boost::json::serialize(
+                            boost::json::object{{"run", run}, {"pid", *process}, {"log", log}})
                             .c_str());
   else
     say("run {0} goes on in the background: process {1}{2}\n"
         "see it: cupel follow {0}    end it: cupel cancel {0}\n",
-        run, process.assume_value(), std::filesystem::exists(log) ? ", log " + log : std::string{});
+        run, *process, std::filesystem::exists(log) ? ", log " + log : std::string{});
   return Exit::passed;
 }
 
@@ -212,14 +210,14 @@ Exit execute_elsewhere(Context& context, store::Store& store, const Planned& pla
 
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where) {
   auto opened = open_store_for(context, planned->inventory);
-  if (!opened) return complain_of_store(context, opened.assume_error());
-  auto& store = *opened.assume_value();
+  if (!opened) return complain_of_store(context, opened.error());
+  auto& store = **opened;
   const auto secrets = check_secrets(*planned, store);
-  if (!secrets) return complain(context, secrets.assume_error(), Exit::invalid);
+  if (!secrets) return complain(context, secrets.error(), Exit::invalid);
 
   auto lock = lock_if_here(where, store);
-  if (!lock && lock.assume_error().code != Code::kConflict)
-    return complain(context, lock.assume_error(), Exit::unfinished);
+  if (!lock && lock.error().code != Code::kConflict)
+    return complain(context, lock.error(), Exit::unfinished);
   store::Run run;
   run.playbook = planned->playbook.name;
   run.playbook_file = planned->playbook.file;
@@ -234,11 +232,11 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
   run.options = to_text(options);
   const auto id = store.begin_run(run);
   if (!id) {
-    const bool held = id.assume_error().code == Code::kConflict;
-    return complain(context, id.assume_error(), held ? Exit::invalid : Exit::unfinished);
+    const bool held = id.error().code == Code::kConflict;
+    return complain(context, id.error(), held ? Exit::invalid : Exit::unfinished);
   }
-  run.id = id.assume_value();
-  if (lock) return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+  run.id = *id;
+  if (lock) return control(context, store, std::move(planned), run, *std::move(lock));
   if (where == Where::background) return detached(context, store, run.id);
   say_submitted(context, store, run.id, "was submitted");
   return watch(context, store, std::move(planned), run);
@@ -247,23 +245,23 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
 Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run,
                    Where where) {
   auto opened = open_store_for(context, planned->inventory);
-  if (!opened) return complain_of_store(context, opened.assume_error());
-  auto& store = *opened.assume_value();
+  if (!opened) return complain_of_store(context, opened.error());
+  auto& store = **opened;
   auto lock = lock_if_here(where, store);
-  if (!lock && lock.assume_error().code != Code::kConflict)
-    return complain(context, lock.assume_error(), Exit::unfinished);
+  if (!lock && lock.error().code != Code::kConflict)
+    return complain(context, lock.error(), Exit::unfinished);
   const bool driven = !lock && news_of_run(controller_news(store.folder()), run.id) != nullptr;
   if (!driven) {
     run.options = to_text(with(run_options_of(run.options), context.run));
     const auto kept = store.keep_options(run.id, run.options);
-    if (!kept) return complain(context, kept.assume_error(), Exit::unfinished);
+    if (!kept) return complain(context, kept.error(), Exit::unfinished);
   }
-  if (lock) return control(context, store, std::move(planned), run, std::move(lock).assume_value());
+  if (lock) return control(context, store, std::move(planned), run, *std::move(lock));
   if (!driven) {
     const auto secrets = check_secrets(*planned, store);
-    if (!secrets) return complain(context, secrets.assume_error(), Exit::invalid);
+    if (!secrets) return complain(context, secrets.error(), Exit::invalid);
     const auto submitted = store.submit_again(run.id);
-    if (!submitted) return complain(context, submitted.assume_error(), Exit::unfinished);
+    if (!submitted) return complain(context, submitted.error(), Exit::unfinished);
   }
   if (where == Where::background) return detached(context, store, run.id);
   say_submitted(context, store, run.id, driven ? "is at work already" : "was submitted");

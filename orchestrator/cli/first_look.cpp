@@ -48,7 +48,7 @@ Task<Result<std::vector<Lack>>> look_at_all(World& world, const playbooks::Plan&
   const auto told = co_await for_each_of<std::string>(nodes, kLooksAtOnce, verb);
   std::vector<Lack> lacks;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (told[i]) lacks.push_back({nodes[i]->node->name, told[i].assume_value()});
+    if (told[i]) lacks.push_back({nodes[i]->node->name, *told[i]});
   co_return lacks;
 }
 
@@ -67,10 +67,10 @@ std::string lacks_text(std::span<const Lack> lacks) {
 void look_at_nodes_first(const Context& context, const Planned& planned) {
   auto store = store::Store::open(context.state);
   if (!store) return;  // the run itself says why
-  World world{planned.inventory, *store.assume_value()};
+  World world{planned.inventory, **store};
   const auto lacks = run_to_end(world.io(), look_at_all(world, planned.plan));
   if (!lacks) return;
-  const auto text = lacks_text(lacks.assume_value());
+  const auto text = lacks_text(*lacks);
   if (!text.empty())
     say(stderr,
         "cupel: stages of this run need what is not on these nodes; they will end in needs "

@@ -20,7 +20,7 @@ void read_on(const store::Store& store, engine::RunId run, engine::RunState& sta
              std::int64_t& sequence, Progress& progress) {
   const auto events = store.events_after(run, sequence);
   if (!events) return;
-  for (const auto& event : events.assume_value()) {
+  for (const auto& event : *events) {
     apply(state, event);
     progress.on_event(event, state);
     sequence = event.sequence;
@@ -39,10 +39,10 @@ Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan,
     const auto news = controller_news(store.folder());
     progress.hold(held_of(news_of_run(news, id)));
     progress.tick();
-    if (run && over(run.assume_value().phase)) co_return Followed::to_its_end;
+    if (run && over(run->phase)) co_return Followed::to_its_end;
     if (run && !alive)
-      co_return run.assume_value().phase == engine::RunPhase::submitted ? Followed::never_begun
-                                                                        : Followed::abandoned;
+      co_return run->phase == engine::RunPhase::submitted ? Followed::never_begun
+                                                          : Followed::abandoned;
     const auto paused = co_await pause_for(kLook);
     if (!paused) co_return Followed::left;
   }

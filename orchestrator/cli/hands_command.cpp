@@ -35,7 +35,7 @@ Names lit_before(const Context& context) {
   Names names;
   const auto text = read_file(lights_file(context), kLightsLimit);
   if (!text) return names;
-  std::istringstream lines{text.assume_value()};
+  std::istringstream lines{*text};
   for (std::string line; std::getline(lines, line);)
     if (!line.empty()) names.insert(line);
   return names;
@@ -56,7 +56,7 @@ Task<Result<void>> turn(World& world, const Light& light) {
   const auto bmc = world.bmc(*light.node);
   const auto done = co_await bmc->locate(light.on, Deadline::in(kPatience));
   co_await bmc->log_out();
-  if (!done) co_return done.assume_error();
+  if (!done) co_return done.error();
   co_return ok();
 }
 
@@ -79,7 +79,7 @@ void turn_lights(const Context& context, World& world, const inventory::Inventor
     const auto& light = lights[i];
     if (!done[i]) {
       say(stderr, "cupel: {}: its light stays {}: {}\n", light.node->name, light.on ? "off" : "on",
-          printable(done[i].assume_error().what));
+          printable(done[i].error().what));
       continue;
     }
     if (light.on)
@@ -88,7 +88,7 @@ void turn_lights(const Context& context, World& world, const inventory::Inventor
       lit.erase(light.node->name);
   }
   const auto kept = keep_lit(context, lit);
-  if (!kept) say(stderr, "cupel: {}\n", kept.assume_error().what);
+  if (!kept) say(stderr, "cupel: {}\n", kept.error().what);
 }
 
 /// A run that was looked at.
@@ -185,17 +185,16 @@ struct Wish {
 
 Exit hands(Context& context, const Wish& wish) {
   auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  auto& store = *opened.assume_value();
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  auto& store = **opened;
   Exit exit = Exit::passed;
   const auto looked_at = look_at(context, store, wish.run, wish.locate, exit);
-  if (!looked_at) return complain(context, looked_at.assume_error(), Exit::invalid);
+  if (!looked_at) return complain(context, looked_at.error(), Exit::invalid);
   if (wish.locate && exit != Exit::passed) return exit;
   std::vector<report::Hand> all;
-  for (const auto& each : looked_at.assume_value())
-    all.insert(all.end(), each.hands.begin(), each.hands.end());
+  for (const auto& each : *looked_at) all.insert(all.end(), each.hands.begin(), each.hands.end());
   report::sort_for_walking(all);
-  if (wish.locate) light_the_way(context, store, looked_at.assume_value());
+  if (wish.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
     boost::json::object object{{"schema", kSchema}, {"hands", report::to_json(all)}};
     if (!rehearsal_line(context.state).empty()) object["rehearsal"] = true;
@@ -203,7 +202,7 @@ Exit hands(Context& context, const Wish& wish) {
   } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
     say("{}nothing needs a person\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {
-    say_hands(looked_at.assume_value(), all, wish.all);
+    say_hands(*looked_at, all, wish.all);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }

@@ -49,9 +49,8 @@ std::optional<Wait> wait_of(const HandsWatch& watch, const playbooks::NodePlan& 
   for (std::size_t i = 0; i < state.steps.size() && i < node.steps->size(); ++i) {
     if (state.steps[i].phase != Phase::failed) continue;
     const auto& planned = (*node.steps)[i];
-    const auto told =
-        std::ranges::find(record.assume_value().steps, planned.name, &record::StepRecord::name);
-    if (told == record.assume_value().steps.end()) return std::nullopt;
+    const auto told = std::ranges::find(record->steps, planned.name, &record::StepRecord::name);
+    if (told == record->steps.end()) return std::nullopt;
     if (!report::may_be_mended(*told) || told->revivals >= kMostRetries) return std::nullopt;
     Wait wait{seen_by(planned.kind), node.node, planned.name};
     for (const auto& need : told->needs) wait.parts.insert(need.part);
@@ -78,9 +77,8 @@ Task<bool> has_its_parts(const HandsWatch& watch, const Wait& wait) {
   const auto bmc = watch.bmc(*wait.node);
   const auto seen = co_await bmc->observe(Deadline::in(kPatienceForParts));
   co_await bmc->log_out();
-  if (!seen || seen.assume_value().parts.empty()) co_return false;
-  const auto missing =
-      steps::missing_by_bmc(*watch.inventory, *wait.node, seen.assume_value().parts);
+  if (!seen || seen->parts.empty()) co_return false;
+  const auto missing = steps::missing_by_bmc(*watch.inventory, *wait.node, seen->parts);
   co_return std::ranges::none_of(wait.parts,
                                  [&](const std::string& part) { return missing.contains(part); });
 }

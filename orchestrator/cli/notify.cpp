@@ -68,7 +68,7 @@ Task<void> Notifier::tell(Notice notice) {
   // A bare name is one of PATH, as everywhere else.
   const bool is_path = notice.program.find('/') != notice.program.npos;
   if (const auto owned = is_path ? check_ownership(notice.program) : Result<void>{ok()}; !owned) {
-    say(stderr, "cupel: --notify: {}\n", printable(owned.assume_error().what));
+    say(stderr, "cupel: --notify: {}\n", printable(owned.error().what));
     co_return;
   }
   ProcessRequest request{.argv = {notice.program},
@@ -76,7 +76,7 @@ Task<void> Notifier::tell(Notice notice) {
   const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));
   if (!told)
     say(stderr, "cupel: --notify {}: {}\n", printable(notice.program),
-        printable(told.assume_error().what));
+        printable(told.error().what));
 }
 
 Task<Result<void>> Notifier::serve() {

@@ -61,11 +61,11 @@ std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanO
                                              Exit& exit) {
   const auto arguments = arguments_of(options.settings);
   if (!arguments) {
-    exit = complain(context, arguments.assume_error(), Exit::invalid);
+    exit = complain(context, arguments.error(), Exit::invalid);
     return nullptr;
   }
   std::vector<inventory::Problem> problems;
-  auto playbook = playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
+  auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   auto loaded = inventory::load_inventory(options.inventory);
   for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
   if (!problems.empty()) {
@@ -76,10 +76,10 @@ std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanO
       std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
   const auto nodes = inventory::select(planned->inventory, options.nodes);
   if (!nodes) {
-    exit = complain(context, nodes.assume_error(), Exit::invalid);
+    exit = complain(context, nodes.error(), Exit::invalid);
     return nullptr;
   }
-  exit = join(context, *planned, nodes.assume_value());
+  exit = join(context, *planned, *nodes);
   return exit == Exit::passed ? std::move(planned) : nullptr;
 }
 

@@ -56,12 +56,12 @@ Exit check(const Context& context, const CheckOptions& options) {
     if (!inventory) return exit;
   }
   const auto arguments = arguments_of(options.settings);
-  if (!arguments) return complain(context, arguments.assume_error(), Exit::invalid);
+  if (!arguments) return complain(context, arguments.error(), Exit::invalid);
   std::vector<Problem> problems;
   boost::json::array good;
   std::string told;
   for (const auto& file : options.files) {
-    const auto playbook = playbooks::load_playbook(file, problems, arguments.assume_value());
+    const auto playbook = playbooks::load_playbook(file, problems, *arguments);
     if (!playbook) continue;
     if (inventory) check_plan(*playbook, *inventory, problems);
     good.push_back(to_json(*playbook));

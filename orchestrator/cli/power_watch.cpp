@@ -13,7 +13,7 @@ Task<Result<void>> look(const PowerWatch& watch, const inventory::Node& node) {
   const auto bmc = watch.bmc(node);
   const auto told = co_await bmc->sensors(Deadline::in(kPatience));
   co_await bmc->log_out();
-  if (told && told.assume_value().watts) watch.measured(node.name, *told.assume_value().watts);
+  if (told && told->watts) watch.measured(node.name, *told->watts);
   co_return ok();
 }
 

@@ -79,7 +79,7 @@ Exit serve(const Context& context, RackSource source) {
   const auto spec = load_rack(source, problems);
   if (!spec) return complain(context, problems);
   const auto ready = choose_folder(source, "cupel-rack");
-  if (!ready) return complain(context, ready.assume_error(), Exit::invalid);
+  if (!ready) return complain(context, ready.error(), Exit::invalid);
   const Ends ends;
   rehearsal::RackOptions how;
   how.speed = *spec->speed;
@@ -87,13 +87,13 @@ Exit serve(const Context& context, RackSource source) {
   how.folder = source.folder;
   how.slurm = source.slurm;
   auto started = rehearsal::VirtualRack::start(*spec, how);
-  if (!started) return complain(context, started.assume_error(), Exit::unfinished);
-  auto& rack = *started.assume_value();
+  if (!started) return complain(context, started.error(), Exit::unfinished);
+  auto& rack = **started;
   auto written = copy_profiles(source);
   if (written)
     written = write_file(fs::path{source.folder} / "inventory.yaml", rack.inventory_yaml(), 0600);
   if (written) written = rehearsal::write_doors(rack.doors(), source.folder);
-  if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+  if (!written) return complain(context, written.error(), Exit::unfinished);
   if (source.on)
     for (const auto& node : spec->nodes)
       rack.post(node.name,

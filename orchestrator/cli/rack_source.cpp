@@ -28,11 +28,11 @@ struct Text {
 std::optional<Text> text_of(const std::string& name, std::string_view folder, Problems& problems) {
   constexpr std::size_t kLimit = 1u << 20;
   auto text = read_file(name, kLimit);
-  if (text) return Text{name, std::move(text).assume_value()};
+  if (text) return Text{name, *std::move(text)};
   const auto shipped = fmt::format("rehearsal/{}/{}.yaml", folder, fs::path{name}.stem().string());
   if (const auto* file = inventory::shipped_file(shipped))
     return Text{shipped, std::string{file->text}};
-  problems.push_back({{name, 0, 0}, text.assume_error().what});
+  problems.push_back({{name, 0, 0}, text.error().what});
   return std::nullopt;
 }
 
@@ -41,8 +41,8 @@ std::optional<rehearsal::RackSpec> rack_of_inventory(const std::string& file, Pr
   for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
   if (!loaded.inventory) return std::nullopt;
   auto rack = rehearsal::rack_of(std::move(*loaded.inventory));
-  if (rack) return std::move(rack).assume_value();
-  problems.push_back({{file, 0, 0}, rack.assume_error().what});
+  if (rack) return *std::move(rack);
+  problems.push_back({{file, 0, 0}, rack.error().what});
   return std::nullopt;
 }
 

@@ -123,12 +123,11 @@ bool turns_on(const playbooks::Playbook& playbook) {
 std::optional<rehearsal::RackSpec> checked(const Context& context, Options& options, Exit& exit) {
   const auto arguments = arguments_of(options.settings);
   if (!arguments) {
-    exit = complain(context, arguments.assume_error(), Exit::invalid);
+    exit = complain(context, arguments.error(), Exit::invalid);
     return std::nullopt;
   }
   std::vector<inventory::Problem> problems;
-  const auto playbook =
-      playbooks::load_playbook(options.playbook, problems, arguments.assume_value());
+  const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   options.source.on = options.source.on || (playbook && !turns_on(*playbook));
   auto rack = load_rack(options.source, problems);
   if (problems.empty()) return rack;
@@ -158,13 +157,13 @@ Exit rehearse(Context& context, Options options) {
   if (!many) rack = checked(context, options, exit);
   if (!many && !rack) return exit;
   const auto ready = choose_folder(source, "cupel-rehearsal");
-  if (!ready) return complain(context, ready.assume_error(), Exit::invalid);
+  if (!ready) return complain(context, ready.error(), Exit::invalid);
   if (many) return rehearse_all(context, options);
   // A rehearsal is no record of real machines: its journal lies with the rack, or where --state
   // says, and never where $CUPEL_STATE does.
   if (!context.state_named) context.state = fs::path{source.folder} / "state";
   const auto kept = store::keep_for_rehearsals(context.state);
-  if (!kept) return complain(context, kept.assume_error(), Exit::invalid);
+  if (!kept) return complain(context, kept.error(), Exit::invalid);
   RackProcess process;
   if (!process.start(source, *rack))
     return complain(context, Error{Code::kFailed, "the virtual rack did not start"}, Exit::invalid);

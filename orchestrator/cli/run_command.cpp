@@ -32,10 +32,10 @@ bool over(const store::Run& run) {
 
 Exit resume(Context& context, engine::RunId named, Where where) {
   auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
-  const auto found = meant_run(*store.assume_value(), named);
-  if (!found) return complain(context, found.assume_error(), Exit::invalid);
-  const auto& run = found.assume_value();
+  if (!store) return complain(context, store.error(), Exit::unfinished);
+  const auto found = meant_run(**store, named);
+  if (!found) return complain(context, found.error(), Exit::invalid);
+  const auto& run = *found;
   if (over(run))
     return complain(context,
                     Error{Code::kInvalid, fmt::format("run {} is {}: there is nothing to resume",

@@ -27,7 +27,7 @@ boost::json::object versions_of(ssh::ProgramShelf& programs) {
   boost::json::object versions{{"cupel", CUPEL_VERSION}};
   for (const auto* name : {"cupel-node", "cupel-burn"}) {
     const auto program = programs.find(name);
-    if (program && program.assume_value()) versions[name] = program.assume_value()->sha256;
+    if (program && *program) versions[name] = (*program)->sha256;
   }
   return versions;
 }

@@ -43,7 +43,7 @@ std::string to_text(const RunOptions& options) {
 RunOptions run_options_of(std::string_view text) {
   RunOptions options;
   const auto parsed = parse_json(text);
-  const auto* object = parsed ? parsed.assume_value().if_object() : nullptr;
+  const auto* object = parsed ? parsed->if_object() : nullptr;
   if (object == nullptr) return options;
   const auto* consoles = object->if_contains("consoles");
   if (consoles != nullptr && consoles->is_bool()) options.consoles = consoles->get_bool();

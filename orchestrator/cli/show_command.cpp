@@ -180,21 +180,21 @@ Exit complain_of_run(const Context& context, const store::Store& store, engine::
 
 Exit show(const Context& context, const std::string& name, engine::RunId run, bool each_part) {
   const auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  const auto& store = *opened.assume_value();
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  const auto& store = **opened;
   if (run == 0) {
     const auto runs = store.runs_of(name, 1);
-    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
-    if (runs.assume_value().empty())
+    if (!runs) return complain(context, runs.error(), Exit::unfinished);
+    if (runs->empty())
       return complain(context, Error{Code::kNotFound, "no run has ever seen node '" + name + "'"},
                       Exit::invalid);
-    run = runs.assume_value().front();
+    run = runs->front();
   }
   auto summary = report::summarize(store, run);
-  if (!summary) return complain_of_run(context, store, run, summary.assume_error());
-  for (auto& node : summary.assume_value().nodes) {
+  if (!summary) return complain_of_run(context, store, run, summary.error());
+  for (auto& node : summary->nodes) {
     if (node.record.node != name) continue;
-    const bool in_work = report::is_in_work(summary.assume_value().run, node);
+    const bool in_work = report::is_in_work(summary->run, node);
     if (in_work) leave_out_unfinished(node);
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
     const auto consoles = console_of(context, run, name);
@@ -202,7 +202,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
       auto object = to_json(node, run);
       if (in_work) object["verdict"] = verdict;
       object["console"] = report::to_json(consoles);
-      if (summary.assume_value().rehearsal) object["rehearsal"] = true;
+      if (summary->rehearsal) object["rehearsal"] = true;
       std::printf("%s\n", boost::json::serialize(object).c_str());
     } else {
       say("{}{} in run {}: {}{}\n", rehearsal_line(context.state), name, run, verdict,
@@ -229,41 +229,38 @@ struct ReportWish {
 
 Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   const auto store = store::Store::open(context.state);
-  if (!store) return complain(context, store.assume_error(), Exit::unfinished);
+  if (!store) return complain(context, store.error(), Exit::unfinished);
   if (run == 0) {
-    const auto runs = store.assume_value()->runs(1);
-    if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
-    if (!runs.assume_value().empty()) run = runs.assume_value().front().id;
+    const auto runs = (*store)->runs(1);
+    if (!runs) return complain(context, runs.error(), Exit::unfinished);
+    if (!runs->empty()) run = runs->front().id;
   }
-  auto summary = report::summarize(*store.assume_value(), run);
-  if (!summary) return complain_of_run(context, *store.assume_value(), run, summary.assume_error());
-  for (auto& node : summary.assume_value().nodes)
-    node.console = console_of(context, run, node.record.node);
-  const auto broken = store.assume_value()->broken_at(run);
-  if (!broken) return complain(context, broken.assume_error(), Exit::unfinished);
-  if (broken.assume_value())
+  auto summary = report::summarize(**store, run);
+  if (!summary) return complain_of_run(context, **store, run, summary.error());
+  for (auto& node : summary->nodes) node.console = console_of(context, run, node.record.node);
+  const auto broken = (*store)->broken_at(run);
+  if (!broken) return complain(context, broken.error(), Exit::unfinished);
+  if (*broken)
     return complain(
         context,
         Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: "
                                             "no report is made of it",
-                                            run, *broken.assume_value())},
+                                            run, **broken)},
         Exit::unfinished);
   if (!wish.html.empty()) {
-    const auto written = write_file(wish.html, report::to_html(summary.assume_value()), 0600);
-    if (!written) return complain(context, written.assume_error(), Exit::unfinished);
+    const auto written = write_file(wish.html, report::to_html(*summary), 0600);
+    if (!written) return complain(context, written.error(), Exit::unfinished);
   }
   if (context.json)
-    std::printf("%s\n",
-                boost::json::serialize(report::to_document(summary.assume_value())).c_str());
+    std::printf("%s\n", boost::json::serialize(report::to_document(*summary)).c_str());
   else if (wish.csv)
-    std::fputs(report::to_csv(summary.assume_value()).c_str(), stdout);
+    std::fputs(report::to_csv(*summary).c_str(), stdout);
   else if (!wish.html.empty())
     say("wrote {}\n", wish.html);
   else
-    std::fputs(report::to_text(summary.assume_value(), wish.all).c_str(), stdout);
-  const auto& nodes = summary.assume_value().nodes;
-  return summary.assume_value().count(burnin::Decision::pass) == nodes.size() ? Exit::passed
-                                                                              : Exit::failed;
+    std::fputs(report::to_text(*summary, wish.all).c_str(), stdout);
+  const auto& nodes = summary->nodes;
+  return summary->count(burnin::Decision::pass) == nodes.size() ? Exit::passed : Exit::failed;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Result<void> fit_for_virtual_rack(const Context& context, const inventory::Inven
   const auto advice = fmt::format("name a state for rehearsals, such as --state {}", own.string());
   if (purpose == Purpose::none && context.state_named) {
     auto kept = store::keep_for_rehearsals(context.state);
-    if (kept || kept.assume_error().code != Code::kConflict) return kept;
+    if (kept || kept.error().code != Code::kConflict) return kept;
   }
   return Error{Code::kConflict,
                fmt::format("{} is the inventory of a virtual rack, and {} is not a rehearsal's "

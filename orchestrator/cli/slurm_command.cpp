@@ -20,11 +20,11 @@ Task<Result<Words>> compare(handoff::Slurm& slurm, const inventory::Inventory& i
                             const inventory::Node* node) {
   const auto deadline = Deadline::in(kPatience);
   auto told = co_await slurm.node(node->slurm_name, deadline);
-  if (told) co_return handoff::disagreements(inventory.profile_of(*node), told.assume_value());
+  if (told) co_return handoff::disagreements(inventory.profile_of(*node), *told);
   // That Slurm does not know the node at all is the plainest disagreement.
-  if (told.assume_error().code == Code::kNotFound)
+  if (told.error().code == Code::kNotFound)
     co_return Words{node->slurm_name + ": Slurm does not know it"};
-  co_return std::move(told).assume_error();
+  co_return std::move(told).error();
 }
 
 Exit check(const Context& context, const inventory::Inventory& inventory) {
@@ -36,8 +36,8 @@ Exit check(const Context& context, const inventory::Inventory& inventory) {
   const auto answers = run_to_end(io, for_each_of<Words>(std::move(nodes), kAtOnce, each));
   boost::json::array all;
   for (const auto& answer : answers) {
-    if (!answer) return complain(context, answer.assume_error(), Exit::unfinished);
-    for (const auto& line : answer.assume_value()) all.emplace_back(line);
+    if (!answer) return complain(context, answer.error(), Exit::unfinished);
+    for (const auto& line : *answer) all.emplace_back(line);
   }
   if (context.json) {
     std::printf("%s\n",

@@ -212,21 +212,21 @@ void say_damaged(const store::Run& run, const std::string& what) {
 
 Exit status(const Context& context) {
   const auto opened = store::Store::open(context.state);
-  if (!opened) return complain(context, opened.assume_error(), Exit::unfinished);
-  const auto& store = *opened.assume_value();
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  const auto& store = **opened;
   const auto runs = store.runs(kRunsShown);
-  if (!runs) return complain(context, runs.assume_error(), Exit::unfinished);
+  if (!runs) return complain(context, runs.error(), Exit::unfinished);
   const auto news = controller_news(context.state);
   auto worst = Exit::passed;
   boost::json::array all;
   if (!context.json)
     say_row<std::string_view>("run", "began", "state", "pass", "fail", "unclear",
                               "playbook, nodes");
-  for (const auto& run : runs.assume_value()) {
+  for (const auto& run : *runs) {
     auto shown = shown_of(store, run);
     if (!shown) {
       // The others stand as they do.
-      const auto what = words_of_damage(store, run.id, shown.assume_error());
+      const auto what = words_of_damage(store, run.id, shown.error());
       if (context.json)
         all.push_back({{"run", run.id}, {"state", to_string(run.phase)}, {"error", what}});
       else
@@ -235,9 +235,9 @@ Exit status(const Context& context) {
       continue;
     }
     if (context.json)
-      all.push_back(told_of(news, std::move(shown).assume_value()));
+      all.push_back(told_of(news, *std::move(shown)));
     else
-      say_run(news, shown.assume_value());
+      say_run(news, *shown);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return worst;

@@ -58,12 +58,12 @@ Exit refuse(const Context& context, const Error& error) {
 
 Exit check(const Context& context) {
   const auto checked = store::check_store(context.state);
-  if (!checked) return refuse(context, checked.assume_error());
+  if (!checked) return refuse(context, checked.error());
   if (context.json)
-    std::printf("%s\n", boost::json::serialize(to_json(context, checked.assume_value())).c_str());
+    std::printf("%s\n", boost::json::serialize(to_json(context, *checked)).c_str());
   else
-    print(context, checked.assume_value());
-  return checked.assume_value().faults.empty() ? Exit::passed : Exit::failed;
+    print(context, *checked);
+  return checked->faults.empty() ? Exit::passed : Exit::failed;
 }
 
 boost::json::object to_json(const store::Repair& repair, bool dry_run) {
@@ -95,12 +95,11 @@ void print(const store::Repair& repair, bool dry_run) {
 
 Exit repair(const Context& context, const store::RepairRequest& request) {
   const auto repaired = store::repair_run(context.state, request);
-  if (!repaired) return refuse(context, repaired.assume_error());
+  if (!repaired) return refuse(context, repaired.error());
   if (context.json)
-    std::printf("%s\n",
-                boost::json::serialize(to_json(repaired.assume_value(), request.dry_run)).c_str());
+    std::printf("%s\n", boost::json::serialize(to_json(*repaired, request.dry_run)).c_str());
   else
-    print(repaired.assume_value(), request.dry_run);
+    print(*repaired, request.dry_run);
   return Exit::passed;
 }
 
@@ -132,13 +131,12 @@ void print(const store::Pruned& pruned, bool dry_run) {
 
 Exit prune(const Context& context, const store::PruneRequest& request) {
   const auto pruned = store::prune(context.state, request);
-  if (!pruned) return refuse(context, pruned.assume_error());
+  if (!pruned) return refuse(context, pruned.error());
   if (context.json)
-    std::printf("%s\n",
-                boost::json::serialize(to_json(pruned.assume_value(), request.dry_run)).c_str());
+    std::printf("%s\n", boost::json::serialize(to_json(*pruned, request.dry_run)).c_str());
   else
-    print(pruned.assume_value(), request.dry_run);
-  const auto& why = pruned.assume_value().not_given_back;
+    print(*pruned, request.dry_run);
+  const auto& why = pruned->not_given_back;
   if (why.empty()) return Exit::passed;
   return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
 }

@@ -89,7 +89,7 @@ Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nod
         run_to_end(network_.io, inventory::resolve_secret(ref, Deadline::in(kSecretPatience)));
     if (secret) return;
     if (!complaints.empty()) complaints += "; ";
-    complaints += secret.assume_error().what;
+    complaints += secret.error().what;
   };
   for (const auto* node : nodes) {
     check(node->bmc.password);

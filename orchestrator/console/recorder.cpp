@@ -45,10 +45,10 @@ Task<Error> listen(bmc::Console& console, BoundedLog& log) {
   for (;;) {
     auto said = co_await console.read(Deadline::in(kReadPatience));
     const bool stopped = co_await cancelled();  // also where a read gave up in that moment
-    if (!said && said.assume_error().code == Code::kTimeout && !stopped) continue;
-    if (!said) co_return std::move(said).assume_error();
-    auto kept = log.append(said.assume_value());
-    if (!kept) co_return std::move(kept).assume_error();
+    if (!said && said.error().code == Code::kTimeout && !stopped) continue;
+    if (!said) co_return std::move(said).error();
+    auto kept = log.append(*said);
+    if (!kept) co_return std::move(kept).error();
   }
 }
 
@@ -62,12 +62,12 @@ Task<Error> record_once(const Recording& recording, const Node& node, BoundedLog
     heard = true;
     auto begun = log.append(remark("console opened"));
     if (begun)
-      ended = co_await listen(*console.assume_value(), log);
+      ended = co_await listen(**console, log);
     else
-      ended = std::move(begun).assume_error();
-    co_await console.assume_value()->close();
+      ended = std::move(begun).error();
+    co_await (*console)->close();
   } else {
-    ended = std::move(console).assume_error();
+    ended = std::move(console).error();
   }
   co_await bmc->log_out();
   co_return std::move(*ended);

@@ -35,7 +35,7 @@ Task<Result<TalkEnd>> from_machine(Conversation& all) {
   for (;;) {
     auto said = co_await all.console.read(Deadline::in(all.how.quiet));
     if (!said) {
-      if (said.assume_error().code != Code::kTimeout) co_return std::move(said).assume_error();
+      if (said.error().code != Code::kTimeout) co_return std::move(said).error();
       // The end of the other half can come in the very moment in which a read gives up.
       const bool stopped = co_await cancelled();
       if (stopped) co_return Error{Code::kCancelled, "stopped"};
@@ -43,14 +43,14 @@ Task<Result<TalkEnd>> from_machine(Conversation& all) {
       continue;
     }
     if (all.recording && all.how.record) {
-      const auto kept = all.how.record(said.assume_value());
+      const auto kept = all.how.record(*said);
       all.recording = kept.has_value();
       if (!kept) {
-        const bool told = co_await show(all, "\r\n[" + kept.assume_error().what + "]\r\n");
+        const bool told = co_await show(all, "\r\n[" + kept.error().what + "]\r\n");
         if (!told) co_return TalkEnd::output_gone;
       }
     }
-    const bool shown = co_await show(all, std::move(said).assume_value());
+    const bool shown = co_await show(all, *std::move(said));
     if (!shown) co_return TalkEnd::output_gone;
   }
 }

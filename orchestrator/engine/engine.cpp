@@ -143,7 +143,7 @@ void Engine::commit() {
     const auto thens = std::exchange(run.thens, {});
     if (!broken_) {
       auto written = run.setup.journal.append(events);
-      if (!written) break_down(std::move(written).assume_error());
+      if (!written) break_down(std::move(written).error());
     }
     if (broken_) {
       for (const auto& then : thens) {

@@ -80,7 +80,7 @@ void Engine::digest_let_go(Work& work) {
   auto gone = std::move(*work.gone);
   work.gone.reset();
   if (gone) return write_last(work, {});
-  auto& error = gone.assume_error();
+  auto& error = gone.error();
   const bool stopped = error.code == Code::kCancelled && !work.timed_out;
   if (stopped) return release(work);
   if (work.timed_out) error.what = "no end of it";

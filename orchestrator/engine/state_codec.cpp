@@ -246,8 +246,8 @@ std::string encode(const RunState& state) {
 
 Result<RunState> decode(std::string_view text, const playbooks::Plan& plan) {
   auto parsed = parse_json(text);
-  if (!parsed || !parsed.assume_value().is_object()) return malformed();
-  const auto& object = parsed.assume_value().get_object();
+  if (!parsed || !parsed->is_object()) return malformed();
+  const auto& object = parsed->get_object();
   auto state = initial_state(plan);
   TRY(read_run(object, state));
   TRY(const auto lists, lists_from(object));

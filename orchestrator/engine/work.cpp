@@ -135,9 +135,9 @@ void Engine::digest(Work& work) {
   work.result.reset();
   StepEnd end;
   if (result) {
-    end = std::move(result).assume_value();
+    end = *std::move(result);
   } else {
-    auto& error = result.assume_error();
+    auto& error = result.error();
     if (error.code == Code::kStorage) {
       break_down(std::move(error));
       return release(work);

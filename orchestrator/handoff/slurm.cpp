@@ -123,16 +123,16 @@ Task<Result<std::string>> Slurm::scontrol(std::vector<std::string> arguments, De
     request.environment.push_back("SLURM_CONF=" + site_.configuration);
   const auto until = deadline.sooner(kPatience);
   auto outcome = co_await run_process(std::move(request), until);
-  if (!outcome && outcome.assume_error().code == Code::kNotFound)
+  if (!outcome && outcome.error().code == Code::kNotFound)
     co_return Error{Code::kUnsupported,
                     "there is no scontrol here: install slurm-client, or take "
                     "the slurm section out of the inventory"};
-  if (!outcome) co_return std::move(outcome).assume_error().within("scontrol");
+  if (!outcome) co_return std::move(outcome).error().within("scontrol");
   // "show node" of an unknown one prints to standard output and, in older versions, exits 0.
-  const auto& result = outcome.assume_value();
+  const auto& result = *outcome;
   const bool unknown = result.output.find("not found") != std::string::npos;
   if (result.exit_status != 0 || unknown) co_return error_of(name, result);
-  co_return std::move(outcome.assume_value().output);
+  co_return std::move(outcome->output);
 }
 
 Task<Result<SlurmNode>> Slurm::node(std::string name, Deadline deadline) {

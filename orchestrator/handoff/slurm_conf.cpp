@@ -30,7 +30,7 @@ std::string node_line(const std::string& names, const std::string& addresses,
 /// True if the folded range gives back the names in their order, as Slurm's zipped lines need it.
 bool folds(const std::vector<std::string>& names) {
   const auto again = inventory::expand(inventory::fold_last(names));
-  return again && again.assume_value() == names;
+  return again && *again == names;
 }
 
 /// One line for all nodes where names and addresses fold alike, else one for each.

@@ -119,9 +119,9 @@ bool is_of_a_step(EventKind kind) {
 json::object shares_of(const store::Store& store, const Event& event) {
   const auto bytes = store.evidence(text(event, "evidence"));
   if (!bytes) return {};
-  auto parsed = parse_json(bytes.assume_value());
-  if (!parsed || !parsed.assume_value().is_object()) return {};
-  return std::move(parsed).assume_value().as_object();
+  auto parsed = parse_json(*bytes);
+  if (!parsed || !parsed->is_object()) return {};
+  return (*std::move(parsed)).as_object();
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ std::set<std::string> drained_by(std::span<const engine::Event> events) {
 
 std::string still_drained(const store::Store& store, engine::RunId run) {
   const auto events = store.events(run);
-  return events ? still_drained(events.assume_value()) : std::string{};
+  return events ? still_drained(*events) : std::string{};
 }
 
 std::string still_drained(std::span<const engine::Event> events) {

@@ -24,9 +24,9 @@ std::optional<json::object> read_kept(const std::filesystem::path& file, std::st
                                       std::string_view made_by) {
   const auto text = read_file(file, kLargestSummary);
   if (!text) return std::nullopt;
-  auto value = parse_json(text.assume_value());
-  if (!value || !value.assume_value().is_object()) return std::nullopt;
-  auto& object = value.assume_value().get_object();
+  auto value = parse_json(*text);
+  if (!value || !value->is_object()) return std::nullopt;
+  auto& object = value->get_object();
   const auto* summary = object.if_contains("summary");
   const bool right = has_text(object, "tip", hash) && has_text(object, "made_by", made_by) &&
                      summary != nullptr && summary->is_object();

@@ -160,7 +160,7 @@ Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std
   auto sent = sent_script(script, payload, handle.sudo);
   const auto sink = into(heard);
   auto ran = co_await session.run(std::move(sent.command), std::move(sent.input), sink, deadline);
-  if (!ran) co_return std::move(ran).assume_error().within(std::string{what} + " " + handle.folder);
+  if (!ran) co_return std::move(ran).error().within(std::string{what} + " " + handle.folder);
   co_return ran;
 }
 

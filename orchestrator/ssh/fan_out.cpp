@@ -80,9 +80,9 @@ Task<std::vector<NodeOutcome>> fan_out(std::vector<Target> targets, std::string 
   std::vector<NodeOutcome> outcomes;
   for (std::size_t i = 0; i < visits.size(); ++i) {
     if (visits[i])
-      outcomes.push_back(std::move(visits[i]).assume_value());
+      outcomes.push_back(*std::move(visits[i]));
     else
-      outcomes.push_back({names[i], std::move(visits[i]).assume_error()});
+      outcomes.push_back({names[i], std::move(visits[i]).error()});
   }
   co_return outcomes;
 }

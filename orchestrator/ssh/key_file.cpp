@@ -37,7 +37,7 @@ Result<void> check_mode(const std::filesystem::path& file) {
                                              file.string(), open, file.string())};
   auto owned = check_ownership(file);
   if (owned) return ok();
-  auto why = std::move(owned).assume_error();
+  auto why = std::move(owned).error();
   why.code = Code::kRefused;
   return std::move(why).within("private key");
 }
@@ -46,14 +46,14 @@ Result<std::shared_ptr<ssh_key_struct>> load(const std::filesystem::path& file) 
   TRY(check_mode(file));
   auto text = read_file(file, kKeyLimit);
   if (!text) {
-    auto why = std::move(text).assume_error();
+    auto why = std::move(text).error();
     why.code = Code::kRefused;
     return std::move(why).within("private key");
   }
   ssh_key loaded = nullptr;
   bool asked = false;
-  const int outcome = ssh_pki_import_privkey_base64(text.assume_value().c_str(), nullptr,
-                                                    note_passphrase, &asked, &loaded);
+  const int outcome =
+      ssh_pki_import_privkey_base64(text->c_str(), nullptr, note_passphrase, &asked, &loaded);
   if (outcome == SSH_OK) return std::shared_ptr<ssh_key_struct>{loaded, ssh_key_free};
   if (asked)
     return Error{Code::kRefused, file.string() +

@@ -180,13 +180,13 @@ ByName told_in(std::string_view output, const std::string& our_folder) {
   ByName all;
   for (const auto line : lines(output)) {
     const auto parsed = parse_json(line);
-    if (!parsed || text_at(parsed.assume_value(), "kind") != "library") continue;
-    const auto* fits = find(parsed.assume_value(), "fits");
-    const auto name = text_at(parsed.assume_value(), "name");
+    if (!parsed || text_at(*parsed, "kind") != "library") continue;
+    const auto* fits = find(*parsed, "fits");
+    const auto name = text_at(*parsed, "name");
     if (fits == nullptr || !fits->is_bool() || !name || all.size() >= kMostLibraries) continue;
-    const auto path = text_at(parsed.assume_value(), "path").value_or("");
+    const auto path = text_at(*parsed, "path").value_or("");
     all[*name] = {fits->get_bool(), path.starts_with(our_folder),
-                  text_at(parsed.assume_value(), "why").value_or("")};
+                  text_at(*parsed, "why").value_or("")};
   }
   return all;
 }
@@ -235,9 +235,9 @@ Result<std::vector<PackedLibrary>> packed_libraries(const ProgramShelf& shelf) {
     std::uint64_t bytes = 0;
     for (const auto line : lines(text)) {
       auto library = library_of(line, folder / "lib");
-      if (!library) return std::move(library).assume_error().within(file.string());
-      bytes += std::min(library.assume_value().size, kMostBytes + 1);
-      packed.push_back(std::move(library).assume_value());
+      if (!library) return std::move(library).error().within(file.string());
+      bytes += std::min(library->size, kMostBytes + 1);
+      packed.push_back(*std::move(library));
       if (packed.size() > kMostLibraries || bytes > kMostBytes)
         return Error{Code::kInvalid, file.string() + ": more than 16 libraries, or than 1 GiB"};
     }
@@ -259,7 +259,7 @@ Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf,
     if (now == nullptr || (now->fits && !now->ours)) continue;
     // One that was brought before is still looked at: it may be another one by now.
     auto came = co_await bringer.bring(library, place_of(shelf, library));
-    if (!came) co_return std::move(came).assume_error().within("bring " + library.name);
+    if (!came) co_return std::move(came).error().within("bring " + library.name);
     if (!now->fits) brought.push_back(&library);
   }
   if (brought.empty()) co_return ok();

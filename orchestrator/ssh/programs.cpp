@@ -77,8 +77,8 @@ Task<Result<void>> bring(Session& session, const std::string& folder, const std:
   const auto what = "bring " + name + " to " + folder;
   auto heard =
       co_await ask(session, receive_script(folder, name, file.sha256), file.bytes, sudo, deadline);
-  if (!heard) co_return std::move(heard).assume_error().within(what);
-  const auto& said = heard.assume_value();
+  if (!heard) co_return std::move(heard).error().within(what);
+  const auto& said = *heard;
   if (said.status == 0) co_return ok();
   if (said.status == kDamaged)
     co_return Error{Code::kUnreachable, what + ": what arrived has another checksum"};

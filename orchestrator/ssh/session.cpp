@@ -62,16 +62,16 @@ Task<Result<CommandOutcome>> LinkedSession::run_or_end(std::string command, std:
   auto started = co_await exec.start(command);
   if (started) {
     auto outcome = co_await exec.finish(input);
-    if (outcome || outcome.assume_error().code != Code::kCancelled) co_return outcome;
-    stopped = std::move(outcome).assume_error();
+    if (outcome || outcome.error().code != Code::kCancelled) co_return outcome;
+    stopped = std::move(outcome).error();
   } else {
-    stopped = std::move(started).assume_error();
+    stopped = std::move(started).error();
   }
   if (stopped->code == Code::kCancelled && exec.asked()) {
     // In a task of its own: this one is cancelled, and would not wait for anything any more.
     auto ending = end_remote(*link_, exec, command);
     const auto ended = co_await with_deadline(Deadline::in(kEndWithin), std::move(ending));
-    if (!ended) stopped->what += "; it may still run there: " + ended.assume_error().what;
+    if (!ended) stopped->what += "; it may still run there: " + ended.error().what;
   }
   co_return std::move(*stopped);
 }
@@ -113,8 +113,8 @@ Task<Result<void>> LinkedSession::upload(std::string bytes, std::string path, un
   auto work = run_or_end(announced(command), std::move(bytes), listen);
   auto outcome = co_await with_deadline(deadline, std::move(work));
   const auto what = "upload " + path;
-  if (!outcome) co_return std::move(outcome).assume_error().within(what);
-  const int status = outcome.assume_value().exit_status;
+  if (!outcome) co_return std::move(outcome).error().within(what);
+  const int status = outcome->exit_status;
   if (status == 0) co_return ok();
   if (status == kChecksumDiffers)
     co_return Error{Code::kFailed, what + ": what arrived has another checksum"};

@@ -25,7 +25,7 @@ Task<Result<StepEnd>> with_bmc(Doors& doors, const StepRequest& request, Verb ve
   auto ended = co_await verb(*bmc, request);
   co_await bmc->log_out();
   if (ended) co_return ended;
-  co_return ended_by_bmc(std::move(ended).assume_error());
+  co_return ended_by_bmc(std::move(ended).error());
 }
 
 /// What conditions and clusters may ask; what was not told is not there.
@@ -60,22 +60,22 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   boost::json::object facts;
   const auto clock = co_await bmc.clock(request.deadline);
   if (clock)
-    facts[inventory::kClockFact] = std::to_string(clock.assume_value().ahead.count());
+    facts[inventory::kClockFact] = std::to_string(clock->ahead.count());
   else
-    not_told(seen, "clock", clock.assume_error());
-  if (!clock && clock.assume_error().code == Code::kCancelled) co_return clock.assume_error();
+    not_told(seen, "clock", clock.error());
+  if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
   if (profile.bios.empty()) co_return facts;
   const auto bios = co_await bmc.bios(request.deadline);
-  const auto lost = !bios && (bios.assume_error().code == Code::kCancelled ||
-                              is_transient(bios.assume_error().code));
+  const auto lost =
+      !bios && (bios.error().code == Code::kCancelled || is_transient(bios.error().code));
   // What the profile wants told is asked for again.
-  if (lost) co_return bios.assume_error();
+  if (lost) co_return bios.error();
   if (!bios) {
-    not_told(seen, "BIOS settings", bios.assume_error());
+    not_told(seen, "BIOS settings", bios.error());
     co_return facts;
   }
   for (const auto& wanted : profile.bios) {
-    const auto& current = bios.assume_value().current;
+    const auto& current = bios->current;
     const auto found = current.find(wanted.attribute);
     if (found == current.end()) continue;
     facts[std::string{inventory::kBiosFact} + wanted.attribute] = text_of(found->second);
@@ -117,7 +117,7 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   request.waiting("power on");
   auto turned = co_await bmc::ensure_on(bmc, with_last_word(request.deadline));
   if (turned) co_return done("on");
-  auto& error = turned.assume_error();
+  auto& error = turned.error();
   if (error.code != Code::kTimeout) co_return std::move(error);
   // Is it the machine that does not come on, or the BMC that does not answer?
   const auto told = co_await bmc.power_state(request.deadline);
@@ -180,10 +180,10 @@ Task<std::string> last_word_of_bmc(Doors& doors, const StepRequest& request) {
   const auto bmc = doors.bmc(request.node);
   const auto power = co_await bmc->power_state(deadline);
   if (power) {
-    text = to_string(power.assume_value().value);
+    text = to_string(power->value);
     const auto log = co_await bmc->event_log(std::nullopt, kMostLines, deadline);
     if (log)
-      for (const auto& entry : log.assume_value().entries) text += "; " + line_of(entry);
+      for (const auto& entry : log->entries) text += "; " + line_of(entry);
   }
   co_await bmc->log_out();
   co_return text;

@@ -69,13 +69,13 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
   const auto log = co_await bmc.event_log(std::nullopt, kMostEntries, deadline);
   json::object document;
   if (!log) {
-    document["failed"] = valid_utf8(log.assume_error().what);
+    document["failed"] = valid_utf8(log.error().what);
     co_return document;
   }
   json::array entries;
-  for (const auto& entry : log.assume_value().entries) entries.push_back(json_of(entry));
+  for (const auto& entry : log->entries) entries.push_back(json_of(entry));
   document["entries"] = std::move(entries);
-  document["cut"] = log.assume_value().cut;
+  document["cut"] = log->cut;
   co_return document;
 }
 
@@ -84,7 +84,7 @@ BmcBoard::Log& known_of(const Doors& doors, const StepRequest& request) {
   auto& log = doors.board->logs[request.node.name];
   if (log.mark && log.parts) return log;
   auto told = record::node_record(doors.store, request.run, request.node.name);
-  const auto record = told ? std::move(told).assume_value() : record::NodeRecord{};
+  const auto record = told ? *std::move(told) : record::NodeRecord{};
   const auto found = record.evidence.find(kLogMark);
   if (!log.mark) log.mark = found == record.evidence.end() ? std::string{} : found->second;
   if (!log.parts) log.parts = names_of(record.bmc_parts);
@@ -96,14 +96,14 @@ json::value known_at(const Doors& doors, const std::string& mark) {
   if (mark.empty()) return nullptr;
   const auto kept = doors.store.evidence(mark);
   if (!kept) return nullptr;
-  const auto parsed = parse_json(kept.assume_value());
+  const auto parsed = parse_json(*kept);
   if (!parsed) return nullptr;
-  return burnin::marks_of(parsed.assume_value());
+  return burnin::marks_of(*parsed);
 }
 
 std::string kept(Doors& doors, const json::object& document) {
   auto hash = doors.store.keep_evidence(json::serialize(document));
-  return hash ? std::move(hash).assume_value() : std::string{};
+  return hash ? *std::move(hash) : std::string{};
 }
 
 /// What people read beside the stage's own end.
@@ -158,7 +158,7 @@ Task<void> LogWatch::after(StepEnd& end) {
   const auto found =
       burnin::stage("sel")->parse(doors_.inventory.profile_of(request_.node), output);
   if (!found) co_return;
-  auto log = record::to_json(found.assume_value());
+  auto log = record::to_json(*found);
   log["evidence"] = hash;
   end.found["log"] = std::move(log);
   if (!document.contains("failed") && !hash.empty()) {
@@ -167,7 +167,7 @@ Task<void> LogWatch::after(StepEnd& end) {
     known.mark.reset();
     new_mark_ = hash;
   }
-  if (const auto words = in_words(found.assume_value()); !words.empty())
+  if (const auto words = in_words(*found); !words.empty())
     end.detail += "; new in the BMC's log: " + words;
 }
 
@@ -245,7 +245,7 @@ Task<void> SensorWatch::read() {
     auto pause = std::clamp(std::chrono::ceil<milliseconds>(took), kShortestPause, kLongestPause);
     if (told) {
       json::array sensors;
-      for (const auto& sensor : told.assume_value().sensors)
+      for (const auto& sensor : told->sensors)
         if (sensors.size() < kMostSensors && sensor.kind != bmc::SensorKind::temperature &&
             sensor.kind != bmc::SensorKind::fan)
           sensors.push_back(json_of(sensor));
@@ -256,7 +256,7 @@ Task<void> SensorWatch::read() {
     } else {
       phases_.drop();
       ++failed_;
-      say({{"reading", count_}, {"failed", valid_utf8(told.assume_error().what)}});
+      say({{"reading", count_}, {"failed", valid_utf8(told.error().what)}});
       failing = std::min(failing * 2, kLongestPause);
       pause = std::max(pause, failing);
     }

@@ -92,20 +92,20 @@ Task<Result<void>> FeedWatch::take(bmc::Pdu& pdu, Feed feed) {
     const bool over = co_await cancelled();
     if (over) co_return Error{Code::kCancelled, "stopped"};
     say(feed, "name", name);
-    say(feed, "failed", outlets.assume_error().what);
+    say(feed, "failed", outlets.error().what);
     co_return ok();
   }
   say(feed, "name", name);
   last_ = feed;
-  for (const auto& outlet : outlets.assume_value()) {
+  for (const auto& outlet : *outlets) {
     auto cycled = co_await pdu.cycle(outlet, request_.deadline.sooner(kPduPatience));
     if (cycled) continue;
     // What was cycled before it comes back by itself.
-    say(feed, "failed", cycled.assume_error().what);
-    if (cycled.assume_error().code == Code::kCancelled) co_return cycled;
+    say(feed, "failed", cycled.error().what);
+    if (cycled.error().code == Code::kCancelled) co_return cycled;
     co_return ok();
   }
-  co_return co_await look_after(pdu, feed, std::move(outlets).assume_value());
+  co_return co_await look_after(pdu, feed, *std::move(outlets));
 }
 
 /// The feed's outlets, where nothing speaks against taking them away. Errors: why not.
@@ -156,13 +156,12 @@ Task<Result<void>> FeedWatch::look_after(bmc::Pdu& pdu, Feed feed,
     const bool over = co_await cancelled();
     if (over) co_return Error{Code::kCancelled, "stopped"};
     if (now) {
-      const bool all_on = std::ranges::all_of(now.assume_value(), [](const auto& outlet) {
-        return outlet.power == bmc::PowerState::on;
-      });
+      const bool all_on = std::ranges::all_of(
+          *now, [](const auto& outlet) { return outlet.power == bmc::PowerState::on; });
       seen_off = seen_off || !all_on;
       if (all_on && (seen_off || promised.passed())) break;
     } else {
-      why = now.assume_error().what;
+      why = now.error().what;
     }
     if (!last.passed()) continue;
     say(feed, "failed", "outlet " + feed.outlets + ": " + why);
@@ -190,7 +189,7 @@ Task<bool> FeedWatch::is_off() {
   const auto bmc = doors_.bmc(request_.node);
   const auto power = co_await bmc->power_state(request_.deadline.sooner(kBmcPatience));
   co_await bmc->log_out();
-  co_return power&& power.assume_value().value == bmc::PowerState::off;
+  co_return power && power->value == bmc::PowerState::off;
 }
 
 bool FeedWatch::went_down_by_a_feed() {

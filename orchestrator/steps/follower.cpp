@@ -34,7 +34,7 @@ class Absence {
     const auto bmc = doors_.bmc(request.node);
     const auto power = co_await bmc->power_state(request.deadline.sooner(kConnectPatience));
     co_await bmc->log_out();
-    const bool off = power && power.assume_value().value == bmc::PowerState::off;
+    const bool off = power && power->value == bmc::PowerState::off;
     off_ = off ? off_ + 1 : 0;
     next_ = Deadline::Clock::now() + doors_.ask_power_every;
     co_return off_ == 2;
@@ -57,7 +57,7 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRe
     const auto deadline = until.sooner(kConnectPatience);
     auto session = co_await doors.ssh(request.node, deadline);
     if (session) co_return session;
-    auto& error = session.assume_error();
+    auto& error = session.error();
     if (!is_transient(error.code)) co_return std::move(error);
     if (until.left() <= pause) co_return std::move(error);
     if (when_off == WhenOff::give_up) {
@@ -74,11 +74,11 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRe
 Task<Result<Spool>> Follower::follow() {
   for (;;) {
     auto session = co_await connected(doors_, request_, request_.deadline, WhenOff::give_up);
-    if (!session) co_return std::move(session).assume_error();
-    session_ = std::move(session).assume_value();
+    if (!session) co_return std::move(session).error();
+    session_ = *std::move(session);
     auto ended = co_await start_and_read();
     if (ended) co_return std::move(spool_);
-    auto& error = ended.assume_error();
+    auto& error = ended.error();
     const bool dropped = error.code == Code::kUnreachable || error.code == Code::kTimeout;
     if (!dropped || request_.deadline.passed()) co_return std::move(error);
     request_.waiting("the connection broke; the stage goes on by itself: " + error.what);
@@ -127,7 +127,7 @@ Task<Result<void>> Follower::tell() {
   if (said.empty() || said == told_) co_return ok();
   auto told =
       co_await ssh::tell_job(*session_, handle_, said, request_.deadline.sooner(kTellPatience));
-  if (!told && told.assume_error().code != Code::kFailed) co_return told;
+  if (!told && told.error().code != Code::kFailed) co_return told;
   told_ = std::move(said);
   co_return ok();
 }

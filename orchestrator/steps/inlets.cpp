@@ -34,8 +34,8 @@ Task<Result<double>> ask(Doors& doors, const inventory::Node& node, Deadline dea
   const auto bmc = doors.bmc(node);
   const auto told = co_await bmc->sensors(deadline);
   co_await bmc->log_out();
-  if (!told) co_return told.assume_error();
-  const auto celsius = inlet_of(told.assume_value());
+  if (!told) co_return told.error();
+  const auto celsius = inlet_of(*told);
   if (!celsius) co_return Error{Code::kUnsupported, "its BMC tells no inlet temperature"};
   doors.board->inlets[node.name] = {*celsius, std::chrono::steady_clock::now()};
   co_return *celsius;
@@ -66,10 +66,10 @@ Task<std::string> inlets_around(Doors& doors, const StepRequest& request) {
   boost::json::object told;
   const auto own = co_await ask(doors, request.node, request.deadline.sooner(kPatience));
   if (!own) {
-    told["failed"] = valid_utf8(own.assume_error().what);
+    told["failed"] = valid_utf8(own.error().what);
     co_return boost::json::serialize(told);
   }
-  told["inlet"] = own.assume_value();
+  told["inlet"] = *own;
   const auto neighbours = neighbours_of(doors.inventory, request.node);
   std::vector<const inventory::Node*> silent;
   for (const auto* each : neighbours)

@@ -34,7 +34,7 @@ Result<StepEnd> ended_by_bmc(Error error) {
   const auto code = error.code;
   auto ended = ended_by(std::move(error));
   if (!ended || !is_transient(code)) return ended;
-  auto& end = ended.assume_value();
+  auto& end = *ended;
   if (code == Code::kUnreachable) {
     end.at_last = Outcome::needs_hands;
     ask_for(end, {{"look at the BMC: its network cable, its power, its lights"}});
@@ -49,8 +49,8 @@ Result<StepEnd> ended_by_ssh(Error error) {
   const bool silent = error.code == Code::kUnreachable || error.code == Code::kTimeout;
   auto ended = ended_by(std::move(error));
   if (!ended || !silent) return ended;
-  ended.assume_value().at_last = Outcome::needs_hands;
-  ask_for(ended.assume_value(), {{"look at the machine: its screen, its network cables"}});
+  ended->at_last = Outcome::needs_hands;
+  ask_for(*ended, {{"look at the machine: its screen, its network cables"}});
   return ended;
 }
 

@@ -38,8 +38,8 @@ Task<Result<StepEnd>> look_at_tools(const StepRequest& request, ssh::Session& se
   const auto& access = request.node.ssh;
   const auto deadline = request.deadline.sooner(kLookPatience);
   auto heard = co_await ssh::ask(session, script, {}, access.sudo, deadline);
-  if (!heard) co_return ended_by_ssh(std::move(heard).assume_error());
-  const auto& said = heard.assume_value();
+  if (!heard) co_return ended_by_ssh(std::move(heard).error());
+  const auto& said = *heard;
   const auto look = burnin::read_look(said.out);
   auto action = what_to_install(look, access.sudo, access.user);
   if (!action && !look.whole)

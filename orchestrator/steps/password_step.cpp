@@ -67,8 +67,8 @@ Task<Result<engine::StepEnd>> change_bmc_password(Doors& doors,
     co_return done("nothing to do: the inventory names no factory login");
   request.waiting("the BMC's password");
   auto rotated = co_await rotate_bmc_password(doors, request.node, false, request.deadline);
-  if (!rotated) co_return ended_by_bmc(std::move(rotated).assume_error());
-  co_return done(std::string{words_for(rotated.assume_value())});
+  if (!rotated) co_return ended_by_bmc(std::move(rotated).error());
+  co_return done(std::string{words_for(*rotated)});
 }
 
 }  // namespace cupel::steps

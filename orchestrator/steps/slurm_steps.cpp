@@ -146,7 +146,7 @@ Task<Result<StepEnd>> drain_in_slurm(Doors& doors, const StepRequest& request) {
   if (!doors.slurm) co_return done(std::string{kNoSlurm});
   auto drained = co_await drain_and_wait(doors, request);
   if (drained) co_return drained;
-  co_return ended_by(std::move(drained).assume_error());
+  co_return ended_by(std::move(drained).error());
 }
 
 Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
@@ -156,14 +156,14 @@ Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
   auto verdict = record.verdict.value_or(burnin::Verdict{});
   if (verdict.decision == burnin::Decision::pass) {
     auto left = co_await settings_left(doors, request, record);
-    if (!left) co_return ended_by_ssh(std::move(left).assume_error());
-    if (!left.assume_value().empty()) verdict = not_as_before(left.assume_value());
+    if (!left) co_return ended_by_ssh(std::move(left).error());
+    if (!left->empty()) verdict = not_as_before(*left);
   }
   auto& slurm = *doors.slurm;
   auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)
                                                            : co_await keep(slurm, request, verdict);
   if (handed) co_return handed;
-  co_return ended_by(std::move(handed).assume_error());
+  co_return ended_by(std::move(handed).error());
 }
 
 }  // namespace cupel::steps

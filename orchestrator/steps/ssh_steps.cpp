@@ -100,20 +100,18 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
   const auto& profile = doors.inventory.profile_of(request.node);
   auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
   if (!findings) {
-    end.detail = findings.assume_error().what;
+    end.detail = findings.error().what;
     if (const auto ours = missing_here(doors, end.detail)) end.detail = *ours;
     if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
-    end.found["error"] = to_string(findings.assume_error().code);
+    end.found["error"] = to_string(findings.error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.
     end.begin_anew = request.handle && burnin::stage(request.step.name)->reads_sensors;
     return end;
   }
-  auto found = record::to_json(findings.assume_value());
+  auto found = record::to_json(*findings);
   found["evidence"] = hash;
-  if (auto facts = facts_of(findings.assume_value()); !facts.empty())
-    found["facts"] = std::move(facts);
-  return done(fmt::format("{} measurements", findings.assume_value().measurements.size()),
-              std::move(found));
+  if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
+  return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));
 }
 
 /// One node's part in a stage that several do together.
@@ -155,9 +153,9 @@ Task<void> read_beside(Doors& doors, const StepRequest& request, burnin::Output&
 Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   const auto& name = part->request.node.name;
   auto spool = co_await part->follower->follow();
-  if (!spool) co_return std::move(spool).assume_error().within(name);
-  co_await read_beside(part->doors, part->request, spool.assume_value().output);
-  CO_TRY(part->end, read_output(part->doors, part->request, spool.assume_value()));
+  if (!spool) co_return std::move(spool).error().within(name);
+  co_await read_beside(part->doors, part->request, spool->output);
+  CO_TRY(part->end, read_output(part->doors, part->request, *spool));
   LogWatch log{part->doors, part->request};
   co_await log.after(*part->end);
   part->when_written = log.when_written();
@@ -203,8 +201,7 @@ Task<Result<bool>> work_beside(Beside& beside, Work work) {
 /// A node that went down with one of its feeds has ended its stage in its own way.
 bool went_down(Beside& beside) {
   const auto& spool = beside.spool;
-  const bool gone =
-      spool && (*spool ? spool->assume_value().lost : spool->assume_error().code == Code::kFailed);
+  const bool gone = spool && (*spool ? (*spool)->lost : spool->error().code == Code::kFailed);
   if (!beside.feeds) return false;
   return beside.feeds->went_down() || (gone && beside.feeds->went_down_by_a_feed());
 }
@@ -232,7 +229,7 @@ Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
   follower->word = {};
   if (went_down(beside)) beside.spool.emplace(Spool{});
   if (!beside.spool) co_return Error{Code::kCancelled, "stopped"};
-  if (*beside.spool) beside.spool->assume_value().output.beside = beside.sensors.told();
+  if (*beside.spool) (*beside.spool)->output.beside = beside.sensors.told();
   co_return std::move(*beside.spool);
 }
 
@@ -262,9 +259,9 @@ Task<Result<StepEnd>> run_together(Doors& doors, const StepRequest& request) {
     end.when_written = [parts]() { return clean_up_all(parts); };
     co_return end;
   }
-  auto ended = ended_by(std::move(all).assume_error());
+  auto ended = ended_by(std::move(all).error());
   if (ended) {
-    auto& end = ended.assume_value();
+    auto& end = *ended;
     CO_TRY(keep_shares(doors, parts, end));
     end.begin_anew = std::ranges::any_of(
         parts, [](const auto& part) { return part->end && part->end->begin_anew; });
@@ -278,13 +275,13 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& name = request.node.name;
   const auto job = handle_of(part->doors, request.node, *request.handle);
   auto session = co_await connected(part->doors, request, request.deadline);
-  if (!session) co_return std::move(session).assume_error().within(name);
+  if (!session) co_return std::move(session).error().within(name);
   const auto stopping = request.deadline.sooner(kStopPatience);
-  auto stopped = co_await ssh::stop_job(*session.assume_value(), job, stopping);
-  if (!stopped) co_return std::move(stopped).assume_error().within(name);
+  auto stopped = co_await ssh::stop_job(**session, job, stopping);
+  if (!stopped) co_return std::move(stopped).error().within(name);
   const auto forgetting = request.deadline.sooner(kCleanUpPatience);
-  auto gone = co_await ssh::forget_job(*session.assume_value(), job, forgetting);
-  if (!gone) co_return std::move(gone).assume_error().within(name);
+  auto gone = co_await ssh::forget_job(**session, job, forgetting);
+  if (!gone) co_return std::move(gone).error().within(name);
   co_return true;
 }
 
@@ -345,12 +342,12 @@ Task<Result<StepEnd>> wait_for_ssh(Doors& doors, const StepRequest& request) {
   const auto last_word = with_last_word(request.deadline);
   const auto for_bmc = std::min<milliseconds>(kBmcPatience, last_word.left() / 4);
   auto session = co_await connected(doors, request, Deadline::at(last_word.when() - for_bmc));
-  if (session) co_return co_await look_at_tools(request, *session.assume_value());
+  if (session) co_return co_await look_at_tools(request, **session);
   // connected() has waited for as long as there was time: another try would not have any.
-  auto ended = ended_by_ssh(std::move(session).assume_error());
-  const bool silent = ended && ended.assume_value().outcome == engine::Outcome::retry;
+  auto ended = ended_by_ssh(std::move(session).error());
+  const bool silent = ended && ended->outcome == engine::Outcome::retry;
   if (!silent) co_return ended;
-  auto& end = ended.assume_value();
+  auto& end = *ended;
   end.outcome = end.at_last;
   const auto said = co_await last_word_of_bmc(doors, request);
   if (!said.empty()) end.detail += "; its BMC: " + said;
@@ -372,13 +369,13 @@ Task<Result<StepEnd>> run_stage(Doors& doors, const StepRequest& request) {
   const auto follower = std::make_shared<Follower>(doors, request, handle);
   auto spool = co_await follow_and_read(doors, request, follower);
   // The stage goes on by itself: it is found again, or let go.
-  if (!spool) co_return ended_by_ssh(std::move(spool).assume_error());
-  co_await read_beside(doors, request, spool.assume_value().output);
-  auto ended = read_output(doors, request, spool.assume_value());
+  if (!spool) co_return ended_by_ssh(std::move(spool).error());
+  co_await read_beside(doors, request, spool->output);
+  auto ended = read_output(doors, request, *spool);
   if (!ended) co_return ended;
-  CO_TRY(doubt(doors, request, ended.assume_value()));
-  co_await log.after(ended.assume_value());
-  ended.assume_value().when_written = [follower, written = log.when_written()] {
+  CO_TRY(doubt(doors, request, *ended));
+  co_await log.after(*ended);
+  ended->when_written = [follower, written = log.when_written()] {
     written();
     return follower->clean_up();
   };
@@ -392,7 +389,7 @@ Task<Result<void>> end_stage(Doors& doors, const StepRequest& request) {
   if (request.members.empty()) parts.push_back(std::make_shared<Part>(Part{doors, bounded}));
   const auto all = co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, end_part);
   for (const auto& each : all)
-    if (!each) co_return each.assume_error();
+    if (!each) co_return each.error();
   co_return ok();
 }
 

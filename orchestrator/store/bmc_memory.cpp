@@ -17,7 +17,7 @@ std::vector<std::string> parted(std::string_view text) {
 
 template <class T>
 std::optional<T> or_nothing(Result<std::optional<T>> found) {
-  return found ? std::move(found).assume_value() : std::nullopt;
+  return found ? *std::move(found) : std::nullopt;
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ class Check {
   void note_evidence(const std::string& where, const EventRow& row) {
     if (row.data.find("\"evidence\"") == row.data.npos) return;
     const auto data = parse_json(row.data);
-    const auto hash = data ? text_at(data.assume_value(), "evidence") : std::nullopt;
+    const auto hash = data ? text_at(*data, "evidence") : std::nullopt;
     if (hash && is_evidence_name(*hash)) named_.try_emplace(*hash, where);
   }
 
@@ -167,9 +167,9 @@ class Check {
     named_.erase(name);
     const auto bytes = read_evidence(folder_, hash);
     if (bytes) return;
-    const bool changed = bytes.assume_error().code == Code::kMalformed;
+    const bool changed = bytes.error().code == Code::kMalformed;
     add("evidence " + name,
-        changed ? "its bytes are not those that it is named by" : bytes.assume_error().what,
+        changed ? "its bytes are not those that it is named by" : bytes.error().what,
         changed ? "put it back from a backup, or run that step again"
                 : "see the file's owner, and the disk");
   }

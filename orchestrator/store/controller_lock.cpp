@@ -51,7 +51,7 @@ bool gone(const ControllerLock::Holder& holder) {
 ControllerLock::Holder holder_in(const std::filesystem::path& file) {
   const auto text = read_file(file, kLongest);
   if (!text) return {};
-  const auto said = lines(text.assume_value());
+  const auto said = lines(*text);
   if (said.size() < 3) return {};
   ControllerLock::Holder holder{
       number<int>(said[0]).value_or(0), printable(said[1]),

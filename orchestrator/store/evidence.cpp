@@ -51,7 +51,7 @@ Result<std::string> read_evidence(const fs::path& state, std::string_view hash) 
   if (file.extension() == kPacked) {
     auto unpacked = gunzipped(bytes, kEvidenceLimit);
     if (!unpacked) return changed();
-    bytes = std::move(unpacked).assume_value();
+    bytes = *std::move(unpacked);
   }
   if (sha256_hex(bytes) != hash) return changed();
   return bytes;

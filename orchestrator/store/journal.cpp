@@ -94,7 +94,7 @@ Result<Event> event_of(soci::session& sql, RunId run, const EventRow& row) {
   event.step = row.step;
   auto data = parse_json(row.data);
   if (!data) return broken(sql, run, row.sequence);
-  if (data.assume_value().is_object()) event.data = std::move(data).assume_value().get_object();
+  if (data->is_object()) event.data = (*std::move(data)).get_object();
   event.hash = row.hash;
   return event;
 }
@@ -136,7 +136,7 @@ std::optional<std::string> unreadable(const EventRow& row) {
     if (valid_utf8(*text) != *text) return "a name in it is no valid UTF-8";
   const auto data = parse_json(row.data);
   if (data) return std::nullopt;
-  return data.assume_error().what;
+  return data.error().what;
 }
 
 std::optional<Damage> damage_of(soci::session& sql, RunId run) {

@@ -27,7 +27,7 @@ std::string packed_text(std::string text) {
 std::string unpacked_text(std::string kept) {
   if (!kept.starts_with(kMark)) return kept;
   auto text = gunzipped(packed_bytes(std::string_view{kept}.substr(kMark.size())), kLargest);
-  return text ? std::move(text).assume_value() : std::move(kept);
+  return text ? *std::move(text) : std::move(kept);
 }
 
 }  // namespace cupel::store

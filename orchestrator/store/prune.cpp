@@ -91,7 +91,7 @@ Hashes named_without(soci::session& sql, const fs::path& folder, const std::vect
     if (text.find("\"together\"") != text.npos) note_hashes(text, documents);
   }
   for (const auto& document : documents)
-    if (const auto text = read_evidence(folder, document)) note_hashes(text.assume_value(), named);
+    if (const auto text = read_evidence(folder, document)) note_hashes(*text, named);
   return named;
 }
 
@@ -198,7 +198,7 @@ std::string give_back(soci::session& sql) {
         soci::into(carried_over);
     return ok();
   });
-  return done ? std::string{} : done.assume_error().what;
+  return done ? std::string{} : done.error().what;
 }
 
 }  // namespace

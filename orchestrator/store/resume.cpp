@@ -9,8 +9,8 @@ Result<engine::RunState> standing(const Store& store, RunId run, const playbooks
   TRY(const auto snapshot, store.snapshot(run));
   if (snapshot) {
     auto decoded = engine::decode(snapshot->state, plan);
-    const bool usable = decoded && decoded.assume_value().last_sequence == snapshot->sequence;
-    if (usable) state = std::move(decoded).assume_value();
+    const bool usable = decoded && decoded->last_sequence == snapshot->sequence;
+    if (usable) state = *std::move(decoded);
   }
   TRY(const auto events, store.events_after(run, state.last_sequence));
   for (const auto& event : events) apply(state, event);

@@ -145,7 +145,7 @@ std::optional<std::string> Store::pinned(std::string_view name) {
   });
   // A store that cannot be read must not look like one that has never seen this name: that would
   // pin whatever answers now. No real fingerprint equals this.
-  return found ? std::move(found).assume_value() : std::optional<std::string>{"unreadable store"};
+  return found ? *std::move(found) : std::optional<std::string>{"unreadable store"};
 }
 
 void Store::pin(std::string_view name, std::string_view fingerprint) {

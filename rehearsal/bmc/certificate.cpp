@@ -81,16 +81,14 @@ Result<Certificate> load_or_make_certificate(const std::filesystem::path& file,
                                              const std::string& name, const std::string& address) {
   constexpr std::size_t kLimit = 64 * 1024;
   const auto text = read_file(file, kLimit);
-  if (!text && text.assume_error().code != Code::kNotFound) return text.assume_error();
+  if (!text && text.error().code != Code::kNotFound) return text.error();
   if (!text) {
     TRY(auto made, make_certificate(name, address));
     TRY(write_file(file, made.key_pem + made.certificate_pem, 0600));
     return made;
   }
   const auto opened = [&] {
-    return Bio{
-        BIO_new_mem_buf(text.assume_value().data(), static_cast<int>(text.assume_value().size())),
-        &BIO_free_all};
+    return Bio{BIO_new_mem_buf(text->data(), static_cast<int>(text->size())), &BIO_free_all};
   };
   const PrivateKey key{PEM_read_bio_PrivateKey(opened().get(), nullptr, nullptr, nullptr),
                        &EVP_PKEY_free};

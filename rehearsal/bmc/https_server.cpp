@@ -145,7 +145,7 @@ Result<void> HttpsServer::open() {
 void HttpsServer::renew_certificate() {
   auto made = make_certificate(name_, endpoint_.address().to_string());
   if (!made) return;
-  certificate_ = std::move(made).assume_value();
+  certificate_ = *std::move(made);
   // Connections that are still closing hold OpenSSL's own reference to the old one.
   tls_->own = context_of(certificate_);
 }
@@ -167,7 +167,7 @@ std::shared_ptr<HttpsServer::Connection> HttpsServer::connected(tcp::socket sock
   const bool changed = service_.disguised();
   if (changed && !tls_->another) {
     auto made = make_certificate(name_, endpoint_.address().to_string());
-    if (made) tls_->another.emplace(context_of(made.assume_value()));
+    if (made) tls_->another.emplace(context_of(*made));
   }
   if (changed && tls_->another) shown = &*tls_->another;
   return std::make_shared<Connection>(std::move(socket), *shown);

@@ -36,7 +36,7 @@ std::optional<LoginWords> session_login(const HttpRequest& request) {
   if (!body) return std::nullopt;
   // Not text_at(): a password may begin with a blank.
   const auto text = [&](std::string_view key) {
-    const auto* found = find(body.assume_value(), key);
+    const auto* found = find(*body, key);
     return found && found->is_string() ? std::string{found->as_string()} : std::string{};
   };
   return LoginWords{text("UserName"), text("Password")};

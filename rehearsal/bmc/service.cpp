@@ -57,8 +57,8 @@ HttpResponse BmcService::handle(const HttpRequest& request) {
   auto response = met.rule ? ruled(Rule{*met.rule}, request, path) : answered(request, path);
   if (rules_.looks_inside()) {
     auto body = parse_json(response.body);
-    if (body && rules_.change_inside(request.method, path, body.assume_value()))
-      response.body = json::serialize(body.assume_value());
+    if (body && rules_.change_inside(request.method, path, *body))
+      response.body = json::serialize(*body);
   }
   response.late += met.late;
   response.headers["OData-Version"] = "4.0";
@@ -83,8 +83,8 @@ HttpResponse BmcService::ruled(const Rule& rule, const HttpRequest& request,
   if (rule.does == Does::truncate) response.breaks_off = rule.bytes;
   auto body = rule.does == Does::merge ? parse_json(response.body) : Result<json::value>{nullptr};
   if (rule.does == Does::merge && body) {
-    merge(body.assume_value(), rule.merge);
-    response.body = json::serialize(body.assume_value());
+    merge(*body, rule.merge);
+    response.body = json::serialize(*body);
   }
   return response;
 }
@@ -209,8 +209,8 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
                .has_condition = !request.header("if-match").empty()};
   if ((!asked.empty || patches) && !route.takes_anything) {
     auto body = parse_json(request.body);
-    if (!body || !body.assume_value().is_object()) return malformed();
-    asked.body = std::move(body.assume_value().as_object());
+    if (!body || !body->is_object()) return malformed();
+    asked.body = std::move(body->as_object());
     if (patches && only_odata(asked.body))
       return redfish_error(400, "NoOperation", "The request body has nothing to change.");
   }

@@ -210,13 +210,13 @@ HttpResponse upload_form(Change& change) {
   // DSP0266, "Multipart HTTP push updates": UpdateParameters is not optional.
   if (!parameters) return parameter_missing("UpdateParameters");
   const auto told = parse_json(parameters->body);
-  if (!told || !told.assume_value().is_object())
+  if (!told || !told->is_object())
     return redfish_error(400, "MalformedJSON", "UpdateParameters is no JSON object.");
   const auto* oem = part_named(*parts, "OemParameters");
   const auto more = oem ? parse_json(oem->body) : Result<json::value>{json::value{}};
-  if (manners.wants_image_type && (!more || !text_at(more.assume_value(), "ImageType")))
+  if (manners.wants_image_type && (!more || !text_at(*more, "ImageType")))
     return parameter_missing("OemParameters/ImageType");
-  const auto& wishes = told.assume_value().as_object();
+  const auto& wishes = told->as_object();
   Upload upload{.bytes = file->body,
                 .file_name = file->file_name,
                 .apply_time = text_of(wishes, "@Redfish.OperationApplyTime")};

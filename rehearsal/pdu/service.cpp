@@ -67,8 +67,8 @@ HttpResponse PduService::act(const HttpRequest& request, const std::string& path
 HttpResponse PduService::control(const PowerOutlet& outlet, const HttpRequest& request) {
   const auto action = fmt::format("{}.PowerControl", schema_of(outlet.name));
   const auto body = parse_json(request.body);
-  if (!body || !body.assume_value().is_object()) return malformed();
-  const auto wanted = text_at(body.assume_value(), "PowerState");
+  if (!body || !body->is_object()) return malformed();
+  const auto wanted = text_at(*body, "PowerState");
   if (!wanted) return missing_parameter(action, "PowerState");
   if (*wanted == "PowerCycle") {
     cycle(outlet.name);

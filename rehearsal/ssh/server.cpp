@@ -32,7 +32,7 @@ void SshServer::set_host_key() {
       find_fault(host_.machine().faults(), FaultKind::ssh_host_key_changed) != nullptr;
   if (changed && !changed_key_) {
     auto key = make_key();
-    if (key) changed_key_ = std::move(key).assume_value();
+    if (key) changed_key_ = *std::move(key);
   }
   if (bind_) ssh_bind_free(bind_);
   bind_ = ssh_bind_new();

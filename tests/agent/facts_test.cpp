@@ -19,7 +19,7 @@ json::value document(const Tree& tree, const std::string& nvml = "libabsent.so")
   const auto text = facts_document(tree, nvml::Library{nvml});
   auto parsed = parse_json(text);
   EXPECT_TRUE(parsed) << text;
-  return parsed ? std::move(parsed).assume_value() : json::value{};
+  return parsed ? *std::move(parsed) : json::value{};
 }
 
 std::string why_unknown(const json::value& facts, std::string_view fact) {

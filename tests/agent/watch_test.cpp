@@ -72,7 +72,7 @@ struct Watched {
     return [this](const std::string& text) {
       auto line = parse_json(text);
       ASSERT_TRUE(line) << text;
-      lines.push_back(std::move(line).assume_value());
+      lines.push_back(*std::move(line));
     };
   }
   std::vector<const json::value*> of(std::string_view kind) const {
@@ -348,7 +348,7 @@ class Program {
   }
   json::value last() const {
     const auto all = lines(said_);
-    return all.empty() ? json::value{} : parse_json(all.back()).assume_value();
+    return all.empty() ? json::value{} : *parse_json(all.back());
   }
 
  private:

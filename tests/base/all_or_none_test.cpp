@@ -26,7 +26,7 @@ TEST(AllOrNone, ReturnsAllValuesInTheItemsOrder) {
   const auto values = run_to_end(io, all_or_none<int>(std::vector{1, 2, 3}, double_of));
 
   ASSERT_TRUE(values);
-  EXPECT_THAT(values.assume_value(), ::testing::ElementsAre(2, 4, 6));
+  EXPECT_THAT(*values, ::testing::ElementsAre(2, 4, 6));
 }
 
 TEST(AllOrNone, EndsTheOthersWithTheFirstFailure) {
@@ -35,7 +35,7 @@ TEST(AllOrNone, EndsTheOthersWithTheFirstFailure) {
   const auto values = run_to_end(io, all_or_none<int>(std::vector{1, 2, 3}, hour_or_failure));
 
   ASSERT_FALSE(values);
-  EXPECT_EQ(values.assume_error().what, "two");
+  EXPECT_EQ(values.error().what, "two");
 }
 
 TEST(AllOrNone, OfNothingIsNothing) {
@@ -44,7 +44,7 @@ TEST(AllOrNone, OfNothingIsNothing) {
   const auto values = run_to_end(io, all_or_none<int>(std::vector<int>{}, double_of));
 
   ASSERT_TRUE(values);
-  EXPECT_TRUE(values.assume_value().empty());
+  EXPECT_TRUE(values->empty());
 }
 
 TEST(AllOrNone, IsCancelledFromOutside) {
@@ -54,7 +54,7 @@ TEST(AllOrNone, IsCancelledFromOutside) {
   const auto values = run_to_end(io, with_deadline(Deadline::in(5ms), std::move(all)));
 
   ASSERT_FALSE(values);
-  EXPECT_EQ(values.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(values.error().code, Code::kTimeout);
 }
 
 }  // namespace

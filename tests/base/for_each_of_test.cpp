@@ -31,7 +31,7 @@ Task<Result<int>> square(Load& load, int number) {
 Task<Result<int>> wait_long(int& ended, int) {
   auto paused = co_await pause_for(1h);
   ++ended;
-  co_return std::move(paused).assume_error();
+  co_return std::move(paused).error();
 }
 
 Task<Result<std::vector<Result<int>>>> as_result(Task<std::vector<Result<int>>> work) {

@@ -36,7 +36,7 @@ class OwnershipTest : public ::testing::Test {
   }
   static std::string fault(const fs::path& path) {
     const auto checked = check_ownership(path);
-    return checked ? "none" : checked.assume_error().what;
+    return checked ? "none" : checked.error().what;
   }
 
   fs::path folder_, file_;

@@ -14,7 +14,7 @@ Task<Result<int>> until_cancelled(bool& cleaned) {
   const auto paused = co_await pause_for(1h);
   const bool stop = co_await cancelled();
   cleaned = stop;
-  co_return std::move(paused).assume_error();
+  co_return std::move(paused).error();
 }
 
 Task<Result<int>> answer() { co_return 42; }

@@ -93,11 +93,11 @@ Task<Answers> ours_of(const Farm& farm, int suite) {
   Answers answers;
   for (const auto& state : states) {
     if (!state) continue;
-    answers.on += state.assume_value() == bmc::PowerState::on;
-    answers.off += state.assume_value() == bmc::PowerState::off;
+    answers.on += *state == bmc::PowerState::on;
+    answers.off += *state == bmc::PowerState::off;
   }
   const auto failed = std::ranges::find_if(states, [](const auto& state) { return !state; });
-  if (failed != states.end()) fmt::print(stderr, "{}\n", failed->assume_error().what);
+  if (failed != states.end()) fmt::print(stderr, "{}\n", failed->error().what);
   co_return answers;
 }
 

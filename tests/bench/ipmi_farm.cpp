@@ -52,7 +52,7 @@ int serve(int count, std::uint16_t port, const std::string& password,
         std::make_unique<Node>(io.get_executor(), clock, *profile, i, faults, port, password));
     const auto listens = node.server.listen();
     if (!listens) {
-      fmt::print(stderr, "{}\n", listens.assume_error().what);
+      fmt::print(stderr, "{}\n", listens.error().what);
       return 1;
     }
     if (i % 2 == 0) node.machine.press(Reset::on);
@@ -94,10 +94,10 @@ int main(int argc, char** argv) {
   }
   const auto password = read_file(argv[3], 256);
   if (!password) {
-    fmt::print(stderr, "{}\n", password.assume_error().what);
+    fmt::print(stderr, "{}\n", password.error().what);
     return 2;
   }
   std::vector<Fault> faults;
   if (fault != nullptr) faults.push_back({.kind = fault->kind});
-  return serve(count, *port, std::string{trimmed(password.assume_value())}, faults);
+  return serve(count, *port, std::string{trimmed(*password)}, faults);
 }

@@ -57,10 +57,10 @@ int stand(int nodes, const fs::path& folder, int in, int out) {
   how.folder = folder;
   auto started = rehearsal::VirtualRack::start(*spec, how);
   if (!started) {
-    fmt::print(stderr, "{}\n", started.assume_error().what);
+    fmt::print(stderr, "{}\n", started.error().what);
     return 1;
   }
-  auto& rack = *started.assume_value();
+  auto& rack = **started;
   const std::chrono::duration<double> took = Deadline::Clock::now() - began;
   if (!write_file(folder / "inventory.yaml", rack.inventory_yaml(), 0600)) return 1;
   const auto say = [out](const std::string& text) {
@@ -102,7 +102,7 @@ std::string line_from(int descriptor) {
 double memory_of(pid_t process) {
   const auto status = read_file(fmt::format("/proc/{}/status", process), 1u << 16);
   if (!status) return 0;
-  for (const auto line : lines(status.assume_value()))
+  for (const auto line : lines(*status))
     if (line.starts_with("VmRSS:"))
       return number<double>(trimmed(line.substr(6, line.find("kB") - 6))).value_or(0) / 1024;
   return 0;
@@ -112,7 +112,7 @@ double memory_of(pid_t process) {
 double cpu_of(pid_t process) {
   const auto stat = read_file(fmt::format("/proc/{}/stat", process), 4096);
   if (!stat) return 0;
-  const auto& text = stat.assume_value();
+  const auto& text = *stat;
   const auto fields = split(std::string_view{text}.substr(text.rfind(')') + 2), ' ');
   constexpr std::size_t kUser = 11, kSystem = 12;
   if (fields.size() <= kSystem) return 0;
@@ -155,8 +155,8 @@ double ask_all(asio::io_context& io, const std::vector<std::unique_ptr<bmc::Bmc>
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;
   std::size_t right = 0;
   for (const auto& answer : answers) {
-    if (answer && answer.assume_value().value == expected) ++right;
-    if (!answer) fmt::print(stderr, "{}\n", answer.assume_error().what);
+    if (answer && answer->value == expected) ++right;
+    if (!answer) fmt::print(stderr, "{}\n", answer.error().what);
   }
   if (right != answers.size())
     fmt::print("only {} of {} answers were right\n", right, answers.size());
@@ -165,8 +165,8 @@ double ask_all(asio::io_context& io, const std::vector<std::unique_ptr<bmc::Bmc>
 
 Task<Result<std::string>> password_in(fs::path file) {
   auto text = read_file(file, 256);
-  if (!text) co_return text.assume_error();
-  co_return std::string{trimmed(text.assume_value())};
+  if (!text) co_return text.error();
+  co_return std::string{trimmed(*text)};
 }
 
 void ask(Judge& judge, const inventory::Inventory& site, bmc::PowerState expected,
@@ -194,11 +194,11 @@ void ask(Judge& judge, const inventory::Inventory& site, bmc::PowerState expecte
 Task<Result<bool>> says_its_name(const inventory::Node* node, inventory::KnownKeys* keys) {
   const auto deadline = Deadline::in(60s);
   auto session = co_await ssh::connect(node->name, node->ssh, *keys, deadline);
-  if (!session) co_return std::move(session).assume_error();
+  if (!session) co_return std::move(session).error();
   std::string told;
   const auto into = [&told](ssh::Stream, std::string_view piece) { told += piece; };
-  auto ran = co_await session.assume_value()->run("uname -n", {}, into, deadline);
-  if (!ran) co_return std::move(ran).assume_error();
+  auto ran = co_await (*session)->run("uname -n", {}, into, deadline);
+  if (!ran) co_return std::move(ran).error();
   co_return trimmed(told) == node->name;
 }
 
@@ -212,8 +212,8 @@ void run_on_all(Judge& judge, const inventory::Inventory& site) {
   const auto run = [&keys](const inventory::Node* node) { return says_its_name(node, &keys); };
   const auto answers = run_to_end(io, for_each_of<bool>(std::move(all), kAtOnce, run));
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;
-  const auto right = std::ranges::count_if(
-      answers, [](const auto& answer) { return answer && answer.assume_value(); });
+  const auto right =
+      std::ranges::count_if(answers, [](const auto& answer) { return answer && *answer; });
   judge.say(fmt::format("a login and uname -n by SSH, right on {}", right), wall.count(),
             kMostToLogIn, "s");
 }

@@ -143,7 +143,7 @@ class Fleet {
   static void check(const Answers& answers) {
     for (const auto& answer : answers) {
       if (answer) continue;
-      fmt::print(stderr, "no answer: {}\n", answer.assume_error().what);
+      fmt::print(stderr, "no answer: {}\n", answer.error().what);
       std::exit(1);
     }
   }

@@ -86,7 +86,7 @@ bool ours(Site& site) {
   const auto outcomes = run_to_end(
       io, ssh::fan_out(std::move(targets), "true", {.width = kWidth, .patience = 60s}, site.known));
   return std::ranges::all_of(outcomes, [](const ssh::NodeOutcome& each) {
-    return each.outcome && each.outcome.assume_value().exit_status == 0;
+    return each.outcome && each.outcome->exit_status == 0;
   });
 }
 

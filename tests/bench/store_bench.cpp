@@ -72,7 +72,7 @@ class Ours {
   explicit Ours(const fs::path& folder) {
     auto opened = store::Store::open(folder);
     must(opened.has_value(), "cannot open the store");
-    store_ = std::move(opened).assume_value();
+    store_ = *std::move(opened);
     run_ = store_->begin_run({.playbook = "bench", .nodes = {"a000-n00"}}).value();
   }
 

@@ -40,7 +40,7 @@ bench::Canned dgx(const std::filesystem::path& tree) {
     if (entry.path().filename() != "index.json") continue;
     auto text = read_file(entry.path(), 64u << 20);
     const auto path = "/" + entry.path().parent_path().lexically_relative(tree).string();
-    if (text) canned.bodies[path] = std::move(text).assume_value();
+    if (text) canned.bodies[path] = *std::move(text);
   }
   return canned;
 }
@@ -73,8 +73,8 @@ void sweep(const bench::CannedServer& server, int bmcs) {
   const auto requests = static_cast<double>(server.requests() - before);
   std::size_t parts = 0;
   for (const auto& answer : answers) {
-    if (answer) parts += answer.assume_value().parts.size();
-    if (!answer) fmt::print(stderr, "no inventory: {}\n", answer.assume_error().what);
+    if (answer) parts += answer->parts.size();
+    if (!answer) fmt::print(stderr, "no inventory: {}\n", answer.error().what);
   }
   redfish::Handshakes made;
   for (int i = 0; i < bmcs; ++i) {

@@ -48,18 +48,18 @@ TEST_F(Accounts, LeavesOutTheSlotsThatADellHasEmpty) {
   const auto told = run(bmc->accounts(soon()));
   run(bmc->log_out());
 
-  EXPECT_THAT(told.assume_value().value, ElementsAre(Account{.id = "2",
-                                                             .user = "admin",
-                                                             .role = "Administrator",
-                                                             .enabled = true,
-                                                             .locked = false,
-                                                             .source = uri("2")},
-                                                     Account{.id = "16",
-                                                             .user = "audit",
-                                                             .role = "Administrator",
-                                                             .enabled = true,
-                                                             .locked = false,
-                                                             .source = uri("16")}));
+  EXPECT_THAT(told->value, ElementsAre(Account{.id = "2",
+                                               .user = "admin",
+                                               .role = "Administrator",
+                                               .enabled = true,
+                                               .locked = false,
+                                               .source = uri("2")},
+                                       Account{.id = "16",
+                                               .user = "audit",
+                                               .role = "Administrator",
+                                               .enabled = true,
+                                               .locked = false,
+                                               .source = uri("16")}));
 }
 
 TEST_F(Accounts, FindsTheAccountByItsUserInWhateverSlot) {
@@ -67,7 +67,7 @@ TEST_F(Accounts, FindsTheAccountByItsUserInWhateverSlot) {
 
   const auto done = change("audit", kNew);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(written_to(), uri("7"));
 }
 
@@ -83,7 +83,7 @@ TEST_F(Accounts, SaysStarToADgxThatTakesNoEtag) {
 
   const auto done = change("admin", kNew);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(server.asked().patches.front().starts_with(uri("1") + " * "));
 }
 
@@ -97,8 +97,8 @@ TEST_F(Accounts, LogsInWithTheNewPasswordWhereTheBmcEndsTheSessionOfTheOld) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  ASSERT_TRUE(done) << done.assume_error().what;
-  EXPECT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_TRUE(state) << state.error().what;
   EXPECT_EQ(server.asked().refused, 0);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
@@ -115,8 +115,8 @@ TEST_F(Accounts, SaysWhichUsersThereAreWhereThereIsNoSuchOne) {
 
   const auto done = change("operator", kNew);
 
-  EXPECT_EQ(done.assume_error().code, Code::kNotFound);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("it has: admin, audit"));
+  EXPECT_EQ(done.error().code, Code::kNotFound);
+  EXPECT_THAT(done.error().what, HasSubstr("it has: admin, audit"));
 }
 
 std::string wants_change(const std::string& argument) {
@@ -137,8 +137,8 @@ TEST_F(Accounts, SaysWhatToDoWhereTheFactoryPasswordHasToChangeFirst) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  EXPECT_EQ(state.assume_error().code, Code::kRefused);
-  EXPECT_THAT(state.assume_error().what, HasSubstr("cupel bmc NODE password rotate"));
+  EXPECT_EQ(state.error().code, Code::kRefused);
+  EXPECT_THAT(state.error().what, HasSubstr("cupel bmc NODE password rotate"));
 }
 
 TEST_F(Accounts, ChangesAFactoryPasswordInTheAccountThatTheBmcNames) {
@@ -155,7 +155,7 @@ TEST_F(Accounts, ChangesAFactoryPasswordInTheAccountThatTheBmcNames) {
 
   const auto done = change("admin", kNew);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(written_to(), uri("1"));
 }
 
@@ -169,7 +169,7 @@ TEST_F(Accounts, ChangesAFactoryPasswordInItsVendorsAccountWhereTheBmcNamesNone)
       server.misbehave({.method = "GET", .path = path, .status = 403, .body = wants_change("")});
     const auto done = change("admin", kNew);
     password = kNew;
-    return done ? written_to() : done.assume_error().what;
+    return done ? written_to() : done.error().what;
   };
 
   EXPECT_EQ(to_be_changed("Lenovo"), uri("1"));
@@ -183,9 +183,9 @@ TEST_F(Accounts, TakesTheStricterOfWhatTheBmcSaysAndWhatIsKnownOfTheModel) {
   const auto done = change("admin", "Short-1");
   const auto plain = change("admin", "NoSpecialCharacter1");
 
-  EXPECT_EQ(done.assume_error().code, Code::kInvalid);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("at least 13 characters"));
-  EXPECT_THAT(plain.assume_error().what, HasSubstr("no letter and no digit"));
+  EXPECT_EQ(done.error().code, Code::kInvalid);
+  EXPECT_THAT(done.error().what, HasSubstr("at least 13 characters"));
+  EXPECT_THAT(plain.error().what, HasSubstr("no letter and no digit"));
   EXPECT_THAT(machine.patched, ElementsAre());
 }
 
@@ -198,17 +198,17 @@ TEST_F(Accounts, KeepsThePasswordToItselfWhereTheBmcRepeatsIt) {
 
   const auto done = change("admin", kNew);
 
-  EXPECT_EQ(done.assume_error().code, Code::kInvalid);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("breaks a rule"));
-  EXPECT_THAT(done.assume_error().what, HasSubstr("sent {\"Password\":\"(hidden)\"}"));
-  EXPECT_THAT(done.assume_error().what, Not(HasSubstr(kNew)));
+  EXPECT_EQ(done.error().code, Code::kInvalid);
+  EXPECT_THAT(done.error().what, HasSubstr("breaks a rule"));
+  EXPECT_THAT(done.error().what, HasSubstr("sent {\"Password\":\"(hidden)\"}"));
+  EXPECT_THAT(done.error().what, Not(HasSubstr(kNew)));
 }
 
 TEST(PasswordRules, NameTheRuleThatIsBroken) {
   const redfish::PasswordRules rules{.shortest = 10, .longest = 20, .classes = 3, .special = true};
   const auto wrong = [&](std::string_view password) {
     const auto checked = redfish::check_password(rules, "root", password);
-    return checked ? std::string{} : checked.assume_error().what;
+    return checked ? std::string{} : checked.error().what;
   };
 
   EXPECT_EQ(wrong("Good-enough-1"), "");

@@ -10,15 +10,15 @@ class Boot : public OverHttps {
     const bool once = target != BootTarget::none;
     const auto done = run(bmc->set_boot({.target = target, .once = once}, soon()));
     run(bmc->log_out());
-    if (!done) return done.assume_error();
+    if (!done) return done.error();
     return ok();
   }
   Result<BootOverride> seen() {
     const auto bmc = open();
     const auto told = run(bmc->boot_override(soon()));
     run(bmc->log_out());
-    if (!told) return told.assume_error();
-    return told.assume_value().value;
+    if (!told) return told.error();
+    return told->value;
   }
 };
 
@@ -27,9 +27,9 @@ TEST_F(Boot, SetsTargetEnabledAndModeTogetherAndReadsThemBack) {
   const auto done = set(BootTarget::uefi_http);
   const auto after = seen();
 
-  ASSERT_TRUE(done) << done.assume_error().what;
-  EXPECT_EQ(before.assume_value(), (BootOverride{.target = BootTarget::none, .once = false}));
-  EXPECT_EQ(after.assume_value(), (BootOverride{.target = BootTarget::uefi_http, .once = true}));
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(*before, (BootOverride{.target = BootTarget::none, .once = false}));
+  EXPECT_EQ(*after, (BootOverride{.target = BootTarget::uefi_http, .once = true}));
   EXPECT_THAT(server.asked().patches, ElementsAre("/redfish/v1/Systems/1 \"abc\" {\"Boot\":{"
                                                   "\"BootSourceOverrideTarget\":\"UefiHttp\","
                                                   "\"BootSourceOverrideEnabled\":\"Once\","
@@ -53,15 +53,15 @@ TEST_F(Boot, TakesTheOverrideBack) {
 
   const auto done = set(BootTarget::none);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
-  EXPECT_EQ(seen().assume_value(), BootOverride{});
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_EQ(*seen(), BootOverride{});
 }
 
 TEST_F(Boot, IsUnsupportedWhereTheBmcDoesNotHaveTheTarget) {
   const auto done = set(BootTarget::virtual_cd);
 
-  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("the BMC has: None, Pxe, Hdd, UefiHttp"));
+  EXPECT_EQ(done.error().code, Code::kUnsupported);
+  EXPECT_THAT(done.error().what, HasSubstr("the BMC has: None, Pxe, Hdd, UefiHttp"));
   EXPECT_THAT(server.asked().patches, ElementsAre());
 }
 
@@ -70,8 +70,8 @@ TEST_F(Boot, FailsWhereTheBmcAcceptsItAndForgetsIt) {
 
   const auto done = set(BootTarget::pxe);
 
-  EXPECT_EQ(done.assume_error().code, Code::kFailed);
-  EXPECT_EQ(done.assume_error().what,
+  EXPECT_EQ(done.error().code, Code::kFailed);
+  EXPECT_EQ(done.error().what,
             "a01-n01: boot pxe once: /redfish/v1/Systems/1: the BMC accepted boot target pxe and "
             "reads back none");
 }
@@ -90,7 +90,7 @@ TEST_F(Boot, TriesTheStrongFormOfAWeakEtagThatTheBmcRefuses) {
 
   const auto done = set(BootTarget::pxe);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   ASSERT_EQ(server.asked().patches.size(), 1u);
   EXPECT_TRUE(server.asked().patches.front().starts_with("/redfish/v1/Systems/1 \"abc\" "));
 }
@@ -158,7 +158,7 @@ TEST_F(BootManners, TellsTheMachineTheUriOfUefiHttp) {
 
   const auto done = set(wanted);
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(server.asked().patches.front(),
               HasSubstr("\"HttpBootUri\":\"http://10.0.0.1/boot.efi\""));
 }
@@ -169,20 +169,20 @@ TEST_F(BootManners, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
   const auto done =
       set({.target = BootTarget::uefi_http, .once = true, .uri = "http://10.0.0.1/boot.efi"});
 
-  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("set the BIOS attributes HttpDev1EnDis"));
+  EXPECT_EQ(done.error().code, Code::kUnsupported);
+  EXPECT_THAT(done.error().what, HasSubstr("set the BIOS attributes HttpDev1EnDis"));
   EXPECT_THAT(server.asked().patches, ElementsAre());
 }
 
 TEST_F(BootManners, TakesAnUriForUefiHttpAlone) {
   const auto done = set({.target = BootTarget::pxe, .once = true, .uri = "http://10.0.0.1/a"});
-  EXPECT_EQ(done.assume_error().code, Code::kInvalid);
+  EXPECT_EQ(done.error().code, Code::kInvalid);
 }
 
 TEST_F(BootManners, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
   const auto done = set({.target = BootTarget::pxe, .once = false});
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(server.asked().patches.front(),
               HasSubstr("\"BootSourceOverrideEnabled\":\"Continuous\""));
 }
@@ -192,8 +192,8 @@ TEST_F(BootManners, NeverAsksALenovoForAnOverrideThatStays) {
 
   const auto done = set({.target = BootTarget::pxe, .once = false});
 
-  EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("set it once before each boot"));
+  EXPECT_EQ(done.error().code, Code::kUnsupported);
+  EXPECT_THAT(done.error().what, HasSubstr("set it once before each boot"));
   EXPECT_THAT(server.asked().patches, ElementsAre());
 }
 
@@ -205,9 +205,9 @@ TEST_F(BootManners, IsBusyAndAsksOnceWhileAnIloIsInPost) {
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
 
-  EXPECT_EQ(done.assume_error().code, Code::kBusy);
-  EXPECT_EQ(done.assume_error().retry_after, 30s);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("the machine is in POST"));
+  EXPECT_EQ(done.error().code, Code::kBusy);
+  EXPECT_EQ(done.error().retry_after, 30s);
+  EXPECT_THAT(done.error().what, HasSubstr("the machine is in POST"));
   EXPECT_EQ(std::ranges::count_if(server.asked().lines,
                                   [](const auto& line) { return line.starts_with("PATCH"); }),
             1);
@@ -222,7 +222,7 @@ TEST_F(BootManners, WritesWhereAnAmiWantsWhatTakesEffectLater) {
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
 }
 
@@ -235,7 +235,7 @@ TEST_F(BootManners, KnowsWhereAnAmiWantsItThoughItDoesNotSay) {
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
 }
 
@@ -249,7 +249,7 @@ TEST_F(BootManners, TakesTargetsThatAnIdrac10ListsInItsSettingsAlone) {
   server.set("/redfish/v1/Systems/1/Settings", settings);
 
   EXPECT_TRUE(set({.target = BootTarget::virtual_cd, .once = true}));
-  EXPECT_EQ(set({.target = BootTarget::pxe, .once = true}).assume_error().code, Code::kUnsupported);
+  EXPECT_EQ(set({.target = BootTarget::pxe, .once = true}).error().code, Code::kUnsupported);
 }
 
 TEST_F(BootManners, BootsASupermicrosVirtualDiscByItsUsb) {
@@ -279,8 +279,8 @@ TEST_F(BootManners, FailsWhereTheMachineWouldBootInLegacyMode) {
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
 
-  EXPECT_EQ(done.assume_error().code, Code::kFailed);
-  EXPECT_THAT(done.assume_error().what, HasSubstr("in legacy mode"));
+  EXPECT_EQ(done.error().code, Code::kFailed);
+  EXPECT_THAT(done.error().what, HasSubstr("in legacy mode"));
 }
 
 TEST_F(BootManners, NamesTheRequestInARefusalThatNobodyKnows) {
@@ -290,7 +290,7 @@ TEST_F(BootManners, NamesTheRequestInARefusalThatNobodyKnows) {
 
   const auto done = set({.target = BootTarget::pxe, .once = true});
 
-  EXPECT_EQ(done.assume_error().what,
+  EXPECT_EQ(done.error().what,
             "a01-n01: boot pxe once: PATCH /redfish/v1/Systems/1: HTTP 400: The moon is full. "
             "(Contoso.1.0.Whatever); sent {\"Boot\":{\"BootSourceOverrideTarget\":\"Pxe\","
             "\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideMode\":\"UEFI\"}}");

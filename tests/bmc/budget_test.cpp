@@ -103,7 +103,7 @@ TEST(Budget, GivesOneUploadAtATime) {
   const auto second = [](Courtesy& own) -> Task<Code> {
     auto first = co_await own.upload.enter(Deadline::in(1s));
     auto other = co_await own.upload.enter(Deadline::in(20ms));
-    co_return other.assume_error().code;
+    co_return other.error().code;
   };
 
   EXPECT_EQ(run_to_end(io, second(all.of("a01-n01"))), Code::kTimeout);
@@ -115,7 +115,7 @@ TEST(Logins, StopForOneUserOnlyAndUntilThePasswordChanges) {
 
   EXPECT_TRUE(logins.refused("admin", "wrong"));
 
-  EXPECT_EQ(logins.may_try("admin", "wrong").assume_error().code, Code::kRefused);
+  EXPECT_EQ(logins.may_try("admin", "wrong").error().code, Code::kRefused);
   EXPECT_TRUE(logins.may_try("admin", "right"));
   EXPECT_TRUE(logins.may_try("root", "wrong"));
 }
@@ -140,7 +140,7 @@ TEST(Logins, SayNothingOfAPasswordInTheirErrors) {
 
   const auto refused = logins.may_try("admin", "hunter2");
 
-  EXPECT_EQ(refused.assume_error().what.find("hunter2"), std::string::npos);
+  EXPECT_EQ(refused.error().what.find("hunter2"), std::string::npos);
 }
 
 }  // namespace

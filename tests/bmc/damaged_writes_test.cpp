@@ -80,8 +80,8 @@ class DamagedWrites : public Acting {
   void ends(Task<Result<T>> task, const char* verb, unsigned seed) {
     const auto done = run(std::move(task));
     if (!done) {
-      EXPECT_FALSE(done.assume_error().what.empty()) << verb << ", seed " << seed;
-      EXPECT_EQ(done.assume_error().what.find('\x1b'), std::string::npos) << verb << " " << seed;
+      EXPECT_FALSE(done.error().what.empty()) << verb << ", seed " << seed;
+      EXPECT_EQ(done.error().what.find('\x1b'), std::string::npos) << verb << " " << seed;
     }
   }
 };

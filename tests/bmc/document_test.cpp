@@ -35,7 +35,7 @@ TEST(Document, RefusesMoreValuesThanAnyMachineHasBeforeItBuildsThem) {
     const auto refused = document_of(text, memory);
 
     ASSERT_FALSE(refused) << text.substr(0, 40);
-    EXPECT_EQ(refused.assume_error().code, Code::kMalformed);
+    EXPECT_EQ(refused.error().code, Code::kMalformed);
     EXPECT_EQ(memory->used(), 0);
   }
   EXPECT_LT(memory->most(), 24u << 20);
@@ -63,7 +63,7 @@ TEST(Document, RefusesADocumentForWhichThereIsNoRoomBesideTheOthers) {
 
   ASSERT_TRUE(first);
   ASSERT_FALSE(second);
-  EXPECT_THAT(second.assume_error().what, ::testing::HasSubstr("more memory than one BMC may"));
+  EXPECT_THAT(second.error().what, ::testing::HasSubstr("more memory than one BMC may"));
 }
 
 TEST(Document, CountsNoCommasWithinTexts) {
@@ -82,7 +82,7 @@ TEST(Document, LetsOthersHaveTheLoopWhileItReads) {
   const auto reading = [&]() -> Task<Result<void>> {
     const auto document = co_await read_document(text, nullptr);
     over = true;
-    if (!document) co_return document.assume_error();
+    if (!document) co_return document.error();
     co_return ok();
   };
   const auto counting = [&]() -> Task<Result<void>> {
@@ -116,7 +116,7 @@ TEST_F(HostileBmc, TakesNoMoreMemoryThanOneBmcMay) {
 
   for (int i = 0; i < 3; ++i) {
     const auto seen = run(bmc->observe(soon()));
-    EXPECT_FALSE(seen && seen.assume_value().unknown.empty());
+    EXPECT_FALSE(seen && seen->unknown.empty());
   }
 
   const auto& memory = *transport.courtesy("a01-n01").memory;
@@ -136,7 +136,7 @@ TEST_F(HostileBmc, IsCutOffAtTheLimitOfOneAnswer) {
   const auto refused = run(one.get("/redfish/v1/Systems", soon()));
 
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.assume_error().what, HasSubstr("more than 4194304 bytes"));
+  EXPECT_THAT(refused.error().what, HasSubstr("more than 4194304 bytes"));
   run(one.log_out());
 }
 

@@ -35,10 +35,10 @@ TEST_F(Echoing, LoginsShowNoPasswordAndTheRefusalIsUnderstood) {
   const auto second = run(bmc->power_state(soon()));
 
   ASSERT_FALSE(first);
-  EXPECT_THAT(first.assume_error().what, HasSubstr("(hidden)"));
-  EXPECT_THAT(first.assume_error().what, HasSubstr("PropertyValueFormatError"));
-  expect_clean(first.assume_error().what);
-  expect_clean(second.assume_error().what);
+  EXPECT_THAT(first.error().what, HasSubstr("(hidden)"));
+  EXPECT_THAT(first.error().what, HasSubstr("PropertyValueFormatError"));
+  expect_clean(first.error().what);
+  expect_clean(second.error().what);
 }
 
 TEST_F(Echoing, RefusalsShowNeitherPasswordNorToken) {
@@ -64,14 +64,14 @@ TEST_F(Echoing, DocumentsShowNeitherPasswordNorToken) {
   const auto power = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  ASSERT_TRUE(seen) << seen.assume_error().what;
-  EXPECT_EQ(power.assume_value().value, PowerState::on);
-  const auto& identity = seen.assume_value().identity;
+  ASSERT_TRUE(seen) << seen.error().what;
+  EXPECT_EQ(power->value, PowerState::on);
+  const auto& identity = seen->identity;
   EXPECT_THAT(identity.serial, HasSubstr("(hidden)"));
   expect_clean(identity.serial + identity.model + identity.vendor);
-  for (const auto& part : seen.assume_value().parts)
+  for (const auto& part : seen->parts)
     expect_clean(part.name + part.model + part.serial + part.firmware);
-  for (const auto& unknown : seen.assume_value().unknown) expect_clean(unknown.why);
+  for (const auto& unknown : seen->unknown) expect_clean(unknown.why);
 }
 
 TEST_F(Echoing, EventsShowNoSecretEvenWhereTheyComeInPieces) {
@@ -79,14 +79,14 @@ TEST_F(Echoing, EventsShowNoSecretEvenWhereTheyComeInPieces) {
   auto one = client();
   ASSERT_TRUE(run(one.get("/redfish/v1/Systems", soon())));
   auto stream = run(one.open_stream(test::HttpsServer::kEventStream, {}, soon()));
-  ASSERT_TRUE(stream) << stream.assume_error().what;
+  ASSERT_TRUE(stream) << stream.error().what;
 
   server.publish(R"(data: {"x": "Pl4n t\"ed)");
   server.publish("\\\\S3&cr<et\"}\n\n");
-  const auto text = run(stream.assume_value()->read(soon()));
+  const auto text = run((*stream)->read(soon()));
 
-  ASSERT_TRUE(text) << text.assume_error().what;
-  EXPECT_EQ(text.assume_value(), "data: {\"x\": \"(hidden)\"}\n\n");
+  ASSERT_TRUE(text) << text.error().what;
+  EXPECT_EQ(*text, "data: {\"x\": \"(hidden)\"}\n\n");
   run(one.log_out());
 }
 

@@ -11,7 +11,7 @@ using redfish::StreamParser;
 
 std::vector<StreamMessage> parsed(StreamParser& parser, std::string_view bytes) {
   auto messages = parser.feed(bytes);
-  return messages ? std::move(messages).assume_value() : std::vector<StreamMessage>{};
+  return messages ? *std::move(messages) : std::vector<StreamMessage>{};
 }
 
 TEST(StreamParser, ReadsMessagesHoweverTheyAreCut) {
@@ -34,7 +34,7 @@ TEST(StreamParser, BoundsAMessage) {
   const std::string line = "data: " + std::string(100'000, 'x') + "\n";
   std::optional<Code> code;
   for (int i = 0; i < 20 && !code; ++i)
-    if (const auto fed = parser.feed(line); !fed) code = fed.assume_error().code;
+    if (const auto fed = parser.feed(line); !fed) code = fed.error().code;
 
   EXPECT_EQ(code, Code::kMalformed);
 }
@@ -94,8 +94,8 @@ class EventStream : public OverHttps {
   }
   std::unique_ptr<Events> subscribed(Bmc& bmc) {
     auto events = run(bmc.events(soon()));
-    EXPECT_TRUE(events) << events.assume_error().what;
-    return events ? std::move(events).assume_value() : nullptr;
+    EXPECT_TRUE(events) << events.error().what;
+    return events ? *std::move(events) : nullptr;
   }
   static std::string message(std::string_view data) {
     std::string text = "id: 1\n";
@@ -114,9 +114,9 @@ TEST_F(EventStream, TellsWhatHappensWhenItHappens) {
   const auto told = run(events->next(soon()));
 
   EXPECT_EQ(events->way(), "SSE");
-  ASSERT_TRUE(told) << told.assume_error().what;
-  ASSERT_EQ(told.assume_value().size(), 1u);
-  EXPECT_EQ(told.assume_value()[0].kind, Event::Kind::power);
+  ASSERT_TRUE(told) << told.error().what;
+  ASSERT_EQ(told->size(), 1u);
+  EXPECT_EQ((*told)[0].kind, Event::Kind::power);
   run(events->close());
   run(bmc->log_out());
 }
@@ -144,7 +144,7 @@ TEST_F(EventStream, TimesOutWhileNothingHappensAndLosesNothing) {
   server.publish(message(kPowerOff));
   const auto later = run(events->next(soon()));
 
-  EXPECT_EQ(nothing.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(nothing.error().code, Code::kTimeout);
   EXPECT_TRUE(later);
 }
 
@@ -156,7 +156,7 @@ TEST_F(EventStream, SaysThatItEnded) {
   server.end_streams();
   const auto ended = run(events->next(soon()));
 
-  EXPECT_EQ(ended.assume_error().code, Code::kUnreachable);
+  EXPECT_EQ(ended.error().code, Code::kUnreachable);
 }
 
 TEST_F(EventStream, IsCancelledLikeAnythingElse) {
@@ -166,7 +166,7 @@ TEST_F(EventStream, IsCancelledLikeAnythingElse) {
 
   const auto stopped = run(with_deadline(Deadline::in(30ms), events->next(soon())));
 
-  EXPECT_EQ(stopped.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(stopped.error().code, Code::kTimeout);
   EXPECT_TRUE(run(bmc->power_state(soon())));
 }
 
@@ -195,7 +195,7 @@ TEST_F(EventStream, ByLookingTellsAChangeOfPower) {
   const auto bmc = open();
   auto polled = run(redfish::subscribe(client, *bmc, 1ms, soon()));
   ASSERT_TRUE(polled);
-  const auto& events = polled.assume_value();
+  const auto& events = *polled;
   const auto first = looked_twice(*events);
   auto system = test_system();
   system.as_object()["PowerState"] = "Off";
@@ -203,11 +203,11 @@ TEST_F(EventStream, ByLookingTellsAChangeOfPower) {
 
   const auto told = run(events->next(soon()));
 
-  EXPECT_EQ(first.assume_error().code, Code::kTimeout);
-  ASSERT_TRUE(told) << told.assume_error().what;
-  ASSERT_EQ(told.assume_value().size(), 1u);
-  EXPECT_EQ(told.assume_value()[0].kind, Event::Kind::power);
-  EXPECT_EQ(told.assume_value()[0].entry.message, "power: on, then off");
+  EXPECT_EQ(first.error().code, Code::kTimeout);
+  ASSERT_TRUE(told) << told.error().what;
+  ASSERT_EQ(told->size(), 1u);
+  EXPECT_EQ((*told)[0].kind, Event::Kind::power);
+  EXPECT_EQ((*told)[0].entry.message, "power: on, then off");
   run(client.log_out());
 }
 

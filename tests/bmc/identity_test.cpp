@@ -93,17 +93,17 @@ TEST_F(Whereabouts, ChangesNothingOnAStranger) {
 
   const auto refused = turn_off();
 
-  EXPECT_EQ(refused.assume_error().code, Code::kUntrusted);
-  EXPECT_THAT(refused.assume_error().what, HasSubstr("known as serial 437XR1138R2"));
-  EXPECT_THAT(refused.assume_error().what, HasSubstr("what answers is serial OTHER"));
-  EXPECT_THAT(refused.assume_error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
+  EXPECT_EQ(refused.error().code, Code::kUntrusted);
+  EXPECT_THAT(refused.error().what, HasSubstr("known as serial 437XR1138R2"));
+  EXPECT_THAT(refused.error().what, HasSubstr("what answers is serial OTHER"));
+  EXPECT_THAT(refused.error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
   EXPECT_EQ(server.asked().resets.size(), 1u);
 }
 
 TEST_F(Whereabouts, ChangesNothingWhereTheInventoryNamesAnotherSerial) {
   const auto refused = turn_off({.people = {.serial = "S1"}});
 
-  EXPECT_EQ(refused.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(refused.error().code, Code::kUntrusted);
   EXPECT_TRUE(server.asked().resets.empty());
 }
 
@@ -128,7 +128,7 @@ TEST_F(Whereabouts, SendsNoPasswordToAStrangersServiceRoot) {
 
   const auto refused = look({}, server.endpoint());
 
-  EXPECT_EQ(refused.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(refused.error().code, Code::kUntrusted);
   EXPECT_EQ(server.asked().logins, 1);
 }
 
@@ -144,7 +144,7 @@ class MovedBmc : public Whereabouts {
 TEST_F(MovedBmc, IsFollowedWhereItsAddressIsSilent) {
   const auto state = look(nearby, old_place());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(memory.known_bmc("a01-n01")->moved_to, moved.endpoint());
   EXPECT_EQ(moved.asked().open_sessions, 0);
 }
@@ -163,12 +163,12 @@ TEST_F(MovedBmc, IsFollowedWhereAStrangerHasItsAddress) {
 
   const auto state = look(nearby, old_place());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(other.asked().requests, 0);
 }
 
 TEST_F(MovedBmc, IsNotFollowedWithoutNetworksToLookIn) {
-  EXPECT_EQ(look({}, old_place()).assume_error().code, Code::kUnreachable);
+  EXPECT_EQ(look({}, old_place()).error().code, Code::kUnreachable);
 }
 
 TEST_F(MovedBmc, IsNotFoundInSomebodyWithAnotherSerial) {
@@ -176,8 +176,8 @@ TEST_F(MovedBmc, IsNotFoundInSomebodyWithAnotherSerial) {
 
   const auto lost = look(nearby, old_place());
 
-  EXPECT_EQ(lost.assume_error().code, Code::kUnreachable);
-  EXPECT_THAT(lost.assume_error().what, HasSubstr("nor is it at another address"));
+  EXPECT_EQ(lost.error().code, Code::kUnreachable);
+  EXPECT_THAT(lost.error().what, HasSubstr("nor is it at another address"));
   EXPECT_EQ(moved.asked().open_sessions, 0);
   EXPECT_EQ(memory.known_bmc("a01-n01")->moved_to, std::nullopt);
 }
@@ -196,7 +196,7 @@ TEST_F(MovedBmc, ComesBackToWhereTheInventorySays) {
 
   const auto state = look({}, moved.endpoint());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(memory.known_bmc("a01-n01")->moved_to, std::nullopt);
 }
 

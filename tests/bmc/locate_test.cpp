@@ -35,7 +35,7 @@ TEST_F(LocatorLight, IsTheChassisOneWhereTheSystemHasNone) {
 
   const auto on = locate(true);
 
-  ASSERT_TRUE(on) << on.assume_error().what;
+  ASSERT_TRUE(on) << on.error().what;
   EXPECT_THAT(machine.patched, ::testing::ElementsAre(kChassis));
 }
 
@@ -54,9 +54,9 @@ TEST_F(LocatorLight, OfADellBlinksAsItIsLitAtRest) {
   run(bmc->log_out());
 
   ASSERT_TRUE(before && after);
-  EXPECT_FALSE(before.assume_value().value);
-  ASSERT_TRUE(on) << on.assume_error().what;
-  EXPECT_TRUE(after.assume_value().value);
+  EXPECT_FALSE(before->value);
+  ASSERT_TRUE(on) << on.error().what;
+  EXPECT_TRUE(after->value);
 }
 
 TEST_F(LocatorLight, ThatIsMissingEverywhereIsSaidToBe) {
@@ -65,8 +65,8 @@ TEST_F(LocatorLight, ThatIsMissingEverywhereIsSaidToBe) {
   const auto on = locate(true);
 
   ASSERT_FALSE(on);
-  EXPECT_EQ(on.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(on.assume_error().what, HasSubstr("no locator light"));
+  EXPECT_EQ(on.error().code, Code::kUnsupported);
+  EXPECT_THAT(on.error().what, HasSubstr("no locator light"));
 }
 
 }  // namespace

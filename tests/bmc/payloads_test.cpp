@@ -14,9 +14,9 @@ std::vector<std::string> error_bodies(const std::filesystem::path& folder) {
     if (entry.path().extension() != ".json") continue;
     auto text = read_file(entry.path(), 1u << 20);
     if (!text) continue;
-    const auto parsed = parse_json(text.assume_value());
-    if (parsed && find(parsed.assume_value(), "error/@Message.ExtendedInfo") != nullptr)
-      bodies.push_back(std::move(text).assume_value());
+    const auto parsed = parse_json(*text);
+    if (parsed && find(*parsed, "error/@Message.ExtendedInfo") != nullptr)
+      bodies.push_back(*std::move(text));
   }
   return bodies;
 }
@@ -32,7 +32,7 @@ TEST(Payloads, EveryErrorBodyIsAnErrorWithItsOwnWords) {
     const auto answer = understood("a01-n01: POST /redfish/v1/X", response);
 
     ASSERT_FALSE(answer) << body;
-    EXPECT_THAT(answer.assume_error().what,
+    EXPECT_THAT(answer.error().what,
                 ::testing::StartsWith("a01-n01: POST /redfish/v1/X: HTTP 400: "))
         << body;
   }
@@ -43,7 +43,7 @@ TEST(Payloads, HuaweisSuccessIsNoError) {
   const auto tree = archive.parent_path() / "_payloads";  // as it names itself
   auto body = read_file(tree / "errors/huawei/reset-system.json", 1u << 20);
   ASSERT_TRUE(body);
-  const Response response{.status = 200, .body = body.assume_value()};
+  const Response response{.status = 200, .body = *body};
 
   EXPECT_TRUE(understood("a01-n01: POST /redfish/v1/X", response));
 }

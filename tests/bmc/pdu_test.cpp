@@ -69,8 +69,7 @@ class RackPdu : public Acting {
   Result<void> cycle(const std::string& name) {
     const auto one = pdu();
     auto found = run(one->outlets({name}, soon()));
-    auto done = found ? run(one->cycle(found.assume_value().front(), soon()))
-                      : Result<void>{found.assume_error()};
+    auto done = found ? run(one->cycle(found->front(), soon())) : Result<void>{found.error()};
     run(one->log_out());
     return done;
   }
@@ -81,8 +80,8 @@ class RackPdu : public Acting {
 TEST_F(RackPdu, FindsAnOutletByIdOrLabelAndAGroupByName) {
   const auto found = outlets({"A1", "label A2", "rack feed 7"});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& all = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& all = *found;
   EXPECT_EQ(all[0].source, at("/Outlets/A1"));
   EXPECT_EQ(all[0].power, PowerState::on);
   EXPECT_EQ(all[0].off_for, 30s);
@@ -112,8 +111,8 @@ TEST_F(RackPdu, DoesNotCycleWhatMightStayOff) {
   const auto no_delay = cycle("A2");
 
   ASSERT_FALSE(no_word);
-  EXPECT_EQ(no_word.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(no_word.assume_error().what,
+  EXPECT_EQ(no_word.error().code, Code::kUnsupported);
+  EXPECT_THAT(no_word.error().what,
               HasSubstr("PDU a01/p1: cycle outlet A1: it does not cycle by itself"));
   EXPECT_FALSE(no_delay);
   EXPECT_THAT(cycled, ::testing::IsEmpty());
@@ -123,8 +122,8 @@ TEST_F(RackPdu, SaysWhichOutletsThereAre) {
   const auto found = outlets({"B9"});
 
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kNotFound);
-  EXPECT_EQ(found.assume_error().what,
+  EXPECT_EQ(found.error().code, Code::kNotFound);
+  EXPECT_EQ(found.error().what,
             "PDU a01/p1: outlet B9: there is none of that name; there are A1, A2, 7");
 }
 
@@ -142,7 +141,7 @@ TEST_F(RackPdu, ThatTellsNonsenseIsNotBelieved) {
     const auto& [uri, document] = *std::next(shown.begin(), i % static_cast<int>(shown.size()));
     const auto nonsense = parse_json(test::damaged(json::serialize(document), random));
     if (!nonsense) continue;
-    server.set(uri, nonsense.assume_value());
+    server.set(uri, *nonsense);
 
     const auto found = outlets({"A1"});
 
@@ -152,7 +151,7 @@ TEST_F(RackPdu, ThatTellsNonsenseIsNotBelieved) {
       continue;
     }
     ++believed;
-    const auto& one = found.assume_value().front();
+    const auto& one = found->front();
     if (!one.target.empty()) EXPECT_TRUE(one.target.starts_with("/")) << one.target;
     if (one.off_for) EXPECT_LE(*one.off_for, 3600s);
   }
@@ -167,8 +166,8 @@ TEST_F(RackPdu, IsNoBmc) {
   const auto found = outlets({"A1"});
 
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(found.assume_error().what, HasSubstr("has no PowerEquipment"));
+  EXPECT_EQ(found.error().code, Code::kUnsupported);
+  EXPECT_THAT(found.error().what, HasSubstr("has no PowerEquipment"));
 }
 
 }  // namespace

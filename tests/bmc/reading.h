@@ -53,25 +53,25 @@ class ReadingTree : public ::testing::Test {
   json::object& at(const std::string& uri) { return tree.documents[uri].as_object(); }
   void put(const std::string& uri, std::string_view text) {
     auto parsed = parse_json(text);
-    ASSERT_TRUE(parsed) << uri << ": " << parsed.assume_error().what;
-    tree.documents[uri] = std::move(parsed).assume_value();
+    ASSERT_TRUE(parsed) << uri << ": " << parsed.error().what;
+    tree.documents[uri] = *std::move(parsed);
   }
 
   Result<Observed> read() { return run_to_end(io, redfish::read_inventory(tree, soon())); }
   Observed inventory() {
     auto seen = read();
-    EXPECT_TRUE(seen) << seen.assume_error().what;
-    return seen ? std::move(seen).assume_value() : Observed{};
+    EXPECT_TRUE(seen) << seen.error().what;
+    return seen ? *std::move(seen) : Observed{};
   }
   Sensors sensors() {
     auto seen = run_to_end(io, redfish::read_sensors(tree, soon()));
     EXPECT_TRUE(seen);
-    return seen ? std::move(seen).assume_value() : Sensors{};
+    return seen ? *std::move(seen) : Sensors{};
   }
   EventLog log(std::size_t most = 100, std::optional<Seconds> since = {}) {
     auto seen = run_to_end(io, redfish::read_event_log(tree, since, most, soon()));
     EXPECT_TRUE(seen);
-    return seen ? std::move(seen).assume_value() : EventLog{};
+    return seen ? *std::move(seen) : EventLog{};
   }
   static inventory::Part part(const Observed& seen, const std::string& name) {
     for (const auto& one : seen.parts)

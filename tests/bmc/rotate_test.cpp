@@ -176,7 +176,7 @@ TEST_F(RotateTest, ACrashAtEveryActLosesNeitherThePasswordNorTheAccount) {
 
       const auto again = rotate();
 
-      ASSERT_TRUE(again) << at << ": " << again.assume_error().what;
+      ASSERT_TRUE(again) << at << ": " << again.error().what;
       EXPECT_EQ(bmc.password, "ours") << at;
       EXPECT_LE(bmc.refused, 2) << at;
       EXPECT_LE(bmc.changes, 2) << at;

@@ -172,9 +172,9 @@ TEST_F(ScanTest, FindsABmcWithoutShowingItAnyCredentials) {
 
   const auto found = found_by(options());
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  ASSERT_EQ(found.assume_value().size(), 1);
-  const auto& bmc = found.assume_value().front();
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->size(), 1);
+  const auto& bmc = found->front();
   EXPECT_EQ(bmc.address, "127.0.0.1");
   EXPECT_EQ(bmc.certificate, server.fingerprint());
   EXPECT_EQ(bmc.model, "3500");
@@ -188,7 +188,7 @@ TEST_F(ScanTest, AnotherHttpsServerIsNoBmc) {
   const auto found = found_by(options());
 
   ASSERT_TRUE(found);
-  EXPECT_THAT(found.assume_value(), IsEmpty());
+  EXPECT_THAT(*found, IsEmpty());
 }
 
 TEST_F(ScanTest, TellsOfWhatSpeaksOnlyIpmi) {

@@ -30,10 +30,10 @@ TEST_F(Session, SendsOneWrongPasswordOnceHoweverManyCallersThereAre) {
 
   for (const auto& answer : answers) {
     ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.assume_error().code, Code::kRefused) << answer.assume_error().what;
-    EXPECT_THAT(answer.assume_error().what, Not(HasSubstr("wrong")));
+    EXPECT_EQ(answer.error().code, Code::kRefused) << answer.error().what;
+    EXPECT_THAT(answer.error().what, Not(HasSubstr("wrong")));
   }
-  EXPECT_EQ(later.assume_error().code, Code::kRefused);
+  EXPECT_EQ(later.error().code, Code::kRefused);
   EXPECT_EQ(server.asked().logins, 1);
 }
 
@@ -92,8 +92,8 @@ TEST_F(Session, SendsNoPasswordThatAnotherProcessSawRefused) {
   password = "open sesame";
   const auto changed = ask();
 
-  EXPECT_EQ(later.assume_error().code, Code::kRefused);
-  EXPECT_THAT(later.assume_error().what, HasSubstr("until they change"));
+  EXPECT_EQ(later.error().code, Code::kRefused);
+  EXPECT_THAT(later.error().what, HasSubstr("until they change"));
   EXPECT_TRUE(changed);
   EXPECT_EQ(server.asked().refused, 1);
   EXPECT_EQ(memory.refusal("a01-n01", "admin"), std::nullopt);
@@ -123,7 +123,7 @@ TEST_F(Ilo, IsAskedAgainAfterARefusalThatMayBeAMood) {
   server.misbehave({.method = "POST", .times = 4, .status = 401});
 
   std::vector<Code> codes;
-  for (int i = 0; i < 4; ++i) codes.push_back(ask().assume_error().code);
+  for (int i = 0; i < 4; ++i) codes.push_back(ask().error().code);
   const auto fifth = ask();
 
   EXPECT_THAT(codes, ::testing::Each(Code::kBusy));
@@ -133,13 +133,13 @@ TEST_F(Ilo, IsAskedAgainAfterARefusalThatMayBeAMood) {
 
 TEST_F(Ilo, IsBelievedTheFifthTime) {
   password = "wrong";
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(ask().assume_error().code, Code::kBusy);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(ask().error().code, Code::kBusy);
 
   const auto fifth = ask();
   const auto sixth = ask();
 
-  EXPECT_EQ(fifth.assume_error().code, Code::kRefused);
-  EXPECT_EQ(sixth.assume_error().code, Code::kRefused);
+  EXPECT_EQ(fifth.error().code, Code::kRefused);
+  EXPECT_EQ(sixth.error().code, Code::kRefused);
   EXPECT_EQ(server.asked().logins, 5);
 }
 
@@ -150,9 +150,9 @@ TEST_F(Ilo, GetsThreeSecondsBetweenCredentials) {
   const auto first = run(bmc->power_state(soon()));
   const auto second = run(bmc->power_state(soon()));
 
-  EXPECT_EQ(first.assume_error().retry_after, 3s);
-  EXPECT_EQ(second.assume_error().code, Code::kBusy);
-  EXPECT_GT(second.assume_error().retry_after, 1s);
+  EXPECT_EQ(first.error().retry_after, 3s);
+  EXPECT_EQ(second.error().code, Code::kBusy);
+  EXPECT_GT(second.error().retry_after, 1s);
   EXPECT_EQ(server.asked().logins, 1);
 }
 
@@ -198,8 +198,8 @@ TEST_F(Session, TriesAgainOnceThePasswordHasChanged) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  EXPECT_EQ(refused.assume_error().code, Code::kRefused);
-  ASSERT_TRUE(state) << state.assume_error().what;
+  EXPECT_EQ(refused.error().code, Code::kRefused);
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(server.asked().logins, 2);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
@@ -212,7 +212,7 @@ TEST_F(Session, LogsInAgainOnceWhenTheSessionHasEnded) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(server.asked().logins, 2);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
@@ -225,8 +225,8 @@ TEST_F(Session, BacksOffOnceAndThenUsesBasicWhereTheBmcHasNoSessionLeft) {
   const auto state = run(bmc->power_state(Deadline::in(2s)));
   run(bmc->log_out());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value(), PowerState::on);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(*state, PowerState::on);
   EXPECT_EQ(server.asked().logins, 2);
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 300ms);  // a quarter of what is left
 }
@@ -242,7 +242,7 @@ TEST_F(Session, IsHadByWaitingWhereTheBmcSaysWhenOneEnds) {
 
   const auto state = run(bmc->power_state(soon()));
 
-  ASSERT_TRUE(state) << state.assume_error().what;
+  ASSERT_TRUE(state) << state.error().what;
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
   EXPECT_EQ(server.asked().open_sessions, 1);
   run(bmc->log_out());
@@ -257,8 +257,8 @@ TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
   const auto first = run(bmc->power_state(Deadline::in(2s)));
   const auto second = run(bmc->power_state(Deadline::in(2s)));
 
-  EXPECT_EQ(first.assume_error().code, Code::kRefused);
-  EXPECT_EQ(second.assume_error().code, Code::kRefused);
+  EXPECT_EQ(first.error().code, Code::kRefused);
+  EXPECT_EQ(second.error().code, Code::kRefused);
   EXPECT_EQ(server.asked().refused, 1);
 }
 
@@ -269,7 +269,7 @@ TEST_F(Session, NeverOutlivesTheDeadlineOfTheWholeVerb) {
 
   const auto state = run(bmc->power_state(Deadline::in(150ms)));
 
-  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(state.error().code, Code::kTimeout);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 2s);
   run(bmc->log_out());
   EXPECT_EQ(server.asked().open_sessions, 0);
@@ -283,9 +283,9 @@ TEST_F(Session, IsBusyAndNotRefusedWhileTheBmcStarts) {
   const auto later = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  EXPECT_EQ(early.assume_error().code, Code::kBusy);
-  EXPECT_EQ(early.assume_error().retry_after, 7s);
-  EXPECT_TRUE(later) << later.assume_error().what;
+  EXPECT_EQ(early.error().code, Code::kBusy);
+  EXPECT_EQ(early.error().retry_after, 7s);
+  EXPECT_TRUE(later) << later.error().what;
 }
 
 TEST_F(Session, EndsAfterAnError) {
@@ -296,7 +296,7 @@ TEST_F(Session, EndsAfterAnError) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  EXPECT_EQ(state.assume_error().code, Code::kFailed);
+  EXPECT_EQ(state.error().code, Code::kFailed);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
@@ -313,7 +313,7 @@ TEST_F(Session, EndsWhenTheCallerIsCancelledInTheMiddleOfARequest) {
 
   const auto state = run(with_deadline(Deadline::in(50ms), ask_and_log_out(*bmc, soon())));
 
-  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(state.error().code, Code::kTimeout);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }
 
@@ -323,7 +323,7 @@ TEST_F(Session, IsNotLeakedWhenTheCallerIsCancelledInTheMiddleOfTheLogin) {
 
   const auto state = run(with_deadline(Deadline::in(150ms), ask_and_log_out(*bmc, soon())));
 
-  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(state.error().code, Code::kTimeout);
   EXPECT_THAT(server.asked().lines,
               ElementsAre("GET /redfish/v1", "POST /redfish/v1/SessionService/Sessions",
                           "DELETE /redfish/v1/SessionService/Sessions/1"));

@@ -49,7 +49,7 @@ class GpuResults : public testing::Test {
     const auto status = run_child(
         {"/bin/sh", SOURCE_DIR "/scripts/gpu-results", program, folder_ / "kept"},
         [&](std::string_view line) { found.text += line; }, [] { return false; });
-    found.status = status ? status.assume_value() : -1;
+    found.status = status ? *status : -1;
     return found;
   }
 

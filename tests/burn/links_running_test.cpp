@@ -126,7 +126,7 @@ TEST(Child, LinesComeWholeHoweverTheyAreWritten) {
       [&](std::string_view line) { lines.emplace_back(line); }, [] { return false; });
 
   ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 3);
+  EXPECT_EQ(*status, 3);
   EXPECT_THAT(lines, ElementsAre("one two\n", "three\n"));
 }
 
@@ -135,7 +135,7 @@ TEST(Child, IsAskedToEndAndTellsBySignal) {
       run_child({"/bin/sh", "-c", "exec sleep 600"}, [](std::string_view) {}, [] { return true; });
 
   ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 128 + 15);
+  EXPECT_EQ(*status, 128 + 15);
 }
 
 TEST(Child, AProgramThatIsNotThereIsTold) {
@@ -143,7 +143,7 @@ TEST(Child, AProgramThatIsNotThereIsTold) {
       run_child({"/nowhere/cupel-burn"}, [](std::string_view) {}, [] { return false; });
 
   ASSERT_TRUE(status);
-  EXPECT_EQ(status.assume_value(), 127);
+  EXPECT_EQ(*status, 127);
 }
 
 #ifdef BURN_BINARY
@@ -156,7 +156,7 @@ TEST(Child, WithoutAGpuEachCommandForLinksSaysSo) {
         [] { return false; });
 
     ASSERT_TRUE(status);
-    EXPECT_EQ(status.assume_value(), 2) << command;
+    EXPECT_EQ(*status, 2) << command;
     EXPECT_THAT(said,
                 AllOf(HasSubstr(R"("code":"no-cuda-device")"), HasSubstr(R"("complete":false)")));
   }

@@ -33,8 +33,8 @@ TEST(Nccl, LoadsALibraryAndTellsItsVersion) {
   const auto library = load({FAKE_NCCL});
 
   ASSERT_TRUE(library);
-  EXPECT_EQ(library.assume_value().version_name(), "2.27.5");
-  EXPECT_EQ(library.assume_value().path(), FAKE_NCCL);
+  EXPECT_EQ(library->version_name(), "2.27.5");
+  EXPECT_EQ(library->path(), FAKE_NCCL);
 }
 
 TEST(Nccl, ReadsBothWaysInWhichVersionsAreCounted) {
@@ -47,8 +47,8 @@ TEST(Nccl, NamesEveryPlaceAndWhatWasWrongThere) {
   const auto library = load({"/nowhere/libnccl.so.2", FAKE_NCCL_SHORT, "/etc/hostname"});
 
   ASSERT_FALSE(library);
-  EXPECT_EQ(library.assume_error().code, "no-library");
-  EXPECT_THAT(library.assume_error().message,
+  EXPECT_EQ(library.error().code, "no-library");
+  EXPECT_THAT(library.error().message,
               AllOf(HasSubstr("/nowhere/libnccl.so.2"), HasSubstr("lacks ncclRecv"),
                     HasSubstr("/etc/hostname"), HasSubstr("install NCCL")));
 }
@@ -57,7 +57,7 @@ TEST(Nccl, PassesOverALibraryThatLacksAFunction) {
   const auto library = load({FAKE_NCCL_SHORT, FAKE_NCCL});
 
   ASSERT_TRUE(library);
-  EXPECT_EQ(library.assume_value().path(), FAKE_NCCL);
+  EXPECT_EQ(library->path(), FAKE_NCCL);
 }
 
 TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
@@ -67,7 +67,7 @@ TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
     const auto library = load({FAKE_NCCL});
 
     ASSERT_FALSE(library) << version;
-    EXPECT_THAT(library.assume_error().message,
+    EXPECT_THAT(library.error().message,
                 AllOf(HasSubstr(nccl::version_text(std::atoi(version))), HasSubstr("2.14")));
   }
 }
@@ -78,7 +78,7 @@ TEST(Nccl, ALibraryThatDoesNotTellItsVersionIsNotUsed) {
   const auto library = load({FAKE_NCCL});
 
   ASSERT_FALSE(library);
-  EXPECT_THAT(library.assume_error().message, HasSubstr("does not tell its version"));
+  EXPECT_THAT(library.error().message, HasSubstr("does not tell its version"));
 }
 
 TEST(Nccl, LooksForTheNodesOwnLibraryFirst) {
@@ -93,19 +93,18 @@ TEST(Nccl, AFailedCallIsToldInTheLibrarysWords) {
   const auto library = load({FAKE_NCCL});
   ASSERT_TRUE(library);
 
-  const auto checked = library.assume_value().check(nccl::kInternalError, "ncclAllReduce");
+  const auto checked = library->check(nccl::kInternalError, "ncclAllReduce");
 
   ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.assume_error().code, "nccl");
-  EXPECT_EQ(checked.assume_error().message,
-            "ncclAllReduce: internal error (the fake was told to fail)");
+  EXPECT_EQ(checked.error().code, "nccl");
+  EXPECT_EQ(checked.error().message, "ncclAllReduce: internal error (the fake was told to fail)");
 }
 
 TEST(Nccl, TheRealLibraryGivesUniqueIdsWithoutAGpu) {
   const fs::path toolkit{"/usr/local/cuda/lib64/libnccl.so.2"};
   const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
-  if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.assume_error().message;
-  const auto& real = library.assume_value();
+  if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
+  const auto& real = *library;
   const Told told{"NCCL_SOCKET_IFNAME", "lo"};
   nccl::UniqueId one;
   nccl::UniqueId other;
@@ -187,7 +186,7 @@ TEST(Nccl, EveryOperationBringsWhatIsExpectedOfIt) {
           const auto shape = shape_of(operation, ranks, scalar, 8192);
           ASSERT_TRUE(shape);
 
-          const auto ran = run_all(library.assume_value(), *shape, ranks - 1, in_place);
+          const auto ran = run_all(*library, *shape, ranks - 1, in_place);
 
           for (const auto& rank : ran) {
             EXPECT_TRUE(rank.outcome) << name_of(operation);
@@ -206,10 +205,10 @@ TEST(Nccl, AnOperationThatTheLibraryRefusesIsAFailure) {
   const Told told{"FAKE_NCCL_FAILS", "ncclAllReduce"};
   const auto shape = shape_of(Operation::kAllReduce, 1, Scalar::kFloat32, 64);
 
-  const auto ran = run_all(library.assume_value(), *shape, 0, false);
+  const auto ran = run_all(*library, *shape, 0, false);
 
   ASSERT_FALSE(ran[0].outcome);
-  EXPECT_EQ(ran[0].outcome.assume_error().code, "nccl");
+  EXPECT_EQ(ran[0].outcome.error().code, "nccl");
   EXPECT_GT(ran[0].wrong, 0);
 }
 

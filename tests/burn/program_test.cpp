@@ -38,7 +38,7 @@ Ended burn(const std::string& arguments) {
   for (std::string line; std::getline(lines, line);) {
     const auto parsed = parse_json(line);
     EXPECT_TRUE(parsed) << line;
-    if (parsed) ended.lines.push_back(parsed.assume_value().as_object());
+    if (parsed) ended.lines.push_back(parsed->as_object());
   }
   return ended;
 }
@@ -99,7 +99,7 @@ TEST(BurnProgram, UnderstandsWhatEveryStageAsksOfIt) {
   for (const auto& [name, parameters] : wishes) {
     const auto job = burnin::stage(name)->prepare({}, parameters);
     ASSERT_TRUE(job) << name;
-    const auto calls = calls_in(job.assume_value().script);
+    const auto calls = calls_in(job->script);
     EXPECT_EQ(calls.size(), 2) << name;
 
     for (const auto& call : calls) {
@@ -120,10 +120,10 @@ TEST(BurnLibrary, AFunctionOfALibraryThatIsThereCanBeCalled) {
   ASSERT_TRUE(library);
 
   double (*cosine)(double) = nullptr;
-  ASSERT_TRUE(library.assume_value().load(cosine, "cos"));
+  ASSERT_TRUE(library->load(cosine, "cos"));
 
   EXPECT_EQ(cosine(0), 1);
-  EXPECT_EQ(library.assume_value().load(cosine, "cosinus").assume_error().code, "no-library");
+  EXPECT_EQ(library->load(cosine, "cosinus").error().code, "no-library");
 }
 
 TEST(BurnLibrary, WhatIsNotThereIsNamedWithWhereItWasSought) {
@@ -132,8 +132,8 @@ TEST(BurnLibrary, WhatIsNotThereIsNamedWithWhereItWasSought) {
   const auto library = Library::open(names);
 
   ASSERT_FALSE(library);
-  EXPECT_EQ(library.assume_error().code, "no-library");
-  EXPECT_THAT(library.assume_error().message,
+  EXPECT_EQ(library.error().code, "no-library");
+  EXPECT_THAT(library.error().message,
               testing::AllOf(testing::HasSubstr("libcupel-none.so.13"),
                              testing::HasSubstr(program_folder() + "/lib/")));
 }
@@ -152,8 +152,8 @@ TEST(BurnLibrary, ACublasLtThatLacksAFunctionIsPassedOver) {
 
   const auto library = open_cublaslt(names);
 
-  ASSERT_TRUE(library) << library.assume_error().message;
-  EXPECT_EQ(library.assume_value().name(), FAKE_CUBLASLT);
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ(library->name(), FAKE_CUBLASLT);
 }
 
 TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
@@ -164,7 +164,7 @@ TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
     const auto library = open_cublaslt(names);
 
     ASSERT_FALSE(library) << version;
-    EXPECT_THAT(library.assume_error().message,
+    EXPECT_THAT(library.error().message,
                 testing::AllOf(testing::HasSubstr(words), testing::HasSubstr("CUDA 12 or 13")));
   }
 }
@@ -175,7 +175,7 @@ TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
   for (std::string line; std::getline(lines, line);) {
     const auto parsed = parse_json(line);
     ASSERT_TRUE(parsed) << line;
-    const auto& told = parsed.assume_value();
+    const auto& told = *parsed;
     EXPECT_EQ(text_at(told, "kind"), "library");
     names.push_back(text_at(told, "name").value_or(""));
     const bool fits = find(told, "fits")->as_bool();
@@ -189,7 +189,7 @@ TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
 TEST(BurnNvml, ALibraryThatIsNoNvmlIsNotTakenForIt) {
   const std::array<std::string_view, 1> names{"libm.so.6"};
 
-  EXPECT_EQ(Nvml::open(names).assume_error().code, "no-library");
+  EXPECT_EQ(Nvml::open(names).error().code, "no-library");
 }
 
 }  // namespace

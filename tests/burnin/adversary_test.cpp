@@ -26,7 +26,7 @@ Result<Findings> read(const Good& good, const std::string& text) {
 std::vector<Comparison> judged(const Good& good, const std::string& text) {
   const auto found = read(good, text);
   if (!found) return {};
-  return judge(profile(good.of), {good.stage}, {{good.stage, found.assume_value()}});
+  return judge(profile(good.of), {good.stage}, {{good.stage, *found}});
 }
 
 bool passes(const std::vector<Comparison>& comparisons) {
@@ -137,8 +137,7 @@ void of_every_good_output(
     ASSERT_TRUE(passes(whole)) << good.stage << ": " << refusal(read(good, good.text))
                                << ::testing::PrintToString(
                                       read(good, good.text)
-                                          ? not_met(good.stage,
-                                                    read(good, good.text).assume_value(), good.of)
+                                          ? not_met(good.stage, *read(good, good.text), good.of)
                                           : std::vector<std::string>{});
     test(good, whole);
   }
@@ -298,8 +297,8 @@ TEST(Adversary, OfAGpuThatIsToldTwiceTheWorseCounts) {
   const auto found = read(facts, text + bad);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 8);
-  EXPECT_THAT(not_met("gpu-facts", found.assume_value(), "a100-8"),
+  EXPECT_EQ(value_of(*found, "gpu.count"), 8);
+  EXPECT_THAT(not_met("gpu-facts", *found, "a100-8"),
               Contains("gpu7 gpu.ecc.uncorrected 5 errors, at most 0 errors"));
 }
 
@@ -312,7 +311,7 @@ TEST(Adversary, LinksThatAreToldTwiceAreNotTwiceAsMany) {
   const auto found = read({"gpu-facts", "a100-8", ""}, text.substr(0, middle) + half + half);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "nvlink.active", "gpu0"), 6);
+  EXPECT_EQ(value_of(*found, "nvlink.active", "gpu0"), 6);
 }
 
 TEST(Adversary, OfASizeThatIsToldTwiceTheSlowerCounts) {
@@ -323,7 +322,7 @@ TEST(Adversary, OfASizeThatIsToldTwiceTheSlowerCounts) {
     const auto found = parsed("nccl-tests", nccl_asked("1073741824") + text);
 
     ASSERT_TRUE(found) << refusal(found);
-    EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 31.72);
+    EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw", "nvlinks"), 31.72);
   }
 }
 
@@ -332,10 +331,10 @@ TEST(Adversary, SixteenGpusAreReadEachByItself) {
   const auto tests = parsed("dcgm-diag", diagnosis(true, 16));
 
   ASSERT_TRUE(copies && tests) << refusal(copies) << refusal(tests);
-  EXPECT_EQ(value_of(copies.assume_value(), "pcie.h2d", "gpu15"), 55.41);
-  EXPECT_EQ(value_of(copies.assume_value(), "p2p.bandwidth", "gpu15-gpu0"), 391.25);
-  EXPECT_EQ(value_of(copies.assume_value(), "p2p.refused", "gpu15"), 0);
-  EXPECT_EQ(value_of(tests.assume_value(), "dcgm.passed", "gpu15"), 2);
+  EXPECT_EQ(value_of(*copies, "pcie.h2d", "gpu15"), 55.41);
+  EXPECT_EQ(value_of(*copies, "p2p.bandwidth", "gpu15-gpu0"), 391.25);
+  EXPECT_EQ(value_of(*copies, "p2p.refused", "gpu15"), 0);
+  EXPECT_EQ(value_of(*tests, "dcgm.passed", "gpu15"), 2);
 }
 
 TEST(Adversary, AGpuThatIsMissingInTheMiddleFailsAndLendsItsNameToNobody) {
@@ -348,11 +347,11 @@ TEST(Adversary, AGpuThatIsMissingInTheMiddleFailsAndLendsItsNameToNobody) {
     const auto found = parsed(name, places + text);
 
     ASSERT_TRUE(found) << refusal(found);
-    for (const auto& missing : not_met(name, found.assume_value()))
+    for (const auto& missing : not_met(name, *found))
       EXPECT_THAT(missing, ::testing::StartsWith("gpu3 ")) << name;
-    EXPECT_FALSE(not_met(name, found.assume_value()).empty()) << name;
+    EXPECT_FALSE(not_met(name, *found).empty()) << name;
   }
-  EXPECT_THAT(missed("gemm", good({0, 1, 2, 4, 5, 6, 7}).read().assume_value()),
+  EXPECT_THAT(missed("gemm", *good({0, 1, 2, 4, 5, 6, 7}).read()),
               HasSubstr("gpu3 gemm.wrong nothing"));
 }
 
@@ -363,8 +362,7 @@ TEST(Adversary, ACutGpuPassesNothing) {
   const auto found = read({"gpu-facts", "a100-8", ""}, text);
 
   ASSERT_TRUE(found);
-  EXPECT_THAT(not_met("gpu-facts", found.assume_value(), "a100-8"),
-              Contains("gpu7 gpu.mig 1, at most 0"));
+  EXPECT_THAT(not_met("gpu-facts", *found, "a100-8"), Contains("gpu7 gpu.mig 1, at most 0"));
 }
 
 TEST(Adversary, HowFarOffAResultIsIsNoCountOfWrongOnes) {
@@ -379,9 +377,9 @@ TEST(Adversary, HowFarOffAResultIsIsNoCountOfWrongOnes) {
   const auto unknown = parsed("nccl-tests", nccl_asked() + unsaid);
 
   ASSERT_TRUE(well && bad && unknown) << refusal(well);
-  EXPECT_EQ(value_of(well.assume_value(), "collective.wrong"), 0);
-  EXPECT_EQ(value_of(bad.assume_value(), "collective.wrong"), 4);
-  EXPECT_EQ(value_of(unknown.assume_value(), "collective.wrong"), std::nullopt);
+  EXPECT_EQ(value_of(*well, "collective.wrong"), 0);
+  EXPECT_EQ(value_of(*bad, "collective.wrong"), 4);
+  EXPECT_EQ(value_of(*unknown, "collective.wrong"), std::nullopt);
 }
 
 TEST(Adversary, NumbersThatNoMachineReachesProveNothing) {

@@ -73,8 +73,8 @@ TEST(Sel, CountsWhatIsNewBySeverityAndPart) {
 
   const auto found = read_log(now, marks_of(json::object{{"entries", old}}));
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "sel.new.critical", "fan3"), 1);
   EXPECT_EQ(value_of(findings, "sel.new.critical", ""), 1);
   EXPECT_EQ(value_of(findings, "sel.new.critical", "psu2"), std::nullopt) << "it was there before";
@@ -94,8 +94,8 @@ TEST(Sel, TellsWhoeverWorksWithTheMachineFromTheMachineItself) {
     const auto found = read_log({entry(1, "Warning", message, id)}, json::array{});
 
     ASSERT_TRUE(found);
-    EXPECT_EQ(value_of(found.assume_value(), "sel.new.warning"), 0) << message;
-    EXPECT_EQ(value_of(found.assume_value(), "sel.new.harmless"), 1) << message;
+    EXPECT_EQ(value_of(*found, "sel.new.warning"), 0) << message;
+    EXPECT_EQ(value_of(*found, "sel.new.harmless"), 1) << message;
   }
 }
 
@@ -113,8 +113,8 @@ TEST(Sel, AsksNotWhereTheLogLiesButWhereTheEntrySaysItComesFrom) {
 
   const auto found = stage("sel")->parse(profile(), output);
 
-  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "psu4"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "bmc"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "sel.new.critical", "psu4"), 1);
+  EXPECT_EQ(value_of(*found, "sel.new.critical", "bmc"), std::nullopt);
 }
 
 TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
@@ -123,7 +123,7 @@ TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
   const auto found =
       read_log({entry(1, "Critical", "Fan 1 failed")}, marks_of(json::object{{"entries", old}}));
 
-  EXPECT_EQ(value_of(found.assume_value(), "sel.new.critical", "fan1"), 1);
+  EXPECT_EQ(value_of(*found, "sel.new.critical", "fan1"), 1);
 }
 
 TEST(Sel, CallsNothingNewWhereNobodyKnowsWhatWasThereBefore) {
@@ -133,8 +133,8 @@ TEST(Sel, CallsNothingNewWhereNobodyKnowsWhatWasThereBefore) {
        {read_log({entry(1, "Critical", "Fan 1 failed")}, nullptr),
         stage("sel")->parse(profile(), silent), stage("sel")->parse(profile(), Output{})}) {
     ASSERT_TRUE(found);
-    EXPECT_THAT(found.assume_value().measurements, IsEmpty());
-    EXPECT_TRUE(says_unknown(found.assume_value(), "the BMC's log"));
+    EXPECT_THAT(found->measurements, IsEmpty());
+    EXPECT_TRUE(says_unknown(*found, "the BMC's log"));
   }
 }
 
@@ -144,13 +144,13 @@ TEST(Sel, SaysSoWhereTheLogRanOverBetweenTwoReadings) {
   const auto found = read_log({entry(7, "OK", "y"), entry(8, "OK", "z")},
                               marks_of(json::object{{"entries", old}}), true);
 
-  EXPECT_TRUE(says_unknown(found.assume_value(), "older new entries"));
+  EXPECT_TRUE(says_unknown(*found, "older new entries"));
 }
 
 TEST(Sel, IsJudgedByThePartThatTheEntryNames) {
   const auto found = read_log({entry(1, "Critical", "psu4: input power is lost.")}, json::array{});
 
-  const auto comparisons = judge(profile(), {"sel@psu"}, {{"sel@psu", found.assume_value()}});
+  const auto comparisons = judge(profile(), {"sel@psu"}, {{"sel@psu", *found}});
 
   std::vector<std::string> failed;
   for (const auto& each : comparisons)
@@ -234,8 +234,8 @@ Result<Findings> psu(std::string beside, std::string text = "cupel-phase: over 0
 TEST(Psu, MeasuresTheStepTheShareAndTheLowestInput) {
   const auto found = psu(transcript(reading(1, 300), reading(1, 1500, "OK", 226)));
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "psu.power.step"), 2400);
   EXPECT_NEAR(*value_of(findings, "psu.share.spread"), 100 * 10 / 1505.0, 0.01);
   EXPECT_EQ(value_of(findings, "psu.voltage.lowest", "psu1"), 226);
@@ -248,9 +248,9 @@ TEST(Psu, NamesTheSupplyThatIsNotWellUnderLoad) {
   const auto found = psu(transcript(reading(1, 300), reading(1, 1500, "Critical", 226, "Warning")));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.lost", "psu1"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.lost", "psu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.redundant"), 0);
+  EXPECT_EQ(value_of(*found, "psu.lost", "psu1"), 1);
+  EXPECT_EQ(value_of(*found, "psu.lost", "psu0"), 0);
+  EXPECT_EQ(value_of(*found, "psu.redundant"), 0);
 }
 
 TEST(Psu, ProvesNothingWithoutTwoReadingsInEachOfTheTwoPhases) {
@@ -260,10 +260,9 @@ TEST(Psu, ProvesNothingWithoutTwoReadingsInEachOfTheTwoPhases) {
   const auto found = psu(slow);
 
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-  EXPECT_THAT(
-      found.assume_error().what,
-      AllOf(HasSubstr("0 of 1 readings"), HasSubstr("up to 61 s"), HasSubstr("patience: 60m")));
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, AllOf(HasSubstr("0 of 1 readings"), HasSubstr("up to 61 s"),
+                                        HasSubstr("patience: 60m")));
 }
 
 TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
@@ -274,9 +273,9 @@ TEST(Psu, ProvesNothingWhereTheBmcWasSilentOrTheLoadEndedEarly) {
                         "cupel-gave-up: the load ended early: no CUDA device\n");
 
   ASSERT_FALSE(silent);
-  EXPECT_THAT(silent.assume_error().what, HasSubstr("HTTP 503"));
+  EXPECT_THAT(silent.error().what, HasSubstr("HTTP 503"));
   ASSERT_FALSE(idle);
-  EXPECT_THAT(idle.assume_error().what, HasSubstr("no CUDA device"));
+  EXPECT_THAT(idle.error().what, HasSubstr("no CUDA device"));
 }
 
 TEST(Psu, CountsWetLeakDetectors) {
@@ -288,8 +287,8 @@ TEST(Psu, CountsWetLeakDetectors) {
   const auto found = psu(transcript(wet, wet));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "sensor.leak", "leak detector"), 1);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "redundancy of the supplies"));
+  EXPECT_EQ(value_of(*found, "sensor.leak", "leak detector"), 1);
+  EXPECT_TRUE(says_unknown(*found, "redundancy of the supplies"));
 }
 
 // --- feeds
@@ -321,8 +320,8 @@ std::string carried(int number) {
 TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
   const auto found = psu(with_feeds(carried(1) + carried(2)));
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   for (const auto* part : {"feed1", "feed2"}) {
     EXPECT_EQ(value_of(findings, "psu.feed.tried", part), 1);
     EXPECT_EQ(value_of(findings, "psu.feed.carried", part), 1);
@@ -340,9 +339,9 @@ TEST(PsuFeeds, NameTheOneWithoutWhichTheNodeGoesDown) {
 
   const auto found = psu(std::move(beside), "cupel-phase: feeds 7\n");
 
-  ASSERT_TRUE(found) << found.assume_error().what;
+  ASSERT_TRUE(found) << found.error().what;
   std::vector<std::string> failed;
-  for (const auto& each : judge(profile(), {"psu"}, {{"psu", found.assume_value()}}))
+  for (const auto& each : judge(profile(), {"psu"}, {{"psu", *found}}))
     if (each.met != Met::met) failed.push_back(each.part + " " + each.measure);
   EXPECT_THAT(failed, ElementsAre("feed1 psu.feed.carried"));
 }
@@ -353,9 +352,9 @@ TEST(PsuFeeds, ThatNoSupplyMissesAreAnotherMachines) {
                      read_once(reading(1, 1500)) + feed(1, R"("well":true)") + carried(2)));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.lost", "feed1"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.carried", "feed1"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "psu.feed.lost", "feed2"), 1);
+  EXPECT_EQ(value_of(*found, "psu.feed.lost", "feed1"), 0);
+  EXPECT_EQ(value_of(*found, "psu.feed.carried", "feed1"), 1);
+  EXPECT_EQ(value_of(*found, "psu.feed.lost", "feed2"), 1);
 }
 
 TEST(PsuFeeds, ThatWereNotReadWhileOffProveNothing) {
@@ -375,7 +374,7 @@ TEST(PsuFeeds, ThatWereNotReadWhileOffProveNothing) {
     const auto found = psu(with_feeds(feeds));
 
     ASSERT_TRUE(found);
-    const auto& all = found.assume_value().measurements;
+    const auto& all = found->measurements;
     const auto tried = std::ranges::find(all, "psu.feed.tried", &Measurement::name);
     ASSERT_NE(tried, all.end());
     EXPECT_EQ(tried->value, 0);
@@ -388,7 +387,7 @@ TEST(PsuFeeds, ThatWereNotReadWhileOffProveNothing) {
 /// them. `meanwhile`: what else happens in each second, with the uptime (from 100 on) in $now.
 Output run_in_no_time(const Parameters& with, const std::string& meanwhile = {}) {
   auto job = prepared("psu", with);
-  if (!job) return {"", job.assume_error().what, -1};
+  if (!job) return {"", job.error().what, -1};
   const test::TemporaryFolder folder;
   const auto uptime = (folder.path() / "uptime").string();
   std::ofstream{uptime} << "100.25 7.00\n";
@@ -399,7 +398,7 @@ Output run_in_no_time(const Parameters& with, const std::string& meanwhile = {})
     std::ofstream{folder.path() / name} << does;
     std::filesystem::permissions(folder.path() / name, std::filesystem::perms::owner_all);
   }
-  auto script = job.assume_value().script;
+  auto script = job->script;
   const std::string_view real{"/proc/uptime"};
   script.replace(script.find(real), real.size(), uptime);
   auto before = "PATH=" + folder.path().string() + ":$PATH\nexport PATH\n";

@@ -24,7 +24,7 @@ TEST(NcclTests, JudgesTheLargestSizeAndNotTheAverage) {
   const auto found = parsed("nccl-tests", nccl_asked() + text + "# Avg bus bandwidth    : 68.1 \n");
 
   ASSERT_TRUE(found) << refusal(found);
-  const auto& findings = found.assume_value();
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "collective.all_reduce.busbw", "nvlinks"), 235.26);
   EXPECT_EQ(value_of(findings, "collective.all_reduce.latency", "nvlinks"), 34.73);
   EXPECT_EQ(read_nccl_tests(text + "# Avg bus bandwidth    : 68.1 \n").average, 68.1);
@@ -36,10 +36,9 @@ TEST(NcclTests, TellsInPlaceAndOutOfPlaceApart) {
   const auto found = parsed("nccl-tests", nccl_asked("1073741824") + text);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 231.72);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw.in_place", "nvlinks"),
-            231.70);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
+  EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw", "nvlinks"), 231.72);
+  EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw.in_place", "nvlinks"), 231.70);
+  EXPECT_EQ(value_of(*found, "collective.wrong"), 0);
 }
 
 TEST(NcclTests, TakesNotCheckedForNotKnown) {
@@ -48,9 +47,9 @@ TEST(NcclTests, TakesNotCheckedForNotKnown) {
   const auto found = parsed("nccl-tests", nccl_asked() + text);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), std::nullopt);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "collective.wrong"));
-  EXPECT_THAT(not_met("nccl-tests", found.assume_value(), "a100-8"),
+  EXPECT_EQ(value_of(*found, "collective.wrong"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "collective.wrong"));
+  EXPECT_THAT(not_met("nccl-tests", *found, "a100-8"),
               Contains(" collective.wrong nothing, at most 0 errors"));
 }
 
@@ -64,9 +63,9 @@ TEST(NcclTests, CountsEveryWrongElementWhereverItStands) {
       parsed("nccl-tests", asked + replaced(text, "values : 0 OK", "values : 3 FAILED"), 1);
 
   ASSERT_TRUE(out && in && footer);
-  EXPECT_EQ(value_of(out.assume_value(), "collective.wrong"), 237858);
-  EXPECT_EQ(value_of(in.assume_value(), "collective.wrong"), 2);
-  EXPECT_EQ(value_of(footer.assume_value(), "collective.wrong"), 3);
+  EXPECT_EQ(value_of(*out, "collective.wrong"), 237858);
+  EXPECT_EQ(value_of(*in, "collective.wrong"), 2);
+  EXPECT_EQ(value_of(*footer, "collective.wrong"), 3);
 }
 
 TEST(NcclTests, ReadsRowsWithTagsInFrontAndWithoutTheirHeader) {
@@ -109,9 +108,9 @@ TEST(NcclTests, ReadsTheJsonOfVersionThree) {
   const auto no_number = parsed("nccl-tests", nccl_asked() + nccl_json("\"nan\"", "0.0"));
 
   ASSERT_TRUE(found && unchecked) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw", "nvlinks"), 471.2);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.wrong"), 0);
-  EXPECT_EQ(value_of(unchecked.assume_value(), "collective.wrong"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw", "nvlinks"), 471.2);
+  EXPECT_EQ(value_of(*found, "collective.wrong"), 0);
+  EXPECT_EQ(value_of(*unchecked, "collective.wrong"), std::nullopt);
   EXPECT_THAT(refusal(no_number), HasSubstr("no bus bandwidth"));
 }
 
@@ -120,7 +119,7 @@ TEST(NcclTests, DoesNotLeaveTheJudgementToTheToolsOwnThreshold) {
   const auto found = parsed("nccl-tests", nccl_asked() + nccl_json("250", "0.0"));
 
   ASSERT_TRUE(found);
-  EXPECT_THAT(not_met("nccl-tests", found.assume_value()),
+  EXPECT_THAT(not_met("nccl-tests", *found),
               Contains("nvlinks collective.all_reduce.busbw 250 GB/s, at least 460 GB/s"));
 }
 
@@ -135,11 +134,11 @@ TEST(NcclTests, KnowsWhetherTheSwitchesSummed) {
                  "n1:7:9 [0] NCCL INFO NVLS multicast support is not available on dev 0\n" + slow);
 
   ASSERT_TRUE(rings && summed && absent);
-  EXPECT_THAT(not_met("nccl-tests", rings.assume_value()), IsEmpty());
-  EXPECT_THAT(not_met("nccl-tests", summed.assume_value()),
+  EXPECT_THAT(not_met("nccl-tests", *rings), IsEmpty());
+  EXPECT_THAT(not_met("nccl-tests", *summed),
               Contains(HasSubstr("collective.all_reduce.busbw 366 GB/s")));
-  EXPECT_EQ(value_of(summed.assume_value(), "collective.nvls"), std::nullopt);
-  EXPECT_EQ(value_of(absent.assume_value(), "collective.nvls"), 0);
+  EXPECT_EQ(value_of(*summed, "collective.nvls"), std::nullopt);
+  EXPECT_EQ(value_of(*absent, "collective.nvls"), 0);
 }
 
 TEST(NcclTests, SaysWhatCudaSays) {
@@ -157,7 +156,7 @@ TEST(NcclTests, RunsInAnEnvironmentOfItsOwn) {
   node.add("all_reduce_perf",
            "if [ \"$1\" = -h ]; then echo '[-J,--output_file <file>]'; exit; fi\n"
            "env; echo \"asked: $*\"");
-  const auto job = prepared("nccl-tests", {{"nvls", "off"}}).assume_value();
+  const auto job = *prepared("nccl-tests", {{"nvls", "off"}});
 
   const auto output =
       run_script(job.script, "PATH=" + node.folder() +
@@ -177,8 +176,8 @@ TEST(Perftest, ReadsWhatOldVersionsCallMegabytesAsMebibytes) {
   const auto rows = read_perftest(text);
 
   ASSERT_TRUE(rows);
-  ASSERT_THAT(rows.assume_value(), SizeIs(1));
-  const auto& row = rows.assume_value().front();
+  ASSERT_THAT(*rows, SizeIs(1));
+  const auto& row = rows->front();
   EXPECT_EQ(row.bytes, 8388608);
   EXPECT_EQ(row.iterations, 20000);
   // 3007 messages of 8 MiB a second are as much.
@@ -199,9 +198,9 @@ TEST(Perftest, ReadsEverySizeOfTwoEndsThatPrintIntoOneAnother) {
   const auto rows = read_perftest(text);
 
   ASSERT_TRUE(rows);
-  EXPECT_THAT(rows.assume_value(), SizeIs(23));
-  EXPECT_EQ(rows.assume_value().front().bytes, 2);
-  EXPECT_THAT(*rows.assume_value().back().average, DoubleNear(194.96, 0.01));
+  EXPECT_THAT(*rows, SizeIs(23));
+  EXPECT_EQ(rows->front().bytes, 2);
+  EXPECT_THAT(*rows->back().average, DoubleNear(194.96, 0.01));
 }
 
 TEST(Perftest, KnowsNoPeakOfARunByTimeAndPassesOverWarnings) {
@@ -214,8 +213,8 @@ TEST(Perftest, KnowsNoPeakOfARunByTimeAndPassesOverWarnings) {
   const auto rows = read_perftest(text);
 
   ASSERT_TRUE(rows);
-  EXPECT_EQ(rows.assume_value().front().peak, std::nullopt);
-  EXPECT_EQ(rows.assume_value().front().average, 391.36);
+  EXPECT_EQ(rows->front().peak, std::nullopt);
+  EXPECT_EQ(rows->front().average, 391.36);
 }
 
 TEST(Perftest, ReadsLatenciesAndWhatVersionsCallJson) {
@@ -231,12 +230,12 @@ TEST(Perftest, ReadsLatenciesAndWhatVersionsCallJson) {
       "0.745964\n}\n}\n");
 
   ASSERT_TRUE(latency && json);
-  EXPECT_EQ(latency.assume_value().front().typical, 2.15);
-  EXPECT_EQ(latency.assume_value().front().mean, 2.16);
-  EXPECT_EQ(latency.assume_value().front().p99, 2.41);
-  EXPECT_EQ(latency.assume_value().front().p999, 3.97);
-  EXPECT_EQ(json.assume_value().front().average, 391.10);
-  EXPECT_EQ(json.assume_value().front().peak, std::nullopt);
+  EXPECT_EQ(latency->front().typical, 2.15);
+  EXPECT_EQ(latency->front().mean, 2.16);
+  EXPECT_EQ(latency->front().p99, 2.41);
+  EXPECT_EQ(latency->front().p999, 3.97);
+  EXPECT_EQ(json->front().average, 391.10);
+  EXPECT_EQ(json->front().peak, std::nullopt);
 }
 
 TEST(Perftest, RefusesNumbersWhoseUnitNobodySaid) {
@@ -245,8 +244,8 @@ TEST(Perftest, RefusesNumbersWhoseUnitNobodySaid) {
       read_perftest(" Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n");
 
   ASSERT_TRUE(!headless && !failed);
-  EXPECT_EQ(headless.assume_error().code, Code::kMalformed);
-  EXPECT_EQ(failed.assume_error().code, Code::kNoMeasurement);
+  EXPECT_EQ(headless.error().code, Code::kMalformed);
+  EXPECT_EQ(failed.error().code, Code::kNoMeasurement);
 }
 
 }  // namespace

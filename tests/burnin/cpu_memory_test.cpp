@@ -36,8 +36,8 @@ std::string changed(std::string_view from, std::string_view to) {
 TEST(CpuMemory, CountsNoFailureWhereAllWorkWasDoneAndRight) {
   const auto found = parsed("cpu-memory", std::string{kGood});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(found.assume_value().measurements,
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->measurements,
             (std::vector<Measurement>{{"stress.failures", "", 0, "errors"},
                                       {"stress.bogo_ops", "cpu", 3372, "count"},
                                       {"stress.bogo_ops", "vm", 158384, "count"}}));
@@ -53,14 +53,14 @@ TEST(CpuMemory, CountsEveryWrongResult) {
   const auto found = parsed("cpu-memory", text, 2);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "stress.failures"), 2);
+  EXPECT_EQ(value_of(*found, "stress.failures"), 2);
 }
 
 TEST(CpuMemory, TakesTheExitStatusForAFailureEvenWithoutAWord) {
   const auto found = parsed("cpu-memory", std::string{kGood}, 2);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "stress.failures"), 1);
+  EXPECT_EQ(value_of(*found, "stress.failures"), 1);
 }
 
 TEST(CpuMemory, ProvesNothingWhereWorkWasLeftUndone) {
@@ -81,10 +81,10 @@ TEST(CpuMemory, ProvesNothingWhereWorkWasLeftUndone) {
             "stress-ng is not installed on the node"}}) {
     const auto found = parsed("cpu-memory", text);
     ASSERT_FALSE(found) << why;
-    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-    EXPECT_THAT(found.assume_error().what, HasSubstr(why));
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.error().what, HasSubstr(why));
   }
-  EXPECT_EQ(parsed("cpu-memory", std::string{kGood}, 3).assume_error().code, Code::kNoMeasurement);
+  EXPECT_EQ(parsed("cpu-memory", std::string{kGood}, 3).error().code, Code::kNoMeasurement);
 }
 
 TEST(CpuMemory, RefusesWhatCannotBeMeant) {
@@ -98,8 +98,8 @@ TEST(CpuMemory, RefusesWhatCannotBeMeant) {
            {{{"memory", "4KiB"}}, "memory"}}) {
     const auto job = prepared("cpu-memory", with);
     ASSERT_FALSE(job) << why;
-    EXPECT_EQ(job.assume_error().code, Code::kInvalid);
-    EXPECT_THAT(job.assume_error().what, HasSubstr(why));
+    EXPECT_EQ(job.error().code, Code::kInvalid);
+    EXPECT_THAT(job.error().what, HasSubstr(why));
   }
 }
 
@@ -107,23 +107,23 @@ TEST(CpuMemory, FindsNothingWrongWithThisMachine) {
   CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
   const auto job = prepared("cpu-memory", {{"duration", "2s"}, {"memory", "32MiB"}});
 
-  const auto output = run_script(job.assume_value().script);
+  const auto output = run_script(job->script);
 
   const auto found = stage("cpu-memory")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "stress.failures"), 0);
-  EXPECT_GT(value_of(found.assume_value(), "stress.bogo_ops", "vm").value_or(0), 0);
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(*found, "stress.failures"), 0);
+  EXPECT_GT(value_of(*found, "stress.bogo_ops", "vm").value_or(0), 0);
 }
 
 TEST(CpuMemory, DoesNotBelieveStressNgWhenItHadNoMemory) {
   CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
   const auto job = prepared("cpu-memory", {{"duration", "1s"}, {"memory", "64TiB"}});
 
-  const auto output = run_script(job.assume_value().script);
+  const auto output = run_script(job->script);
 
   const auto found = stage("cpu-memory")->parse(profile(), output);
   ASSERT_FALSE(found) << "stress-ng calls this a successful run\n" << output.text;
-  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
 }
 
 }  // namespace

@@ -108,11 +108,11 @@ void survive(std::string_view name, const std::string& good) {
     const auto text = damage.next();
     const auto found = stage(name)->parse(profile(), {text, "", round % 3});
     if (found) {
-      expect_sound(found.assume_value(), name);
+      expect_sound(*found, name);
     } else {
-      const auto code = found.assume_error().code;
+      const auto code = found.error().code;
       ASSERT_TRUE(code == Code::kNoMeasurement || code == Code::kMalformed);
-      ASSERT_TRUE(is_printable_ascii(found.assume_error().what)) << found.assume_error().what;
+      ASSERT_TRUE(is_printable_ascii(found.error().what)) << found.error().what;
     }
     if (::testing::Test::HasFatalFailure()) {
       ADD_FAILURE() << "round " << round << " of " << name;
@@ -123,12 +123,12 @@ void survive(std::string_view name, const std::string& good) {
 
 /// Cut anywhere, nothing is told that the whole did not tell.
 void survive_every_cut(std::string_view name, const std::string& good) {
-  const auto whole = parsed(name, good).assume_value();
+  const auto whole = *parsed(name, good);
   const auto step = std::max<std::size_t>(1, good.size() / kRounds);
   for (std::size_t end = 0; end < good.size(); end += step) {
     const auto found = parsed(name, good.substr(0, end));
     if (!found) continue;
-    for (const auto& each : found.assume_value().measurements)
+    for (const auto& each : found->measurements)
       ASSERT_TRUE(std::ranges::find(whole.measurements, each) != whole.measurements.end())
           << each.name << " of " << each.part << " is " << each.value << ", cut at " << end;
   }
@@ -179,7 +179,7 @@ TEST(Damaged, DiskInventsNothing) {
   good += replaced(job, "rand_read_write", "write") + ",\n";
   good += replaced(job, "rand_read_write", "verify") + ",\n";
   good += replaced(job, "rand_read_write", "read") + capture.substr(end);
-  ASSERT_TRUE(parsed("disk", good)) << parsed("disk", good).assume_error().what;
+  ASSERT_TRUE(parsed("disk", good)) << parsed("disk", good).error().what;
   survive("disk", good);
   survive_every_cut("disk", good);
 }
@@ -209,7 +209,7 @@ TEST(Damaged, TheHostsPartsInventNothing) {
                                                         {"storage", storage_text()},
                                                         {"thermal", thermal_text()}}) {
     const auto whole = parsed(name, good);
-    ASSERT_TRUE(whole) << name << ": " << whole.assume_error().what;
+    ASSERT_TRUE(whole) << name << ": " << whole.error().what;
     survive(name, good);
     survive_every_cut(name, good);
   }

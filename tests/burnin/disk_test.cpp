@@ -40,22 +40,22 @@ Parameters small(const std::filesystem::path& folder) {
 TEST(Disk, ReadsErrorsAndSpeedsAmongWarnings) {
   const auto found = parsed("disk", output());
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(found.assume_value().measurements,
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->measurements,
             (std::vector<Measurement>{{"disk.errors", "", 0, "errors"},
                                       {"disk.write.bandwidth", "", 2.984569612, "GB/s"},
                                       {"disk.write.latency.p99", "", 2211.84, "us"},
                                       {"disk.read.bandwidth", "", 1.173231888, "GB/s"},
                                       {"disk.read.latency.p99", "", 5079.04, "us"}}));
-  EXPECT_THAT(found.assume_value().unknown, IsEmpty());
+  EXPECT_THAT(found->unknown, IsEmpty());
 }
 
 TEST(Disk, NamesTheDriveUnderTheFolderWhereThereIsOnlyOne) {
   const auto on = [](const std::string& devices) {
     const auto text = replaced(output(), "  ]\n}", "  ],\n  \"disk_util\": [" + devices + "]\n}");
     const auto found = parsed("disk", text);
-    if (!found || found.assume_value().measurements.empty()) return std::string{"nothing"};
-    return found.assume_value().measurements.front().traced_to;
+    if (!found || found->measurements.empty()) return std::string{"nothing"};
+    return found->measurements.front().traced_to;
   };
 
   EXPECT_EQ(on(R"({"name": "nvme0n1", "util": 99.8})"), "nvme0");
@@ -73,20 +73,20 @@ TEST(Disk, ReadsTheDriveOfARealReport) {
   const auto theirs = parse_json(capture);
   ASSERT_TRUE(theirs);
 
-  const auto text = replaced(
-      output(), "  ]\n}",
-      "  ],\n  \"disk_util\": " + json::serialize(theirs.assume_value().at("disk_util")) + "\n}");
+  const auto text =
+      replaced(output(), "  ]\n}",
+               "  ],\n  \"disk_util\": " + json::serialize(theirs->at("disk_util")) + "\n}");
   const auto found = parsed("disk", text);
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(found.assume_value().measurements.front().traced_to, "nvme0");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->measurements.front().traced_to, "nvme0");
 }
 
 TEST(Disk, CountsABlockThatCameBackWrong) {
   const auto found = parsed("disk", output("84", "4194304"), 1);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "disk.errors"), 1);
+  EXPECT_EQ(value_of(*found, "disk.errors"), 1);
 }
 
 TEST(Disk, ProvesNothingWhereFioDidNotDoItsWork) {
@@ -99,20 +99,20 @@ TEST(Disk, ProvesNothingWhereFioDidNotDoItsWork) {
             "not enough space"}}) {
     const auto found = parsed("disk", text);
     ASSERT_FALSE(found) << why;
-    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-    EXPECT_THAT(found.assume_error().what, HasSubstr(why));
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.error().what, HasSubstr(why));
   }
   const auto cut = parsed("disk", output().substr(0, 300));
-  EXPECT_EQ(cut.assume_error().code, Code::kMalformed);
+  EXPECT_EQ(cut.error().code, Code::kMalformed);
 }
 
 TEST(Disk, TakesThePageCachesSpeedForNoDrives) {
   const auto found = parsed("disk", replaced(output(), "cupel-direct: 1", "cupel-direct: 0"));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(found.assume_value().measurements.size(), 1);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "disk.read.bandwidth"));
-  EXPECT_TRUE(says_unknown(found.assume_value(), "disk.write.bandwidth"));
+  EXPECT_EQ(found->measurements.size(), 1);
+  EXPECT_TRUE(says_unknown(*found, "disk.read.bandwidth"));
+  EXPECT_TRUE(says_unknown(*found, "disk.write.bandwidth"));
 }
 
 TEST(Disk, DoesNotTakeAnotherRunOfFioForItsOwn) {
@@ -121,8 +121,8 @@ TEST(Disk, DoesNotTakeAnotherRunOfFioForItsOwn) {
   const auto found = parsed("disk", std::string{kHead} + text);
 
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-  EXPECT_THAT(found.assume_error().what, HasSubstr("nothing of the verification"));
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("nothing of the verification"));
 }
 
 TEST(Disk, RefusesWhatCannotBeMeant) {
@@ -140,8 +140,8 @@ TEST(Disk, RefusesWhatCannotBeMeant) {
            {{{"runtime", "0s"}}, "runtime must be a duration of 1s to 24h, not '0s'"}}) {
     const auto job = prepared("disk", with);
     ASSERT_FALSE(job) << why;
-    EXPECT_EQ(job.assume_error().code, Code::kInvalid);
-    EXPECT_THAT(job.assume_error().what, HasSubstr(why));
+    EXPECT_EQ(job.error().code, Code::kInvalid);
+    EXPECT_THAT(job.error().what, HasSubstr(why));
   }
 }
 
@@ -149,14 +149,14 @@ TEST(Disk, MeasuresThisMachinesDriveAndLeavesNothingBehind) {
   CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
   const test::TemporaryFolder folder;
 
-  const auto output = run_script(prepared("disk", small(folder.path())).assume_value().script);
+  const auto output = run_script(prepared("disk", small(folder.path()))->script);
 
   const auto found = stage("disk")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "disk.errors"), 0);
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(*found, "disk.errors"), 0);
   if (output.text.contains("cupel-direct: 1")) {
-    EXPECT_GT(value_of(found.assume_value(), "disk.write.bandwidth").value_or(0), 0.001);
-    EXPECT_GT(value_of(found.assume_value(), "disk.read.bandwidth").value_or(0), 0.001);
+    EXPECT_GT(value_of(*found, "disk.write.bandwidth").value_or(0), 0.001);
+    EXPECT_GT(value_of(*found, "disk.read.bandwidth").value_or(0), 0.001);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
@@ -165,20 +165,20 @@ TEST(Disk, GoesWithoutDirectIoWhereItIsRefused) {
   CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
   const test::TemporaryFolder folder;
 
-  const auto output = run_script(prepared("disk", small(folder.path())).assume_value().script,
-                                 "dd() { return 1; }\n");
+  const auto output =
+      run_script(prepared("disk", small(folder.path()))->script, "dd() { return 1; }\n");
 
   const auto found = stage("disk")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "disk.errors"), 0);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "disk.read.bandwidth"));
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
+  EXPECT_EQ(value_of(*found, "disk.errors"), 0);
+  EXPECT_TRUE(says_unknown(*found, "disk.read.bandwidth"));
 }
 
 TEST(Disk, FindsABlockThatFioReadsBackWrong) {
   CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
   const test::TemporaryFolder folder;
   // Between writing and verifying, somebody scribbles over the file.
-  auto script = prepared("disk", small(folder.path())).assume_value().script;
+  auto script = prepared("disk", small(folder.path()))->script;
   script = replaced(script, "--do_verify=1",
                     "--do_verify=0 --verify_state_save=0 --name=scribble --stonewall --rw=write "
                     "--io_size=4194304 "
@@ -190,8 +190,8 @@ TEST(Disk, FindsABlockThatFioReadsBackWrong) {
   const auto output = run_script(script);
 
   const auto found = stage("disk")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.text << output.errors;
-  EXPECT_GE(value_of(found.assume_value(), "disk.errors").value_or(0), 1);
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
+  EXPECT_GE(value_of(*found, "disk.errors").value_or(0), 1);
 }
 
 TEST(Disk, SaysThatThereIsNotEnoughSpace) {
@@ -200,12 +200,12 @@ TEST(Disk, SaysThatThereIsNotEnoughSpace) {
   auto with = small(folder.path());
   with["size"] = "16TiB";
 
-  const auto output = run_script(prepared("disk", with).assume_value().script);
+  const auto output = run_script(prepared("disk", with)->script);
 
   const auto found = stage("disk")->parse(profile(), output);
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-  EXPECT_THAT(found.assume_error().what, HasSubstr("not enough space"));
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("not enough space"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -213,11 +213,11 @@ TEST(Disk, DoesNotTakeMemoryForADrive) {
   CUPEL_NEEDS_REAL_PART(installed("fio"), "fio is not installed");
   CUPEL_NEEDS_REAL_PART(std::filesystem::is_directory("/dev/shm"), "no /dev/shm");
 
-  const auto output = run_script(prepared("disk", small("/dev/shm")).assume_value().script);
+  const auto output = run_script(prepared("disk", small("/dev/shm"))->script);
 
   const auto found = stage("disk")->parse(profile(), output);
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.assume_error().what, HasSubstr("tmpfs"));
+  EXPECT_THAT(found.error().what, HasSubstr("tmpfs"));
 }
 
 TEST(Disk, LeavesNothingBehindWhenItIsEnded) {
@@ -225,7 +225,7 @@ TEST(Disk, LeavesNothingBehindWhenItIsEnded) {
   const test::TemporaryFolder folder;
   auto with = small(folder.path());
   with["runtime"] = "30s";
-  const auto script = prepared("disk", with).assume_value().script;
+  const auto script = prepared("disk", with)->script;
 
   const auto output = run_script("timeout 2 sh -c " + shell_quoted(script) + "\n");
 

@@ -47,8 +47,8 @@ TEST(NodeFacts, TellsNameClockAndWhatHasThrottled) {
 
   const auto found = parsed("node-facts", text);
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_EQ(findings.facts.at("node.hostname"), "dgx-03");
   EXPECT_EQ(findings.facts.at("node.epoch"), "1763740800");
   EXPECT_EQ(value_of(findings, "cpu.throttled", "cpu0"), 9);

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 std::string why(const Result<Findings>& found) {
-  return found ? std::string{"found something"} : found.assume_error().what;
+  return found ? std::string{"found something"} : found.error().what;
 }
 
 /// A node whose one NVMe drive is a file of 64 MiB; /sys, /dev and /proc as far as the stage looks.
@@ -41,7 +41,7 @@ class FileDrive {
   Output run(Parameters with, const std::string& mounted = "") const {
     with.try_emplace("size", "16MiB");
     with.try_emplace("runtime", "1s");
-    auto script = prepared("nvme", with).assume_value().script;
+    auto script = prepared("nvme", with)->script;
     script = replaced(script, "sys=/sys dev=/dev proc=/proc",
                       "sys=" + at("sys") + " dev=" + at("dev") + " proc=" + at("proc"));
     const auto lsblk =
@@ -74,7 +74,7 @@ TEST(Nvme, TestsADriveThatHoldsNothing) {
 
   const auto found = stage("nvme")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  const auto& all = found.assume_value();
+  const auto& all = *found;
   EXPECT_EQ(value_of(all, "nvme.errors", "nvme0"), 0);
   EXPECT_GT(value_of(all, "nvme.read.bandwidth", "nvme0").value_or(0), 0.001);
   EXPECT_GT(value_of(all, "nvme.read.iops", "nvme0").value_or(0), 1);
@@ -95,7 +95,7 @@ TEST(Nvme, NeverWritesToADriveThatHoldsSomething) {
     const FileDrive node;
     ASSERT_NO_FATAL_FAILURE(node.do_to_drive(command));
     if (reason.empty()) fs::create_directories(node.root() / "sys/block/nvme0n1/nvme0n1p1");
-    const auto before = read_file(node.drive().string(), 65u << 20).assume_value();
+    const auto before = *read_file(node.drive().string(), 65u << 20);
 
     const auto found = node.test({{"raw", "yes"}});
     const auto aside = node.test({{"raw", "no"}});
@@ -103,7 +103,7 @@ TEST(Nvme, NeverWritesToADriveThatHoldsSomething) {
     EXPECT_THAT(why(found), AllOf(HasSubstr("nvme0 was not tested: "),
                                   HasSubstr(reason.empty() ? "it has partitions" : reason)));
     EXPECT_THAT(why(aside), HasSubstr("no file system of an NVMe drive is mounted"));
-    EXPECT_TRUE(before == read_file(node.drive().string(), 65u << 20).assume_value()) << command;
+    EXPECT_TRUE(before == *read_file(node.drive().string(), 65u << 20)) << command;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(Nvme, ForceWritesOnANamedDriveButNotOnOneInUse) {
   const auto found = forced.test(force);
 
   ASSERT_TRUE(found) << why(found);
-  EXPECT_EQ(value_of(found.assume_value(), "nvme.errors", "nvme0"), 0);
+  EXPECT_EQ(value_of(*found, "nvme.errors", "nvme0"), 0);
   EXPECT_THAT(why(held.test(force)), HasSubstr("it is held by md127"));
   EXPECT_THAT(why(mounted.test(force)), HasSubstr("it is mounted"));
   EXPECT_THAT(why(swapped.test(force)), HasSubstr("it is swapped on"));
@@ -140,7 +140,7 @@ TEST(Nvme, TestsAMountedDriveByAFileAndLeavesNothingBehind) {
 
   const auto found = stage("nvme")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "nvme.errors", "nvme0"), 0);
+  EXPECT_EQ(value_of(*found, "nvme.errors", "nvme0"), 0);
   EXPECT_TRUE(fs::is_empty(mount));
   EXPECT_EQ(fs::file_size(node.drive()), 64u << 20);
   EXPECT_THAT(why(node.test({{"size", "16TiB"}}, mount)), HasSubstr("not enough space"));
@@ -154,12 +154,12 @@ TEST(Nvme, GivesAnArraysErrorsToNoOneDrive) {
                               "\"name\": \"nvme1n1\", \"read_ios\": 0"));
 
   ASSERT_TRUE(good && bad) << why(good) << why(bad);
-  EXPECT_EQ(value_of(good.assume_value(), "nvme.errors", "nvme0"), 0);
-  EXPECT_EQ(value_of(good.assume_value(), "nvme.errors", "nvme1"), 0);
-  EXPECT_EQ(value_of(good.assume_value(), "nvme.write.bandwidth", "nvme0+nvme1"), 2.984569612);
-  EXPECT_EQ(value_of(good.assume_value(), "nvme.media_errors.new", "nvme1"), 2);
-  EXPECT_EQ(value_of(bad.assume_value(), "nvme.errors", "nvme0+nvme1"), 1);
-  EXPECT_EQ(value_of(bad.assume_value(), "nvme.errors", "nvme1"), std::nullopt);
+  EXPECT_EQ(value_of(*good, "nvme.errors", "nvme0"), 0);
+  EXPECT_EQ(value_of(*good, "nvme.errors", "nvme1"), 0);
+  EXPECT_EQ(value_of(*good, "nvme.write.bandwidth", "nvme0+nvme1"), 2.984569612);
+  EXPECT_EQ(value_of(*good, "nvme.media_errors.new", "nvme1"), 2);
+  EXPECT_EQ(value_of(*bad, "nvme.errors", "nvme0+nvme1"), 1);
+  EXPECT_EQ(value_of(*bad, "nvme.errors", "nvme1"), std::nullopt);
   EXPECT_THAT(why(idle), HasSubstr("fio did not see nvme1 of nvme0+nvme1 work"));
 }
 
@@ -180,8 +180,8 @@ TEST(Nvme, AndStorageRefuseWhatCannotBeMeant) {
            {"storage", {{"directory", "/s"}, {"type", "a b"}}, "type must be"}}) {
     const auto job = prepared(name, with);
     ASSERT_FALSE(job) << reason;
-    EXPECT_EQ(job.assume_error().code, Code::kInvalid);
-    EXPECT_THAT(job.assume_error().what, HasSubstr(reason));
+    EXPECT_EQ(job.error().code, Code::kInvalid);
+    EXPECT_THAT(job.error().what, HasSubstr(reason));
   }
 }
 
@@ -196,8 +196,7 @@ Output run_storage(const fs::path& folder, const std::string& type, const std::s
       prepared(
           "storage",
           {{"directory", folder.string()}, {"type", type}, {"size", "16MiB"}, {"runtime", "1s"}})
-          .assume_value()
-          .script;
+          ->script;
   return run_script(replaced(script, "mounts=/proc/mounts", "mounts=" + shell_quoted(mounts)),
                     tools);
 }
@@ -213,9 +212,9 @@ TEST(Storage, WritesAndVerifiesAndCountsItsNeighbours) {
 
   const auto found = stage("storage")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "storage.mounted"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "storage.errors"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "storage.nodes"), 2);
+  EXPECT_EQ(value_of(*found, "storage.mounted"), 1);
+  EXPECT_EQ(value_of(*found, "storage.errors"), 0);
+  EXPECT_EQ(value_of(*found, "storage.nodes"), 2);
   EXPECT_EQ(std::distance(fs::directory_iterator{folder.path()}, {}), 2) << "not its own";
 }
 
@@ -229,8 +228,8 @@ TEST(Storage, FindsALocalDiskWhereASharedOneWasDueAndWritesNothingToIt) {
   for (const auto& output : {local, absent}) {
     const auto found = stage("storage")->parse(profile(), output);
     ASSERT_TRUE(found) << why(found) << output.errors;
-    EXPECT_EQ(value_of(found.assume_value(), "storage.mounted"), 0);
-    EXPECT_EQ(value_of(found.assume_value(), "storage.errors"), std::nullopt);
+    EXPECT_EQ(value_of(*found, "storage.mounted"), 0);
+    EXPECT_EQ(value_of(*found, "storage.errors"), std::nullopt);
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
@@ -245,9 +244,8 @@ TEST(Storage, ProvesNothingWithoutAWholeReport) {
               HasSubstr("nothing of the verification"));
   EXPECT_THAT(why(parsed("storage", replaced(text, "cupel-mounted: ", ""))),
               HasSubstr("nothing is told of the mount"));
-  EXPECT_TRUE(says_unknown(
-      parsed("storage", replaced(text, "cupel-direct: 1", "cupel-direct: 0")).assume_value(),
-      "storage.read.bandwidth"));
+  EXPECT_TRUE(says_unknown(*parsed("storage", replaced(text, "cupel-direct: 1", "cupel-direct: 0")),
+                           "storage.read.bandwidth"));
 }
 
 /// A folder in which another user renames what the stages make, and lays a link to a folder of
@@ -311,7 +309,7 @@ TEST_P(ScratchFolder, OfDiskThatAnotherUserExchangesLeadsNowhere) {
   const auto job =
       prepared("disk", {{"directory", all.open().string()}, {"size", "16MiB"}, {"runtime", "1s"}});
 
-  expect_told(stage("disk")->parse(profile(), run_script(job.assume_value().script, all.swaps)));
+  expect_told(stage("disk")->parse(profile(), run_script(job->script, all.swaps)));
 }
 
 TEST_P(ScratchFolder, OfStorageThatAnotherUserExchangesLeadsNowhere) {

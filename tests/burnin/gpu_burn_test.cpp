@@ -36,7 +36,7 @@ TEST(GpuBurn, ReadsEightGpusAsTheyWereCaptured) {
   const auto found = parsed("gpu-burn", burn_asked("double") + text);
 
   ASSERT_TRUE(found) << refusal(found);
-  const auto& findings = found.assume_value();
+  const auto& findings = *found;
   for (int i = 0; i < 8; ++i) {
     const auto gpu = "gpu" + std::to_string(i);
     EXPECT_EQ(value_of(findings, "gpuburn.errors", gpu), 0);
@@ -56,9 +56,9 @@ TEST(GpuBurn, IsNotBelievedForItsExitStatus) {
                            drawn(kMoreWork, "0 - 9  (WARNING!)") + ended("OK", "FAULTY"));
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu1"), 9);
-  EXPECT_THAT(not_met("gpu-burn", found.assume_value()),
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu1"), 9);
+  EXPECT_THAT(not_met("gpu-burn", *found),
               Contains("gpu1 gpuburn.errors 9 errors, at most 0 errors"));
 }
 
@@ -71,7 +71,7 @@ TEST(GpuBurn, AddsUpWhatItCountsAnewAfterEachOfItsSummaries) {
             ended("FAULTY"));
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu0"), 7);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu0"), 7);
 }
 
 TEST(GpuBurn, TakesNoWorkForNoProof) {
@@ -84,10 +84,10 @@ TEST(GpuBurn, TakesNoWorkForNoProof) {
   const auto found = parsed("gpu-burn", burn_asked("double") + good);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu1"), std::nullopt);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu_burn of gpu1"));
-  EXPECT_THAT(not_met("gpu-burn", found.assume_value()),
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu1"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "gpu_burn of gpu1"));
+  EXPECT_THAT(not_met("gpu-burn", *found),
               Contains("gpu1 gpuburn.errors nothing, at most 0 errors"));
 }
 
@@ -95,7 +95,7 @@ TEST(GpuBurn, ReadsNegativeCountsAsWhatTheyOverflowedFrom) {
   const auto found = burnt(drawn(kWork, "0 - -524288000  (WARNING!)") + ended("OK", "FAULTY"));
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu1"), 3770679296);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu1"), 3770679296);
 }
 
 TEST(GpuBurn, NamesTheGpuWhoseProcessDied) {
@@ -105,18 +105,18 @@ TEST(GpuBurn, NamesTheGpuWhoseProcessDied) {
             ended());
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.died", "gpu1"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu1"), std::nullopt);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.died", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpuburn.died", "gpu1"), 1);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu1"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpuburn.died", "gpu0"), 0);
 }
 
 TEST(GpuBurn, KnowsNoTemperatureThatNobodyTold) {
   const auto found = burnt(drawn(kWork, kNone, "-- - 59 C ") + ended());
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.temperature", "gpu0"), std::nullopt);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.temperature", "gpu1"), 59);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gpuburn.temperature of gpu0"));
+  EXPECT_EQ(value_of(*found, "gpuburn.temperature", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpuburn.temperature", "gpu1"), 59);
+  EXPECT_TRUE(says_unknown(*found, "gpuburn.temperature of gpu0"));
 }
 
 TEST(GpuBurn, ProvesNothingWhereItDidNotComeToItsEnd) {
@@ -164,7 +164,7 @@ TEST(GpuBurn, KeepsOneLineOfEachPerCentAndAllOthers) {
   EXPECT_FALSE(output.text.contains("proc'd: 1 "));
   EXPECT_TRUE(output.text.contains("proc'd: 2 "));
   ASSERT_TRUE(found) << refusal(found) << output.text;
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu0"), 1);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu0"), 1);
 }
 
 }  // namespace

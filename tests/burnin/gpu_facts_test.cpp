@@ -23,8 +23,8 @@ TEST(GpuFacts, ReadsAnA100AsItsDriverTellsIt) {
 
   const auto found = parsed("gpu-facts", text);
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "gpu.count"), 1);
   EXPECT_EQ(value_of(findings, "gpu.memory.total", "gpu0"), 80);
   EXPECT_EQ(value_of(findings, "gpu.ecc.mode", "gpu0"), 1);
@@ -49,8 +49,8 @@ TEST(GpuFacts, TakesNotTellingForNotKnowing) {
   const auto found = parsed("gpu-facts", text);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.pending", "gpu0"), std::nullopt);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu.remap.pending of gpu0"));
+  EXPECT_EQ(value_of(*found, "gpu.remap.pending", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "gpu.remap.pending of gpu0"));
 }
 
 TEST(GpuFacts, ReadsTheNewSchemaOfACardWithoutEcc) {
@@ -59,7 +59,7 @@ TEST(GpuFacts, ReadsTheNewSchemaOfACardWithoutEcc) {
   const auto found = parsed("gpu-facts", text);
 
   ASSERT_TRUE(found);
-  const auto& findings = found.assume_value();
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "gpu.memory.total", "gpu0"), 10);
   EXPECT_EQ(value_of(findings, "gpu.power", "gpu0"), 139.62);
   for (const auto* name : {"gpu.ecc.mode", "gpu.ecc.uncorrected", "gpu.mig", "gpu.remap.failed"})
@@ -72,9 +72,9 @@ TEST(GpuFacts, ReadsTheOldSchemaWithRemappedRows) {
   const auto found = parsed("gpu-facts", text);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.pending", "gpu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.remap.failed", "gpu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.power.limit", "gpu0"), 300);
+  EXPECT_EQ(value_of(*found, "gpu.remap.pending", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpu.remap.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "gpu.power.limit", "gpu0"), 300);
 }
 
 struct SmiCapture {
@@ -91,8 +91,8 @@ TEST_P(SmiCaptures, OfEverySchemaTellWhatAllOfThemHave) {
 
   const auto found = parsed("gpu-facts", text);
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_NEAR(value_of(findings, "gpu.memory.total", "gpu0").value_or(0), row.memory, 0.01);
   EXPECT_EQ(value_of(findings, "gpu.reset_required", "gpu0"), row.reset);
   EXPECT_EQ(value_of(findings, "gpu.ecc.mode", "gpu0"), row.ecc_mode);
@@ -113,7 +113,7 @@ TEST(GpuFacts, SayWhatTheDriverAsksForInOldWordsAndInNew) {
   CUPEL_NEEDS_SAMPLE(fresh, "nvidia-smi-xml/rtx-3080-v13.xml");
   const auto reset = [](const std::string& text) {
     const auto found = parsed("gpu-facts", text);
-    return found ? value_of(found.assume_value(), "gpu.reset_required", "gpu0") : std::nullopt;
+    return found ? value_of(*found, "gpu.reset_required", "gpu0") : std::nullopt;
   };
   const auto action = [&](const std::string& words) {
     return replaced(fresh, "<gpu_recovery_action>None", "<gpu_recovery_action>" + words);
@@ -131,7 +131,7 @@ TEST(GpuFacts, TellOfSramThatErredBeyondItsLimit) {
   const auto threshold = [&](const std::string& word) {
     const auto found = parsed("gpu-facts", replaced(fresh, "<sram_threshold_exceeded>N/A",
                                                     "<sram_threshold_exceeded>" + word));
-    return value_of(found.assume_value(), "gpu.ecc.sram_threshold", "gpu0");
+    return value_of(*found, "gpu.ecc.sram_threshold", "gpu0");
   };
 
   EXPECT_EQ(threshold("Yes"), 1);
@@ -148,8 +148,8 @@ TEST(GpuFacts, AddsUpWhatNewDriversSplit) {
 
   const auto found = parsed("gpu-facts", text), half = parsed("gpu-facts", partly);
 
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected", "gpu0"), 7);
-  EXPECT_EQ(value_of(half.assume_value(), "gpu.ecc.uncorrected", "gpu0"), 3)
+  EXPECT_EQ(value_of(*found, "gpu.ecc.uncorrected", "gpu0"), 7);
+  EXPECT_EQ(value_of(*half, "gpu.ecc.uncorrected", "gpu0"), 3)
       << "what is told suffices to know that it is not zero";
 }
 
@@ -159,7 +159,7 @@ TEST(GpuFacts, KnowsNoZeroWhereOneCounterIsNotTold) {
 
   const auto found = parsed("gpu-facts", text);
 
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.ecc.uncorrected", "gpu0"), std::nullopt);
 }
 
 TEST(GpuFacts, LeavesTheOthersTheirNamesWhereOneIsMissing) {
@@ -170,8 +170,8 @@ TEST(GpuFacts, LeavesTheOthersTheirNamesWhereOneIsMissing) {
   const auto found = parsed("gpu-facts", with_gpus_at(capture, addresses));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 7);
-  EXPECT_THAT(names_of(found.assume_value(), PartKind::gpu),
+  EXPECT_EQ(value_of(*found, "gpu.count"), 7);
+  EXPECT_THAT(names_of(*found, PartKind::gpu),
               ElementsAre("gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu6", "gpu7"));
 }
 
@@ -183,8 +183,8 @@ TEST(GpuFacts, NumbersThemInOrderWhereTheProfileKnowsNoPlaces) {
       stage("gpu-facts")->parse(profile("a100-8"), {with_gpus_at(capture, addresses), "", 0});
 
   ASSERT_TRUE(found);
-  EXPECT_THAT(names_of(found.assume_value(), PartKind::gpu), ElementsAre("gpu0", "gpu1"));
-  EXPECT_EQ(found.assume_value().parts.front().slot, "00000000:07:00.0");
+  EXPECT_THAT(names_of(*found, PartKind::gpu), ElementsAre("gpu0", "gpu1"));
+  EXPECT_EQ(found->parts.front().slot, "00000000:07:00.0");
 }
 
 TEST(GpuFacts, DoesNotGiveAStrangerTheMissingOnesName) {
@@ -195,8 +195,8 @@ TEST(GpuFacts, DoesNotGiveAStrangerTheMissingOnesName) {
   const auto found = parsed("gpu-facts", with_gpus_at(capture, addresses));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 8);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.memory.total", "gpu5"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.count"), 8);
+  EXPECT_EQ(value_of(*found, "gpu.memory.total", "gpu5"), std::nullopt);
 }
 
 TEST(GpuFacts, DoesNotCountOneThatIsListedButDoesNotAnswer) {
@@ -207,9 +207,9 @@ TEST(GpuFacts, DoesNotCountOneThatIsListedButDoesNotAnswer) {
   const auto found = parsed("gpu-facts", text);
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 0);
-  for (const auto& each : found.assume_value().measurements) EXPECT_NE(each.part, "gpu0");
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu0"));
+  EXPECT_EQ(value_of(*found, "gpu.count"), 0);
+  for (const auto& each : found->measurements) EXPECT_NE(each.part, "gpu0");
+  EXPECT_TRUE(says_unknown(*found, "gpu0"));
 }
 
 TEST(GpuFacts, NamesTheOneThatFellOffItsBusAndReadsTheOthersOneByOne) {
@@ -223,8 +223,8 @@ TEST(GpuFacts, NamesTheOneThatFellOffItsBusAndReadsTheOthersOneByOne) {
   const auto found = parsed("gpu-facts", text);
 
   ASSERT_TRUE(found);
-  const auto& unknown = found.assume_value().unknown;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.count"), 7);
+  const auto& unknown = found->unknown;
+  EXPECT_EQ(value_of(*found, "gpu.count"), 7);
   EXPECT_EQ(unknown.back(), (inventory::Unknown{"gpu5", "nvidia-smi -q -x", "Unknown Error"}));
 }
 
@@ -235,7 +235,7 @@ TEST(GpuFacts, ToleratesWarningsAround) {
       "gpu-facts", "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n" + capture + "bye\n");
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(found.assume_value(), parsed("gpu-facts", capture).assume_value());
+  EXPECT_EQ(*found, *parsed("gpu-facts", capture));
 }
 
 TEST(GpuFacts, TellsWhyThereIsNothingToRead) {
@@ -246,20 +246,20 @@ TEST(GpuFacts, TellsWhyThereIsNothingToRead) {
   const auto cut = parsed("gpu-facts", capture.substr(0, capture.size() / 2));
   const auto none = parsed("gpu-facts", "No devices were found\n");
 
-  EXPECT_EQ(silent.assume_error().code, Code::kNoMeasurement);
-  EXPECT_THAT(silent.assume_error().what, HasSubstr("couldn't communicate"));
-  EXPECT_EQ(cut.assume_error().code, Code::kMalformed);
-  EXPECT_EQ(value_of(none.assume_value(), "gpu.count"), 0) << "no GPU at all was found out";
+  EXPECT_EQ(silent.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(silent.error().what, HasSubstr("couldn't communicate"));
+  EXPECT_EQ(cut.error().code, Code::kMalformed);
+  EXPECT_EQ(value_of(*none, "gpu.count"), 0) << "no GPU at all was found out";
 }
 
 TEST(GpuFacts, SaysThatTheToolIsMissing) {
-  const auto output = run_script(prepared("gpu-facts").assume_value().script, "PATH=/nowhere\n");
+  const auto output = run_script(prepared("gpu-facts")->script, "PATH=/nowhere\n");
 
   if (installed("nvidia-smi")) GTEST_SKIP() << "this machine has nvidia-smi";
   const auto found = stage("gpu-facts")->parse(profile(), output);
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-  EXPECT_EQ(found.assume_error().what, "nvidia-smi is not installed on the node");
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_EQ(found.error().what, "nvidia-smi is not installed on the node");
 }
 
 }  // namespace

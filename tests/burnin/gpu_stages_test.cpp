@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
   const auto found = good().read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_EQ(missed("gemm", findings), "");
   EXPECT_EQ(value_of(findings, "gemm.bf16.rate", "gpu3"), 703);
   EXPECT_EQ(value_of(findings, "gemm.fp8.rate", "gpu3"), 1400);
@@ -38,11 +38,11 @@ TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu6"), 3);
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu5"), std::nullopt);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.wrong of gpu7"));
-  EXPECT_THAT(missed("gemm", found.assume_value()),
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu6"), 3);
+  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu5"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "gemm.wrong of gpu7"));
+  EXPECT_THAT(missed("gemm", *found),
               AllOf(HasSubstr("gpu5 gemm.lag nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
 }
 
@@ -54,11 +54,10 @@ TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 2);
-  EXPECT_EQ(traced(found.assume_value(), "gemm.wrong", "gpu4"),
-            "SM 17, round 3, 71 C, the checksum differs");
-  EXPECT_EQ(missed("gemm", found.assume_value()),
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 2);
+  EXPECT_EQ(traced(*found, "gemm.wrong", "gpu4"), "SM 17, round 3, 71 C, the checksum differs");
+  EXPECT_EQ(missed("gemm", *found),
             "gpu4 gemm.wrong 2 errors (SM 17, round 3, 71 C, the checksum differs)\n");
 }
 
@@ -68,7 +67,7 @@ TEST(GpuStages, CountAFaultThatNamesNoPart) {
                 "\n";
   said.status = 1;
 
-  EXPECT_EQ(missed("gemm", said.read().assume_value()), " burn.faults 1 errors\n");
+  EXPECT_EQ(missed("gemm", *said.read()), " burn.faults 1 errors\n");
 }
 
 TEST(GpuStages, ProveNothingByARunThatDidNotEndWell) {
@@ -103,8 +102,8 @@ TEST(GpuStages, ProveNothingByARunThatDidNotEndWell) {
     const auto found = parsed("gemm", said.text());
 
     ASSERT_FALSE(found) << each.why;
-    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-    EXPECT_THAT(found.assume_error().what, HasSubstr(each.why));
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.error().what, HasSubstr(each.why));
   }
 }
 
@@ -112,13 +111,13 @@ TEST(GpuStages, SayWhyThereIsNoCupelBurn) {
   const auto found = parsed("hbm", "cupel-gave-up: cupel-burn is not installed on the node\n", 69);
 
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.assume_error().what, "cupel-burn is not installed on the node");
+  EXPECT_EQ(found.error().what, "cupel-burn is not installed on the node");
 }
 
 TEST(GpuStages, BelieveNoProgramOfAnotherProtocol) {
   const auto text = replaced(good().text(), R"("protocol":1)", R"("protocol":2)");
 
-  EXPECT_THAT(parsed("gemm", text).assume_error().what, HasSubstr("another protocol"));
+  EXPECT_THAT(parsed("gemm", text).error().what, HasSubstr("another protocol"));
 }
 
 TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
@@ -129,11 +128,11 @@ TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu0"), std::nullopt);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "the rest of gemm"));
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 1);
+  EXPECT_EQ(value_of(*found, "burn.complete"), 0);
+  EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "the rest of gemm"));
 }
 
 TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
@@ -145,9 +144,9 @@ TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "p2p.wrong", "gpu2"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "p2p.wrong", "gpu5"), 1);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "p2p.wrong", "gpu2"), 1);
+  EXPECT_EQ(value_of(*found, "p2p.wrong", "gpu5"), 1);
 }
 
 TEST(GpuStages, TellWhichGpuFellOffItsBus) {
@@ -162,11 +161,10 @@ TEST(GpuStages, TellWhichGpuFellOffItsBus) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu3"), 79);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu0"), 0)
-      << "that one is older than the run";
-  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.xid", "gpu3"), 79);
+  EXPECT_EQ(value_of(*found, "gpu.xid", "gpu0"), 0) << "that one is older than the run";
+  EXPECT_EQ(value_of(*found, "burn.complete"), 0);
 }
 
 TEST(GpuStages, TakeAHangForAFinding) {
@@ -178,16 +176,16 @@ TEST(GpuStages, TakeAHangForAFinding) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.hang", "gpu3"), 1);
-  EXPECT_THAT(traced(found.assume_value(), "gpu.hang", "gpu3"), HasSubstr("round 17"));
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.hang", "gpu2"), std::nullopt);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu3"), 1);
+  EXPECT_THAT(traced(*found, "gpu.hang", "gpu3"), HasSubstr("round 17"));
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), std::nullopt);
 }
 
 TEST(GpuStages, ProveNoGpuWellWhereNobodyReadTheKernelsLog) {
   const auto text = replaced(good().text(), "cupel-kernel-log: told\n", "");
 
-  EXPECT_EQ(missed("gemm", parsed("gemm", text).assume_value()), " kernel.told 0\n");
+  EXPECT_EQ(missed("gemm", *parsed("gemm", text)), " kernel.told 0\n");
   EXPECT_TRUE(is_precondition("kernel.told"));
 }
 
@@ -198,10 +196,10 @@ TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu6"), 0);
-  EXPECT_EQ(traced(found.assume_value(), "gpu.idle", "gpu6"), "python3, process 4217");
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu0"), 1);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu6"), 0);
+  EXPECT_EQ(traced(*found, "gpu.idle", "gpu6"), "python3, process 4217");
+  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu0"), 1);
   EXPECT_TRUE(is_precondition("gpu.idle"));
 }
 
@@ -210,7 +208,7 @@ TEST(GpuStages, TellHowHotAndHowOftenHeldBack) {
   said.celsius = 88;
   said.reasons = "0x0000000000000024";
 
-  const auto text = missed("gemm", said.read().assume_value());
+  const auto text = missed("gemm", *said.read());
 
   EXPECT_THAT(text, AllOf(HasSubstr("gpu7 gpu.temperature 88 C\n"),
                           HasSubstr("gpu7 gpu.throttled 100 %\n")));
@@ -223,10 +221,10 @@ TEST(GpuStages, DoNotTakeNotTellingForZero) {
 
   const auto found = parsed("gemm", text);
 
-  ASSERT_TRUE(found) << found.assume_error().what;
+  ASSERT_TRUE(found) << found.error().what;
   for (const auto* name : {"gpu.temperature", "gpu.throttled", "gpu.power", "gemm.bf16.rate"})
-    EXPECT_EQ(value_of(found.assume_value(), name, "gpu0"), std::nullopt) << name;
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gemm.rate type=bf16 of gpu0"));
+    EXPECT_EQ(value_of(*found, name, "gpu0"), std::nullopt) << name;
+  EXPECT_TRUE(says_unknown(*found, "gemm.rate type=bf16 of gpu0"));
 }
 
 TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody) {
@@ -243,11 +241,11 @@ TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody
   const auto without_floor = asked("bf16,fp8", good(), "a100-8");
 
   ASSERT_TRUE(both && without_floor);
-  EXPECT_EQ(missed("gemm", both.assume_value()), "");
-  EXPECT_FALSE(says_unknown(both.assume_value(), "gemm.fp8.rate"));
-  EXPECT_THAT(more.assume_error().what, HasSubstr("asked for fp64, and 0 of 8 GPUs told its rate"));
-  EXPECT_THAT(one_gpu_less.assume_error().what, HasSubstr("7 of 8 GPUs"));
-  EXPECT_TRUE(says_unknown(without_floor.assume_value(), "gemm.fp8.rate"));
+  EXPECT_EQ(missed("gemm", *both), "");
+  EXPECT_FALSE(says_unknown(*both, "gemm.fp8.rate"));
+  EXPECT_THAT(more.error().what, HasSubstr("asked for fp64, and 0 of 8 GPUs told its rate"));
+  EXPECT_THAT(one_gpu_less.error().what, HasSubstr("7 of 8 GPUs"));
+  EXPECT_TRUE(says_unknown(*without_floor, "gemm.fp8.rate"));
 }
 
 TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
@@ -256,8 +254,8 @@ TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
 
   const auto found = said.read();
 
-  EXPECT_NEAR(value_of(found.assume_value(), "gemm.lag", "gpu2").value_or(-1), 20.8, 0.1);
-  EXPECT_NEAR(value_of(found.assume_value(), "gemm.lag", "gpu0").value_or(-1), 0.99, 0.01);
+  EXPECT_NEAR(value_of(*found, "gemm.lag", "gpu2").value_or(-1), 20.8, 0.1);
+  EXPECT_NEAR(value_of(*found, "gemm.lag", "gpu0").value_or(-1), 0.99, 0.01);
 }
 
 TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
@@ -268,10 +266,10 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
   slow_pair.lines = pairs([](int i, int k) { return i == 2 && k == 6 ? 200 : 394; });
   refusing.lines = pairs([](int i, int k) { return i == 4 || k == 4 ? 0 : 394; });
 
-  EXPECT_EQ(missed("p2p", healthy.read().assume_value()), "");
-  EXPECT_EQ(missed("p2p", slow_gpu.read().assume_value()), "gpu4 p2p.bandwidth 200 GB/s\n");
-  EXPECT_EQ(missed("p2p", slow_pair.read().assume_value()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
-  const auto refused = refusing.read().assume_value();
+  EXPECT_EQ(missed("p2p", *healthy.read()), "");
+  EXPECT_EQ(missed("p2p", *slow_gpu.read()), "gpu4 p2p.bandwidth 200 GB/s\n");
+  EXPECT_EQ(missed("p2p", *slow_pair.read()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
+  const auto refused = *refusing.read();
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu4"), 14);
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu3"), 0);
 }
@@ -291,12 +289,12 @@ TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
   said.lines = sized("1048576", "on", 40) + result("collective.wrong", "", 0, "errors");
   const auto small = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(missed("collective", found.assume_value()), "");
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.busbw"), 478);
-  EXPECT_EQ(value_of(found.assume_value(), "collective.all_reduce.ring.busbw"), 364);
-  EXPECT_EQ(value_of(small.assume_value(), "collective.all_reduce.busbw"), std::nullopt);
-  EXPECT_TRUE(says_unknown(small.assume_value(), "collective.all_reduce.busbw"));
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(missed("collective", *found), "");
+  EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw"), 478);
+  EXPECT_EQ(value_of(*found, "collective.all_reduce.ring.busbw"), 364);
+  EXPECT_EQ(value_of(*small, "collective.all_reduce.busbw"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*small, "collective.all_reduce.busbw"));
 }
 
 TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
@@ -308,9 +306,9 @@ TEST(GpuStages, TraceALossThatDiffersToItsGpu) {
 
   const auto found = said.read();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "train.loss.differs"), 6);
-  EXPECT_EQ(missed("train", found.assume_value()), "gpu4 train.loss.differs 6\n");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "train.loss.differs"), 6);
+  EXPECT_EQ(missed("train", *found), "gpu4 train.loss.differs 6\n");
 }
 
 TEST(GpuStages, ReadPciePlacesApart) {
@@ -326,9 +324,9 @@ TEST(GpuStages, ReadPciePlacesApart) {
 
   const auto found = said.read();
 
-  EXPECT_EQ(missed("pcie", found.assume_value()), "");
-  EXPECT_EQ(value_of(found.assume_value(), "pcie.far.h2d", "gpu0"), 40);
-  EXPECT_EQ(value_of(found.assume_value(), "pcie.all.d2h", "gpu0"), 55);
+  EXPECT_EQ(missed("pcie", *found), "");
+  EXPECT_EQ(value_of(*found, "pcie.far.h2d", "gpu0"), 40);
+  EXPECT_EQ(value_of(*found, "pcie.all.d2h", "gpu0"), 55);
 }
 
 TEST(GpuStages, InventNothingWhereTheirOutputIsCut) {
@@ -339,9 +337,9 @@ TEST(GpuStages, InventNothingWhereTheirOutputIsCut) {
   for (std::size_t end = 0; end + 1 < text.size(); end += 3) {
     const auto found = parsed("gemm", text.substr(0, end));
     if (!found) continue;
-    EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0) << end;
-    EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu4"), std::nullopt) << end;
-    EXPECT_EQ(value_of(found.assume_value(), "gemm.wrong", "gpu4"), 1) << end;
+    EXPECT_EQ(value_of(*found, "burn.complete"), 0) << end;
+    EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu4"), std::nullopt) << end;
+    EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 1) << end;
   }
 }
 
@@ -359,11 +357,11 @@ TEST(GpuStages, SurviveDamage) {
     for (int round = 0; round < 60; ++round) {
       const auto found = parsed(said->command, test::damaged(text, random), round % 3);
       if (!found) continue;
-      for (const auto& each : found.assume_value().measurements) {
+      for (const auto& each : found->measurements) {
         ASSERT_TRUE(std::isfinite(each.value)) << each.name;
         ASSERT_TRUE(std::ranges::find(known, each.name) != known.end()) << each.name;
       }
-      for (const auto& each : found.assume_value().unknown)
+      for (const auto& each : found->unknown)
         ASSERT_TRUE(std::ranges::all_of(each.fact + each.why, [](char c) { return c >= 0x20; }));
     }
   }
@@ -372,7 +370,7 @@ TEST(GpuStages, SurviveDamage) {
 TEST(GpuStages, RefuseParametersThatNoCommandTakes) {
   const auto why = [](std::string_view name, const Parameters& with) {
     const auto job = prepared(name, with);
-    return job ? std::string{"taken"} : job.assume_error().what;
+    return job ? std::string{"taken"} : job.error().what;
   };
 
   EXPECT_THAT(why("gemm", {{"types", "bf16,int4"}}), HasSubstr("types must be some of"));
@@ -412,22 +410,22 @@ TEST(GpuStages, RunInARealShell) {
                     result("gemm.rate", "gpu0", 700, "TFLOP/s", R"({"type":"bf16"})") + said.end +
                     "\nEND\n";
 
-  const auto output = run_script(prepared("gemm", {{"duration", "7s"}}).assume_value().script,
-                                 with_tools(folder, kSmi, burn));
+  const auto output =
+      run_script(prepared("gemm", {{"duration", "7s"}})->script, with_tools(folder, kSmi, burn));
 
   const auto found = stage("gemm")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what << output.text;
+  ASSERT_TRUE(found) << found.error().what << output.text;
   EXPECT_EQ(output.errors, "gemm --self-test\ngemm --seconds 7 --types bf16 --pattern steady\n");
-  EXPECT_EQ(value_of(found.assume_value(), "gemm.bf16.rate", "gpu0"), 700);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu0"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 1);
+  EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu0"), 700);
+  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu0"), 1);
+  EXPECT_EQ(value_of(*found, "burn.complete"), 1);
 }
 
 TEST(GpuStages, RunNothingAfterASelfTestThatFailed) {
   const test::TemporaryFolder folder;
 
-  const auto output = run_script(prepared("hbm").assume_value().script,
-                                 with_tools(folder, kSmi, "echo \"$*\" >&2\nexit 1\n"));
+  const auto output =
+      run_script(prepared("hbm")->script, with_tools(folder, kSmi, "echo \"$*\" >&2\nexit 1\n"));
 
   EXPECT_EQ(output.errors, "hbm --self-test\n");
   EXPECT_FALSE(stage("hbm")->parse(profile(), output));

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Le;
 
 std::string why(const Result<Findings>& found) {
-  return found ? std::string{"found something"} : found.assume_error().what;
+  return found ? std::string{"found something"} : found.error().what;
 }
 
 /// A tool in front of the node's own, for as long as this is there.
@@ -38,8 +38,8 @@ void proves_nothing(std::string_view stage_name, const Pairs& texts) {
   for (const auto& [text, reason] : texts) {
     const auto found = parsed(stage_name, text);
     ASSERT_FALSE(found) << reason;
-    EXPECT_EQ(found.assume_error().code, Code::kNoMeasurement);
-    EXPECT_THAT(found.assume_error().what, HasSubstr(reason));
+    EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+    EXPECT_THAT(found.error().what, HasSubstr(reason));
   }
 }
 
@@ -48,8 +48,8 @@ void refuses(std::string_view stage_name,
   for (const auto& [with, reason] : refused) {
     const auto job = prepared(stage_name, with);
     ASSERT_FALSE(job) << reason;
-    EXPECT_EQ(job.assume_error().code, Code::kInvalid);
-    EXPECT_THAT(job.assume_error().what, HasSubstr(reason));
+    EXPECT_EQ(job.error().code, Code::kInvalid);
+    EXPECT_THAT(job.error().what, HasSubstr(reason));
   }
 }
 
@@ -57,7 +57,7 @@ TEST(Cpu, TellsEachCoreItsClockAndItsHeat) {
   const auto found = parsed("cpu", cpu_text());
 
   ASSERT_TRUE(found) << why(found);
-  const auto& all = found.assume_value();
+  const auto& all = *found;
   EXPECT_EQ(value_of(all, "cpu.failures", "cpu0 core 0"), 0);
   EXPECT_EQ(value_of(all, "cpu.failures", "cpu1 core 4"), 0);
   EXPECT_EQ(value_of(all, "cpu.cores", "cpu0"), 1);
@@ -81,8 +81,8 @@ TEST(Cpu, NamesTheCoreThatComputesWrongly) {
   const auto found = parsed("cpu", replaced(text, "cupel-ended: 3 0", "cupel-ended: 3 2"));
 
   ASSERT_TRUE(found) << why(found);
-  EXPECT_EQ(value_of(found.assume_value(), "cpu.failures", "cpu1 core 4"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "cpu.failures", "cpu0 core 0"), 0);
+  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu1 core 4"), 1);
+  EXPECT_EQ(value_of(*found, "cpu.failures", "cpu0 core 0"), 0);
 }
 
 TEST(Cpu, ProvesNothingWhereACoreDidNotWork) {
@@ -113,12 +113,12 @@ TEST(Cpu, AndTheOthersRefuseWhatCannotBeMeant) {
 TEST(Cpu, FindsNothingWrongWithThisMachine) {
   CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
 
-  const auto output = run_script(prepared("cpu", {{"duration", "2s"}}).assume_value().script);
+  const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script);
 
   const auto found = stage("cpu")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   double cores = 0;
-  for (const auto& each : found.assume_value().measurements) {
+  for (const auto& each : found->measurements) {
     cores += each.name == "cpu.failures" ? 1 : 0;
     EXPECT_TRUE(each.name != "cpu.failures" || each.value == 0) << each.part;
   }
@@ -134,13 +134,12 @@ echo 'stress-ng: metrc: [9] cpu 100 2.00 1.90 0.00 1.0 1.0'
 if [ "$4" = 0 ]; then exit 2; fi
 )sh"};
 
-  const auto output =
-      run_script(prepared("cpu", {{"duration", "2s"}}).assume_value().script, liar.path());
+  const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script, liar.path());
 
   const auto found = stage("cpu")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   std::vector<std::string> wrong;
-  for (const auto& each : found.assume_value().measurements)
+  for (const auto& each : found->measurements)
     if (each.name == "cpu.failures" && each.value > 0) wrong.push_back(each.part);
   EXPECT_EQ(wrong, std::vector<std::string>{"cpu0 core 0"});
 }
@@ -149,7 +148,7 @@ TEST(Memory, TellsEachNumaNodeAndEachDimm) {
   const auto found = parsed("memory", memory_text());
 
   ASSERT_TRUE(found) << why(found);
-  const auto& all = found.assume_value();
+  const auto& all = *found;
   EXPECT_EQ(value_of(all, "memory.failures", "numa0"), 0);
   EXPECT_EQ(value_of(all, "memory.failures", "numa1"), 0);
   EXPECT_EQ(value_of(all, "memory.tested", "numa1"), 1);
@@ -179,10 +178,9 @@ TEST(Memory, ReadsTheBandwidthInTheWordsOfEachVersion) {
   for (const auto& text : {memory_text(), newer, hogs}) {
     const auto found = parsed("memory", text);
     ASSERT_TRUE(found) << why(found);
-    EXPECT_NEAR(value_of(found.assume_value(), "memory.bandwidth", "numa1").value_or(0), 117.7, 0.1)
-        << text;
+    EXPECT_NEAR(value_of(*found, "memory.bandwidth", "numa1").value_or(0), 117.7, 0.1) << text;
   }
-  EXPECT_TRUE(says_unknown(parsed("memory", older).assume_value(), "memory.bandwidth of numa0"))
+  EXPECT_TRUE(says_unknown(*parsed("memory", older), "memory.bandwidth of numa0"))
       << "of how many instances is not told";
 }
 
@@ -194,8 +192,8 @@ TEST(Memory, NamesTheNumaNodeWhereBitsAreWrong) {
   const auto found = parsed("memory", text);
 
   ASSERT_TRUE(found) << why(found);
-  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa1"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa0"), 0);
+  EXPECT_EQ(value_of(*found, "memory.failures", "numa1"), 1);
+  EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
 }
 
 TEST(Memory, ProvesNothingWhereMemoryWasNotUsed) {
@@ -215,9 +213,8 @@ TEST(Memory, ProvesNothingWhereMemoryWasNotUsed) {
 
 TEST(Memory, FindsNothingWrongWithThisMachine) {
   CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
-  auto script = prepared("memory", {{"duration", "3s"}, {"memory", "1%"}, {"stream", "5s"}})
-                    .assume_value()
-                    .script;
+  auto script =
+      prepared("memory", {{"duration", "3s"}, {"memory", "1%"}, {"stream", "5s"}})->script;
   // A thousandth of the memory, little cache, and a kernel that nobody else asks for memory.
   script = replaced(script, "/ 100 * percent", "/ 1000");
   script = replaced(script, "--stream-l3-size 16m", "--stream-l3-size 1m");
@@ -234,9 +231,9 @@ TEST(Memory, FindsNothingWrongWithThisMachine) {
 
   const auto found = stage("memory")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "memory.failures", "numa0"), 0);
-  EXPECT_TRUE(value_of(found.assume_value(), "memory.bandwidth", "numa0") ||
-              says_unknown(found.assume_value(), "memory.bandwidth"));
+  EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
+  EXPECT_TRUE(value_of(*found, "memory.bandwidth", "numa0") ||
+              says_unknown(*found, "memory.bandwidth"));
 }
 
 std::vector<HeatSample> warming(double tau, double seconds, double noise = 0) {
@@ -266,7 +263,7 @@ TEST(Thermal, TellsMarginsAndTheSpreadBetweenGpus) {
   const auto found = parsed("thermal", thermal_text());
 
   ASSERT_TRUE(found) << why(found);
-  const auto& all = found.assume_value();
+  const auto& all = *found;
   EXPECT_EQ(value_of(all, "thermal.steady"), 1);
   EXPECT_EQ(value_of(all, "gpu.temperature", "gpu1"), 75);
   EXPECT_EQ(value_of(all, "thermal.spread"), 15);
@@ -294,13 +291,13 @@ TEST(Thermal, HoldsItsInletAgainstItsNeighbours) {
   ASSERT_TRUE(hot && alone && silent && only_bmc);
   constexpr std::string_view kAbove = "thermal.inlet.above_neighbours";
   // One sensor of theirs that is broken moves nothing.
-  EXPECT_EQ(value_of(hot.assume_value(), kAbove, "inlet air"), 8);
-  EXPECT_EQ(value_of(hot.assume_value(), "thermal.inlet"), 23);
-  EXPECT_EQ(value_of(only_bmc.assume_value(), "thermal.inlet"), 33.5);
-  EXPECT_EQ(value_of(alone.assume_value(), kAbove, "inlet air"), std::nullopt);
-  EXPECT_TRUE(says_unknown(alone.assume_value(), kAbove));
-  EXPECT_TRUE(says_unknown(silent.assume_value(), kAbove));
-  EXPECT_TRUE(says_unknown(with("{").assume_value(), kAbove));
+  EXPECT_EQ(value_of(*hot, kAbove, "inlet air"), 8);
+  EXPECT_EQ(value_of(*hot, "thermal.inlet"), 23);
+  EXPECT_EQ(value_of(*only_bmc, "thermal.inlet"), 33.5);
+  EXPECT_EQ(value_of(*alone, kAbove, "inlet air"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*alone, kAbove));
+  EXPECT_TRUE(says_unknown(*silent, kAbove));
+  EXPECT_TRUE(says_unknown(with("*{"), kAbove));
 }
 
 TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {
@@ -317,10 +314,10 @@ TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {
                                                "cupel-end\ncupel-begin: samples"));
 
   ASSERT_TRUE(without && with);
-  EXPECT_EQ(value_of(without.assume_value(), "thermal.margin", "gpu0"), std::nullopt);
-  EXPECT_TRUE(says_unknown(without.assume_value(), "thermal.margin of gpu0"));
-  EXPECT_EQ(value_of(with.assume_value(), "thermal.margin", "gpu0"), 32);
-  EXPECT_EQ(value_of(with.assume_value(), "thermal.margin", "gpu1"), std::nullopt);
+  EXPECT_EQ(value_of(*without, "thermal.margin", "gpu0"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*without, "thermal.margin of gpu0"));
+  EXPECT_EQ(value_of(*with, "thermal.margin", "gpu0"), 32);
+  EXPECT_EQ(value_of(*with, "thermal.margin", "gpu1"), std::nullopt);
 }
 
 TEST(Thermal, NamesTheOthersByTheirPlacesWhereAGpuIsMissing) {
@@ -338,9 +335,9 @@ TEST(Thermal, NamesTheOthersByTheirPlacesWhereAGpuIsMissing) {
   const auto found = stage("thermal")->parse(profile, Output{text, "", 1});
 
   ASSERT_TRUE(found) << why(found);
-  EXPECT_TRUE(value_of(found.assume_value(), "gpu.temperature", "gpu2"));
-  EXPECT_FALSE(value_of(found.assume_value(), "gpu.temperature", "gpu1"));
-  EXPECT_EQ(value_of(found.assume_value(), "thermal.faults", "gpu2"), 1);
+  EXPECT_TRUE(value_of(*found, "gpu.temperature", "gpu2"));
+  EXPECT_FALSE(value_of(*found, "gpu.temperature", "gpu1"));
+  EXPECT_EQ(value_of(*found, "thermal.faults", "gpu2"), 1);
 }
 
 TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
@@ -359,8 +356,8 @@ TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   const auto error = with(R"({"kind":"error","code":"busy","message":"gpu3 is in use"})", "2");
 
   ASSERT_TRUE(wrong && hang);
-  EXPECT_EQ(value_of(wrong.assume_value(), "thermal.faults", "gpu4"), 1);
-  EXPECT_EQ(value_of(hang.assume_value(), "thermal.faults", "gpus"), 1);
+  EXPECT_EQ(value_of(*wrong, "thermal.faults", "gpu4"), 1);
+  EXPECT_EQ(value_of(*hang, "thermal.faults", "gpus"), 1);
   EXPECT_EQ(why(error), "cupel-burn: gpu3 is in use");
   EXPECT_THAT(why(with("", "0")), HasSubstr("did not come to its end"));
   EXPECT_THAT(why(with(replaced(end, "true", "false"), "0")), HasSubstr("did not come to its end"));
@@ -376,17 +373,15 @@ echo 'index, temperature.gpu, temperature.memory, power.draw [W]'
 echo '0, 59, N/A, 631.95'
 )sh"};
 
-  const auto output =
-      run_script(prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})
-                     .assume_value()
-                     .script,
-                 gpus.path());
+  const auto output = run_script(
+      prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})->script,
+      gpus.path());
 
   const auto found = stage("thermal")->parse(profile(), output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.temperature", "gpu0"), 59);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "thermal.margin of gpu0"));
-  EXPECT_TRUE(value_of(found.assume_value(), "thermal.steady"));
+  EXPECT_EQ(value_of(*found, "gpu.temperature", "gpu0"), 59);
+  EXPECT_TRUE(says_unknown(*found, "thermal.margin of gpu0"));
+  EXPECT_TRUE(value_of(*found, "thermal.steady"));
 }
 
 TEST(Thermal, SaysThatNothingTellsATemperature) {

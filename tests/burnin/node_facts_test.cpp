@@ -24,8 +24,8 @@ const Part* part_named(const Findings& findings, std::string_view name) {
 TEST(NodeFacts, ReadsWhatAKernelTellsOfItsNode) {
   const auto found = parsed("node-facts", std::string{kNodeText});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_NEAR(value_of(findings, "memory.total").value(), 2015.5, 0.1);
   EXPECT_EQ(value_of(findings, "cpu.count"), 2);
   EXPECT_EQ(value_of(findings, "cpu.threads"), 4);
@@ -48,12 +48,12 @@ TEST(NodeFacts, ReadsWhatAKernelTellsOfItsNode) {
 TEST(NodeFacts, NamesDimmsAsTheBmcDoesAndLeavesEmptySlotsAside) {
   const auto found = parsed("node-facts", std::string{kNodeText});
 
-  EXPECT_THAT(names_of(found.assume_value(), PartKind::dimm), ElementsAre("dimm A1", "dimm B1"));
-  const auto* dimm = part_named(found.assume_value(), "dimm A1");
+  EXPECT_THAT(names_of(*found, PartKind::dimm), ElementsAre("dimm A1", "dimm B1"));
+  const auto* dimm = part_named(*found, "dimm A1");
   EXPECT_EQ(dimm->size_bytes, 64.0 * (1 << 30));
   EXPECT_EQ(dimm->serial, "80CE012345");
   EXPECT_EQ(dimm->manufacturer, "Samsung");
-  EXPECT_EQ(part_named(found.assume_value(), "dimm B1")->serial, "") << "'Not Specified' is none";
+  EXPECT_EQ(part_named(*found, "dimm B1")->serial, "") << "'Not Specified' is none";
 }
 
 TEST(NodeFacts, GivesNoErrorCountWhereNobodyCounts) {
@@ -64,18 +64,16 @@ TEST(NodeFacts, GivesNoErrorCountWhereNobodyCounts) {
 
   const auto none = parsed("node-facts", text), one = parsed("node-facts", half);
 
-  EXPECT_EQ(value_of(none.assume_value(), "edac.uncorrected"), std::nullopt);
-  EXPECT_TRUE(says_unknown(none.assume_value(), "memory errors"));
-  EXPECT_EQ(value_of(one.assume_value(), "edac.uncorrected"), std::nullopt)
-      << "half of the counters is no sum";
+  EXPECT_EQ(value_of(*none, "edac.uncorrected"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*none, "memory errors"));
+  EXPECT_EQ(value_of(*one, "edac.uncorrected"), std::nullopt) << "half of the counters is no sum";
 }
 
 TEST(NodeFacts, SaysThatItsAnswerWasCutShort) {
   const auto text = std::string{kNodeText.substr(0, kNodeText.size() / 2)};
 
-  EXPECT_EQ(parsed("node-facts", text).assume_error().code, Code::kMalformed);
-  EXPECT_EQ(parsed("node-facts", "sh: grep: not found\n").assume_error().code,
-            Code::kNoMeasurement);
+  EXPECT_EQ(parsed("node-facts", text).error().code, Code::kMalformed);
+  EXPECT_EQ(parsed("node-facts", "sh: grep: not found\n").error().code, Code::kNoMeasurement);
 }
 
 /// As the script would have printed it.
@@ -85,7 +83,7 @@ std::string told_by(const std::filesystem::path& tree) {
     if (!entry.is_regular_file()) continue;
     const auto below = std::filesystem::relative(entry.path(), tree).string();
     const auto content = read_file(entry.path(), 1u << 20);
-    if (content) text += "/sys/class/infiniband/" + below + ":" + content.assume_value() + "\n";
+    if (content) text += "/sys/class/infiniband/" + below + ":" + *content + "\n";
   }
   return text + "cupel-all-told\n";
 }
@@ -100,8 +98,8 @@ TEST(NodeFacts, ReadsTheLinksOfARealH100Node) {
 
   const auto found = parsed("node-facts", told_by(folder.path() / "sys-class-infiniband-h100.0"));
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& findings = *found;
   EXPECT_THAT(
       names_of(findings, PartKind::hca),
       ElementsAre("mlx5_0", "mlx5_1", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7", "mlx5_8", "mlx5_9"))
@@ -122,18 +120,18 @@ TEST(NodeFacts, TakesARateThatADownPortDreamsOfForNothing) {
                             "/sys/class/infiniband/mlx5_4/ports/1/rate:400 Gb/sec (4X NDR)\n"
                             "cupel-all-told\n");
 
-  EXPECT_EQ(value_of(found.assume_value(), "ib.port.rate", "mlx5_3"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "ib.port.rate", "mlx5_4"), std::nullopt)
+  EXPECT_EQ(value_of(*found, "ib.port.rate", "mlx5_3"), 0);
+  EXPECT_EQ(value_of(*found, "ib.port.rate", "mlx5_4"), std::nullopt)
       << "a port whose state is not told";
 }
 
 TEST(NodeFacts, TellsOfThisVeryMachineWhatItsLibraryTells) {
-  const auto output = run_script(prepared("node-facts").assume_value().script);
+  const auto output = run_script(prepared("node-facts")->script);
 
   const auto found = stage("node-facts")->parse(profile(), output);
 
-  ASSERT_TRUE(found) << found.assume_error().what << "\n" << output.errors;
-  const auto& findings = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what << "\n" << output.errors;
+  const auto& findings = *found;
   const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES));
   const auto gib = pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 30);
   EXPECT_NEAR(value_of(findings, "memory.total").value_or(0), gib, 0.01 * gib);
@@ -159,9 +157,8 @@ TEST(NodeFacts, TakesATableThatNobodyCanReadAsNotReadableAndNotAsNoise) {
 
   EXPECT_EQ(output.errors, "");
   const auto found = stage("node-facts")->parse(profile(), output);
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(why_no_dimms(found.assume_value()),
-            "not readable: /dev/mem: No such file or directory");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(why_no_dimms(*found), "not readable: /dev/mem: No such file or directory");
 }
 
 TEST(NodeFacts, SaysThatDmidecodeIsNotInstalled) {
@@ -170,7 +167,7 @@ TEST(NodeFacts, SaysThatDmidecodeIsNotInstalled) {
                             "cupel-dimms: dmidecode is not installed\n"
                             "cupel-all-told\n");
 
-  EXPECT_EQ(why_no_dimms(found.assume_value()), "dmidecode is not installed");
+  EXPECT_EQ(why_no_dimms(*found), "dmidecode is not installed");
 }
 
 }  // namespace

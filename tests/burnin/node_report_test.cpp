@@ -15,8 +15,8 @@ using ::testing::HasSubstr;
 
 Findings watched(const std::string& text = std::string{kWatchLines}) {
   const auto found = parsed("watch", text);
-  EXPECT_TRUE(found) << found.assume_error().what;
-  return found ? found.assume_value() : Findings{};
+  EXPECT_TRUE(found) << found.error().what;
+  return found ? *found : Findings{};
 }
 
 TEST(WatchReport, TellsMaximaAndMeansByTheProfilesNames) {
@@ -91,8 +91,8 @@ TEST(WatchReport, IsNoMeasurementWhereTheWatchWasEndedEarlyOrCut) {
 TEST(FactsReport, NamesPartsAndTheirLinks) {
   const auto found = parsed("facts", std::string{kFactsLine});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& facts = found.assume_value();
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& facts = *found;
   EXPECT_THAT(names_of(facts, PartKind::gpu), ElementsAre("gpu1"));
   EXPECT_THAT(names_of(facts, PartKind::hca), ElementsAre("mlx5_3"));
   EXPECT_THAT(names_of(facts, PartKind::nvme), ElementsAre("nvme0"));
@@ -125,9 +125,9 @@ TEST(FactsReport, CountsNoGpuThatDoesNotAnswerAndNoneWhereNvmlDoesNotWork) {
       parsed("facts", replaced(std::string{kFactsLine}, R"("gpus":[)", R"("others":[)"));
 
   ASSERT_TRUE(silent && none);
-  EXPECT_EQ(value_of(silent.assume_value(), "gpu.count"), 0);
-  EXPECT_TRUE(says_unknown(silent.assume_value(), "gpu1"));
-  EXPECT_EQ(value_of(none.assume_value(), "gpu.count"), std::nullopt);
+  EXPECT_EQ(value_of(*silent, "gpu.count"), 0);
+  EXPECT_TRUE(says_unknown(*silent, "gpu1"));
+  EXPECT_EQ(value_of(*none, "gpu.count"), std::nullopt);
 }
 
 TEST(FactsReport, IsNoneWhereTheDocumentIsCut) {
@@ -141,10 +141,9 @@ TEST(FactsReport, IsNoneWhereTheDocumentIsCut) {
 TEST(WatchStage, AsksForItsTimeAndRefusesTooMuch) {
   const auto job = prepared("watch", {{"duration", "72h"}, {"every", "2s"}});
 
-  ASSERT_TRUE(job) << job.assume_error().what;
-  EXPECT_THAT(job.assume_value().script,
-              HasSubstr("cupel-node watch --seconds 259200 --every 2 --print 432\n"));
-  EXPECT_GT(job.assume_value().limit, std::chrono::hours{72});
+  ASSERT_TRUE(job) << job.error().what;
+  EXPECT_THAT(job->script, HasSubstr("cupel-node watch --seconds 259200 --every 2 --print 432\n"));
+  EXPECT_GT(job->limit, std::chrono::hours{72});
   EXPECT_FALSE(prepared("watch", {{"duration", "8d"}}));
   EXPECT_FALSE(prepared("watch", {{"every", "0s"}}));
 }

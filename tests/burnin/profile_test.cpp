@@ -20,8 +20,8 @@ std::string told(const std::vector<Comparison>& comparisons) {
 
 std::string not_met(const std::string& of, std::string_view name, const Output& output) {
   const auto found = stage(name)->parse(profile(of), output);
-  if (!found) return found.assume_error().what;
-  return told(judge(profile(of), {std::string{name}}, {{std::string{name}, found.assume_value()}}));
+  if (!found) return found.error().what;
+  return told(judge(profile(of), {std::string{name}}, {{std::string{name}, *found}}));
 }
 
 /// What the node says beside the XML: the capture's GPU stands for all of them, under one UUID.

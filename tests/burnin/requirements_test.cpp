@@ -24,7 +24,7 @@ Parameters usual(std::string_view stage_name) {
 
 Requirements needs_of(std::string_view stage_name, Parameters with) {
   const auto job = prepared(stage_name, with);
-  return requirements_of(*stage(stage_name), job.assume_value());
+  return requirements_of(*stage(stage_name), *job);
 }
 
 TEST(Requirements, AreWhatTheScriptItselfAsksFor) {
@@ -58,8 +58,8 @@ TEST(Requirements, KnowThePackageOfEveryToolThatAStageLooksFor) {
 TEST(Requirements, AreLookedForInTheFoldersInWhichTheStageLooks) {
   FakeTools tools;
   tools.add("gpu_burn", "exit 0");
-  const auto there = prepared("gpu-burn", {{"directory", tools.folder()}}).assume_value();
-  const auto elsewhere = prepared("gpu-burn", {{"directory", "/no/such/folder"}}).assume_value();
+  const auto there = *prepared("gpu-burn", {{"directory", tools.folder()}});
+  const auto elsewhere = *prepared("gpu-burn", {{"directory", "/no/such/folder"}});
   const auto look = [](const Job& job) {
     const Job* jobs[] = {&job};
     return read_look(run_script(look_script(jobs)).text);
@@ -99,8 +99,7 @@ std::string_view word_for(Root root) {
 }
 
 TEST(Requirements, AreTheTableOfTheDocuments) {
-  const auto page =
-      read_file(std::filesystem::path{SOURCE_DIR} / "docs/nodes.md", 1u << 20).assume_value();
+  const auto page = *read_file(std::filesystem::path{SOURCE_DIR} / "docs/nodes.md", 1u << 20);
   for (const auto& each : stages()) {
     const auto needs = needs_of(each.name, usual(each.name));
     const auto why = needs.root == Root::no ? std::string{} : ": " + std::string{needs.why_root};

@@ -29,8 +29,8 @@ std::string measured(const Findings& findings, std::string_view name) {
 
 std::string gpus_of(const std::string& text) {
   const auto found = parsed("gpu-facts", text);
-  if (!found) return std::string{found.assume_error().what};
-  const auto& findings = found.assume_value();
+  if (!found) return std::string{found.error().what};
+  const auto& findings = *found;
   return fmt::format("{} of {} GiB, gen {}, MIG {}, ECC {}: {}, remap {}, limit {} W",
                      measured(findings, "gpu.count"), measured(findings, "gpu.memory.total"),
                      measured(findings, "gpu.pcie.gen_max"), measured(findings, "gpu.mig"),
@@ -61,9 +61,9 @@ std::string xids_of(const std::string& text) {
 
 std::string rows_of(const std::string& text) {
   const auto rows = read_perftest(text);
-  if (!rows) return std::string{rows.assume_error().what};
-  const auto& last = rows.assume_value().back();
-  return fmt::format("{} rows, {} bytes at {} Gb/s", rows.assume_value().size(), plain(last.bytes),
+  if (!rows) return std::string{rows.error().what};
+  const auto& last = rows->back();
+  return fmt::format("{} rows, {} bytes at {} Gb/s", rows->size(), plain(last.bytes),
                      plain(last.average.value_or(-1)));
 }
 

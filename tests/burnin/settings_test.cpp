@@ -106,7 +106,7 @@ class Settings : public ::testing::Test {
   }
   std::string read(const std::string& name) const {
     const auto text = read_file(at(name), 1u << 20);
-    return text ? text.assume_value() : "";
+    return text ? *text : "";
   }
   std::string limit(const char* gpu) const { return read(std::string{"gpus/"} + gpu + ".pl"); }
 
@@ -123,8 +123,8 @@ class Settings : public ::testing::Test {
   }
   Output run(std::string_view name, const Parameters& with = {}) const {
     const auto job = prepared(name, with);
-    if (!job) return {job.assume_error().what, "", -1};
-    return run_here(job.assume_value().script);
+    if (!job) return {job.error().what, "", -1};
+    return run_here(job->script);
   }
   Result<Findings> found(std::string_view name, const Output& output) const {
     return stage(name)->parse(profile(), output);
@@ -140,15 +140,15 @@ TEST_F(Settings, AreSetReadBackAndPutBack) {
   EXPECT_EQ(limit("1"), "600.00\n");
   EXPECT_EQ(read("gpus/0.clocks"), "1410,1410\n");
   const auto told = found("settings", set);
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_EQ(value_of(told.assume_value(), "settings.set"), 6);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 0);
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(value_of(*told, "settings.set"), 6);
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 0);
 
   const auto back = found("settings-restore", run("settings-restore"));
 
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.restored"), 6);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.restored"), 6);
   EXPECT_EQ(limit("1"), "700.00\n");
   EXPECT_EQ(read("gpus/0.pm"), "Disabled\n");
   EXPECT_FALSE(std::filesystem::exists(at("gpus/0.clocks")));
@@ -193,7 +193,7 @@ TEST_F(Settings, OfOneThatWasKilledHalfWayArePutBackByTheNext) {
 
   const auto back = found("settings-restore", run("settings-restore"));
 
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
   EXPECT_EQ(limit("0"), "700.00\n");
 }
 
@@ -216,7 +216,7 @@ TEST_F(Settings, ThatCannotBePutBackStayInTheRecord) {
 
   const auto back = found("settings-restore", output);
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 2);
+  EXPECT_EQ(value_of(*back, "settings.left"), 2);
   EXPECT_THAT(output.text, HasSubstr("Insufficient Permissions"));
   EXPECT_THAT(read("state/before"), HasSubstr("gpu.power|GPU-0001|700.00"));
 }
@@ -227,8 +227,8 @@ TEST_F(Settings, ThatDidNotTakeNameTheirPart) {
   const auto told = found("settings", run("settings", {{"power_limit", "600"}}));
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 1);
-  EXPECT_THAT(told.assume_value().facts.at("settings.gpu1"),
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 1);
+  EXPECT_THAT(told->facts.at("settings.gpu1"),
               HasSubstr("wanted 600.00, is 700.00; Insufficient Permissions"));
 }
 
@@ -241,8 +241,8 @@ TEST_F(Settings, AfterARestartOnlyPutBackWhatOutlivesOne) {
 
   const auto back = found("settings-restore", run("settings-restore"));
 
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0) << boot;
-  EXPECT_EQ(value_of(back.assume_value(), "settings.restored"), 2);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0) << boot;
+  EXPECT_EQ(value_of(*back, "settings.restored"), 2);
   EXPECT_EQ(limit("0"), "650.00\n");
   EXPECT_EQ(read("gpus/0.ecc"), "Enabled\n");
 }
@@ -251,8 +251,8 @@ TEST_F(Settings, SayThatEccNeedsARestart) {
   const auto told = found("settings", run("settings", {{"ecc", "off"}}));
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.restart"), 2);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(*told, "settings.restart"), 2);
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu0"), 0);
 }
 
 TEST_F(Settings, AreRefusedWhereAGpuIsInUseAndNothingIsTouched) {
@@ -262,7 +262,7 @@ TEST_F(Settings, AreRefusedWhereAGpuIsInUseAndNothingIsTouched) {
 
   const auto told = found("settings", output);
   ASSERT_FALSE(told);
-  EXPECT_THAT(told.assume_error().what, HasSubstr("a GPU is in use: GPU-0001, 4711"));
+  EXPECT_THAT(told.error().what, HasSubstr("a GPU is in use: GPU-0001, 4711"));
   EXPECT_FALSE(std::filesystem::exists(at("state/before")));
 }
 
@@ -273,7 +273,7 @@ TEST_F(Settings, OutOfTheGpusOwnRangeAreRefusedWithIt) {
     const auto told = found("settings", run("settings", with));
 
     ASSERT_FALSE(told);
-    EXPECT_THAT(told.assume_error().what, HasSubstr(why));
+    EXPECT_THAT(told.error().what, HasSubstr(why));
   }
   EXPECT_EQ(limit("0"), "700.00\n");
 }
@@ -292,23 +292,23 @@ TEST_F(Settings, OutOfAnyRangeAreRefusedWhenThePlanIsMade) {
     const auto refused = prepared("settings", {{name, value}});
 
     ASSERT_FALSE(refused) << name << " " << value;
-    EXPECT_EQ(refused.assume_error().code, Code::kInvalid);
-    EXPECT_THAT(refused.assume_error().what, HasSubstr(name));
+    EXPECT_EQ(refused.error().code, Code::kInvalid);
+    EXPECT_THAT(refused.error().what, HasSubstr(name));
   }
   EXPECT_FALSE(prepared("settings")) << "nothing is to be set";
 }
 
 TEST_F(Settings, OfApplicationClocksAreSetReadBackAndPutBack) {
   const auto told = found("settings", run("settings", {{"app_clocks", "2619, 1980"}}));
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 0);
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 0);
   EXPECT_EQ(read("gpus/1.ac"), "2619, 1980\n");
 
   const auto back = found("settings-restore", run("settings-restore"));
 
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 0);
   EXPECT_EQ(read("gpus/1.ac"), "1593, 1275\n");
 }
 
@@ -323,9 +323,9 @@ TEST_F(Settings, OfApplicationClocksThatADriverNoLongerHasNameTheOther) {
   const auto told = found("settings", run("settings", {{"app_clocks", "2619,1980"}}));
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu0"), 0);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "gpu1"), 1);
-  EXPECT_THAT(told.assume_value().facts.at("settings.gpu1"), HasSubstr("use gpu_clocks"));
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu0"), 0);
+  EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 1);
+  EXPECT_THAT(told->facts.at("settings.gpu1"), HasSubstr("use gpu_clocks"));
   EXPECT_EQ(read("gpus/1.ac"), kDeprecated);
 }
 
@@ -335,7 +335,7 @@ TEST_F(Settings, ThatTheToolTookWithAWarningAndDidNotMakeHaveFailed) {
   const auto told = found("settings", run("settings", {{"app_clocks", "2619,1980"}}));
 
   ASSERT_TRUE(told);
-  EXPECT_THAT(told.assume_value().facts.at("settings.gpu0"),
+  EXPECT_THAT(told->facts.at("settings.gpu0"),
               HasSubstr("wanted 2619,1980, is 1593,1275; Setting applications clocks is not"));
 }
 
@@ -381,17 +381,17 @@ TEST_F(InterruptSettings, GoToTheNodeOfTheirHcaAndBackAndIrqbalanceWithThem) {
   write("irqbalance", "active\n");
 
   const auto told = found("settings", run("settings", {{"irq_affinity", "local"}}));
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 33"), 0);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irqbalance"), 0);
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(value_of(*told, "settings.failed", "irq 33"), 0);
+  EXPECT_EQ(value_of(*told, "settings.failed", "irqbalance"), 0);
   EXPECT_EQ(irq33(), "4-7,12-15\n");
   EXPECT_EQ(read("irqbalance"), "inactive\n");
 
   const auto back = found("settings-restore", run("settings-restore"));
 
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 0);
   EXPECT_EQ(irq33(), "0-15\n");
   EXPECT_EQ(read("irqbalance"), "active\n");
 }
@@ -404,14 +404,14 @@ TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAr
   const auto told = found("settings", run("settings", {{"irq_affinity", "local"}}));
   const auto back = found("settings-restore", run("settings-restore"));
 
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 34"), 1);
-  EXPECT_THAT(told.assume_value().facts.at("settings.irq 34"),
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(value_of(*told, "settings.failed", "irq 34"), 1);
+  EXPECT_THAT(told->facts.at("settings.irq 34"),
               HasSubstr("irq: wanted 4-7,12-15, is 0-3; the kernel keeps it where it is"));
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 35"), 0);
-  EXPECT_EQ(value_of(told.assume_value(), "settings.failed", "irq 36"), std::nullopt);
+  EXPECT_EQ(value_of(*told, "settings.failed", "irq 35"), 0);
+  EXPECT_EQ(value_of(*told, "settings.failed", "irq 36"), std::nullopt);
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0) << "they are as they were";
+  EXPECT_EQ(value_of(*back, "settings.left"), 0) << "they are as they were";
   EXPECT_EQ(irq33(), "0-15\n");
 }
 
@@ -453,10 +453,9 @@ TEST_F(TimedSettings, ThatNobodyPutsBackTheNodePutsBackByItself) {
   EXPECT_EQ(limit("1"), "700.00\n");
   const auto late = found("settings-restore", run("settings-restore"));
   ASSERT_TRUE(late);
-  EXPECT_EQ(value_of(late.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(late.assume_value(), "settings.lost"), 1) << "they were gone under the run";
-  EXPECT_EQ(late.assume_value().facts.at("settings.lost"),
-            "all of it was put back before, by the timer");
+  EXPECT_EQ(value_of(*late, "settings.left"), 0);
+  EXPECT_EQ(value_of(*late, "settings.lost"), 1) << "they were gone under the run";
+  EXPECT_EQ(late->facts.at("settings.lost"), "all of it was put back before, by the timer");
 }
 
 TEST_F(TimedSettings, OutliveARestartOfTheNodeUntilTheyAreDue) {
@@ -479,7 +478,7 @@ TEST_F(TimedSettings, LeaveNoTimerOnceTheRunHasPutThemBack) {
 
   const auto back = found("settings-restore", run("settings-restore"));
 
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
   EXPECT_FALSE(std::filesystem::exists(at("timer")));
   EXPECT_FALSE(std::filesystem::exists(at("units/cupel-settings.service")));
   EXPECT_FALSE(std::filesystem::exists(at("state/restore.sh")));
@@ -503,10 +502,10 @@ TEST_F(Settings, OfEccAreNotBackBeforeTheNodeWasRestarted) {
   const auto late = found("settings-restore", run("settings-restore"));
 
   ASSERT_TRUE(early);
-  EXPECT_EQ(value_of(early.assume_value(), "settings.left"), 2);
-  EXPECT_THAT(early.assume_value().facts.at("settings.gpu0"), HasSubstr("needs a restart"));
+  EXPECT_EQ(value_of(*early, "settings.left"), 2);
+  EXPECT_THAT(early->facts.at("settings.gpu0"), HasSubstr("needs a restart"));
   ASSERT_TRUE(late);
-  EXPECT_EQ(value_of(late.assume_value(), "settings.left"), 0);
+  EXPECT_EQ(value_of(*late, "settings.left"), 0);
 }
 
 TEST_F(Settings, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
@@ -516,10 +515,9 @@ TEST_F(Settings, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
   const auto back = found("settings-restore", run("settings-restore"));
 
   ASSERT_TRUE(back);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 1);
-  EXPECT_EQ(back.assume_value().facts.at("settings.lost.gpu1"),
-            "gpu.power: was set to 600.00, and is 500.00");
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 1);
+  EXPECT_EQ(back->facts.at("settings.lost.gpu1"), "gpu.power: was set to 600.00, and is 500.00");
 }
 
 TEST_F(Settings, ThatAreLeftAreToldToWhomeverGivesTheNodeAway) {
@@ -541,7 +539,7 @@ class PinnedTool : public Settings {
     write("sys/devices/system/node/node1/cpulist", cpus + "\n");
     const auto pin = pin_script({{"numa", "1"}});
     EXPECT_TRUE(pin);
-    return run_here(pin.assume_value() + "sh -c 'grep Cpus_allowed_list: /proc/self/status'\n");
+    return run_here(*pin + "sh -c 'grep Cpus_allowed_list: /proc/self/status'\n");
   }
   int first = 0;
 };
@@ -577,13 +575,12 @@ TEST_F(PinnedTool, IsAskedForByPlaybooksOfThreeTools) {
     const auto pinned = prepared(tool, {{"numa", "1"}});
 
     ASSERT_TRUE(free && pinned) << tool;
-    EXPECT_THAT(free.assume_value().script, Not(HasSubstr("taskset")));
-    EXPECT_THAT(pinned.assume_value().script, HasSubstr("taskset -pc"));
+    EXPECT_THAT(free->script, Not(HasSubstr("taskset")));
+    EXPECT_THAT(pinned->script, HasSubstr("taskset -pc"));
     for (const auto* wrong : {"near", "-1", "1,2", "4096", "1; reboot"})
       EXPECT_FALSE(prepared(tool, {{"numa", wrong}})) << wrong;
   }
-  EXPECT_THAT(prepared("nvbandwidth", {{"numa", "1"}}).assume_value().script,
-              HasSubstr("--disableAffinity"))
+  EXPECT_THAT(prepared("nvbandwidth", {{"numa", "1"}})->script, HasSubstr("--disableAffinity"))
       << "it would go elsewhere";
 }
 

@@ -40,8 +40,8 @@ inline Output run_script(const std::string& script, const std::string& before = 
   const auto command = shell + at("script") + " >" + at("out") + " 2>" + at("err") + " </dev/null";
   const int status = std::system(command.c_str());
   Output output;
-  output.text = read_file(at("out"), 64u << 20).assume_value();
-  output.errors = read_file(at("err"), 64u << 20).assume_value();
+  output.text = *read_file(at("out"), 64u << 20);
+  output.errors = *read_file(at("err"), 64u << 20);
   output.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   return output;
 }

@@ -33,7 +33,7 @@ inline std::string nccl_json(const std::string& bus, const std::string& wrong) {
 }
 
 inline std::string refusal(const Result<Findings>& found) {
-  return found ? "nothing was refused" : std::string{found.assume_error().what};
+  return found ? "nothing was refused" : std::string{found.error().what};
 }
 
 /// "gpu3 gpuburn.errors 7 errors, at most 0 errors": what the profile does not accept.
@@ -56,7 +56,7 @@ class FakeTools {
     ::chmod(path.c_str(), 0755);
   }
   Output run(std::string_view stage_name, const Parameters& with = {}) const {
-    const auto job = prepared(stage_name, with).assume_value();
+    const auto job = *prepared(stage_name, with);
     return run_script(job.script, "PATH=" + folder_.path().string() + ":$PATH\nexport PATH\n");
   }
   std::string folder() const { return folder_.path().string(); }

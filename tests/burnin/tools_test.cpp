@@ -31,8 +31,7 @@ TEST_P(ToolCapture, IsReadOrRefused) {
 
   const auto found = parsed(row.stage, row.before + text + "\n", row.exit_status);
 
-  EXPECT_EQ(found ? found.assume_value().measurements.size() : 0, row.measurements)
-      << refusal(found);
+  EXPECT_EQ(found ? found->measurements.size() : 0, row.measurements) << refusal(found);
   if (row.measurements == 0) EXPECT_THAT(refusal(found), HasSubstr(row.says));
 }
 
@@ -105,11 +104,11 @@ TEST(DcgmDiag, BelievesTheReportAndNotTheExitStatus) {
   const auto passed = parsed("dcgm-diag", good, 205), failed = parsed("dcgm-diag", bad, 0);
 
   ASSERT_TRUE(passed && failed);
-  EXPECT_EQ(value_of(passed.assume_value(), "dcgm.failed"), 0);
-  EXPECT_EQ(value_of(passed.assume_value(), "dcgm.passed"), 9);
-  EXPECT_EQ(value_of(failed.assume_value(), "dcgm.failed"), 1);
-  EXPECT_EQ(value_of(failed.assume_value(), "dcgm.warned"), 1);
-  EXPECT_EQ(failed.assume_value().facts.at("dcgm: Persistence Mode"), "Fail");
+  EXPECT_EQ(value_of(*passed, "dcgm.failed"), 0);
+  EXPECT_EQ(value_of(*passed, "dcgm.passed"), 9);
+  EXPECT_EQ(value_of(*failed, "dcgm.failed"), 1);
+  EXPECT_EQ(value_of(*failed, "dcgm.warned"), 1);
+  EXPECT_EQ(failed->facts.at("dcgm: Persistence Mode"), "Fail");
 }
 
 TEST(DcgmDiag, ReadsTheReportAmongWarnings) {
@@ -119,7 +118,7 @@ TEST(DcgmDiag, ReadsTheReportAmongWarnings) {
   const auto found = parsed("dcgm-diag", text);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(found.assume_value(), "dcgm.passed", "gpu0"), 1);
+  EXPECT_EQ(value_of(*found, "dcgm.passed", "gpu0"), 1);
 }
 
 TEST(DcgmDiag, JoinsErrorsOfVersionFourToTheirGpu) {
@@ -132,7 +131,7 @@ TEST(DcgmDiag, JoinsErrorsOfVersionFourToTheirGpu) {
   const auto found = parsed("dcgm-diag", text, 226);
 
   ASSERT_TRUE(found) << refusal(found);
-  const auto& findings = found.assume_value();
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "dcgm.failed", "gpu4"), 1);
   EXPECT_EQ(value_of(findings, "dcgm.errors.isolate", "gpu4"), 1);
   EXPECT_EQ(value_of(findings, "dcgm.failed", "gpu0"), 0);
@@ -155,12 +154,12 @@ TEST(DcgmDiag, JoinsErrorsOfVersionThreeAndTwoToTheirGpu) {
     const auto found = parsed("dcgm-diag", text);
 
     ASSERT_TRUE(found) << refusal(found);
-    EXPECT_EQ(value_of(found.assume_value(), "dcgm.failed", "gpu5"), 1);
-    EXPECT_THAT(found.assume_value().facts.at("dcgm: PCIe of gpu5"), HasSubstr("link width 8X"));
+    EXPECT_EQ(value_of(*found, "dcgm.failed", "gpu5"), 1);
+    EXPECT_THAT(found->facts.at("dcgm: PCIe of gpu5"), HasSubstr("link width 8X"));
   }
   const auto severe = parsed("dcgm-diag", three), mild = parsed("dcgm-diag", two);
-  EXPECT_EQ(value_of(severe.assume_value(), "dcgm.errors.triage", "gpu5"), 1);
-  EXPECT_EQ(value_of(mild.assume_value(), "dcgm.errors.other", "gpu5"), 1);
+  EXPECT_EQ(value_of(*severe, "dcgm.errors.triage", "gpu5"), 1);
+  EXPECT_EQ(value_of(*mild, "dcgm.errors.other", "gpu5"), 1);
 }
 
 TEST(DcgmDiag, TakesASkippedTestForNoPass) {
@@ -169,9 +168,9 @@ TEST(DcgmDiag, TakesASkippedTestForNoPass) {
 
   EXPECT_THAT(refusal(all), HasSubstr("all tests were skipped"));
   ASSERT_TRUE(one);
-  EXPECT_EQ(value_of(one.assume_value(), "dcgm.failed", "gpu1"), std::nullopt);
-  EXPECT_TRUE(says_unknown(one.assume_value(), "memory of gpu1"));
-  EXPECT_THAT(not_met("dcgm-diag", one.assume_value()),
+  EXPECT_EQ(value_of(*one, "dcgm.failed", "gpu1"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*one, "memory of gpu1"));
+  EXPECT_THAT(not_met("dcgm-diag", *one),
               Contains(HasSubstr("gpu1 dcgm.passed 0 tests, at least 2 tests")));
 }
 
@@ -182,9 +181,9 @@ TEST(DcgmDiag, TakesAPassWithAnErrorBesideItForAWarning) {
                                        R"("error_severity":4,"warning":"Couldn't allocate"}])")));
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "dcgm.passed", "gpu2"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "dcgm.warned", "gpu2"), 1);
-  EXPECT_THAT(not_met("dcgm-diag", found.assume_value()),
+  EXPECT_EQ(value_of(*found, "dcgm.passed", "gpu2"), 0);
+  EXPECT_EQ(value_of(*found, "dcgm.warned", "gpu2"), 1);
+  EXPECT_THAT(not_met("dcgm-diag", *found),
               Contains(HasSubstr(" dcgm.warned 1 tests, at most 0 tests")));
 }
 
@@ -208,14 +207,14 @@ TEST(NvBandwidth, ReadsATableOfAnA100AsItsReadmeShowsIt) {
   const auto between = parsed("nvbandwidth", pairs), from = parsed("nvbandwidth", host);
 
   ASSERT_TRUE(between && from);
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), 276.07);
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu6-gpu0"), 274.89);
+  EXPECT_EQ(value_of(*between, "p2p.bandwidth", "gpu0-gpu1"), 276.07);
+  EXPECT_EQ(value_of(*between, "p2p.bandwidth", "gpu6-gpu0"), 274.89);
   // The README's zeros on the diagonal are nothing that was copied.
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.bandwidth", "gpu0-gpu0"), std::nullopt);
-  EXPECT_EQ(value_of(between.assume_value(), "p2p.refused", "gpu7"), std::nullopt);
-  EXPECT_EQ(value_of(from.assume_value(), "pcie.h2d", "gpu4"), 26.19);
-  EXPECT_EQ(value_of(from.assume_value(), "pcie.d2h", "gpu4"), std::nullopt);
-  EXPECT_TRUE(says_unknown(from.assume_value(), "device_to_host_memcpy_ce"));
+  EXPECT_EQ(value_of(*between, "p2p.bandwidth", "gpu0-gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*between, "p2p.refused", "gpu7"), std::nullopt);
+  EXPECT_EQ(value_of(*from, "pcie.h2d", "gpu4"), 26.19);
+  EXPECT_EQ(value_of(*from, "pcie.d2h", "gpu4"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*from, "device_to_host_memcpy_ce"));
 }
 
 TEST(NvBandwidth, TakesWhatWasWaivedForNothing) {
@@ -224,7 +223,7 @@ TEST(NvBandwidth, TakesWhatWasWaivedForNothing) {
   const auto found = parsed("nvbandwidth", text);
 
   ASSERT_TRUE(found) << refusal(found);
-  const auto& findings = found.assume_value();
+  const auto& findings = *found;
   EXPECT_EQ(value_of(findings, "pcie.h2d", "gpu0"), 12.3964);
   EXPECT_EQ(value_of(findings, "pcie.d2h", "gpu0"), 13.2001);
   EXPECT_EQ(value_of(findings, "p2p.refused", "gpu0"), std::nullopt);
@@ -247,11 +246,11 @@ TEST(NvBandwidth, CountsThePeersThatAreMissing) {
   const auto bad = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","N/A"],["388","N/A"]])"));
 
   ASSERT_TRUE(good && bad);
-  EXPECT_EQ(value_of(good.assume_value(), "p2p.refused", "gpu0"), 0);
-  EXPECT_EQ(value_of(bad.assume_value(), "p2p.refused", "gpu0"), 1);
-  EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
-  EXPECT_TRUE(says_unknown(bad.assume_value(), "p2p.bandwidth of gpu0-gpu1"));
-  EXPECT_EQ(value_of(bad.assume_value(), "p2p.bandwidth", "gpu1-gpu0"), 388);
+  EXPECT_EQ(value_of(*good, "p2p.refused", "gpu0"), 0);
+  EXPECT_EQ(value_of(*bad, "p2p.refused", "gpu0"), 1);
+  EXPECT_EQ(value_of(*bad, "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*bad, "p2p.bandwidth of gpu0-gpu1"));
+  EXPECT_EQ(value_of(*bad, "p2p.bandwidth", "gpu1-gpu0"), 388);
 }
 
 TEST(NvBandwidth, ChargesRefusedPeersToTheGpuThatTheyShareAsTheStageP2pDoes) {
@@ -265,10 +264,10 @@ TEST(NvBandwidth, ChargesRefusedPeersToTheGpuThatTheyShareAsTheStageP2pDoes) {
       parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])", "Passed", "[]"));
 
   ASSERT_TRUE(found && unread);
-  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu1"), 4);
-  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu0"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "p2p.refused", "gpu2"), 0);
-  EXPECT_EQ(value_of(unread.assume_value(), "p2p.refused", "gpu0"), std::nullopt)
+  EXPECT_EQ(value_of(*found, "p2p.refused", "gpu1"), 4);
+  EXPECT_EQ(value_of(*found, "p2p.refused", "gpu0"), 0);
+  EXPECT_EQ(value_of(*found, "p2p.refused", "gpu2"), 0);
+  EXPECT_EQ(value_of(*unread, "p2p.refused", "gpu0"), std::nullopt)
       << "who did not read was not refused, nor let in";
 }
 
@@ -279,9 +278,9 @@ TEST(NvBandwidth, BelievesNoTableThatIsNotWholeAndNoStatusButPassed) {
 
   for (const auto& found : {lame, broken}) {
     ASSERT_TRUE(found);
-    EXPECT_EQ(value_of(found.assume_value(), "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
-    EXPECT_EQ(value_of(found.assume_value(), "pcie.h2d", "gpu1"), 55.1);
-    EXPECT_TRUE(says_unknown(found.assume_value(), "device_to_device_memcpy_write_ce"));
+    EXPECT_EQ(value_of(*found, "p2p.bandwidth", "gpu0-gpu1"), std::nullopt);
+    EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu1"), 55.1);
+    EXPECT_TRUE(says_unknown(*found, "device_to_device_memcpy_write_ce"));
   }
 }
 
@@ -302,7 +301,7 @@ TEST(NvBandwidth, IsAskedForTextWhereItsVersionKnowsNoJson) {
   const auto found = stage("nvbandwidth")->parse(profile(), output);
 
   ASSERT_TRUE(found) << refusal(found) << output.text;
-  EXPECT_EQ(value_of(found.assume_value(), "pcie.h2d", "gpu1"), 54.94);
+  EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu1"), 54.94);
 }
 
 TEST(ToolGpus, AreNamedByTheirPlaceAndNotByTheToolsNumber) {
@@ -351,7 +350,7 @@ TEST(ToolGpus, AreWaitedForUntilWhatRanBeforeHasLetGo) {
   const auto output = node.run("dcgm-diag");
 
   EXPECT_THAT(output.text, HasSubstr("Error: asked"));
-  EXPECT_EQ(read_file(node.folder() + "/log", 4096).assume_value(), "waited\nwaited\n");
+  EXPECT_EQ(*read_file(node.folder() + "/log", 4096), "waited\nwaited\n");
 }
 
 TEST(ToolGpus, AreNotMeasuredWhileTheyAreBusyWithNobodyKnows) {
@@ -382,7 +381,7 @@ TEST(Tools, ThatAreNotInstalledProveNothingInWords) {
 TEST(Tools, RefuseWhatCannotBeMeant) {
   const auto refused = [](const char* name, const Parameters& with) {
     const auto job = prepared(name, with);
-    return job ? "taken" : std::string{job.assume_error().what};
+    return job ? "taken" : std::string{job.error().what};
   };
 
   EXPECT_THAT(refused("dcgm-diag", {{"level", "5"}}), HasSubstr("1, 2, 3 or 4, not '5'"));

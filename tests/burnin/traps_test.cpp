@@ -22,8 +22,7 @@ constexpr std::array kProfiles{"dgx-h100", "hgx-h100-8", "a100-8"};
 
 std::vector<std::string> failed_facts(const std::string& text, const std::string& of = "a100-8") {
   const auto found = stage("gpu-facts")->parse(profile(of), {text, "", 0});
-  return found ? not_met("gpu-facts", found.assume_value(), of)
-               : std::vector{std::string{found.assume_error().what}};
+  return found ? not_met("gpu-facts", *found, of) : std::vector{std::string{found.error().what}};
 }
 
 TEST(Traps, ACardOfGen5ThatTrainedAtALowerGenerationFails) {
@@ -43,9 +42,9 @@ TEST(Traps, TheLinkOfACardThatSleepsIsNotJudged) {
 
   // In P8 it says generation 1, of a card that can do 4.
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.pcie.gen", "gpu0"), std::nullopt);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.pcie.gen_max", "gpu0"), 4);
-  EXPECT_TRUE(says_unknown(found.assume_value(), "gpu.pcie.gen of gpu0"));
+  EXPECT_EQ(value_of(*found, "gpu.pcie.gen", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.pcie.gen_max", "gpu0"), 4);
+  EXPECT_TRUE(says_unknown(*found, "gpu.pcie.gen of gpu0"));
 }
 
 TEST(Traps, ARemapThatFailedAndAnUncorrectedErrorFailTheirGpu) {
@@ -72,7 +71,7 @@ TEST(Traps, AFactorysErrorsAreNotHeldAgainstANewGpu) {
   const auto found = stage("gpu-facts")->parse(profile("a100-8"), {text, "", 0});
 
   ASSERT_TRUE(found);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.ecc.uncorrected.lifetime", "gpu0"), 3);
+  EXPECT_EQ(value_of(*found, "gpu.ecc.uncorrected.lifetime", "gpu0"), 3);
   EXPECT_THAT(failed_facts(text), IsEmpty());
 }
 
@@ -142,7 +141,7 @@ std::size_t expect_limits(const std::string& stage, std::string_view line, std::
 }
 
 TEST(Traps, TheNumbersInTheDocumentsAreTheProfiles) {
-  const auto text = read_file(SOURCE_DIR "/docs/stages.md", 1u << 20).assume_value();
+  const auto text = *read_file(SOURCE_DIR "/docs/stages.md", 1u << 20);
   std::size_t found = 0;
   for (const auto line : lines(text)) {
     if (!line.starts_with("| `")) continue;
@@ -165,8 +164,7 @@ std::vector<std::string> failed_gemm(const std::function<double(int)>& rate) {
     said.lines += result("gemm.wrong", part, 0, "errors");
   }
   const auto found = said.read();
-  return found ? not_met("gemm", found.assume_value())
-               : std::vector{std::string{found.assume_error().what}};
+  return found ? not_met("gemm", *found) : std::vector{std::string{found.error().what}};
 }
 
 TEST(Traps, EightGpusThatAreEquallySlowFailThoughNoneLagsBehind) {
@@ -184,7 +182,7 @@ TEST(Traps, HealthyGpusDifferByATwentiethAndASickOneByAFifth) {
 }
 
 TEST(Traps, CopyEnginesAreAskedForByName) {
-  const auto script = prepared("nvbandwidth").assume_value().script;
+  const auto script = prepared("nvbandwidth")->script;
 
   for (const auto* name : {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
                            "device_to_device_memcpy_write_ce", "device_to_device_memcpy_read_ce"})
@@ -213,13 +211,13 @@ TEST(Traps, EveryStagesScriptIsReadByAStrictShell) {
     if (!job) continue;  // it takes a word of its own: its own tests prepare it
 
     // Read, not run: what stands behind the first line is an argument of it.
-    const auto read = run_script("set -n\n" + job.assume_value().script);
+    const auto read = run_script("set -n\n" + job->script);
 
     EXPECT_EQ(read.exit_status, 0) << each.name << ": " << read.errors;
     // A placeholder that nobody filled.
     for (const auto* left : {"{STAGE", "{}", "{0", "{:"})
-      EXPECT_THAT(job.assume_value().script, Not(HasSubstr(left))) << each.name;
-    EXPECT_GT(job.assume_value().limit, job.assume_value().expected) << each.name;
+      EXPECT_THAT(job->script, Not(HasSubstr(left))) << each.name;
+    EXPECT_GT(job->limit, job->expected) << each.name;
   }
 }
 
@@ -230,7 +228,7 @@ TEST(Traps, NoOutputIsNoPassForAnyStage) {
         const auto read = each.parse(profile(), {text, "", status});
 
         // Without a number no criterion is met.
-        EXPECT_TRUE(!read || read.assume_value().measurements.empty())
+        EXPECT_TRUE(!read || read->measurements.empty())
             << each.name << " believes '" << text << "'";
       }
 }

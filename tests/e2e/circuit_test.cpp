@@ -48,8 +48,8 @@ class CircuitTest : public ::testing::Test {
   std::vector<engine::Event> events() const {
     const auto store = store::Store::open(site->folder / "state");
     if (!store) return {};
-    auto all = store.assume_value()->events(1);
-    return all ? std::move(all).assume_value() : std::vector<engine::Event>{};
+    auto all = (*store)->events(1);
+    return all ? *std::move(all) : std::vector<engine::Event>{};
   }
 
   /// "wave-opened", "s01-n01 step-began" and so on, in the journal's order.

@@ -61,7 +61,7 @@ TEST_F(ConsoleTest, IsRecordedWhereTold) {
   EXPECT_EQ(terminal.wait(), 0);
   const auto recorded = read_file(site.file("boot.log"), 1u << 20);
   ASSERT_TRUE(recorded);
-  EXPECT_THAT(recorded.assume_value(), AllOf(HasSubstr("GNU GRUB"), HasSubstr("login: ")));
+  EXPECT_THAT(*recorded, AllOf(HasSubstr("GNU GRUB"), HasSubstr("login: ")));
 }
 
 constexpr const char* kPowerOn =
@@ -83,11 +83,10 @@ TEST_F(ConsoleTest, OfARunIsInTheNodesEvidenceAndInEveryReport) {
   const std::string file{files[0].at("file").as_string()};
   const auto said = read_file(file, 1u << 20);
   ASSERT_TRUE(said) << file;
-  EXPECT_THAT(said.assume_value(), HasSubstr("GNU GRUB"));
+  EXPECT_THAT(*said, HasSubstr("GNU GRUB"));
   EXPECT_THAT(text.out, AllOf(HasSubstr("console"), HasSubstr(file), HasSubstr("bytes")));
   EXPECT_THAT(json.out, HasSubstr(file));
-  EXPECT_THAT(read_file(site.file("run.html"), 1u << 20).assume_value(),
-              HasSubstr("href=\"file://" + file));
+  EXPECT_THAT(*read_file(site.file("run.html"), 1u << 20), HasSubstr("href=\"file://" + file));
 }
 
 class FactoryTest : public ::testing::Test {

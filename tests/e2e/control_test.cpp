@@ -24,8 +24,8 @@ steps:
 std::vector<engine::Event> events_of(const RackSite& site, engine::RunId run) {
   const auto store = store::Store::open(site.file("state"));
   if (!store) return {};
-  auto events = store.assume_value()->events(run);
-  return events ? std::move(events).assume_value() : std::vector<engine::Event>{};
+  auto events = (*store)->events(run);
+  return events ? *std::move(events) : std::vector<engine::Event>{};
 }
 
 std::string text(const engine::Event& event, std::string_view key) {
@@ -265,7 +265,7 @@ TEST_F(ControlTest, TellsAProgramOfTheEndWithoutAShell) {
   EXPECT_EQ(ran.status, kPassed) << ran.out << ran.err;
   const auto told = read_file(site.file("told"), 10'000);
   ASSERT_TRUE(told) << ran.err;
-  const auto notices = json_lines(told.assume_value());
+  const auto notices = json_lines(*told);
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].at("notice"), "end");
   EXPECT_EQ(notices[0].at("run"), 1);

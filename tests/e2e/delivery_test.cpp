@@ -69,8 +69,8 @@ class DeliveryTest : public ::testing::Test {
   std::vector<engine::Event> events() const {
     const auto store = store::Store::open(site->folder / "state");
     if (!store) return {};
-    auto all = store.assume_value()->events(1);
-    return all ? std::move(all).assume_value() : std::vector<engine::Event>{};
+    auto all = (*store)->events(1);
+    return all ? *std::move(all) : std::vector<engine::Event>{};
   }
   /// The handles of all jobs that run 1 started.
   std::vector<std::string> jobs() const {
@@ -95,8 +95,8 @@ class DeliveryTest : public ::testing::Test {
     for (const auto& event : events()) {
       const auto hash = text_at(event.data, "evidence");
       if (!store || event.step != "watch" || hash.empty()) continue;
-      const auto kept = store.assume_value()->evidence(hash);
-      if (kept) return kept.assume_value();
+      const auto kept = (*store)->evidence(hash);
+      if (kept) return *kept;
     }
     return {};
   }
@@ -107,7 +107,7 @@ class DeliveryTest : public ::testing::Test {
   }
   static std::string sum_of(const fs::path& file) {
     const auto bytes = read_file(file, 256u << 20);
-    return bytes ? sha256_hex(bytes.assume_value()) : "";
+    return bytes ? sha256_hex(*bytes) : "";
   }
   /// It ran once, to its end, and nothing of what it said is missing or there twice.
   void expect_whole(const Ran& ran) const {

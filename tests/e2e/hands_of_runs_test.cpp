@@ -20,7 +20,7 @@ class HandsOfRuns : public ::testing::Test {
   HandsOfRuns() {
     std::string made = (std::filesystem::temp_directory_path() / "cupel-hands-XXXXXX").string();
     folder = ::mkdtemp(made.data());
-    store = std::move(store::Store::open(folder)).assume_value();
+    store = *std::move(store::Store::open(folder));
   }
   ~HandsOfRuns() override {
     std::error_code ignored;
@@ -94,8 +94,8 @@ TEST_F(HandsOfRuns, AreADocumentWithAVersionInJson) {
   const auto told = parse_json(hands({"--json"}).out);
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(told.assume_value().at("schema"), 1);
-  EXPECT_EQ(told.assume_value().at("hands").at(0).at("action"),
+  EXPECT_EQ(told->at("schema"), 1);
+  EXPECT_EQ(told->at("hands").at(0).at("action"),
             "plug in n1; then: cupel retry 1 n1 --from bmc-facts");
 }
 

@@ -57,10 +57,9 @@ class HandsTest : public ::testing::Test {
   }
   std::size_t count(EventKind kind) const {
     const auto store = store::Store::open(site.file("state"));
-    const auto events = store ? store.assume_value()->events(1) : store.assume_error();
+    const auto events = store ? (*store)->events(1) : store.error();
     if (!events) return 0;
-    return static_cast<std::size_t>(
-        std::ranges::count(events.assume_value(), kind, &engine::Event::kind));
+    return static_cast<std::size_t>(std::ranges::count(*events, kind, &engine::Event::kind));
   }
   bool status_tells(const std::string& text) {
     const auto end = Deadline::in(std::chrono::seconds{30});

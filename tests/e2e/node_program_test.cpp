@@ -47,8 +47,8 @@ class VirtualNodeJob : public ::testing::Test {
   }
   JobState read(std::uint64_t from = 0) {
     auto state = run_to_end(io, read_job(node, handle, from, 0, 10s, Deadline::in(20s)));
-    EXPECT_TRUE(state) << state.assume_error().what;
-    return state ? std::move(state).assume_value() : JobState{};
+    EXPECT_TRUE(state) << state.error().what;
+    return state ? *std::move(state) : JobState{};
   }
 
   asio::io_context io{};
@@ -61,12 +61,12 @@ class VirtualNodeJob : public ::testing::Test {
 
 TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
   const auto program = ensure();
-  ASSERT_TRUE(program) << program.assume_error().what;
-  ASSERT_EQ(program.assume_value().keeper, "/opt/cupel/bin/cupel-node");
-  EXPECT_EQ(ensure().assume_value().keeper, program.assume_value().keeper) << "a second time";
+  ASSERT_TRUE(program) << program.error().what;
+  ASSERT_EQ(program->keeper, "/opt/cupel/bin/cupel-node");
+  EXPECT_EQ(ensure()->keeper, program->keeper) << "a second time";
 
-  ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program.assume_value().keeper));
-  EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(20s))).assume_error().code,
+  ASSERT_TRUE(start("echo up; sleep 100; exit 5", *program->keeper));
+  EXPECT_EQ(run_to_end(io, forget_job(node, handle, Deadline::in(20s))).error().code,
             Code::kConflict);
   auto state = read(3);
   while (state.phase == Phase::running) state = read(3);
@@ -81,8 +81,8 @@ TEST_F(VirtualNodeJob, IsLookedAfterByTheProgramThatWasBrought) {
 
 TEST_F(VirtualNodeJob, IsEndedWhoeverLooksAfterIt) {
   const auto program = ensure();
-  ASSERT_TRUE(program && program.assume_value().keeper);
-  for (const auto& keeper : {*program.assume_value().keeper, std::string{}}) {
+  ASSERT_TRUE(program && program->keeper);
+  for (const auto& keeper : {*program->keeper, std::string{}}) {
     ASSERT_TRUE(start("echo up; sleep 3000", keeper));
     EXPECT_EQ(read().out, "up\n");
 
@@ -132,7 +132,7 @@ TEST_F(VirtualNodeLibraries, AreBroughtWhereItHasNoneAndThenItBurns) {
 
   const auto came = ensure_its_libraries();
 
-  ASSERT_TRUE(came) << came.assume_error().what;
+  ASSERT_TRUE(came) << came.error().what;
   EXPECT_EQ(bench.sh("wc -c < /opt/cupel/bin/lib/libnccl.so.2").out, "3000000\n");
   EXPECT_EQ(bench.sh("ls -A /opt/cupel/bin/lib").out, "libnccl.so.2\n");
   EXPECT_EQ(burn().status, 0);

@@ -103,7 +103,7 @@ TEST_F(PlaybookTest, IsListedAndDescribedForEditors) {
     EXPECT_THAT(listed.out, HasSubstr(name));
   const auto parsed = parse_json(schema.out);
   ASSERT_TRUE(parsed) << schema.out;
-  EXPECT_EQ(cupel::text_at(parsed.assume_value(), "title"), "Cupel playbook");
+  EXPECT_EQ(cupel::text_at(*parsed, "title"), "Cupel playbook");
 }
 
 }  // namespace

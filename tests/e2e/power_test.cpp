@@ -32,9 +32,8 @@ class PowerTest : public ::testing::Test {
   json::object status() const {
     const auto ran = site.run({"status", "--json"});
     const auto told = parse_json(ran.out);
-    if (!told || !told.assume_value().is_array() || told.assume_value().as_array().empty())
-      return {};
-    return told.assume_value().as_array()[0].as_object();
+    if (!told || !told->is_array() || told->as_array().empty()) return {};
+    return told->as_array()[0].as_object();
   }
   bool status_tells(const std::string& text) {
     const auto end = Deadline::in(std::chrono::seconds{60});
@@ -46,9 +45,9 @@ class PowerTest : public ::testing::Test {
   std::vector<engine::Event> events_of(EventKind kind, std::string_view step = {}) const {
     const auto store = store::Store::open(site.file("state"));
     if (!store) return {};
-    auto events = store.assume_value()->events(1);
+    auto events = (*store)->events(1);
     if (!events) return {};
-    auto all = std::move(events).assume_value();
+    auto all = *std::move(events);
     std::erase_if(all, [&](const auto& each) {
       return each.kind != kind || (!step.empty() && each.step != step);
     });

@@ -34,8 +34,8 @@ RackSite::RackSite(Options options) {
   how.speed = options.speed;
   how.folder = folder_ / "rack";
   auto rack = rehearsal::VirtualRack::start(*spec, *profile, how);
-  if (!rack) throw std::runtime_error{rack.assume_error().what};
-  rack_ = std::move(rack).assume_value();
+  if (!rack) throw std::runtime_error{rack.error().what};
+  rack_ = *std::move(rack);
   inventory_ = rack_->inventory_yaml();
   write("inventory.yaml", inventory_);
 }
@@ -56,7 +56,7 @@ void RackSite::change_inventory(const std::string& from, const std::string& to) 
 
 void RackSite::write(const std::string& name, const std::string& text, int mode) const {
   const auto written = write_file(folder_ / name, text, static_cast<mode_t>(mode));
-  if (!written) throw std::runtime_error{written.assume_error().what};
+  if (!written) throw std::runtime_error{written.error().what};
 }
 
 std::vector<std::string> RackSite::cupel(std::vector<std::string> arguments) const {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 /// What stands between ```sh and ``` below the heading.
 std::string ten_lines() {
-  const auto page = read_file(SOURCE_DIR "/README.md", 1u << 20).assume_value();
+  const auto page = *read_file(SOURCE_DIR "/README.md", 1u << 20);
   constexpr std::string_view kBegin = "```sh\n";
   const auto heading = page.find("## A real rack, in ten lines\n");
   const auto begin = heading == page.npos ? page.npos : page.find(kBegin, heading);

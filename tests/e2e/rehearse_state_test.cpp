@@ -42,8 +42,8 @@ class RehearsalState : public ::testing::Test {
     inventory = write("site.yaml", kRealSite);
     playbook = write("glance.yaml", kGlance);
     auto store = store::Store::open(real());
-    store.assume_value()->pin("bmc:a01-n1", "SHA256:of the real one");
-    store.assume_value()->keep_evidence("what a real machine said").value();
+    (*store)->pin("bmc:a01-n1", "SHA256:of the real one");
+    (*store)->keep_evidence("what a real machine said").value();
   }
   ~RehearsalState() override {
     std::error_code ignored;

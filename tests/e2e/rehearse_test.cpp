@@ -105,9 +105,9 @@ std::map<std::string, std::vector<std::string>> story(const std::filesystem::pat
   std::map<std::string, std::vector<std::string>> told;
   const auto store = store::Store::open(state);
   if (!store) return told;
-  const auto events = store.assume_value()->events(1);
+  const auto events = (*store)->events(1);
   if (!events) return told;
-  for (const auto& event : events.assume_value()) {
+  for (const auto& event : *events) {
     auto data = event.data;
     for (const auto* key :
          {"after_ms", "until", "spent_ms", "handle", "command", "expected_s", "after_s"})

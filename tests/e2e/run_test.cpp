@@ -47,9 +47,9 @@ void write_long_playbook(const Site& site) {
 std::string last_job(const Site& site) {
   const auto store = store::Store::open(site.folder / "state");
   if (!store) return {};
-  const auto events = store.assume_value()->events(1);
+  const auto events = (*store)->events(1);
   std::string folder;
-  for (const auto& event : events ? events.assume_value() : std::vector<engine::Event>{})
+  for (const auto& event : events ? *events : std::vector<engine::Event>{})
     if (event.kind == engine::EventKind::step_started) folder = text_at(event.data, "handle");
   return folder;
 }
@@ -135,10 +135,10 @@ TEST_F(RunTest, GoesOnAfterTheControllerWasKilledAndRunsNoStageTwice) {
   // Each stage of each node was given one job, however many controllers watched it.
   const auto store = store::Store::open(site.folder / "state");
   ASSERT_TRUE(store);
-  const auto events = store.assume_value()->events(1);
+  const auto events = (*store)->events(1);
   ASSERT_TRUE(events);
   std::map<std::string, int> jobs;
-  for (const auto& event : events.assume_value())
+  for (const auto& event : *events)
     if (event.kind == engine::EventKind::step_started) ++jobs[event.node + " " + event.step];
   EXPECT_EQ(jobs.size(), 6) << "three stages on two nodes";
   for (const auto& [job, times] : jobs) EXPECT_EQ(times, 1) << job;

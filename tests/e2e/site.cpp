@@ -97,8 +97,7 @@ std::vector<json::object> json_lines(const std::string& text) {
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
     auto parsed = parse_json(line);
-    if (parsed && parsed.assume_value().is_object())
-      objects.push_back(std::move(parsed).assume_value().as_object());
+    if (parsed && parsed->is_object()) objects.push_back((*std::move(parsed)).as_object());
   }
   return objects;
 }

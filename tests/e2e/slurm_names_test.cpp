@@ -59,7 +59,7 @@ TEST_F(SlurmNamesTest, ARunThatBeganBeforeTheyWereRefusedGoesOnWithoutThem) {
   {
     const auto store = store::Store::open(site.folder / "state");
     ASSERT_TRUE(store);
-    ASSERT_TRUE(store.assume_value()->begin_run(run));
+    ASSERT_TRUE((*store)->begin_run(run));
   }
 
   const auto resumed = site.run({"resume", "1"});

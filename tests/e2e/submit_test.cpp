@@ -55,7 +55,7 @@ TEST_F(SubmitTest, WhoeverDrivesTheRunTellsTheProgramThatItsSubmitterNamed) {
   EXPECT_EQ(second.status, 0) << second.out << second.err;
   const auto told = read_file(site.file("told"), 10'000);
   ASSERT_TRUE(told);
-  const auto notices = json_lines(told.assume_value());
+  const auto notices = json_lines(*told);
   ASSERT_EQ(notices.size(), 1u) << "the first run named nobody";
   EXPECT_EQ(notices[0].at("run"), 2);
   EXPECT_EQ(notices[0].at("notice"), "end");

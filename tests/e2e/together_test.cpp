@@ -28,8 +28,8 @@ class TogetherTest : public ::testing::Test {
     std::map<std::string, std::string> handles;
     const auto store = store::Store::open(site.folder / "state");
     if (!store) return handles;
-    const auto events = store.assume_value()->events(1);
-    for (const auto& event : events ? events.assume_value() : std::vector<engine::Event>{}) {
+    const auto events = (*store)->events(1);
+    for (const auto& event : events ? *events : std::vector<engine::Event>{}) {
       if (event.kind != engine::EventKind::step_started) continue;
       const std::string handle{event.data.at("handle").as_string()};
       EXPECT_TRUE(handles.emplace(event.node, handle).second) << event.node;

@@ -27,8 +27,8 @@ class Served final : public redfish::Fetch {
       auto answer = redfish::understood(kAsked, response);
       if (!answer) continue;
       const std::string uri{line.substr(0, blank)};
-      if (uri == "*") everywhere_.push_back(answer.assume_value().body);
-      documents_.insert_or_assign(uri, std::move(answer.assume_value().body));
+      if (uri == "*") everywhere_.push_back(answer->body);
+      documents_.insert_or_assign(uri, std::move(answer->body));
     }
   }
 
@@ -73,22 +73,22 @@ Task<Result<EventLog>> newest_of_log(redfish::Fetch& fetch, Deadline deadline) {
 
 void read_tree(std::string_view text) {
   if (const auto seen = read(text, redfish::read_inventory)) {
-    must_be_readable(seen.assume_value().unknown);
-    for (const auto& part : seen.assume_value().parts)
+    must_be_readable(seen->unknown);
+    for (const auto& part : seen->parts)
       for (const auto* field : {&part.name, &part.model, &part.serial, &part.slot, &part.firmware})
         must_be_readable(*field);
   }
   if (const auto seen = read(text, redfish::read_sensors)) {
-    must_be_readable(seen.assume_value().unknown);
-    for (const auto& sensor : seen.assume_value().sensors) {
+    must_be_readable(seen->unknown);
+    for (const auto& sensor : seen->sensors) {
       must_be_readable(sensor.name);
       must_be_readable(sensor.state);
     }
   }
   if (const auto log = read(text, newest_of_log)) {
-    if (log.assume_value().entries.size() > 3) __builtin_trap();
-    must_be_readable(log.assume_value().unknown);
-    for (const auto& entry : log.assume_value().entries) must_be_readable(entry.message);
+    if (log->entries.size() > 3) __builtin_trap();
+    must_be_readable(log->unknown);
+    for (const auto& entry : log->entries) must_be_readable(entry.message);
   }
 }
 
@@ -107,8 +107,8 @@ void read_raw(std::string_view text) {
   response.etag = line();
   response.body = text;
   const auto answer = redfish::understood(kAsked, response);
-  if (!answer) must_be_readable(answer.assume_error().what);
-  if (answer) must_be_readable(redfish::told_messages(answer.assume_value().body));
+  if (!answer) must_be_readable(answer.error().what);
+  if (answer) must_be_readable(redfish::told_messages(answer->body));
   (void)redfish::says_sessions_exhausted(response);
 }
 

@@ -35,7 +35,7 @@ void open_sealed(View bytes) {
   exchange.on_datagram(bmc.seal(PayloadType::ipmi, bytes));
   (void)exchange.outcome();
   const auto opened = console.open(bmc.seal(PayloadType::sol, bytes));
-  if (!opened || opened.assume_value().payload.size() != bytes.size()) __builtin_trap();
+  if (!opened || opened->payload.size() != bytes.size()) __builtin_trap();
 }
 
 void talk(View bytes) {

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!record) return 0;
   Repository known;
   known.sensors.push_back({.owner = 0x20, .number = 0x30, .share = 15, .name = "fan"});
-  const auto entry = entry_of(record.assume_value(), known, std::chrono::minutes{60});
+  const auto entry = entry_of(*record, known, std::chrono::minutes{60});
   if (entry.message.empty()) __builtin_trap();
   return 0;
 }

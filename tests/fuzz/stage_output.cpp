@@ -50,7 +50,7 @@ void must_be_sound(const burnin::Stage& stage, const burnin::Findings& findings)
 void read_as_perftest(std::string_view text) {
   const auto rows = burnin::read_perftest(text);
   if (!rows) return;
-  for (const auto& row : rows.assume_value())
+  for (const auto& row : *rows)
     if (!(row.bytes > 0) || (row.average && !(*row.average >= 0))) __builtin_trap();
 }
 
@@ -64,9 +64,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const burnin::Output output{text, "", data[1]};
   const auto found = stage.parse(profile(), output);
   if (found) {
-    must_be_sound(stage, found.assume_value());
+    must_be_sound(stage, *found);
   } else {
-    const auto& error = found.assume_error();
+    const auto& error = found.error();
     if (error.code != Code::kNoMeasurement && error.code != Code::kMalformed) __builtin_trap();
     must_be_readable(error.what);
   }

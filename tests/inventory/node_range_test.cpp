@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 std::vector<std::string> expanded(std::string_view range) {
   auto names = expand(range);
-  EXPECT_TRUE(names) << range << ": " << (names ? "" : names.assume_error().what);
-  return names ? names.assume_value() : std::vector<std::string>{};
+  EXPECT_TRUE(names) << range << ": " << (names ? "" : names.error().what);
+  return names ? *names : std::vector<std::string>{};
 }
 
 TEST(NodeRange, ReadsWhatSlurmAndClusterShellUsersWrite) {
@@ -42,7 +42,7 @@ TEST(NodeRange, SaysWhereARangeIsWrong) {
   for (const auto& [range, why] : faults) {
     const auto names = expand(range);
     ASSERT_FALSE(names) << range;
-    EXPECT_THAT(names.assume_error().what, HasSubstr(std::string{why}));
+    EXPECT_THAT(names.error().what, HasSubstr(std::string{why}));
   }
 }
 

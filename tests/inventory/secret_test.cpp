@@ -36,7 +36,7 @@ class Secret : public ::testing::Test {
   }
   std::string error(SecretRef::Kind kind, const std::string& where) {
     const auto secret = resolve(kind, where);
-    return secret ? "no error" : secret.assume_error().what;
+    return secret ? "no error" : secret.error().what;
   }
 
   std::filesystem::path folder;
@@ -47,7 +47,7 @@ TEST_F(Secret, ComesFromAFileThatOnlyItsOwnerCanRead) {
   const auto secret = resolve(SecretRef::Kind::file, file("open sesame\n", 0600));
 
   ASSERT_TRUE(secret);
-  EXPECT_EQ(secret.assume_value(), "open sesame");
+  EXPECT_EQ(*secret, "open sesame");
 }
 
 TEST_F(Secret, IsRefusedFromAFileThatOthersCanRead) {
@@ -58,7 +58,7 @@ TEST_F(Secret, IsRefusedFromAFileThatOthersCanRead) {
 TEST_F(Secret, ComesFromTheEnvironment) {
   ::setenv("CUPEL_TEST_SECRET", "open sesame", 1);
 
-  EXPECT_EQ(resolve(SecretRef::Kind::env, "CUPEL_TEST_SECRET").assume_value(), "open sesame");
+  EXPECT_EQ(*resolve(SecretRef::Kind::env, "CUPEL_TEST_SECRET"), "open sesame");
   EXPECT_THAT(error(SecretRef::Kind::env, "CUPEL_TEST_NOTHING"), HasSubstr("is not set"));
 }
 
@@ -66,7 +66,7 @@ TEST_F(Secret, ComesFromAVaultsClient) {
   const auto secret = resolve(SecretRef::Kind::cmd, "printf 'open sesame\\n'");
 
   ASSERT_TRUE(secret);
-  EXPECT_EQ(secret.assume_value(), "open sesame");
+  EXPECT_EQ(*secret, "open sesame");
 }
 
 TEST_F(Secret, IsNotToldWhereTheVaultsClientFails) {

@@ -26,8 +26,8 @@ class Select : public ::testing::Test {
   std::vector<std::string> names(std::string_view terms) {
     const auto nodes = select(inventory, terms);
     std::vector<std::string> found;
-    if (!nodes) return {nodes.assume_error().what};
-    for (const auto* node : nodes.assume_value()) found.push_back(node->name);
+    if (!nodes) return {nodes.error().what};
+    for (const auto* node : *nodes) found.push_back(node->name);
     return found;
   }
 

@@ -73,9 +73,9 @@ class AuditStepTest : public store::StoreTest {
                                       [](const std::string&) {}};
     asio::io_context io;
     const auto ended = run_to_end(io, audit_parts(doors, request));
-    if (!ended) return {ended.assume_error().what};
+    if (!ended) return {ended.error().what};
     std::vector<std::string> told;
-    for (const auto& each : record::audit_from(&ended.assume_value().found.at("audit")))
+    for (const auto& each : record::audit_from(&ended->found.at("audit")))
       told.push_back(std::string{to_string(each.finding)} + " " + each.part + ": " + each.observed +
                      " of " + each.expected);
     return told;

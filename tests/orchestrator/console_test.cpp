@@ -128,7 +128,7 @@ class RecorderTest : public ::testing::Test {
     recording.pauses = {1ms, 4ms};
     const auto ended =
         run_to_end(io, with_deadline(Deadline::in(10s), stop_when(std::move(recording), done)));
-    EXPECT_TRUE(ended) << ended.assume_error().what;
+    EXPECT_TRUE(ended) << ended.error().what;
   }
   std::string recorded() const { return text_of(log_files(folder.path() / "run-1", node.name)); }
 

@@ -145,7 +145,7 @@ class Feeds : public ::testing::Test {
 TEST_F(Feeds, AreTakenOneAfterTheOtherAndComeBack) {
   const auto ended = take();
 
-  EXPECT_EQ(ended.assume_error().what, "taken");
+  EXPECT_EQ(ended.error().what, "taken");
   EXPECT_TRUE(done);
   EXPECT_THAT(rack.cycled, ElementsAre("A1", "A2"));
   EXPECT_EQ(rack.logged_out, 2);
@@ -191,7 +191,7 @@ TEST_F(Feeds, WithoutWhichTheNodeGoesDownEndTheStage) {
 
   const auto ended = take();
 
-  EXPECT_THAT(ended.assume_error().what, HasSubstr("it went down when its feed a01/p1/b1 was off"));
+  EXPECT_THAT(ended.error().what, HasSubstr("it went down when its feed a01/p1/b1 was off"));
   EXPECT_TRUE(went_down);
   EXPECT_THAT(rack.cycled, ElementsAre("A1"));
   EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tried 1", "feed1 psu.feed.carried 0"));

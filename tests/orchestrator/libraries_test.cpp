@@ -78,7 +78,7 @@ class LibrariesOnANode : public OnANode {
   }
   std::string on_node(const std::string& name) {
     const auto bytes = read_file(fs::path{node} / "lib" / name, 256u << 20);
-    return bytes ? bytes.assume_value() : "";
+    return bytes ? *bytes : "";
   }
   /// Everything that lies in lib/ there.
   std::vector<std::string> names_on_node() {
@@ -124,7 +124,7 @@ TEST_F(LibrariesOnANode, GoOnWhereTheyWereCutOff) {
   cut_at = "4 of 7 MB";
   const auto first = ensure();
   ASSERT_FALSE(first);
-  EXPECT_EQ(first.assume_error().code, Code::kUnreachable);
+  EXPECT_EQ(first.error().code, Code::kUnreachable);
   cut_at.clear();
   told.clear();
   sshd_->restart();
@@ -145,7 +145,7 @@ TEST_F(LibrariesOnANode, ThatAreNotWhatTheManifestSaysNeverBearTheirName) {
   const auto brought = ensure();
 
   ASSERT_FALSE(brought);
-  EXPECT_THAT(brought.assume_error().what,
+  EXPECT_THAT(brought.error().what,
               AllOf(HasSubstr("bring libcublasLt.so.13"), HasSubstr("another checksum")));
   EXPECT_EQ(on_node("libcublasLt.so.13"), "");
 }
@@ -166,8 +166,8 @@ TEST_F(LibrariesOnANode, AreNotBroughtToAFolderThatSomebodyElseMayWriteTo) {
   const auto brought = ensure();
 
   ASSERT_FALSE(brought);
-  EXPECT_EQ(brought.assume_error().code, Code::kFailed);
-  EXPECT_THAT(brought.assume_error().what,
+  EXPECT_EQ(brought.error().code, Code::kFailed);
+  EXPECT_THAT(brought.error().what,
               AllOf(HasSubstr(node + "/lib is drwxrwxrwx"), HasSubstr("remove it")));
   EXPECT_THAT(names_on_node(), IsEmpty());
 }
@@ -193,8 +193,8 @@ TEST_F(LibrariesOnANode, LeaveNothingWhereThereIsNoRoom) {
   const auto brought = ensure();
 
   ASSERT_FALSE(brought);
-  EXPECT_EQ(brought.assume_error().code, Code::kFailed);
-  EXPECT_THAT(brought.assume_error().what, HasSubstr("No space left on device"));
+  EXPECT_EQ(brought.error().code, Code::kFailed);
+  EXPECT_THAT(brought.error().what, HasSubstr("No space left on device"));
   EXPECT_THAT(names_on_node(), IsEmpty());
   ::umount2(node.c_str(), MNT_DETACH);
 }
@@ -207,7 +207,7 @@ TEST_F(LibrariesOnANode, ThatItCannotUseAllTheSameAreAnErrorInItsWords) {
   const auto brought = ensure();
 
   ASSERT_FALSE(brought);
-  EXPECT_THAT(brought.assume_error().what,
+  EXPECT_THAT(brought.error().what,
               AllOf(HasSubstr("cannot use the libnccl.so.2"), HasSubstr("libstdc++.so.6")));
 }
 
@@ -253,14 +253,14 @@ TEST_F(PackedLibraries, AreReadAsTheScriptPacksThem) {
 
   const auto found = packed();
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  ASSERT_EQ(found.assume_value().size(), 2);
-  const auto& lt = found.assume_value()[0];
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->size(), 2);
+  const auto& lt = (*found)[0];
   EXPECT_EQ(lt.name, "libcublasLt.so.13");
   EXPECT_EQ(lt.sha256, sha256_hex("\x7f"
                                   "ELF lt"));
   EXPECT_EQ(lt.size, 7);
-  EXPECT_EQ(found.assume_value()[1].name, "libnccl.so.2");
+  EXPECT_EQ((*found)[1].name, "libnccl.so.2");
   EXPECT_TRUE(fs::exists(folder.path() / "out" / "cupel-node"));
   EXPECT_TRUE(fs::exists(folder.path() / "out" / "cupel-burn"));
 }
@@ -269,7 +269,7 @@ TEST_F(PackedLibraries, AreNoneWhereNothingWasPacked) {
   const auto found = packed();
 
   ASSERT_TRUE(found);
-  EXPECT_THAT(found.assume_value(), IsEmpty());
+  EXPECT_THAT(*found, IsEmpty());
 }
 
 TEST_F(PackedLibraries, ThatAreNoneAreRefusedInWords) {
@@ -286,7 +286,7 @@ TEST_F(PackedLibraries, ThatAreNoneAreRefusedInWords) {
     const auto found = packed();
 
     ASSERT_FALSE(found) << manifest;
-    EXPECT_THAT(found.assume_error().what, AllOf(HasSubstr("lib/manifest"), HasSubstr(why)));
+    EXPECT_THAT(found.error().what, AllOf(HasSubstr("lib/manifest"), HasSubstr(why)));
   }
 }
 
@@ -298,7 +298,7 @@ TEST_F(PackedLibraries, OfMoreThanAGibibyteAreRefused) {
   const auto found = packed();
 
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.assume_error().what, HasSubstr("1 GiB"));
+  EXPECT_THAT(found.error().what, HasSubstr("1 GiB"));
 }
 
 }  // namespace

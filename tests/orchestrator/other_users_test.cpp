@@ -90,15 +90,15 @@ class OtherUsers : public OnANode {
   void expect_refused(const fs::path& what, const std::string& found) {
     const auto state = read();
     const std::vector<Result<void>> all{start("touch " + (base / "ran").string()),
-                                        state ? ok() : Result<void>{state.assume_error()}, tell(),
-                                        stop(), forget()};
+                                        state ? ok() : Result<void>{state.error()}, tell(), stop(),
+                                        forget()};
     for (const auto& each : all) {
       ASSERT_FALSE(each);
-      EXPECT_EQ(each.assume_error().code, Code::kFailed);
-      EXPECT_THAT(each.assume_error().what,
+      EXPECT_EQ(each.error().code, Code::kFailed);
+      EXPECT_THAT(each.error().what,
                   AllOf(HasSubstr(what.string() + " is " + found), HasSubstr("remove it")));
     }
-    EXPECT_EQ(ensure().assume_error().code, Code::kFailed);
+    EXPECT_EQ(ensure().error().code, Code::kFailed);
     EXPECT_FALSE(fs::exists(base / "ran"));
     EXPECT_FALSE(fs::exists(handle.folder + "/script"));
     EXPECT_FALSE(fs::exists(handle.folder + "/word"));
@@ -169,8 +169,8 @@ TEST_F(OtherUsers, CannotNameAProgramThatIsRun) {
   const auto state = read();
   const auto stopped = stop();
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value().phase, Phase::ended) << "a shell reads it";
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(state->phase, Phase::ended) << "a shell reads it";
   EXPECT_TRUE(stopped);
   EXPECT_FALSE(fs::exists(base / "ran"));
 }
@@ -190,7 +190,7 @@ TEST_F(OtherUsers, CannotReplaceTheProgramThatAsksForAJob) {
   EXPECT_FALSE(fs::exists(base / "ran"));
   fs::remove_all(handle.folder);
   const auto brought = ensure();
-  ASSERT_TRUE(brought) << brought.assume_error().what;
+  ASSERT_TRUE(brought) << brought.error().what;
   struct stat now{};
   ::lstat(program.c_str(), &now);
   EXPECT_EQ(now.st_uid, 0) << "it was not replaced";
@@ -204,10 +204,10 @@ TEST_F(OtherUsers, CannotHaveTheirProgramsFoundFirst) {
   const auto brought = ensure();
 
   ASSERT_FALSE(started);
-  EXPECT_THAT(started.assume_error().what,
+  EXPECT_THAT(started.error().what,
               AllOf(HasSubstr(handle.programs + " is drwxrwxrwx"), HasSubstr("remove it")));
   ASSERT_FALSE(brought);
-  EXPECT_THAT(brought.assume_error().what, HasSubstr(handle.programs + " is drwxrwxrwx"));
+  EXPECT_THAT(brought.error().what, HasSubstr(handle.programs + " is drwxrwxrwx"));
 }
 
 TEST_F(OtherUsers, ReadNothingOfAJobInACommandLine) {
@@ -244,9 +244,9 @@ TEST_F(JobOfAnEarlierVersion, IsReadAndForgottenByAShell) {
   const auto state = read();
 
   EXPECT_TRUE(again) << "it was started before";
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value().phase, Phase::ended);
-  EXPECT_EQ(state.assume_value().out, "forged\n");
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(state->phase, Phase::ended);
+  EXPECT_EQ(state->out, "forged\n");
   EXPECT_FALSE(fs::exists(base / "ran")) << "the program that it names was run";
   EXPECT_TRUE(forget());
   EXPECT_FALSE(fs::exists(handle.folder));
@@ -258,8 +258,8 @@ TEST_F(JobOfAnEarlierVersion, IsUnknownWhereSomebodyElseMadeIt) {
 
   const auto state = read();
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value().phase, Phase::unknown);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(state->phase, Phase::unknown);
   EXPECT_FALSE(fs::exists(base / "ran"));
 }
 

@@ -162,7 +162,7 @@ TEST_F(PasswordStepTest, ACrashAnywhereEndsWithTheNewPasswordInPlace) {
     const auto resumed = run();
 
     EXPECT_FALSE(crashed && over) << at << ": nothing crashed";
-    ASSERT_TRUE(resumed) << at << ": " << resumed.assume_error().what;
+    ASSERT_TRUE(resumed) << at << ": " << resumed.error().what;
     EXPECT_EQ(last.phase, StepState::Phase::done) << at << ": " << last.detail;
     EXPECT_EQ(bmc.password, "ours") << at;
     EXPECT_LE(bmc.refused, 2) << at;

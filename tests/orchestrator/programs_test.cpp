@@ -43,7 +43,7 @@ class ProgramsOnANode : public OnANode {
   void put_real_program() { fs::copy_file(NODE_BINARY, ours.path() / "cupel-node"); }
   std::string on_node(const std::string& name) {
     const auto bytes = read_file(fs::path{node} / name, 256u << 20);
-    return bytes ? bytes.assume_value() : "";
+    return bytes ? *bytes : "";
   }
   Result<Brought> ensure(std::vector<std::string> names) {
     return run_to_end(
@@ -121,7 +121,7 @@ TEST_F(ProgramsOnANode, CutOffInTheMiddleLeaveNothingOfThemselves) {
   sshd_->restart();
   ASSERT_TRUE(seen);
   ASSERT_FALSE(brought);
-  EXPECT_EQ(brought.assume_error().code, Code::kUnreachable);
+  EXPECT_EQ(brought.error().code, Code::kUnreachable);
   // The node's side hears of the end a moment later.
   const auto patience = Deadline::in(20s);
   while (begun() && !patience.passed()) {
@@ -135,7 +135,7 @@ TEST_F(ProgramsOnANode, ThatTheControllerHasNotAreTheNodesOwnAffair) {
   const auto keeper = ensure({"cupel-node", "cupel-burn"});
 
   ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
+  EXPECT_EQ(keeper->keeper, std::nullopt);
   EXPECT_FALSE(fs::exists(node));
 }
 
@@ -147,7 +147,7 @@ TEST_F(ProgramsOnANode, ThatDoNotRunThereLookAfterNoJob) {
   const auto keeper = ensure({"cupel-node"});
 
   ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
+  EXPECT_EQ(keeper->keeper, std::nullopt);
 }
 
 TEST_F(ProgramsOnANode, ThatNeedANewerCLibrarySaySo) {
@@ -159,10 +159,9 @@ TEST_F(ProgramsOnANode, ThatNeedANewerCLibrarySaySo) {
   const auto keeper = ensure({"cupel-node"});
 
   ASSERT_TRUE(keeper);
-  EXPECT_EQ(keeper.assume_value().keeper, std::nullopt);
-  EXPECT_THAT(keeper.assume_value().why_not,
-              AllOf(HasSubstr("older than glibc 2.34"), HasSubstr("RHEL 9"),
-                    HasSubstr("`GLIBC_2.34' not found"), HasSubstr("glibc 2.")));
+  EXPECT_EQ(keeper->keeper, std::nullopt);
+  EXPECT_THAT(keeper->why_not, AllOf(HasSubstr("older than glibc 2.34"), HasSubstr("RHEL 9"),
+                                     HasSubstr("`GLIBC_2.34' not found"), HasSubstr("glibc 2.")));
 }
 
 TEST_F(ProgramsOnANode, AreNotReplacedUnderAJobThatWasStarted) {
@@ -192,14 +191,14 @@ TEST_F(ProgramsOnANode, SayWhyTheyCannotBeWritten) {
 TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
+  ASSERT_TRUE(keeper && keeper->keeper);
   std::string bytes(100'000, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7919 >> 3);
   std::ofstream{sshd_->file("bytes"), std::ios::binary} << bytes;
   const auto cat = "cat " + sshd_->file("bytes");
   const auto script =
       "for i in 1 2 3 4 5 6 7 8 9 10; do " + cat + "; " + cat + " >&2; sleep 0.2; done; exit 3";
-  ASSERT_TRUE(start(script, *keeper.assume_value().keeper));
+  ASSERT_TRUE(start(script, *keeper->keeper));
   std::string out, err;
   read_on(out, err, 100'001);
   ASSERT_LT(out.size(), 1'000'000u);
@@ -225,8 +224,8 @@ TEST_F(ProgramsOnANode, LookAfterAJobThatLosesNothingByADropAndAnotherController
 TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
-  const auto& program = *keeper.assume_value().keeper;
+  ASSERT_TRUE(keeper && keeper->keeper);
+  const auto& program = *keeper->keeper;
   auto starting = start_job(*on, handle, "echo up; setsid sleep 66001 & sleep 66002", 1s,
                             Deadline::in(20s), program);
   ASSERT_TRUE(run_to_end(io, std::move(starting)));
@@ -250,9 +249,8 @@ TEST_F(ProgramsOnANode, EndAJobAtItsLimitThoughNoControllerComesBack) {
 TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
-  ASSERT_TRUE(
-      start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper.assume_value().keeper));
+  ASSERT_TRUE(keeper && keeper->keeper);
+  ASSERT_TRUE(start("setsid env -i sleep 61001 & echo up; sleep 61002", *keeper->keeper));
   std::string out, err;
   read_on(out, err, 3);
   const auto early = run_to_end(io, forget_job(*on, handle, Deadline::in(20s)));
@@ -267,8 +265,8 @@ TEST_F(ProgramsOnANode, EndAJobWithAllThatItStarted) {
 TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
-  ASSERT_TRUE(start("head -c 9000000 /dev/zero", *keeper.assume_value().keeper));
+  ASSERT_TRUE(keeper && keeper->keeper);
+  ASSERT_TRUE(start("head -c 9000000 /dev/zero", *keeper->keeper));
   std::string out, err;
 
   const auto state = read_on(out, err);
@@ -280,8 +278,8 @@ TEST_F(ProgramsOnANode, SayEndedOnlyWithTheLastPiece) {
 TEST_F(ProgramsOnANode, AreDoneWithoutWhereTheyVanishedInMidJob) {
   put_real_program();
   const auto keeper = ensure({"cupel-node"});
-  ASSERT_TRUE(keeper && keeper.assume_value().keeper);
-  ASSERT_TRUE(start("echo up; sleep 62001", *keeper.assume_value().keeper));
+  ASSERT_TRUE(keeper && keeper->keeper);
+  ASSERT_TRUE(start("echo up; sleep 62001", *keeper->keeper));
   std::string out, err;
   read_on(out, err, 3);
 

@@ -19,11 +19,11 @@ class Report : public ::testing::Test {
   Report() {
     std::string made = (std::filesystem::temp_directory_path() / "cupel-report-XXXXXX").string();
     folder = ::mkdtemp(made.data());
-    store = std::move(store::Store::open(folder)).assume_value();
+    store = *std::move(store::Store::open(folder));
     store::Run run;
     run.playbook = "new-rack";
     run.nodes = {"a01-n01", "a01-n02"};
-    id = store->begin_run(run).assume_value();
+    id = *store->begin_run(run);
     add({EventKind::run_started,
          "",
          "",
@@ -59,7 +59,7 @@ class Report : public ::testing::Test {
             {}};
   }
   static burnin::Verdict good() { return {Decision::pass, {}, {}}; }
-  RunSummary summary() { return std::move(summarize(*store, id)).assume_value(); }
+  RunSummary summary() { return *std::move(summarize(*store, id)); }
 
   std::filesystem::path folder;
   std::unique_ptr<store::Store> store;

@@ -16,7 +16,7 @@ TEST_F(Report, GivesEachNodeWhatWasFoundOnItWhereSeveralMeasuredTogether) {
           "a01-n02":{"measurements":[{"name":"busbw","value":90}],"evidence":"e2"}})");
   ASSERT_TRUE(hash);
   for (const auto* node : {"a01-n01", "a01-n02"})
-    end(node, "gpu-facts", {{"together", true}, {"evidence", hash.assume_value()}});
+    end(node, "gpu-facts", {{"together", true}, {"evidence", *hash}});
 
   const auto nodes = summary().nodes;
 

@@ -109,8 +109,8 @@ TEST(SlurmNodeTest, IsReadOrRefusedHoweverItsLineWasDamaged) {
     const auto node = parse_slurm_node(cupel::test::damaged(line, random));
 
     if (node) {
-      EXPECT_FALSE(node.assume_value().name.empty());
-      EXPECT_FALSE(node.assume_value().state.empty());
+      EXPECT_FALSE(node->name.empty());
+      EXPECT_FALSE(node->state.empty());
     }
   }
 }

@@ -82,8 +82,8 @@ TEST_F(StageStepTest, EndsSoonWhereTheBmcSaysThatItsMachineIsOff) {
   const auto end = run({}, 1h);
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end.assume_value().outcome, Outcome::reject);
-  EXPECT_THAT(end.assume_value().detail, HasSubstr("its BMC says that it is off"));
+  EXPECT_EQ(end->outcome, Outcome::reject);
+  EXPECT_THAT(end->detail, HasSubstr("its BMC says that it is off"));
 }
 
 TEST_F(StageStepTest, OfAGroupEndsSoonForAllWhereOneOfThemIsOff) {
@@ -92,8 +92,8 @@ TEST_F(StageStepTest, OfAGroupEndsSoonForAllWhereOneOfThemIsOff) {
   const auto end = run({&nodes[0], &nodes[1]}, 1h);
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end.assume_value().outcome, Outcome::reject);
-  EXPECT_THAT(end.assume_value().detail, HasSubstr("a01-n02: its BMC says that it is off"));
+  EXPECT_EQ(end->outcome, Outcome::reject);
+  EXPECT_THAT(end->detail, HasSubstr("a01-n02: its BMC says that it is off"));
 }
 
 TEST_F(StageStepTest, WaitsForItsDeadlineWhereTheMachineIsOnOrNobodyKnows) {
@@ -103,7 +103,7 @@ TEST_F(StageStepTest, WaitsForItsDeadlineWhereTheMachineIsOnOrNobodyKnows) {
     const auto end = run({}, 4s);
 
     ASSERT_TRUE(end);
-    EXPECT_EQ(end.assume_value().outcome, Outcome::retry) << "the engine tells the deadline";
+    EXPECT_EQ(end->outcome, Outcome::retry) << "the engine tells the deadline";
   }
 }
 
@@ -122,8 +122,8 @@ TEST_F(StageStepTest, OfANodeThatNeverCameTellsWhatItsBmcSaid) {
   const auto end = wait();
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end.assume_value().outcome, Outcome::needs_hands);
-  EXPECT_THAT(end.assume_value().detail,
+  EXPECT_EQ(end->outcome, Outcome::needs_hands);
+  EXPECT_THAT(end->detail,
               HasSubstr("no route to host; its BMC: on; Powered on; State asserted (ACPI); "
                         "2026-11-21 02:00:00 Critical: OS has"));
   EXPECT_EQ(machine.logged_out, 1);
@@ -132,7 +132,7 @@ TEST_F(StageStepTest, OfANodeThatNeverCameTellsWhatItsBmcSaid) {
 TEST_F(StageStepTest, OfANodeThatNeverCameAsksForWhatItsBmcSaysIsWrong) {
   const auto asked = [this] {
     const auto end = wait();
-    const auto* hands = end ? end.assume_value().found.if_contains("hands") : nullptr;
+    const auto* hands = end ? end->found.if_contains("hands") : nullptr;
     const auto needs = record::needed_from(hands);
     return needs.empty() ? std::string{} : needs[0].action;
   };
@@ -153,8 +153,8 @@ TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothin
   const auto end = wait();
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end.assume_value().outcome, Outcome::needs_hands);
-  EXPECT_EQ(end.assume_value().detail, "no route to host");
+  EXPECT_EQ(end->outcome, Outcome::needs_hands);
+  EXPECT_EQ(end->detail, "no route to host");
 }
 
 /// A stage that burns for hours, on a real sshd.
@@ -234,12 +234,12 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
   const auto tried = run_to_end(io, steps.perform(request(12s)));
 
   ASSERT_TRUE(tried);
-  EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);
-  EXPECT_THAT(tried.assume_value().detail, ::testing::ContainsRegex("nothing heard for [0-9]+ s"));
+  EXPECT_EQ(tried->outcome, Outcome::reject);
+  EXPECT_THAT(tried->detail, ::testing::ContainsRegex("nothing heard for [0-9]+ s"));
   EXPECT_THAT(told, ::testing::Contains(::testing::ContainsRegex("nothing heard for 9[3-9] s")));
   ASSERT_TRUE(burns());
   const auto gone = run_to_end(io, steps.let_go(request(60s)));
-  EXPECT_TRUE(gone) << gone.assume_error().what;
+  EXPECT_TRUE(gone) << gone.error().what;
   EXPECT_FALSE(burns());
   EXPECT_FALSE(std::filesystem::exists(handle));
 }
@@ -254,8 +254,8 @@ TEST_F(StageOnANode, WhoseCLibraryIsTooOldForItsProgramSaysSo) {
   const auto tried = run_to_end(io, steps.perform(request(30s)));
 
   ASSERT_TRUE(tried);
-  EXPECT_EQ(tried.assume_value().outcome, Outcome::reject);
-  EXPECT_THAT(tried.assume_value().detail, HasSubstr("older than glibc 2.34"));
+  EXPECT_EQ(tried->outcome, Outcome::reject);
+  EXPECT_THAT(tried->detail, HasSubstr("older than glibc 2.34"));
 }
 
 TEST_F(StageOnANode, WhoseProgramPrintsBytesThatAreNoTextEndsInAnEventThatCanBeRead) {
@@ -267,7 +267,7 @@ TEST_F(StageOnANode, WhoseProgramPrintsBytesThatAreNoTextEndsInAnEventThatCanBeR
   const auto tried = run_to_end(io, steps.perform(request(30s)));
 
   ASSERT_TRUE(tried);
-  const auto detail = tried.assume_value().detail;
+  const auto detail = tried->detail;
   EXPECT_THAT(detail, HasSubstr("cannot: "));
   EXPECT_EQ(printable(detail), detail);
   const auto run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
@@ -281,7 +281,7 @@ TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
   NodeSteps steps{doors()};
   const auto tried = run_to_end(io, steps.perform(request(5s)));
   ASSERT_TRUE(tried);
-  ASSERT_TRUE(burns()) << tried.assume_value().detail;
+  ASSERT_TRUE(burns()) << tried->detail;
 
   ASSERT_TRUE(run_to_end(io, steps.let_go(request(30s))));
 
@@ -299,8 +299,8 @@ TEST_F(StageOnANode, ThatWasEndedHalfDoneHasNoResultAndBeginsAnew) {
   const auto found = run_to_end(io, steps.perform(request(20s)));
 
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found.assume_value().begin_anew);
-  EXPECT_EQ(found.assume_value().outcome, Outcome::reject);
+  EXPECT_TRUE(found->begin_anew);
+  EXPECT_EQ(found->outcome, Outcome::reject);
 }
 
 /// A scontrol with one node, whose state it keeps in a file.
@@ -365,7 +365,7 @@ class HandOff : public StageOnANode {
     auto asked = request(20s);
     asked.run = id;
     const auto ended = run_to_end(io, steps.perform(std::move(asked)));
-    return ended ? ended.assume_value().detail : ended.assume_error().what;
+    return ended ? ended->detail : ended.error().what;
   }
   std::string path{};
 };

@@ -139,16 +139,16 @@ TEST_F(StoreTest, ASecondControllerIsRefusedAndToldWhoTheFirstIs) {
   const auto second = ControllerLock::take(folder_);
 
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.assume_error().code, Code::kConflict);
+  EXPECT_EQ(second.error().code, Code::kConflict);
   EXPECT_THAT(
-      second.assume_error().what,
+      second.error().what,
       AllOf(HasSubstr("process " + std::to_string(::getpid()) + " on "),
             HasSubstr(" UTC, the controller of " + folder_.string()), HasSubstr("cupel status")));
   EXPECT_EQ(ControllerLock::holder(folder_)->pid, ::getpid());
   EXPECT_FALSE(ControllerLock::holder(folder_)->host.empty());
   EXPECT_GT(ControllerLock::holder(folder_)->since, WallTime{});
   {
-    const auto gone = std::move(first).assume_value();
+    const auto gone = *std::move(first);
   }
   EXPECT_FALSE(ControllerLock::holder(folder_));
   EXPECT_TRUE(ControllerLock::take(folder_));

@@ -49,11 +49,11 @@ std::optional<int> whole_batches(const std::vector<Event>& events) {
 /// What a store in the folder says of run 1, its chain verified; nothing if it is no such prefix.
 std::optional<int> batches_in(const fs::path& folder) {
   const auto store = Store::open(folder);
-  EXPECT_TRUE(store) << (store ? "" : store.assume_error().what);
+  EXPECT_TRUE(store) << (store ? "" : store.error().what);
   if (!store) return std::nullopt;
-  const auto events = store.assume_value()->events_after(1, 0);
-  EXPECT_TRUE(events) << (events ? "" : events.assume_error().what);
-  return events ? whole_batches(events.assume_value()) : std::nullopt;
+  const auto events = (*store)->events_after(1, 0);
+  EXPECT_TRUE(events) << (events ? "" : events.error().what);
+  return events ? whole_batches(*events) : std::nullopt;
 }
 
 class DurabilityTest : public StoreTest {
@@ -142,8 +142,8 @@ TEST_F(DurabilityTest, AStoreCutOffWhileItWasMadeIsMadeAgain) {
   for (std::size_t cut = 0; cut <= wal.size(); cut += 4096) {
     const auto folder = left(database, std::string_view{wal}.substr(0, cut));
     const auto store = Store::open(folder);
-    ASSERT_TRUE(store) << cut << ": " << store.assume_error().what;
-    EXPECT_LE(store.assume_value()->runs(5).value().size(), 1);
+    ASSERT_TRUE(store) << cut << ": " << store.error().what;
+    EXPECT_LE((*store)->runs(5).value().size(), 1);
   }
 }
 
@@ -218,11 +218,10 @@ TEST_F(DurabilityTest, AControllerKilledInMidAppendLosesNothingThatItAcknowledge
     const auto child = ::fork();
     if (child == 0) {
       auto store = Store::open(folder_ / "killed");
-      if (!store || !store.assume_value()->begin_run({.playbook = "p", .nodes = {"n1"}}))
-        ::_exit(1);
+      if (!store || !(*store)->begin_run({.playbook = "p", .nodes = {"n1"}})) ::_exit(1);
       for (int number = 1;; ++number) {
         auto events = batch(number);
-        if (!store.assume_value()->append(1, events)) ::_exit(1);
+        if (!(*store)->append(1, events)) ::_exit(1);
         if (::write(told[1], &number, sizeof number) != sizeof number) ::_exit(1);
       }
     }

@@ -52,8 +52,8 @@ class FaultsTest : public StoreTest {
 
   Checked checked() {
     auto found = check_store(folder_);
-    EXPECT_TRUE(found) << (found ? "" : found.assume_error().what);
-    return found ? std::move(found).assume_value() : Checked{};
+    EXPECT_TRUE(found) << (found ? "" : found.error().what);
+    return found ? *std::move(found) : Checked{};
   }
 };
 
@@ -86,8 +86,8 @@ TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
   const auto store = Store::open(folder_);
 
   ASSERT_FALSE(store);
-  EXPECT_EQ(store.assume_error().code, Code::kStorage);
-  EXPECT_THAT(store.assume_error().what,
+  EXPECT_EQ(store.error().code, Code::kStorage);
+  EXPECT_THAT(store.error().what,
               AllOf(HasSubstr("malformed"), HasSubstr("left as it is: see cupel store check")));
   EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
   EXPECT_EQ(digest(), before);
@@ -104,8 +104,8 @@ TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt
   const auto read = open()->events_after(run, 0);
 
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.assume_error().code, Code::kStorage);
-  EXPECT_THAT(read.assume_error().what, HasSubstr("see cupel store check"));
+  EXPECT_EQ(read.error().code, Code::kStorage);
+  EXPECT_THAT(read.error().what, HasSubstr("see cupel store check"));
   EXPECT_EQ(digest(), before);
 }
 
@@ -117,7 +117,7 @@ TEST_F(FaultsTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
   const auto store = Store::open(folder_);
 
   ASSERT_FALSE(store);
-  EXPECT_THAT(store.assume_error().what, HasSubstr("is not a database"));
+  EXPECT_THAT(store.error().what, HasSubstr("is not a database"));
   EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
   EXPECT_EQ(digest(), before);
 }
@@ -132,7 +132,7 @@ TEST_F(FaultsTest, ADatabaseThatIsGoneFromBesideItsWalIsNotMadeAnew) {
   const auto opened = Store::open(torn);
 
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.assume_error().what, HasSubstr("put the file back"));
+  EXPECT_THAT(opened.error().what, HasSubstr("put the file back"));
   EXPECT_FALSE(fs::exists(torn / "cupel.db"));
   EXPECT_EQ(fs::file_size(torn / "cupel.db-wal"), fs::file_size(folder_ / "cupel.db-wal"));
 }
@@ -145,8 +145,7 @@ TEST_F(FaultsTest, AChangedEventIsNamedAndNothingIsBuiltOnIt) {
   const auto replayed = store->events_after(run, 0);
 
   ASSERT_FALSE(replayed);
-  EXPECT_THAT(replayed.assume_error().what,
-              HasSubstr("the journal of run 1 is damaged at event 4"));
+  EXPECT_THAT(replayed.error().what, HasSubstr("the journal of run 1 is damaged at event 4"));
   EXPECT_EQ(store->broken_at(run).value(), std::optional<std::int64_t>{4});
   EXPECT_THAT(checked().faults, Contains(at("run 1, event 4")));
   // A resume from a snapshot behind it does not read it.
@@ -162,7 +161,7 @@ TEST_F(FaultsTest, NothingIsAppendedBehindAChangedLastEvent) {
   const auto written = store->append(run, next);
 
   ASSERT_FALSE(written);
-  EXPECT_THAT(written.assume_error().what, HasSubstr("run 1 is damaged at event 9"));
+  EXPECT_THAT(written.error().what, HasSubstr("run 1 is damaged at event 9"));
   EXPECT_EQ(store->events(run).value().size(), 9);
 }
 
@@ -185,8 +184,8 @@ TEST_F(FaultsTest, AnEventOfAnUnknownKindIsNamedAndIsNoBrokenChain) {
   const auto read = store->events(1);
 
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.assume_error().code, Code::kStorage);
-  EXPECT_THAT(read.assume_error().what,
+  EXPECT_EQ(read.error().code, Code::kStorage);
+  EXPECT_THAT(read.error().what,
               AllOf(HasSubstr("event 1 of run 1"), HasSubstr("'node-levitated'")));
   EXPECT_EQ(store->broken_at(1).value(), std::nullopt);
   EXPECT_THAT(checked().faults, Contains(at("run 1, event 1")));
@@ -222,7 +221,7 @@ TEST_F(FaultsTest, AReadOnlyFolderIsSaidAndNothingIsTried) {
         (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
       ::_exit(1);
     const auto store = Store::open(folder_);
-    const std::string said = store ? "opened" : store.assume_error().what;
+    const std::string said = store ? "opened" : store.error().what;
     [[maybe_unused]] const auto written = ::write(told[1], said.data(), said.size());
     ::_exit(0);
   }

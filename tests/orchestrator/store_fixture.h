@@ -23,8 +23,8 @@ class StoreTest : public ::testing::Test {
 
   std::unique_ptr<Store> open() {
     auto store = Store::open(folder_);
-    EXPECT_TRUE(store) << (store ? "" : store.assume_error().what);
-    return store ? std::move(store).assume_value() : nullptr;
+    EXPECT_TRUE(store) << (store ? "" : store.error().what);
+    return store ? *std::move(store) : nullptr;
   }
 
   void sql(const std::string& statement) { sql_in(folder_, statement); }

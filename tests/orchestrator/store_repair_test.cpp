@@ -189,8 +189,8 @@ TEST_F(ReadableTest, WhatCouldNotBeReadBackIsNotWrittenAndTheRestOfTheRunIs) {
   for (auto& events : refused) {
     const auto written = store->append(run, events);
     ASSERT_FALSE(written);
-    EXPECT_EQ(written.assume_error().code, Code::kStorage);
-    EXPECT_THAT(written.assume_error().what, HasSubstr("was not written"));
+    EXPECT_EQ(written.error().code, Code::kStorage);
+    EXPECT_THAT(written.error().what, HasSubstr("was not written"));
   }
 
   auto next = event(EventKind::step_began, "n1", "disk");

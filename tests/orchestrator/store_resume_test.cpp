@@ -59,10 +59,10 @@ TEST_F(ResumeTest, BuildsOnTheSnapshotAndWhatCameBehindIt) {
 
   const auto state = standing(*store, run, plan_);
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(step(state.assume_value(), 0).detail, "of the snapshot");
-  EXPECT_EQ(step(state.assume_value(), 1).phase, StepState::Phase::running);
-  EXPECT_EQ(state.assume_value().last_sequence, 4);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(step(*state, 0).detail, "of the snapshot");
+  EXPECT_EQ(step(*state, 1).phase, StepState::Phase::running);
+  EXPECT_EQ(state->last_sequence, 4);
 }
 
 TEST_F(ResumeTest, FoldsAllEventsWhereTheSnapshotDoesNotDecode) {
@@ -77,8 +77,8 @@ TEST_F(ResumeTest, FoldsAllEventsWhereTheSnapshotDoesNotDecode) {
     ASSERT_TRUE(store->keep_snapshot(run, 3, text));
     const auto state = standing(*store, run, plan_);
 
-    ASSERT_TRUE(state) << state.assume_error().what;
-    EXPECT_EQ(state.assume_value(), folded) << text;
+    ASSERT_TRUE(state) << state.error().what;
+    EXPECT_EQ(*state, folded) << text;
   }
 }
 
@@ -94,10 +94,10 @@ TEST_F(ResumeTest, RefusesABrokenChainAndSaysWhere) {
   const auto all = standing(*store, run, plan_);
 
   ASSERT_FALSE(behind);
-  EXPECT_EQ(behind.assume_error().code, Code::kStorage);
-  EXPECT_THAT(behind.assume_error().what, AllOf(HasSubstr("run 1"), HasSubstr("event 4")));
+  EXPECT_EQ(behind.error().code, Code::kStorage);
+  EXPECT_THAT(behind.error().what, AllOf(HasSubstr("run 1"), HasSubstr("event 4")));
   ASSERT_FALSE(all);
-  EXPECT_THAT(all.assume_error().what, AllOf(HasSubstr("run 1"), HasSubstr("event 2")));
+  EXPECT_THAT(all.error().what, AllOf(HasSubstr("run 1"), HasSubstr("event 2")));
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ TEST_F(StoreTest, RefusesASecondRunOnTheSameNodesUntilTheFirstIsOver) {
   const auto second = store->begin_run(run_on({"n2", "n3", "n4"}));
 
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.assume_error().code, Code::kConflict);
-  EXPECT_EQ(second.assume_error().what,
+  EXPECT_EQ(second.error().code, Code::kConflict);
+  EXPECT_EQ(second.error().what,
             "run 1 holds n[2-3]: wait for it, or cupel resume 1, or cupel cancel 1");
   ASSERT_TRUE(store->begin_run(run_on({"n4"})));
   auto end = event(EventKind::run_ended);
@@ -103,8 +103,8 @@ TEST_F(StoreTest, AFullDiskIsAnErrorAndLosesNothingThatWasWritten) {
   const auto written = store->append(id, lost);
 
   ASSERT_FALSE(written);
-  EXPECT_EQ(written.assume_error().code, Code::kStorage);
-  EXPECT_THAT(written.assume_error().what, HasSubstr("full"));
+  EXPECT_EQ(written.error().code, Code::kStorage);
+  EXPECT_THAT(written.error().what, HasSubstr("full"));
   EXPECT_EQ(store->events(id).value().size(), 1);
 }
 

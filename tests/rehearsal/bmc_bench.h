@@ -40,7 +40,7 @@ class BmcBench : public RackLoop {
   /// As text, whatever it is; "" where it is not there.
   std::string seen(const std::string& target, std::string_view path) {
     const auto body = parse_json(ask("GET", target).body);
-    const auto* found = body ? find(body.assume_value(), path) : nullptr;
+    const auto* found = body ? find(*body, path) : nullptr;
     if (!found) return {};
     return found->is_string() ? std::string{found->as_string()} : json::serialize(*found);
   }

@@ -166,8 +166,8 @@ Shapes captured_shapes(const std::filesystem::path& tree) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator{tree}) {
     if (entry.path().filename() != "index.json") continue;
     const auto text = read_file(entry.path().string(), 16u << 20);
-    const auto body = text ? parse_json(text.assume_value()) : Result<json::value>{Error{}};
-    if (body) add(shapes, body.assume_value());
+    const auto body = text ? parse_json(*text) : Result<json::value>{Error{}};
+    if (body) add(shapes, *body);
   }
   return shapes;
 }
@@ -211,7 +211,7 @@ Differences allowed(std::string_view vendor) {
   const auto text = read_file(SOURCE_DIR "/tests/rehearsal/captured_deviations.tsv", 1u << 20);
   EXPECT_TRUE(text);
   if (!text) return rows;
-  for (const auto line : lines(text.assume_value())) {
+  for (const auto line : lines(*text)) {
     const auto cells = split(line, '\t');
     if (cells.size() != 5 || cells[0] != vendor) continue;
     EXPECT_FALSE(cells[4].empty()) << line;  // why
@@ -252,8 +252,7 @@ TEST_P(CaptureOf, HasThingsWhereOursHasThem) {
   const BmcBench bmc{GetParam()};
   const auto view = bmc.view();
   const auto service =
-      text_at(parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService")).assume_value(),
-              "@odata.id");
+      text_at(*parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService")), "@odata.id");
 
   // The captured MegaRAC is too old for boot settings of their own.
   const auto boot = GetParam() == "ami" ? view.system() : view.boot();
@@ -269,8 +268,7 @@ TEST_P(CaptureOf, TakesImagesWhereOursDoes) {
   // The captured MegaRAC is older than the machine that ours is like, which takes forms too.
   const bool newer = GetParam() == "ami";
   const auto& manners = update_manners_of(GetParam());
-  const auto body =
-      parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService")).assume_value();
+  const auto body = *parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService"));
   const auto told = [&](std::string_view path) { return text_at(body, path).value_or(""); };
 
   EXPECT_EQ(told("Actions/#UpdateService.SimpleUpdate/target"), manners.simple);
@@ -281,8 +279,8 @@ TEST_P(CaptureOf, TakesImagesWhereOursDoes) {
 TEST_P(CaptureOf, HasEtagsOfTheFormThatOursHas) {
   CUPEL_NEED_CAPTURE(tree, capture_of(GetParam()));
   BmcBench bmc{GetParam()};
-  const auto told = text_at(
-      parse_json(*test::captured_answer(tree, bmc.view().system())).assume_value(), "@odata.etag");
+  const auto told =
+      text_at(*parse_json(*test::captured_answer(tree, bmc.view().system())), "@odata.etag");
   const auto& tags = bmc.service.manners().tags;
 
   EXPECT_EQ(told.has_value(), tags.in_body);

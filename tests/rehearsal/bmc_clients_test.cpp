@@ -58,7 +58,7 @@ TEST_P(ClientsOf, SushyReadsItBootsItFromTheNetworkOnceAndTurnsItOnAndOff) {
 
   const auto told = parse_json(ran.out);
   ASSERT_TRUE(told) << ran.err;
-  const auto& seen = told.assume_value();
+  const auto& seen = *told;
   EXPECT_EQ(text_at(seen, "power"), "Off");
   EXPECT_EQ(number_at(seen, "memory"), 2048);
   EXPECT_EQ(seen.at("boot"), (json::array{"Once", "Pxe"})) << ran.out;

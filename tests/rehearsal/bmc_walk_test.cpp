@@ -19,9 +19,9 @@ class Walk {
       auto body = parse_json(get(uri));
       EXPECT_TRUE(body) << uri;
       if (!body) continue;
-      for (auto& link : links_in(body.assume_value()))
+      for (auto& link : links_in(*body))
         if (known.insert(link).second) next.push_back(std::move(link));
-      all[uri] = std::move(body.assume_value());
+      all[uri] = std::move(*body);
     }
   }
 
@@ -98,8 +98,8 @@ TEST_P(BmcOf, EveryCollectionHasAsManyMembersAsItSays) {
     std::size_t members = 0;
     for (std::string page = uri; !page.empty();) {
       const auto some = parse_json(get(page));
-      members += find(some.assume_value(), "Members")->as_array().size();
-      page = text_at(some.assume_value(), "Members@odata.nextLink").value_or("");
+      members += find(*some, "Members")->as_array().size();
+      page = text_at(*some, "Members@odata.nextLink").value_or("");
     }
     EXPECT_EQ(static_cast<double>(members), *count) << uri;
   }
@@ -155,8 +155,8 @@ TEST_P(BmcOf, SensorsFollowThePower) {
     const bool legacy = bmc.view().layout().sensors == SensorStyle::legacy;
     const auto chassis = bmc.view().chassis();
     const auto body = parse_json(get(chassis + (legacy ? "/Thermal" : "/Sensors/TEMP_CPU0")));
-    if (!legacy) return *find(body.assume_value(), "Reading");
-    return *find(find(body.assume_value(), "Temperatures")->as_array()[1], "ReadingCelsius");
+    if (!legacy) return *find(*body, "Reading");
+    return *find(find(*body, "Temperatures")->as_array()[1], "ReadingCelsius");
   };
   EXPECT_EQ(reads(), json::value(nullptr));
 

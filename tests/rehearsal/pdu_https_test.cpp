@@ -84,7 +84,7 @@ TEST(RackPdusTest, AnswerCurlWithBasicAuthentication) {
                                kPdu, more.empty() ? "" : "/Actions/Outlet.PowerControl"));
     return bench.run(line).output;
   };
-  const auto login = pdu.user + ":" + std::string{trimmed(password.assume_value())};
+  const auto login = pdu.user + ":" + std::string{trimmed(*password)};
 
   EXPECT_EQ(curl(login, {}), "200");
   EXPECT_EQ(curl(login, {"--json", R"({"PowerState": "Off"})"}), "204");

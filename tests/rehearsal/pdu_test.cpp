@@ -54,8 +54,7 @@ class PduBench : public RackLoop {
   }
   json::object read(PduService& pdu, const std::string& target) {
     const auto body = parse_json(ask(pdu, "GET", target).body);
-    return body && body.assume_value().is_object() ? body.assume_value().as_object()
-                                                   : json::object{};
+    return body && body->is_object() ? body->as_object() : json::object{};
   }
   std::string power_state(PduService& pdu, const std::string& outlet) {
     return text_at(read(pdu, kPdu + ("/" + outlet)), "PowerState").value_or("");

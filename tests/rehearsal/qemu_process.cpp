@@ -117,8 +117,8 @@ void QemuProcess::read_qmp() {
 void QemuProcess::take(std::string_view line) {
   const auto message = parse_json(line);
   if (!message) return;
-  if (const auto event = text_at(message.assume_value(), "event")) told_.event(*event);
-  const auto status = text_at(message.assume_value(), "return/status");
+  if (const auto event = text_at(*message, "event")) told_.event(*event);
+  const auto status = text_at(*message, "return/status");
   if (status == "running") told_.runs();
 }
 

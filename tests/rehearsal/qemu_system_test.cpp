@@ -98,7 +98,7 @@ class QemuTest : public ::testing::Test {
   BmcServer https{io.get_executor(),
                   system,
                   {kUser, kPassword},
-                  make_certificate("v01-n01-bmc", "127.0.0.1").assume_value(),
+                  *make_certificate("v01-n01-bmc", "127.0.0.1"),
                   {asio::ip::address_v4::loopback(), 0}};
   std::thread thread;
 };

@@ -43,10 +43,10 @@ class RackBench {
     spec.profiles.try_emplace("dgx-h100", dgx());
     auto started = VirtualRack::start(spec, {.speed = speed, .folder = folder.path()});
     if (!started) {
-      ADD_FAILURE() << started.assume_error().what;
+      ADD_FAILURE() << started.error().what;
       return;
     }
-    rack = std::move(started).assume_value();
+    rack = *std::move(started);
     auto loaded =
         inventory::parse_inventory(rack->inventory_yaml(), "inventory.yaml", folder.path());
     EXPECT_TRUE(loaded.inventory) << to_string(loaded.problems) << rack->inventory_yaml();
@@ -107,8 +107,8 @@ class RackBench {
     request.output_limit = 64u << 20;
     auto ran =
         run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{30})));
-    if (!ran) return {.exit_status = -1, .output = {}, .error = ran.assume_error().what};
-    return std::move(ran).assume_value();
+    if (!ran) return {.exit_status = -1, .output = {}, .error = ran.error().what};
+    return *std::move(ran);
   }
 
   ProcessOutcome ssh(std::size_t index, const std::string& command, std::string input = {}) {
@@ -171,8 +171,8 @@ class Browser {
   Fetched log_in(const inventory::Node& node) { return log_in(node.bmc.user, node.bmc.password); }
   Fetched log_in(const std::string& user, const inventory::SecretRef& secret) {
     const auto password = read_file(secret.where, 1024);
-    const auto body = json::serialize(json::object{
-        {"UserName", user}, {"Password", std::string{trimmed(password.assume_value())}}});
+    const auto body = json::serialize(
+        json::object{{"UserName", user}, {"Password", std::string{trimmed(*password)}}});
     auto fetched = ask("POST", "/redfish/v1/SessionService/Sessions", body);
     token = fetched.headers["x-auth-token"];
     return fetched;

@@ -91,8 +91,8 @@ inventory::Inventory without_doors(inventory::Inventory site) {
 
 TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
   auto rack = rack_of(site());
-  ASSERT_TRUE(rack) << rack.assume_error().what;
-  RackBench bench{rack.assume_value(), 1000};
+  ASSERT_TRUE(rack) << rack.error().what;
+  RackBench bench{*rack, 1000};
 
   const auto wanted = without_doors(site()), got = without_doors(bench.inventory);
 
@@ -142,7 +142,7 @@ TEST_F(RackOfSite, GivesTheControllerTheSameSiteButForItsDoors) {
 
 TEST_F(RackOfSite, LeadsToNoAddressOfTheSite) {
   auto rack = rack_of(site());
-  RackBench bench{rack.assume_value(), 1000};
+  RackBench bench{*rack, 1000};
 
   for (const auto& node : bench.inventory.nodes) {
     EXPECT_TRUE(node.bmc.endpoint.host.starts_with("127.")) << node.bmc.endpoint.host;
@@ -163,7 +163,7 @@ TEST_F(RackOfSite, LeadsToNoAddressOfTheSite) {
 
 TEST_F(RackOfSite, StandsAMachineWithThatSerialMacAndProfile) {
   auto rack = rack_of(site());
-  RackBench bench{rack.assume_value(), 1000};
+  RackBench bench{*rack, 1000};
 
   EXPECT_EQ(bench.on("a01-n02", [](Machine& one) { return one.hardware().serial; }), "S2");
   EXPECT_EQ(bench.on("a01-n02", [](Machine& one) { return one.bmc_mac(); }), "aa:bb:cc:00:11:23");
@@ -175,7 +175,7 @@ TEST_F(RackOfSite, StandsAMachineWithThatSerialMacAndProfile) {
 
 TEST_F(RackOfSite, LeavesABmcAsItsFactoryDidWhereTheSiteSaysHow) {
   auto rack = rack_of(site());
-  RackBench bench{rack.assume_value(), 1000};
+  RackBench bench{*rack, 1000};
   auto node = bench.node(2);
   Browser browser{node.bmc.endpoint};
 
@@ -190,7 +190,7 @@ TEST_F(RackOfSite, LeavesABmcAsItsFactoryDidWhereTheSiteSaysHow) {
 
 TEST_F(RackOfSite, TakesTheVendorFromTheProfilesWordsAndTheScenarioFirst) {
   inventory::Profile profile{.name = "site-h200", .description = "Dell PowerEdge XE9680"};
-  auto rack = rack_of(site()).assume_value();
+  auto rack = *rack_of(site());
   std::vector<inventory::Problem> problems;
 
   ASSERT_TRUE(
@@ -208,7 +208,7 @@ TEST_F(RackOfSite, RefusesMoreNodesThanARackHolds) {
   const auto rack = rack_of(std::move(large));
 
   ASSERT_FALSE(rack);
-  EXPECT_THAT(rack.assume_error().what, HasSubstr("a virtual rack holds 1000"));
+  EXPECT_THAT(rack.error().what, HasSubstr("a virtual rack holds 1000"));
 }
 
 TEST(ShippedRacks, HaveSixtyFourHealthyNodesAndOneOfEachVendor) {

@@ -36,7 +36,7 @@ class ServedBmc {
         server{io.get_executor(), machine, kUser, kPassword,
                ipmi::Peer{asio::ip::make_address_v4("127.0.0.1"), 0}} {
     const auto listens = server.listen();
-    if (!listens) throw std::runtime_error{listens.assume_error().what};
+    if (!listens) throw std::runtime_error{listens.error().what};
     thread = std::thread{[this] { io.run(); }};
   }
   ~ServedBmc() {

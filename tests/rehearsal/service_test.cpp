@@ -38,11 +38,11 @@ class Bmc {
   }
   std::string seen(const std::string& target, std::string_view path) {
     const auto body = parse_json(ask("GET", target).body);
-    return body ? text_at(body.assume_value(), path).value_or("") : "";
+    return body ? text_at(*body, path).value_or("") : "";
   }
   std::string error(const HttpResponse& response) {
     const auto body = parse_json(response.body);
-    return body ? text_at(body.assume_value(), "error/code").value_or("") : "";
+    return body ? text_at(*body, "error/code").value_or("") : "";
   }
   bool run_until(const std::function<bool()>& condition) {
     const auto until = Clock::Real::now() + std::chrono::seconds{10};

@@ -73,9 +73,9 @@ TEST_F(SshTest, PowerOffCutsWhatRunsThere) {
       run_to_end(io, run_process(std::move(request), Deadline::in(std::chrono::seconds{30})));
   off.join();
 
-  ASSERT_TRUE(ran) << ran.assume_error().what;
-  EXPECT_EQ(ran.assume_value().exit_status, 255);
-  EXPECT_EQ(ran.assume_value().output, "here\n");
+  ASSERT_TRUE(ran) << ran.error().what;
+  EXPECT_EQ(ran->exit_status, 255);
+  EXPECT_EQ(ran->output, "here\n");
   EXPECT_THAT(bench.ssh(0, "true").error, HasSubstr("Connection refused"));
 }
 

@@ -106,7 +106,7 @@ TEST(VirtualRackTest, SpeaksIpmiAtTheBmcsAddress) {
   const auto ask = [&](const std::string& name, const std::string& host,
                        const std::vector<std::string>& words) {
     std::vector<std::string> line{"env",
-                                  "IPMI_PASSWORD=" + std::string{trimmed(password.assume_value())},
+                                  "IPMI_PASSWORD=" + std::string{trimmed(*password)},
                                   "ipmitool",
                                   "-I",
                                   "lanplus",
@@ -166,7 +166,7 @@ TEST(VirtualRackTest, SaysWhatIsInItsWay) {
   auto spec = two_nodes();
   const auto error = [&](const RackSpec& rack, RackOptions options) {
     auto started = VirtualRack::start(rack, dgx(), options);
-    return started ? std::string{} : started.assume_error().what;
+    return started ? std::string{} : started.error().what;
   };
 
   EXPECT_THAT(error(spec, {.folder = {}}), HasSubstr("needs a folder"));

@@ -24,8 +24,8 @@ class CapturedFetch final : public bmc::redfish::Fetch {
       const auto text = captured_answer(tree_, uri);
       if (!text) co_return Error{Code::kNotFound, "a01-n01: GET " + uri + ": HTTP 404"};
       auto document = parse_json(*text);
-      if (!document) co_return std::move(document).assume_error();
-      known = parsed_.emplace(uri, std::move(document).assume_value()).first;
+      if (!document) co_return std::move(document).error();
+      known = parsed_.emplace(uri, *std::move(document)).first;
     }
     json::value body = known->second;
     if (damage_) damage_(uri, body);

@@ -60,7 +60,7 @@ inline std::optional<std::string> captured_answer(const std::filesystem::path& t
   if (path.find("..") != std::string::npos || !path.starts_with('/')) return std::nullopt;
   auto file = read_file(tree.string() + path + "/index.json", 64u << 20);
   if (!file) return std::nullopt;
-  return std::move(file).assume_value();
+  return *std::move(file);
 }
 
 }  // namespace cupel::test

@@ -70,8 +70,8 @@ class Echo {
     if (now.authorization.starts_with("Basic ")) add_new(now.authorization.substr(6));
     const auto body = parse_json(now.body);
     if (!body) return;
-    const auto* password = find(body.assume_value(), "Password");
-    const auto* user = find(body.assume_value(), "UserName");
+    const auto* password = find(*body, "Password");
+    const auto* user = find(*body, "UserName");
     if (password == nullptr || !password->is_string()) return;
     const std::string secret{password->get_string()};
     add_new(secret);
@@ -93,8 +93,8 @@ class Echo {
     constexpr std::string_view kMark = "@@here@@";
     auto body = parse_json(now.answer);
     if (!body) return;
-    add_behind_texts(body.assume_value(), "", std::string{kMark});
-    now.answer = serialize(body.assume_value());
+    add_behind_texts(*body, "", std::string{kMark});
+    now.answer = serialize(*body);
     const auto all = everything(heard_);
     for (auto at = now.answer.find(kMark); at != now.answer.npos;
          at = now.answer.find(kMark, at + all.size()))

@@ -249,11 +249,11 @@ struct HttpsServer::Impl final : Resources {
       return reply(
           503, error_body("IDRAC.2.8.RAC0218", "The maximum number of user sessions is reached."));
     const auto body = parse_json(request.body());
-    const auto user = body ? text_at(body.assume_value(), "UserName").value_or("") : "";
+    const auto user = body ? text_at(*body, "UserName").value_or("") : "";
     const auto own = passwords.find(user);
     const auto right = own != passwords.end() ? own->second : options.password;
     const bool known = user == "admin" || own != passwords.end();
-    const bool good = known && text_at(body.assume_value(), "Password") == right;
+    const bool good = known && text_at(*body, "Password") == right;
     if (!good) {
       ++asked.refused;
       return reply(401, error_body("Base.1.8.AuthorizationFailed", "The password is incorrect."));
@@ -302,7 +302,7 @@ struct HttpsServer::Impl final : Resources {
     if (!text) return std::nullopt;
     auto parsed = parse_json(*text);
     if (!parsed) return std::nullopt;
-    return std::move(parsed).assume_value();
+    return *std::move(parsed);
   }
 
   /// DSP0266, 7.3.1: each member in place of its link.
@@ -355,7 +355,7 @@ struct HttpsServer::Impl final : Resources {
     if (options.wants_if_match && match != etag && match != "*")
       return reply(412, error_body("Base.1.8.PreconditionFailed", "The ETag does not match."));
     const auto body = parse_json(request.body());
-    const auto* boot = body ? find(body.assume_value(), "Boot") : nullptr;
+    const auto* boot = body ? find(*body, "Boot") : nullptr;
     if (boot == nullptr || !boot->is_object() || options.forgets_patches) return reply(204);
     auto& target = found->as_object()["Boot"];
     for (const auto& entry : boot->get_object()) target.as_object()[entry.key()] = entry.value();
@@ -378,7 +378,7 @@ struct HttpsServer::Impl final : Resources {
     if (patches && options.forgets_patches) return reply(204);
     auto body = parse_json(request.body());
     const std::string method{request.method_string()};
-    auto written = options.writes(method, path, body ? body.assume_value() : json::value{}, *this);
+    auto written = options.writes(method, path, body ? *body : json::value{}, *this);
     if (!written) return std::nullopt;
     return reply(written->status, std::move(written->body));
   }
@@ -392,7 +392,7 @@ struct HttpsServer::Impl final : Resources {
 
   HttpResponse press(const std::string& path, const HttpRequest& request) {
     const auto body = parse_json(request.body());
-    const auto type = body ? text_at(body.assume_value(), "ResetType").value_or("") : "";
+    const auto type = body ? text_at(*body, "ResetType").value_or("") : "";
     asked.resets.push_back(type);
     const auto system = path.substr(0, path.find("/Actions/"));
     const bool off = type == "ForceOff" || type == "GracefulShutdown";

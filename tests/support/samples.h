@@ -15,7 +15,7 @@ inline std::filesystem::path samples() { return SOURCE_DIR "/../shared/samples";
 inline std::optional<std::string> sample(const std::string& path) {
   auto text = read_file(samples() / path, 64u << 20);
   if (!text) return std::nullopt;
-  return std::move(text).assume_value();
+  return *std::move(text);
 }
 
 }  // namespace cupel::testing

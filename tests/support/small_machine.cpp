@@ -41,7 +41,7 @@ json::value small_machine(const std::string& uri) {
   const auto found = resources().find(uri);
   if (found == resources().end()) return {};
   auto parsed = parse_json(found->second);
-  return parsed ? std::move(parsed).assume_value() : json::value{};
+  return parsed ? *std::move(parsed) : json::value{};
 }
 
 }  // namespace cupel::test

@@ -32,7 +32,7 @@ struct VirtualBmc::Impl {
         server{io.get_executor(),
                machine,
                {"admin", options.password},
-               rehearsal::make_certificate("a01-n01-bmc", "127.0.0.1").assume_value(),
+               *rehearsal::make_certificate("a01-n01-bmc", "127.0.0.1"),
                anywhere(),
                options.bmc} {
     if (!options.ipmi) return;
@@ -52,9 +52,9 @@ struct VirtualBmc::Impl {
 
 VirtualBmc::VirtualBmc(Options options) : impl_{std::make_unique<Impl>(std::move(options))} {
   const auto listens = impl_->server.listen();
-  EXPECT_TRUE(listens) << listens.assume_error().what;
+  EXPECT_TRUE(listens) << listens.error().what;
   const auto hears = impl_->ipmi ? impl_->ipmi->listen() : ok();
-  EXPECT_TRUE(hears) << hears.assume_error().what;
+  EXPECT_TRUE(hears) << hears.error().what;
   impl_->thread = std::thread{[this] { impl_->io.run(); }};
 }
 

@@ -15,7 +15,7 @@ bool side_by_side(std::vector<Hand> hands, Report& report, Stop& stop) {
         auto outcome = hand.work();
         if (outcome) return;
         sound = false;
-        report.failure(std::move(outcome).assume_error().on(hand.part));
+        report.failure(std::move(outcome).error().on(hand.part));
         stop.give_up();
       });
   }

@@ -1,13 +1,12 @@
 #pragma once
 // Why cupel-burn could not find something out, or what the hardware itself said when it broke. Not
 // for wrong results: those are Report::fault.
-#include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/success_failure.hpp>
-#include <boost/outcome/try.hpp>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/try.h"
 
 namespace cupel::burn {
 
@@ -27,14 +26,14 @@ struct [[nodiscard]] Failure {
 
 inline constexpr std::string_view kHardware = "hardware";
 
+/// std::expected that takes a Failure as it is, and may not be left unlooked at.
 template <class T = void>
-using Outcome = boost::outcome_v2::basic_result<T, Failure, boost::outcome_v2::policy::terminate>;
+class [[nodiscard]] Outcome : public std::expected<T, Failure> {
+ public:
+  using std::expected<T, Failure>::expected;
+  Outcome(Failure failure) : std::expected<T, Failure>{std::unexpect, std::move(failure)} {}
+};
 
-inline auto done() { return boost::outcome_v2::success(); }
+inline Outcome<> done() { return {}; }
 
 }  // namespace cupel::burn
-
-/// TRY(auto x, f());  TRY(g());  Statements, never expressions; braces around it after an `if`.
-#ifndef TRY
-#define TRY(...) BOOST_OUTCOME_TRY(__VA_ARGS__)
-#endif

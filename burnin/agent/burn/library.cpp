@@ -32,7 +32,7 @@ Outcome<Library> Library::open(std::span<const std::string_view> names, const Ch
       } else {
         const auto checked = fits ? fits(library) : done();
         if (checked) return library;
-        why = checked.assume_error().message;
+        why = checked.error().message;
       }
       tried += (tried.empty() ? "" : "; ") + why;
     }

@@ -69,8 +69,8 @@ int run(const Command& command, const Options& options, Report& report) {
     return command.run(options, report, stop, watchdog);
   }();
   if (!outcome) {
-    report.failure(outcome.assume_error());
-    if (outcome.assume_error().code == "usage") {
+    report.failure(outcome.error());
+    if (outcome.error().code == "usage") {
       report.end(false, false);
       return kUsage;
     }
@@ -102,8 +102,8 @@ int main_of(std::span<const std::string_view> arguments) {
   const auto seed =
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   const auto options = Options::parse(command->name, command->choices, arguments.subspan(1), seed);
-  if (!options) return refuse(report, options.assume_error());
-  return run(*command, options.assume_value(), report);
+  if (!options) return refuse(report, options.error());
+  return run(*command, *options, report);
 }
 
 }  // namespace

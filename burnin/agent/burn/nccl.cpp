@@ -88,7 +88,7 @@ Outcome<Library> Library::load(std::span<const std::filesystem::path> candidates
     Library library;
     const auto taken = library.take(path);
     if (taken) return library;
-    why += (why.empty() ? "" : "; ") + taken.assume_error().message;
+    why += (why.empty() ? "" : "; ") + taken.error().message;
   }
   return none("no usable " + std::string{kName} + ": " + why +
               "; install NCCL on the node, or put the library into lib/ beside cupel-burn");

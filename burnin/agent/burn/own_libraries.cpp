@@ -57,7 +57,7 @@ std::string line_of(std::string_view name, const Outcome<>& found, std::string_v
   if (found)
     line.add("path", path).add("version", version);
   else
-    line.add("why", found.assume_error().message);
+    line.add("why", found.error().message);
   return std::move(line).object() + "\n";
 }
 
@@ -78,17 +78,15 @@ std::string library_lines() {
   const auto nccl = nccl::Library::load(nccl::usual_places(program_folder()));
   std::string text;
   if (lt) {
-    const auto version = version_of(lt.assume_value());
-    text += line_of("libcublasLt", done(), lt.assume_value().name(),
-                    version_name(version ? version.assume_value() : 0));
+    const auto version = version_of(*lt);
+    text += line_of("libcublasLt", done(), lt->name(), version_name(version ? *version : 0));
   } else {
-    text += line_of("libcublasLt", lt.assume_error(), "", "");
+    text += line_of("libcublasLt", lt.error(), "", "");
   }
   if (nccl)
-    text +=
-        line_of("libnccl", done(), nccl.assume_value().path(), nccl.assume_value().version_name());
+    text += line_of("libnccl", done(), nccl->path(), nccl->version_name());
   else
-    text += line_of("libnccl", nccl.assume_error(), "", "");
+    text += line_of("libnccl", nccl.error(), "", "");
   return text;
 }
 

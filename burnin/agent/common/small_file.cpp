@@ -43,7 +43,7 @@ Result<std::string> read_small(const std::string& path, std::size_t limit) {
 std::optional<std::string> read_word(const std::string& path) {
   const auto content = read_small(path);
   if (!content) return std::nullopt;
-  return std::string{trimmed(content.assume_value())};
+  return std::string{trimmed(*content)};
 }
 
 std::vector<std::string> names_in(const std::string& folder, std::size_t limit) {

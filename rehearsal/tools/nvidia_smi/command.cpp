@@ -183,13 +183,12 @@ Said change_all(Host& host, const Chosen& gpus, const Request& request) {
 
 Said answer_query(const DriverView& driver, const Chosen& gpus, const Request& request) {
   const auto format = read_format(request.format.value_or(""));
-  if (!format) return {format.assume_error().what, kInvalidArgument};
-  const auto text =
-      request.of == "gpu"
-          ? query_gpus(driver, gpus, request.fields, format.assume_value())
-          : query_other(request.of, driver, gpus, request.fields, format.assume_value());
-  if (!text) return {text.assume_error().what, kInvalidArgument};
-  return {text.assume_value()};
+  if (!format) return {format.error().what, kInvalidArgument};
+  const auto text = request.of == "gpu"
+                        ? query_gpus(driver, gpus, request.fields, *format)
+                        : query_other(request.of, driver, gpus, request.fields, *format);
+  if (!text) return {text.error().what, kInvalidArgument};
+  return {*text};
 }
 
 /// Nothing where the driver can be asked.

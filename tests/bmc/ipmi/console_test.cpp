@@ -68,8 +68,8 @@ class OnTheConsole : public WithTransport {
 
   std::unique_ptr<Console> console() {
     auto opened = run(bmc->console(soon()));
-    EXPECT_TRUE(opened) << opened.assume_error().what;
-    return opened ? std::move(opened).assume_value() : nullptr;
+    EXPECT_TRUE(opened) << opened.error().what;
+    return opened ? *std::move(opened) : nullptr;
   }
 
   /// Reads until there are as many characters.
@@ -77,9 +77,9 @@ class OnTheConsole : public WithTransport {
     std::string text;
     while (text.size() < count) {
       auto more = run(from.read(soon()));
-      EXPECT_TRUE(more) << more.assume_error().what;
+      EXPECT_TRUE(more) << more.error().what;
       if (!more) break;
-      text += more.assume_value();
+      text += *more;
     }
     return text;
   }
@@ -99,7 +99,7 @@ TEST_F(OnTheConsole, ReadsBackWhatALineEchoes) {
   const auto heard = read(*open, typed.size());
   run(open->close());
 
-  ASSERT_TRUE(written) << written.assume_error().what;
+  ASSERT_TRUE(written) << written.error().what;
   EXPECT_EQ(heard, typed);
 }
 
@@ -123,12 +123,12 @@ TEST_F(OnTheConsole, CanBeOpenedAgainOnceItWasClosed) {
     const auto open = console();
     ASSERT_TRUE(open);
     const auto sent = run(open->send_break(soon()));
-    EXPECT_TRUE(sent) << sent.assume_error().what;
+    EXPECT_TRUE(sent) << sent.error().what;
     run(open->close());
     run(open->close());
 
     const auto after = run(open->read(soon()));
-    EXPECT_EQ(after.assume_error().code, Code::kUnreachable);
+    EXPECT_EQ(after.error().code, Code::kUnreachable);
   }
 }
 
@@ -139,14 +139,14 @@ TEST_F(OnTheConsole, WaitsNoLongerThanItIsTold) {
   const auto nothing = run(open->read(Deadline::in(50ms)));
   run(open->close());
 
-  EXPECT_EQ(nothing.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(nothing.error().code, Code::kTimeout);
 }
 
 TEST_F(AgainstIpmiSim, SaysThatThereIsNoConsole) {
   const auto none = run(bmc->console(soon()));
 
   ASSERT_FALSE(none);
-  EXPECT_THAT(none.assume_error().what, ::testing::HasSubstr("a01-n01: Activate Payload"));
+  EXPECT_THAT(none.error().what, ::testing::HasSubstr("a01-n01: Activate Payload"));
 }
 
 }  // namespace

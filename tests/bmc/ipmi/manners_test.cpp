@@ -25,8 +25,8 @@ TEST_F(WithManners, Suite17IsTakenFirst) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value(), PowerState::on);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(*state, PowerState::on);
   EXPECT_EQ(machine.handshakes, 1);
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3c"));
 }
@@ -52,7 +52,7 @@ TEST_F(WithManners, AUserWhoMayNotBeAdministratorGetsWhatHeMayBe) {
   const auto reset = run(bmc->reset(ResetType::force_restart, soon()));
 
   EXPECT_TRUE(state);
-  EXPECT_TRUE(reset) << reset.assume_error().what;
+  EXPECT_TRUE(reset) << reset.error().what;
   EXPECT_EQ(machine.handshakes, 2);
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3b", "00 02"));
 }
@@ -78,8 +78,8 @@ TEST_F(WithManners, ABusyNodeIsAskedAFewTimes) {
   const auto state = run(bmc->power_state(soon()));
 
   ASSERT_FALSE(state);
-  EXPECT_EQ(state.assume_error().code, Code::kBusy);
-  EXPECT_EQ(state.assume_error().what, "a01-n01: Get Chassis Status: node busy (0xc0)");
+  EXPECT_EQ(state.error().code, Code::kBusy);
+  EXPECT_EQ(state.error().what, "a01-n01: Get Chassis Status: node busy (0xc0)");
   EXPECT_EQ(machine.asked.size(), 4u);
 }
 
@@ -112,8 +112,8 @@ TEST_F(WithManners, ABootOverrideIsSetAndReadBack) {
   const auto told = run(bmc->boot_override(soon()));
   const auto taken_back = run(bmc->set_boot({}, soon()));
 
-  ASSERT_TRUE(set) << set.assume_error().what;
-  EXPECT_EQ(told.assume_value().value, wanted);
+  ASSERT_TRUE(set) << set.error().what;
+  EXPECT_EQ(told->value, wanted);
   EXPECT_TRUE(taken_back);
   EXPECT_EQ(flags.kept, Bytes(5, 0));
 }
@@ -125,7 +125,7 @@ TEST_F(WithManners, AVirtualDiscIsAnyDiscWhereABmcKnowsOneKindOnly) {
 
   const auto set = run(bmc->set_boot({.target = BootTarget::virtual_cd, .once = true}, soon()));
 
-  ASSERT_TRUE(set) << set.assume_error().what;
+  ASSERT_TRUE(set) << set.error().what;
   EXPECT_EQ(flags.kept, from_hex("a0 14 00 00 00"));
 }
 
@@ -173,10 +173,10 @@ TEST_F(WithManners, RecordsAreReadInPiecesWhereTheBmcHandsOutNoWholeOnes) {
 
     const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
 
-    ASSERT_TRUE(sensors) << most << ": " << sensors.assume_error().what;
-    ASSERT_EQ(sensors.assume_value().sensors.size(), 1u) << most;
-    EXPECT_EQ(sensors.assume_value().sensors[0].name, "PSU");
-    EXPECT_EQ(sensors.assume_value().sensors[0].state, "Presence detected");
+    ASSERT_TRUE(sensors) << most << ": " << sensors.error().what;
+    ASSERT_EQ(sensors->sensors.size(), 1u) << most;
+    EXPECT_EQ(sensors->sensors[0].name, "PSU");
+    EXPECT_EQ(sensors->sensors[0].state, "Presence detected");
   }
 }
 
@@ -186,8 +186,8 @@ TEST_F(WithManners, ALostReservationIsTakenAgain) {
 
   const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
 
-  ASSERT_TRUE(sensors) << sensors.assume_error().what;
-  EXPECT_EQ(sensors.assume_value().sensors.size(), 1u);
+  ASSERT_TRUE(sensors) << sensors.error().what;
+  EXPECT_EQ(sensors->sensors.size(), 1u);
   EXPECT_EQ(records.reservations, 4);
 }
 
@@ -197,7 +197,7 @@ TEST_F(WithManners, AReservationThatIsAlwaysLostIsGivenUp) {
 
   const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
 
-  EXPECT_EQ(sensors.assume_error().code, Code::kBusy);
+  EXPECT_EQ(sensors.error().code, Code::kBusy);
 }
 
 TEST_F(WithManners, RecordsThatGoInACircleEnd) {
@@ -206,8 +206,8 @@ TEST_F(WithManners, RecordsThatGoInACircleEnd) {
 
   const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
 
-  EXPECT_EQ(sensors.assume_error().code, Code::kMalformed);
-  EXPECT_THAT(sensors.assume_error().what, HasSubstr("circle"));
+  EXPECT_EQ(sensors.error().code, Code::kMalformed);
+  EXPECT_THAT(sensors.error().what, HasSubstr("circle"));
 }
 
 TEST_F(WithManners, AnswersWithoutAnyDataCostOneFactAndNotTheMachine) {
@@ -220,12 +220,12 @@ TEST_F(WithManners, AnswersWithoutAnyDataCostOneFactAndNotTheMachine) {
   const auto clock = run(bmc->clock(soon()));
   const auto accounts = run(bmc->accounts(soon()));
 
-  EXPECT_EQ(state.assume_value(), PowerState::unknown);
-  ASSERT_TRUE(identity) << identity.assume_error().what;
-  EXPECT_EQ(identity.assume_value().serial, "");
+  EXPECT_EQ(*state, PowerState::unknown);
+  ASSERT_TRUE(identity) << identity.error().what;
+  EXPECT_EQ(identity->serial, "");
   EXPECT_TRUE(log);
-  EXPECT_EQ(clock.assume_error().code, Code::kMalformed);
-  EXPECT_EQ(accounts.assume_error().code, Code::kMalformed);
+  EXPECT_EQ(clock.error().code, Code::kMalformed);
+  EXPECT_EQ(accounts.error().code, Code::kMalformed);
 }
 
 }  // namespace

@@ -60,14 +60,14 @@ TEST_F(OneCourtesy, WhatIpmiWasRefusedRedfishDoesNotTryInALaterProcessEither) {
   password.secret = "wrong";
   {
     OneProcess first{io.get_executor(), memory};
-    EXPECT_EQ(ask_ipmi(first).assume_error().code, Code::kRefused);
-    EXPECT_EQ(ask_redfish(first).assume_error().code, Code::kRefused);
+    EXPECT_EQ(ask_ipmi(first).error().code, Code::kRefused);
+    EXPECT_EQ(ask_redfish(first).error().code, Code::kRefused);
   }
 
   OneProcess later{io.get_executor(), memory};
   const auto state = ask_redfish(later);
 
-  EXPECT_EQ(state.assume_error().code, Code::kRefused);
+  EXPECT_EQ(state.error().code, Code::kRefused);
   EXPECT_EQ(web.asked().logins, 0);
 }
 
@@ -75,14 +75,14 @@ TEST_F(OneCourtesy, WhatRedfishWasRefusedIpmiDoesNotTryInALaterProcessEither) {
   password.secret = "wrong";
   {
     OneProcess first{io.get_executor(), memory};
-    EXPECT_EQ(ask_redfish(first).assume_error().code, Code::kRefused);
-    EXPECT_EQ(ask_ipmi(first).assume_error().code, Code::kRefused);
+    EXPECT_EQ(ask_redfish(first).error().code, Code::kRefused);
+    EXPECT_EQ(ask_ipmi(first).error().code, Code::kRefused);
   }
 
   OneProcess later{io.get_executor(), memory};
   const auto state = ask_ipmi(later);
 
-  EXPECT_EQ(state.assume_error().code, Code::kRefused);
+  EXPECT_EQ(state.error().code, Code::kRefused);
   EXPECT_EQ(udp.handshakes, 0);
 }
 
@@ -95,8 +95,8 @@ TEST_F(OneCourtesy, BothTryAgainOnceThePasswordIsAnother) {
   const auto redfish = ask_redfish(process);
   const auto ipmi = ask_ipmi(process);
 
-  ASSERT_TRUE(redfish) << redfish.assume_error().what;
-  ASSERT_TRUE(ipmi) << ipmi.assume_error().what;
+  ASSERT_TRUE(redfish) << redfish.error().what;
+  ASSERT_TRUE(ipmi) << ipmi.error().what;
 }
 
 TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
@@ -172,7 +172,7 @@ TEST_F(OneCourtesy, IpmiWaitsForAPlaceThatRedfishHas) {
 
   const auto state = run_to_end(io, bmc->power_state(Deadline::in(50ms)));
 
-  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(state.error().code, Code::kTimeout);
   EXPECT_EQ(udp.handshakes, 0);
 }
 

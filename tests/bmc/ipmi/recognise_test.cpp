@@ -56,8 +56,8 @@ TEST_F(Recognise, LeavesABmcAloneWhoseMacIsNotTheInventorys) {
   const auto done = turn_off({.mac = "aa:bb:cc:00:11:33"});
 
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.assume_error().code, Code::kUntrusted);
-  EXPECT_THAT(done.assume_error().what,
+  EXPECT_EQ(done.error().code, Code::kUntrusted);
+  EXPECT_THAT(done.error().what,
               AllOf(HasSubstr("stranger"), HasSubstr(kMac), HasSubstr("accept-certificate")));
   EXPECT_THAT(machine.asked, Not(Contains(kPower)));
 }
@@ -68,7 +68,7 @@ TEST_F(Recognise, LeavesABmcAloneThatIsNotTheOneThatWasThereBefore) {
   const auto done = turn_off({});
 
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(done.error().code, Code::kUntrusted);
   EXPECT_THAT(machine.asked, Not(Contains(kPower)));
 }
 
@@ -78,7 +78,7 @@ TEST_F(Recognise, OpensNoConsoleOfAStranger) {
   const auto console = run(bmc->console(soon()));
 
   ASSERT_FALSE(console);
-  EXPECT_EQ(console.assume_error().code, Code::kUntrusted);
+  EXPECT_EQ(console.error().code, Code::kUntrusted);
   EXPECT_THAT(machine.asked, Not(Contains(kActivate))) << "no payload is activated";
   EXPECT_EQ(machine.asked.back(), kCloseSession);
 }
@@ -86,7 +86,7 @@ TEST_F(Recognise, OpensNoConsoleOfAStranger) {
 TEST_F(Recognise, RemembersAtTheFirstChangeWhomItMet) {
   const auto done = turn_off({});
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_THAT(machine.asked, Contains(kPower));
   EXPECT_THAT(transport.memory().known_bmc("a01-n01").value().macs, Contains(kMac));
 }
@@ -122,7 +122,7 @@ TEST_F(Recognise, ReadsFromWhomeverItIs) {
   const auto state = run(bmc->power_state(soon()));
   run(bmc->log_out());
 
-  EXPECT_TRUE(state) << state.assume_error().what;
+  EXPECT_TRUE(state) << state.error().what;
   EXPECT_EQ(std::ranges::count(machine.asked, kDeviceId), 0);
 }
 

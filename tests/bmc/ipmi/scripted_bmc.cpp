@@ -53,7 +53,7 @@ void ScriptedBmc::answer(PayloadType type, View payload) {
 void ScriptedBmc::hear(View datagram) {
   const auto packet = parse_packet(datagram);
   if (!packet) return;
-  const auto& told = packet.assume_value();
+  const auto& told = *packet;
   const auto payload = told.payload;
   State& state = *state_;
   if (told.type == PayloadType::open_session_request) {
@@ -111,7 +111,7 @@ void ScriptedBmc::on_message(View datagram) {
   if (!state_->session) return;
   const auto opened = state_->session->open(datagram);
   if (!opened) return;
-  const auto& message = opened.assume_value().payload;
+  const auto& message = opened->payload;
   const std::uint8_t function = message[1] >> 2, code = message[5];
   asked.push_back(hex(function, 2).substr(2) + " " + hex(code, 2).substr(2));
   const auto reply = script_(function, code, View{message}.subspan(6, message.size() - 7));

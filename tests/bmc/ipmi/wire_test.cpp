@@ -25,8 +25,8 @@ TEST_F(OverABadWire, AsksAgainWhereADatagramIsLost) {
   const auto state = run(one->power_state(soon()));
   run(one->log_out());
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value(), PowerState::on);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(*state, PowerState::on);
 }
 
 TEST_F(OverABadWire, TakesAnAnswerThatComesTwiceOnce) {
@@ -38,8 +38,8 @@ TEST_F(OverABadWire, TakesAnAnswerThatComesTwiceOnce) {
   const auto log = run(one->event_log({}, 100, soon()));
   run(one->log_out());
 
-  ASSERT_TRUE(log) << log.assume_error().what;
-  EXPECT_EQ(log.assume_value().entries.size(), 4u);
+  ASSERT_TRUE(log) << log.error().what;
+  EXPECT_EQ(log->entries.size(), 4u);
 }
 
 TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
@@ -57,8 +57,8 @@ TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
   const auto identity = run(one->identity(soon()));
   run(one->log_out());
 
-  ASSERT_TRUE(identity) << identity.assume_error().what;
-  EXPECT_EQ(identity.assume_value().serial, "SN-4711");
+  ASSERT_TRUE(identity) << identity.error().what;
+  EXPECT_EQ(identity->serial, "SN-4711");
 }
 
 TEST_F(OverABadWire, LogsInAnewWhereTheBmcForgotTheSession) {
@@ -70,8 +70,8 @@ TEST_F(OverABadWire, LogsInAnewWhereTheBmcForgotTheSession) {
   const auto again = run(bmc->power_state(soon()));
 
   EXPECT_FALSE(silent);
-  ASSERT_TRUE(again) << again.assume_error().what;
-  EXPECT_EQ(again.assume_value(), PowerState::on);
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(*again, PowerState::on);
 }
 
 TEST_F(OverABadWire, EndsItsSessionAlsoWhenItWasCancelled) {
@@ -95,7 +95,7 @@ TEST_F(OverABadWire, EndsItsSessionAlsoWhenItWasCancelled) {
     co_return co_await with_deadline(Deadline::in(50ms), std::move(all));
   }(*one));
 
-  EXPECT_EQ(stopped.assume_error().code, Code::kTimeout);
+  EXPECT_EQ(stopped.error().code, Code::kTimeout);
   EXPECT_EQ(wire.to_bmc(), before + 1) << "Close Session";
 }
 
@@ -108,8 +108,8 @@ TEST_F(WithTransport, GivesUpOnASilentBmcAtTheDeadline) {
   run(one->log_out());
 
   ASSERT_FALSE(state);
-  EXPECT_EQ(state.assume_error().code, Code::kTimeout);
-  EXPECT_THAT(state.assume_error().what, HasSubstr("a01-n01"));
+  EXPECT_EQ(state.error().code, Code::kTimeout);
+  EXPECT_THAT(state.error().what, HasSubstr("a01-n01"));
   EXPECT_EQ(silent.to_bmc(), 1);
 }
 
@@ -120,8 +120,8 @@ TEST_F(WithTransport, KnowsAtOnceThatNobodyListens) {
   const auto state = run(one->power_state(soon()));
   const auto presence = run(ping(transport, nobody, soon()));
 
-  EXPECT_EQ(state.assume_error().code, Code::kUnreachable) << state.assume_error().what;
-  EXPECT_EQ(presence.assume_error().code, Code::kUnreachable);
+  EXPECT_EQ(state.error().code, Code::kUnreachable) << state.error().what;
+  EXPECT_EQ(presence.error().code, Code::kUnreachable);
 }
 
 TEST_F(WithTransport, SpeaksIpv6) {
@@ -129,7 +129,7 @@ TEST_F(WithTransport, SpeaksIpv6) {
 
   const auto state = run(one->power_state(soon()));
 
-  EXPECT_EQ(state.assume_error().code, Code::kUnreachable) << state.assume_error().what;
+  EXPECT_EQ(state.error().code, Code::kUnreachable) << state.error().what;
 }
 
 TEST_F(WithTransport, SendsNothingThatCannotBe) {
@@ -140,9 +140,9 @@ TEST_F(WithTransport, SendsNothingThatCannotBe) {
   const auto long_name = run(open_at(wire.endpoint(), std::string(17, 'a'))->power_state(soon()));
   const auto suite = run(open_at(wire.endpoint(), "admin", 8)->power_state(soon()));
 
-  EXPECT_EQ(long_password.assume_error().code, Code::kInvalid);
-  EXPECT_EQ(long_name.assume_error().code, Code::kInvalid);
-  EXPECT_EQ(suite.assume_error().code, Code::kInvalid);
+  EXPECT_EQ(long_password.error().code, Code::kInvalid);
+  EXPECT_EQ(long_name.error().code, Code::kInvalid);
+  EXPECT_EQ(suite.error().code, Code::kInvalid);
   EXPECT_EQ(wire.to_bmc(), 0);
 }
 
@@ -151,8 +151,8 @@ TEST_F(WithTransport, SaysThatANameHasNoAddress) {
 
   const auto state = run(one->power_state(soon()));
 
-  EXPECT_EQ(state.assume_error().code, Code::kUnreachable);
-  EXPECT_THAT(state.assume_error().what, HasSubstr("no-such-host.invalid"));
+  EXPECT_EQ(state.error().code, Code::kUnreachable);
+  EXPECT_THAT(state.error().what, HasSubstr("no-such-host.invalid"));
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ class MannersOfAccounts : public OfEachVendor {
 TEST_P(MannersOfAccounts, ListsTheUsersAndNoFreeSlots) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts(soon()); });
 
-  ASSERT_TRUE(told) << told.assume_error().what;
-  ASSERT_EQ(told.assume_value().value.size(), 1u);
-  const auto& admin = told.assume_value().value.front();
+  ASSERT_TRUE(told) << told.error().what;
+  ASSERT_EQ(told->value.size(), 1u);
+  const auto& admin = told->value.front();
   EXPECT_EQ(admin.user, "admin");
   EXPECT_EQ(admin.role, "Administrator");
   EXPECT_TRUE(admin.enabled);
@@ -69,7 +69,7 @@ TEST_P(MannersOfAccounts, ListsTheUsersAndNoFreeSlots) {
 
 TEST_P(MannersOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused) {
   const auto changed = change_to(kNew);
-  ASSERT_TRUE(changed) << changed.assume_error().what;
+  ASSERT_TRUE(changed) << changed.error().what;
 
   start_over();
   const auto with_old = log_in();
@@ -78,10 +78,9 @@ TEST_P(MannersOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused
   const auto with_new = log_in();
 
   ASSERT_FALSE(with_old);
-  EXPECT_EQ(with_old.assume_error().code,
-            is("hpe") || is("hpe-ilo5") ? Code::kBusy : Code::kRefused)
+  EXPECT_EQ(with_old.error().code, is("hpe") || is("hpe-ilo5") ? Code::kBusy : Code::kRefused)
       << "an iLO refuses a right password now and then: one refusal proves nothing";
-  EXPECT_TRUE(with_new) << with_new.assume_error().what;
+  EXPECT_TRUE(with_new) << with_new.error().what;
 }
 
 TEST_P(MannersOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
@@ -101,20 +100,20 @@ TEST_P(MannersOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
   const auto of_one_kind = change_to("abcdefghijklmnop");
 
   if (is("dell")) {  // an iDRAC takes one character
-    EXPECT_TRUE(too_short) << too_short.assume_error().what;
+    EXPECT_TRUE(too_short) << too_short.error().what;
     password = "Ab1-";
   } else {
     ASSERT_FALSE(too_short);
-    EXPECT_EQ(too_short.assume_error().code, Code::kInvalid) << too_short.assume_error().what;
-    EXPECT_THAT(too_short.assume_error().what, HasSubstr("password"));
-    EXPECT_THAT(too_short.assume_error().what, Not(HasSubstr("Ab1-")));
+    EXPECT_EQ(too_short.error().code, Code::kInvalid) << too_short.error().what;
+    EXPECT_THAT(too_short.error().what, HasSubstr("password"));
+    EXPECT_THAT(too_short.error().what, Not(HasSubstr("Ab1-")));
   }
   ASSERT_FALSE(too_long);
-  EXPECT_EQ(too_long.assume_error().code, is("dell") ? Code::kRefused : Code::kInvalid)
-      << too_long.assume_error().what;
+  EXPECT_EQ(too_long.error().code, is("dell") ? Code::kRefused : Code::kInvalid)
+      << too_long.error().what;
   if (abilities().names_passwords) {
     ASSERT_FALSE(of_one_kind);
-    EXPECT_EQ(of_one_kind.assume_error().code, Code::kInvalid) << of_one_kind.assume_error().what;
+    EXPECT_EQ(of_one_kind.error().code, Code::kInvalid) << of_one_kind.error().what;
     EXPECT_EQ(its_password(), server().password());
   }
 }
@@ -124,8 +123,8 @@ TEST_P(MannersOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
       with_bmc([](Bmc& bmc) { return bmc.change_password("operator", kNew, soon()); });
 
   ASSERT_FALSE(changed);
-  EXPECT_EQ(changed.assume_error().code, Code::kNotFound);
-  EXPECT_THAT(changed.assume_error().what, HasSubstr("it has: admin"));
+  EXPECT_EQ(changed.error().code, Code::kNotFound);
+  EXPECT_THAT(changed.error().what, HasSubstr("it has: admin"));
 }
 
 TEST_P(MannersOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow) {
@@ -137,10 +136,10 @@ TEST_P(MannersOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow)
   const auto later = log_in();
 
   ASSERT_FALSE(early);
-  EXPECT_EQ(early.assume_error().code, Code::kRefused);
-  EXPECT_THAT(early.assume_error().what, HasSubstr("password rotate"));
-  ASSERT_TRUE(changed) << changed.assume_error().what;
-  EXPECT_TRUE(later) << later.assume_error().what;
+  EXPECT_EQ(early.error().code, Code::kRefused);
+  EXPECT_THAT(early.error().what, HasSubstr("password rotate"));
+  ASSERT_TRUE(changed) << changed.error().what;
+  EXPECT_TRUE(later) << later.error().what;
 }
 
 TEST_P(MannersOfAccounts, RotatesTheFactorysPassword) {
@@ -148,8 +147,8 @@ TEST_P(MannersOfAccounts, RotatesTheFactorysPassword) {
 
   const auto rotated = rotate();
 
-  ASSERT_TRUE(rotated) << rotated.assume_error().what;
-  EXPECT_EQ(rotated.assume_value(), Rotated::changed);
+  ASSERT_TRUE(rotated) << rotated.error().what;
+  EXPECT_EQ(*rotated, Rotated::changed);
   EXPECT_EQ(its_password(), kNew);
   EXPECT_FALSE(note_);
   EXPECT_EQ(refused_logins(), 1u) << "the new one, before it was true";
@@ -163,8 +162,8 @@ TEST_P(MannersOfAccounts, FinishesARotationWhoseControllerDiedBeforeTheProof) {
 
   const auto again = rotate();
 
-  ASSERT_TRUE(again) << again.assume_error().what;
-  EXPECT_EQ(again.assume_value(), Rotated::finished_earlier);
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(*again, Rotated::finished_earlier);
   EXPECT_EQ(its_password(), kNew);
   EXPECT_FALSE(note_);
 }
@@ -174,8 +173,8 @@ TEST_P(MannersOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
 
   const auto rotated = rotate();
 
-  ASSERT_TRUE(rotated) << rotated.assume_error().what;
-  EXPECT_EQ(rotated.assume_value(), Rotated::already);
+  ASSERT_TRUE(rotated) << rotated.error().what;
+  EXPECT_EQ(*rotated, Rotated::already);
   EXPECT_EQ(refused_logins(), 0u);
 }
 
@@ -192,7 +191,7 @@ TEST_P(MannersOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
   log_out(*one);
   log_out(*other);
 
-  for (const auto& state : told) EXPECT_TRUE(state) << state.assume_error().what;
+  for (const auto& state : told) EXPECT_TRUE(state) << state.error().what;
   EXPECT_EQ(sessions, 1u);
   EXPECT_EQ(server().most_at_once(), 2);
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);

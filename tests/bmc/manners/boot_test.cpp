@@ -14,8 +14,8 @@ class MannersOfBooting : public OfEachVendor {
   }
   BootOverride told() {
     auto seen = with_bmc([](Bmc& bmc) { return bmc.boot_override(soon()); });
-    EXPECT_TRUE(seen) << seen.assume_error().what;
-    return seen ? seen.assume_value().value : BootOverride{};
+    EXPECT_TRUE(seen) << seen.error().what;
+    return seen ? seen->value : BootOverride{};
   }
   Result<Protocol> insert(const std::string& url) {
     return with_bmc([&](Bmc& bmc) { return bmc.insert_media(url, soon()); });
@@ -66,11 +66,11 @@ TEST_P(MannersOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
 
     if (lacks(target)) {
       ASSERT_FALSE(done);
-      EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-      EXPECT_THAT(done.assume_error().what, HasSubstr("no boot target"));
+      EXPECT_EQ(done.error().code, Code::kUnsupported);
+      EXPECT_THAT(done.error().what, HasSubstr("no boot target"));
       continue;
     }
-    ASSERT_TRUE(done) << to_string(target) << ": " << done.assume_error().what;
+    ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
     EXPECT_EQ(told(), wanted);
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
@@ -88,11 +88,11 @@ TEST_P(MannersOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) 
 
     if (!abilities().keeps_boot) {
       ASSERT_FALSE(done);
-      EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-      EXPECT_THAT(done.assume_error().what, HasSubstr("set it once before each boot"));
+      EXPECT_EQ(done.error().code, Code::kUnsupported);
+      EXPECT_THAT(done.error().what, HasSubstr("set it once before each boot"));
       continue;
     }
-    ASSERT_TRUE(done) << to_string(target) << ": " << done.assume_error().what;
+    ASSERT_TRUE(done) << to_string(target) << ": " << done.error().what;
     ASSERT_TRUE(server().boot());
     EXPECT_TRUE(is_word_of(target, booted_from())) << to_string(target) << ": " << booted_from();
     EXPECT_EQ(told(), wanted) << "one boot does not end it";
@@ -105,7 +105,7 @@ TEST_P(MannersOfBooting, TakesABootOverrideBack) {
 
   const auto done = set({});
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(told(), BootOverride{});
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_from(), "None");
@@ -127,11 +127,11 @@ TEST_P(MannersOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
 
   if (!abilities().uri_advice.empty()) {
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-    EXPECT_THAT(done.assume_error().what, HasSubstr(std::string{abilities().uri_advice}));
+    EXPECT_EQ(done.error().code, Code::kUnsupported);
+    EXPECT_THAT(done.error().what, HasSubstr(std::string{abilities().uri_advice}));
     return;
   }
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(told(), wanted);
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_image(), uri);
@@ -153,10 +153,10 @@ TEST_P(MannersOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVendorRefu
 
   EXPECT_EQ(!early, abilities().busy_in_post);
   if (!early) {
-    EXPECT_EQ(early.assume_error().code, Code::kBusy);
-    EXPECT_EQ(early.assume_error().retry_after, 30s);
+    EXPECT_EQ(early.error().code, Code::kBusy);
+    EXPECT_EQ(early.error().retry_after, 30s);
   }
-  ASSERT_TRUE(later) << later.assume_error().what;
+  ASSERT_TRUE(later) << later.error().what;
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_from(), "Pxe");
 }
@@ -165,8 +165,8 @@ TEST_P(MannersOfBooting, BootsFromTheDiscThatWasPutIn) {
   const auto inserted = insert(kImage);
   const auto set_to_it = set({.target = BootTarget::virtual_cd, .once = true});
 
-  ASSERT_TRUE(inserted) << inserted.assume_error().what;
-  ASSERT_TRUE(set_to_it) << set_to_it.assume_error().what;
+  ASSERT_TRUE(inserted) << inserted.error().what;
+  ASSERT_TRUE(set_to_it) << set_to_it.error().what;
   ASSERT_TRUE(server().boot());
   EXPECT_EQ(booted_image(), kImage);
 }
@@ -178,16 +178,16 @@ TEST_P(MannersOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
   const auto without = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
   const auto again = eject();
 
-  ASSERT_TRUE(with) << with.assume_error().what;
-  EXPECT_EQ(std::ranges::count(with.assume_value(), kImage, &MediaSlot::image), 1);
-  ASSERT_TRUE(ejected) << ejected.assume_error().what;
+  ASSERT_TRUE(with) << with.error().what;
+  EXPECT_EQ(std::ranges::count(*with, kImage, &MediaSlot::image), 1);
+  ASSERT_TRUE(ejected) << ejected.error().what;
   EXPECT_EQ(disc(), "");
-  ASSERT_TRUE(without) << without.assume_error().what;
-  for (const auto& slot : without.assume_value()) {
+  ASSERT_TRUE(without) << without.error().what;
+  for (const auto& slot : *without) {
     EXPECT_FALSE(slot.inserted) << slot.id;
     EXPECT_EQ(slot.image, "") << slot.id;
   }
-  EXPECT_TRUE(again) << "idempotent: " << again.assume_error().what;
+  EXPECT_TRUE(again) << "idempotent: " << again.error().what;
 }
 
 // An AMI goes on saying Inserted for a while; at this speed that never ends.
@@ -199,9 +199,9 @@ TEST_P(MannersOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInserting
   const auto ejected = eject();
   const auto changed = insert(other);
 
-  ASSERT_TRUE(inserted) << inserted.assume_error().what;
-  ASSERT_TRUE(ejected) << ejected.assume_error().what;
-  ASSERT_TRUE(changed) << changed.assume_error().what;
+  ASSERT_TRUE(inserted) << inserted.error().what;
+  ASSERT_TRUE(ejected) << ejected.error().what;
+  ASSERT_TRUE(changed) << changed.error().what;
   EXPECT_EQ(disc(), other);
 }
 
@@ -211,7 +211,7 @@ TEST_P(MannersOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
 
   const auto replaced = insert(other);
 
-  ASSERT_TRUE(replaced) << replaced.assume_error().what;
+  ASSERT_TRUE(replaced) << replaced.error().what;
   EXPECT_EQ(disc(), other);
 }
 
@@ -222,8 +222,8 @@ TEST_P(MannersOfBooting, AMissingLicenceIsSaidAsSuch) {
 
   ASSERT_EQ(!inserted, is("supermicro"));
   if (!inserted) {
-    EXPECT_EQ(inserted.assume_error().code, Code::kUnsupported);
-    EXPECT_THAT(inserted.assume_error().what, HasSubstr("licen"));
+    EXPECT_EQ(inserted.error().code, Code::kUnsupported);
+    EXPECT_THAT(inserted.error().what, HasSubstr("licen"));
   }
 }
 

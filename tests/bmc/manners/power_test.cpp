@@ -20,8 +20,8 @@ TEST_P(MannersOfPower, TellsWhichResetsDoNoHarm) {
 
   const auto told = with_bmc([](Bmc& bmc) { return bmc.allowed_resets(soon()); });
 
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_THAT(told.assume_value(), ::testing::UnorderedElementsAreArray(expected));
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_THAT(*told, ::testing::UnorderedElementsAreArray(expected));
 }
 
 TEST_P(MannersOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
@@ -40,11 +40,11 @@ TEST_P(MannersOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
 
     if (!has) {
       ASSERT_FALSE(done) << to_string(type);
-      EXPECT_EQ(done.assume_error().code, Code::kUnsupported) << done.assume_error().what;
+      EXPECT_EQ(done.error().code, Code::kUnsupported) << done.error().what;
       EXPECT_EQ(power(), rehearsal::Power::on) << "nothing was touched";
       continue;
     }
-    ASSERT_TRUE(done) << to_string(type) << ": " << done.assume_error().what;
+    ASSERT_TRUE(done) << to_string(type) << ": " << done.error().what;
     const bool ends_off = type == ResetType::force_off || type == ResetType::graceful_shutdown;
     if (ends_off) {
       EXPECT_TRUE(server().wait_until([](auto& machine) {
@@ -61,8 +61,8 @@ TEST_P(MannersOfPower, AResetIntoTheStateThatItIsInIsNoError) {
   ASSERT_TRUE(server().boot());
   const auto on = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
 
-  EXPECT_TRUE(off) << off.assume_error().what;
-  EXPECT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(off) << off.error().what;
+  EXPECT_TRUE(on) << on.error().what;
   EXPECT_EQ(boots(), 1);
 }
 
@@ -71,14 +71,14 @@ TEST_P(MannersOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
 
   const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(boots_reach(1));
 }
 
 TEST_P(MannersOfPower, TurnsTheMachineOn) {
   const auto done = with_bmc([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(power(), rehearsal::Power::on);
 }
 
@@ -87,7 +87,7 @@ TEST_P(MannersOfPower, TurnsTheMachineOff) {
 
   const auto done = with_bmc([](Bmc& bmc) { return ensure_off(bmc, 5s, soon(), kQuick); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(power(), rehearsal::Power::off);
 }
 
@@ -96,7 +96,7 @@ TEST_P(MannersOfPower, CyclesTheMachine) {
 
   const auto done = with_bmc([](Bmc& bmc) { return cycle(bmc, 0ms, soon(), kQuick); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(boots_reach(2));
 }
 
@@ -105,7 +105,7 @@ TEST_P(MannersOfPower, RestartsTheMachineWithoutHangingIt) {
 
   const auto done = with_bmc([](Bmc& bmc) { return restart(bmc, soon(), kQuick); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(boots_reach(2));
 }
 
@@ -118,12 +118,12 @@ TEST_P(MannersOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothingElsewhe
 
   if (!can) {
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.assume_error().code, Code::kUnsupported);
-    EXPECT_THAT(done.assume_error().what, HasSubstr("pull the cord, or use the rack's PDU"));
+    EXPECT_EQ(done.error().code, Code::kUnsupported);
+    EXPECT_THAT(done.error().what, HasSubstr("pull the cord, or use the rack's PDU"));
     EXPECT_EQ(power(), rehearsal::Power::on);
     return;
   }
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(boots_reach(2));
 }
 
@@ -138,14 +138,14 @@ TEST_P(MannersOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
 
   const auto state = with_bmc([=](Bmc& bmc) { return told(bmc); });
 
-  ASSERT_TRUE(state) << state.assume_error().what;
-  EXPECT_EQ(state.assume_value(), PowerState::on);
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(*state, PowerState::on);
 }
 
 TEST_P(MannersOfPower, LeavesNoSessionBehind) {
   const auto done = with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
 
-  ASSERT_TRUE(done) << done.assume_error().what;
+  ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);
 }
 

@@ -18,17 +18,17 @@ class MannersOfReading : public OfEachVendor {
 TEST_P(MannersOfReading, TellsAllPartsOfTheMachine) {
   const auto seen = with_bmc([](Bmc& bmc) { return bmc.observe(soon()); });
 
-  ASSERT_TRUE(seen) << seen.assume_error().what;
+  ASSERT_TRUE(seen) << seen.error().what;
   std::map<inventory::PartKind, int> counted;
-  for (const auto& part : seen.assume_value().parts) ++counted[part.kind];
+  for (const auto& part : seen->parts) ++counted[part.kind];
   EXPECT_EQ(counted[inventory::PartKind::gpu], 8);
   EXPECT_EQ(counted[inventory::PartKind::cpu], 2);
   EXPECT_EQ(counted[inventory::PartKind::dimm], 32);
   EXPECT_EQ(counted[inventory::PartKind::psu], 6);
   EXPECT_GT(counted[inventory::PartKind::nvme], 0);
   EXPECT_GT(counted[inventory::PartKind::hca], 0);
-  EXPECT_FALSE(seen.assume_value().identity.serial.empty());
-  EXPECT_FALSE(seen.assume_value().identity.model.empty());
+  EXPECT_FALSE(seen->identity.serial.empty());
+  EXPECT_FALSE(seen->identity.model.empty());
 }
 
 TEST_P(MannersOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
@@ -43,16 +43,16 @@ TEST_P(MannersOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
   const auto first = audit();
   const auto second = audit();
 
-  ASSERT_TRUE(first) << first.assume_error().what;
-  ASSERT_TRUE(second) << second.assume_error().what;
-  EXPECT_EQ(first.assume_value().parts, second.assume_value().parts);
-  EXPECT_EQ(first.assume_value().unchanged, 0);
+  ASSERT_TRUE(first) << first.error().what;
+  ASSERT_TRUE(second) << second.error().what;
+  EXPECT_EQ(first->parts, second->parts);
+  EXPECT_EQ(first->unchanged, 0);
   if (!abilities().has_tags) {
-    EXPECT_EQ(second.assume_value().unchanged, 0);
+    EXPECT_EQ(second->unchanged, 0);
     return;
   }
-  EXPECT_GT(second.assume_value().unchanged, 0);
-  EXPECT_LT(second.assume_value().bytes * 10, first.assume_value().bytes);
+  EXPECT_GT(second->unchanged, 0);
+  EXPECT_LT(second->bytes * 10, first->bytes);
 }
 
 TEST_P(MannersOfReading, TellsWhatItMeasures) {
@@ -60,15 +60,15 @@ TEST_P(MannersOfReading, TellsWhatItMeasures) {
 
   const auto read = with_bmc([](Bmc& bmc) { return bmc.sensors(soon()); });
 
-  ASSERT_TRUE(read) << read.assume_error().what;
+  ASSERT_TRUE(read) << read.error().what;
   std::map<SensorKind, int> counted;
-  for (const auto& sensor : read.assume_value().sensors) ++counted[sensor.kind];
+  for (const auto& sensor : read->sensors) ++counted[sensor.kind];
   EXPECT_GT(counted[SensorKind::temperature], 0);
   EXPECT_GT(counted[SensorKind::fan], 0);
   EXPECT_GT(counted[SensorKind::power], 0);
   EXPECT_EQ(counted[SensorKind::leak] > 0, is("openbmc"));
-  ASSERT_TRUE(read.assume_value().watts);
-  EXPECT_GT(*read.assume_value().watts, 500);
+  ASSERT_TRUE(read->watts);
+  EXPECT_GT(*read->watts, 500);
 }
 
 TEST_P(MannersOfReading, TellsItsLogOldestFirst) {
@@ -78,16 +78,16 @@ TEST_P(MannersOfReading, TellsItsLogOldestFirst) {
   const auto log = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
   const auto newest = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 1, soon()); });
 
-  ASSERT_TRUE(log) << log.assume_error().what;
-  const auto& entries = log.assume_value().entries;
+  ASSERT_TRUE(log) << log.error().what;
+  const auto& entries = log->entries;
   ASSERT_GE(entries.size(), 3u);
   EXPECT_THAT(entries.front().message, HasSubstr("redundancy is lost"));
   EXPECT_EQ(entries.front().severity, "Critical");
   EXPECT_THAT(entries.back().message, HasSubstr("has booted"));
   EXPECT_TRUE(std::ranges::is_sorted(entries, {}, &LogEntry::time));
-  ASSERT_TRUE(newest) << newest.assume_error().what;
-  EXPECT_TRUE(newest.assume_value().cut);
-  EXPECT_THAT(newest.assume_value().entries, ElementsAre(entries.back()));
+  ASSERT_TRUE(newest) << newest.error().what;
+  EXPECT_TRUE(newest->cut);
+  EXPECT_THAT(newest->entries, ElementsAre(entries.back()));
 }
 
 /// Waits until something of each kind has happened.
@@ -96,10 +96,9 @@ Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) 
   int unlucky = 0;  // a look that found nobody: the next one does
   while (!kinds.empty()) {
     const auto more = co_await events.next(Deadline::in(20s));
-    if (!more && (!is_transient(more.assume_error().code) || ++unlucky > 2))
-      co_return more.assume_error();
+    if (!more && (!is_transient(more.error().code) || ++unlucky > 2)) co_return more.error();
     if (!more) continue;
-    for (const auto& event : more.assume_value()) {
+    for (const auto& event : *more) {
       messages += event.entry.message + "\n";
       std::erase(kinds, event.kind);
     }
@@ -110,20 +109,20 @@ Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) 
 TEST_P(MannersOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
   const auto bmc = open();
   const auto subscribed = run(bmc->events(soon()));
-  ASSERT_TRUE(subscribed) << subscribed.assume_error().what;
-  EXPECT_EQ(subscribed.assume_value()->way(), abilities().events);
+  ASSERT_TRUE(subscribed) << subscribed.error().what;
+  EXPECT_EQ((*subscribed)->way(), abilities().events);
   run([](Events& events) -> Task<bool> {
     co_await events.close();
     co_return true;
-  }(*subscribed.assume_value()));
+  }(**subscribed));
   redfish::Client client{
       *transport_,
       {.node = "a01-n01", .endpoint = server().endpoint(), .trust = {}, .known = &keys},
       "admin",
       password_from(password)};
   auto quick = run(redfish::subscribe(client, *bmc, 20ms, soon()));
-  ASSERT_TRUE(quick) << quick.assume_error().what;
-  Events& events = *quick.assume_value();
+  ASSERT_TRUE(quick) << quick.error().what;
+  Events& events = **quick;
   (void)run(events.next(Deadline::in(200ms)));  // the first look, where it looks
 
   plant({.kind = rehearsal::FaultKind::psu_missing, .part = "psu1"});
@@ -136,8 +135,8 @@ TEST_P(MannersOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
     co_return true;
   }(events, *bmc, client));
 
-  ASSERT_TRUE(heard) << heard.assume_error().what;
-  EXPECT_THAT(heard.assume_value(), HasSubstr("psu1: power supply redundancy is lost"));
+  ASSERT_TRUE(heard) << heard.error().what;
+  EXPECT_THAT(*heard, HasSubstr("psu1: power supply redundancy is lost"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfReading, ::testing::ValuesIn(all_abilities()),

@@ -30,8 +30,8 @@ class MannersOfSettings : public OfEachVendor {
 TEST_P(MannersOfSettings, ListsItsServices) {
   const auto told = services();
 
-  ASSERT_TRUE(told) << told.assume_error().what;
-  const auto& all = told.assume_value().value;
+  ASSERT_TRUE(told) << told.error().what;
+  const auto& all = told->value;
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"HTTPS", true, 443}));
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"IPMI", true, 623}));
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"SNMP", false, 161}));
@@ -43,9 +43,9 @@ TEST_P(MannersOfSettings, SwitchesAServiceOnAndOff) {
   const auto off = enable("IPMI", false);
   const auto again = enable("IPMI", false);
 
-  EXPECT_TRUE(on) << on.assume_error().what;
+  EXPECT_TRUE(on) << on.error().what;
   EXPECT_TRUE(was_on);
-  EXPECT_TRUE(off) << off.assume_error().what;
+  EXPECT_TRUE(off) << off.error().what;
   EXPECT_FALSE(serves("IPMI"));
   EXPECT_TRUE(again);
 }
@@ -55,10 +55,10 @@ TEST_P(MannersOfSettings, SaysWhichServicesThereAreAndWhichCannotBeSet) {
   const auto own = enable("HTTPS", false);
 
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.assume_error().code, Code::kUnsupported);
-  EXPECT_THAT(unknown.assume_error().what, HasSubstr("HTTPS"));
+  EXPECT_EQ(unknown.error().code, Code::kUnsupported);
+  EXPECT_THAT(unknown.error().what, HasSubstr("HTTPS"));
   ASSERT_FALSE(own);
-  EXPECT_EQ(own.assume_error().code, Code::kUnsupported) << own.assume_error().what;
+  EXPECT_EQ(own.error().code, Code::kUnsupported) << own.error().what;
   EXPECT_TRUE(serves("HTTPS"));
 }
 
@@ -71,9 +71,9 @@ TEST_P(MannersOfSettings, SetsItsClock) {
   const auto set = with_bmc([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
   const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
 
-  ASSERT_TRUE(set) << set.assume_error().what;
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_NEAR(static_cast<double>(told.assume_value().ahead.count()), 3600, 30);
+  ASSERT_TRUE(set) << set.error().what;
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_NEAR(static_cast<double>(told->ahead.count()), 3600, 30);
 }
 
 TEST_P(MannersOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
@@ -90,10 +90,10 @@ TEST_P(MannersOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
 
   ASSERT_FALSE(set);
-  EXPECT_EQ(set.assume_error().code, Code::kConflict) << set.assume_error().what;
-  EXPECT_THAT(set.assume_error().what, HasSubstr("NTP is on"));
-  ASSERT_TRUE(told) << told.assume_error().what;
-  EXPECT_THAT(told.assume_value().ntp_servers, ElementsAre("10.0.0.123"));
+  EXPECT_EQ(set.error().code, Code::kConflict) << set.error().what;
+  EXPECT_THAT(set.error().what, HasSubstr("NTP is on"));
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_THAT(told->ntp_servers, ElementsAre("10.0.0.123"));
 }
 
 /// Asks until it answers; what it said meanwhile.
@@ -102,8 +102,8 @@ Task<Result<std::set<Code>>> until_back(Bmc& bmc, Deadline deadline) {
   for (;;) {
     const auto state = co_await bmc.power_state(deadline);
     if (state) co_return said;
-    said.insert(state.assume_error().code);
-    if (!is_transient(state.assume_error().code)) co_return state.assume_error();
+    said.insert(state.error().code);
+    if (!is_transient(state.error().code)) co_return state.error();
     CO_TRY(co_await pause_for(10ms));
   }
 }
@@ -119,10 +119,10 @@ TEST_P(MannersOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
 
   const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
 
-  ASSERT_TRUE(said) << said.assume_error().what;
-  EXPECT_TRUE(said.assume_value().contains(Code::kUnreachable));
+  ASSERT_TRUE(said) << said.error().what;
+  EXPECT_TRUE(said->contains(Code::kUnreachable));
   const bool asks_for_patience = !is("dgx");
-  EXPECT_EQ(said.assume_value().contains(Code::kBusy), asks_for_patience);
+  EXPECT_EQ(said->contains(Code::kBusy), asks_for_patience);
   EXPECT_EQ(boots(), 1);
 }
 
@@ -138,21 +138,21 @@ TEST_P(MannersOfSettings, ANewCertificateAfterItsRestartIsRefusedWithTheCommandT
   const auto said = with_bmc([=](Bmc& bmc) { return restarted(bmc); });
 
   ASSERT_FALSE(said);
-  EXPECT_EQ(said.assume_error().code, Code::kUntrusted);
-  EXPECT_THAT(said.assume_error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
-  EXPECT_THAT(said.assume_error().what, HasSubstr(before));
-  EXPECT_THAT(said.assume_error().what, HasSubstr(server().fingerprint()));
+  EXPECT_EQ(said.error().code, Code::kUntrusted);
+  EXPECT_THAT(said.error().what, HasSubstr("cupel bmc a01-n01 accept-certificate"));
+  EXPECT_THAT(said.error().what, HasSubstr(before));
+  EXPECT_THAT(said.error().what, HasSubstr(server().fingerprint()));
 }
 
 TEST_P(MannersOfSettings, ReadsTheBiosSettings) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
 
-  ASSERT_TRUE(told) << told.assume_error().what;
-  const auto& current = told.assume_value().current;
+  ASSERT_TRUE(told) << told.error().what;
+  const auto& current = told->current;
   EXPECT_EQ(current.at("ProcVirtualization"), BiosValue{std::string{"Enabled"}});
   EXPECT_EQ(current.at("AcPwrRcvryDelay"), BiosValue{std::int64_t{120}});
   EXPECT_EQ(current.at("SpcrConsoleRedirection"), BiosValue{true});
-  EXPECT_TRUE(told.assume_value().pending.empty());
+  EXPECT_TRUE(told->pending.empty());
 }
 
 TEST_P(MannersOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
@@ -166,15 +166,15 @@ TEST_P(MannersOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
   const auto confirmed = confirm(wanted);
   const auto again = ensure(wanted);
 
-  ASSERT_TRUE(staged) << staged.assume_error().what;
-  EXPECT_EQ(staged.assume_value(), BiosState::waits_for_boot);
-  ASSERT_TRUE(twice) << "idempotent: " << twice.assume_error().what;
-  EXPECT_EQ(twice.assume_value(), BiosState::waits_for_boot);
+  ASSERT_TRUE(staged) << staged.error().what;
+  EXPECT_EQ(*staged, BiosState::waits_for_boot);
+  ASSERT_TRUE(twice) << "idempotent: " << twice.error().what;
+  EXPECT_EQ(*twice, BiosState::waits_for_boot);
   ASSERT_FALSE(early);
-  EXPECT_EQ(early.assume_error().code, Code::kBusy);
-  ASSERT_TRUE(confirmed) << confirmed.assume_error().what;
-  ASSERT_TRUE(again) << again.assume_error().what;
-  EXPECT_EQ(again.assume_value(), BiosState::as_wanted);
+  EXPECT_EQ(early.error().code, Code::kBusy);
+  ASSERT_TRUE(confirmed) << confirmed.error().what;
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(*again, BiosState::as_wanted);
 }
 
 TEST_P(MannersOfSettings, NamesEveryWrongBiosSettingAtOnce) {
@@ -186,14 +186,14 @@ TEST_P(MannersOfSettings, NamesEveryWrongBiosSettingAtOnce) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
 
   ASSERT_FALSE(staged);
-  EXPECT_EQ(staged.assume_error().code, Code::kInvalid) << staged.assume_error().what;
-  EXPECT_THAT(staged.assume_error().what, HasSubstr("BootMod is not an attribute"));
+  EXPECT_EQ(staged.error().code, Code::kInvalid) << staged.error().what;
+  EXPECT_THAT(staged.error().what, HasSubstr("BootMod is not an attribute"));
   if (abilities().bios_registry) {
-    EXPECT_THAT(staged.assume_error().what, HasSubstr("BootMode is one of Uefi, Bios"));
-    EXPECT_THAT(staged.assume_error().what, HasSubstr("AcPwrRcvryDelay is at least 60"));
+    EXPECT_THAT(staged.error().what, HasSubstr("BootMode is one of Uefi, Bios"));
+    EXPECT_THAT(staged.error().what, HasSubstr("AcPwrRcvryDelay is at least 60"));
   }
   ASSERT_TRUE(told);
-  EXPECT_TRUE(told.assume_value().pending.empty());
+  EXPECT_TRUE(told->pending.empty());
 }
 
 TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
@@ -203,8 +203,8 @@ TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
 
   ASSERT_EQ(!staged, is("supermicro"));
   if (!staged) {
-    EXPECT_EQ(staged.assume_error().code, Code::kUnsupported);
-    EXPECT_THAT(staged.assume_error().what, HasSubstr("licen"));
+    EXPECT_EQ(staged.error().code, Code::kUnsupported);
+    EXPECT_THAT(staged.error().what, HasSubstr("licen"));
   }
 }
 
@@ -217,7 +217,7 @@ TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
   };
   const auto located = [&] {
     const auto told = with_bmc([](Bmc& bmc) { return bmc.located(soon()); });
-    return told ? std::optional{told.assume_value().value} : std::nullopt;
+    return told ? std::optional{told->value} : std::nullopt;
   };
 
   const auto before = located();
@@ -228,11 +228,11 @@ TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
   const auto off = locate(false);
 
   EXPECT_EQ(before, false);
-  ASSERT_TRUE(on) << on.assume_error().what;
-  EXPECT_TRUE(again) << "idempotent: " << again.assume_error().what;
+  ASSERT_TRUE(on) << on.error().what;
+  EXPECT_TRUE(again) << "idempotent: " << again.error().what;
   EXPECT_TRUE(was_lit);
   EXPECT_EQ(then, true);
-  ASSERT_TRUE(off) << off.assume_error().what;
+  ASSERT_TRUE(off) << off.error().what;
   EXPECT_FALSE(lit());
   EXPECT_EQ(located(), false);
 }
@@ -244,12 +244,12 @@ TEST_P(MannersOfSettings, ClearsItsEventLog) {
   const auto cleared = with_bmc([](Bmc& bmc) { return bmc.clear_event_log(soon()); });
   const auto after = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
 
-  ASSERT_TRUE(before) << before.assume_error().what;
-  EXPECT_GE(before.assume_value().entries.size(), 2u);
-  ASSERT_TRUE(cleared) << cleared.assume_error().what;
-  ASSERT_TRUE(after) << after.assume_error().what;
-  ASSERT_EQ(after.assume_value().entries.size(), 1u);
-  EXPECT_THAT(after.assume_value().entries[0].message, HasSubstr("cleared"));
+  ASSERT_TRUE(before) << before.error().what;
+  EXPECT_GE(before->entries.size(), 2u);
+  ASSERT_TRUE(cleared) << cleared.error().what;
+  ASSERT_TRUE(after) << after.error().what;
+  ASSERT_EQ(after->entries.size(), 1u);
+  EXPECT_THAT(after->entries[0].message, HasSubstr("cleared"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfSettings, ::testing::ValuesIn(all_abilities()),

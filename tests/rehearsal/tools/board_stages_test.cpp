@@ -29,18 +29,18 @@ TEST(SettingsStage, SetsAVirtualNodeAndPutsItBack) {
                              {"mig", "on"},
                              {"governor", "performance"},
                              {"numa_balancing", "off"}});
-  ASSERT_TRUE(set) << set.assume_error().what;
-  EXPECT_EQ(value_of(set.assume_value(), "settings.set"), 4 * 8 + 2);
-  for (const auto& each : set.assume_value().measurements)
+  ASSERT_TRUE(set) << set.error().what;
+  EXPECT_EQ(value_of(*set, "settings.set"), 4 * 8 + 2);
+  for (const auto& each : set->measurements)
     if (each.name == "settings.failed") EXPECT_EQ(each.value, 0) << each.part;
   EXPECT_EQ(power_limits(bench), "500.00 W\n");
   EXPECT_EQ(bench.sh("cat /proc/sys/kernel/numa_balancing").out, "0\n");
 
   const auto back = found_by(bench, "settings-restore");
 
-  ASSERT_TRUE(back) << back.assume_error().what;
-  EXPECT_EQ(value_of(back.assume_value(), "settings.left"), 0);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(value_of(*back, "settings.left"), 0);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 0);
   EXPECT_EQ(power_limits(bench), "700.00 W\n");
   EXPECT_EQ(bench.sh("cat /proc/sys/kernel/numa_balancing").out, "1\n");
   EXPECT_EQ(bench.sh("cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").out,
@@ -54,12 +54,12 @@ TEST(SettingsStage, SaysThatTheDriverHasNoApplicationClocksAndSetsTheRest) {
       found_by(bench, "settings", {{"app_clocks", "2619,1980"}, {"power_limit", "500"}});
   const auto back = found_by(bench, "settings-restore");
 
-  ASSERT_TRUE(set) << set.assume_error().what;
-  EXPECT_EQ(value_of(set.assume_value(), "settings.failed", "gpu3"), 1);
-  EXPECT_THAT(set.assume_value().facts.at("settings.gpu3"), HasSubstr("use gpu_clocks"));
-  ASSERT_TRUE(back) << back.assume_error().what;
-  EXPECT_EQ(value_of(back.assume_value(), "settings.restored"), 8);
-  EXPECT_EQ(value_of(back.assume_value(), "settings.lost"), 0);
+  ASSERT_TRUE(set) << set.error().what;
+  EXPECT_EQ(value_of(*set, "settings.failed", "gpu3"), 1);
+  EXPECT_THAT(set->facts.at("settings.gpu3"), HasSubstr("use gpu_clocks"));
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(value_of(*back, "settings.restored"), 8);
+  EXPECT_EQ(value_of(*back, "settings.lost"), 0);
 }
 
 TEST(SettingsStage, RefusesABusyGpuAndAPowerLimitBeyondTheGpus) {
@@ -70,9 +70,9 @@ TEST(SettingsStage, RefusesABusyGpuAndAPowerLimitBeyondTheGpus) {
   const auto wide = found_by(bench, "settings", {{"power_limit", "900"}});
 
   ASSERT_FALSE(used);
-  EXPECT_THAT(used.assume_error().what, HasSubstr("a GPU is in use"));
+  EXPECT_THAT(used.error().what, HasSubstr("a GPU is in use"));
   ASSERT_FALSE(wide);
-  EXPECT_THAT(wide.assume_error().what, HasSubstr("power_limit 900 W is not between"));
+  EXPECT_THAT(wide.error().what, HasSubstr("power_limit 900 W is not between"));
 }
 
 TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
@@ -80,7 +80,7 @@ TEST(PsuStage, StepsTheLoadOfAVirtualNode) {
   const auto job = burnin::stage("psu")->prepare(dgx(), {{"phase", "20s"}, {"load", "cpu"}});
   ASSERT_TRUE(job);
 
-  const auto ran = bench.sh(job.assume_value().script);
+  const auto ran = bench.sh(job->script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   for (const auto* line :
@@ -96,7 +96,7 @@ TEST(PsuStage, WaitsOnAVirtualNodeUntilItHearsThatTheBmcWasRead) {
   ASSERT_TRUE(job);
   const std::string told = "mkdir -p /var/tmp/job\necho idle >/var/tmp/job/word\n";
 
-  const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job.assume_value().script);
+  const auto ran = bench.sh(told + "export CUPEL_JOB=/var/tmp/job\n" + job->script);
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
   EXPECT_THAT(ran.out, ::testing::ContainsRegex("full [345][0-9]")) << "nobody told it more";

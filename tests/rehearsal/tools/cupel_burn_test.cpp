@@ -15,10 +15,10 @@ using ::testing::StartsWith;
 
 /// "gpu4 gemm.wrong 12 errors (SM 17, ...)" of each criterion that is not met, a line each.
 std::string not_met(std::string_view stage, const Result<burnin::Findings>& found) {
-  if (!found) return "nothing proven: " + found.assume_error().what;
+  if (!found) return "nothing proven: " + found.error().what;
   std::string text;
   const std::string name{stage};
-  for (const auto& each : burnin::judge(dgx(), {name}, {{name, found.assume_value()}}))
+  for (const auto& each : burnin::judge(dgx(), {name}, {{name, *found}}))
     if (each.met != burnin::Met::met)
       text += each.part + " " + each.measure + " " + each.measured + "\n";
   return text;
@@ -27,7 +27,7 @@ std::string not_met(std::string_view stage, const Result<burnin::Findings>& foun
 std::vector<json::value> said(const std::string& text) {
   std::vector<json::value> all;
   for (const auto line : lines(text))
-    if (auto parsed = parse_json(line)) all.push_back(std::move(parsed).assume_value());
+    if (auto parsed = parse_json(line)) all.push_back(*std::move(parsed));
   return all;
 }
 
@@ -139,10 +139,10 @@ TEST(CupelBurn, TellsTheGpuThatFellOffItsBusUnderItsLoad) {
 
   const auto found = found_by(bench, "gemm", {{"duration", "60s"}});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu3"), 79);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.xid", "gpu2"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "burn.complete"), 0);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.xid", "gpu3"), 79);
+  EXPECT_EQ(value_of(*found, "gpu.xid", "gpu2"), 0);
+  EXPECT_EQ(value_of(*found, "burn.complete"), 0);
 }
 
 TEST(CupelBurn, IsNotRunWhereAProgramWasLeftOnAGpu) {
@@ -150,9 +150,9 @@ TEST(CupelBurn, IsNotRunWhereAProgramWasLeftOnAGpu) {
 
   const auto found = found_by(bench, "gemm");
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu6"), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpu.idle", "gpu5"), 1);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu6"), 0);
+  EXPECT_EQ(value_of(*found, "gpu.idle", "gpu5"), 1);
 }
 
 TEST(CupelBurn, CountsOnlyTheGpusThatCudaCounts) {
@@ -162,11 +162,11 @@ TEST(CupelBurn, CountsOnlyTheGpusThatCudaCounts) {
   const auto beside = found_by(cut, "hbm", {{"duration", "20s"}});
 
   ASSERT_TRUE(without && beside);
-  EXPECT_EQ(value_of(without.assume_value(), "burn.gpus"), 7);
-  EXPECT_EQ(value_of(without.assume_value(), "hbm.copy", "gpu5"), std::nullopt);
-  EXPECT_NE(value_of(without.assume_value(), "hbm.copy", "gpu6"), std::nullopt);
-  EXPECT_EQ(value_of(beside.assume_value(), "hbm.copy", "gpu2"), std::nullopt);
-  EXPECT_NE(value_of(beside.assume_value(), "hbm.copy", "gpu3"), std::nullopt);
+  EXPECT_EQ(value_of(*without, "burn.gpus"), 7);
+  EXPECT_EQ(value_of(*without, "hbm.copy", "gpu5"), std::nullopt);
+  EXPECT_NE(value_of(*without, "hbm.copy", "gpu6"), std::nullopt);
+  EXPECT_EQ(value_of(*beside, "hbm.copy", "gpu2"), std::nullopt);
+  EXPECT_NE(value_of(*beside, "hbm.copy", "gpu3"), std::nullopt);
 }
 
 TEST(CupelBurn, ALinkThatIsDownIsSeenInCopiesAndSums) {
@@ -177,11 +177,11 @@ TEST(CupelBurn, ALinkThatIsDownIsSeenInCopiesAndSums) {
   const auto sum = found_by(sick, "collective", with);
 
   ASSERT_TRUE(good && bad && sum);
-  EXPECT_LT(*value_of(bad.assume_value(), "p2p.bandwidth", "gpu4"),
-            0.96 * *value_of(good.assume_value(), "p2p.bandwidth", "gpu4"));
-  EXPECT_NEAR(*value_of(bad.assume_value(), "p2p.bandwidth", "gpu0"),
-              *value_of(good.assume_value(), "p2p.bandwidth", "gpu0"), 5);
-  EXPECT_LT(*value_of(sum.assume_value(), "collective.all_reduce.busbw"), 460);
+  EXPECT_LT(*value_of(*bad, "p2p.bandwidth", "gpu4"),
+            0.96 * *value_of(*good, "p2p.bandwidth", "gpu4"));
+  EXPECT_NEAR(*value_of(*bad, "p2p.bandwidth", "gpu0"), *value_of(*good, "p2p.bandwidth", "gpu0"),
+              5);
+  EXPECT_LT(*value_of(*sum, "collective.all_reduce.busbw"), 460);
 }
 
 TEST(CupelBurn, ACappedGpuIsSlow) {
@@ -197,10 +197,10 @@ TEST(CupelBurn, RefusesAPathWhoseRailIsDown) {
 
   const auto good = found_by(healthy, "collective", with), bad = found_by(sick, "collective", with);
 
-  ASSERT_TRUE(good) << good.assume_error().what;
-  EXPECT_GT(value_of(good.assume_value(), "collective.all_reduce.hca.busbw").value_or(0), 30);
+  ASSERT_TRUE(good) << good.error().what;
+  EXPECT_GT(value_of(*good, "collective.all_reduce.hca.busbw").value_or(0), 30);
   ASSERT_FALSE(bad);
-  EXPECT_THAT(bad.assume_error().what, HasSubstr("mlx5_5"));
+  EXPECT_THAT(bad.error().what, HasSubstr("mlx5_5"));
 }
 
 }  // namespace

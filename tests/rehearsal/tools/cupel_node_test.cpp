@@ -23,8 +23,8 @@ Texts not_met(std::string_view stage, const burnin::Findings& findings) {
 
 burnin::Findings found(Bench& bench, std::string_view stage, const burnin::Parameters& with = {}) {
   const auto findings = found_by(bench, stage, with);
-  EXPECT_TRUE(findings) << findings.assume_error().what;
-  return findings ? findings.assume_value() : burnin::Findings{};
+  EXPECT_TRUE(findings) << findings.error().what;
+  return findings ? *findings : burnin::Findings{};
 }
 
 TEST(VirtualCupelNode, TellsFactsOfAHealthyMachineThatMeetItsProfile) {

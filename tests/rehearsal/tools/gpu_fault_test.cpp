@@ -120,10 +120,10 @@ TEST(GpuOffTheBus, IsNamedByTheStageAndLeavesTheOthersReadable) {
 
   const auto findings = found_by(bench, "gpu-facts");
 
-  ASSERT_TRUE(findings) << findings.assume_error().what;
-  EXPECT_EQ(value_of(findings.assume_value(), "gpu.count"), 7);
-  EXPECT_TRUE(std::ranges::any_of(findings.assume_value().unknown,
-                                  [](const auto& each) { return each.fact == "gpu5"; }));
+  ASSERT_TRUE(findings) << findings.error().what;
+  EXPECT_EQ(value_of(*findings, "gpu.count"), 7);
+  EXPECT_TRUE(
+      std::ranges::any_of(findings->unknown, [](const auto& each) { return each.fact == "gpu5"; }));
 }
 
 TEST(GpuOffTheBus, UnderLoadTheProgramSaysSoAndNoEarlier) {

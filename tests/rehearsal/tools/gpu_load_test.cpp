@@ -101,16 +101,16 @@ TEST(NcclTests, TheJsonIsOfVersionThree) {
   const auto root = parse_json(bench.sh("cat /tmp/out.json").out);
 
   ASSERT_TRUE(root);
-  EXPECT_EQ(number_at(root.assume_value(), "version"), 3);
-  EXPECT_EQ(root.assume_value().at("results").as_array().size(), 2u);
-  EXPECT_EQ(root.assume_value().at("devices").as_array().size(), 4u);
-  EXPECT_TRUE(number_at(root.assume_value(), "average_bus_bandwidth/bandwidth"));
+  EXPECT_EQ(number_at(*root, "version"), 3);
+  EXPECT_EQ(root->at("results").as_array().size(), 2u);
+  EXPECT_EQ(root->at("devices").as_array().size(), 4u);
+  EXPECT_TRUE(number_at(*root, "average_bus_bandwidth/bandwidth"));
 }
 
 json::value bandwidths(Bench& bench, const std::string& options) {
   const auto root = parse_json(bench.sh("nvbandwidth -j " + options).out);
   EXPECT_TRUE(root);
-  return root ? root.assume_value() : json::value{};
+  return root ? *root : json::value{};
 }
 
 TEST(Nvbandwidth, TheJsonHasTheKeysOfTheCaptured) {
@@ -123,7 +123,7 @@ TEST(Nvbandwidth, TheJsonHasTheKeysOfTheCaptured) {
     for (const auto& entry : value.as_object()) names.emplace(entry.key());
     return names;
   };
-  const auto& captured = theirs.assume_value().at("nvbandwidth");
+  const auto& captured = theirs->at("nvbandwidth");
 
   const auto ours = bandwidths(bench, "-t host_to_device_memcpy_ce");
 
@@ -168,8 +168,7 @@ std::pair<Texts, Texts> tests_of(const std::string& text) {
   std::pair<Texts, Texts> names;
   const auto root = parse_json(text);
   if (!root) return names;
-  for (const auto& category :
-       root.assume_value().at("DCGM Diagnostic").at("test_categories").as_array())
+  for (const auto& category : root->at("DCGM Diagnostic").at("test_categories").as_array())
     for (const auto& test : category.at("tests").as_array()) {
       names.first.emplace_back(test.at("name").as_string());
       if (test.at("test_summary").at("status").as_string() == "Fail")

@@ -14,9 +14,9 @@ using ::testing::IsEmpty;
 
 /// "cpu0 core 17: cpu.failures" of each criterion that the node does not meet.
 Texts unmet(const std::string& stage, const Result<burnin::Findings>& found) {
-  if (!found) return {found.assume_error().what};
+  if (!found) return {found.error().what};
   Texts all;
-  for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, found.assume_value()}}))
+  for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, *found}}))
     if (each.met != burnin::Met::met) all.push_back(each.part + ": " + each.measure);
   return all;
 }
@@ -46,12 +46,11 @@ TEST(HostParts, NumbersAreThoseOfTheMachine) {
   const auto nvme = found_by(bench, "nvme", kDrives);
 
   ASSERT_TRUE(cpu && memory && nvme);
-  EXPECT_EQ(value_of(cpu.assume_value(), "cpu.cores", "cpu1"), 56);
-  EXPECT_EQ(value_of(cpu.assume_value(), "cpu.machine_checks"), 0);
-  EXPECT_NEAR(value_of(memory.assume_value(), "memory.tested", "numa1").value_or(0), 806, 8);
-  for (const auto* drive : {"nvme0", "nvme9"})
-    EXPECT_EQ(value_of(nvme.assume_value(), "nvme.errors", drive), 0);
-  EXPECT_GT(value_of(nvme.assume_value(), "nvme.read.iops", "nvme9").value_or(0), 100'000);
+  EXPECT_EQ(value_of(*cpu, "cpu.cores", "cpu1"), 56);
+  EXPECT_EQ(value_of(*cpu, "cpu.machine_checks"), 0);
+  EXPECT_NEAR(value_of(*memory, "memory.tested", "numa1").value_or(0), 806, 8);
+  for (const auto* drive : {"nvme0", "nvme9"}) EXPECT_EQ(value_of(*nvme, "nvme.errors", drive), 0);
+  EXPECT_GT(value_of(*nvme, "nvme.read.iops", "nvme9").value_or(0), 100'000);
 }
 
 TEST(HostParts, EachFaultIsFoundInThePartThatHasIt) {
@@ -72,9 +71,9 @@ TEST(HostParts, TheSystemsDriveIsTestedByAFileAndNeverItself) {
   Bench bench;
 
   const auto forced = found_by(bench, "nvme", {{"raw", "force"}, {"drives", "nvme0"}});
-  const auto ran = bench.sh(burnin::stage("nvme")->prepare(dgx(), kDrives).assume_value().script);
+  const auto ran = bench.sh(burnin::stage("nvme")->prepare(dgx(), kDrives)->script);
 
-  ASSERT_TRUE(forced) << forced.assume_error().what;
+  ASSERT_TRUE(forced) << forced.error().what;
   EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme0 /\n"));
   EXPECT_THAT(ran.out, HasSubstr("cupel-drive: nvme1 /dev/nvme1n1\n"));
   EXPECT_THAT(bench.sh("ls -d /cupel-nvme.* 2>&1").out, HasSubstr("No such file"));
@@ -99,8 +98,8 @@ TEST(HostParts, AGpuThatIsHotUnderLoadIsNamed) {
   const auto found =
       found_by(bench, "thermal", {{"load", "gpu"}, {"duration", "5m"}, {"window", "2m"}});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  for (const auto& each : found.assume_value().measurements)
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& each : found->measurements)
     if (each.name == "thermal.spread") EXPECT_EQ(each.traced_to, "gpu3");
   EXPECT_THAT(unmet("thermal", found), Contains("gpu3: thermal.margin"));
 }

@@ -22,8 +22,8 @@ inline Result<burnin::Findings> found_by(Bench& bench, std::string_view stage,
                                          const burnin::Parameters& with = {}) {
   const auto* asked = burnin::stage(stage);
   const auto job = asked->prepare(dgx(), with);
-  if (!job) return job.assume_error();
-  const auto ran = bench.sh(job.assume_value().script);
+  if (!job) return job.error();
+  const auto ran = bench.sh(job->script);
   return asked->parse(dgx(), {ran.out, ran.err, ran.status});
 }
 

@@ -180,13 +180,13 @@ TEST(SmiShape, AHealthyNodeLeavesNothingUnknown) {
 
   const auto findings = found_by(bench, "gpu-facts");
 
-  ASSERT_TRUE(findings) << findings.assume_error().what;
-  EXPECT_EQ(value_of(findings.assume_value(), "gpu.count"), 8);
-  EXPECT_EQ(value_of(findings.assume_value(), "gpu.remap.pending", "gpu3"), 0);
-  EXPECT_EQ(value_of(findings.assume_value(), "gpu.mig", "gpu3"), 0);
+  ASSERT_TRUE(findings) << findings.error().what;
+  EXPECT_EQ(value_of(*findings, "gpu.count"), 8);
+  EXPECT_EQ(value_of(*findings, "gpu.remap.pending", "gpu3"), 0);
+  EXPECT_EQ(value_of(*findings, "gpu.mig", "gpu3"), 0);
   // Driver 590 says by a word what 535 said by this flag.
   Texts unknown;
-  for (const auto& each : findings.assume_value().unknown)
+  for (const auto& each : findings->unknown)
     if (!each.fact.starts_with("gpu.reset_required")) unknown.push_back(each.fact);
   EXPECT_THAT(unknown, IsEmpty());
 }

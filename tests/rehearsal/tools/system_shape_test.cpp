@@ -24,8 +24,8 @@ TEST(NodeTree, TheStageReadsAHealthyNodeWhole) {
 
   const auto findings = found_by(bench, "node-facts");
 
-  ASSERT_TRUE(findings) << findings.assume_error().what;
-  const auto& found = findings.assume_value();
+  ASSERT_TRUE(findings) << findings.error().what;
+  const auto& found = *findings;
   EXPECT_EQ(value_of(found, "ib.port.rate", "mlx5_0"), 400);
   EXPECT_EQ(value_of(found, "ib.port.active", "mlx5_11"), 1);
   EXPECT_EQ(value_of(found, "edac.corrected"), 0);
@@ -43,8 +43,8 @@ TEST(NodeTree, TheStageSeesAPortThatIsDownAndAStormOfErrors) {
 
   const auto findings = found_by(bench, "node-facts");
 
-  ASSERT_TRUE(findings) << findings.assume_error().what;
-  const auto& found = findings.assume_value();
+  ASSERT_TRUE(findings) << findings.error().what;
+  const auto& found = *findings;
   EXPECT_EQ(value_of(found, "ib.port.active", "mlx5_4"), 0);
   EXPECT_THAT(value_of(found, "edac.corrected", "dimm B3"), Optional(Gt(5000)));
   EXPECT_EQ(value_of(found, "edac.corrected", "dimm B4"), 0);
@@ -191,12 +191,11 @@ TEST(Drives, SmartctlsJsonHasTheKeysOfTheCaptured) {
 
   const auto ours = parse_json(healthy.out), old = parse_json(worn.out);
   ASSERT_TRUE(ours && old && log);
-  EXPECT_EQ(keys(ours.assume_value()), keys(theirs.assume_value()));
+  EXPECT_EQ(keys(*ours), keys(*theirs));
   EXPECT_EQ(healthy.status, 0);
   EXPECT_EQ(worn.status, 8);
-  EXPECT_EQ(number_at(old.assume_value(), "nvme_smart_health_information_log/percentage_used"),
-            104);
-  EXPECT_EQ(number_at(log.assume_value(), "percent_used"), 104);
+  EXPECT_EQ(number_at(*old, "nvme_smart_health_information_log/percentage_used"), 104);
+  EXPECT_EQ(number_at(*log, "percent_used"), 104);
 }
 
 TEST(Drives, AFullDiskIsToldByDfAndRefusesWrites) {
@@ -207,7 +206,7 @@ TEST(Drives, AFullDiskIsToldByDfAndRefusesWrites) {
 
   EXPECT_THAT(space, HasSubstr("100% /"));
   ASSERT_FALSE(stage);
-  EXPECT_THAT(stage.assume_error().what, HasSubstr("not enough space"));
+  EXPECT_THAT(stage.error().what, HasSubstr("not enough space"));
 }
 
 TEST(Drives, ASlowOneIsNamedByWhatFioSaysOfTheFolder) {
@@ -215,8 +214,8 @@ TEST(Drives, ASlowOneIsNamedByWhatFioSaysOfTheFolder) {
 
   const auto found = found_by(bench, "disk");
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  const auto& all = found.assume_value().measurements;
+  ASSERT_TRUE(found) << found.error().what;
+  const auto& all = found->measurements;
   const auto speed = std::ranges::find(all, "disk.write.bandwidth", &burnin::Measurement::name);
   ASSERT_NE(speed, all.end());
   EXPECT_EQ(speed->traced_to, "nvme0");
@@ -229,13 +228,13 @@ TEST(Stress, ACoreThatIsWrongAndACpuThatIsHotAreSeen) {
   const burnin::Parameters with{{"duration", "60s"}};
   const auto rate = [&](Bench& bench) {
     const auto found = found_by(bench, "cpu-memory");
-    return found ? value_of(found.assume_value(), "stress.bogo_ops", "cpu").value_or(0) : 0;
+    return found ? value_of(*found, "stress.bogo_ops", "cpu").value_or(0) : 0;
   };
 
   const auto found = found_by(wrong, "cpu-memory");
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_THAT(value_of(found.assume_value(), "stress.failures"), Optional(Gt(0)));
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(value_of(*found, "stress.failures"), Optional(Gt(0)));
   const double good = rate(healthy);
   EXPECT_GT(good, 0);
   EXPECT_LT(rate(hot), 0.7 * good);
@@ -271,7 +270,7 @@ TEST(KernelLog, TimesAndLevelsAreWrittenAsAsked) {
       std::regex_search(human, std::regex{R"(^\[\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\] )"}))
       << human;
   ASSERT_TRUE(journal);
-  EXPECT_EQ(text_at(journal.assume_value(), "_TRANSPORT"), "kernel");
+  EXPECT_EQ(text_at(*journal, "_TRANSPORT"), "kernel");
   EXPECT_THAT(wrong.err, HasSubstr("dmesg: unrecognized option '--frobnicate'"));
   EXPECT_EQ(wrong.status, 1);
 }

@@ -14,9 +14,9 @@ using ::testing::IsEmpty;
 /// "gpu3 gpuburn.errors": what the profile does not accept of this stage; or why there is nothing.
 Texts not_met(Bench& bench, const std::string& stage, const burnin::Parameters& with = {}) {
   const auto found = found_by(bench, stage, with);
-  if (!found) return {std::string{found.assume_error().what}};
+  if (!found) return {std::string{found.error().what}};
   Texts told;
-  for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, found.assume_value()}}))
+  for (const auto& each : burnin::judge(dgx(), {stage}, {{stage, *found}}))
     if (each.met != burnin::Met::met) told.push_back(each.part + " " + each.measure);
   return told;
 }
@@ -93,10 +93,10 @@ TEST(GpuBurnTool, GivesTheOthersTheirNamesWhereOneIsMissing) {
 
   const auto found = found_by(bench, "gpu-burn", {{"duration", "5m"}});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu5"), std::nullopt);
-  EXPECT_GT(value_of(found.assume_value(), "gpuburn.errors", "gpu6").value_or(0), 0);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.errors", "gpu7"), 0);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu5"), std::nullopt);
+  EXPECT_GT(value_of(*found, "gpuburn.errors", "gpu6").value_or(0), 0);
+  EXPECT_EQ(value_of(*found, "gpuburn.errors", "gpu7"), 0);
 }
 
 TEST(GpuBurnTool, EndsWellWhateverItFoundAndDrawsItsLineAnew) {
@@ -124,9 +124,9 @@ TEST(GpuBurnTool, NamesAGpuThatFallsOffItsBusUnderIt) {
 
   const auto found = found_by(bench, "gpu-burn", {{"duration", "5m"}});
 
-  ASSERT_TRUE(found) << found.assume_error().what;
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.died", "gpu3"), 1);
-  EXPECT_EQ(value_of(found.assume_value(), "gpuburn.died", "gpu2"), 0);
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpuburn.died", "gpu3"), 1);
+  EXPECT_EQ(value_of(*found, "gpuburn.died", "gpu2"), 0);
 }
 
 TEST(NcclTool, TellsWhetherTheSwitchesSum) {
@@ -136,13 +136,11 @@ TEST(NcclTool, TellsWhetherTheSwitchesSum) {
   const auto off = found_by(bench, "nccl-tests", {{"nvls", "off"}});
 
   ASSERT_TRUE(on && off);
-  EXPECT_EQ(value_of(on.assume_value(), "collective.nvls"), 1);
-  EXPECT_EQ(value_of(off.assume_value(), "collective.nvls"), 0);
-  EXPECT_EQ(on.assume_value().facts.at("nccl.version"), "2.28.9+cuda13.0");
-  EXPECT_GT(value_of(on.assume_value(), "collective.all_reduce.busbw", "nvlinks").value_or(0), 460);
-  EXPECT_LT(
-      value_of(off.assume_value(), "collective.rings.all_reduce.busbw", "nvlinks").value_or(999),
-      400);
+  EXPECT_EQ(value_of(*on, "collective.nvls"), 1);
+  EXPECT_EQ(value_of(*off, "collective.nvls"), 0);
+  EXPECT_EQ(on->facts.at("nccl.version"), "2.28.9+cuda13.0");
+  EXPECT_GT(value_of(*on, "collective.all_reduce.busbw", "nvlinks").value_or(0), 460);
+  EXPECT_LT(value_of(*off, "collective.rings.all_reduce.busbw", "nvlinks").value_or(999), 400);
 }
 
 }  // namespace

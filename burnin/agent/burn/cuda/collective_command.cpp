@@ -161,18 +161,18 @@ Outcome<> run_here(const Options& options, Report& report, Stop& stop, Watchdog&
   const auto parameters = with_environment(options.parameters(), variables);
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
-  const auto version = library ? library.assume_value().version_name() : std::string{};
+  const auto version = library ? library->version_name() : std::string{};
   auto start = start_of(options, node, version);
   start.parameters = parameters;
   report.start(start);
-  if (!library) return library.assume_error();
+  if (!library) return library.error();
   if (route.hca && !has_hcas()) return no_hcas();
   std::vector<int> ordinals;
   for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
   Seat seat{watchdog, ""};
   seat.doing("NCCL's beginning over " + std::to_string(ordinals.size()) + " ranks, nvls " +
              std::string{route.nvls_word()} + ", path " + std::string{route.path_word()});
-  TRY(const auto all, Communicators::open(library.assume_value(), ordinals));
+  TRY(const auto all, Communicators::open(*library, ordinals));
   TRY(const auto free, free_memory(node));
   TRY(auto rows, rows_for(options, all->count(), free));
   std::uint64_t most = 0;
@@ -275,11 +275,10 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   seat.reset();
   if (routes.size() == 1) return run_here(options, report, stop, watchdog, node, routes.front());
   const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
-  auto start =
-      start_of(options, node, library ? library.assume_value().version_name() : std::string{});
+  auto start = start_of(options, node, library ? library->version_name() : std::string{});
   start.parameters = with_environment(options.parameters(), {});
   report.start(start);
-  if (!library) return library.assume_error();
+  if (!library) return library.error();
   return run_children(options, report, stop, watchdog, routes);
 }
 

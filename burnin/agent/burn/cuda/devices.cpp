@@ -107,7 +107,7 @@ Outcome<Node> list_devices(const Options& options) {
     node.devices.push_back(std::move(device));
   }
   std::ranges::sort(node.devices, {}, [](const Device& device) { return device.gpu.pci; });
-  if (auto nvml = Nvml::open()) node.nvml = std::move(nvml).assume_value();
+  if (auto nvml = Nvml::open()) node.nvml = *std::move(nvml);
   number_devices(node);
   TRY(choose_devices(node, options.gpus()));
   TRY(refuse_mig(node));

@@ -58,7 +58,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
       model.recipes = std::move(first).recipes();
       return done();
     }();
-    if (!chosen) return std::move(chosen).assume_error().on(device.part());
+    if (!chosen) return std::move(chosen).error().on(device.part());
   }
   std::vector<Hand> hands;
   for (const auto& device : node.devices)

@@ -259,9 +259,9 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
     if (ordinals.size() > 1 && options.word("--sum") == "nccl") {
       auto opened = open_nccl(ordinals);
       if (opened) {
-        nccl = std::move(opened).assume_value();
-      } else if (opened.assume_error().code != "no-library") {
-        return std::move(opened).assume_error();
+        nccl = *std::move(opened);
+      } else if (opened.error().code != "no-library") {
+        return std::move(opened).error();
       }
     }
   }

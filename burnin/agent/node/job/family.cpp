@@ -31,7 +31,7 @@ struct Entry {
 std::optional<Entry> entry_of(const std::string& pid) {
   const auto stat = read_small("/proc/" + pid + "/stat", 8192);
   if (!stat) return std::nullopt;
-  const std::string_view text{stat.assume_value()};
+  const std::string_view text{*stat};
   const auto end = text.rfind(')');
   if (end == text.npos) return std::nullopt;
   const auto fields = words(text.substr(end + 1));
@@ -91,7 +91,7 @@ std::vector<pid_t> strays(const std::string& folder) {
     const auto environment = read_small("/proc/" + std::to_string(pid) + "/environ", 8u << 20);
     if (!environment) continue;
     bool marked = false;
-    for (const auto one : split(environment.assume_value(), '\0')) marked = marked || one == mark;
+    for (const auto one : split(*environment, '\0')) marked = marked || one == mark;
     if (marked) found.push_back(pid);
   }
   return found;
@@ -102,11 +102,11 @@ std::string make_control_group(const std::string& name) {
   const auto own = read_small("/proc/self/cgroup");
   if (!mounts || !own) return {};
   std::string at, ours;
-  for (const auto line : lines(mounts.assume_value())) {
+  for (const auto line : lines(*mounts)) {
     const auto fields = words(line);
     if (line.contains(" - cgroup2 ") && fields.size() > 4) at = fields[4];
   }
-  for (const auto line : lines(own.assume_value()))
+  for (const auto line : lines(*own))
     if (line.starts_with("0::/")) ours = line.substr(3);
   if (at.empty() || ours.empty()) return {};
   if (ours == "/") ours.clear();
@@ -126,7 +126,7 @@ void kill_control_group(const std::string& path) {
   if (file && write_all(file.number(), "1\n")) return;
   const auto members = read_small(path + "/cgroup.procs");
   if (!members) return;
-  for (const auto line : lines(members.assume_value()))
+  for (const auto line : lines(*members))
     if (const auto pid = number<pid_t>(line); pid && *pid > 1) ::kill(*pid, SIGKILL);
 }
 

@@ -129,7 +129,7 @@ Look look(const std::string& folder) {
 std::optional<Begun> begun(const std::string& folder) {
   const auto file = read_small(folder + "/job", 4096);
   if (!file) return std::nullopt;
-  const auto told = lines(file.assume_value());
+  const auto told = lines(*file);
   if (told.size() != 3) return std::nullopt;
   return Begun{std::string{told[0]}, number<std::uint64_t>(told[1]).value_or(0),
                number<std::uint64_t>(told[2]).value_or(0)};

@@ -57,22 +57,22 @@ int complain(const Error& error) {
 
 int start_job(Arguments arguments) {
   const auto told = order_of(arguments);
-  if (!told) return complain(told.assume_error());
-  const auto& order = told.assume_value();
+  if (!told) return complain(told.error());
+  const auto& order = *told;
   const auto started = order.folder + "/started";
   ::umask(022);
   const auto made = make_own_folder(order.folder);
-  if (!made) return complain(made.assume_error());
+  if (!made) return complain(made.error());
   if (::access(started.c_str(), F_OK) == 0) return say(order, false, {});
   if (::mkdir(started.c_str(), 0755) != 0) {
     if (errno == EEXIST) return say(order, false, {});
     return complain(Error{Code::kFailed, started + ": " + std::strerror(errno)});
   }
   const auto job = start_supervised(order);
-  if (job) return say(order, true, job.assume_value());
+  if (job) return say(order, true, *job);
   for (const char* file : {"/out", "/err"}) ::unlink((order.folder + file).c_str());
   ::rmdir(started.c_str());  // nothing runs: another try may
-  return complain(Error{job.assume_error()}.within("start " + order.folder));
+  return complain(Error{job.error()}.within("start " + order.folder));
 }
 
 }  // namespace cupel::agent

@@ -59,12 +59,12 @@ bool signal_keeper(const std::string& folder, pid_t keeper, int signal) {
 int stop_job(Arguments arguments) {
   constexpr std::array<std::string_view, 1> kKnown{"--folder"};
   const auto options = read_options(arguments, kKnown);
-  if (!options) return complain(options.assume_error());
-  const auto told = checked_folder(options.assume_value().value("--folder"));
-  if (!told) return complain(told.assume_error());
-  const auto& folder = told.assume_value();
+  if (!options) return complain(options.error());
+  const auto told = checked_folder(options->value("--folder"));
+  if (!told) return complain(told.error());
+  const auto& folder = *told;
   const auto safe = check_safe(folder);
-  if (!safe) return complain(safe.assume_error());
+  if (!safe) return complain(safe.error());
 
   auto seen =
       wait_while(folder, [](const Look& now) { return now.phase == Phase::starting; }, kToStart);
@@ -89,8 +89,8 @@ int stop_job(Arguments arguments) {
 int list_jobs(Arguments arguments) {
   constexpr std::array<std::string_view, 1> kKnown{"--base"};
   const auto options = read_options(arguments, kKnown);
-  if (!options) return complain(options.assume_error());
-  const std::string base{options.assume_value().value("--base", "/var/lib/cupel-node")};
+  if (!options) return complain(options.error());
+  const std::string base{options->value("--base", "/var/lib/cupel-node")};
   for (const auto& name : names_in(base)) {
     const auto folder = base + "/" + name;
     const auto written = check_safe(folder) ? begun(folder) : std::nullopt;

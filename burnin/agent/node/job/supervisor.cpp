@@ -103,7 +103,7 @@ Result<JobStarted> Supervisor::begin() {
     written = Error{Code::kFailed, file("keeper") + ": " + std::strerror(errno)};
   if (written) return JobStarted{::getpid(), job_.pid};
   kill_descendants(watched_, job_.control_group, kKillPatience);
-  return std::move(written).assume_error();
+  return std::move(written).error();
 }
 
 /// What is known before the job runs. The lock is taken before anybody can see the file.
@@ -208,7 +208,7 @@ void Supervisor::finish() {
   const int status =
       ending_ == Ending::by_limit ? kEndedByLimit : watched_.status.value_or(128 + SIGKILL);
   const auto written = write_durably(file("exit"), std::to_string(status) + "\n");
-  if (!written) err_.remark(written.assume_error().what);
+  if (!written) err_.remark(written.error().what);
 }
 
 /// Nothing of the connection that started us stays open.
@@ -226,10 +226,10 @@ void let_go_of_streams(int kept) {
   Supervisor supervisor{order};
   const auto begun = supervisor.begin();
   if (!begun) {
-    write_all(report.number(), "-" + begun.assume_error().what);
+    write_all(report.number(), "-" + begun.error().what);
     ::_exit(kFailedToStart);
   }
-  const auto& started = begun.assume_value();
+  const auto& started = *begun;
   write_all(report.number(),
             "+" + std::to_string(started.keeper) + " " + std::to_string(started.group));
   report.close();

@@ -108,10 +108,10 @@ bool send(const std::string& path, std::uint64_t from, std::uint64_t count) {
 
 int tail_job(Arguments arguments) {
   const auto told = wanted_of(arguments);
-  if (!told) return complain(told.assume_error());
-  const auto& wanted = told.assume_value();
+  if (!told) return complain(told.error());
+  const auto& wanted = *told;
   const auto safe = check_safe(wanted.folder);
-  if (!safe) return complain(safe.assume_error());
+  if (!safe) return complain(safe.error());
   const auto seen = wait_for_news(wanted);
   if (!seen) return kCannotWrite;
   // The guard has ended what was left already, unless it was killed as well.
