@@ -147,15 +147,39 @@ Ways steps(std::string_view text, std::string_view secret, bool json) {
   return ways;
 }
 
+/// How many steps may be tried in one text: a BMC that knows one of its secrets could answer with
+/// what almost spells it, over and over.
+class Budget {
+ public:
+  explicit Budget(std::size_t bytes) : left_{kForEachText + kForEachByte * bytes} {}
+  /// False from the first step on that is too many.
+  bool step() { return left_ > 0 && --left_ > 0; }
+  bool spent() const { return left_ == 0; }
+
+ private:
+  static constexpr std::size_t kForEachText = 1u << 20;
+  static constexpr std::size_t kForEachByte = 128;
+  std::size_t left_;
+};
+
 /// How long the secret is where it stands at the start of the text; nothing: it does not.
-std::optional<std::size_t> length_at(std::string_view text, std::string_view secret, bool json) {
-  if (secret.empty()) return 0;
-  if (text.empty()) return std::nullopt;
-  for (const auto& way : steps(text, secret, json)) {
-    const auto rest = length_at(text.substr(way.text), secret.substr(way.secret), json);
-    if (rest) return way.text + *rest;
+std::optional<std::size_t> length_at(std::string_view text, std::string_view secret, bool json,
+                                     Budget& budget) {
+  std::size_t done = 0;
+  while (!secret.empty()) {
+    if (text.empty() || !budget.step()) return std::nullopt;
+    const auto ways = steps(text, secret, json);
+    if (ways.begin() == ways.end()) return std::nullopt;
+    const auto& last = *(ways.end() - 1);
+    for (const auto* way = ways.begin(); way != &last; ++way) {
+      const auto rest = length_at(text.substr(way->text), secret.substr(way->secret), json, budget);
+      if (rest) return done + way->text + *rest;
+    }
+    done += last.text;
+    text.remove_prefix(last.text);
+    secret.remove_prefix(last.secret);
   }
-  return std::nullopt;
+  return done;
 }
 
 bool stands_alone(std::string_view text, std::size_t at, std::size_t length) {
@@ -240,17 +264,19 @@ std::string SentSecrets::scrubbed(std::string text, In where) const {
   const std::string_view whole = text;
   std::string clean;
   std::size_t kept = 0;  // up to here, `clean` has it
+  Budget budget{whole.size()};
   for (std::size_t at = 0; at < whole.size();) {
     std::size_t longest = 0;
     const bool within_run = at > 0 && whole[at] == '\\' && whole[at - 1] == '\\' && kept < at;
     if (!within_run && may_begin[static_cast<std::uint8_t>(whole[at])]) {
       for (const auto& secret : all_) {
         if (secret.common && where == In::document) continue;
-        const auto length = length_at(whole.substr(at), secret.text, json);
+        const auto length = length_at(whole.substr(at), secret.text, json, budget);
         if (!length || (secret.common && !stands_alone(whole, at, *length))) continue;
         longest = std::max(longest, *length);
       }
     }
+    if (budget.spent()) return std::string{kHidden};
     if (longest == 0) {
       ++at;
       continue;

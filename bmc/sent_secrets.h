@@ -52,7 +52,8 @@ class SentSecrets {
   bool empty() const { return all_.empty(); }
 
   /// The text without them: as they are, escaped for JSON (\", \u0041, repeatedly), percent-encoded
-  /// and as HTML has them, in any mixture.
+  /// and as HTML has them, in any mixture. A text that almost spells them so often that looking
+  /// for them would take long is hidden as a whole.
   std::string scrubbed(std::string text, In where) const;
 
   /// Asterisks where they stood, so that nothing moves: for binary records. Common words stay.

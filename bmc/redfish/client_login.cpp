@@ -1,4 +1,6 @@
 // The client's way in and out: one login at a time, sessions that are shared, and their end.
+#include <fmt/format.h>
+
 #include "base/digest.h"
 #include "base/text.h"
 #include "bmc/redfish/client.h"
@@ -104,6 +106,11 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   Answer& told = *answer;
   if (told.token.empty())
     co_return Error{Code::kMalformed, asked(Method::post, uri) + ": a session without a token"};
+  if (told.token.size() > Response::kLongestToken)
+    co_return Error{
+        Code::kMalformed,
+        fmt::format("{}: a session token of {} characters; at most {} are taken",
+                    asked(Method::post, uri), told.token.size(), Response::kLongestToken)};
   session->token = told.token;
   session->uri = path_of(told.location);
   if (session->uri.empty()) session->uri = text_at(told.body, "@odata.id").value_or("");

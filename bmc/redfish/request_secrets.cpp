@@ -62,7 +62,8 @@ Result<Response> scrubbed(SentSecrets& secrets, Result<Response> answer) {
   response.location = secrets.scrubbed(std::move(response.location), In::text);
   response.etag = secrets.scrubbed(std::move(response.etag), In::text);
   response.content_type = secrets.scrubbed(std::move(response.content_type), In::text);
-  if (!response.token.empty()) secrets.add(response.token);
+  // One that is too long is not used for a login either (client_login.cpp).
+  if (response.token.size() <= Response::kLongestToken) secrets.add(response.token);
   // Some wrap a refusal into a 200.
   const bool refuses =
       response.status >= 400 || response.body.find("\"error\"") != std::string::npos;

@@ -45,6 +45,9 @@ struct Request {
 };
 
 struct Response {
+  /// Those of today's BMCs have 20 to 64 characters.
+  static constexpr std::size_t kLongestToken = 4096;
+
   int status = 0;
   std::string body{};
   std::string content_type{};

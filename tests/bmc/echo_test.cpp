@@ -41,6 +41,17 @@ TEST_F(Echoing, LoginsShowNoPasswordAndTheRefusalIsUnderstood) {
   expect_clean(second.error().what);
 }
 
+TEST_F(Echoing, ATokenThatIsTooLongIsRefused) {
+  server.change([](auto& options) { options.session_prefix = std::string(5000, 'S'); });
+  const auto bmc = open();
+
+  const auto power = run(bmc->power_state(soon()));
+
+  ASSERT_FALSE(power);
+  EXPECT_EQ(power.error().code, Code::kMalformed);
+  EXPECT_THAT(power.error().what, HasSubstr("a session token of 5007 characters"));
+}
+
 TEST_F(Echoing, RefusalsShowNeitherPasswordNorToken) {
   echo(test::EchoIn::refusals);
   const auto bmc = open();

@@ -89,6 +89,23 @@ TEST(SentSecrets, KeepsTheLengthOfBinaryRecords) {
   EXPECT_EQ((std::string{bytes.begin(), bytes.end()}), "xx******yy******");
 }
 
+TEST(SentSecrets, HidesATextWholeThatAlmostSpellsThemOverAndOver) {
+  SentSecrets secrets;
+  secrets.add(std::string(4096, 'a') + "b");
+  const std::string text(1u << 20, 'a');
+
+  EXPECT_EQ(secrets.scrubbed(text, In::text), "(hidden)");
+  EXPECT_EQ(secrets.scrubbed(std::string(500, 'a'), In::text), std::string(500, 'a'));
+}
+
+TEST(SentSecrets, HidesASecretThatIsVeryLong) {
+  SentSecrets secrets;
+  const std::string secret(1u << 20, 's');
+  secrets.add(secret);
+
+  EXPECT_EQ(secrets.scrubbed("[" + secret + "]", In::text), "[(hidden)]");
+}
+
 TEST(SentSecrets, ForgetsTheOneThatWasSentLongestAgo) {
   SentSecrets secrets;
   secrets.add("first-password");
