@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "base/for_each_of.h"
 #include "bmc/redfish/redfish.h"
@@ -64,6 +65,27 @@ class OverHttps : public ::testing::Test {
       co_await std::move(work);
       co_return true;
     }(std::move(task)));
+  }
+  /// What `work` comes to when it is cancelled as soon as the server has received `requests` in
+  /// all.
+  template <class T>
+  Result<T> cancelled_at_request(int requests, Task<Result<T>> work) {
+    std::optional<Result<T>> slot;
+    const auto arrived = [this, requests]() -> Task<void> {
+      co_await asio::this_coro::throw_if_cancelled(false);
+      bool waits = true;
+      while (waits && server.asked().requests < requests) {
+        const auto paused = co_await pause_for(1ms);
+        waits = paused.has_value();
+      }
+    };
+    auto race = asio::experimental::make_parallel_group(
+        asio::co_spawn(io, detail::run_into(slot, std::move(work)), asio::deferred),
+        asio::co_spawn(io, arrived(), asio::deferred));
+    run([](auto& both) -> Task<void> {
+      co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+    }(race));
+    return std::move(*slot);
   }
   static json::value test_system() { return test::small_machine(kSystem); }
   static Deadline soon() { return Deadline::in(10s); }
