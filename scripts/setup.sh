@@ -16,7 +16,7 @@ test_packages=(
   chromium poppler-utils
 )
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # Installs what is missing of "$@", after listing it.
 need_packages() {
