@@ -3,7 +3,7 @@
 // (tests/agent/fake/nvml.cpp).
 #include <dlfcn.h>
 
-#include "burnin/agent/node/nvml/library.h"
+#include "burnin/agent/common/nvml.h"
 
 namespace cupel::agent {
 

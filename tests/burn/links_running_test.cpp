@@ -1,16 +1,14 @@
-// What a test of links runs in: threads in step, figures that grow, children of this program, and a
-// hang that others wait for.
+// What a test of links runs in: figures that grow, children of this program, and a hang that others
+// wait for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <filesystem>
 #include <future>
-#include <thread>
 
 #include "burnin/agent/burn/links/child.h"
 #include "burnin/agent/burn/links/figures.h"
-#include "burnin/agent/burn/links/meeting.h"
 #include "burnin/agent/burn/watchdog.h"
 
 namespace cupel::burn {
@@ -19,62 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// ---- threads in step
-
-TEST(Meeting, AllGoOnTogetherAsOftenAsTheyMeet) {
-  Meeting meeting{4};
-  std::atomic<int> steps{0};
-  std::atomic<int> ahead{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i)
-      threads.emplace_back([&] {
-        const Attendance attendance{meeting};
-        for (int step = 0; step < 200; ++step) {
-          if (!meeting.arrive()) return;
-          if (steps.fetch_add(1) / 4 != step) ++ahead;
-          if (!meeting.arrive()) return;
-        }
-      });
-  }
-
-  EXPECT_EQ(steps, 800);
-  EXPECT_EQ(ahead, 0);
-}
-
-TEST(Meeting, NobodyWaitsForOneWhoHasLeft) {
-  Meeting meeting{3};
-  std::atomic<int> told{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 2; ++i) threads.emplace_back([&] { told += meeting.arrive() ? 0 : 1; });
-    threads.emplace_back([&] { const Attendance attendance{meeting}; });
-  }
-
-  EXPECT_EQ(told, 2);
-  EXPECT_TRUE(meeting.is_over());
-}
-
-TEST(Meeting, WhatTheLastOneIsToldHoldsForAll) {
-  Meeting meeting{3};
-  std::atomic<int> asked{0};
-  std::atomic<int> went_on{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 3; ++i)
-      threads.emplace_back([&] {
-        for (int step = 0; step < 10; ++step) {
-          const auto goes_on = [&] { return ++asked < 4; };
-          if (!meeting.arrive(goes_on)) return;
-          ++went_on;
-        }
-      });
-  }
-
-  EXPECT_EQ(asked, 4);
-  EXPECT_EQ(went_on, 9);
-}
 
 // ---- figures and children
 

@@ -11,7 +11,6 @@
 namespace cupel::burn {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -27,7 +26,7 @@ class Told {
   const char* name_;
 };
 
-Outcome<nccl::Library> load(std::vector<fs::path> paths) { return nccl::Library::load(paths); }
+Outcome<nccl::Library> load(std::vector<std::string> paths) { return nccl::Library::load(paths); }
 
 TEST(Nccl, LoadsALibraryAndTellsItsVersion) {
   const auto library = load({FAKE_NCCL});
@@ -78,7 +77,7 @@ TEST(Nccl, ALibraryThatDoesNotTellItsVersionIsNotUsed) {
   const auto library = load({FAKE_NCCL});
 
   ASSERT_FALSE(library);
-  EXPECT_THAT(library.error().message, HasSubstr("does not tell its version"));
+  EXPECT_THAT(library.error().message, HasSubstr("does not report its version"));
 }
 
 TEST(Nccl, LooksForTheNodesOwnLibraryFirst) {
@@ -101,7 +100,7 @@ TEST(Nccl, AFailedCallIsToldInTheLibrarysWords) {
 }
 
 TEST(Nccl, TheRealLibraryGivesUniqueIdsWithoutAGpu) {
-  const fs::path toolkit{"/usr/local/cuda/lib64/libnccl.so.2"};
+  const std::string toolkit{"/usr/local/cuda/lib64/libnccl.so.2"};
   const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
   if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
   const auto& real = *library;

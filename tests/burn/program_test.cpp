@@ -9,8 +9,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "burnin/agent/burn/library.h"
-#include "burnin/agent/burn/nvml.h"
+#include "burnin/agent/burn/library_places.h"
 #include "burnin/agent/burn/own_libraries.h"
 #include "burnin/stage.h"
 
@@ -114,28 +113,27 @@ TEST(BurnProgram, SaysThatThereIsNoCudaDevice) {
 }
 #endif
 
-TEST(BurnLibrary, AFunctionOfALibraryThatIsThereCanBeCalled) {
-  const std::array<std::string_view, 2> names{"libcupel-none.so.13", "libm.so.6"};
-  const auto library = Library::open(names);
-  ASSERT_TRUE(library);
+TEST(BurnLibrary, SearchesTheNodesOwnThenThoseBesideTheProgram) {
+  const std::array<std::string_view, 2> names{"liba.so.2", "liba.so.1"};
 
-  double (*cosine)(double) = nullptr;
-  ASSERT_TRUE(library->load(cosine, "cos"));
+  const auto places = library_places(names, "/opt/cupel/bin");
 
-  EXPECT_EQ(cosine(0), 1);
-  EXPECT_EQ(library->load(cosine, "cosinus").error().code, "no-library");
+  ASSERT_EQ(places.size(), 8);
+  EXPECT_THAT(std::vector(places.begin(), places.begin() + 4),
+              testing::ElementsAre("liba.so.2", "liba.so.1", "/opt/cupel/bin/lib/liba.so.2",
+                                   "/opt/cupel/bin/lib/liba.so.1"));
 }
 
-TEST(BurnLibrary, WhatIsNotThereIsNamedWithWhereItWasSought) {
+TEST(BurnLibrary, ACublasLtThatIsNotThereIsNamedWithWhereItWasSought) {
   const std::array<std::string_view, 1> names{"libcupel-none.so.13"};
 
-  const auto library = Library::open(names);
+  const auto library = open_cublaslt(names);
 
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().code, "no-library");
   EXPECT_THAT(library.error().message,
               testing::AllOf(testing::HasSubstr("libcupel-none.so.13"),
-                             testing::HasSubstr(program_folder() + "/lib/")));
+                             testing::HasSubstr(agent::program_folder() + "/lib/")));
 }
 
 /// What the fake cuBLASLt says of itself, for as long as its scope.
@@ -153,7 +151,7 @@ TEST(BurnLibrary, ACublasLtThatLacksAFunctionIsPassedOver) {
   const auto library = open_cublaslt(names);
 
   ASSERT_TRUE(library) << library.error().message;
-  EXPECT_EQ(library->name(), FAKE_CUBLASLT);
+  EXPECT_EQ(library->path(), FAKE_CUBLASLT);
 }
 
 TEST(BurnLibrary, ACublasLtOfAnUnknownCudaIsNotUsed) {
@@ -184,12 +182,6 @@ TEST(BurnLibrary, EachIsToldInALineWithWhatItIsOrWhyItDoesNotFit) {
   }
 
   EXPECT_THAT(names, testing::ElementsAre("libcublasLt", "libnccl"));
-}
-
-TEST(BurnNvml, ALibraryThatIsNoNvmlIsNotTakenForIt) {
-  const std::array<std::string_view, 1> names{"libm.so.6"};
-
-  EXPECT_EQ(Nvml::open(names).error().code, "no-library");
 }
 
 }  // namespace

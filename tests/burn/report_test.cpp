@@ -45,7 +45,7 @@ TEST(BurnReport, AStartSaysWhatRunsOnWhat) {
   EXPECT_EQ(printed.lines.at(0), json::parse(R"({"kind":"start","program":"cupel-burn",
       "version":"0.1.0","protocol":1,"command":"gemm","cuda":"13.0","driver":"580.65.06",
       "gpus":[{"index":0,"uuid":"GPU-1","pci":"0000:1b:00.0",
-               "name":"NVIDIA H100 \"80GB\"\\\n\u0001?","sms":132,"memory":85899345920}],
+               "name":"NVIDIA H100 \"80GB\"\\\n\u0001\ufffd","sms":132,"memory":85899345920}],
       "parameters":{"seconds":60}})")
                                      .as_object());
 }

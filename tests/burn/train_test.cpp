@@ -2,10 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <future>
-#include <thread>
 
-#include "burnin/agent/burn/gathering.h"
 #include "burnin/agent/burn/transformer.h"
 
 namespace cupel::burn {
@@ -58,31 +55,6 @@ TEST(BurnStep, ALossThatIsNoNumberIsLikeItselfAndUnlikeANumber) {
 
   EXPECT_TRUE(none.same_as(none));
   EXPECT_FALSE(none.same_as(some));
-}
-
-TEST(BurnGathering, AllDoTheSameStepsHoweverTheTimeEnds) {
-  std::atomic<int> asked{0};
-  Gathering meeting{4, [&] { return ++asked <= 100; }};
-  std::vector<int> steps(4);
-  {
-    std::vector<std::jthread> ranks;
-    for (int& mine : steps)
-      ranks.emplace_back([&meeting, &mine] {
-        while (meeting.go()) ++mine;
-      });
-  }
-
-  EXPECT_THAT(steps, testing::Each(100));
-}
-
-TEST(BurnGathering, NobodyWaitsForWhoLeft) {
-  Gathering meeting{2, [] { return true; }};
-  auto waiting = std::async(std::launch::async, [&] { return meeting.go(); });
-  meeting.leave();
-
-  ASSERT_EQ(waiting.wait_for(std::chrono::seconds{20}), std::future_status::ready);
-  EXPECT_FALSE(waiting.get());
-  EXPECT_FALSE(meeting.go());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/try.h"
+#include "base/result.h"
 
 namespace cupel::burn {
 
@@ -35,5 +35,17 @@ class [[nodiscard]] Outcome : public std::expected<T, Failure> {
 };
 
 inline Outcome<> done() { return {}; }
+
+/// What agent/common could not do, under a code of the protocol.
+template <class T>
+Outcome<T> coded(std::string_view code, Result<T> result) {
+  if (result) {
+    if constexpr (std::is_void_v<T>)
+      return done();
+    else
+      return *std::move(result);
+  }
+  return Failure{.code = std::string{code}, .message = std::move(result).error().what};
+}
 
 }  // namespace cupel::burn

@@ -31,6 +31,8 @@ void print_choices(std::span<const Choice> choices) {
     if (choice.kind == Choice::Kind::kSize) values = "BYTES (" + std::string{choice.fallback} + ")";
     if (choice.kind == Choice::Kind::kNumber || choice.kind == Choice::Kind::kCount)
       values = "N (" + std::string{choice.fallback} + ")";
+    if (choice.kind == Choice::Kind::kTimes) values = "[TIMES]";
+    if (choice.kind == Choice::Kind::kText) values = "VALUE";
     std::printf("      %.*s %s  %.*s\n", static_cast<int>(choice.name.size()), choice.name.data(),
                 values.c_str(), static_cast<int>(choice.help.size()), choice.help.data());
   }
@@ -46,9 +48,6 @@ void print_help() {
   std::puts("  libraries   which CUDA libraries this node has that it can use");
   std::puts("\n  all of them:");
   print_choices(common_choices());
-  std::puts("      --gpus 0,2-4  by PCI address, as nvidia-smi counts; all");
-  std::puts("      --self-test [TIMES]  plants an error of a single bit, which must be found");
-  std::puts("      --seed N  for the same data again; else from the clock");
   std::puts(
       "\n  0 nothing wrong, 1 fault found, 2 could not find out, 3 hang, 4 stopped, 64 usage");
 }

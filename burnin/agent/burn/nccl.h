@@ -4,13 +4,13 @@
 #include <array>
 #include <climits>
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "burnin/agent/burn/failure.h"
+#include "burnin/agent/common/shared_library.h"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
 struct ncclComm;
@@ -77,7 +77,7 @@ class Library {
  public:
   /// Tries each path in turn; one that cannot be opened, lacks a function or is too old is passed
   /// over. Errors: no-library, with what was wrong with each.
-  static Outcome<Library> load(std::span<const std::filesystem::path> candidates);
+  static Outcome<Library> load(std::span<const std::string> candidates);
 
   const Calls& operator*() const { return *calls_; }
   const Calls* operator->() const { return calls_.get(); }
@@ -91,15 +91,14 @@ class Library {
 
  private:
   Library() = default;
-  Outcome<> take(const std::filesystem::path& path);
+  Result<void> take(const agent::SharedLibrary& library);
 
   std::shared_ptr<const Calls> calls_;
   int version_ = 0;
   std::string path_;
 };
 
-/// The node's own library by its name, where the loader looks; then lib/ in the program's folder,
-/// which is sent to nodes without one; then where CUDA toolkits lie.
-std::vector<std::filesystem::path> usual_places(const std::filesystem::path& program_folder);
+/// As library_places() has them.
+std::vector<std::string> usual_places(std::string_view folder = agent::program_folder());
 
 }  // namespace cupel::burn::nccl

@@ -2,10 +2,14 @@
 
 #include <array>
 
-#include "burnin/agent/burn/line.h"
+#include "burnin/agent/burn/library_places.h"
 #include "burnin/agent/burn/nccl.h"
+#include "burnin/agent/common/json_line.h"
 
 namespace cupel::burn {
+
+using agent::SharedLibrary;
+
 namespace {
 
 /// Source: cublas_api.h: CUBLAS_VERSION is 10000 * major + 100 * minor + patch.
@@ -32,33 +36,32 @@ std::string version_name(std::size_t version) {
          std::to_string(version % 100);
 }
 
-Outcome<std::size_t> version_of(const Library& library) {
+Result<std::size_t> version_of(const SharedLibrary& library) {
   std::size_t (*ask)() = nullptr;
   TRY(library.load(ask, "cublasLtGetVersion"));
   return ask();
 }
 
-Outcome<> check_cublaslt(const Library& library) {
+Result<void> check_cublaslt(const SharedLibrary& library) {
   TRY(const auto version, version_of(library));
   if (version < kOldest || version >= kNextMajor)
-    return Failure{.code = "no-library",
-                   .message = library.name() + " is cuBLASLt " + version_name(version) +
-                              "; this program wants that of CUDA 12 or 13"};
+    return Error{Code::kUnsupported, library.path() + " is cuBLASLt " + version_name(version) +
+                                         "; this program needs that of CUDA 12 or 13"};
   for (const auto* call : kCalls) {
     TRY(library.symbol(call));
   }
-  return done();
+  return ok();
 }
 
 std::string line_of(std::string_view name, const Outcome<>& found, std::string_view path,
                     std::string_view version) {
-  Line line{"library"};
+  agent::JsonLine line{"library"};
   line.add("name", name).add("fits", found.has_value());
   if (found)
     line.add("path", path).add("version", version);
   else
     line.add("why", found.error().message);
-  return std::move(line).object() + "\n";
+  return line.text();
 }
 
 }  // namespace
@@ -69,17 +72,18 @@ std::span<const std::string_view> cublaslt_names() {
   return kNames;
 }
 
-Outcome<Library> open_cublaslt(std::span<const std::string_view> names) {
-  return Library::open(names, check_cublaslt);
+Outcome<SharedLibrary> open_cublaslt(std::span<const std::string_view> names) {
+  auto opened = SharedLibrary::open(library_places(names), check_cublaslt);
+  return coded("no-library", within("no usable " + std::string{names.front()}, std::move(opened)));
 }
 
 std::string library_lines() {
   const auto lt = open_cublaslt();
-  const auto nccl = nccl::Library::load(nccl::usual_places(program_folder()));
+  const auto nccl = nccl::Library::load(nccl::usual_places());
   std::string text;
   if (lt) {
     const auto version = version_of(*lt);
-    text += line_of("libcublasLt", done(), lt->name(), version_name(version ? *version : 0));
+    text += line_of("libcublasLt", done(), lt->path(), version_name(version ? *version : 0));
   } else {
     text += line_of("libcublasLt", lt.error(), "", "");
   }

@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "burnin/agent/burn/library.h"
+#include "burnin/agent/burn/failure.h"
+#include "burnin/agent/common/shared_library.h"
 
 namespace cupel::burn {
 
@@ -14,7 +15,8 @@ std::span<const std::string_view> cublaslt_names();
 
 /// The first cuBLASLt of CUDA 12 or 13 that has every function we call: the node's own, or that in
 /// lib/ beside this program. Errors: no-library.
-Outcome<Library> open_cublaslt(std::span<const std::string_view> names = cublaslt_names());
+Outcome<agent::SharedLibrary> open_cublaslt(
+    std::span<const std::string_view> names = cublaslt_names());
 
 /// A line of JSON for each library: {"kind":"library","name":"libcublasLt","fits":true,"path":..,
 /// "version":"13.1.0"}, or "fits":false and "why". Asks no GPU and no driver.

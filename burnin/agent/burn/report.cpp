@@ -2,11 +2,10 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-
-#include "burnin/agent/burn/line.h"
-
 namespace cupel::burn {
+
+using agent::JsonLine;
+
 namespace {
 
 std::string hex(std::uint64_t value) {
@@ -19,16 +18,13 @@ std::string hex(std::uint64_t value) {
   return "0x" + text;
 }
 
-std::string array(const std::vector<Gpu>& gpus) {
-  std::string text = "[";
+void add_gpus(const std::vector<Gpu>& gpus, JsonLine& line) {
+  line.array("gpus");
   for (const auto& gpu : gpus) {
-    Line line;
-    line.add("index", gpu.index).add("uuid", gpu.uuid).add("pci", gpu.pci).add("name", gpu.name);
-    line.add("sms", gpu.sms).add("memory", gpu.memory);
-    if (text.size() > 1) text += ',';
-    text += std::move(line).object();
+    line.object().add("index", gpu.index).add("uuid", gpu.uuid).add("pci", gpu.pci);
+    line.add("name", gpu.name).add("sms", gpu.sms).add("memory", gpu.memory).end();
   }
-  return text + "]";
+  line.end();
 }
 
 }  // namespace
@@ -38,26 +34,26 @@ Report::Report(Sink sink, std::function<Clock::time_point()> now)
 
 double Report::seconds() const { return std::chrono::duration<double>(now_() - begun_).count(); }
 
-void Report::write(std::string line) {
-  line += '\n';
+void Report::write(std::string_view line) {
   // Whoever hangs in write(2) must not keep the watchdog from saying so.
   std::unique_lock lock{mutex_, std::chrono::seconds{5}};
   sink_(line);
 }
 
 void Report::start(const Start& start) {
-  Line line{"start"};
+  JsonLine line{"start"};
   line.add("program", "cupel-burn").add("version", CUPEL_VERSION).add("protocol", 1);
   line.add("command", start.command).add("cuda", start.cuda).add("driver", start.driver);
   if (!start.nccl.empty()) line.add("nccl", start.nccl);
-  line.raw("gpus", array(start.gpus)).raw("parameters", start.parameters);
-  write(std::move(line).object());
+  add_gpus(start.gpus, line);
+  line.raw("parameters", start.parameters);
+  write(line.text());
 }
 
 void Report::progress(double of_seconds, std::uint64_t round, std::string_view doing) {
-  Line line{"progress"};
+  JsonLine line{"progress"};
   line.add("seconds", seconds()).add("of", of_seconds).add("round", round).add("doing", doing);
-  write(std::move(line).object());
+  write(line.text());
 }
 
 void Report::result(std::string_view name, std::string_view part, double value,
@@ -68,19 +64,18 @@ void Report::result(std::string_view name, std::string_view part, double value,
 void Report::result(std::string_view name, std::string_view part, const Samples& samples,
                     std::string_view unit, const Labels& labels) {
   if (samples.count() == 0) return;
-  Line said;
-  for (const auto& [label, value] : labels) said.add(label, value);
-  Line line{"result"};
+  JsonLine line{"result"};
   line.add("name", name).add("part", part).add("value", samples.median()).add("unit", unit);
-  line.raw("labels", std::move(said).object());
-  line.add("count", samples.count()).add("spread", samples.spread());
-  write(std::move(line).object());
+  line.object("labels");
+  for (const auto& [label, value] : labels) line.add(label, value);
+  line.end().add("count", samples.count()).add("spread", samples.spread());
+  write(line.text());
 }
 
 void Report::fault(const Fault& fault, std::uint64_t times) {
   faults_ += times;
   if (fault_lines_.fetch_add(1) >= kMostFaultLines) return;
-  Line line{"fault"};
+  JsonLine line{"fault"};
   line.add("what", fault.what).add("part", fault.part);
   if (fault.sm) line.add("sm", *fault.sm);
   if (fault.round) line.add("round", *fault.round);
@@ -88,23 +83,23 @@ void Report::fault(const Fault& fault, std::uint64_t times) {
   if (fault.celsius) line.add("celsius", *fault.celsius);
   if (times != 1) line.add("count", times);
   line.add("detail", fault.detail);
-  write(std::move(line).object());
+  write(line.text());
 }
 
 void Report::hang(std::string_view part, std::string_view doing, double seconds) {
-  Line line{"hang"};
+  JsonLine line{"hang"};
   if (!part.empty()) line.add("part", part);
-  write(std::move(line.add("doing", doing).add("seconds", seconds)).object());
+  write(line.add("doing", doing).add("seconds", seconds).text());
 }
 
 void Report::failure(const Failure& failure) {
   if (failure.code == kHardware)
     return fault({.what = "gpu-error", .part = failure.part, .detail = failure.message});
   failed_ = true;
-  Line line{"error"};
+  JsonLine line{"error"};
   line.add("code", failure.code);
   if (!failure.part.empty()) line.add("part", failure.part);
-  write(std::move(line.add("message", failure.message)).object());
+  write(line.add("message", failure.message).text());
 }
 
 void Report::self_test(std::string_view planted, std::uint64_t found, std::uint64_t of,
@@ -113,33 +108,27 @@ void Report::self_test(std::string_view planted, std::uint64_t found, std::uint6
   if (!all) faults_ += of == 0 ? 1 : of - found;
   auto said = std::to_string(found) + " of " + std::to_string(of);
   if (!detail.empty()) said += ": " + std::string{detail};
-  Line line{"self-test"};
-  write(std::move(line.add("planted", planted).add("found", all).add("detail", said)).object());
+  JsonLine line{"self-test"};
+  write(line.add("planted", planted).add("found", all).add("detail", said).text());
 }
 
 void Report::end(bool complete, bool stopped) {
-  Line line{"end"};
+  JsonLine line{"end"};
   line.add("seconds", seconds()).add("faults", faults());
-  write(std::move(line.add("complete", complete).add("stopped", stopped)).object());
+  write(line.add("complete", complete).add("stopped", stopped).text());
 }
 
-void Report::say(Line line) { write(std::move(line).object()); }
+void Report::say(const JsonLine& line) { write(line.text()); }
 
 void Report::relay(std::string_view line, std::uint64_t faults, bool failed) {
   faults_ += faults;
   if (failed) failed_ = true;
-  if (!line.empty()) write(std::string{line});
+  if (!line.empty()) write(std::string{line} + '\n');
 }
 
 Report::Sink to_stdout() {
-  return [](std::string_view line) {
-    while (!line.empty()) {
-      const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;  // nobody reads any more: what runs is stopped by who started it
-      line.remove_prefix(static_cast<std::size_t>(written));
-    }
-  };
+  // False where nobody reads any more: what runs is stopped by who started it.
+  return [](std::string_view line) { agent::write_all(STDOUT_FILENO, line); };
 }
 
 int exit_status(const Report& report, bool stopped) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "burnin/agent/burn/failure.h"
-#include "burnin/agent/burn/line.h"
 #include "burnin/agent/burn/statistics.h"
+#include "burnin/agent/common/json_line.h"
 
 namespace cupel::burn {
 
@@ -77,7 +77,7 @@ class Report {
                  std::string_view detail = {});
   void end(bool complete, bool stopped);
   /// A line of a kind of its own: what a command has to say beside figures.
-  void say(Line line);
+  void say(const agent::JsonLine& line);
   /// What another cupel-burn wrote, as it is, counted as if it were this one's. Its start and end
   /// are not to be relayed.
   void relay(std::string_view line, std::uint64_t faults, bool failed);
@@ -87,7 +87,7 @@ class Report {
   bool failed() const { return failed_; }
 
  private:
-  void write(std::string line);
+  void write(std::string_view line);
 
   Sink sink_;
   std::function<Clock::time_point()> now_;

@@ -10,7 +10,14 @@
 
 namespace cupel::agent {
 
-JsonLine::JsonLine(std::string_view kind) : text_{"{"}, open_{"}"} { add("kind", kind); }
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "null";
+  char digits[40];
+  const auto written = std::to_chars(digits, digits + sizeof digits, value);
+  return {digits, written.ptr};
+}
+
+JsonLine::JsonLine(std::string_view kind) { add("kind", kind); }
 
 void JsonLine::begin() {
   const char last = text_.back();
@@ -44,11 +51,7 @@ void JsonLine::put(std::string_view text) {
   text_ += '"';
 }
 
-void JsonLine::put(double number) {
-  char digits[40];
-  const auto written = std::to_chars(digits, digits + sizeof digits, number);
-  text_ += std::isfinite(number) ? std::string_view{digits, written.ptr} : "null";
-}
+void JsonLine::put(double number) { text_ += number_text(number); }
 
 JsonLine& JsonLine::add(std::string_view key, std::string_view text) {
   begin(key);
@@ -60,35 +63,13 @@ JsonLine& JsonLine::add(std::string_view key, const char* text) {
   return add(key, std::string_view{text});
 }
 
-JsonLine& JsonLine::add(std::string_view key, bool yes) {
-  begin(key);
-  text_ += yes ? "true" : "false";
-  return *this;
-}
-
 JsonLine& JsonLine::add(std::string_view key, double number) {
-  begin(key);
-  put(number);
-  return *this;
+  return raw(key, number_text(number));
 }
 
-JsonLine& JsonLine::add(std::string_view key, std::int64_t number) {
+JsonLine& JsonLine::raw(std::string_view key, std::string_view json) {
   begin(key);
-  text_ += std::to_string(number);
-  return *this;
-}
-
-JsonLine& JsonLine::add(std::string_view key, std::uint64_t number) {
-  begin(key);
-  text_ += std::to_string(number);
-  return *this;
-}
-
-JsonLine& JsonLine::add(std::string_view key, int number) { return add(key, std::int64_t{number}); }
-
-JsonLine& JsonLine::add_null(std::string_view key) {
-  begin(key);
-  text_ += "null";
+  text_ += json;
   return *this;
 }
 
@@ -137,8 +118,8 @@ JsonLine& JsonLine::end() {
   return *this;
 }
 
-std::string JsonLine::text() const {
-  return text_ + std::string{open_.rbegin(), open_.rend()} + "\n";
+std::string JsonLine::object_text() const {
+  return text_ + std::string{open_.rbegin(), open_.rend()};
 }
 
 bool print(const JsonLine& line) { return write_all(STDOUT_FILENO, line.text()); }

@@ -1,11 +1,15 @@
 #pragma once
 // Writes one JSON object as one line: what the programs on the nodes speak. Builds text and keeps
 // no tree; reads nothing.
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace cupel::agent {
+
+/// The shortest text that reads back as this number; "null" for NaN and infinity.
+std::string number_text(double value);
 
 /// JsonLine line{"fact"}; line.add("name", "cpu0").add("mhz", 3700.0);
 /// line.array("gpus"); line.object(); line.add("index", 0); line.end(); line.end(); print(line);
@@ -13,16 +17,24 @@ namespace cupel::agent {
 /// null: JSON has no other word for it. Bytes that are no UTF-8 become U+FFFD.
 class JsonLine {
  public:
+  /// An object without a kind: a part of another line.
+  JsonLine() = default;
   explicit JsonLine(std::string_view kind);
 
   JsonLine& add(std::string_view key, std::string_view text);
   JsonLine& add(std::string_view key, const char* text);
-  JsonLine& add(std::string_view key, bool yes);
   JsonLine& add(std::string_view key, double number);
-  JsonLine& add(std::string_view key, std::int64_t number);
-  JsonLine& add(std::string_view key, std::uint64_t number);
-  JsonLine& add(std::string_view key, int number);
-  JsonLine& add_null(std::string_view key);
+  JsonLine& add(std::string_view key, std::same_as<bool> auto yes) {
+    return raw(key, yes ? "true" : "false");
+  }
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  JsonLine& add(std::string_view key, T number) {
+    return raw(key, std::to_string(number));
+  }
+  JsonLine& add_null(std::string_view key) { return raw(key, "null"); }
+  /// `json` as it is: a value that was written before.
+  JsonLine& raw(std::string_view key, std::string_view json);
 
   JsonLine& item(std::string_view text);
   JsonLine& item(double number);
@@ -34,8 +46,10 @@ class JsonLine {
   JsonLine& object();
   JsonLine& end();
 
-  /// The whole line, with its end; whatever is still open is closed.
-  std::string text() const;
+  /// The object alone, without the line's end; whatever is still open is closed.
+  std::string object_text() const;
+  /// The whole line, with its end.
+  std::string text() const { return object_text() + "\n"; }
 
  private:
   void begin(std::string_view key);
@@ -43,8 +57,8 @@ class JsonLine {
   void put(std::string_view text);
   void put(double number);
 
-  std::string text_{};
-  std::string open_{};  // what closes each that is open, the innermost last
+  std::string text_ = "{";
+  std::string open_ = "}";  // what closes each that is open, the innermost last
 };
 
 /// Writes it to standard output at once, whole. False where nobody reads any more.

@@ -9,7 +9,8 @@
 namespace {
 
 constexpr unsigned kGpus = 8, kLinks = 18;
-constexpr int kSuccess = 0, kInvalid = 2, kUnsupported = 3, kLost = 15, kUnknown = 999;
+constexpr int kSuccess = 0, kInvalid = 2, kUnsupported = 3, kNotFound = 6, kLost = 15,
+              kUnknown = 999;
 
 struct Board {
   unsigned index = 0;
@@ -86,6 +87,17 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Board** device) {
   if (index >= kGpus) return kInvalid;
   *device = boards() + index;
+  return kSuccess;
+}
+int nvmlDeviceGetHandleByPciBusId_v2(const char* address, Board** device) {
+  unsigned domain = 0, bus = 0;
+  if (std::sscanf(address, "%x:%x:", &domain, &bus) != 2) return kInvalid;
+  for (unsigned i = 0; i < kGpus; ++i)
+    if (kBuses[i] == bus) *device = boards() + i;
+  return *device == nullptr ? kNotFound : kSuccess;
+}
+int nvmlDeviceGetIndex(Board* board, unsigned* index) {
+  *index = board->index;
   return kSuccess;
 }
 int nvmlDeviceGetName(Board* board, char* into, unsigned size) {

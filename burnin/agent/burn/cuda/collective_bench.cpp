@@ -31,9 +31,9 @@ std::string read_whole(const std::string& path) {
 }
 
 std::string json_of_counts(const std::map<std::string, int>& counts) {
-  Line line;
+  agent::JsonLine line;
   for (const auto& [name, count] : counts) line.add(name, count);
-  return std::move(line).object();
+  return line.object_text();
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::string json_of_counts(const std::map<std::string, int>& counts) {
 CollectiveBench::CollectiveBench(Given given)
     : given_{std::move(given)},
       figures_{given_.report},
-      meeting_{given_.all.count()},
+      barrier_{static_cast<std::size_t>(given_.all.count())},
       took_(static_cast<std::size_t>(given_.all.count())),
       is_survey_{given_.options.flag("--survey")} {}
 
@@ -70,7 +70,7 @@ std::string CollectiveBench::words_of(const Turn& turn) const {
 }
 
 Outcome<> CollectiveBench::work(int rank) {
-  const Attendance attendance{meeting_};
+  const agent::CancelOnExit cancels{barrier_};
   Seat seat{given_.watchdog, part(rank)};
   seat.doing("allocating the buffers of a collective");
   stay_near(given_.node.devices[rank].gpu.pci);
@@ -93,13 +93,13 @@ Outcome<> CollectiveBench::work_as(Member& member) {
 Outcome<std::optional<double>> CollectiveBench::together(Member& member, const Turn& turn,
                                                          int times) {
   member.seat.idle();
-  if (!meeting_.arrive()) return std::optional<double>{};
+  if (!barrier_.arrive_and_wait()) return std::optional<double>{};
   member.seat.doing(words_of(turn));
   TRY(member.own.queue(turn, times));
-  TRY(member.own.wait([this] { return meeting_.is_over(); }));
+  TRY(member.own.wait([this] { return barrier_.is_cancelled(); }));
   TRY(took_[static_cast<std::size_t>(member.rank)], member.own.microseconds(times));
   member.seat.idle();
-  if (!meeting_.arrive()) return std::optional<double>{};
+  if (!barrier_.arrive_and_wait()) return std::optional<double>{};
   member.seat.doing(words_of(turn));
   return std::optional{*std::ranges::max_element(took_)};
 }
@@ -116,14 +116,14 @@ Outcome<bool> CollectiveBench::open_channels(Member& member) {
     TRY(is_route_taken_, tell_taken());
   }
   member.seat.idle();
-  return meeting_.arrive([this] { return is_route_taken_; });
+  return barrier_.arrive_and_wait([this] { return is_route_taken_; });
 }
 
 /// False: it is not, and nobody insists.
 Outcome<bool> CollectiveBench::tell_taken() {
   const auto taken = parse_log(read_whole(given_.log));
   const auto& route = given_.route;
-  Line line{"library"};
+  agent::JsonLine line{"library"};
   line.add("nvls", route.nvls_word()).add("path", route.path_word());
   line.add("multicast",
            taken.nvls_told ? (taken.nvls ? "available" : "not available") : "not told");
@@ -131,7 +131,7 @@ Outcome<bool> CollectiveBench::tell_taken() {
   if (is_survey_) line.raw("chosen", json_of(taken.choices));
   const auto objection = objection_to(taken, route);
   if (!objection.empty()) line.add("objection", objection);
-  given_.report.say(std::move(line));
+  given_.report.say(line);
   if (objection.empty()) return true;
   if (given_.options.flag("--if-available")) return false;
   return Failure{.code = "refused",
@@ -147,14 +147,14 @@ Outcome<> CollectiveBench::measure_all(Member& member) {
       if (round > 0 && !row.must) continue;  // what a verdict rests on is measured again
       member.seat.idle();
       const bool must = row.must && round == 0;
-      if (!meeting_.arrive([this, must] { return goes_on(must); })) return done();
+      if (!barrier_.arrive_and_wait([this, must] { return goes_on(must); })) return done();
       TRY(const bool measured, measure(member, row, ++number));
       if (!measured) return done();
     }
     const int rounds = given_.options.rounds();
     if (rounds != 0 && round + 1 >= static_cast<std::uint64_t>(rounds)) return done();
     member.seat.idle();
-    if (!meeting_.arrive(again)) return done();
+    if (!barrier_.arrive_and_wait(again)) return done();
   }
 }
 
@@ -251,9 +251,9 @@ Outcome<> CollectiveBench::self_test(Member& member) {
     const bool is_right = before.count == 0 && (victim == member.rank ? sees : after.count == 0);
     took_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
     member.seat.idle();
-    if (!meeting_.arrive([this] { return goes_on(true); })) return done();
+    if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) return done();
     found_all += std::ranges::count(took_, 1.0) == ranks() ? 1 : 0;
-    if (!meeting_.arrive()) return done();  // all have counted before the next one writes
+    if (!barrier_.arrive_and_wait()) return done();  // all have counted before the next one writes
   }
   if (member.rank == 0) given_.report.self_test("result-bit", found_all, times);
   return done();

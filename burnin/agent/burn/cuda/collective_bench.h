@@ -8,11 +8,11 @@
 #include "burnin/agent/burn/cuda/collective_rank.h"
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/links/figures.h"
-#include "burnin/agent/burn/links/meeting.h"
 #include "burnin/agent/burn/links/route.h"
 #include "burnin/agent/burn/links/rows.h"
 #include "burnin/agent/burn/stop.h"
 #include "burnin/agent/burn/watchdog.h"
+#include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
 
@@ -68,7 +68,7 @@ class CollectiveBench {
 
   Given given_;
   Figures figures_;
-  Meeting meeting_;
+  agent::CancellableBarrier barrier_;
   std::vector<double> took_;     // by rank, of the operation that all have just run
   bool is_route_taken_ = false;  // by NCCL's own log
   bool is_survey_ = false;

@@ -12,7 +12,6 @@
 
 #include "burnin/agent/burn/command.h"
 #include "burnin/agent/burn/cuda/collective_bench.h"
-#include "burnin/agent/burn/library.h"
 #include "burnin/agent/burn/links/child.h"
 
 namespace cupel::burn {
@@ -160,7 +159,7 @@ Outcome<> run_here(const Options& options, Report& report, Stop& stop, Watchdog&
   if (options.flag("--survey")) variables["NCCL_DEBUG_SUBSYS"] = "INIT,NET,P2P,SHM,NVLS,TUNING";
   const auto parameters = with_environment(options.parameters(), variables);
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
+  const auto library = nccl::Library::load(nccl::usual_places());
   const auto version = library ? library->version_name() : std::string{};
   auto start = start_of(options, node, version);
   start.parameters = parameters;
@@ -274,7 +273,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   }
   seat.reset();
   if (routes.size() == 1) return run_here(options, report, stop, watchdog, node, routes.front());
-  const auto library = nccl::Library::load(nccl::usual_places(program_folder()));
+  const auto library = nccl::Library::load(nccl::usual_places());
   auto start = start_of(options, node, library ? library->version_name() : std::string{});
   start.parameters = with_environment(options.parameters(), {});
   report.start(start);

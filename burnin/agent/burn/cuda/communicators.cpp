@@ -1,7 +1,6 @@
 #include "burnin/agent/burn/cuda/communicators.h"
 
 #include "burnin/agent/burn/cuda/cuda_check.h"
-#include "burnin/agent/burn/library.h"
 #include "burnin/agent/burn/nccl_door.h"
 
 namespace cupel::burn {
@@ -88,7 +87,7 @@ class Door : public NcclDoor {
 }  // namespace
 
 Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals) {
-  TRY(const auto library, nccl::Library::load(nccl::usual_places(program_folder())));
+  TRY(const auto library, nccl::Library::load(nccl::usual_places()));
   TRY(auto all, Communicators::open(library, ordinals));
   return std::unique_ptr<NcclDoor>{new Door{std::move(all)}};
 }

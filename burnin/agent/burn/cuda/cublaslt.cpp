@@ -47,22 +47,25 @@ Outcome<std::shared_ptr<cublasLtMatmulPreferenceOpaque_t>> make_preference(
 
 Outcome<std::shared_ptr<const CublasLt>> CublasLt::open() {
   TRY(const auto library, open_cublaslt());
+  const auto load = [&library](auto*& function, const char* name) {
+    return coded("no-library", library.load(function, name));
+  };
   auto lt = std::make_shared<CublasLt>();
-  TRY(library.load(lt->create, "cublasLtCreate"));
-  TRY(library.load(lt->destroy, "cublasLtDestroy"));
-  TRY(library.load(lt->version, "cublasLtGetVersion"));
-  TRY(library.load(lt->status_string, "cublasLtGetStatusString"));
-  TRY(library.load(lt->matmul, "cublasLtMatmul"));
-  TRY(library.load(lt->desc_create, "cublasLtMatmulDescCreate"));
-  TRY(library.load(lt->desc_destroy, "cublasLtMatmulDescDestroy"));
-  TRY(library.load(lt->desc_set, "cublasLtMatmulDescSetAttribute"));
-  TRY(library.load(lt->layout_create, "cublasLtMatrixLayoutCreate"));
-  TRY(library.load(lt->layout_destroy, "cublasLtMatrixLayoutDestroy"));
-  TRY(library.load(lt->layout_set, "cublasLtMatrixLayoutSetAttribute"));
-  TRY(library.load(lt->preference_create, "cublasLtMatmulPreferenceCreate"));
-  TRY(library.load(lt->preference_destroy, "cublasLtMatmulPreferenceDestroy"));
-  TRY(library.load(lt->preference_set, "cublasLtMatmulPreferenceSetAttribute"));
-  TRY(library.load(lt->heuristic, "cublasLtMatmulAlgoGetHeuristic"));
+  TRY(load(lt->create, "cublasLtCreate"));
+  TRY(load(lt->destroy, "cublasLtDestroy"));
+  TRY(load(lt->version, "cublasLtGetVersion"));
+  TRY(load(lt->status_string, "cublasLtGetStatusString"));
+  TRY(load(lt->matmul, "cublasLtMatmul"));
+  TRY(load(lt->desc_create, "cublasLtMatmulDescCreate"));
+  TRY(load(lt->desc_destroy, "cublasLtMatmulDescDestroy"));
+  TRY(load(lt->desc_set, "cublasLtMatmulDescSetAttribute"));
+  TRY(load(lt->layout_create, "cublasLtMatrixLayoutCreate"));
+  TRY(load(lt->layout_destroy, "cublasLtMatrixLayoutDestroy"));
+  TRY(load(lt->layout_set, "cublasLtMatrixLayoutSetAttribute"));
+  TRY(load(lt->preference_create, "cublasLtMatmulPreferenceCreate"));
+  TRY(load(lt->preference_destroy, "cublasLtMatmulPreferenceDestroy"));
+  TRY(load(lt->preference_set, "cublasLtMatmulPreferenceSetAttribute"));
+  TRY(load(lt->heuristic, "cublasLtMatmulAlgoGetHeuristic"));
   return std::shared_ptr<const CublasLt>{std::move(lt)};
 }
 

@@ -10,6 +10,9 @@
 namespace cupel::burn {
 namespace {
 
+constexpr unsigned kHighestIndex = 1024;
+constexpr unsigned kHottest = 200;  // degrees Celsius; more is no temperature
+
 /// 13000: "13.0"
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -52,13 +55,25 @@ Outcome<Device> read_device(int ordinal) {
   return device;
 }
 
+using agent::nvml::Answer;
+
+/// What NVML answers about a GPU; nothing where it has no answer.
+template <class T>
+std::optional<T> asked(const Node& node, const Device& device,
+                       Answer<T> (agent::nvml::Library::*question)(agent::nvml::Device) const) {
+  if (!node.nvml) return std::nullopt;
+  const auto gpu = node.nvml->device_at(device.gpu.pci).value;
+  return gpu ? ((*node.nvml).*question)(*gpu).value : std::nullopt;
+}
+
 /// As nvidia-smi does: by NVML, since CUDA may be kept from seeing some (MIG,
 /// CUDA_VISIBLE_DEVICES); a GPU by another's number would be the wrong one to replace.
 void number_devices(Node& node) {
   std::vector<int> numbers;
   for (const auto& device : node.devices)
-    if (const auto index = node.nvml ? node.nvml->index(device.gpu.pci) : std::nullopt)
-      numbers.push_back(*index);
+    if (const auto index = asked(node, device, &agent::nvml::Library::index);
+        index && *index <= kHighestIndex)
+      numbers.push_back(static_cast<int>(*index));
   const bool all_known = numbers.size() == node.devices.size();
   for (std::size_t at = 0; at < node.devices.size(); ++at)
     node.devices[at].gpu.index = all_known ? numbers[at] : static_cast<int>(at);
@@ -84,7 +99,7 @@ Outcome<> choose_devices(Node& node, const std::vector<int>& asked) {
 Outcome<> refuse_mig(const Node& node) {
   for (const auto& device : node.devices)
     if (device.gpu.name.find(" MIG ") != std::string::npos ||  // so the driver calls a slice
-        (node.nvml && node.nvml->mig(device.gpu.pci).value_or(false)))
+        asked(node, device, &agent::nvml::Library::mig).value_or(std::pair{false, false}).first)
       return Failure{.code = "refused",
                      .message = "the GPU at " + device.gpu.pci +
                                 " is in MIG mode, and a slice proves nothing of the whole: "
@@ -107,14 +122,15 @@ Outcome<Node> list_devices(const Options& options) {
     node.devices.push_back(std::move(device));
   }
   std::ranges::sort(node.devices, {}, [](const Device& device) { return device.gpu.pci; });
-  if (auto nvml = Nvml::open()) node.nvml = *std::move(nvml);
+  if (auto nvml = std::make_shared<agent::nvml::Library>(); nvml->works())
+    node.nvml = std::move(nvml);
   number_devices(node);
   TRY(choose_devices(node, options.gpus()));
   TRY(refuse_mig(node));
   int version = 0;
   TRY(cuda(cudaDriverGetVersion(&version), "asking for the driver's version"));
   node.driver = "CUDA " + version_text(version);
-  if (node.nvml) node.driver = node.nvml->driver().value_or(node.driver);
+  if (node.nvml) node.driver = node.nvml->driver_version().value.value_or(node.driver);
   TRY(cuda(cudaRuntimeGetVersion(&version), "asking for CUDA's version"));
   node.cuda = version_text(version);
   return node;
@@ -137,8 +153,17 @@ Start start_of(const Options& options, const Node& node, std::string nccl) {
 }
 
 std::optional<int> celsius(const Node& node, const Device& device) {
-  if (!node.nvml) return std::nullopt;
-  return node.nvml->celsius(device.gpu.pci);
+  const auto celsius = asked(node, device, &agent::nvml::Library::celsius);
+  if (!celsius || *celsius > kHottest) return std::nullopt;
+  return static_cast<int>(*celsius);
+}
+
+std::optional<double> watts(const Node& node, const Device& device) {
+  return asked(node, device, &agent::nvml::Library::watts);
+}
+
+std::optional<double> watts_limit(const Node& node, const Device& device) {
+  return asked(node, device, &agent::nvml::Library::enforced_watts);
 }
 
 }  // namespace cupel::burn

@@ -1,13 +1,14 @@
 #pragma once
 // The GPUs of this node in the order of their PCI addresses, which is nvidia-smi's.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "burnin/agent/burn/nvml.h"
 #include "burnin/agent/burn/options.h"
 #include "burnin/agent/burn/report.h"
 #include "burnin/agent/burn/watchdog.h"
+#include "burnin/agent/common/nvml.h"
 
 namespace cupel::burn {
 
@@ -23,9 +24,9 @@ struct Device {
 
 struct Node {
   std::vector<Device> devices;
-  std::optional<Nvml> nvml;  // where it is there
-  std::string driver;        // "580.65.06", or what CUDA says of it: "CUDA 13.0"
-  std::string cuda;          // "13.0": what this program was built with
+  std::shared_ptr<const agent::nvml::Library> nvml;  // null: not on this node
+  std::string driver;  // "580.65.06", or what CUDA says of it: "CUDA 13.0"
+  std::string cuda;    // "13.0": what this program was built with
 };
 
 /// Those that were chosen, or all. A GPU in MIG mode is refused: a slice of it proves nothing of
@@ -37,7 +38,9 @@ Outcome<Node> list_devices(const Options& options, Watchdog& watchdog);
 /// The start line of a command on these.
 Start start_of(const Options& options, const Node& node, std::string nccl = {});
 
-/// Of the GPU's core, where NVML says it.
+/// Of the GPU's core, its power and the limit that is enforced, where NVML reports them.
 std::optional<int> celsius(const Node& node, const Device& device);
+std::optional<double> watts(const Node& node, const Device& device);
+std::optional<double> watts_limit(const Node& node, const Device& device);
 
 }  // namespace cupel::burn

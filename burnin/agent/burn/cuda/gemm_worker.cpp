@@ -302,9 +302,7 @@ Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::u
 }
 
 void GemmWorker::sample_power() {
-  if (!around_.node.nvml) return;
-  const auto watts = around_.node.nvml->watts(around_.device.gpu.pci);
-  if (watts) watts_.add(*watts);
+  if (const auto drawn = watts(around_.node, around_.device)) watts_.add(*drawn);
 }
 
 Outcome<> GemmWorker::burn(Seat& seat) {
@@ -351,8 +349,7 @@ void GemmWorker::tell_figures() {
   report.result("gemm.rounds", part, static_cast<double>(rounds_), "count");
   report.result("gemm.sms", part, static_cast<double>(sms_seen_.size()), "count");
   report.result("gemm.power", part, watts_, "W");
-  if (!around_.node.nvml) return;
-  const auto limit = around_.node.nvml->watts_limit(around_.device.gpu.pci);
+  const auto limit = watts_limit(around_.node, around_.device);
   if (limit) report.result("gemm.power.limit", part, *limit, "W");
 }
 

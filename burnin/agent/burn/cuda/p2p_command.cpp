@@ -156,9 +156,9 @@ void tell_access(Bench& bench, const Peers& peers) {
   std::string gpus;
   for (const auto& device : bench.devices)
     gpus += (gpus.empty() ? "[" : ",") + std::to_string(device.gpu.index);
-  Line line{"matrix"};
+  agent::JsonLine line{"matrix"};
   line.add("name", "p2p.access").raw("gpus", gpus + "]").raw("rows", peers.access().rows());
-  bench.report.say(std::move(line));
+  bench.report.say(line);
 }
 
 Outcome<> self_test(Bench& bench, Peers& peers) {

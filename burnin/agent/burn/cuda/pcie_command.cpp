@@ -12,9 +12,12 @@
 #include "burnin/agent/burn/links/figures.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/links/pattern.h"
+#include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
 namespace {
+
+using agent::CancellableBarrier;
 
 constexpr std::array kChoices{
     Choice{.name = "--mib",
@@ -84,7 +87,8 @@ void tell_wrong(Bench& bench, const Run& run, const Lane& lane, const Lane::Wron
 }
 
 /// Passes until enough are timed; the first ones, until the link has woken up, are not.
-Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, Meeting& meeting, Seat& seat) {
+Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, CancellableBarrier& barrier,
+                  Seat& seat) {
   constexpr int kWarm = 3;
   Samples samples;
   std::uint64_t wrong = 0;
@@ -93,7 +97,7 @@ Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, Meeting& me
     seat.doing(doing(run, name), bench.round);
     TRY(lane.prepare(way));
     seat.idle();
-    if (!meeting.arrive([&bench] { return bench.goes_on(); })) return done();
+    if (!barrier.arrive_and_wait([&bench] { return bench.goes_on(); })) return done();
     seat.doing(doing(run, name), bench.round);
     TRY(const double rate, lane.copy(way));
     TRY(const auto found, lane.check(way));
@@ -135,24 +139,24 @@ Outcome<Lane> open_lane(const Bench& bench, const Run& run, std::size_t bytes) {
   return Lane::open(run.place.node, bytes, seed_of(bench, run.device));
 }
 
-Outcome<> work(Bench& bench, const Run& run, Meeting& meeting) {
-  const Attendance attendance{meeting};
+Outcome<> work(Bench& bench, const Run& run, CancellableBarrier& barrier) {
+  const agent::CancelOnExit cancels{barrier};
   Seat seat{bench.watchdog, run.device.part()};
   seat.doing(doing(run, "pinning memory of the host"), bench.round);
   TRY(auto lane, open_lane(bench, run, bench.bytes()));
   for (const auto way : kWays) {
-    TRY(measure(bench, run, lane, way, meeting, seat));
+    TRY(measure(bench, run, lane, way, barrier, seat));
   }
-  if (run.gpus == "one" && !meeting.is_over()) return measure_latency(bench, run, lane, seat);
+  if (run.gpus == "one" && !barrier.is_cancelled()) return measure_latency(bench, run, lane, seat);
   return done();
 }
 
 bool work_together(Bench& bench, const std::vector<Run>& runs) {
-  Meeting meeting{static_cast<int>(runs.size())};
+  CancellableBarrier barrier{runs.size()};
   std::vector<Hand> hands;
   for (const auto& run : runs)
     hands.push_back(
-        {run.device.part(), [&bench, &run, &meeting] { return work(bench, run, meeting); }});
+        {run.device.part(), [&bench, &run, &barrier] { return work(bench, run, barrier); }});
   return side_by_side(std::move(hands), bench.report, bench.stop);
 }
 

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "burnin/agent/burn/cuda/link_memory.h"
-#include "burnin/agent/burn/links/meeting.h"
 #include "burnin/agent/burn/statistics.h"
 
 namespace cupel::burn {

@@ -48,7 +48,7 @@ Outcome<> PeerSum::sum(int rank, void* buffer, std::size_t count, cudaStream_t s
   auto& mine = ranks_[rank];
   mine.buffer = buffer;
   TRY(cuda(cudaEventRecord(mine.ready, stream), "adding up"));
-  if (!meeting_.go()) return others_left();
+  if (!barrier_.arrive_and_wait()) return others_left();
   // Once and now: whoever is quicker writes down its next buffer while the slower still ask.
   std::vector<std::byte*> buffers;
   for (const auto& each : ranks_) buffers.push_back(static_cast<std::byte*>(each.buffer));
@@ -67,7 +67,7 @@ Outcome<> PeerSum::sum(int rank, void* buffer, std::size_t count, cudaStream_t s
   add_pieces(pieces, static_cast<int>(ranks), share(me, me), size_of(me), stream);
   TRY(launched("adding up"));
   TRY(cuda(cudaEventRecord(mine.summed, stream), "adding up"));
-  if (!meeting_.go()) return others_left();
+  if (!barrier_.arrive_and_wait()) return others_left();
   for (std::size_t other = 0; other < ranks; ++other) {
     if (other == me) continue;
     TRY(cuda(cudaStreamWaitEvent(stream, ranks_[other].summed), "waiting for another GPU"));

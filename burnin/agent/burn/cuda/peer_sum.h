@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "burnin/agent/burn/cuda/owned.h"
-#include "burnin/agent/burn/gathering.h"
+#include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
 
 class PeerSum {
  public:
   /// `ordinals` as CUDA counts. `most`: elements of bf16, a multiple of 8.
-  PeerSum(std::vector<int> ordinals, std::size_t most, Gathering& meeting)
-      : ordinals_{std::move(ordinals)}, most_{most}, meeting_{meeting}, ranks_(ordinals_.size()) {}
+  PeerSum(std::vector<int> ordinals, std::size_t most, agent::CancellableBarrier& barrier)
+      : ordinals_{std::move(ordinals)}, most_{most}, barrier_{barrier}, ranks_(ordinals_.size()) {}
 
   /// By each rank's own thread, with its device current, before the first sum.
   Outcome<> join(int rank);
@@ -31,7 +31,7 @@ class PeerSum {
 
   const std::vector<int> ordinals_;
   const std::size_t most_;
-  Gathering& meeting_;
+  agent::CancellableBarrier& barrier_;
   std::vector<Rank> ranks_;
 };
 

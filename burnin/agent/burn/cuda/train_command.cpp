@@ -15,11 +15,11 @@
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/peer_sum.h"
 #include "burnin/agent/burn/cuda/train_worker.h"
-#include "burnin/agent/burn/gathering.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/nccl_door.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/shapes.h"
+#include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
 namespace {
@@ -69,13 +69,18 @@ struct Training {
   Stop& stop;
   Transformer shape;
   std::shared_ptr<const CublasLt> library;
-  Gathering meeting;  // before each step: is there one more?
-  Gathering within;   // a step: all are as far as this
+  agent::CancellableBarrier between_steps;
+  agent::CancellableBarrier within_step;
   Agreement agreement;
   std::unique_ptr<NcclDoor> nccl;
   PeerSum copies;
   std::atomic<std::uint64_t> differs = 0;
-  Samples seconds = {};  // of a step; written by the first rank, between two meetings
+  Samples seconds = {};  // of a step; written by the first rank, between two steps
+
+  /// Waits for all ranks. All of them do one more step, or none.
+  bool another_step() {
+    return between_steps.arrive_and_wait([this] { return !stop.over(); });
+  }
 };
 
 Outcome<Transformer> shape_of(const Options& options, const Node& node) {
@@ -124,10 +129,10 @@ class Rank {
     }
     if (all_.options.self_tests() > 0) return self_test(worker, all_.options.self_tests());
     const int steps = all_.options.passes() > 0 ? all_.options.passes() : kSteps;
-    for (int repeat = 1; all_.meeting.go(); ++repeat) {
+    for (int repeat = 1; all_.another_step(); ++repeat) {
       if (all_.options.repeats() > 0 && repeat > all_.options.repeats()) break;
       TRY(worker.begin(all_.options.seed()));
-      for (int number = 1; number <= steps && all_.meeting.go(); ++number) {
+      for (int number = 1; number <= steps && all_.another_step(); ++number) {
         TRY(step(worker, repeat, number));
       }
     }
@@ -197,9 +202,9 @@ class Rank {
   /// Bits of gradients are flipped, each of which must change their checksum.
   Outcome<> self_test(TrainWorker& worker, int times) {
     TRY(worker.begin(all_.options.seed()));
-    if (!all_.meeting.go()) return told_of_none(times);
+    if (!all_.another_step()) return told_of_none(times);
     TRY(worker.step(all_.options.seed(), 1, sum_up()));
-    if (!all_.meeting.go()) return told_of_none(times);
+    if (!all_.another_step()) return told_of_none(times);
     TRY(const auto sound, worker.gradients_now());
     std::uint64_t count = 0;
     int turn = 0;
@@ -280,19 +285,19 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                     .stop = stop,
                     .shape = shape,
                     .library = std::move(library),
-                    .meeting = {ranks, [&stop] { return !stop.over(); }},
-                    .within = {ranks, [] { return true; }},
+                    .between_steps = agent::CancellableBarrier{ranks},
+                    .within_step = agent::CancellableBarrier{ranks},
                     .agreement = Agreement{ranks},
                     .nccl = std::move(nccl),
-                    .copies = {ordinals, shape.layer_parameters(), training.within}};
+                    .copies = {ordinals, shape.layer_parameters(), training.within_step}};
   std::vector<Hand> hands;
   for (std::size_t rank = 0; rank < ranks; ++rank)
     hands.push_back({node.devices[rank].part(), [&training, &watchdog, rank]() -> Outcome<> {
                        Seat seat{watchdog, training.node.devices[rank].part()};
                        auto outcome = Rank{training, rank, seat}.run();
                        if (outcome) return outcome;
-                       training.meeting.leave();
-                       training.within.leave();
+                       training.between_steps.cancel();
+                       training.within_step.cancel();
                        if (training.nccl) training.nccl->abort();
                        return outcome;
                      }});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "burnin/agent/burn/line.h"
+#include "burnin/agent/common/json_line.h"
 
 namespace cupel::burn {
 
@@ -63,7 +63,7 @@ std::string Matrix::rows() const {
     for (int to = 0; to < count_; ++to) {
       if (to > 0) text += ',';
       const auto cell = at({from, to});
-      text += cell ? number_text(std::round(*cell * 1000) / 1000) : "null";
+      text += cell ? agent::number_text(std::round(*cell * 1000) / 1000) : "null";
     }
     text += ']';
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "burnin/agent/burn/line.h"
+#include "burnin/agent/common/json_line.h"
 
 namespace cupel::burn {
 namespace {
@@ -121,9 +121,9 @@ Variables parse_conf(std::string_view text) {
 }
 
 std::string json_of(const Variables& variables) {
-  Line line;
+  agent::JsonLine line;
   for (const auto& [name, value] : variables) line.add(name, value);
-  return std::move(line).object();
+  return line.object_text();
 }
 
 Taken parse_log(std::string_view log) {

@@ -1,7 +1,9 @@
 #include "burnin/agent/node/facts/facts.h"
 
+#include <array>
 #include <chrono>
 
+#include "burnin/agent/common/options.h"
 #include "burnin/agent/node/facts/sections.h"
 
 namespace cupel::agent {
@@ -27,18 +29,15 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
 }
 
 int facts(Arguments arguments) {
-  std::string root = "/", file = "libnvidia-ml.so.1";
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    const bool paired = i + 1 < arguments.size();
-    if (paired && arguments[i] == "--root")
-      root = arguments[i + 1];
-    else if (paired && arguments[i] == "--nvml")
-      file = arguments[i + 1];
-    else
-      return write_all(2, "usage: cupel-node facts [--root FOLDER] [--nvml FILE]\n"), kUsage;
-  }
-  const nvml::Library library{file};
-  return write_all(1, facts_document(Tree{root}, library)) ? kDone : kCannotWrite;
+  constexpr std::array kChoices{
+      Choice{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"},
+      Choice{.name = "--nvml", .kind = Choice::Kind::kText, .fallback = nvml::kFileName}};
+  const auto options = Options::read(kChoices, arguments);
+  if (!options || !options->operands().empty())
+    return write_all(2, "usage: cupel-node facts [--root FOLDER] [--nvml FILE]\n"), kUsage;
+  const nvml::Library library{options->text("--nvml")};
+  return write_all(1, facts_document(Tree{options->text("--root")}, library)) ? kDone
+                                                                              : kCannotWrite;
 }
 
 }  // namespace cupel::agent

@@ -1,8 +1,8 @@
 #pragma once
 // The sections of the document, in the order in which they stand in it. Each reads what it needs
 // below the tree's root, and says what it could not read.
+#include "burnin/agent/common/nvml.h"
 #include "burnin/agent/node/facts/report.h"
-#include "burnin/agent/node/nvml/library.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {

@@ -8,33 +8,35 @@
 
 #include "base/text.h"
 #include "burnin/agent/common/json_line.h"
+#include "burnin/agent/common/options.h"
 #include "burnin/agent/common/small_file.h"
 #include "burnin/agent/node/job/folder.h"
-#include "burnin/agent/node/job/options.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/job/supervisor.h"
 
 namespace cupel::agent {
 namespace {
 
-constexpr std::uint64_t kMostSeconds = 60ull * 86'400;
-constexpr std::uint64_t kUsualSpool = 16u << 20;
-constexpr std::uint64_t kMostSpool = 4ull << 30;
 constexpr std::size_t kLongestName = 200;
+constexpr std::array kStartChoices{
+    Choice{.name = "--folder", .kind = Choice::Kind::kText},
+    Choice{.name = "--limit", .kind = Choice::Kind::kCount, .low = 1, .high = 60.0 * 86'400},
+    Choice{.name = "--spool-limit",
+           .kind = Choice::Kind::kCount,
+           .fallback = "16777216",
+           .low = 1,
+           .high = 4.0 * (1u << 30)}};
 
 Result<JobOrder> order_of(Arguments arguments) {
-  constexpr std::array<std::string_view, 3> kKnown{"--folder", "--limit", "--spool-limit"};
-  TRY(const auto options, read_options(arguments, kKnown));
-  if (options.words.size() != 1 || options.behind.empty() || !options.set.contains("--limit"))
-    return Error{Code::kInvalid,
-                 "start: NAME, --folder DIR, --limit SECONDS and -- COMMAND are due"};
+  TRY(const auto options, Options::read(kStartChoices, arguments));
+  if (options.operands().size() != 1 || options.command().empty() || !options.given("--limit"))
+    return Error{Code::kInvalid, "start needs NAME, --folder DIR, --limit SECONDS and -- COMMAND"};
   JobOrder order;
-  order.name = shortened(printable(options.words[0]), kLongestName);
-  TRY(order.folder, checked_folder(options.value("--folder")));
-  TRY(const auto limit, options.amount("--limit", 0, 1, kMostSeconds));
-  order.limit = std::chrono::seconds{limit};
-  TRY(order.spool_limit, options.amount("--spool-limit", kUsualSpool, 1, kMostSpool));
-  order.command.assign(options.behind.begin(), options.behind.end());
+  order.name = shortened(printable(options.operands()[0]), kLongestName);
+  TRY(order.folder, checked_folder(options.text("--folder")));
+  order.limit = std::chrono::seconds{options.count("--limit")};
+  order.spool_limit = options.count("--spool-limit");
+  order.command.assign(options.command().begin(), options.command().end());
   return order;
 }
 

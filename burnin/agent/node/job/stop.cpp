@@ -10,10 +10,10 @@
 
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/json_line.h"
+#include "burnin/agent/common/options.h"
 #include "burnin/agent/common/small_file.h"
 #include "burnin/agent/node/job/family.h"
 #include "burnin/agent/node/job/folder.h"
-#include "burnin/agent/node/job/options.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/job/supervisor.h"
 #include "burnin/agent/node/job/watch_folder.h"
@@ -57,10 +57,10 @@ bool signal_keeper(const std::string& folder, pid_t keeper, int signal) {
 }  // namespace
 
 int stop_job(Arguments arguments) {
-  constexpr std::array<std::string_view, 1> kKnown{"--folder"};
-  const auto options = read_options(arguments, kKnown);
+  constexpr std::array kChoices{Choice{.name = "--folder", .kind = Choice::Kind::kText}};
+  const auto options = Options::read(kChoices, arguments);
   if (!options) return complain(options.error());
-  const auto told = checked_folder(options->value("--folder"));
+  const auto told = checked_folder(options->text("--folder"));
   if (!told) return complain(told.error());
   const auto& folder = *told;
   const auto safe = check_safe(folder);
@@ -87,10 +87,11 @@ int stop_job(Arguments arguments) {
 }
 
 int list_jobs(Arguments arguments) {
-  constexpr std::array<std::string_view, 1> kKnown{"--base"};
-  const auto options = read_options(arguments, kKnown);
+  constexpr std::array kChoices{
+      Choice{.name = "--base", .kind = Choice::Kind::kText, .fallback = "/var/lib/cupel-node"}};
+  const auto options = Options::read(kChoices, arguments);
   if (!options) return complain(options.error());
-  const std::string base{options->value("--base", "/var/lib/cupel-node")};
+  const auto& base = options->text("--base");
   for (const auto& name : names_in(base)) {
     const auto folder = base + "/" + name;
     const auto written = check_safe(folder) ? begun(folder) : std::nullopt;

@@ -9,10 +9,10 @@
 
 #include "burnin/agent/common/descriptor.h"
 #include "burnin/agent/common/json_line.h"
+#include "burnin/agent/common/options.h"
 #include "burnin/agent/common/small_file.h"
 #include "burnin/agent/node/job/family.h"
 #include "burnin/agent/node/job/folder.h"
-#include "burnin/agent/node/job/options.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/job/watch_folder.h"
 
@@ -21,9 +21,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kMostWait = 3600;
-constexpr std::uint64_t kUsualChunk = 4u << 20;
-constexpr std::uint64_t kMostChunk = 64u << 20;
+constexpr auto kCount = Choice::Kind::kCount;
+constexpr double kAnyOffset = 9007199254740992.0;  // 2^53: larger ones are no exact numbers
+constexpr std::array kTailChoices{
+    Choice{.name = "--folder", .kind = Choice::Kind::kText},
+    Choice{.name = "--from", .kind = kCount, .fallback = "0", .high = kAnyOffset},
+    Choice{.name = "--errors-from", .kind = kCount, .fallback = "0", .high = kAnyOffset},
+    Choice{.name = "--wait", .kind = kCount, .fallback = "0", .high = 3600},
+    Choice{
+        .name = "--most", .kind = kCount, .fallback = "4194304", .low = 1, .high = 64.0 * 1048576}};
 constexpr milliseconds kToStart{2000};  // a job without a keeper after that has none
 constexpr milliseconds kGather{200};    // a job that talks all the time is not read line by line
 constexpr milliseconds kToKill{5000};
@@ -37,17 +43,13 @@ struct Wanted {
 };
 
 Result<Wanted> wanted_of(Arguments arguments) {
-  constexpr std::array<std::string_view, 5> kKnown{"--folder", "--from", "--errors-from", "--wait",
-                                                   "--most"};
-  constexpr auto kAny = std::uint64_t{1} << 62;
-  TRY(const auto options, read_options(arguments, kKnown));
+  TRY(const auto options, Options::read(kTailChoices, arguments));
   Wanted wanted;
-  TRY(wanted.folder, checked_folder(options.value("--folder")));
-  TRY(wanted.out_from, options.amount("--from", 0, 0, kAny));
-  TRY(wanted.err_from, options.amount("--errors-from", 0, 0, kAny));
-  TRY(wanted.most, options.amount("--most", kUsualChunk, 1, kMostChunk));
-  TRY(const auto wait, options.amount("--wait", 0, 0, kMostWait));
-  wanted.wait = std::chrono::seconds{wait};
+  TRY(wanted.folder, checked_folder(options.text("--folder")));
+  wanted.out_from = options.count("--from");
+  wanted.err_from = options.count("--errors-from");
+  wanted.most = options.count("--most");
+  wanted.wait = std::chrono::seconds{options.count("--wait")};
   return wanted;
 }
 

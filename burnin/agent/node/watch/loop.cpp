@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "burnin/agent/common/options.h"
 #include "burnin/agent/node/watch/watch.h"
 
 namespace cupel::agent {
@@ -19,45 +20,21 @@ constexpr std::string_view kUsageText =
     "usage: cupel-node watch [--seconds N] [--every SECONDS] [--print SECONDS] [--slow SECONDS]\n"
     "                        [--root FOLDER] [--nvml FILE]\n";
 
-struct Request {
-  WatchOptions options{};
-  std::string root = "/", nvml = "libnvidia-ml.so.1";
-  bool print_told = false;
-};
+constexpr double kThirtyDays = 30 * 86400, kHour = 3600, kShortest = 0.05;
+constexpr auto kSeconds = Choice::Kind::kSeconds;
+constexpr std::array kWatchChoices{
+    Choice{.name = "--seconds", .kind = kSeconds, .fallback = "0", .high = kThirtyDays},
+    Choice{.name = "--every", .kind = kSeconds, .fallback = "1", .low = kShortest, .high = kHour},
+    Choice{.name = "--print", .kind = kSeconds, .low = kShortest, .high = kHour},
+    Choice{.name = "--slow", .kind = kSeconds, .fallback = "10", .low = kShortest, .high = kHour},
+    Choice{.name = "--root", .kind = Choice::Kind::kText, .fallback = "/"},
+    Choice{.name = "--nvml", .kind = Choice::Kind::kText, .fallback = nvml::kFileName}};
 
-/// "1", "0.5", "1s".
-std::optional<double> span_in(std::string_view text, double least, double most) {
-  if (text.ends_with('s')) text.remove_suffix(1);
-  const auto seconds = number_in(text);
-  return seconds && *seconds >= least && *seconds <= most ? seconds : std::nullopt;
-}
-
-std::optional<Request> read_request(Arguments arguments) {
-  constexpr double kWeeks = 30 * 86400, kHour = 3600;
-  Request request;
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (i + 1 == arguments.size()) return std::nullopt;
-    const auto name = arguments[i], value = arguments[i + 1];
-    if (name == "--root" || name == "--nvml") {
-      (name == "--root" ? request.root : request.nvml) = value;
-      continue;
-    }
-    const auto span =
-        span_in(value, name == "--seconds" ? 0 : 0.05, name == "--seconds" ? kWeeks : kHour);
-    if (!span) return std::nullopt;
-    if (name == "--seconds")
-      request.options.seconds = *span;
-    else if (name == "--every")
-      request.options.every = *span;
-    else if (name == "--print")
-      request.options.print = *span, request.print_told = true;
-    else if (name == "--slow")
-      request.options.slow = *span;
-    else
-      return std::nullopt;
-  }
-  if (!request.print_told) request.options.print = request.options.every;
-  return request;
+WatchOptions watch_options(const Options& options) {
+  return {.seconds = options.number("--seconds"),
+          .every = options.number("--every"),
+          .print = options.number(options.given("--print") ? "--print" : "--every"),
+          .slow = options.number("--slow")};
 }
 
 Descriptor ticks(double every) {
@@ -88,13 +65,14 @@ int refuse(std::string_view what) {
 }  // namespace
 
 int watch(Arguments arguments) {
-  const auto request = read_request(arguments);
-  if (!request) return write_all(2, kUsageText), kUsage;
-  const Descriptor timer = ticks(request->options.every), stop = signals();
+  const auto options = Options::read(kWatchChoices, arguments);
+  if (!options || !options->operands().empty()) return write_all(2, kUsageText), kUsage;
+  const auto spans = watch_options(*options);
+  const Descriptor timer = ticks(spans.every), stop = signals();
   if (!timer || !stop) return refuse("no timer or no signals");
-  const nvml::Library library{request->nvml};
+  const nvml::Library library{options->text("--nvml")};
   bool heard = true;
-  Watch watch{Tree{request->root}, library, request->options,
+  Watch watch{Tree{options->text("--root")}, library, spans,
               [&heard](const std::string& line) { heard = heard && write_all(1, line); }};
   using Clock = std::chrono::steady_clock;
   const auto began = Clock::now();
@@ -103,7 +81,7 @@ int watch(Arguments arguments) {
   watch.sample(now());
   std::array waiting{pollfd{timer.number(), POLLIN, 0}, pollfd{stop.number(), POLLIN, 0},
                      pollfd{watch.kernel().descriptor(), POLLIN, 0}};
-  const double seconds = request->options.seconds;
+  const double seconds = spans.seconds;
   bool stopped = false;
   while (heard && !stopped && (seconds == 0 || now() < seconds)) {
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return refuse("poll");

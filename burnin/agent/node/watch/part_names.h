@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
+#include "burnin/agent/common/nvml.h"
 #include "burnin/agent/node/kernel_messages.h"
-#include "burnin/agent/node/nvml/library.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {

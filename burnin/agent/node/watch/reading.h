@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "burnin/agent/node/nvml/library.h"
+#include "burnin/agent/common/nvml.h"
 #include "burnin/agent/node/tree.h"
 
 namespace cupel::agent {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "burnin/agent/common/shared_library.h"
+
 namespace cupel::agent::nvml {
 
 using Device = struct nvmlDevice_st*;
@@ -105,11 +107,14 @@ struct Answer {
   std::string_view why{};
 };
 
+/// The driver's own library, as the node's loader finds it.
+inline constexpr std::string_view kFileName = "libnvidia-ml.so.1";
+
 /// One loaded libnvidia-ml.so.1; there is no second one in a process.
 class Library {
  public:
   /// Never fails: where it can't be loaded or begun, why() says so and there are no devices.
-  explicit Library(const std::string& file = "libnvidia-ml.so.1");
+  explicit Library(const std::string& file = std::string{kFileName});
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -122,6 +127,10 @@ class Library {
   Answer<std::string> library_version() const;
   Answer<unsigned> count() const;
   Answer<Device> device(unsigned index) const;
+  /// By its address, as "0000:1b:00.0".
+  Answer<Device> device_at(const std::string& pci) const;
+  /// As nvidia-smi counts, also where CUDA does not see all of them.
+  Answer<unsigned> index(Device device) const;
 
   Answer<std::string> name(Device device) const;
   Answer<std::string> uuid(Device device) const;
@@ -160,11 +169,10 @@ class Library {
   std::vector<Answer<double>> fields(Device device, const std::vector<unsigned>& ids) const;
 
  private:
-  void* symbol(const char* name) const;
   template <class... Types, class... Given>
   int call(const char* name, Given... given) const;
 
-  void* loaded_ = nullptr;
+  std::optional<SharedLibrary> loaded_{};
   std::string why_{};
 };
 

@@ -1,6 +1,4 @@
-#include "burnin/agent/node/nvml/library.h"
-
-#include <dlfcn.h>
+#include "burnin/agent/common/nvml.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,32 +80,28 @@ double bit_error_rate(double told) {
   return static_cast<double>(bits >> 8 & 0xF) * std::pow(10.0, -static_cast<double>(bits & 0xFF));
 }
 
-/// By name, at each question: a table of twenty-eight pointers with casts would say the same twice,
-/// and looking one up costs less than a microsecond of the driver's hundred.
-void* Library::symbol(const char* name) const {
-  return loaded_ == nullptr ? nullptr : ::dlsym(loaded_, name);
-}
-
+/// By name, at each question: a table of thirty pointers with casts would say the same twice, and
+/// looking one up costs less than a microsecond of the driver's hundred.
 template <class... Types, class... Given>
 int Library::call(const char* name, Given... given) const {
-  auto* const function = reinterpret_cast<int (*)(Types...)>(symbol(name));
+  void* const found = loaded_ ? loaded_->find(name) : nullptr;
+  auto* const function = reinterpret_cast<int (*)(Types...)>(found);
   return function == nullptr ? kFunctionNotFound : function(given...);
 }
 
-Library::Library(const std::string& file) : loaded_{::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)} {
-  if (loaded_ == nullptr) {
-    const char* told = ::dlerror();
-    why_ = told == nullptr ? file + " can't be loaded" : told;
+Library::Library(const std::string& file) {
+  auto opened = SharedLibrary::open(std::array{file});
+  if (!opened) {
+    why_ = std::move(opened).error().what;
     return;
   }
+  loaded_ = *std::move(opened);
   const int begun = call<>("nvmlInit_v2");
   if (begun != kSuccess) why_ = "nvmlInit_v2: " + std::string{error_text(begun)};
 }
 
 Library::~Library() {
-  if (loaded_ == nullptr) return;
   if (works()) call<>("nvmlShutdown");
-  ::dlclose(loaded_);
 }
 
 namespace {
@@ -144,6 +138,7 @@ CUPEL_NVML_TEXT(uuid, "nvmlDeviceGetUUID")
 CUPEL_NVML_TEXT(serial, "nvmlDeviceGetSerial")
 CUPEL_NVML_TEXT(vbios, "nvmlDeviceGetVbiosVersion")
 CUPEL_NVML_TEXT(board_part, "nvmlDeviceGetBoardPartNumber")
+CUPEL_NVML_NUMBER(index, "nvmlDeviceGetIndex")
 CUPEL_NVML_NUMBER(board_id, "nvmlDeviceGetBoardId")
 CUPEL_NVML_NUMBER(pcie_gen, "nvmlDeviceGetCurrPcieLinkGeneration")
 CUPEL_NVML_NUMBER(pcie_gen_max, "nvmlDeviceGetMaxPcieLinkGeneration")
@@ -175,6 +170,13 @@ Answer<unsigned> Library::count() const {
 Answer<Device> Library::device(unsigned index) const {
   Device found = nullptr;
   const int code = call<unsigned, Device*>("nvmlDeviceGetHandleByIndex_v2", index, &found);
+  return answer(code, found);
+}
+
+Answer<Device> Library::device_at(const std::string& pci) const {
+  Device found = nullptr;
+  const int code =
+      call<const char*, Device*>("nvmlDeviceGetHandleByPciBusId_v2", pci.c_str(), &found);
   return answer(code, found);
 }
 
