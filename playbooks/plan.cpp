@@ -26,23 +26,6 @@ using inventory::Profile;
 constexpr int kTries = 8;
 constexpr std::chrono::seconds kLookLimit{20};
 
-std::chrono::seconds expected_for(StepKind kind, const inventory::Patience& patience) {
-  using std::chrono::seconds;
-  switch (kind) {
-    case StepKind::power_on:
-    case StepKind::power_cycle:
-      return patience.power_on / 4;
-    case StepKind::ssh_wait:
-      return patience.post / 2;
-    case StepKind::bmc_facts:
-      return seconds{30};
-    case StepKind::approval:
-      return std::chrono::hours{1};
-    default:
-      return seconds{2};
-  }
-}
-
 /// A profile's criteria must be about stages and measurements that exist, else they can never be
 /// met and never be missed.
 void check_criteria(const Profile& profile, std::vector<Problem>& problems) {
@@ -88,12 +71,13 @@ double load_of(const PlaybookStep& step, const Profile& profile) {
 PlannedStep planned(const PlaybookStep& step, const Profile& profile,
                     std::vector<Problem>& problems) {
   PlannedStep plan;
+  const auto& row = row_of(step.kind);
   plan.kind = step.kind;
   plan.name = step.name;
   plan.with = step.with;
   plan.on_failure = step.on_failure;
-  plan.always = row_of(step.kind).always;
-  plan.once = row_of(step.kind).once;
+  plan.always = row.always;
+  plan.once = row.once;
   plan.load = load_of(step, profile);
   plan.when = left_for_the_run(step.when);
   plan.together = step.together;
@@ -102,8 +86,8 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
   plan.tries = step.tries.value_or(kTries);
   if (auto why = why_left_out(step, profile); !why.empty())
     plan.when.insert(plan.when.begin(), never(std::move(why)));
-  plan.expected = expected_for(step.kind, profile.patience);
-  auto deadline = default_deadline(step.kind, profile.patience);
+  plan.expected = row.expected.of(profile.patience);
+  auto deadline = row.deadline.of(profile.patience);
   if (left_out(plan.when)) {
     plan.expected = std::chrono::seconds{0};
     plan.load = 0;

@@ -19,62 +19,95 @@ constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version",
 // idle, far less than loaded.
 constexpr double kStarting = 0.25;
 
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
 constexpr std::array kRows{
     StepKindRow{
         .kind = StepKind::bmc_password,
         .name = "bmc-password",
-        .summary =
-            "change the BMC's password from the factory's to the inventory's, if it has one"},
+        .summary = "change the BMC's password from the factory's to the inventory's, if it has one",
+        .deadline = {.base = minutes{2}, .bmc_restart = 1}},
     StepKindRow{.kind = StepKind::slurm_drain,
                 .name = "slurm-drain",
                 .summary = "drain the node in Slurm and wait until no job runs on it",
+                .deadline = {.base = minutes{10}},
                 .touches_slurm = true},
     StepKindRow{.kind = StepKind::bmc_facts,
                 .name = "bmc-facts",
                 .summary = "read identity, parts and firmware from the BMC",
-                .facts = kBmcFacts},
+                .expected = {.base = seconds{30}},
+                // A DGX H100's firmware inventory alone takes two to three minutes.
+                .deadline = {.base = minutes{10}, .bmc_restart = 1},
+                .facts = kBmcFacts,
+                .proves = true},
     StepKindRow{.kind = StepKind::boot_once,
                 .name = "boot-once",
                 .summary = "set where the next boot, and only that, comes from",
+                .deadline = {.base = minutes{2}, .bmc_restart = 1},
                 .parameters = kBoot},
     StepKindRow{.kind = StepKind::power_on,
                 .name = "power-on",
                 .summary = "turn the node on and wait until its BMC says so",
+                .expected = {.power_on = 0.25},
+                .deadline = {.power_on = 1, .bmc_restart = 1},
                 .load = kStarting},
     StepKindRow{.kind = StepKind::power_off,
                 .name = "power-off",
-                .summary = "shut the node down, by force if it does not listen"},
+                .summary = "shut the node down, by force if it does not listen",
+                .deadline = {.base = minutes{5}, .bmc_restart = 1}},
     StepKindRow{.kind = StepKind::power_cycle,
                 .name = "power-cycle",
                 .summary = "turn the node off and on again",
+                .expected = {.power_on = 0.25},
+                .deadline = {.base = minutes{5}, .power_on = 1, .bmc_restart = 1},
                 .load = kStarting},
     StepKindRow{.kind = StepKind::ssh_wait,
                 .name = "ssh-wait",
                 .summary = "wait until the node answers SSH",
+                .expected = {.post = 0.5},
+                .deadline = {.post = 1},
                 .load = kStarting},
     StepKindRow{.kind = StepKind::audit,
                 .name = "audit",
                 .summary = "compare what was seen with the profile, part by part",
-                .always = true},
+                .deadline = {.base = minutes{1}},
+                .always = true,
+                .proves = true},
     StepKindRow{.kind = StepKind::verdict,
                 .name = "verdict",
                 .summary = "judge all that was measured",
+                .deadline = {.base = minutes{1}},
                 .always = true},
     StepKindRow{.kind = StepKind::hand_off,
                 .name = "hand-off",
                 .summary = "give the node to Slurm, or keep it drained with the cause",
+                .deadline = {.base = minutes{5}},
                 .touches_slurm = true,
                 .always = true},
     StepKindRow{.kind = StepKind::approval,
                 .name = "approval",
                 .summary = "wait until a person says that the run may go on",
+                .expected = {.base = hours{1}},
+                // People sleep, and have weekends.
+                .deadline = {.base = std::chrono::days{14}},
                 .parameters = kApproval},
 };
 
-constexpr StepKindRow kStage{
-    .kind = StepKind::stage, .name = "stage", .summary = "run a burn-in stage", .once = true};
+constexpr StepKindRow kStage{.kind = StepKind::stage,
+                             .name = "stage",
+                             .summary = "run a burn-in stage",
+                             .deadline = {.base = minutes{5}},
+                             .once = true};
 
 }  // namespace
+
+seconds StepTime::of(const inventory::Patience& patience) const {
+  const auto sum = std::chrono::duration<double>{base} + power_on * patience.power_on +
+                   post * patience.post + bmc_restart * patience.bmc_restart;
+  return std::chrono::floor<seconds>(sum);
+}
 
 std::span<const StepKindRow> step_kinds() { return kRows; }
 
@@ -88,40 +121,6 @@ const StepKindRow& row_of(StepKind kind) {
   for (const auto& row : kRows)
     if (row.kind == kind) return row;
   return kStage;
-}
-
-std::chrono::seconds default_deadline(StepKind kind, const inventory::Patience& patience) {
-  using std::chrono::minutes;
-  switch (kind) {
-    case StepKind::bmc_password:
-      return minutes{2} + patience.bmc_restart;
-    case StepKind::slurm_drain:
-      return minutes{10};
-    // A DGX H100's firmware inventory alone takes two to three minutes, and a BMC may restart.
-    case StepKind::bmc_facts:
-      return minutes{10} + patience.bmc_restart;
-    case StepKind::boot_once:
-      return minutes{2} + patience.bmc_restart;
-    case StepKind::power_on:
-      return patience.power_on + patience.bmc_restart;
-    case StepKind::power_off:
-      return minutes{5} + patience.bmc_restart;
-    case StepKind::power_cycle:
-      return minutes{5} + patience.power_on + patience.bmc_restart;
-    case StepKind::ssh_wait:
-      return patience.post;
-    case StepKind::stage:
-      return minutes{5};  // on top of the stage's own limit
-    case StepKind::audit:
-    case StepKind::verdict:
-      return minutes{1};
-    case StepKind::hand_off:
-      return minutes{5};
-    // People sleep, and have weekends.
-    case StepKind::approval:
-      return std::chrono::days{14};
-  }
-  __builtin_unreachable();
 }
 
 }  // namespace cupel::playbooks

@@ -1,5 +1,6 @@
 #pragma once
-// The steps that a playbook may name, as data. What each one does is in orchestrator/steps/.
+// The steps that a playbook may name: what reading and planning need of each, as one table. The
+// code of each is a row of orchestrator/steps/step_type.h, in a file of its own.
 #include <chrono>
 #include <span>
 #include <string_view>
@@ -25,10 +26,25 @@ enum class StepKind {
   approval
 };
 
+/// A time that depends on how patient a profile is: so much, and so many times what it allows for
+/// power-on, POST and a restart of the BMC.
+struct StepTime {
+  std::chrono::seconds base{};
+  double power_on = 0;
+  double post = 0;
+  double bmc_restart = 0;
+
+  std::chrono::seconds of(const inventory::Patience& patience) const;
+};
+
 struct StepKindRow {
   StepKind kind;
-  std::string_view name;                                  // as a playbook says it
-  std::string_view summary;                               // one line for people
+  std::string_view name;                               // as a playbook says it
+  std::string_view summary;                            // one line for people
+  StepTime expected{.base = std::chrono::seconds{2}};  // for the ETA; of a stage its job's own
+  /// How long the whole step may take, all its tries together, unless the playbook says otherwise.
+  /// Of a stage: on top of the stage's own limit.
+  StepTime deadline{};
   std::span<const burnin::ParameterRow> parameters = {};  // what `with:` may carry
   bool touches_slurm = false;
   bool always = false;  // runs also after an earlier step of its node has failed
@@ -38,6 +54,7 @@ struct StepKindRow {
   /// What its node draws meanwhile, as burnin::Load::share; of a stage the stage's own.
   double load = 0;
   std::span<const std::string_view> facts = {};  // what conditions of later steps may ask
+  bool proves = false;  // without it a verdict lacks evidence; of a stage the profile decides
 };
 
 /// In the order in which a run usually meets them; `stage` is not among them: it is said as `stage:
@@ -47,8 +64,5 @@ std::span<const StepKindRow> step_kinds();
 /// nullptr if there is none of that name.
 const StepKindRow* step_kind(std::string_view name);
 const StepKindRow& row_of(StepKind kind);
-
-/// How long the whole step may take, all its tries together, unless the playbook says otherwise.
-std::chrono::seconds default_deadline(StepKind kind, const inventory::Patience& patience);
 
 }  // namespace cupel::playbooks

@@ -4,36 +4,24 @@
 #include "base/json.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/hands.h"
-#include "orchestrator/steps/node_steps.h"
+#include "orchestrator/steps/step_type.h"
 
 namespace cupel::cli {
 namespace {
 
 constexpr std::size_t kWidth = 8;
-constexpr std::chrono::seconds kPatience{20};
-constexpr std::chrono::seconds kPatienceForParts{120};
-constexpr std::size_t kRoundsBetweenParts = 5;
 
 /// A node's step that somebody may have mended.
 struct Wait {
-  enum class By { bmc, ssh, parts } by = By::bmc;
+  const steps::Recheck* recheck = nullptr;
   const inventory::Node* node = nullptr;
   std::string step{};
   std::string from{};             // where the node goes on; empty: at the step
   std::set<std::string> parts{};  // that have to be there again
 };
 
-Wait::By seen_by(playbooks::StepKind kind) {
-  using playbooks::StepKind;
-  if (kind == StepKind::audit) return Wait::By::parts;
-  const bool by_ssh = kind == StepKind::ssh_wait || kind == StepKind::stage;
-  return by_ssh ? Wait::By::ssh : Wait::By::bmc;
-}
-
-/// What an audit judges is read there.
-std::string first_facts(const playbooks::NodePlan& node) {
-  const auto at =
-      std::ranges::find(*node.steps, playbooks::StepKind::bmc_facts, &playbooks::PlannedStep::kind);
+std::string first_of(const playbooks::NodePlan& node, std::optional<playbooks::StepKind> kind) {
+  const auto at = std::ranges::find(*node.steps, kind, &playbooks::PlannedStep::kind);
   return at == node.steps->end() ? std::string{} : at->name;
 }
 
@@ -52,60 +40,26 @@ std::optional<Wait> wait_of(const HandsWatch& watch, const playbooks::NodePlan& 
     const auto told = std::ranges::find(record->steps, planned.name, &record::StepRecord::name);
     if (told == record->steps.end()) return std::nullopt;
     if (!report::may_be_mended(*told) || told->revivals >= kMostRetries) return std::nullopt;
-    Wait wait{seen_by(planned.kind), node.node, planned.name};
+    Wait wait{steps::step_type(planned.kind).recheck, node.node, planned.name};
     for (const auto& need : told->needs) wait.parts.insert(need.part);
-    if (wait.by == Wait::By::parts) wait.from = first_facts(node);
+    wait.from = first_of(node, wait.recheck->from);
     return wait;
   }
   return std::nullopt;
 }
 
-Task<bool> answers(const HandsWatch& watch, const Wait& wait) {
-  const auto deadline = Deadline::in(kPatience);
-  if (wait.by == Wait::By::ssh) {
-    const auto session = co_await watch.ssh(*wait.node, deadline);
-    co_return session.has_value();
-  }
-  const auto bmc = watch.bmc(*wait.node);
-  const auto told = co_await bmc->power_state(deadline);
-  co_await bmc->log_out();
-  co_return told.has_value();
-}
-
-/// By the BMC's own list: who misses a part there looks there.
-Task<bool> has_its_parts(const HandsWatch& watch, const Wait& wait) {
-  const auto bmc = watch.bmc(*wait.node);
-  const auto seen = co_await bmc->observe(Deadline::in(kPatienceForParts));
-  co_await bmc->log_out();
-  if (!seen || seen->parts.empty()) co_return false;
-  const auto missing = steps::missing_by_bmc(*watch.inventory, *wait.node, seen->parts);
-  co_return std::ranges::none_of(wait.parts,
-                                 [&](const std::string& part) { return missing.contains(part); });
-}
-
-std::string_view words_for(Wait::By by) {
-  switch (by) {
-    case Wait::By::bmc:
-      return "its BMC answers again";
-    case Wait::By::ssh:
-      return "the machine answers again";
-    case Wait::By::parts:
-      return "its BMC shows the missing parts again";
-  }
-  __builtin_unreachable();
-}
-
 /// Asks for the retry as a person would: the controller takes it in a second.
 Task<Result<void>> look(const HandsWatch& watch, const Wait& wait) {
-  auto looking = wait.by == Wait::By::parts ? has_its_parts(watch, wait) : answers(watch, wait);
-  const bool mended = co_await std::move(looking);
+  const steps::RecheckRequest request{*watch.inventory, *wait.node, wait.parts, watch.bmc,
+                                      watch.ssh};
+  const bool mended = co_await wait.recheck->look(request);
   if (!mended) co_return ok();
   engine::Command again;
   again.run = watch.run;
   again.kind = engine::Command::Kind::retry;
   again.node = wait.node->name;
   again.step = wait.from;
-  again.text = words_for(wait.by);
+  again.text = wait.recheck->seen;
   again.by = record::kByItself;
   CO_TRY(watch.store->ask(again));
   co_return ok();
@@ -123,9 +77,7 @@ Task<Result<void>> watch_hands(HandsWatch watch) {
       if (known == watch.state().nodes.end()) continue;
       auto wait = wait_of(watch, node, known->second);
       if (!wait) continue;
-      // A list of parts is dozens of requests.
-      const bool due = wait->by != Wait::By::parts || round % kRoundsBetweenParts == 0;
-      if (due) waits.push_back(std::move(*wait));
+      if (round % wait->recheck->every == 0) waits.push_back(std::move(*wait));
     }
     co_await for_each_of<void>(std::move(waits), kWidth, verb);
     const bool stop = co_await cancelled();

@@ -1,12 +1,12 @@
 #include "orchestrator/steps/node_steps.h"
 
 #include "orchestrator/record/codec.h"
+#include "orchestrator/steps/step_type.h"
 
 namespace cupel::steps {
 
 using engine::Outcome;
 using engine::StepEnd;
-using playbooks::StepKind;
 
 StepEnd done(std::string detail, boost::json::object found) {
   StepEnd end;
@@ -59,43 +59,31 @@ Deadline with_last_word(Deadline deadline) {
   return Deadline::at(deadline.when() - margin);
 }
 
+namespace {
+
+/// Only what is done once may start what goes on by itself: else nobody would find it again.
+Task<Result<void>> refuse_handle(std::string) {
+  co_return Error{Code::kInvalid, "a step that is not done once has no handle"};
+}
+
+}  // namespace
+
 Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
-  switch (request.step.kind) {
-    case StepKind::bmc_password:
-      co_return co_await change_bmc_password(doors_, request);
-    case StepKind::slurm_drain:
-      co_return co_await drain_in_slurm(doors_, request);
-    case StepKind::bmc_facts:
-      co_return co_await read_bmc_facts(doors_, request);
-    case StepKind::boot_once:
-      co_return co_await set_boot_once(doors_, request);
-    case StepKind::power_on:
-      co_return co_await power_on(doors_, request);
-    case StepKind::power_off:
-      co_return co_await power_off(doors_, request);
-    case StepKind::power_cycle:
-      co_return co_await power_cycle(doors_, request);
-    case StepKind::ssh_wait:
-      co_return co_await wait_for_ssh(doors_, request);
-    case StepKind::stage:
-      co_return co_await run_stage(doors_, request);
-    case StepKind::audit:
-      co_return co_await audit_parts(doors_, request);
-    case StepKind::verdict:
-      co_return co_await judge_node(doors_, request);
-    case StepKind::hand_off:
-      co_return co_await hand_off(doors_, request);
-    case StepKind::approval:
-      // The engine waits for the person by itself, and asks nobody to do anything.
-      co_return done("approved");
-  }
-  __builtin_unreachable();
+  const auto& type = type_of(request.step.kind);
+  if (type.reattach == nullptr) request.started = refuse_handle;
+  const bool reattach = type.reattach != nullptr && request.handle.has_value();
+  auto ended = co_await (reattach ? type.reattach : type.perform)(doors_, request);
+  co_return ended;
 }
 
 Task<Result<void>> NodeSteps::let_go(engine::StepRequest request) {
-  // Nothing else starts anything that goes on by itself.
-  if (request.step.kind != StepKind::stage || !request.handle) co_return ok();
-  co_return co_await end_stage(doors_, request);
+  const auto& type = type_of(request.step.kind);
+  if (type.abort == nullptr || !request.handle) co_return ok();
+  co_return co_await type.abort(doors_, request);
+}
+
+const StepType& NodeSteps::type_of(playbooks::StepKind kind) const {
+  return *std::ranges::find(types_, kind, &StepType::kind);
 }
 
 }  // namespace cupel::steps

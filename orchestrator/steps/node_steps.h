@@ -1,9 +1,8 @@
 #pragma once
-// The steps of a plan, done for real on one node: the table from a step's kind to the code behind
-// it. One file for each family of steps; here they only meet.
+// The steps of a plan, done for real on one node, by the table of step_type.h. How they reach the
+// world, and how they say how they ended.
 #include <functional>
 #include <memory>
-#include <set>
 #include <span>
 
 #include "bmc/bmc.h"
@@ -41,36 +40,23 @@ struct Doors {
   std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
 };
 
+struct StepType;
+std::span<const StepType> step_types();
+
 class NodeSteps : public engine::Steps {
  public:
-  explicit NodeSteps(Doors doors) : doors_{std::move(doors)} {}
+  explicit NodeSteps(Doors doors, std::span<const StepType> types = step_types())
+      : doors_{std::move(doors)}, types_{types} {}
 
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
   Task<Result<void>> let_go(engine::StepRequest request) override;
 
  private:
-  Doors doors_;
-};
+  const StepType& type_of(playbooks::StepKind kind) const;
 
-// Each does one try of one step. They look before they act, so that a try after a crash repeats
-// nothing.
-Task<Result<engine::StepEnd>> change_bmc_password(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> drain_in_slurm(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> hand_off(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> read_bmc_facts(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> set_boot_once(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> power_on(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> power_off(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> power_cycle(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> wait_for_ssh(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> run_stage(Doors& doors, const engine::StepRequest& request);
-Task<Result<void>> end_stage(Doors& doors, const engine::StepRequest& request);
-Task<Result<engine::StepEnd>> audit_parts(Doors& doors, const engine::StepRequest& request);
-/// What the BMC's own list of parts lacks of what the profile says, by the parts' names. Pure.
-std::set<std::string, std::less<>> missing_by_bmc(const inventory::Inventory& inventory,
-                                                  const inventory::Node& node,
-                                                  std::span<const inventory::Part> parts);
-Task<Result<engine::StepEnd>> judge_node(Doors& doors, const engine::StepRequest& request);
+  Doors doors_;
+  std::span<const StepType> types_;
+};
 
 /// From the factory's password to the inventory's, with the store as the memory of what was begun.
 /// `again`: a person wants it tried although it was refused too often. Errors: as
@@ -91,9 +77,6 @@ Result<engine::StepEnd> ended_by_bmc(Error error);
 Result<engine::StepEnd> ended_by_ssh(Error error);
 /// What a person is to do, for where the step ends in `needs hands` or `suspect BMC`.
 void ask_for(engine::StepEnd& end, std::vector<record::Needed> needs);
-/// What its BMC says of a node that does not answer: on or off, and the newest lines of its log, in
-/// one line. Empty where the BMC does not tell. Never fails.
-Task<std::string> last_word_of_bmc(Doors& doors, const engine::StepRequest& request);
 /// A little before the engine's own: what ends there can still say what it died of.
 Deadline with_last_word(Deadline deadline);
 

@@ -196,7 +196,7 @@ bool would_prove(const inventory::Profile& profile, const StepRecord& step) {
     return std::ranges::find(profile.criteria, burnin::base_name(step.name),
                              &inventory::Criterion::stage) != profile.criteria.end();
   const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
-  return kind == nullptr || kind->kind == StepKind::audit || kind->kind == StepKind::bmc_facts;
+  return kind == nullptr || kind->proves;
 }
 
 /// Whether that it was skipped leaves the node unproven. What the playbook itself left out, by its

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "orchestrator/record/codec.h"
-#include "orchestrator/steps/node_steps.h"
+#include "orchestrator/steps/step_type.h"
 #include "tests/orchestrator/store_fixture.h"
 
 namespace cupel::steps {
@@ -72,7 +72,8 @@ class AuditStepTest : public store::StoreTest {
                                       {},
                                       [](const std::string&) {}};
     asio::io_context io;
-    const auto ended = run_to_end(io, audit_parts(doors, request));
+    const auto ended =
+        run_to_end(io, step_type(playbooks::StepKind::audit).perform(doors, request));
     if (!ended) return {ended.error().what};
     std::vector<std::string> told;
     for (const auto& each : record::audit_from(&ended->found.at("audit")))

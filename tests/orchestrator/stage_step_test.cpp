@@ -57,8 +57,8 @@ class StageStepTest : public ::testing::Test {
                                 {},
                                 [](const std::string&) {}};
     asio::io_context io;
-    const bool waits = planned.kind == playbooks::StepKind::ssh_wait;
-    return run_to_end(io, waits ? wait_for_ssh(doors, request) : run_stage(doors, request));
+    NodeSteps steps{std::move(doors)};
+    return run_to_end(io, steps.perform(request));
   }
 
   /// `ssh-wait` of the second node.

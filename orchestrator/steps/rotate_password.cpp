@@ -28,18 +28,6 @@ bmc::RotationDoors doors_for(Doors& doors, const inventory::Node& node, std::str
   return rotation;
 }
 
-std::string_view words_for(bmc::Rotated rotated) {
-  switch (rotated) {
-    case bmc::Rotated::already:
-      return "the inventory's password works: nothing to do";
-    case bmc::Rotated::finished_earlier:
-      return "an earlier change was finished: the inventory's password works";
-    case bmc::Rotated::changed:
-      return "changed from the factory's to the inventory's, and proven by a login";
-  }
-  __builtin_unreachable();
-}
-
 }  // namespace
 
 Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
@@ -59,16 +47,6 @@ Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::No
   }
   auto rotated = co_await bmc::rotate_password(std::move(rotation), deadline);
   co_return within("BMC password", std::move(rotated));
-}
-
-Task<Result<engine::StepEnd>> change_bmc_password(Doors& doors,
-                                                  const engine::StepRequest& request) {
-  if (!request.node.bmc.factory)
-    co_return done("nothing to do: the inventory names no factory login");
-  request.waiting("the BMC's password");
-  auto rotated = co_await rotate_bmc_password(doors, request.node, false, request.deadline);
-  if (!rotated) co_return ended_by_bmc(std::move(rotated).error());
-  co_return done(std::string{words_for(*rotated)});
 }
 
 }  // namespace cupel::steps

@@ -1,31 +1,19 @@
-// What all that was found means. No door to the machine is opened here.
+// What was found, against the profile. No door to the machine is opened here.
 #include <fmt/format.h>
 
 #include <map>
 #include <ranges>
 
-#include "base/text.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
-#include "orchestrator/steps/node_steps.h"
-#include "orchestrator/steps/verdict.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/missing_parts.h"
 
-namespace cupel::steps {
+namespace cupel::steps::kinds {
+namespace {
 
 using engine::StepEnd;
 using engine::StepRequest;
-
-std::set<std::string, std::less<>> missing_by_bmc(const inventory::Inventory& inventory,
-                                                  const inventory::Node& node,
-                                                  std::span<const inventory::Part> parts) {
-  std::set<std::string, std::less<>> missing;
-  const inventory::Seen seen{parts, {}, {}};
-  for (const auto& each : inventory::audit(inventory.profile_of(node), {}, seen))
-    if (each.finding == inventory::Finding::missing) missing.insert(each.part);
-  return missing;
-}
-
-namespace {
 
 /// A part that is not there is put there by a person. Whether it is there now is looked at from
 /// afar where the BMC had missed it too.
@@ -62,9 +50,7 @@ std::vector<std::string> host_names_of(const inventory::Node& node) {
   return {node.name, node.slurm_name};
 }
 
-}  // namespace
-
-Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
+Task<Result<StepEnd>> perform_audit(Doors& doors, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
   const auto by_node = parts_by_node(record);
   if (!record.bmc_told && by_node.empty())
@@ -88,32 +74,10 @@ Task<Result<StepEnd>> audit_parts(Doors& doors, const StepRequest& request) {
   co_return end;
 }
 
-namespace {
-
-/// What people left out, and what was left out since nobody told a fact, stands beside every
-/// verdict, a pass too.
-std::string passed_over(const record::NodeRecord& record, const std::string& told) {
-  using record::Skipped;
-  std::string text;
-  for (const auto& step : record.steps) {
-    const bool meant = was_passed_over(step.skipped);
-    if (!meant || told.find(step.detail) != std::string::npos) continue;
-    const auto* how = step.skipped == Skipped::untold ? "was skipped: " : "";
-    text += fmt::format("; {} {}{}", step.name, how, step.detail);
-  }
-  return text;
-}
-
 }  // namespace
 
-Task<Result<StepEnd>> judge_node(Doors& doors, const StepRequest& request) {
-  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  const auto verdict = decide(doors.inventory.profile_of(request.node), record);
-  auto detail = std::string{to_string(verdict.decision)};
-  if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
-  auto found = record::to_json(verdict);
-  found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
-  co_return done(detail + passed_over(record, detail), std::move(found));
+StepType audit() {
+  return {.kind = playbooks::StepKind::audit, .perform = perform_audit, .recheck = &kPartsAreBack};
 }
 
-}  // namespace cupel::steps
+}  // namespace cupel::steps::kinds

@@ -1,54 +1,22 @@
-// Before and after: the node is out of Slurm's hands while it burns, and goes back only with its
-// proof.
+// The node goes back to Slurm only with its proof.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "burnin/settings/settings.h"
-#include "orchestrator/handoff/slurm_conf.h"
 #include "orchestrator/record/node_record.h"
-#include "orchestrator/steps/node_steps.h"
+#include "orchestrator/steps/kinds/kinds.h"
 
-namespace cupel::steps {
+namespace cupel::steps::kinds {
 namespace {
 
 using engine::StepEnd;
 using engine::StepRequest;
 
-constexpr std::chrono::seconds kJobsPoll{5};
 constexpr std::chrono::seconds kSignOfLife{90};  // slurmctld pings within a few seconds
 constexpr std::chrono::milliseconds kReadyPoll{500};
 constexpr std::chrono::seconds kAsked{30};    // a node, for a short answer
 constexpr std::size_t kLongestAnswer = 4096;  // bytes
-constexpr std::string_view kNoSlurm = "the inventory has no Slurm";
-
-/// Slurm has no event for this that a client could wait on.
-Task<Result<void>> wait_until_free(handoff::Slurm& slurm, const StepRequest& request) {
-  for (;;) {
-    CO_TRY(const auto now, co_await slurm.node(request.node.slurm_name, request.deadline));
-    if (!now.busy()) co_return ok();
-    request.waiting("jobs that still run on it");
-    CO_TRY(co_await pause_for(kJobsPoll));
-  }
-}
-
-Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
-  auto& slurm = *doors.slurm;
-  const auto& name = request.node.slurm_name;
-  CO_TRY(const auto before, co_await slurm.node(name, request.deadline));
-  const auto reason = fmt::format("{}: not qualified (run {})", slurm.signature(), request.run);
-  if (!before.drained() || before.reason != reason) {
-    CO_TRY(co_await slurm.drain(name, reason, request.deadline));
-  }
-  CO_TRY(co_await wait_until_free(slurm, request));
-  const auto& profile = doors.inventory.profile_of(request.node);
-  boost::json::array warnings;
-  for (const auto& each : handoff::disagreements(profile, before)) warnings.emplace_back(each);
-  boost::json::object found{{"reason_before", before.reason}, {"disagreements", warnings}};
-  const auto detail = warnings.empty() ? std::string{"drained"}
-                                       : "drained; " + std::string{warnings.front().as_string()};
-  co_return done(detail, std::move(found));
-}
 
 std::string reason_for(std::string_view signature, const burnin::Verdict& verdict,
                        engine::RunId run) {
@@ -140,17 +108,8 @@ burnin::Verdict not_as_before(const std::vector<std::string>& left) {
   return verdict;
 }
 
-}  // namespace
-
-Task<Result<StepEnd>> drain_in_slurm(Doors& doors, const StepRequest& request) {
-  if (!doors.slurm) co_return done(std::string{kNoSlurm});
-  auto drained = co_await drain_and_wait(doors, request);
-  if (drained) co_return drained;
-  co_return ended_by(std::move(drained).error());
-}
-
-Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
-  if (!doors.slurm) co_return done(std::string{kNoSlurm});
+Task<Result<StepEnd>> perform_hand_off(Doors& doors, const StepRequest& request) {
+  if (!doors.slurm) co_return done("the inventory has no Slurm");
   CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});
@@ -166,4 +125,8 @@ Task<Result<StepEnd>> hand_off(Doors& doors, const StepRequest& request) {
   co_return ended_by(std::move(handed).error());
 }
 
-}  // namespace cupel::steps
+}  // namespace
+
+StepType hand_off() { return {.kind = playbooks::StepKind::hand_off, .perform = perform_hand_off}; }
+
+}  // namespace cupel::steps::kinds

@@ -1,0 +1,114 @@
+// Identity, parts and firmware, as the BMC tells them.
+#include <fmt/format.h>
+
+#include "base/readable_json.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/steps/bmc_session.h"
+#include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/kinds/kinds.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+/// What conditions and clusters may ask; what was not told is not there.
+boost::json::object facts_of(const bmc::Identity& identity) {
+  boost::json::object facts;
+  const auto tell = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) facts[name] = value;
+  };
+  tell("bmc.vendor", identity.vendor);
+  tell("bmc.version", identity.bmc_version);
+  tell("bios.version", identity.bios_version);
+  tell("system.model", identity.model);
+  tell("system.serial", identity.serial);
+  return facts;
+}
+
+std::string text_of(const bmc::BiosValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
+  seen.unknown.push_back({std::move(fact), "BMC", error.what});
+}
+
+/// What the audit asks beside the parts. A BMC that does not tell has told everything else.
+/// Errors: kCancelled; of the settings that the profile wants, whatever may be better next time.
+Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                                bmc::Observed& seen, const StepRequest& request) {
+  boost::json::object facts;
+  const auto clock = co_await bmc.clock(request.deadline);
+  if (clock)
+    facts[inventory::kClockFact] = std::to_string(clock->ahead.count());
+  else
+    not_told(seen, "clock", clock.error());
+  if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
+  if (profile.bios.empty()) co_return facts;
+  const auto bios = co_await bmc.bios(request.deadline);
+  const auto lost =
+      !bios && (bios.error().code == Code::kCancelled || is_transient(bios.error().code));
+  // What the profile wants told is asked for again.
+  if (lost) co_return bios.error();
+  if (!bios) {
+    not_told(seen, "BIOS settings", bios.error());
+    co_return facts;
+  }
+  for (const auto& wanted : profile.bios) {
+    const auto& current = bios->current;
+    const auto found = current.find(wanted.attribute);
+    if (found == current.end()) continue;
+    facts[std::string{inventory::kBiosFact} + wanted.attribute] = text_of(found->second);
+  }
+  co_return facts;
+}
+
+Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
+  request.waiting("the BMC's inventory");
+  CO_TRY(auto seen, co_await bmc.observe(request.deadline));
+  const auto& profile = doors.inventory.profile_of(request.node);
+  CO_TRY(auto further, co_await further_facts(bmc, profile, seen, request));
+  boost::json::object found;
+  found["bmc_parts"] = record::to_json(seen.parts);
+  found["unknown"] = record::to_json(seen.unknown);
+  found["system_serial"] = seen.identity.serial;
+  found["vendor"] = seen.identity.vendor;
+  found["model"] = seen.identity.model;
+  found["bios"] = seen.identity.bios_version;
+  found["bmc"] = seen.identity.bmc_version;
+  auto facts = facts_of(seen.identity);
+  for (auto& [name, value] : further) facts[name] = std::move(value);
+  found["facts"] = std::move(facts);
+  found["requests"] = seen.requests;
+  found["by"] = to_string(seen.by);
+  make_readable(found);
+  CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
+  // From here on, what its log says is new, and its parts have these names.
+  doors.board->logs.erase(request.node.name);
+  const auto mark = co_await log_mark(doors, bmc, request);
+  if (mark) found[kLogMark] = *mark;
+  co_return done(
+      fmt::format("{} {} {}: {} parts in {} requests", seen.identity.vendor, seen.identity.model,
+                  seen.identity.serial, seen.parts.size(), seen.requests),
+      std::move(found));
+}
+
+Task<Result<StepEnd>> perform_bmc_facts(Doors& doors, const StepRequest& request) {
+  const auto verb = [&doors](bmc::Bmc& bmc, const StepRequest& asked) {
+    return observe(doors, bmc, asked);
+  };
+  co_return co_await with_bmc(doors, request, verb);
+}
+
+}  // namespace
+
+StepType bmc_facts() {
+  return {.kind = playbooks::StepKind::bmc_facts, .perform = perform_bmc_facts};
+}
+
+}  // namespace cupel::steps::kinds

@@ -1,0 +1,21 @@
+#pragma once
+// The rows of the table, each in the file of its name.
+#include "orchestrator/steps/step_type.h"
+
+namespace cupel::steps::kinds {
+
+StepType bmc_password();
+StepType slurm_drain();
+StepType bmc_facts();
+StepType boot_once();
+StepType power_on();
+StepType power_off();
+StepType power_cycle();
+StepType ssh_wait();
+StepType stage();
+StepType audit();
+StepType verdict();
+StepType hand_off();
+StepType approval();
+
+}  // namespace cupel::steps::kinds

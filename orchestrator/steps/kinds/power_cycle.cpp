@@ -1,0 +1,27 @@
+#include "orchestrator/steps/bmc_session.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/power.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+Task<Result<StepEnd>> turn_off_and_on(bmc::Bmc& bmc, const StepRequest& request) {
+  // Off and on are two acts: after a crash in between, off is found done, and on follows.
+  CO_TRY(co_await turn_off(bmc, request));
+  co_return co_await turn_on(bmc, request);
+}
+
+Task<Result<StepEnd>> perform_power_cycle(Doors& doors, const StepRequest& request) {
+  co_return co_await with_bmc(doors, request, turn_off_and_on);
+}
+
+}  // namespace
+
+StepType power_cycle() {
+  return {.kind = playbooks::StepKind::power_cycle, .perform = perform_power_cycle};
+}
+
+}  // namespace cupel::steps::kinds

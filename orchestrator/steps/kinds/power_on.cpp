@@ -1,0 +1,19 @@
+#include "orchestrator/steps/bmc_session.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/power.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+Task<Result<StepEnd>> perform_power_on(Doors& doors, const StepRequest& request) {
+  co_return co_await with_bmc(doors, request, turn_on);
+}
+
+}  // namespace
+
+StepType power_on() { return {.kind = playbooks::StepKind::power_on, .perform = perform_power_on}; }
+
+}  // namespace cupel::steps::kinds

@@ -1,0 +1,51 @@
+#include "orchestrator/steps/follower.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/last_word.h"
+#include "orchestrator/steps/node_tools.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kBmcPatience{15};  // what it says of a node that did not come
+
+/// By what its BMC says of a machine that does not answer; NODE stands for its name.
+std::string action_for_silent(std::string_view said) {
+  if (said.starts_with(to_string(bmc::PowerState::off)))
+    return "find out why the machine is off: its power supplies, its BMC's log; "
+           "then: cupel bmc NODE power on";
+  if (said.empty())
+    return "look at the machine: its power, its screen, its network cables and its BMC's";
+  return "look at the machine: its screen, its network cables";
+}
+
+Task<Result<StepEnd>> perform_ssh_wait(Doors& doors, const StepRequest& request) {
+  const auto last_word = with_last_word(request.deadline);
+  const auto for_bmc = std::min<milliseconds>(kBmcPatience, last_word.left() / 4);
+  auto session = co_await connected(doors, request, Deadline::at(last_word.when() - for_bmc));
+  if (session) co_return co_await look_at_tools(request, **session);
+  // connected() has waited for as long as there was time: another try would not have any.
+  auto ended = ended_by_ssh(std::move(session).error());
+  const bool silent = ended && ended->outcome == engine::Outcome::retry;
+  if (!silent) co_return ended;
+  auto& end = *ended;
+  end.outcome = end.at_last;
+  const auto said = co_await last_word_of_bmc(doors, request);
+  if (!said.empty()) end.detail += "; its BMC: " + said;
+  ask_for(end, {{action_for_silent(said)}});
+  co_return ended;
+}
+
+}  // namespace
+
+StepType ssh_wait() {
+  return {
+      .kind = playbooks::StepKind::ssh_wait, .perform = perform_ssh_wait, .recheck = &kNodeAnswers};
+}
+
+}  // namespace cupel::steps::kinds

@@ -1,0 +1,119 @@
+// A burn-in stage on its node: started once, under a folder's name that is journalled before, and
+// found again by it.
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "burnin/settings/settings.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/stage_beside.h"
+#include "orchestrator/steps/stage_output.h"
+#include "orchestrator/steps/stage_together.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+/// A name that no other run, store or controller has ever used: an old job's output must never be
+/// taken for a new one's. That nobody on the node gets at it is the folder's own affair, not that
+/// of its name.
+std::string fresh_folder(const StepRequest& request) {
+  return fmt::format("{}/cupel-{}-run{}-{}", ssh::kJobFolder, random_hex(8), request.run,
+                     request.step.name);
+}
+
+bool restores(const StepRequest& request) {
+  return burnin::base_name(request.step.name) == burnin::kSettingsRestore;
+}
+
+/// A node that failed before anything was set on it is not waited for: it may be off. Nothing where
+/// there is something to put back, or nobody knows: a playbook that sets nothing itself asks what
+/// another one has left.
+Result<std::optional<StepEnd>> nothing_to_put_back(Doors& doors, const StepRequest& request) {
+  if (!restores(request) || request.handle) return std::nullopt;
+  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  const auto sets = [](const auto& step) {
+    return burnin::base_name(step.name) == burnin::kSettings;
+  };
+  const auto set = [&](const auto& step) { return sets(step) && step.attempts > 0; };
+  const bool none = std::ranges::none_of(record.steps, sets);
+  if (none || std::ranges::any_of(record.steps, set)) return std::nullopt;
+  return done("nothing was set in this run", record::to_json(burnin::nothing_was_set()));
+}
+
+/// A node that knows nothing of what this run has set has lost its record, as one that boots from
+/// an image does: what outlives a restart may still be set.
+Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
+  if (!restores(request) || end.outcome != engine::Outcome::done) return ok();
+  const auto* facts = end.found.if_contains("facts");
+  const auto* told = facts == nullptr ? nullptr : facts->as_object().if_contains("settings.record");
+  if (told == nullptr || *told != "none") return ok();
+  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  double set = 0;
+  for (const auto& [step, findings] : record.findings)
+    for (const auto& each : findings.measurements)
+      if (burnin::base_name(step) == burnin::kSettings && each.name == "settings.set")
+        set = std::max(set, each.value);
+  if (set == 0) return ok();
+  end.outcome = engine::Outcome::reject;
+  end.detail = fmt::format(
+      "{:.0f} settings were made, and the node's record of what was before is gone: was it "
+      "restarted from an image? Look at ECC and MIG, which outlive that",
+      set);
+  return ok();
+}
+
+/// Goes on by itself where this is cancelled: it is found again, or let go.
+Task<Result<StepEnd>> follow_alone(Doors& doors, const StepRequest& request, LogWatch& log,
+                                   std::string folder) {
+  const auto follower =
+      std::make_shared<Follower>(doors, request, job_of(doors, request.node, std::move(folder)));
+  auto spool = co_await follow_and_read(doors, request, follower);
+  if (!spool) co_return ended_by_ssh(std::move(spool).error());
+  co_await read_beside(doors, request, spool->output);
+  auto ended = read_output(doors, request, *spool);
+  if (!ended) co_return ended;
+  CO_TRY(doubt(doors, request, *ended));
+  co_await log.after(*ended);
+  ended->when_written = [follower, written = log.when_written()] {
+    written();
+    return follower->clean_up();
+  };
+  co_return ended;
+}
+
+Task<Result<StepEnd>> perform_stage(Doors& doors, const StepRequest& request) {
+  const bool together = !request.members.empty();
+  auto folder = fresh_folder(request);
+  if (together) {
+    CO_TRY(co_await request.started(folder));
+    co_return co_await follow_together(doors, request, std::move(folder));
+  }
+  CO_TRY(auto nothing, nothing_to_put_back(doors, request));
+  if (nothing) co_return std::move(*nothing);
+  LogWatch log{doors, request};
+  co_await log.before();
+  CO_TRY(co_await request.started(folder));
+  co_return co_await follow_alone(doors, request, log, std::move(folder));
+}
+
+Task<Result<StepEnd>> reattach_stage(Doors& doors, const StepRequest& request) {
+  if (!request.members.empty()) co_return co_await follow_together(doors, request, *request.handle);
+  LogWatch log{doors, request};
+  co_return co_await follow_alone(doors, request, log, *request.handle);
+}
+
+}  // namespace
+
+StepType stage() {
+  return {.kind = playbooks::StepKind::stage,
+          .perform = perform_stage,
+          .reattach = reattach_stage,
+          .abort = end_on_nodes,
+          .recheck = &kNodeAnswers};
+}
+
+}  // namespace cupel::steps::kinds

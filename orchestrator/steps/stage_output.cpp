@@ -1,0 +1,87 @@
+#include "orchestrator/steps/stage_output.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/ssh/missing_program.h"
+
+namespace cupel::steps {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+namespace {
+
+/// All that the tool said, as it is kept.
+std::string evidence_of(const StepRequest& request, const burnin::Output& output) {
+  return fmt::format(
+      "# stage {} on {}, exit status {}\n# script\n{}\n# standard output\n{}\n"
+      "# standard error\n{}\n{}{}",
+      request.step.name, request.node.name, output.exit_status, request.step.job->script,
+      output.text, output.errors, output.beside.empty() ? "" : "# what the BMC told meanwhile\n",
+      output.beside);
+}
+
+/// The node's clock is held against ours while we still know when it was read.
+boost::json::object facts_of(const burnin::Findings& findings) {
+  boost::json::object facts;
+  for (const auto& [name, value] : findings.facts) facts[name] = value;
+  const auto told = findings.facts.find("node.epoch");
+  const auto epoch = told == findings.facts.end() ? std::nullopt : number<double>(told->second);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  if (epoch) facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *epoch - now.count());
+  return facts;
+}
+
+/// "cupel-burn is not installed on the node" is no fault of the node where we should have brought
+/// it.
+std::optional<std::string> missing_here(const Doors& doors, std::string_view why) {
+  constexpr std::string_view kSaid = " is not installed on the node";
+  if (!doors.programs || !why.starts_with("cupel-") || !why.ends_with(kSaid)) return std::nullopt;
+  const auto name = why.substr(0, why.size() - kSaid.size());
+  if (ssh::file_of(*doors.programs, name)) return std::nullopt;
+  return ssh::why_missing(*doors.programs, name);
+}
+
+}  // namespace
+
+Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
+  constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
+  TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
+  StepEnd end;
+  end.outcome = engine::Outcome::reject;
+  end.found["evidence"] = hash;
+  if (spool.stopped) {
+    end.begin_anew = true;
+    end.detail = "it was ended half done";
+    return end;
+  }
+  if (spool.lost) {
+    end.detail = "the stage vanished from the node: it restarted, or somebody ended it";
+    return end;
+  }
+  if (spool.output.exit_status == kEndedByLimit) {
+    end.found["hung"] = true;
+    end.detail =
+        fmt::format("hung: it was ended after its limit of {} s", request.step.job->limit.count());
+    return end;
+  }
+  const auto& profile = doors.inventory.profile_of(request.node);
+  auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
+  if (!findings) {
+    end.detail = findings.error().what;
+    if (const auto ours = missing_here(doors, end.detail)) end.detail = *ours;
+    if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
+    end.found["error"] = to_string(findings.error().code);
+    // What was read before a controller died is gone with it: the phases must be gone through anew.
+    end.begin_anew = request.handle && burnin::stage(request.step.name)->reads_sensors;
+    return end;
+  }
+  auto found = record::to_json(*findings);
+  found["evidence"] = hash;
+  if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
+  return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,11 @@
+#pragma once
+// How a stage that has ended on its node ends as a step.
+#include "orchestrator/steps/follower.h"
+
+namespace cupel::steps {
+
+/// Keeps all that the tool said as evidence, and has it parsed. Errors: kStorage.
+Result<engine::StepEnd> read_output(Doors& doors, const engine::StepRequest& request,
+                                    const Spool& spool);
+
+}  // namespace cupel::steps

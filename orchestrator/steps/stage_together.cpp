@@ -1,0 +1,148 @@
+#include "orchestrator/steps/stage_together.h"
+
+#include <fmt/format.h>
+
+#include "base/all_or_none.h"
+#include "base/for_each_of.h"
+#include "base/readable_json.h"
+#include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/stage_beside.h"
+#include "orchestrator/steps/stage_output.h"
+
+namespace cupel::steps {
+
+using engine::StepEnd;
+using engine::StepRequest;
+
+using std::chrono::seconds;
+
+ssh::JobHandle job_of(const Doors& doors, const inventory::Node& node, std::string folder) {
+  ssh::JobHandle handle{std::move(folder), node.ssh.sudo};
+  if (doors.programs) handle.programs = doors.programs->on_node();
+  return handle;
+}
+
+namespace {
+
+constexpr seconds kCleanUpPatience{10};
+constexpr seconds kStopPatience{30};  // TERM, and KILL for a supervisor that does not hear it
+/// A node that is not reached in this time is not waited for: what runs there has its own limit.
+constexpr seconds kLetGoPatience{60};
+constexpr std::size_t kCleanUpsAtOnce = 32;
+
+/// One node's part in a stage that several do together.
+struct Part {
+  Doors& doors;
+  StepRequest request;
+  std::shared_ptr<Follower> follower{};
+  std::optional<StepEnd> end{};
+  std::function<void()> when_written{};
+};
+
+using Parts = std::vector<std::shared_ptr<Part>>;
+
+/// Each node has a folder of its own; all of them are found again by the one handle of the step.
+Parts parts_of(Doors& doors, const StepRequest& request, const std::string& handle) {
+  Parts parts;
+  for (const auto* member : request.members) {
+    auto waiting = [tell = request.waiting, name = member->name](const std::string& what) {
+      tell(what.empty() ? what : name + ": " + what);
+    };
+    auto job = job_of(doors, *member, handle + "-" + member->name);
+    StepRequest mine{request.run, *member,          {},           request.step, request.attempt,
+                     job.folder,  request.deadline, request.stop, {},           waiting};
+    auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
+    part->follower = std::make_shared<Follower>(doors, part->request, std::move(job));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// Errors: whatever makes the part of the others worthless.
+Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
+  const auto& name = part->request.node.name;
+  auto spool = co_await part->follower->follow();
+  if (!spool) co_return std::move(spool).error().within(name);
+  co_await read_beside(part->doors, part->request, spool->output);
+  CO_TRY(part->end, read_output(part->doors, part->request, *spool));
+  LogWatch log{part->doors, part->request};
+  co_await log.after(*part->end);
+  part->when_written = log.when_written();
+  if (part->end->outcome != engine::Outcome::done)
+    co_return Error{Code::kFailed, name + ": " + part->end->detail};
+  co_return true;
+}
+
+Task<void> clean_up_all(Parts parts) {
+  const auto clean = [](const std::shared_ptr<Part>& part) -> Task<Result<bool>> {
+    if (part->when_written) part->when_written();
+    co_await part->follower->clean_up();
+    co_return true;
+  };
+  [[maybe_unused]] const auto cleaned =
+      co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, clean);
+}
+
+/// What was found on each node lies in one document, which all of their events name: a rack's
+/// findings in each of its events would be the rack's square.
+Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
+  boost::json::object shares;
+  for (const auto& part : parts)
+    if (part->end) shares[part->request.node.name] = part->end->found;
+  make_readable(shares);
+  TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
+  end.found["together"] = true;
+  end.found["evidence"] = hash;
+  return ok();
+}
+
+/// One node's job.
+Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
+  const auto& request = part->request;
+  const auto& name = request.node.name;
+  const auto job = job_of(part->doors, request.node, *request.handle);
+  auto session = co_await connected(part->doors, request, request.deadline);
+  if (!session) co_return std::move(session).error().within(name);
+  const auto stopping = request.deadline.sooner(kStopPatience);
+  auto stopped = co_await ssh::stop_job(**session, job, stopping);
+  if (!stopped) co_return std::move(stopped).error().within(name);
+  const auto forgetting = request.deadline.sooner(kCleanUpPatience);
+  auto gone = co_await ssh::forget_job(**session, job, forgetting);
+  if (!gone) co_return std::move(gone).error().within(name);
+  co_return true;
+}
+
+}  // namespace
+
+Task<Result<StepEnd>> follow_together(Doors& doors, const StepRequest& request,
+                                      std::string handle) {
+  const auto parts = parts_of(doors, request, handle);
+  auto all = co_await all_or_none<bool>(parts, do_part);
+  if (all) {
+    auto end = done(fmt::format("measured on {} nodes together", parts.size()));
+    CO_TRY(keep_shares(doors, parts, end));
+    end.when_written = [parts]() { return clean_up_all(parts); };
+    co_return end;
+  }
+  auto ended = ended_by(std::move(all).error());
+  if (ended) {
+    auto& end = *ended;
+    CO_TRY(keep_shares(doors, parts, end));
+    end.begin_anew = std::ranges::any_of(
+        parts, [](const auto& part) { return part->end && part->end->begin_anew; });
+  }
+  co_return ended;
+}
+
+Task<Result<void>> end_on_nodes(Doors& doors, const StepRequest& request) {
+  auto bounded = request;
+  bounded.deadline = request.deadline.sooner(kLetGoPatience);
+  auto parts = parts_of(doors, bounded, *request.handle);
+  if (request.members.empty()) parts.push_back(std::make_shared<Part>(Part{doors, bounded}));
+  const auto all = co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, end_part);
+  for (const auto& each : all)
+    if (!each) co_return each.error();
+  co_return ok();
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,23 @@
+#include "orchestrator/steps/step_type.h"
+
+#include <array>
+
+#include "orchestrator/steps/kinds/kinds.h"
+
+namespace cupel::steps {
+
+std::span<const StepType> step_types() {
+  static const std::array kTypes{
+      kinds::bmc_password(), kinds::slurm_drain(), kinds::bmc_facts(),   kinds::boot_once(),
+      kinds::power_on(),     kinds::power_off(),   kinds::power_cycle(), kinds::ssh_wait(),
+      kinds::stage(),        kinds::audit(),       kinds::verdict(),     kinds::hand_off(),
+      kinds::approval(),
+  };
+  return kTypes;
+}
+
+const StepType& step_type(playbooks::StepKind kind) {
+  return *std::ranges::find(step_types(), kind, &StepType::kind);
+}
+
+}  // namespace cupel::steps

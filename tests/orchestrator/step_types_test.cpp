@@ -1,0 +1,264 @@
+// The table of step kinds, and what it promises of a kind whose act must not be repeated: tried
+// with a kind of the test's own, which starts tasks in a service as a BMC's update service does.
+#include <gmock/gmock.h>
+
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/steps/step_type.h"
+#include "tests/support/captures.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Event;
+using engine::EventKind;
+using engine::StepEnd;
+using engine::StepRequest;
+using playbooks::StepKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kUpdate = static_cast<StepKind>(100);
+
+TEST(StepTypes, HaveOneRowForEachKindThatPlaybooksKnow) {
+  std::vector<StepKind> known{StepKind::stage}, coded;
+  for (const auto& row : playbooks::step_kinds()) known.push_back(row.kind);
+  for (const auto& type : step_types()) coded.push_back(type.kind);
+
+  EXPECT_THAT(coded, testing::UnorderedElementsAreArray(known));
+}
+
+TEST(StepTypes, CanReattachAndAbortExactlyWhereTheKindIsDoneOnce) {
+  for (const auto& type : step_types()) {
+    const auto& row = row_of(type.kind);
+    EXPECT_NE(type.perform, nullptr) << row.name;
+    EXPECT_EQ(type.reattach != nullptr, row.once) << row.name;
+    EXPECT_EQ(type.abort != nullptr, row.once) << row.name;
+  }
+}
+
+TEST(StepTypes, HaveADeadlineLongerThanTheTimeTheyExpect) {
+  const inventory::Patience patience;
+  for (const auto& row : playbooks::step_kinds()) {
+    EXPECT_GT(row.expected.of(patience), 0s) << row.name;
+    EXPECT_GT(row.deadline.of(patience), row.expected.of(patience)) << row.name;
+  }
+}
+
+/// Outlives every controller.
+struct UpdateService {
+  std::vector<std::string> tasks{};  // each under the token that it was asked for with
+  std::vector<std::string> reattached{}, aborted{};
+  bool hangs = false;
+
+  std::string start(const std::string& token) {
+    tasks.push_back(token);
+    return "task " + std::to_string(tasks.size());
+  }
+  std::optional<std::string> find(const std::string& handle) const {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto name = "task " + std::to_string(i + 1);
+      if (handle == name || handle == tasks[i]) return name;
+    }
+    return std::nullopt;
+  }
+};
+
+UpdateService* service = nullptr;
+
+Task<Result<StepEnd>> wait_for_task(std::string task) {
+  if (service->hangs) {
+    CO_TRY(co_await pause_for(1h));
+  }
+  co_return done(std::move(task));
+}
+
+Task<Result<StepEnd>> start_update(const StepRequest& request, const std::string& token) {
+  auto task = service->start(token);
+  CO_TRY(co_await request.started(task));
+  co_return co_await wait_for_task(std::move(task));
+}
+
+Task<Result<StepEnd>> perform_update(Doors&, const StepRequest& request) {
+  const auto token = "update of " + request.node.name;
+  CO_TRY(co_await request.started(token));
+  co_return co_await start_update(request, token);
+}
+
+Task<Result<StepEnd>> reattach_update(Doors&, const StepRequest& request) {
+  service->reattached.push_back(*request.handle);
+  auto task = service->find(*request.handle);
+  if (task) co_return co_await wait_for_task(*std::move(task));
+  co_return co_await start_update(request, *request.handle);
+}
+
+Task<Result<void>> abort_update(Doors&, const StepRequest& request) {
+  service->aborted.push_back(*request.handle);
+  co_return ok();
+}
+
+/// What was written survives a controller. After `room` events this one dies: before the next is
+/// written, or with it written and nobody told.
+struct MortalJournal : engine::Journal {
+  std::vector<Event> events{};
+  std::size_t room = 1'000;
+  bool dies_after_writing = false;
+
+  Result<void> append(std::span<Event> more) override {
+    const bool dies = events.size() + more.size() > room;
+    const Error died{Code::kStorage, "the controller died"};
+    if (dies && !dies_after_writing) return died;
+    for (auto& event : more) {
+      event.sequence = static_cast<std::int64_t>(events.size()) + 1;
+      events.push_back(event);
+    }
+    if (dies) return died;
+    return ok();
+  }
+};
+
+struct CancelsOnceStarted : engine::Observer {
+  engine::Engine* engine = nullptr;
+  void on_event(const Event& event, const engine::RunState&) override {
+    const bool started = event.kind == EventKind::step_started;
+    if (engine != nullptr && started && event.data.at("handle") == "task 1")
+      engine->stop(1, engine::Stop::cancel);
+  }
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+class DoneOnce : public testing::Test {
+ protected:
+  DoneOnce() {
+    service = &service_;
+    node_.name = "n1";
+    playbooks::PlannedStep step;
+    step.kind = kUpdate;
+    step.name = "update";
+    step.deadline = 60s;
+    step.once = true;
+    plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
+  }
+  ~DoneOnce() override { service = nullptr; }
+
+  /// One controller, from what the journal holds to its end.
+  Result<void> control(bool cancel = false) {
+    auto state = engine::initial_state(plan_);
+    for (const auto& event : journal_.events) apply(state, event);
+    NodeSteps steps{Doors{inventory_, *store_, {}, {}, std::nullopt}, types_};
+    CancelsOnceStarted observer;
+    asio::io_context io;
+    engine::Dispatcher dispatcher;
+    engine::RealClock clock;
+    engine::Engine engine{dispatcher, clock};
+    engine.add({.run = 1,
+                .plan = plan_,
+                .state = std::move(state),
+                .journal = journal_,
+                .steps = steps,
+                .observer = observer,
+                .backoff = {1ms, 4ms}});
+    if (cancel) observer.engine = &engine;
+    auto ended = run_to_end(io, engine.run());
+    phase_ = engine.state(1).nodes.at("n1").steps[0].phase;
+    detail_ = engine.state(1).nodes.at("n1").steps[0].detail;
+    return ended;
+  }
+
+  std::vector<StepType> types_{{.kind = kUpdate,
+                                .perform = perform_update,
+                                .reattach = reattach_update,
+                                .abort = abort_update}};
+  inventory::Node node_{};
+  inventory::Inventory inventory_{};
+  playbooks::Plan plan_{};
+  test::TemporaryFolder folder_{};
+  std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path()).value();
+  UpdateService service_{};
+  MortalJournal journal_{};
+  engine::StepState::Phase phase_{};
+  std::string detail_{};
+};
+
+TEST_F(DoneOnce, JournalsAHandleBeforeItActsAndTheServicesOwnNameBehindIt) {
+  ASSERT_TRUE(control());
+
+  std::vector<std::string> handles;
+  for (const auto& event : journal_.events)
+    if (event.kind == EventKind::step_started)
+      handles.emplace_back(event.data.at("handle").as_string());
+  EXPECT_THAT(handles, ElementsAre("update of n1", "task 1"));
+  EXPECT_EQ(phase_, engine::StepState::Phase::done);
+}
+
+TEST_F(DoneOnce, StartsOneTaskHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      service_ = {};
+      journal_ = {};
+      journal_.dies_after_writing = after;
+      journal_.room = room;
+      const auto died = control();
+      ASSERT_FALSE(died) << room;
+      EXPECT_EQ(died.error().code, Code::kStorage);
+      journal_.room = 1'000;
+
+      const auto ended = control();
+
+      const auto& last = journal_.events.back();
+      EXPECT_TRUE(ended || last.kind == EventKind::run_ended) << room;
+      EXPECT_THAT(service_.tasks, ElementsAre("update of n1")) << room << (after ? " after" : "");
+      EXPECT_EQ(phase_, engine::StepState::Phase::done) << room;
+    }
+}
+
+TEST_F(DoneOnce, KilledBetweenTheHandleAndTheActActsUnderTheSameHandle) {
+  journal_.dies_after_writing = true;
+  journal_.room = 1;  // step-began; with step-started it dies
+  ASSERT_FALSE(control());
+  ASSERT_EQ(journal_.events.back().kind, EventKind::step_started);
+  ASSERT_THAT(service_.tasks, testing::IsEmpty());
+  journal_.room = 1'000;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(service_.reattached, ElementsAre("update of n1"));
+  EXPECT_THAT(service_.tasks, ElementsAre("update of n1"));
+}
+
+TEST_F(DoneOnce, KilledBetweenTheActAndItsAnswerFindsTheTaskByTheHandle) {
+  journal_.room = 2;  // the act is done, and the name of its task is not written
+  ASSERT_FALSE(control());
+  ASSERT_THAT(service_.tasks, ElementsAre("update of n1"));
+  journal_.room = 1'000;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(service_.reattached, ElementsAre("update of n1"));
+  EXPECT_THAT(service_.tasks, ElementsAre("update of n1"));
+  EXPECT_EQ(detail_, "task 1");
+}
+
+TEST_F(DoneOnce, IsAbortedByItsHandleWhereItsRunIsCancelled) {
+  service_.hangs = true;
+
+  ASSERT_FALSE(control(true));
+
+  EXPECT_THAT(service_.aborted, ElementsAre("task 1"));
+  EXPECT_EQ(journal_.events.back().kind, EventKind::run_cancelled);
+}
+
+TEST_F(DoneOnce, IsTheOnlyWayToKeepAHandle) {
+  types_[0].reattach = nullptr;
+  types_[0].abort = nullptr;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_THAT(service_.tasks, testing::IsEmpty());
+  EXPECT_THAT(detail_, HasSubstr("not done once"));
+}
+
+}  // namespace
+}  // namespace cupel::steps
