@@ -9,9 +9,9 @@
 #include <limits>
 #include <set>
 
-#include "burnin/agent/burn/agreement.h"
-#include "burnin/agent/burn/beat.h"
 #include "burnin/agent/burn/checked.h"
+#include "burnin/agent/burn/cross_check.h"
+#include "burnin/agent/burn/load_pattern.h"
 #include "burnin/agent/burn/shapes.h"
 #include "burnin/agent/burn/sm_said.h"
 #include "burnin/agent/burn/statistics.h"
@@ -236,62 +236,63 @@ TEST(BurnSms, ABlockThatNeverRanSaidNothing) {
   EXPECT_TRUE(judge_sms(said).odd.empty());
 }
 
-TEST(BurnAgreement, WhoDiffersFromMostIsNamedOnceAllHaveTold) {
-  Agreement agreement{3};
+TEST(CrossCheck, NamesTheGpuThatDiffersOnceAllHaveReported) {
+  CrossCheck cross_check{3};
 
-  EXPECT_TRUE(agreement.tell("bf16 round 1", "gpu0", 5).empty());
-  EXPECT_TRUE(agreement.tell("bf16 round 1", "gpu1", 6).empty());
-  const auto odd = agreement.tell("bf16 round 1", "gpu2", 5);
+  EXPECT_TRUE(cross_check.tell("bf16 round 1", "gpu0", 5).empty());
+  EXPECT_TRUE(cross_check.tell("bf16 round 1", "gpu1", 6).empty());
+  const auto odd = cross_check.tell("bf16 round 1", "gpu2", 5);
 
   ASSERT_EQ(odd.size(), 1);
   EXPECT_EQ(odd[0].part, "gpu1");
-  EXPECT_EQ(agreement.odd("gpu1"), 1);
-  EXPECT_TRUE(agreement.rest().empty());
+  EXPECT_EQ(cross_check.odd("gpu1"), 1);
+  EXPECT_TRUE(cross_check.rest().empty());
 }
 
-TEST(BurnAgreement, OfTwoThatDifferNobodyKnowsWhich) {
-  Agreement agreement{2};
-  agreement.tell("step 1", "gpu0", 5);
+TEST(CrossCheck, NamesNoneOfTwoThatDiffer) {
+  CrossCheck cross_check{2};
+  cross_check.tell("step 1", "gpu0", 5);
 
-  const auto odd = agreement.tell("step 1", "gpu1", 6);
+  const auto odd = cross_check.tell("step 1", "gpu1", 6);
 
   ASSERT_EQ(odd.size(), 1);
   EXPECT_EQ(odd[0].part, "");
 }
 
-TEST(BurnAgreement, WhatNotAllToldOfIsComparedInTheEnd) {
-  Agreement agreement{4};
-  agreement.tell("step 9", "gpu0", 5);
-  agreement.tell("step 9", "gpu1", 5);
-  agreement.tell("step 9", "gpu2", 7);
+TEST(CrossCheck, ComparesAtTheEndWhatNotAllReported) {
+  CrossCheck cross_check{4};
+  cross_check.tell("step 9", "gpu0", 5);
+  cross_check.tell("step 9", "gpu1", 5);
+  cross_check.tell("step 9", "gpu2", 7);
 
-  const auto odd = agreement.rest();
+  const auto odd = cross_check.rest();
 
   ASSERT_EQ(odd.size(), 1);
   EXPECT_EQ(odd[0].part, "gpu2");
 }
 
-TEST(BurnBeat, SquareWavesRestHalfOfTheTimeInPhaseWithTheClock) {
-  const Beat beat{Beat::Form::kSquare, 10};
+TEST(LoadPattern, SquareWavesAreIdleHalfOfTheTimeInPhaseWithTheClock) {
+  const LoadPattern pattern{LoadPattern::Form::kSquare, 10};
 
-  EXPECT_TRUE(beat.burns(1'000.01));
-  EXPECT_FALSE(beat.burns(1'000.06));
-  EXPECT_NEAR(beat.changes(1'000.06), 1'000.1, 1e-6);
-  EXPECT_TRUE(beat.burns(beat.changes(1'000.06) + 1e-6));
+  EXPECT_TRUE(pattern.burns(1'000.01));
+  EXPECT_FALSE(pattern.burns(1'000.06));
+  EXPECT_NEAR(pattern.changes(1'000.06), 1'000.1, 1e-6);
+  EXPECT_TRUE(pattern.burns(pattern.changes(1'000.06) + 1e-6));
 }
 
-TEST(BurnBeat, ARampBurnsMoreAndMoreOfItsTime) {
-  const Beat beat{Beat::Form::kRamp, 0.1};
+TEST(LoadPattern, ARampLoadsAGrowingShareOfItsTime) {
+  const LoadPattern pattern{LoadPattern::Form::kRamp, 0.1};
   std::vector<int> burnt;
   for (int part = 0; part < 5; ++part) {
     burnt.push_back(0);
-    for (double at = 2.0 * part; at < 2.0 * part + 2; at += 0.001) burnt.back() += beat.burns(at);
+    for (double at = 2.0 * part; at < 2.0 * part + 2; at += 0.001)
+      burnt.back() += pattern.burns(at);
   }
 
   EXPECT_TRUE(std::ranges::is_sorted(burnt)) << testing::PrintToString(burnt);
   EXPECT_NEAR(burnt.front(), 200, 60);
   EXPECT_NEAR(burnt.back(), 1'800, 60);
-  EXPECT_GT(beat.changes(3.0), 3.0);
+  EXPECT_GT(pattern.changes(3.0), 3.0);
 }
 
 TEST(BurnShapes, VerifyingReadsSoLittleThatItStaysBelowThreePercent) {

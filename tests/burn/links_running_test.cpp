@@ -113,13 +113,13 @@ TEST(LinkHang, WhatOthersWaitForIsAbortedBeforeTheProgramEnds) {
                     [&] { return begun + std::chrono::seconds{seconds.load()}; }};
   std::atomic<bool> aborted{false};
   watchdog.on_hang([&] { aborted = true; });
-  Seat seat{watchdog, "gpu3"};
-  seat.doing("all_reduce of 16 GiB over 8 ranks, nvls on, path nvlink");
+  WatchdogScope scope{watchdog, "gpu3"};
+  scope.doing("all_reduce of 16 GiB over 8 ranks, nvls on, path nvlink");
   std::promise<bool> ended;
   seconds = 61;
 
-  const Vigil vigil{watchdog, said.report, 300, [&] { ended.set_value(aborted); },
-                    std::chrono::milliseconds{5}};
+  const WatchdogThread watching{watchdog, said.report, 300, [&] { ended.set_value(aborted); },
+                                std::chrono::milliseconds{5}};
 
   auto was_aborted = ended.get_future();
   ASSERT_EQ(was_aborted.wait_for(std::chrono::seconds{30}), std::future_status::ready);

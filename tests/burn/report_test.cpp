@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/json.h"
-#include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/cuda_failure.h"
 #include "burnin/agent/burn/self_test.h"
+#include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
 namespace {
@@ -201,7 +201,7 @@ TEST(BurnCrew, OneThatFailsLetsTheOthersEndAndIsNamed) {
   Printed printed;
   Stop stop{std::chrono::seconds{30}};
 
-  const bool sound = side_by_side(
+  const bool sound = run_workers(
       {{"gpu0",
         [&]() -> Outcome<> {
           stop.wait_until(stop.deadline());

@@ -22,8 +22,8 @@ struct Fake {
 
 TEST(BurnWatchdog, WhoMakesNoProgressIsLateWithWhatItWasDoing) {
   Fake fake;
-  Seat seat{fake.watchdog, "gpu3"};
-  seat.doing("gemm bf16", 17);
+  WatchdogScope scope{fake.watchdog, "gpu3"};
+  scope.doing("gemm bf16", 17);
 
   fake.now += seconds{59};
   EXPECT_FALSE(fake.watchdog.late());
@@ -38,10 +38,10 @@ TEST(BurnWatchdog, WhoMakesNoProgressIsLateWithWhatItWasDoing) {
 
 TEST(BurnWatchdog, ProgressStartsTheCountAgain) {
   Fake fake;
-  Seat seat{fake.watchdog, "gpu0"};
-  seat.doing("hbm random", 1);
+  WatchdogScope scope{fake.watchdog, "gpu0"};
+  scope.doing("hbm random", 1);
   fake.now += seconds{50};
-  seat.alive();
+  scope.alive();
   fake.now += seconds{50};
 
   EXPECT_FALSE(fake.watchdog.late());
@@ -49,9 +49,9 @@ TEST(BurnWatchdog, ProgressStartsTheCountAgain) {
 
 TEST(BurnWatchdog, WhoRestsBetweenTwoBeatsIsNotLate) {
   Fake fake;
-  Seat seat{fake.watchdog, "gpu0"};
-  seat.doing("gemm bf16", 1);
-  seat.idle();
+  WatchdogScope scope{fake.watchdog, "gpu0"};
+  scope.doing("gemm bf16", 1);
+  scope.idle();
   fake.now += seconds{600};
 
   EXPECT_FALSE(fake.watchdog.late());
@@ -59,8 +59,8 @@ TEST(BurnWatchdog, WhoRestsBetweenTwoBeatsIsNotLate) {
 
 TEST(BurnWatchdog, OfSeveralTheOneThatHangsLongestIsNamed) {
   Fake fake;
-  Seat first{fake.watchdog, "gpu0"};
-  Seat second{fake.watchdog, "gpu1"};
+  WatchdogScope first{fake.watchdog, "gpu0"};
+  WatchdogScope second{fake.watchdog, "gpu1"};
   second.doing("all-reduce", 4);
   fake.now += seconds{5};
   first.doing("all-reduce", 5);
@@ -73,8 +73,8 @@ TEST(BurnWatchdog, OfSeveralTheOneThatHangsLongestIsNamed) {
 TEST(BurnWatchdog, WhoLeftIsNotWaitedFor) {
   Fake fake;
   {
-    Seat seat{fake.watchdog, "gpu0"};
-    seat.doing("gemm bf16", 1);
+    WatchdogScope scope{fake.watchdog, "gpu0"};
+    scope.doing("gemm bf16", 1);
   }
   fake.now += seconds{600};
 
@@ -87,10 +87,11 @@ TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
   std::vector<std::string> lines;
   Report report{[&](std::string_view line) { lines.emplace_back(line); }};
   Watchdog watchdog{seconds{0}};
-  Seat seat{watchdog, "gpu3"};
-  seat.doing("gemm fp8", 2);
+  WatchdogScope scope{watchdog, "gpu3"};
+  scope.doing("gemm fp8", 2);
   {
-    const Vigil vigil{watchdog, report, 300, [&] { ended.set_value(); }, milliseconds{1}};
+    const WatchdogThread watching{watchdog, report, 300, [&] { ended.set_value(); },
+                                  milliseconds{1}};
     ASSERT_EQ(ended.get_future().wait_for(seconds{20}), std::future_status::ready);
   }
 
@@ -108,11 +109,11 @@ TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
     if (std::exchange(first, false)) told.set_value(std::string{line});
   }};
   Watchdog watchdog{seconds{60}};
-  Seat ahead{watchdog, "gpu0"};
-  Seat behind{watchdog, "gpu1"};
+  WatchdogScope ahead{watchdog, "gpu0"};
+  WatchdogScope behind{watchdog, "gpu1"};
   ahead.doing("gemm fp8", 9);
   behind.doing("gemm bf16", 8);
-  const Vigil vigil{watchdog, report, 300, [] {}, milliseconds{1}};
+  const WatchdogThread watching{watchdog, report, 300, [] {}, milliseconds{1}};
 
   auto line = told.get_future();
   ASSERT_EQ(line.wait_for(seconds{20}), std::future_status::ready);

@@ -16,7 +16,7 @@ struct Command {
   std::string_view help;
   std::span<const Choice> choices;
   /// Writes the start line and all that it finds; the program writes the end. A failure of one GPU
-  /// it reports itself (side_by_side); one that it returns is reported by the program.
+  /// it reports itself (run_workers); one that it returns is reported by the program.
   Outcome<> (*run)(const Options& options, Report& report, Stop& stop, Watchdog& watchdog);
 };
 

@@ -64,7 +64,8 @@ int run(const Command& command, const Options& options, Report& report) {
   stop.listen();
   Watchdog watchdog{options.hang_after()};
   auto outcome = [&] {
-    const Vigil vigil{watchdog, report, options.seconds().count(), [] { ::_exit(kHang); }};
+    const WatchdogThread watching{watchdog, report, options.seconds().count(),
+                                  [] { ::_exit(kHang); }};
     return command.run(options, report, stop, watchdog);
   }();
   if (!outcome) {

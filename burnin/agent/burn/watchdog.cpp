@@ -57,18 +57,18 @@ void Watchdog::let_go() const {
   let_go.wait_for(std::chrono::seconds{10});
 }
 
-Seat::Seat(Watchdog& watchdog, std::string part) : watchdog_{watchdog} {
+WatchdogScope::WatchdogScope(Watchdog& watchdog, std::string part) : watchdog_{watchdog} {
   const std::scoped_lock lock{watchdog_.mutex_};
   watchdog_.workers_.push_back({.part = std::move(part)});
   worker_ = std::prev(watchdog_.workers_.end());
 }
 
-Seat::~Seat() {
+WatchdogScope::~WatchdogScope() {
   const std::scoped_lock lock{watchdog_.mutex_};
   watchdog_.workers_.erase(worker_);
 }
 
-void Seat::doing(std::string_view what, std::uint64_t round) {
+void WatchdogScope::doing(std::string_view what, std::uint64_t round) {
   const auto now = watchdog_.now_();
   const std::scoped_lock lock{watchdog_.mutex_};
   worker_->doing = what;
@@ -77,27 +77,27 @@ void Seat::doing(std::string_view what, std::uint64_t round) {
   worker_->idle = false;
 }
 
-void Seat::alive() {
+void WatchdogScope::alive() {
   const auto now = watchdog_.now_();
   const std::scoped_lock lock{watchdog_.mutex_};
   worker_->since = now;
   worker_->idle = false;
 }
 
-void Seat::idle() {
+void WatchdogScope::idle() {
   const std::scoped_lock lock{watchdog_.mutex_};
   worker_->idle = true;
 }
 
-Vigil::Vigil(const Watchdog& watchdog, Report& report, double of_seconds,
-             std::function<void()> ends, std::chrono::milliseconds every)
+WatchdogThread::WatchdogThread(const Watchdog& watchdog, Report& report, double of_seconds,
+                               std::function<void()> ends, std::chrono::milliseconds every)
     : watchdog_{watchdog},
       report_{report},
       of_seconds_{of_seconds},
       ends_{std::move(ends)},
       thread_{[this, every] { watch(every); }} {}
 
-Vigil::~Vigil() {
+WatchdogThread::~WatchdogThread() {
   {
     const std::scoped_lock lock{mutex_};
     is_over_ = true;
@@ -106,7 +106,7 @@ Vigil::~Vigil() {
   thread_.join();
 }
 
-void Vigil::watch(std::chrono::milliseconds every) {
+void WatchdogThread::watch(std::chrono::milliseconds every) {
   std::unique_lock lock{mutex_};
   double told = -kHeartbeat;
   while (!over_.wait_for(lock, every, [this] { return is_over_; })) {

@@ -1,6 +1,7 @@
 #pragma once
-// Who does what, since when. A worker that makes no progress for long hangs: that is said with what
-// it was doing, and the program ends at once, since a thread within a dead driver cannot be joined.
+// Records what each worker does, and since when. A worker without progress for too long hangs: the
+// watchdog reports it with what it was doing and ends the program at once, since a thread inside a
+// dead driver cannot be joined.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -28,23 +29,23 @@ class Watchdog {
     std::string doing;
     double seconds = 0;
   };
-  /// Who has made no progress for longest, if for too long.
+  /// The worker without progress for the longest time, if that is too long.
   std::optional<Late> late() const;
 
   struct Doing {
     std::string what;
     std::uint64_t round = 0;
   };
-  /// What the one who is behind all others does; "waiting" without any.
+  /// What the slowest worker does; "waiting" where there is none.
   Doing doing() const;
 
-  /// Called once before the program ends for a hang: aborts what other processes would wait for.
+  /// Called once before the program ends because of a hang: aborts what other processes wait for.
   void on_hang(std::function<void()> letting_go);
-  /// Calls it, and waits for at most ten seconds: it may hang as well.
+  /// Calls it and waits at most ten seconds, since it may hang as well.
   void let_go() const;
 
  private:
-  friend class Seat;
+  friend class WatchdogScope;
   struct Worker {
     std::string part{};
     std::string doing{};
@@ -60,19 +61,19 @@ class Watchdog {
   std::function<void()> letting_go_;
 };
 
-/// A worker's place before the watchdog, for as long as it works. One thread's.
-class Seat {
+/// Registers a worker with the watchdog until the scope ends. Used by one thread.
+class WatchdogScope {
  public:
-  Seat(Watchdog& watchdog, std::string part);
-  ~Seat();
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
+  WatchdogScope(Watchdog& watchdog, std::string part);
+  ~WatchdogScope();
+  WatchdogScope(const WatchdogScope&) = delete;
+  WatchdogScope& operator=(const WatchdogScope&) = delete;
 
   /// Progress: from now on it does this.
   void doing(std::string_view what, std::uint64_t round = 0);
   /// Progress with the same.
   void alive();
-  /// Waits for what may take however long, such as the next beat of a pattern.
+  /// Waits for something without a time limit, such as the next phase of a load pattern.
   void idle();
 
  private:
@@ -80,13 +81,14 @@ class Seat {
   std::list<Watchdog::Worker>::iterator worker_;
 };
 
-/// The thread that looks every second and gives the heartbeat. Ends with its scope.
-class Vigil {
+/// The thread that checks the watchdog every second and prints the heartbeat. Ends with its scope.
+class WatchdogThread {
  public:
-  /// `ends` does not return in earnest: _exit(3).
-  Vigil(const Watchdog& watchdog, Report& report, double of_seconds, std::function<void()> ends,
-        std::chrono::milliseconds every = std::chrono::seconds{1});
-  ~Vigil();
+  /// `ends` ends the program (_exit(3)); a test's returns.
+  WatchdogThread(const Watchdog& watchdog, Report& report, double of_seconds,
+                 std::function<void()> ends,
+                 std::chrono::milliseconds every = std::chrono::seconds{1});
+  ~WatchdogThread();
 
  private:
   void watch(std::chrono::milliseconds every);

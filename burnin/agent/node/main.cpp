@@ -1,5 +1,5 @@
-// cupel-node: the hands on the node. Speaks JSON lines on standard output, complains in words on
-// standard error.
+// cupel-node: runs jobs on a node and reads what the node is made of. JSON lines on standard
+// output, errors as text on standard error.
 #include <array>
 #include <cstdio>
 #include <string>

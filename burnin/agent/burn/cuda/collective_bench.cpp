@@ -5,8 +5,8 @@
 #include <random>
 #include <sstream>
 
-#include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/links/numa.h"
+#include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
 namespace {
@@ -46,10 +46,10 @@ CollectiveBench::CollectiveBench(Given given)
       is_survey_{given_.options.flag("--survey")} {}
 
 bool CollectiveBench::run() {
-  std::vector<Hand> hands;
+  std::vector<Worker> workers;
   for (int rank = 0; rank < ranks(); ++rank)
-    hands.push_back({part(rank), [this, rank] { return work(rank); }});
-  return side_by_side(std::move(hands), given_.report, given_.stop);
+    workers.push_back({part(rank), [this, rank] { return work(rank); }});
+  return run_workers(std::move(workers), given_.report, given_.stop);
 }
 
 bool CollectiveBench::goes_on(bool must) const {
@@ -71,12 +71,12 @@ std::string CollectiveBench::words_of(const Turn& turn) const {
 
 Outcome<> CollectiveBench::work(int rank) {
   const agent::CancelOnExit cancels{barrier_};
-  Seat seat{given_.watchdog, part(rank)};
-  seat.doing("allocating the buffers of a collective");
+  WatchdogScope scope{given_.watchdog, part(rank)};
+  scope.doing("allocating the buffers of a collective");
   stay_near(given_.node.devices[rank].gpu.pci);
   TRY(cuda(cudaSetDevice(given_.node.devices[rank].ordinal), "choosing the GPU"));
   TRY(auto own, Rank::open(given_.all, rank, given_.most_bytes));
-  Member member{rank, own, seat};
+  Member member{rank, own, scope};
   auto outcome = work_as(member);
   // Before its memory is given back: that would wait for the GPU, and the GPU for the other ranks.
   if (!outcome) given_.all.abort(rank);
@@ -92,15 +92,15 @@ Outcome<> CollectiveBench::work_as(Member& member) {
 
 Outcome<std::optional<double>> CollectiveBench::together(Member& member, const Turn& turn,
                                                          int times) {
-  member.seat.idle();
+  member.scope.idle();
   if (!barrier_.arrive_and_wait()) return std::optional<double>{};
-  member.seat.doing(words_of(turn));
+  member.scope.doing(words_of(turn));
   TRY(member.own.queue(turn, times));
   TRY(member.own.wait([this] { return barrier_.is_cancelled(); }));
   TRY(took_[static_cast<std::size_t>(member.rank)], member.own.microseconds(times));
-  member.seat.idle();
+  member.scope.idle();
   if (!barrier_.arrive_and_wait()) return std::optional<double>{};
-  member.seat.doing(words_of(turn));
+  member.scope.doing(words_of(turn));
   return std::optional{*std::ranges::max_element(took_)};
 }
 
@@ -115,7 +115,7 @@ Outcome<bool> CollectiveBench::open_channels(Member& member) {
   if (member.rank == 0) {
     TRY(is_route_taken_, tell_taken());
   }
-  member.seat.idle();
+  member.scope.idle();
   return barrier_.arrive_and_wait([this] { return is_route_taken_; });
 }
 
@@ -145,7 +145,7 @@ Outcome<> CollectiveBench::measure_all(Member& member) {
   for (std::uint64_t round = 0;; ++round) {
     for (const auto& row : given_.rows) {
       if (round > 0 && !row.must) continue;  // what a verdict rests on is measured again
-      member.seat.idle();
+      member.scope.idle();
       const bool must = row.must && round == 0;
       if (!barrier_.arrive_and_wait([this, must] { return goes_on(must); })) return done();
       TRY(const bool measured, measure(member, row, ++number));
@@ -153,7 +153,7 @@ Outcome<> CollectiveBench::measure_all(Member& member) {
     }
     const int rounds = given_.options.rounds();
     if (rounds != 0 && round + 1 >= static_cast<std::uint64_t>(rounds)) return done();
-    member.seat.idle();
+    member.scope.idle();
     if (!barrier_.arrive_and_wait(again)) return done();
   }
 }
@@ -250,7 +250,7 @@ Outcome<> CollectiveBench::self_test(Member& member) {
     const bool sees = after.count == 1 && after.index[0] == word;
     const bool is_right = before.count == 0 && (victim == member.rank ? sees : after.count == 0);
     took_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
-    member.seat.idle();
+    member.scope.idle();
     if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) return done();
     found_all += std::ranges::count(took_, 1.0) == ranks() ? 1 : 0;
     if (!barrier_.arrive_and_wait()) return done();  // all have counted before the next one writes

@@ -42,7 +42,7 @@ class CollectiveBench {
   struct Member {
     int rank;
     Rank& own;
-    Seat& seat;
+    WatchdogScope& scope;
   };
 
   Outcome<> work(int rank);

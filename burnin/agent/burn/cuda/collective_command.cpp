@@ -168,15 +168,15 @@ Outcome<> run_here(const Options& options, Report& report, Stop& stop, Watchdog&
   if (route.hca && !has_hcas()) return no_hcas();
   std::vector<int> ordinals;
   for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
-  Seat seat{watchdog, ""};
-  seat.doing("NCCL's beginning over " + std::to_string(ordinals.size()) + " ranks, nvls " +
-             std::string{route.nvls_word()} + ", path " + std::string{route.path_word()});
+  WatchdogScope scope{watchdog, ""};
+  scope.doing("NCCL's beginning over " + std::to_string(ordinals.size()) + " ranks, nvls " +
+              std::string{route.nvls_word()} + ", path " + std::string{route.path_word()});
   TRY(const auto all, Communicators::open(*library, ordinals));
   TRY(const auto free, free_memory(node));
   TRY(auto rows, rows_for(options, all->count(), free));
   std::uint64_t most = 0;
   for (const auto& row : rows) most = std::max(most, row.shape.bytes);
-  seat.idle();
+  scope.idle();
   watchdog.on_hang([raw = all.get()] { raw->abort(); });
   CollectiveBench bench{
       {options, report, stop, watchdog, node, *all, route, scratch.log(), std::move(rows), most}};
@@ -215,13 +215,13 @@ std::vector<std::string> words_for(const Options& options, const Route& route, d
 }
 
 /// Errors: refused, where the child ended as no cupel-burn does.
-Outcome<> run_child_for(const Options& options, Report& report, Stop& stop, Seat& seat,
+Outcome<> run_child_for(const Options& options, Report& report, Stop& stop, WatchdogScope& scope,
                         const Route& route, double seconds, bool survey) {
   const auto what =
       "nvls " + std::string{route.nvls_word()} + ", path " + std::string{route.path_word()};
-  seat.doing(what);
+  scope.doing(what);
   Relay relay{report,
-              [&](std::string_view doing) { doing.empty() ? seat.alive() : seat.doing(doing); }};
+              [&](std::string_view doing) { doing.empty() ? scope.alive() : scope.doing(doing); }};
   TRY(const int status, run_child(
                             words_for(options, route, seconds, survey),
                             [&](std::string_view line) { relay.take(line); },
@@ -242,7 +242,7 @@ Outcome<> run_child_for(const Options& options, Report& report, Stop& stop, Seat
 /// One child for each way; before them those that only tell what NCCL chooses.
 Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watchdog& watchdog,
                        const std::vector<Route>& routes) {
-  Seat seat{watchdog, ""};
+  WatchdogScope scope{watchdog, ""};
   for (std::size_t i = 0; i < routes.size() && !stop.by_signal(); ++i) {
     const auto& route = routes[i];
     if (route.hca && !has_hcas()) {
@@ -250,10 +250,10 @@ Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watch
       continue;
     }
     if (options.self_tests() == 0 && !options.flag("--survey")) {
-      TRY(run_child_for(options, report, stop, seat, route, 60, true));
+      TRY(run_child_for(options, report, stop, scope, route, 60, true));
     }
     const auto left = std::chrono::duration<double>(stop.deadline() - Stop::Clock::now()).count();
-    TRY(run_child_for(options, report, stop, seat, route,
+    TRY(run_child_for(options, report, stop, scope, route,
                       left / static_cast<double>(routes.size() - i), options.flag("--survey")));
   }
   return done();
@@ -261,8 +261,8 @@ Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watch
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  auto seat = std::make_unique<Seat>(watchdog, "");
-  seat->doing("listing the GPUs");
+  auto scope = std::make_unique<WatchdogScope>(watchdog, "");
+  scope->doing("listing the GPUs");
   TRY(const auto node, list_devices(options));
   auto routes = routes_of(options.word("--nvls"), options.word("--path"));
   if (options.self_tests() > 0) routes = {Route{}};  // the check is the same on every way
@@ -271,7 +271,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
     return Failure{.code = "refused",
                    .message = "collectives need two GPUs or more; there is one: nothing was done"};
   }
-  seat.reset();
+  scope.reset();
   if (routes.size() == 1) return run_here(options, report, stop, watchdog, node, routes.front());
   const auto library = nccl::Library::load(nccl::usual_places());
   auto start = start_of(options, node, library ? library->version_name() : std::string{});

@@ -1,7 +1,7 @@
 #include "burnin/agent/burn/cuda/communicators.h"
 
 #include "burnin/agent/burn/cuda/cuda_check.h"
-#include "burnin/agent/burn/nccl_door.h"
+#include "burnin/agent/burn/nccl_api.h"
 
 namespace cupel::burn {
 
@@ -62,9 +62,9 @@ void Communicators::abort() {
 
 namespace {
 
-class Door : public NcclDoor {
+class LoadedNccl : public NcclApi {
  public:
-  explicit Door(std::unique_ptr<Communicators> all) : all_{std::move(all)} {}
+  explicit LoadedNccl(std::unique_ptr<Communicators> all) : all_{std::move(all)} {}
 
   std::string version() const override { return all_->library().version_name(); }
 
@@ -86,10 +86,10 @@ class Door : public NcclDoor {
 
 }  // namespace
 
-Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals) {
+Outcome<std::unique_ptr<NcclApi>> open_nccl(const std::vector<int>& ordinals) {
   TRY(const auto library, nccl::Library::load(nccl::usual_places()));
   TRY(auto all, Communicators::open(library, ordinals));
-  return std::unique_ptr<NcclDoor>{new Door{std::move(all)}};
+  return std::unique_ptr<NcclApi>{new LoadedNccl{std::move(all)}};
 }
 
 }  // namespace cupel::burn

@@ -137,8 +137,8 @@ Outcome<Node> list_devices(const Options& options) {
 }
 
 Outcome<Node> list_devices(const Options& options, Watchdog& watchdog) {
-  Seat seat{watchdog, ""};
-  seat.doing("listing the GPUs");
+  WatchdogScope scope{watchdog, ""};
+  scope.doing("listing the GPUs");
   return list_devices(options);
 }
 

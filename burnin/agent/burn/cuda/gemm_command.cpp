@@ -4,8 +4,8 @@
 #include <map>
 
 #include "burnin/agent/burn/command.h"
-#include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/cuda/gemm_worker.h"
+#include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
 namespace {
@@ -35,7 +35,7 @@ constexpr std::array kChoices{
 /// What the GPUs of one model have in common.
 struct Model {
   std::vector<Recipe> recipes;
-  std::unique_ptr<Agreement> agreement;
+  std::unique_ptr<CrossCheck> cross_check;
 };
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
@@ -48,38 +48,39 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
     const auto like = std::ranges::count(node.devices, device.gpu.name,
                                          [](const Device& other) { return other.gpu.name; });
     auto& model = models[device.gpu.name];
-    model.agreement = std::make_unique<Agreement>(static_cast<std::size_t>(like));
-    Seat seat{watchdog, device.part()};
-    seat.doing("starting");
+    model.cross_check = std::make_unique<CrossCheck>(static_cast<std::size_t>(like));
+    WatchdogScope scope{watchdog, device.part()};
+    scope.doing("starting");
     auto chosen = [&]() -> Outcome<> {
       TRY(auto first,
-          GemmWorker::make({options, node, device, report, stop, *model.agreement}, library, {}));
-      TRY(first.choose_ways(seat));
+          GemmWorker::make({options, node, device, report, stop, *model.cross_check}, library, {}));
+      TRY(first.choose_ways(scope));
       model.recipes = std::move(first).recipes();
       return done();
     }();
     if (!chosen) return std::move(chosen).error().on(device.part());
   }
-  std::vector<Hand> hands;
+  std::vector<Worker> workers;
   for (const auto& device : node.devices)
-    hands.push_back(
-        {device.part(), [&, &device = device]() -> Outcome<> {
-           auto& model = models.at(device.gpu.name);
-           Seat seat{watchdog, device.part()};
-           seat.doing("starting");
-           TRY(auto worker,
-               GemmWorker::make({options, node, device, report, stop, *model.agreement}, library,
-                                model.recipes));
-           if (options.self_tests() > 0) return worker.self_test(seat, options.self_tests());
-           TRY(worker.burn(seat));
-           report.result("gemm.wrong", device.part(),
-                         static_cast<double>(worker.wrong() + model.agreement->odd(device.part())),
-                         "errors");
-           return done();
-         }});
-  side_by_side(std::move(hands), report, stop);
+    workers.push_back({device.part(), [&, &device = device]() -> Outcome<> {
+                         auto& model = models.at(device.gpu.name);
+                         WatchdogScope scope{watchdog, device.part()};
+                         scope.doing("starting");
+                         TRY(auto worker, GemmWorker::make({options, node, device, report, stop,
+                                                            *model.cross_check},
+                                                           library, model.recipes));
+                         if (options.self_tests() > 0)
+                           return worker.self_test(scope, options.self_tests());
+                         TRY(worker.burn(scope));
+                         report.result("gemm.wrong", device.part(),
+                                       static_cast<double>(worker.wrong() +
+                                                           model.cross_check->odd(device.part())),
+                                       "errors");
+                         return done();
+                       }});
+  run_workers(std::move(workers), report, stop);
   for (auto& [name, model] : models)
-    for (const auto& odd : model.agreement->rest())
+    for (const auto& odd : model.cross_check->rest())
       report.fault({.what = "wrong-result", .part = odd.part, .detail = odd.detail});
   return done();
 }

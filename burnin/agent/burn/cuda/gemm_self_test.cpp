@@ -9,24 +9,24 @@
 
 namespace cupel::burn {
 
-Outcome<> GemmWorker::self_test(Seat& seat, int times) {
+Outcome<> GemmWorker::self_test(WatchdogScope& scope, int times) {
   for (const auto& recipe : recipes_) {
     TRY(begin(recipe, 1));
-    TRY(plant_in_results(recipe, times, seat));
-    TRY(plant_in_operands(recipe, times, seat));
+    TRY(plant_in_results(recipe, times, scope));
+    TRY(plant_in_operands(recipe, times, scope));
   }
-  return plant_in_sms(times, seat);
+  return plant_in_sms(times, scope);
 }
 
 /// A bit of C is flipped between the product and its checksum.
-Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, Seat& seat) {
+Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, WatchdogScope& scope) {
   const auto& shape = recipe.shape;
   const auto chunks = shape.c_bytes() / kChunkBytes;
   auto* found = static_cast<WrongChunks*>(found_.get());
   std::uint64_t count = 0;
   int turn = 0;
   for (; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in results", static_cast<std::uint64_t>(turn));
+    scope.doing("planting in results", static_cast<std::uint64_t>(turn));
     const auto bit = random_at(seed_of(around_.options.seed(), 0, kStreamPlants),
                                static_cast<std::uint64_t>(turn)) %
                      (8 * shape.c_bytes());
@@ -46,12 +46,12 @@ Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, Seat& se
 }
 
 /// A bit of A or B is flipped, found by their checksums, and flipped back.
-Outcome<> GemmWorker::plant_in_operands(const Recipe& recipe, int times, Seat& seat) {
+Outcome<> GemmWorker::plant_in_operands(const Recipe& recipe, int times, WatchdogScope& scope) {
   const auto& shape = recipe.shape;
   std::uint64_t count = 0;
   int turn = 0;
   for (; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in operands", static_cast<std::uint64_t>(turn));
+    scope.doing("planting in operands", static_cast<std::uint64_t>(turn));
     const bool in_a = turn % 2 == 0;
     void* operand = in_a ? a_.get() : b_.get();
     const auto bit = random_at(seed_of(around_.options.seed(), 1, kStreamPlants),
@@ -69,7 +69,7 @@ Outcome<> GemmWorker::plant_in_operands(const Recipe& recipe, int times, Seat& s
 }
 
 /// A bit of what one SM's tensor core came to, which must be named.
-Outcome<> GemmWorker::plant_in_sms(int times, Seat& seat) {
+Outcome<> GemmWorker::plant_in_sms(int times, WatchdogScope& scope) {
   std::uint64_t count = 0;
   const auto seed = seed_of(around_.options.seed(), 2, kStreamPlants);
   TRY(const auto sound, every_sm(seed, -1));
@@ -77,7 +77,7 @@ Outcome<> GemmWorker::plant_in_sms(int times, Seat& seat) {
     return Failure{.code = "cuda", .message = "no SM said anything: nothing to plant an error in"};
   int turn = 0;
   for (; turn < times && !around_.stop.over(); ++turn) {
-    seat.doing("planting in SMs", static_cast<std::uint64_t>(turn));
+    scope.doing("planting in SMs", static_cast<std::uint64_t>(turn));
     const auto at = static_cast<std::uint64_t>(turn);
     const int sm = sound.sms[random_at(seed, at) % sound.sms.size()];
     TRY(const auto judgement, every_sm(seed + at, sm));

@@ -70,7 +70,8 @@ Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const
     TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
     free_bytes -= std::min(free_bytes, kNotFree);
     // A wave's edge is no sharper than a product is long.
-    const auto most_side = worker.beat().form == Beat::Form::kSteady ? kLargestSide : kWaveSide;
+    const auto most_side =
+        worker.load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide;
     for (const auto& name : around.options.words("--types")) {
       const auto type = type_of(name);
       if (!type || !runs_on(*type, around.device.major, around.device.minor)) continue;
@@ -137,14 +138,14 @@ void GemmWorker::wrong(Fault fault, std::uint64_t times) {
   around_.report.fault(fault, times);
 }
 
-Outcome<> GemmWorker::choose_ways(Seat& seat) {
+Outcome<> GemmWorker::choose_ways(WatchdogScope& scope) {
   for (auto& recipe : recipes_) {
     const auto name = std::string{name_of(recipe.shape.type)};
     TRY(begin(recipe, 0));
     std::size_t best = 0;
     float least = 0;
     for (std::size_t at = 0; at < recipe.ways.size(); ++at) {
-      seat.doing("trying ways to multiply " + name, at);
+      scope.doing("trying ways to multiply " + name, at);
       const auto& way = recipe.ways[at];
       for (int turn = 0; turn < 8; ++turn) {  // the first three warm up
         if (turn == 3) {
@@ -211,7 +212,7 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   std::uint64_t fingerprint = 0;
   for (const auto sum : fingerprints) fingerprint = joined(fingerprint, sum);
   const auto key = std::string{name_of(shape.type)} + " round " + std::to_string(round);
-  for (const auto& odd : around_.agreement.tell(key, around_.device.part(), fingerprint))
+  for (const auto& odd : around_.cross_check.tell(key, around_.device.part(), fingerprint))
     around_.report.fault(
         {.what = "wrong-result", .part = odd.part, .round = round, .detail = odd.detail});
   return done();
@@ -235,43 +236,44 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
   return done();
 }
 
-Beat GemmWorker::beat() const {
-  return {Beat::form_of(around_.options.word("--pattern")), around_.options.number("--hertz")};
+LoadPattern GemmWorker::load_pattern() const {
+  return {LoadPattern::form_of(around_.options.word("--pattern")),
+          around_.options.number("--hertz")};
 }
 
-bool GemmWorker::may_begin(const Beat& beat, Seat& seat) {
-  if (beat.form == Beat::Form::kSteady) return true;
+bool GemmWorker::may_begin(const LoadPattern& pattern, WatchdogScope& scope) {
+  if (pattern.form == LoadPattern::Form::kSteady) return true;
   const double second = now_of_epoch();
-  const bool burns = beat.burns(second);
+  const bool burns = pattern.burns(second);
   if (!burns) rested_ = true;
-  // What is queued goes on burning: nothing is begun that would end after the beat has. Where one
-  // product alone takes longer than that, there is one to each beat.
+  // What is queued runs to its end: nothing is begun that would end after the load phase. Where one
+  // product alone takes longer than that, each phase has one.
   const auto queued = std::ranges::count(slots_, true, &Slot::used) + 1;
   const double ends = second + static_cast<double>(queued) * seconds_each_;
-  if (burns && (rested_ || beat.burns(ends))) {
+  if (burns && (rested_ || pattern.burns(ends))) {
     rested_ = false;
     return true;
   }
-  seat.idle();
-  const auto wait = std::chrono::duration<double>(beat.changes(second) - second);
+  scope.idle();
+  const auto wait = std::chrono::duration<double>(pattern.changes(second) - second);
   around_.stop.wait_until(Stop::Clock::now() +
                           std::chrono::duration_cast<Stop::Clock::duration>(wait));
   return false;
 }
 
 Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::uint64_t count,
-                               bool verified, Seat& seat) {
-  const auto wave = beat();
+                               bool verified, WatchdogScope& scope) {
+  const auto wave = load_pattern();
   const auto name = std::string{name_of(recipe.shape.type)};
   auto* found = static_cast<WrongChunks*>(found_.get());
   for (std::uint64_t product = 1; product <= count && !around_.stop.over(); ++product) {
-    if (!may_begin(wave, seat)) {
+    if (!may_begin(wave, scope)) {
       --product;
       continue;
     }
     auto& slot = slots_[product % kUnderWay];
     TRY(settle(slot, recipe, round));
-    seat.doing("gemm " + name, round);
+    scope.doing("gemm " + name, round);
     if (product == count / 2) sample_power();
     if (product % kPoisoned == 0) {  // else what is left out would still be right from before
       TRY(cuda(cudaMemsetAsync(result_, 0x55, recipe.shape.c_bytes(), stream_), "poisoning C"));
@@ -305,22 +307,22 @@ void GemmWorker::sample_power() {
   if (const auto drawn = watts(around_.node, around_.device)) watts_.add(*drawn);
 }
 
-Outcome<> GemmWorker::burn(Seat& seat) {
+Outcome<> GemmWorker::burn(WatchdogScope& scope) {
   const auto& options = around_.options;
   const auto most = static_cast<std::uint64_t>(options.rounds());
   // In waves products are short, and what lies between rounds would be a wave of its own.
-  const auto usual = beat().form == Beat::Form::kSteady ? kPasses : 16 * kPasses;
+  const auto usual = load_pattern().form == LoadPattern::Form::kSteady ? kPasses : 16 * kPasses;
   const auto passes = options.passes() > 0 ? static_cast<std::uint64_t>(options.passes()) : usual;
   for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
-    seat.doing("the same work on every SM", round);
+    scope.doing("the same work on every SM", round);
     TRY(check_sms(round));
     for (const auto& recipe : recipes_) {
       if (around_.stop.over()) break;
-      seat.doing("first product of " + std::string{name_of(recipe.shape.type)}, round);
+      scope.doing("first product of " + std::string{name_of(recipe.shape.type)}, round);
       TRY(begin(recipe, round));
-      TRY(products(recipe, round, passes, true, seat));
+      TRY(products(recipe, round, passes, true, scope));
       if (options.flag("--unverified-baseline")) {
-        TRY(products(recipe, round, kUnverified, false, seat));
+        TRY(products(recipe, round, kUnverified, false, scope));
       }
       TRY(check_operands(recipe, round));
     }

@@ -5,11 +5,11 @@
 #include <set>
 #include <vector>
 
-#include "burnin/agent/burn/agreement.h"
-#include "burnin/agent/burn/beat.h"
 #include "burnin/agent/burn/checked.h"
+#include "burnin/agent/burn/cross_check.h"
 #include "burnin/agent/burn/cuda/cublaslt.h"
 #include "burnin/agent/burn/cuda/devices.h"
+#include "burnin/agent/burn/load_pattern.h"
 #include "burnin/agent/burn/sm_said.h"
 #include "burnin/agent/burn/stop.h"
 #include "burnin/agent/burn/watchdog.h"
@@ -41,7 +41,7 @@ class GemmWorker {
     const Device& device;
     Report& report;
     Stop& stop;
-    Agreement& agreement;  // with its like
+    CrossCheck& cross_check;  // with its like
   };
 
   /// Makes this device current, and what is needed on it.
@@ -49,13 +49,13 @@ class GemmWorker {
                                   std::vector<Recipe> recipes);
 
   /// Tries each way unverified, for a moment, and leaves the fastest.
-  Outcome<> choose_ways(Seat& seat);
+  Outcome<> choose_ways(WatchdogScope& scope);
   std::vector<Recipe> recipes() && { return std::move(recipes_); }
 
   /// Round after round until it is over; then the figures.
-  Outcome<> burn(Seat& seat);
+  Outcome<> burn(WatchdogScope& scope);
   /// Plants `times` errors of a single bit in results, in operands and in SMs.
-  Outcome<> self_test(Seat& seat, int times);
+  Outcome<> self_test(WatchdogScope& scope, int times);
   std::uint64_t wrong() const { return wrong_; }
 
  private:
@@ -77,23 +77,23 @@ class GemmWorker {
   Outcome<> allocate();
   Outcome<> begin(const Recipe& recipe, std::uint64_t round);
   Outcome<> products(const Recipe& recipe, std::uint64_t round, std::uint64_t count, bool verified,
-                     Seat& seat);
+                     WatchdogScope& scope);
   Outcome<> settle(Slot& slot, const Recipe& recipe, std::uint64_t round);
   Outcome<std::uint64_t> tell_wrong(const Recipe& recipe, std::uint64_t round);
   Outcome<> check_operands(const Recipe& recipe, std::uint64_t round);
   Outcome<std::uint64_t> operands_wrong(const Recipe& recipe);
   Outcome<SmJudgement> every_sm(std::uint64_t seed, int planted);
   Outcome<> check_sms(std::uint64_t round);
-  Outcome<> plant_in_results(const Recipe& recipe, int times, Seat& seat);
-  Outcome<> plant_in_operands(const Recipe& recipe, int times, Seat& seat);
-  Outcome<> plant_in_sms(int times, Seat& seat);
+  Outcome<> plant_in_results(const Recipe& recipe, int times, WatchdogScope& scope);
+  Outcome<> plant_in_operands(const Recipe& recipe, int times, WatchdogScope& scope);
+  Outcome<> plant_in_sms(int times, WatchdogScope& scope);
   Outcome<> sync(std::string_view what);
   void wrong(Fault fault, std::uint64_t times = 1);
   void tell_figures();
   void sample_power();
-  /// Whether another product may begin now; else it has waited for the beat to change.
-  bool may_begin(const Beat& beat, Seat& seat);
-  Beat beat() const;
+  /// Whether another product may begin now; else it has waited for the pattern to change.
+  bool may_begin(const LoadPattern& pattern, WatchdogScope& scope);
+  LoadPattern load_pattern() const;
 
   Around around_;
   std::vector<Recipe> recipes_;
@@ -105,7 +105,7 @@ class GemmWorker {
   int shared_bytes_ = 0;
   std::set<int> sms_seen_;
   double seconds_each_ = 0;  // of the last product that ended
-  bool rested_ = true;       // since the last product was begun, by the beat
+  bool rested_ = true;       // since the last product was begun, by the pattern
   std::uint64_t wrong_ = 0;
   std::uint64_t rounds_ = 0;
   std::vector<Figures> figures_;

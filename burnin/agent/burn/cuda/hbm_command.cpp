@@ -5,12 +5,12 @@
 #include <functional>
 
 #include "burnin/agent/burn/command.h"
-#include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/owned.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/self_test.h"
+#include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
 namespace {
@@ -39,13 +39,13 @@ constexpr int kHotTimes = 1024;  // a window's reads go on for longer than rows 
 class HbmWorker {
  public:
   HbmWorker(const Options& options, const Node& node, const Device& device, Report& report,
-            Stop& stop, Seat& seat)
+            Stop& stop, WatchdogScope& scope)
       : options_{options},
         node_{node},
         device_{device},
         report_{report},
         stop_{stop},
-        seat_{seat} {}
+        scope_{scope} {}
 
   Outcome<> run() {
     stay_near(device_.gpu.pci);
@@ -69,7 +69,7 @@ class HbmWorker {
 
  private:
   Outcome<> take_memory() {
-    seat_.doing("allocating");
+    scope_.doing("allocating");
     TRY(found_, make_memory(sizeof(WrongWords), "what is found"));
     TRY(sink_, make_memory(sizeof(std::uint64_t), "sums"));
     TRY(begun_, make_event());
@@ -104,7 +104,7 @@ class HbmWorker {
     unsigned long long count = 0;
     TRY(cuda(cudaMemcpyAsync(&count, found_, sizeof count, cudaMemcpyDefault, stream_), "reading"));
     TRY(cuda(cudaStreamSynchronize(stream_), "memory pattern " + std::string{pattern}));
-    seat_.alive();
+    scope_.alive();
     if (count == 0) return std::uint64_t{0};
     auto seen = std::make_unique<WrongWords>();
     TRY(cuda(cudaMemcpy(seen.get(), found_, sizeof *seen, cudaMemcpyDefault), "reading"));
@@ -134,7 +134,7 @@ class HbmWorker {
 
   Outcome<> write_and_check(std::string_view name, Written what, std::uint64_t round) {
     if (stop_.over()) return done();
-    seat_.doing("hbm " + std::string{name}, round);
+    scope_.doing("hbm " + std::string{name}, round);
     write_words(memory_, words_, what, stream_);
     check_words(memory_, words_, what, found(), stream_);
     TRY(look(name, round));
@@ -145,7 +145,7 @@ class HbmWorker {
   Outcome<> inversions(std::uint64_t seed, std::uint64_t round) {
     const Written plain{Pattern::kRandom, seed, 0};
     const Written inverse{Pattern::kRandomNot, seed, 0};
-    seat_.doing("hbm inversions", round);
+    scope_.doing("hbm inversions", round);
     write_words(memory_, words_, plain, stream_);
     for (const bool downwards : {false, true}) {
       move_words(memory_, words_, plain, inverse, downwards, found(), stream_);
@@ -163,7 +163,7 @@ class HbmWorker {
   /// memory is checked, their neighbours with it.
   Outcome<> hot_rows(std::uint64_t seed, std::uint64_t round) {
     const Written what{Pattern::kRandom, seed, 1};
-    seat_.doing("hbm hot-rows", round);
+    scope_.doing("hbm hot-rows", round);
     int cache = 0;
     TRY(cuda(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device_.ordinal), "L2's size"));
     const auto lines = std::max<std::uint64_t>(4 * static_cast<std::uint64_t>(cache) / 128, 65'536);
@@ -176,7 +176,7 @@ class HbmWorker {
                    kHotTimes, sink, stream_);
       TRY(launched("hot rows"));
       TRY(cuda(cudaStreamSynchronize(stream_), "hot rows"));
-      seat_.alive();
+      scope_.alive();
     }
     check_words(memory_, words_, what, found(), stream_);
     TRY(look("hot-rows", round));
@@ -212,7 +212,7 @@ class HbmWorker {
     const int repeats = options_.repeats() > 0 ? options_.repeats() : kRepeats;
     Samples samples;
     for (int turn = -3; turn < repeats && !stop_.over(); ++turn) {  // three to warm up
-      seat_.doing(std::string{name}, static_cast<std::uint64_t>(std::max(turn, 0)));
+      scope_.doing(std::string{name}, static_cast<std::uint64_t>(std::max(turn, 0)));
       TRY(cuda(cudaEventRecord(begun_, stream_), "timing"));
       TRY(once());
       TRY(launched(name));
@@ -259,7 +259,7 @@ class HbmWorker {
     std::uint64_t count = 0;
     int turn = 0;
     for (; turn < times && !stop_.over(); ++turn) {
-      seat_.doing("planting in memory", static_cast<std::uint64_t>(turn));
+      scope_.doing("planting in memory", static_cast<std::uint64_t>(turn));
       const Written what{static_cast<Pattern>(turn % kPatterns), options_.seed(),
                          static_cast<std::uint64_t>(turn)};
       const auto chosen = random_at(options_.seed(), static_cast<std::uint64_t>(turn));
@@ -281,7 +281,7 @@ class HbmWorker {
   const Device& device_;
   Report& report_;
   Stop& stop_;
-  Seat& seat_;
+  WatchdogScope& scope_;
   Stream stream_;
   Memory memory_, found_, sink_;
   Event begun_, ended_;
@@ -295,13 +295,13 @@ class HbmWorker {
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
-  std::vector<Hand> hands;
+  std::vector<Worker> workers;
   for (const auto& device : node.devices)
-    hands.push_back({device.part(), [&, &device = device]() -> Outcome<> {
-                       Seat seat{watchdog, device.part()};
-                       return HbmWorker{options, node, device, report, stop, seat}.run();
-                     }});
-  side_by_side(std::move(hands), report, stop);
+    workers.push_back({device.part(), [&, &device = device]() -> Outcome<> {
+                         WatchdogScope scope{watchdog, device.part()};
+                         return HbmWorker{options, node, device, report, stop, scope}.run();
+                       }});
+  run_workers(std::move(workers), report, stop);
   return done();
 }
 

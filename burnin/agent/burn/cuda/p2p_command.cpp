@@ -32,7 +32,7 @@ struct Bench {
   const Options& options;
   Report& report;
   Stop& stop;
-  Seat& seat;
+  WatchdogScope& scope;
   Figures figures;
   std::vector<Device> devices{};
   std::uint64_t round = 0;
@@ -108,7 +108,7 @@ Outcome<> measure(Bench& bench, Peers& peers, const Set& set, Engine engine) {
   const auto what = doing(bench, set, engine);
   int copies = 1;
   for (int pass = -2; pass < passes; ++pass) {  // the first two only wake the links
-    bench.seat.doing(what, bench.round);
+    bench.scope.doing(what, bench.round);
     const auto seed = mixed(bench.options.seed() + ++bench.passes);
     TRY(peers.prepare(set.flows, seed));
     TRY(const auto took, peers.move(set.flows, engine, copies));
@@ -170,7 +170,7 @@ Outcome<> self_test(Bench& bench, Peers& peers) {
   const auto times = static_cast<std::uint64_t>(bench.options.self_tests());
   std::uint64_t found = 0;
   for (std::uint64_t time = 0; time < times && !bench.stop.by_signal(); ++time) {
-    bench.seat.doing("self-test", time);
+    bench.scope.doing("self-test", time);
     const auto engine = kEngines[time % kEngines.size()];
     const Set set{.flows = {pairs[random() % pairs.size()]}, .pairs = "one"};
     const auto seed = mixed(bench.options.seed() + ++bench.passes);
@@ -190,19 +190,19 @@ Outcome<> self_test(Bench& bench, Peers& peers) {
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   // Loaded late, a kernel would have to wait for the one that holds the GPUs until all begin.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  Seat seat{watchdog, ""};
-  seat.doing("listing the GPUs");
+  WatchdogScope scope{watchdog, ""};
+  scope.doing("listing the GPUs");
   TRY(const auto node, list_devices(options));
   report.start(start_of(options, node));
   if (node.devices.size() < 2)
     return Failure{.code = "refused",
                    .message = "p2p needs two GPUs or more; there is one: nothing was done"};
-  seat.doing("opening the GPUs to each other");
+  scope.doing("opening the GPUs to each other");
   const bool is_test = options.self_tests() > 0;
   const auto bytes =
       is_test ? std::size_t{16} << 20 : static_cast<std::size_t>(options.number("--mib")) << 20;
   TRY(auto peers, Peers::open(node.devices, bytes));
-  Bench bench{options, report, stop, seat, Figures{report}, node.devices};
+  Bench bench{options, report, stop, scope, Figures{report}, node.devices};
   if (is_test) return self_test(bench, peers);
   tell_access(bench, peers);
   const auto sets = sets_of(peers);

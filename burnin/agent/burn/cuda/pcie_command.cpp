@@ -6,12 +6,12 @@
 #include <random>
 
 #include "burnin/agent/burn/command.h"
-#include "burnin/agent/burn/crew.h"
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/pcie_lane.h"
 #include "burnin/agent/burn/links/figures.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/links/pattern.h"
+#include "burnin/agent/burn/workers.h"
 #include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
@@ -88,17 +88,17 @@ void tell_wrong(Bench& bench, const Run& run, const Lane& lane, const Lane::Wron
 
 /// Passes until enough are timed; the first ones, until the link has woken up, are not.
 Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, CancellableBarrier& barrier,
-                  Seat& seat) {
+                  WatchdogScope& scope) {
   constexpr int kWarm = 3;
   Samples samples;
   std::uint64_t wrong = 0;
   const auto name = std::string{figure_of(way)};
   for (int pass = 0; pass < kWarm + bench.passes(); ++pass) {
-    seat.doing(doing(run, name), bench.round);
+    scope.doing(doing(run, name), bench.round);
     TRY(lane.prepare(way));
-    seat.idle();
+    scope.idle();
     if (!barrier.arrive_and_wait([&bench] { return bench.goes_on(); })) return done();
-    seat.doing(doing(run, name), bench.round);
+    scope.doing(doing(run, name), bench.round);
     TRY(const double rate, lane.copy(way));
     TRY(const auto found, lane.check(way));
     tell_wrong(bench, run, lane, found);
@@ -110,14 +110,14 @@ Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, Cancellable
   return done();
 }
 
-Outcome<> measure_latency(Bench& bench, const Run& run, Lane& lane, Seat& seat) {
+Outcome<> measure_latency(Bench& bench, const Run& run, Lane& lane, WatchdogScope& scope) {
   const auto part = run.device.part();
   const Labels labels{{"numa", run.place.label}};
-  seat.doing(doing(run, "round trips of one word"), bench.round);
+  scope.doing(doing(run, "round trips of one word"), bench.round);
   TRY(const auto trips, lane.round_trips(kRoundTrips));
   bench.figures.add("pcie.latency", part, trips, "us", labels);
   for (const auto way : {Way::kToGpu, Way::kToHost}) {
-    seat.doing(doing(run, "copies of eight bytes"), bench.round);
+    scope.doing(doing(run, "copies of eight bytes"), bench.round);
     TRY(const auto copies, lane.small_copies(way, kRoundTrips / 2));
     auto more = labels;
     more["way"] = way == Way::kToGpu ? "h2d" : "d2h";
@@ -141,23 +141,23 @@ Outcome<Lane> open_lane(const Bench& bench, const Run& run, std::size_t bytes) {
 
 Outcome<> work(Bench& bench, const Run& run, CancellableBarrier& barrier) {
   const agent::CancelOnExit cancels{barrier};
-  Seat seat{bench.watchdog, run.device.part()};
-  seat.doing(doing(run, "pinning memory of the host"), bench.round);
+  WatchdogScope scope{bench.watchdog, run.device.part()};
+  scope.doing(doing(run, "pinning memory of the host"), bench.round);
   TRY(auto lane, open_lane(bench, run, bench.bytes()));
   for (const auto way : kWays) {
-    TRY(measure(bench, run, lane, way, barrier, seat));
+    TRY(measure(bench, run, lane, way, barrier, scope));
   }
-  if (run.gpus == "one" && !barrier.is_cancelled()) return measure_latency(bench, run, lane, seat);
+  if (run.gpus == "one" && !barrier.is_cancelled()) return measure_latency(bench, run, lane, scope);
   return done();
 }
 
 bool work_together(Bench& bench, const std::vector<Run>& runs) {
   CancellableBarrier barrier{runs.size()};
-  std::vector<Hand> hands;
+  std::vector<Worker> workers;
   for (const auto& run : runs)
-    hands.push_back(
+    workers.push_back(
         {run.device.part(), [&bench, &run, &barrier] { return work(bench, run, barrier); }});
-  return side_by_side(std::move(hands), bench.report, bench.stop);
+  return run_workers(std::move(workers), bench.report, bench.stop);
 }
 
 std::vector<int> cores_of(std::span<const NumaNode> nodes, std::optional<int> id) {
@@ -206,8 +206,8 @@ bool one_round(Bench& bench, const PlacesOfAll& all) {
 /// Bits turned over in what has arrived, each way: each alone, each to be found at its place.
 Outcome<> self_test(Bench& bench, const Run& run, std::mt19937_64& random) {
   constexpr std::size_t kBytes = 16 << 20;
-  Seat seat{bench.watchdog, run.device.part()};
-  seat.doing("self-test");
+  WatchdogScope scope{bench.watchdog, run.device.part()};
+  scope.doing("self-test");
   TRY(auto lane, open_lane(bench, run, kBytes));
   const auto times = static_cast<std::uint64_t>(bench.options.self_tests());
   TRY(lane.prepare(Way::kBoth));
@@ -227,7 +227,7 @@ Outcome<> self_test(Bench& bench, const Run& run, std::mt19937_64& random) {
     lane.plant_on_host(word, bit);
     on_gpu += to_gpu.to_gpu.count == 1 && to_gpu.to_gpu.index[0] == word;
     on_host += to_host.to_host.count == 1 && to_host.to_host.index[0] == word;
-    seat.doing("self-test", time + 1);
+    scope.doing("self-test", time + 1);
   }
   bench.report.self_test("bit-on-gpu", on_gpu, times, run.device.part() + ", copy to the GPU");
   bench.report.self_test("bit-on-host", on_host, times, run.device.part() + ", copy from the GPU");
@@ -238,10 +238,10 @@ Outcome<> test_all(Bench& bench, const PlacesOfAll& all) {
   std::mt19937_64 random{bench.options.seed()};
   for (const auto& [device, own] : all) {
     const Run run{*device, own.front(), "one"};
-    std::vector<Hand> hand;  // a thread of its own: it is pinned
-    hand.push_back(
+    std::vector<Worker> workers;  // a thread of its own: it is pinned
+    workers.push_back(
         {device->part(), [&bench, &run, &random] { return self_test(bench, run, random); }});
-    if (!side_by_side(std::move(hand), bench.report, bench.stop)) break;
+    if (!run_workers(std::move(workers), bench.report, bench.stop)) break;
   }
   return done();
 }
@@ -249,14 +249,14 @@ Outcome<> test_all(Bench& bench, const PlacesOfAll& all) {
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   // Loaded late, a kernel would have to wait for the one that watches the host.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  Seat seat{watchdog, "pcie"};
-  seat.doing("listing the GPUs");
+  WatchdogScope scope{watchdog, "pcie"};
+  scope.doing("listing the GPUs");
   TRY(const auto node, list_devices(options));
   report.start(start_of(options, node));
   const auto nodes = Numa{}.nodes();
   PlacesOfAll all;
   for (const auto& device : node.devices) all.emplace_back(&device, places(report, device, nodes));
-  seat.idle();
+  scope.idle();
   Bench bench{options, report, stop, watchdog, Figures{report}};
   if (options.self_tests() > 0) return test_all(bench, all);
   do {

@@ -8,17 +8,17 @@
 #include <cmath>
 #include <memory>
 
-#include "burnin/agent/burn/agreement.h"
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/command.h"
-#include "burnin/agent/burn/crew.h"
+#include "burnin/agent/burn/cross_check.h"
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/cuda/peer_sum.h"
 #include "burnin/agent/burn/cuda/train_worker.h"
 #include "burnin/agent/burn/links/numa.h"
-#include "burnin/agent/burn/nccl_door.h"
+#include "burnin/agent/burn/nccl_api.h"
 #include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/shapes.h"
+#include "burnin/agent/burn/workers.h"
 #include "burnin/agent/common/cancellable_barrier.h"
 
 namespace cupel::burn {
@@ -71,8 +71,8 @@ struct Training {
   std::shared_ptr<const CublasLt> library;
   agent::CancellableBarrier between_steps;
   agent::CancellableBarrier within_step;
-  Agreement agreement;
-  std::unique_ptr<NcclDoor> nccl;
+  CrossCheck cross_check;
+  std::unique_ptr<NcclApi> nccl;
   PeerSum copies;
   std::atomic<std::uint64_t> differs = 0;
   Samples seconds = {};  // of a step; written by the first rank, between two steps
@@ -112,14 +112,14 @@ Outcome<Transformer> shape_of(const Options& options, const Node& node) {
 
 class Rank {
  public:
-  Rank(Training& training, std::size_t rank, Seat& seat)
+  Rank(Training& training, std::size_t rank, WatchdogScope& scope)
       : all_{training},
         rank_{static_cast<int>(rank)},
         device_{training.node.devices[rank]},
-        seat_{seat} {}
+        scope_{scope} {}
 
   Outcome<> run() {
-    seat_.doing("starting");
+    scope_.doing("starting");
     stay_near(device_.gpu.pci);
     TRY(cuda(cudaSetDevice(device_.ordinal), "taking the GPU"));
     const auto ranks = static_cast<int>(all_.node.devices.size());
@@ -141,7 +141,7 @@ class Rank {
 
  private:
   Outcome<> step(TrainWorker& worker, int repeat, int number) {
-    seat_.doing("training step", ++steps_done_);
+    scope_.doing("training step", ++steps_done_);
     const auto begun = std::chrono::steady_clock::now();
     TRY(const auto said, worker.step(all_.options.seed(), number, sum_up()));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -167,7 +167,7 @@ class Rank {
   }
 
   void compare(const std::string& key, std::uint64_t said) {
-    for (const auto& odd : all_.agreement.tell(key, device_.part(), said)) {
+    for (const auto& odd : all_.cross_check.tell(key, device_.part(), said)) {
       ++all_.differs;
       wrong(odd.part, odd.detail);
     }
@@ -209,7 +209,7 @@ class Rank {
     std::uint64_t count = 0;
     int turn = 0;
     for (; turn < times && !all_.stop.over(); ++turn) {
-      seat_.doing("planting in gradients", static_cast<std::uint64_t>(turn));
+      scope_.doing("planting in gradients", static_cast<std::uint64_t>(turn));
       const auto bit =
           random_at(all_.options.seed(), static_cast<std::uint64_t>(turn)) % worker.gradient_bits();
       TRY(worker.flip_gradient(bit));
@@ -226,7 +226,7 @@ class Rank {
   Training& all_;
   const int rank_;
   const Device& device_;
-  Seat& seat_;
+  WatchdogScope& scope_;
   std::uint64_t steps_done_ = 0;
   std::vector<StepSaid> first_;  // what each step of the first repeat came to
 };
@@ -257,10 +257,10 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                      .part = device.part()};
   std::vector<int> ordinals;
   for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
-  std::unique_ptr<NcclDoor> nccl;
+  std::unique_ptr<NcclApi> nccl;
   {
-    Seat seat{watchdog, "nccl"};
-    seat.doing("starting NCCL");
+    WatchdogScope scope{watchdog, "nccl"};
+    scope.doing("starting NCCL");
     if (ordinals.size() > 1 && options.word("--sum") == "nccl") {
       auto opened = open_nccl(ordinals);
       if (opened) {
@@ -273,8 +273,8 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   report.start(start_of(options, node, nccl ? nccl->version() : ""));
   TRY(auto library, CublasLt::open());
   const auto shape_or_not = [&] {
-    Seat seat{watchdog, ""};
-    seat.doing("asking for the free memory");
+    WatchdogScope scope{watchdog, ""};
+    scope.doing("asking for the free memory");
     return shape_of(options, node);
   }();
   TRY(const auto shape, shape_or_not);
@@ -287,21 +287,21 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                     .library = std::move(library),
                     .between_steps = agent::CancellableBarrier{ranks},
                     .within_step = agent::CancellableBarrier{ranks},
-                    .agreement = Agreement{ranks},
+                    .cross_check = CrossCheck{ranks},
                     .nccl = std::move(nccl),
                     .copies = {ordinals, shape.layer_parameters(), training.within_step}};
-  std::vector<Hand> hands;
+  std::vector<Worker> workers;
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    hands.push_back({node.devices[rank].part(), [&training, &watchdog, rank]() -> Outcome<> {
-                       Seat seat{watchdog, training.node.devices[rank].part()};
-                       auto outcome = Rank{training, rank, seat}.run();
-                       if (outcome) return outcome;
-                       training.between_steps.cancel();
-                       training.within_step.cancel();
-                       if (training.nccl) training.nccl->abort();
-                       return outcome;
-                     }});
-  side_by_side(std::move(hands), report, stop);
+    workers.push_back({node.devices[rank].part(), [&training, &watchdog, rank]() -> Outcome<> {
+                         WatchdogScope scope{watchdog, training.node.devices[rank].part()};
+                         auto outcome = Rank{training, rank, scope}.run();
+                         if (outcome) return outcome;
+                         training.between_steps.cancel();
+                         training.within_step.cancel();
+                         if (training.nccl) training.nccl->abort();
+                         return outcome;
+                       }});
+  run_workers(std::move(workers), report, stop);
   if (options.self_tests() == 0) tell_figures(training, report);
   return done();
 }

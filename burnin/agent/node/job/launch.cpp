@@ -11,7 +11,7 @@
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/common/small_file.h"
-#include "burnin/agent/node/job/family.h"
+#include "burnin/agent/node/job/process_tree.h"
 
 namespace cupel::agent {
 namespace {

@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/common/small_file.h"
-#include "burnin/agent/node/job/family.h"
 #include "burnin/agent/node/job/folder.h"
 #include "burnin/agent/node/job/launch.h"
+#include "burnin/agent/node/job/process_tree.h"
 #include "burnin/agent/node/job/spool.h"
 
 namespace cupel::agent {

@@ -11,8 +11,8 @@
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/common/options.h"
 #include "burnin/agent/common/small_file.h"
-#include "burnin/agent/node/job/family.h"
 #include "burnin/agent/node/job/folder.h"
+#include "burnin/agent/node/job/process_tree.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/job/watch_folder.h"
 

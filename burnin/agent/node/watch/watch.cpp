@@ -93,7 +93,7 @@ void Watch::sample(double now) {
   if (slow) next_slow_ = now + options_.slow;
   std::vector<Reading> readings;
   for (const auto& sampler : samplers_) sampler->read(slow, readings);
-  book_.add(readings, options_.every);
+  summary_.add(readings, options_.every);
   ++samples_;
   if (now + close < next_print_) return;
   next_print_ = now + options_.print;
@@ -114,7 +114,7 @@ void Watch::listen(double now) {
     const auto message = recognise(record);
     if (!message) continue;
     const auto part = names_.of(*message);
-    const bool first = book_.add(*message, part);
+    const bool first = summary_.add(*message, part);
     // A flood that says nothing is told of once, and counted.
     if (message->weight == Weight::harmless && !first) continue;
     if (std::floor(now) != second_) told_in_second_ = 0;
@@ -151,7 +151,7 @@ void Watch::end(double now, bool stopped) {
   line.add("seconds", std::round(now * 1000) / 1000).add("samples", samples_);
   line.add("complete", !stopped && now + options_.every >= options_.seconds);
   line.add("stopped", stopped);
-  book_.write(line);
+  summary_.write(line);
   line.add("kernel_log", kernel_.works()).add("kernel_records", records_);
   line.add("kernel_overruns", kernel_.overruns()).add("messages_untold", untold_);
   line.add("cpu_seconds", used).add("cpu_percent", now > 0 ? 100 * used / now : 0.0);

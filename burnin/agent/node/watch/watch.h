@@ -6,9 +6,9 @@
 #include <string>
 
 #include "burnin/agent/node/subcommand.h"
-#include "burnin/agent/node/watch/book.h"
 #include "burnin/agent/node/watch/kernel_log.h"
 #include "burnin/agent/node/watch/part_names.h"
+#include "burnin/agent/node/watch/watch_summary.h"
 
 namespace cupel::agent {
 
@@ -48,7 +48,7 @@ class Watch {
   PartNames names_;
   KernelLog kernel_;
   std::vector<std::unique_ptr<Sampler>> samplers_;
-  Book book_;
+  WatchSummary summary_;
   std::uint64_t samples_ = 0, told_ = 0, untold_ = 0;
   std::uint64_t records_ = 0;
   double next_slow_ = 0, next_print_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The few collectives that `train` needs of NCCL, over the GPUs of one node, a thread for each GPU.
+// The NCCL calls that `train` uses, over the GPUs of one node, one thread for each GPU.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,9 +13,9 @@ namespace cupel::burn {
 
 enum class Element { kFloat, kBf16 };
 
-class NcclDoor {
+class NcclApi {
  public:
-  virtual ~NcclDoor() = default;
+  virtual ~NcclApi() = default;
 
   /// "2.27.7"
   virtual std::string version() const = 0;
@@ -30,6 +30,6 @@ class NcclDoor {
 
 /// One communicator over these devices; rank i is on `ordinals[i]`, as CUDA counts. The library is
 /// opened when it is first asked for. Errors: no-library, nccl.
-Outcome<std::unique_ptr<NcclDoor>> open_nccl(const std::vector<int>& ordinals);
+Outcome<std::unique_ptr<NcclApi>> open_nccl(const std::vector<int>& ordinals);
 
 }  // namespace cupel::burn

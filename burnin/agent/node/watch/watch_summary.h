@@ -1,7 +1,6 @@
 #pragma once
-// What a whole watch adds up to: of each number the least, the mean and the most; of each counter
-// how much it grew; how long each GPU was held back, and by what; messages by class and part.
-// Bounded whatever comes.
+// The summary of a whole watch: minimum, mean and maximum of each value, the growth of each
+// counter, how long each GPU was throttled and why, kernel messages by class and part. Bounded.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace cupel::agent {
 
-class Book {
+class WatchSummary {
  public:
   static constexpr std::size_t kMostRows = 8192;
 

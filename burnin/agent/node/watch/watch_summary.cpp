@@ -1,10 +1,10 @@
-#include "burnin/agent/node/watch/book.h"
+#include "burnin/agent/node/watch/watch_summary.h"
 
 #include <algorithm>
 
 namespace cupel::agent {
 
-void Book::Series::add(double value, bool counts) {
+void WatchSummary::Series::add(double value, bool counts) {
   if (count == 0) least = most = first = value;
   // A counter that is less than before was set to nought in between.
   if (counts && count > 0) grown += value >= last ? value - last : value;
@@ -15,7 +15,7 @@ void Book::Series::add(double value, bool counts) {
   ++count;
 }
 
-void Book::add(const std::vector<Reading>& readings, double seconds) {
+void WatchSummary::add(const std::vector<Reading>& readings, double seconds) {
   for (const auto& [part, name, value] : readings) {
     const auto* known = quantity(name);
     if (known == nullptr || series_.size() + throttled_.size() > kMostRows) continue;
@@ -29,7 +29,7 @@ void Book::add(const std::vector<Reading>& readings, double seconds) {
   }
 }
 
-bool Book::add(const KernelMessage& message, const std::string& part) {
+bool WatchSummary::add(const KernelMessage& message, const std::string& part) {
   const MessageKey key{message.kind, message.weight, message.code.value_or(-1), part};
   const auto found = messages_.find(key);
   if (found != messages_.end()) {
@@ -40,7 +40,7 @@ bool Book::add(const KernelMessage& message, const std::string& part) {
   return true;
 }
 
-void Book::write(JsonLine& line) const {
+void WatchSummary::write(JsonLine& line) const {
   line.array("values");
   for (const auto& [key, series] : series_) {
     const auto* known = quantity(key.second);

@@ -1,7 +1,7 @@
 #pragma once
-// All that a job has started, wherever it went: nobody may outlive the job. A subreaper is the
-// parent of whatever loses its own (prctl(2), PR_SET_CHILD_SUBREAPER), so setsid and double forks
-// lead nowhere; a control group, where we may make one, is ended in one act of the kernel.
+// All processes that a job has started, wherever they went: none may outlive the job. A subreaper
+// adopts every orphan below it (prctl(2), PR_SET_CHILD_SUBREAPER), so setsid and double forks
+// cannot escape; a control group, where one can be made, is killed by one call to the kernel.
 #include <sys/types.h>
 
 #include <chrono>

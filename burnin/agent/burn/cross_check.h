@@ -1,6 +1,6 @@
 #pragma once
-// Alike GPUs that were given alike work must come to the same bits. Whoever differs from most of
-// them is wrong; of two that differ nobody knows which.
+// GPUs of one model that did the same work must return the same bits. The one that differs from the
+// majority is wrong; of two that differ nobody knows which.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -9,10 +9,10 @@
 
 namespace cupel::burn {
 
-class Agreement {
+class CrossCheck {
  public:
-  /// `of`: how many will tell for each key.
-  explicit Agreement(std::size_t of) : of_{of} {}
+  /// `of`: how many GPUs report for each key.
+  explicit CrossCheck(std::size_t of) : of_{of} {}
 
   struct Odd {
     std::string part;  // empty where there is no majority
@@ -20,11 +20,11 @@ class Agreement {
     std::uint64_t most = 0;
     std::string detail;
   };
-  /// What `part` came to at `key` ("bf16 round 3"). Once the last one has told: who differs. A key
-  /// that not all tell of is compared among those who did, by rest().
+  /// `part` returned `said` at `key` ("bf16 round 3"). With the last report of a key: those that
+  /// differ. A key that some never report is compared among the others by rest().
   std::vector<Odd> tell(const std::string& key, const std::string& part, std::uint64_t said);
   std::vector<Odd> rest();
-  /// How often it was the odd one.
+  /// How often it differed from the majority.
   std::uint64_t odd(const std::string& part) const;
 
  private:

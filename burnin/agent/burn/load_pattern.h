@@ -1,12 +1,12 @@
 #pragma once
-// When the GPUs burn and when they rest: steady, in square waves as training loads a power supply,
-// or rising from nothing to all. By the clock on the wall, so that the nodes of a rack, whose
-// clocks agree, burn in phase.
+// When the GPUs are loaded and when they are idle: always, in square waves as training loads a
+// power supply, or in a ramp from idle to full load. By the wall clock, so that nodes whose clocks
+// are synchronized are loaded in phase.
 #include <string_view>
 
 namespace cupel::burn {
 
-struct Beat {
+struct LoadPattern {
   enum class Form { kSteady, kSquare, kRamp };
   Form form = Form::kSteady;
   double hertz = 1;

@@ -1,4 +1,4 @@
-#include "burnin/agent/node/job/family.h"
+#include "burnin/agent/node/job/process_tree.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "burnin/agent/burn/beat.h"
+#include "burnin/agent/burn/load_pattern.h"
 
 #include <cmath>
 
@@ -11,12 +11,12 @@ double fraction(double value) { return value - std::floor(value); }
 
 }  // namespace
 
-Beat::Form Beat::form_of(std::string_view name) {
+LoadPattern::Form LoadPattern::form_of(std::string_view name) {
   if (name == "square") return Form::kSquare;
   return name == "ramp" ? Form::kRamp : Form::kSteady;
 }
 
-bool Beat::burns(double second) const {
+bool LoadPattern::burns(double second) const {
   switch (form) {
     case Form::kSteady:
       return true;
@@ -30,7 +30,7 @@ bool Beat::burns(double second) const {
   return true;
 }
 
-double Beat::changes(double second) const {
+double LoadPattern::changes(double second) const {
   if (form == Form::kSteady) return second + 1;
   const double step = form == Form::kSquare ? 0.5 / hertz : kSlot / 8;
   return (std::floor(second / step) + 1) * step;

@@ -1,4 +1,4 @@
-#include "burnin/agent/burn/agreement.h"
+#include "burnin/agent/burn/cross_check.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@ constexpr std::size_t kMostOpen = 4096;
 
 }  // namespace
 
-std::vector<Agreement::Odd> Agreement::judge(const std::string& key,
-                                             const std::map<std::string, std::uint64_t>& told) {
+std::vector<CrossCheck::Odd> CrossCheck::judge(const std::string& key,
+                                               const std::map<std::string, std::uint64_t>& told) {
   std::map<std::uint64_t, std::size_t> votes;
   for (const auto& [part, said] : told) ++votes[said];
   if (votes.size() <= 1) return {};
@@ -34,8 +34,8 @@ std::vector<Agreement::Odd> Agreement::judge(const std::string& key,
   return odd;
 }
 
-std::vector<Agreement::Odd> Agreement::tell(const std::string& key, const std::string& part,
-                                            std::uint64_t said) {
+std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, const std::string& part,
+                                              std::uint64_t said) {
   if (of_ < 2) return {};
   const std::scoped_lock lock{mutex_};
   auto& told = told_[key];
@@ -49,7 +49,7 @@ std::vector<Agreement::Odd> Agreement::tell(const std::string& key, const std::s
   return odd;
 }
 
-std::vector<Agreement::Odd> Agreement::rest() {
+std::vector<CrossCheck::Odd> CrossCheck::rest() {
   const std::scoped_lock lock{mutex_};
   std::vector<Odd> odd;
   for (const auto& [key, told] : told_)
@@ -58,7 +58,7 @@ std::vector<Agreement::Odd> Agreement::rest() {
   return odd;
 }
 
-std::uint64_t Agreement::odd(const std::string& part) const {
+std::uint64_t CrossCheck::odd(const std::string& part) const {
   const std::scoped_lock lock{mutex_};
   const auto row = odd_.find(part);
   return row == odd_.end() ? 0 : row->second;
