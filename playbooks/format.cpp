@@ -105,7 +105,11 @@ Shape make_step_shape() {
   auto deadline =
       key("deadline", "for all tries together; each step has a default", of_kind(Kind::duration));
   auto when = key("when", "what must be so for the step to be done; all of it", when_shape());
-  with.parameters = deadline.parameters = when.parameters = true;
+  auto stop_after = key(
+      "stop_after", "when no further node begins this step until a person has looked",
+      map_of({{"failures", "so many nodes failed it", integer_from(1, 100'000)},
+              {"share", "this share of those that did it, once four have", number_from(0, 1)}}));
+  with.parameters = deadline.parameters = when.parameters = stop_after.parameters = true;
   return map_of({
       key("step", "what Cupel does to the machine", kind_shape()),
       key("stage", "what burns on the machine", stage_shape()),
@@ -122,10 +126,7 @@ Shape make_step_shape() {
           word_of({"stop", "continue"})),
       key("together", "which nodes do it at the same time",
           word_of({"alone", "pairs", "rack", "all"})),
-      key("stop_after", "when no further node begins this step until a person has looked",
-          map_of(
-              {{"failures", "so many nodes failed it", integer_from(1, 100'000)},
-               {"share", "this share of those that did it, once four have", number_from(0, 1)}})),
+      std::move(stop_after),
       key("claims", "what the step needs while it runs", claims_shape()),
   });
 }
@@ -145,7 +146,12 @@ Shape make_playbook_shape() {
                     table_of(integer_from(1, 1'000'000), kMostNames));
   auto at_once = key("nodes_at_once", "64 unless said; the others wait for their turn",
                      integer_from(1, 10'000));
-  limits.parameters = at_once.parameters = true;
+  auto canary = key("canary", "so many nodes first, then so many, then the rest",
+                    list_of(integer_from(1, 100'000), 8));
+  auto deadline =
+      key("deadline", "of each step that names none; empty: as each kind of step has it",
+          of_kind(Kind::text));
+  limits.parameters = at_once.parameters = canary.parameters = deadline.parameters = true;
   auto steps =
       key("steps", "what is done, in this order", list_of(of_kind(Kind::anything), kMostSteps));
   steps.required = true;
@@ -156,8 +162,8 @@ Shape make_playbook_shape() {
                  std::move(at_once),
                  key("priority", "among the runs of one controller; higher goes first",
                      integer_from(-100, 100)),
-                 key("canary", "so many nodes first, then so many, then the rest",
-                     list_of(integer_from(1, 100'000), 8)),
+                 std::move(canary),
+                 std::move(deadline),
                  std::move(limits),
                  std::move(steps)});
 }

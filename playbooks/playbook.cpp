@@ -44,6 +44,7 @@ class Reader {
     filler_.fill(root, playbook_shape(), file.values, text.file, used);
     const bool fits = conforms(root, playbook_shape(), "playbook", text.file, problems_);
     if (fits) read_header(root, parameters, including == nullptr);
+    if (fits && including == nullptr) read_deadline(root, text);
     complete_ = complete_ && fits;
     if (auto* steps = list_in(root, "steps"))
       for (auto& item : *steps) {
@@ -86,6 +87,19 @@ class Reader {
         playbook_.canary.push_back(number<int>(each.text).value_or(1));
   }
 
+  /// Empty is as good as none: a parameter's default.
+  void read_deadline(const YamlValue& root, const Text& text) {
+    const auto* written = root.entry("deadline");
+    if (written == nullptr || written->text.empty() || written->text.contains("${")) return;
+    deadline_ = inventory::duration_of(written->text);
+    if (deadline_) return;
+    complete_ = false;
+    problems_.push_back({{text.file, written->line, written->column},
+                         fmt::format("deadline must be a duration such as 90s, 15m or 72h, not "
+                                     "'{}'",
+                                     shortened(printable(written->text), 80))});
+  }
+
   void read_item(YamlValue& item, const File& file, std::set<std::string>& used) {
     const bool includes = item.entry("include") != nullptr;
     const auto& shape = includes ? include_shape() : step_shape();
@@ -95,6 +109,7 @@ class Reader {
     complete_ = complete_ && !steps.empty();
     for (auto& step : steps) {
       if (!wanted(step.when, file, used)) continue;
+      if (!step.deadline) step.deadline = deadline_;
       step.when.insert(step.when.end(), file.when.begin(), file.when.end());
       playbook_.steps.push_back(std::move(step));
     }
@@ -173,7 +188,7 @@ class Reader {
         problems_.push_back(
             {{text.file, item.key_line, item.key_column},
              fmt::format("parameter '{0}' stands nowhere: ${{{0}}} may be a value in with, when, "
-                         "deadline, limits and nodes_at_once",
+                         "deadline, stop_after, canary, limits and nodes_at_once",
                          printable(item.key))});
   }
 
@@ -181,6 +196,7 @@ class Reader {
   Playbook& playbook_;
   std::vector<Problem>& problems_;
   Filler filler_;
+  std::optional<std::chrono::seconds> deadline_{};  // of steps that name none
   std::size_t includes_ = 0;
   bool complete_ = true;
 };

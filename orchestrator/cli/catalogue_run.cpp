@@ -33,72 +33,25 @@ long scaled(double seconds, double speed, double least) {
   return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
 }
 
-/// The playbook new-rack, without what stops a run early: here most nodes are to fail. A controller
-/// counts its deadlines in our time: who never answers is given up after as long as a person would
-/// wait in the rack's.
-std::string playbook_text(double speed) {
-  return fmt::format(R"(playbook: catalogue
-description: what new-rack does, on machines most of which have a fault
-nodes_at_once: 1000
-steps:
-  - step: slurm-drain
-  - step: bmc-facts
-    deadline: {0}s
-    tries: 40
-  - step: power-on
-    deadline: {0}s
-  - step: ssh-wait
-    deadline: {0}s
-  - stage: node-facts
-    deadline: {0}s
-  - stage: gpu-facts
-    deadline: {0}s
-    on_failure: continue
-  - stage: cpu
-    with: {{duration: 90s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: memory
-    with: {{duration: 60s, stream: 20s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: disk
-    with: {{directory: /var/tmp, size: 1GiB, runtime: 20s}}
-    deadline: {1}s
-  - stage: gemm
-    with: {{duration: 90s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: hbm
-    with: {{duration: 30s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: pcie
-    with: {{duration: 20s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: p2p
-    with: {{duration: 20s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: collective
-    with: {{duration: 20s, ops: all_reduce, min: 1GiB}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: train
-    with: {{duration: 40s}}
-    deadline: {1}s
-    on_failure: continue
-  - stage: psu   # of the kind of machine that has leak detectors: its BMC is read again and again
-    with: {{phase: 20s}}
-    when: {{fact: {{system.model: {2}}}}}
-    deadline: {1}s
-    on_failure: continue
-  - step: audit
-  - step: verdict
-  - step: hand-off
-)",
-                     scaled(900, speed, 60), scaled(1200, speed, 60), "GB200 NVL");
+/// The shipped playbook, with shorter phases. Nothing stops the run early: here most nodes are to
+/// fail. A controller counts its deadlines in our time: who never answers is given up after as long
+/// as a person would wait in the rack's.
+std::vector<std::string> playbook_words(double speed) {
+  return {"new-rack",
+          "--set",
+          "burn=90s",
+          "--set",
+          "soak=6m",
+          "--set",
+          "phase=20s",
+          "--set",
+          "canary=100000",
+          "--set",
+          "max_failures=100000",
+          "--set",
+          "max_failed_share=1",
+          "--set",
+          fmt::format("deadline={}s", scaled(7200, speed, 120))};
 }
 
 /// A site's own profile: what it wants of its BIOS.
@@ -135,15 +88,14 @@ Result<void> write_site(const RackRun& run, const inventory::Profile& profile,
   TRY(rehearsal::make_scontrol(run.folder / "slurm", known, profile));
   TRY(write_file(run.folder / "profiles" / fmt::format("{}.yaml", kProfile), profile_text(speed),
                  0644));
-  TRY(write_file(run.folder / "playbook.yaml", playbook_text(speed), 0644));
   return write_file(run.folder / "inventory.yaml",
                     rack.inventory_yaml() + "slurm: {partition: gpu, features: [qualified]}\n",
                     0600);
 }
 
 /// `cupel run`, as a person would start it.
-Task<Result<void>> run_controller(const RackRun& run) {
-  constexpr std::chrono::minutes kMost{30};  // several racks share a machine that may be busy
+Task<Result<void>> run_controller(const RackRun& run, double speed) {
+  constexpr std::chrono::minutes kMost{40};  // several racks share a machine that may be busy
   constexpr std::size_t kOutput = 64u << 20;
   const auto* path = std::getenv("PATH");
   ProcessRequest request;
@@ -151,7 +103,6 @@ Task<Result<void>> run_controller(const RackRun& run) {
                   "--state",
                   (run.folder / "state").string(),
                   "run",
-                  (run.folder / "playbook.yaml").string(),
                   "--inventory",
                   (run.folder / "inventory.yaml").string(),
                   "--no-console",
@@ -159,6 +110,8 @@ Task<Result<void>> run_controller(const RackRun& run) {
                   "--wait-for-hands",
                   "0s",  // nobody will come
                   "--json"};
+  const auto playbook = playbook_words(speed);
+  request.argv.insert(request.argv.end(), playbook.begin(), playbook.end());
   request.environment = {"PATH=" + (run.folder / "slurm").string() + ":" +
                          (path == nullptr ? "/usr/bin:/bin" : path)};
   request.output_limit = kOutput;
@@ -256,7 +209,7 @@ class Rehearsal {
     how.folder = run.folder / "rack";
     CO_TRY(const auto rack, rehearsal::VirtualRack::start(run.planned.rack, how));
     CO_TRY(write_site(run, profile_, catalogue_, options_.speed, *rack));
-    CO_TRY(co_await run_controller(run));
+    CO_TRY(co_await run_controller(run, options_.speed));
     rack->stop();
     // Where this machine could not keep up, the rack's time went slower than it was told.
     run.speed = rack->pace().speed;

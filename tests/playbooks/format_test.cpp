@@ -156,15 +156,51 @@ steps:
 
   EXPECT_EQ(result.told(),
             "book.yaml:3:3: parameter 'soak' stands nowhere: ${soak} may be a value in with, when, "
-            "deadline, limits and nodes_at_once\n"
+            "deadline, stop_after, canary, limits and nodes_at_once\n"
             "book.yaml:4:3: parameter 'unused' stands nowhere: ${unused} may be a value in with, "
-            "when, deadline, limits and nodes_at_once\n"
+            "when, deadline, stop_after, canary, limits and nodes_at_once\n"
             "book.yaml:5:3: parameter 'needed' needs a value: --set needed=VALUE, or with: where "
             "it is included\n"
             "book.yaml:8:22: there is no parameter 'soka' (did you mean 'soak'?)\n"
             "book.yaml:8:41: '${' without '}'\n"
             "book.yaml:10:40: there is no parameter 'each'\n"
             "book.yaml:11:29: there is no parameter 'sok' (did you mean 'soak'?)\n");
+}
+
+TEST(Format, TakesParametersInTheCanaryAndInWhatStopsARun) {
+  const auto result = read(R"(playbook: p
+parameters:
+  first: {default: "1", type: integer}
+  failures: {default: "10", type: integer}
+  share: {default: "0.5", type: number}
+canary: ["${first}", 4]
+steps:
+  - step: ssh-wait
+    stop_after: {failures: "${failures}", share: "${share}"}
+)",
+                           {{"first", "7"}, {"share", "0.25"}});
+
+  ASSERT_TRUE(result.playbook) << result.told();
+  EXPECT_EQ(result.playbook->canary, (std::vector{7, 4}));
+  EXPECT_EQ(result.playbook->steps[0].stop_after, (StopAfter{10, 0.25}));
+}
+
+TEST(Format, RefusesACanaryThatAParameterMakesEmpty) {
+  const auto result = read(R"(playbook: p
+parameters: {first: {default: "0", type: integer}}
+canary: ["${first}", 4]
+steps: [{step: ssh-wait}]
+)");
+
+  EXPECT_EQ(result.told(),
+            "book.yaml:3:10: each of canary must be a whole number from 1 to 100000, not '0'\n");
+}
+
+TEST(Format, RefusesADeadlineThatIsNoDuration) {
+  const auto result = read("playbook: p\ndeadline: soon\nsteps: [{step: ssh-wait}]\n");
+
+  EXPECT_EQ(result.told(),
+            "book.yaml:2:11: deadline must be a duration such as 90s, 15m or 72h, not 'soon'\n");
 }
 
 TEST(Format, DoesAStepForEachItemOfAList) {

@@ -280,6 +280,30 @@ TEST(Plan, TakesThePlaybooksWordForDeadlinesAndTries) {
   EXPECT_EQ(step.on_failure, OnFailure::go_on);
 }
 
+TEST(Plan, GivesThePlaybooksDeadlineToEachStepThatNamesNone) {
+  const auto made = planned(
+      "playbook: p\nparameters: {most: {default: 3m}}\ndeadline: \"${most}\"\n"
+      "steps: [{step: bmc-facts}, {stage: cpu, deadline: 9m}, {step: verdict}]\n");
+
+  ASSERT_TRUE(made.plan) << made.told();
+  const auto& steps = *made.plan->nodes[0].steps;
+  EXPECT_EQ(steps[0].deadline, std::chrono::minutes{3});
+  EXPECT_EQ(steps[1].deadline, std::chrono::minutes{9});
+  EXPECT_EQ(steps[2].deadline, std::chrono::minutes{3});
+}
+
+TEST(Plan, LeavesEachStepItsDeadlineWhereThePlaybooksIsEmpty) {
+  const auto without = planned("playbook: p\nsteps: [{step: bmc-facts}, {step: verdict}]\n");
+  const auto empty =
+      planned("playbook: p\ndeadline: \"\"\nsteps: [{step: bmc-facts}, {step: verdict}]\n");
+
+  ASSERT_TRUE(without.plan) << without.told();
+  ASSERT_TRUE(empty.plan) << empty.told();
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(empty.plan->nodes[0].steps->at(i).deadline,
+              without.plan->nodes[0].steps->at(i).deadline);
+}
+
 TEST(Plan, TellsAllBadParametersBeforeAnythingRuns) {
   const auto made = planned(R"(playbook: p
 steps:
