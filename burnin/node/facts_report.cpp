@@ -24,6 +24,7 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "numa.nodes",
     "cpu.count",
     "cpu.threads",
+    "cpu.throttled",
     "dimm.speed",
     "edac.uncorrected",
     "edac.corrected",
@@ -39,7 +40,12 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "gpu.persistence",
     "gpu.remap.pending",
     "gpu.remap.failed",
+    "gpu.remap.uncorrected",
     "gpu.ecc.uncorrected",
+    "gpu.ecc.uncorrected.lifetime",
+    "gpu.pcie.gen_max",
+    "gpu.pcie.width_max",
+    "gpu.pcie.width",
     "gpu.fabric.ready",
     "nvlink.active",
     "pcie.bandwidth",
@@ -51,11 +57,16 @@ constexpr auto kMeasures = std::to_array<std::string_view>({
     "pcie.numa",
     "ib.port.active",
     "ib.port.rate",
+    "ib.port.downed",
+    "ib.port.symbol_errors",
+    "hca.pcie.width",
+    "nic.rate",
     "nvme.used",
     "nvme.spare",
     "nvme.warnings",
     "nvme.media_errors",
     "nvme.temperature",
+    "nvme.pcie.width",
 });
 
 std::string word_at(const json::value& root, std::string_view path) {
@@ -110,6 +121,11 @@ void add_cpus(const json::value& facts, Findings& findings) {
     part.model = word_at(rows[i], "model");
     part.manufacturer = word_at(rows[i], "vendor");
     part.count = count_at(rows[i], "cores");
+    if (const auto id = count_at(rows[i], "physical_id")) {
+      part.slot = fmt::format("physical id {:.0f}", *id);
+      add(findings, "cpu.throttled", fmt::format("cpu{:.0f}", *id), count_at(rows[i], "throttled"),
+          "count");
+    }
     const auto more = count_at(rows[i], "threads");
     threads = threads && more ? std::optional{*threads + *more} : std::nullopt;
     findings.parts.push_back(std::move(part));
@@ -168,7 +184,14 @@ void add_gpu_numbers(const json::value& gpu, const std::string& name, Findings& 
   add(findings, "gpu.persistence", name, flag_at(gpu, "persistence"), "");
   add(findings, "gpu.remap.pending", name, count_at(gpu, "counters/remap_pending"), "");
   add(findings, "gpu.remap.failed", name, count_at(gpu, "counters/remap_failed"), "");
+  add(findings, "gpu.remap.uncorrected", name, count_at(gpu, "counters/remapped_uncorrectable"),
+      "count");
   add(findings, "gpu.ecc.uncorrected", name, count_at(gpu, "counters/ecc_uncorrected"), "errors");
+  add(findings, "gpu.ecc.uncorrected.lifetime", name,
+      count_at(gpu, "counters/ecc_uncorrected_lifetime"), "errors");
+  add(findings, "gpu.pcie.gen_max", name, count_at(gpu, "pcie_gen_max"), "");
+  add(findings, "gpu.pcie.width_max", name, count_at(gpu, "pcie_width_max"), "lanes");
+  add(findings, "gpu.pcie.width", name, count_at(gpu, "pcie_width"), "lanes");
   const auto state = word_at(gpu, "fabric/state");
   if (!state.empty() && state != "not supported") {
     const bool ready = state == "completed" && word_at(gpu, "fabric/status") == "success";
@@ -277,28 +300,47 @@ void add_pci(const json::value& facts, const Names& names, Findings& findings) {
   }
 }
 
-void add_ports(const json::value& facts, Findings& findings) {
+void add_port(const std::string& hca, const json::value& port, Findings& findings) {
+  const auto number = count_at(port, "port");
+  const auto rate = count_at(port, "gbits");
+  const auto state = word_at(port, "state"), physical = word_at(port, "phys_state");
+  if (!number || !rate || state.empty() || physical.empty()) return;
+  const auto which = *number == 1 ? hca : fmt::format("{}/{:.0f}", hca, *number);
+  // A port that is down still reports the rate that it would like to have.
+  const bool active = state == "ACTIVE" && physical == "LinkUp";
+  add(findings, "ib.port.active", which, active ? 1.0 : 0.0, "");
+  add(findings, "ib.port.rate", which, active ? *rate : 0.0, "Gb/s");
+  add(findings, "ib.port.downed", which, count_at(port, "link_downed"), "count");
+  add(findings, "ib.port.symbol_errors", which, count_at(port, "symbol_errors"), "errors");
+}
+
+void add_hcas(const json::value& facts, Findings& findings) {
   for (const auto& hca : rows_at(facts, "infiniband")) {
     const auto name = word_at(hca, "name");
-    if (name.empty() || flag_at(hca, "bond") == 1) continue;
+    if (name.empty()) continue;
+    for (const auto& port : rows_at(hca, "ports")) add_port(name, port, findings);
+    // A bond has a port, but is made of HCAs and is none.
+    if (flag_at(hca, "bond") == 1) continue;
     auto part = part_of(PartKind::hca, name);
     part.model = word_at(hca, "type");
     part.part_number = word_at(hca, "board_id");
     part.serial = word_at(hca, "node_guid");
     part.firmware = word_at(hca, "firmware");
     part.slot = word_at(hca, "pci");
+    add(findings, "hca.pcie.width", name, count_at(hca, "pcie_width"), "lanes");
     findings.parts.push_back(std::move(part));
-    for (const auto& port : rows_at(hca, "ports")) {
-      const auto number = count_at(port, "port");
-      const auto rate = count_at(port, "gbits");
-      const auto state = word_at(port, "state"), physical = word_at(port, "phys_state");
-      if (!number || !rate || state.empty() || physical.empty()) continue;
-      const auto which = *number == 1 ? name : fmt::format("{}/{:.0f}", name, *number);
-      // One that is down still tells the rate that it would like to have.
-      const bool active = state == "ACTIVE" && physical == "LinkUp";
-      add(findings, "ib.port.active", which, active ? 1.0 : 0.0, "");
-      add(findings, "ib.port.rate", which, active ? *rate : 0.0, "Gb/s");
-    }
+  }
+}
+
+void add_nics(const json::value& facts, Findings& findings) {
+  for (const auto& nic : rows_at(facts, "nics")) {
+    auto part = part_of(PartKind::nic, word_at(nic, "name"));
+    if (part.name.empty()) continue;
+    part.model = word_at(nic, "driver");
+    part.serial = word_at(nic, "address");
+    part.slot = word_at(nic, "pci");
+    add(findings, "nic.rate", part.name, count_at(nic, "gbits"), "Gb/s");
+    findings.parts.push_back(std::move(part));
   }
 }
 
@@ -315,6 +357,7 @@ void add_drives(const json::value& facts, Findings& findings) {
     const auto state = word_at(drive, "state");
     part.health = state == "live" ? "OK" : state;
     findings.parts.push_back(std::move(part));
+    add(findings, "nvme.pcie.width", name, count_at(drive, "pcie_width"), "lanes");
     add(findings, "nvme.used", name, count_at(drive, "smart/used"), "%");
     add(findings, "nvme.spare", name, count_at(drive, "smart/spare"), "%");
     add(findings, "nvme.warnings", name, count_at(drive, "smart/warnings"), "");
@@ -333,13 +376,16 @@ Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   Findings findings;
   if (const auto host = word_at(facts, "kernel/hostname"); !host.empty())
     findings.facts["node.hostname"] = host;
+  if (const auto epoch = count_at(facts, "time/epoch"))
+    findings.facts["node.epoch"] = fmt::format("{:.0f}", *epoch);
   add_host(facts, findings);
   add_cpus(facts, findings);
   add_dimms(facts, findings);
   add_edac(facts, findings);
   add_gpus(facts, names, findings);
   add_pci(facts, names, findings);
-  add_ports(facts, findings);
+  add_hcas(facts, findings);
+  add_nics(facts, findings);
   add_drives(facts, findings);
   add_unknown(findings, facts);
   return findings;

@@ -22,6 +22,7 @@ std::string facts_document(const Tree& tree, const nvml::Library& library) {
   add_pci(tree, report);
   add_gpus(library, report);
   add_infiniband(tree, report);
+  add_nics(tree, report);
   add_nvme(tree, report);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   report.line.add("seconds", took.count());

@@ -24,6 +24,7 @@ struct Socket {
   std::optional<double> cores{};
   std::int64_t threads = 0;
   std::set<std::string> governors{};
+  std::optional<double> throttled{};  // times since boot, of the thread that counts most
 };
 
 /// Each socket once; /proc/cpuinfo tells of it again for every thread.
@@ -112,6 +113,10 @@ void add_cpus(const Tree& tree, Report& report) {
     const auto governor =
         tree.text(join(kCpuFolder, "cpu" + std::to_string(thread) + "/cpufreq/scaling_governor"));
     if (governor) sockets.at(socket).governors.insert(*governor);
+    const auto throttled = tree.number(join(
+        kCpuFolder, "cpu" + std::to_string(thread) + "/thermal_throttle/package_throttle_count"));
+    auto& most = sockets.at(socket).throttled;
+    if (throttled && *throttled >= 0) most = std::max(most.value_or(0), *throttled);
   }
   if (sockets.empty()) report.unknown("CPUs", "/proc/cpuinfo", "this kernel tells no physical id");
   report.line.array("cpus");
@@ -126,6 +131,7 @@ void add_cpus(const Tree& tree, Report& report) {
     if (socket.governors.size() == 1)
       report.line.add("governor", std::string_view{*socket.governors.begin()});
     if (socket.governors.size() > 1) report.line.add("governor", "mixed");
+    report.add("throttled", socket.throttled);
     report.line.end();
   }
   report.line.end();

@@ -37,6 +37,8 @@ void add_port(const Tree& tree, const std::string& device, const std::string& po
   report.add("sm_lid", tree.number(folder + "/sm_lid"));
   report.add("guid", tree.text(folder + "/gids/0"));
   report.add("link_layer", tree.text(folder + "/link_layer"));
+  report.add("link_downed", tree.number(folder + "/counters/link_downed"));
+  report.add("symbol_errors", tree.number(folder + "/counters/symbol_error"));
   report.line.end();
   if (!state || !rate) report.unknown("link of " + device + "/" + port, folder, "not told in full");
 }
@@ -60,6 +62,7 @@ void add_infiniband(const Tree& tree, Report& report) {
     if (const auto device = tree.resolved(folder + "/device"))
       report.add("pci", pci_address(last_name(*device)));
     report.add("numa", tree.number(folder + "/device/numa_node"));
+    report.add("pcie_width", tree.number(folder + "/device/current_link_width"));
     const auto networks = tree.names(folder + "/device/net");
     if (!networks.empty()) report.line.add("network", std::string_view{networks.front()});
     report.line.array("ports");

@@ -144,6 +144,7 @@ void add_drive(const Tree& tree, const std::string& name, Report& report) {
   report.add("firmware", tree.text(folder + "/firmware_rev"));
   report.add("state", tree.text(folder + "/state"));
   report.add("bytes", capacity_of(tree, name));
+  report.add("pcie_width", tree.number(folder + "/device/current_link_width"));
   if (const auto place = tree.resolved(folder + "/device"))
     report.add("pci", pci_address(last_name(*place)));
   const auto identity = ask_identity(device);

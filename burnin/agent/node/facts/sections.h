@@ -10,7 +10,7 @@ namespace cupel::agent {
 /// DMI: who built it, board, BIOS, serials (root only). Source: Documentation/ABI/testing/
 /// sysfs-firmware-dmi... of Linux; SMBIOS 3.7 (DSP0134), types 1 to 3.
 void add_system(const Tree& tree, Report& report);
-/// "cpus": a row for each socket, with microcode and governor.
+/// "cpus": a row for each socket, with microcode, governor and how often it was throttled.
 void add_cpus(const Tree& tree, Report& report);
 /// "memory": total, NUMA nodes with their CPUs, huge pages.
 void add_memory(const Tree& tree, Report& report);
@@ -28,6 +28,8 @@ void add_pci(const Tree& tree, Report& report);
 void add_gpus(const nvml::Library& library, Report& report);
 /// "infiniband": devices and their ports.
 void add_infiniband(const Tree& tree, Report& report);
+/// "nics": Ethernet interfaces with a device, and what their links carry.
+void add_nics(const Tree& tree, Report& report);
 /// "nvme": from sysfs; identify and SMART by ioctl where the device may be opened.
 void add_nvme(const Tree& tree, Report& report);
 
