@@ -80,6 +80,10 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/steps",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/record"}},
+      {"orchestrator/controller",
+       {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
+        "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/console",
+        "orchestrator/record", "orchestrator/report", "orchestrator/steps"}},
   };
   return table;
 }
@@ -95,6 +99,17 @@ TEST(Tidy, RoomsIncludeOnlyWhatTheTableAllows) {
       EXPECT_TRUE(other == room || row->second.contains(other))
           << source.path << " must not include " << header;
     }
+  }
+}
+
+TEST(Tidy, TheControllerHasNoTerminal) {
+  const std::regex terminal{
+      R"(\b(stdout|stderr|stdin|isatty|printf|puts|fputs|fwrite|STD\w+_FILENO)\b)"};
+  for (const auto& source : sources()) {
+    if (!source.path.starts_with("orchestrator/controller/")) continue;
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(source.text, found, terminal))
+        << source.path << ": " << found.str();
   }
 }
 

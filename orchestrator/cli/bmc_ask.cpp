@@ -97,8 +97,8 @@ class Page {
 
 /// What one fan-out works on; its coroutines end before it goes.
 struct Work {
-  World& world;
-  const WorldVerb& verb;
+  Connections& connections;
+  const ConnectionsVerb& verb;
   const std::vector<const Node*>& nodes;
   std::chrono::seconds patience;
   Page& page;
@@ -106,7 +106,7 @@ struct Work {
 
 Task<Result<void>> ask_one(Work& work, std::size_t which) {
   const auto deadline = Deadline::in(work.patience);
-  auto answer = co_await work.verb(work.world, *work.nodes[which], deadline);
+  auto answer = co_await work.verb(work.connections, *work.nodes[which], deadline);
   work.page.take(which, std::move(answer));
   co_return ok();
 }
@@ -118,9 +118,9 @@ Task<std::vector<Result<void>>> ask_all(Work& work, std::size_t width) {
   return for_each_of<void>(std::move(all), width, each);
 }
 
-Task<Result<Answer>> in_a_session(World& world, const Verb& verb, const Node& node,
+Task<Result<Answer>> in_a_session(Connections& connections, const Verb& verb, const Node& node,
                                   Deadline deadline) {
-  const auto bmc = world.bmc(node);
+  const auto bmc = connections.bmc(node);
   auto answer = co_await verb(*bmc, node, deadline);
   co_await bmc->log_out();
   co_return answer;
@@ -155,24 +155,26 @@ Result<std::chrono::seconds> patience_of(const BmcAsked& asked) {
                                    asked.patience + "'"};
 }
 
-Exit ask_world(const BmcCommand& command, const WorldVerb& verb) {
+Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb) {
   const auto patience = patience_of(*command.asked);
   if (!patience) return complain(command.context, patience.error(), Exit::invalid);
   Exit exit = Exit::passed;
   const auto reached = reach(command, exit);
   if (!reached) return exit;
-  World world{reached->inventory, *reached->store};
+  Connections connections{reached->inventory, *reached->store};
   Page page{command.context, command.asked->group, reached->nodes};
-  Work work{world, verb, reached->nodes, *patience, page};
-  const auto ended = run_to_end(world.io(), until_interrupted(ask_all(work, command.asked->width)));
+  Work work{connections, verb, reached->nodes, *patience, page};
+  const auto ended =
+      run_to_end(connections.io(), until_interrupted(ask_all(work, command.asked->width)));
   exit = page.finish();
   return ended.interrupted ? Exit::unfinished : exit;
 }
 
 Exit ask(const BmcCommand& command, const Verb& verb) {
-  return ask_world(command, [&verb](World& world, const Node& node, Deadline deadline) {
-    return in_a_session(world, verb, node, deadline);
-  });
+  return ask_over_connections(
+      command, [&verb](Connections& connections, const Node& node, Deadline deadline) {
+        return in_a_session(connections, verb, node, deadline);
+      });
 }
 
 Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now) {

@@ -4,9 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "orchestrator/cli/world.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/controller/connections.h"
 
 namespace cupel::cli {
+
+using controller::Connections;
 
 /// What was said on the command line of `bmc` itself.
 struct BmcAsked {
@@ -37,9 +40,10 @@ using Verb = std::function<Task<Result<Answer>>(bmc::Bmc&, const inventory::Node
 /// it after clean-up, with what there is.
 Exit ask(const BmcCommand& command, const Verb& verb);
 
-/// The same over what is asked of the world and not of one BMC.
-using WorldVerb = std::function<Task<Result<Answer>>(World&, const inventory::Node&, Deadline)>;
-Exit ask_world(const BmcCommand& command, const WorldVerb& verb);
+/// The same for what needs more than one session with the BMC.
+using ConnectionsVerb =
+    std::function<Task<Result<Answer>>(Connections&, const inventory::Node&, Deadline)>;
+Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb);
 
 /// What the nodes stand in, or a complaint; kInvalid too where none were named.
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit);

@@ -68,8 +68,8 @@ Result<std::optional<char>> escape_of(const std::string& word) {
   return Error{Code::kInvalid, "--escape takes one character, or none"};
 }
 
-Task<Result<TalkEnd>> talk_to(World& world, const Node& node, console::Talk how) {
-  const auto bmc = world.bmc(node);
+Task<Result<TalkEnd>> talk_to(Connections& connections, const Node& node, console::Talk how) {
+  const auto bmc = connections.bmc(node);
   auto opened = co_await bmc->console(Deadline::in(kOpenPatience));
   if (!opened) {
     co_await bmc->log_out();
@@ -128,9 +128,9 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
     record = *std::move(opened);
     how.record = [&record](std::string_view bytes) { return record->append(bytes); };
   }
-  World world{reached->inventory, *reached->store};
+  Connections connections{reached->inventory, *reached->store};
   const auto ended =
-      run_to_end(world.io(), until_interrupted(talk_to(world, node, std::move(how))));
+      run_to_end(connections.io(), until_interrupted(talk_to(connections, node, std::move(how))));
   return conclude(context, node, ended);
 }
 

@@ -40,14 +40,14 @@ std::string unknowns(const std::vector<inventory::Unknown>& unknown) {
   return rows.empty() ? "" : "\n" + table(rows);
 }
 
-/// And where it is, which the world knows.
-Task<Result<Answer>> show_identity(World& world, const Node& node, Deadline deadline) {
-  const auto bmc = world.bmc(node);
+/// And where it is, which the store knows.
+Task<Result<Answer>> show_identity(Connections& connections, const Node& node, Deadline deadline) {
+  const auto bmc = connections.bmc(node);
   auto told = co_await bmc->identity(deadline);
   co_await bmc->log_out();
   CO_TRY(const auto identity, std::move(told));
   Answer answer{one_line(identity), object_of(identity)};
-  add_whereabouts(answer, world.store(), node);
+  add_whereabouts(answer, connections.store(), node);
   co_return answer;
 }
 
@@ -161,7 +161,7 @@ void add(CLI::App& bmc, const BmcCommand& command, const char* name, const char*
 void add_bmc_reading(CLI::App& bmc, const BmcCommand& command) {
   auto* identity = bmc.add_subcommand(
       "identity", "vendor, model, serial number and versions; where the BMC is if it moved");
-  identity->callback([command] { command.exit = ask_world(command, show_identity); });
+  identity->callback([command] { command.exit = ask_over_connections(command, show_identity); });
   add(bmc, command, "inventory", "parts, serial numbers and firmware", read_inventory);
   add(bmc, command, "firmware", "all versions; may take minutes", read_firmware);
   add(bmc, command, "sensors", "power, temperatures, fans, leaks", read_sensors);

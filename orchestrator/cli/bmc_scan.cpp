@@ -82,7 +82,7 @@ Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked, const BmcCom
   const auto secret = inventory::secret_of(asked.password, std::filesystem::current_path());
   if (!secret) return Error{Code::kInvalid, "--" + std::string{inventory::kSecretForm}};
   TRY(auto proof, proof_of(asked, command));
-  return bmc::scan::Login{asked.user, secret_source(*secret), std::move(proof)};
+  return bmc::scan::Login{asked.user, controller::secret_source(*secret), std::move(proof)};
 }
 
 /// As comments, so that the whole output is an inventory.

@@ -24,19 +24,20 @@ std::string_view words_for(bmc::Rotated rotated) {
   __builtin_unreachable();
 }
 
-Task<Result<Answer>> rotate(World& world, const Node& node, bool again, Deadline deadline) {
-  auto doors = world.doors(nullptr);  // no stage runs here
+Task<Result<Answer>> rotate(Connections& connections, const Node& node, bool again,
+                            Deadline deadline) {
+  auto doors = connections.doors(nullptr);  // no stage runs here
   CO_TRY(const auto rotated, co_await steps::rotate_bmc_password(doors, node, again, deadline));
   co_return Answer{std::string{words_for(rotated)},
                    {{"changed", rotated == bmc::Rotated::changed}}};
 }
 
 /// A person's word that the certificate of a node's BMC, or of a PDU, was meant to change.
-Task<Result<Answer>> accept(World& world, std::string name, inventory::Endpoint endpoint,
-                            Deadline deadline) {
-  auto presented = co_await world.transport().presented_certificate(endpoint, deadline);
+Task<Result<Answer>> accept(Connections& connections, std::string name,
+                            inventory::Endpoint endpoint, Deadline deadline) {
+  auto presented = co_await connections.transport().presented_certificate(endpoint, deadline);
   if (!presented) co_return std::move(presented).error();
-  auto& store = world.store();
+  auto& store = connections.store();
   const auto before = store.pinned("bmc:" + name).value_or("none");
   CO_TRY(store.repin("bmc:" + name, *presented));
   CO_TRY(store.forget_bmc(name));
@@ -45,9 +46,9 @@ Task<Result<Answer>> accept(World& world, std::string name, inventory::Endpoint 
 }
 
 /// The BMC was corrected, and the inventory was right: its password may be tried once more.
-Task<Result<Answer>> retry_login(World& world, const Node& node, Deadline deadline) {
-  world.forget_refusals(node);
-  const auto bmc = world.bmc(node);
+Task<Result<Answer>> retry_login(Connections& connections, const Node& node, Deadline deadline) {
+  connections.forget_refusals(node);
+  const auto bmc = connections.bmc(node);
   auto power = co_await bmc->power_state(deadline);
   co_await bmc->log_out();
   if (!power) co_return std::move(power).error();
@@ -74,9 +75,9 @@ Exit accept_of_pdu(const BmcCommand& command) {
                     Exit::invalid);
   const auto store = open_store_for(command.context, *inventory);
   if (!store) return complain_of_store(command.context, store.error());
-  World world{*inventory, **store};
-  const auto answer =
-      run_to_end(world.io(), accept(world, name, pdu->endpoint, Deadline::in(*patience)));
+  Connections connections{*inventory, **store};
+  const auto answer = run_to_end(connections.io(),
+                                 accept(connections, name, pdu->endpoint, Deadline::in(*patience)));
   if (!answer) return complain(command.context, answer.error(), Exit::failed);
   auto object = answer->object;
   object["pdu"] = name;
@@ -106,11 +107,11 @@ boost::json::object object_of(const bmc::Budget& budget) {
 }
 
 /// From what was kept: a budget is looked at to leave the BMC alone.
-Task<Result<Answer>> show_budget(World& world, const Node& node, Deadline) {
-  const auto kept = world.store().budget(node.name);
+Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Deadline) {
+  const auto kept = connections.store().budget(node.name);
   if (!kept) co_return Answer{"never asked", {{"requests", 0}}};
   const auto& budget = *kept;
-  auto refused = world.store().refusal(node.name, node.bmc.user);
+  auto refused = connections.store().refusal(node.name, node.bmc.user);
   const bool stopped = refused && refused->believed;
   Answer answer;
   answer.text = fmt::format(
@@ -123,7 +124,7 @@ Task<Result<Answer>> show_budget(World& world, const Node& node, Deadline) {
               : "");
   answer.object = object_of(budget);
   answer.object["logins_stopped"] = stopped;
-  add_whereabouts(answer, world.store(), node);
+  add_whereabouts(answer, connections.store(), node);
   co_return answer;
 }
 
@@ -137,20 +138,21 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
   password->add_option("WHAT", *what, "rotate")->required()->check(CLI::IsMember({"rotate"}));
   password->add_flag("--again", *again, "try although it was refused too often before");
   password->callback([command, again, what] {
-    command.exit = ask_world(command, [again](World& world, const Node& node, Deadline deadline) {
-      return rotate(world, node, *again, deadline);
-    });
+    command.exit = ask_over_connections(
+        command, [again](Connections& connections, const Node& node, Deadline deadline) {
+          return rotate(connections, node, *again, deadline);
+        });
   });
 
   auto* budget = bmc.add_subcommand(
       "budget", "how the BMC fared with our requests, and its health; asks it nothing");
-  budget->callback([command] { command.exit = ask_world(command, show_budget); });
+  budget->callback([command] { command.exit = ask_over_connections(command, show_budget); });
 
   auto* retry = bmc.add_subcommand(
       "retry-login",
       "forget that the BMC refused the inventory's user and password, and try them once: for when "
       "the BMC was corrected");
-  retry->callback([command] { command.exit = ask_world(command, retry_login); });
+  retry->callback([command] { command.exit = ask_over_connections(command, retry_login); });
 
   auto* certificate = bmc.add_subcommand(
       "accept-certificate", "pin the certificate that the BMC, or the PDU of that name, has now");
@@ -159,9 +161,10 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
       command.exit = accept_of_pdu(command);
       return;
     }
-    command.exit = ask_world(command, [](World& world, const Node& node, Deadline deadline) {
-      return accept(world, node.name, node.bmc.endpoint, deadline);
-    });
+    command.exit = ask_over_connections(
+        command, [](Connections& connections, const Node& node, Deadline deadline) {
+          return accept(connections, node.name, node.bmc.endpoint, deadline);
+        });
   });
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "inventory/load.h"
-#include "orchestrator/cli/run_options.h"
+#include "orchestrator/controller/run_options.h"
 #include "orchestrator/store/store.h"
 
 namespace CLI {
@@ -31,7 +31,7 @@ struct Context {
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
   bool json = false;
-  RunFlags run{};                     // how a run is accompanied
+  controller::RunFlags run{};         // how a run is accompanied
   std::vector<std::string> behind{};  // what stood behind "--": another command's words
 };
 

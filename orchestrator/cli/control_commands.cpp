@@ -8,9 +8,9 @@
 #include "base/login.h"
 #include "base/task.h"
 #include "inventory/yaml.h"
-#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/controller/controller_news.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -196,7 +196,7 @@ Result<Answer> answer_in(const store::Store& store, const Command& command,
 bool is_driven(const Context& context, const store::Run& run) {
   if (!store::ControllerLock::holder(context.state)) return false;
   return run.phase == RunPhase::submitted ||
-         news_of_run(controller_news(context.state), run.id) != nullptr;
+         controller::news_of_run(controller::controller_news(context.state), run.id) != nullptr;
 }
 
 /// Errors: kStorage.

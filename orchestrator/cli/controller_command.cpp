@@ -4,16 +4,17 @@
 
 #include <CLI/CLI.hpp>
 
-#include "orchestrator/cli/controller.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/headless.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/terminal_front.h"
+#include "orchestrator/controller/controller.h"
 #include "orchestrator/store/controller_lock.h"
 
 namespace cupel::cli {
 namespace {
 
-Exit control_submitted(Context& context, ControllerDuty duty) {
+Exit control_submitted(Context& context, bool stays) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   const auto lock = store::ControllerLock::take(context.state);
@@ -21,12 +22,14 @@ Exit control_submitted(Context& context, ControllerDuty duty) {
     const bool taken = lock.error().code == Code::kConflict;
     return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
-  duty.tells = true;
   if (!context.json)
     say("process {} is the controller of {}\n", ::getpid(), context.state.string());
   std::fflush(stdout);
-  Controller controller{context, **opened, duty};
-  const auto ran = controller.work();
+  TerminalFront front{context, TerminalFront::Shows::all_runs};
+  auto settings = controller_settings(context);
+  settings.stays = stays;
+  controller::Controller drives{front, **opened, std::move(settings)};
+  const auto ran = drives.work();
   if (ran) return Exit::passed;
   return complain(context, ran.error(), Exit::unfinished);
 }
@@ -49,10 +52,10 @@ void add_controller(CLI::App& app, Context& context, Exit& exit) {
   command->footer(
       "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
       "`cupel run PLAYBOOK --detach` starts one in the background where none lives.");
-  auto duty = std::make_shared<ControllerDuty>();
-  command->add_flag("--stay", duty->stays, "stay when all is over, until SIGTERM or Ctrl-C");
+  auto stays = std::make_shared<bool>(false);
+  command->add_flag("--stay", *stays, "stay when all is over, until SIGTERM or Ctrl-C");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, duty] { exit = control_submitted(context, *duty); });
+  command->callback([&context, &exit, stays] { exit = control_submitted(context, *stays); });
 }
 
 void add_follow(CLI::App& app, Context& context, Exit& exit) {

@@ -9,9 +9,10 @@
 #include "base/text.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
+#include "orchestrator/cli/context.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/cli/world.h"
+#include "orchestrator/controller/connections.h"
 #include "orchestrator/ssh/fan_out.h"
 #include "orchestrator/ssh/gather.h"
 

@@ -7,12 +7,13 @@
 
 #include "base/login.h"
 #include "orchestrator/cli/background.h"
-#include "orchestrator/cli/controller.h"
 #include "orchestrator/cli/controller_log.h"
-#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
+#include "orchestrator/cli/terminal_front.h"
+#include "orchestrator/controller/controller.h"
+#include "orchestrator/controller/controller_news.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -20,6 +21,8 @@
 
 namespace cupel::cli {
 namespace {
+
+using controller::Connections;
 
 using engine::RunPhase;
 using store::ControllerLock;
@@ -94,13 +97,14 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
 /// Drives the run, and whatever is submitted meanwhile. The lock is held as long as this takes.
 Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
              const store::Run& run, ControllerLock) {
-  Controller controller{context, store};
-  const auto added = controller.add(std::move(planned), run);
+  TerminalFront front{context};
+  controller::Controller drives{front, store, controller_settings(context)};
+  const auto added = drives.add(std::move(planned), run);
   if (!added) {
     const bool wrong = added.error().code != Code::kStorage;
     return complain(context, added.error(), wrong ? Exit::invalid : Exit::unfinished);
   }
-  const auto ran = controller.work();
+  const auto ran = drives.work();
   if (!ran && ran.error().code == Code::kStorage) {
     // A journal that is damaged says itself what helps; else it is the disk.
     const auto damaged = store.broken_at(run.id);
@@ -183,10 +187,10 @@ void say_submitted(const Context& context, const store::Store& store, engine::Ru
 
 /// Whether the secrets can be had, said before anything is written.
 Result<void> check_secrets(const Planned& planned, store::Store& store) {
-  World world{planned.inventory, store};
+  Connections connections{planned.inventory, store};
   std::vector<const inventory::Node*> nodes;
   for (const auto& each : planned.plan.nodes) nodes.push_back(each.node);
-  return world.check_secrets(nodes);
+  return connections.check_secrets(nodes);
 }
 
 /// One that stays in the background holds the lock itself.
@@ -226,7 +230,7 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
   run.inventory_digest = planned->inventory.digest;
   for (const auto& each : planned->plan.nodes) run.nodes.push_back(each.node->name);
   run.phase = lock ? RunPhase::running : RunPhase::submitted;
-  auto options = with({}, context.run);
+  auto options = controller::with({}, context.run);
   options.rehearsal = is_of_virtual_rack(planned->inventory.file);
   options.begun_by = login_name();
   run.options = to_text(options);
@@ -250,9 +254,10 @@ Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Ru
   auto lock = lock_if_here(where, store);
   if (!lock && lock.error().code != Code::kConflict)
     return complain(context, lock.error(), Exit::unfinished);
-  const bool driven = !lock && news_of_run(controller_news(store.folder()), run.id) != nullptr;
+  const bool driven = !lock && controller::news_of_run(controller::controller_news(store.folder()),
+                                                       run.id) != nullptr;
   if (!driven) {
-    run.options = to_text(with(run_options_of(run.options), context.run));
+    run.options = to_text(controller::with(controller::run_options_of(run.options), context.run));
     const auto kept = store.keep_options(run.id, run.options);
     if (!kept) return complain(context, kept.error(), Exit::unfinished);
   }

@@ -7,12 +7,14 @@
 #include "base/for_each_of.h"
 #include "inventory/node_range.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/cli/world.h"
+#include "orchestrator/controller/connections.h"
 #include "orchestrator/ssh/ask.h"
 #include "orchestrator/steps/node_tools.h"
 
 namespace cupel::cli {
 namespace {
+
+using controller::Connections;
 
 constexpr std::size_t kLooksAtOnce = 64;
 constexpr std::chrono::seconds kNodePatience{8};
@@ -26,24 +28,24 @@ const burnin::Job* look_of(const playbooks::NodePlan& node) {
 }
 
 /// Errors: whatever stood in the way; nobody is told of it here.
-Task<Result<std::string>> look_at(World& world, const playbooks::NodePlan& planned,
+Task<Result<std::string>> look_at(Connections& connections, const playbooks::NodePlan& planned,
                                   Deadline deadline) {
   const auto* job = look_of(planned);
   if (job == nullptr) co_return std::string{};
   if (deadline.passed()) co_return Error{Code::kTimeout, "no time is left"};
   const auto& node = *planned.node;
-  CO_TRY(const auto session, co_await world.ssh(node, deadline));
+  CO_TRY(const auto session, co_await connections.ssh(node, deadline));
   CO_TRY(const auto said, co_await ssh::ask(*session, job->script, {}, node.ssh.sudo, deadline));
   const auto look = burnin::read_look(said.out);
   co_return steps::what_to_install(look, node.ssh.sudo, node.ssh.user).value_or("");
 }
 
-Task<Result<std::vector<Lack>>> look_at_all(World& world, const playbooks::Plan& plan) {
+Task<Result<std::vector<Lack>>> look_at_all(Connections& connections, const playbooks::Plan& plan) {
   const auto all = Deadline::in(kAllPatience);
   std::vector<const playbooks::NodePlan*> nodes;
   for (const auto& each : plan.nodes) nodes.push_back(&each);
   const auto verb = [&](const playbooks::NodePlan* node) {
-    return look_at(world, *node, all.sooner(kNodePatience));
+    return look_at(connections, *node, all.sooner(kNodePatience));
   };
   const auto told = co_await for_each_of<std::string>(nodes, kLooksAtOnce, verb);
   std::vector<Lack> lacks;
@@ -67,8 +69,8 @@ std::string lacks_text(std::span<const Lack> lacks) {
 void look_at_nodes_first(const Context& context, const Planned& planned) {
   auto store = store::Store::open(context.state);
   if (!store) return;  // the run itself says why
-  World world{planned.inventory, **store};
-  const auto lacks = run_to_end(world.io(), look_at_all(world, planned.plan));
+  Connections connections{planned.inventory, **store};
+  const auto lacks = run_to_end(connections.io(), look_at_all(connections, planned.plan));
   if (!lacks) return;
   const auto text = lacks_text(*lacks);
   if (!text.empty())

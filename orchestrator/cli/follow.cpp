@@ -1,8 +1,8 @@
 #include "orchestrator/cli/follow.h"
 
-#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/progress.h"
+#include "orchestrator/controller/controller_news.h"
 #include "orchestrator/store/controller_lock.h"
 
 namespace cupel::cli {
@@ -17,7 +17,7 @@ bool over(engine::RunPhase phase) {
 
 /// What came since the last look. What cannot be read now is read at the next.
 void read_on(const store::Store& store, engine::RunId run, engine::RunState& state,
-             std::int64_t& sequence, Progress& progress) {
+             std::int64_t& sequence, RunView& progress) {
   const auto events = store.events_after(run, sequence);
   if (!events) return;
   for (const auto& event : *events) {
@@ -28,7 +28,7 @@ void read_on(const store::Store& store, engine::RunId run, engine::RunState& sta
 }
 
 Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan, engine::RunId id,
-                               Progress& progress) {
+                               RunView& progress) {
   auto state = engine::initial_state(plan);
   std::int64_t sequence = 0;
   for (;;) {
@@ -36,8 +36,8 @@ Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan,
     const bool alive = store::ControllerLock::holder(store.folder()).has_value();
     const auto run = store.run(id);
     read_on(store, id, state, sequence, progress);
-    const auto news = controller_news(store.folder());
-    progress.hold(held_of(news_of_run(news, id)));
+    const auto news = controller::controller_news(store.folder());
+    progress.hold(controller::held_of(controller::news_of_run(news, id)));
     progress.tick();
     if (run && over(run->phase)) co_return Followed::to_its_end;
     if (run && !alive)

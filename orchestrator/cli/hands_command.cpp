@@ -14,11 +14,13 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal.h"
-#include "orchestrator/cli/world.h"
+#include "orchestrator/controller/connections.h"
 #include "orchestrator/report/hand_groups.h"
 
 namespace cupel::cli {
 namespace {
+
+using controller::Connections;
 
 constexpr std::size_t kWidth = 16;
 constexpr std::chrono::seconds kPatience{30};
@@ -52,8 +54,8 @@ struct Light {
   bool on = false;
 };
 
-Task<Result<void>> turn(World& world, const Light& light) {
-  const auto bmc = world.bmc(*light.node);
+Task<Result<void>> turn(Connections& connections, const Light& light) {
+  const auto bmc = connections.bmc(*light.node);
   const auto done = co_await bmc->locate(light.on, Deadline::in(kPatience));
   co_await bmc->log_out();
   if (!done) co_return done.error();
@@ -62,8 +64,8 @@ Task<Result<void>> turn(World& world, const Light& light) {
 
 /// On where somebody has to go, off where we lit one and nobody has to any more. A light that fails
 /// is said, and is no reason to show no list.
-void turn_lights(const Context& context, World& world, const inventory::Inventory& inventory,
-                 const Names& wanted) {
+void turn_lights(const Context& context, Connections& connections,
+                 const inventory::Inventory& inventory, const Names& wanted) {
   auto lit = lit_before(context);
   std::vector<Light> lights;
   const auto add = [&](const std::string& name, bool on) {
@@ -72,9 +74,9 @@ void turn_lights(const Context& context, World& world, const inventory::Inventor
   for (const auto& name : wanted) add(name, true);
   for (const auto& name : lit)
     if (!wanted.contains(name)) add(name, false);
-  const auto verb = [&world](const Light& light) { return turn(world, light); };
+  const auto verb = [&connections](const Light& light) { return turn(connections, light); };
   auto all = for_each_of<void>(lights, kWidth, verb);
-  const auto done = run_to_end(world.io(), std::move(all));
+  const auto done = run_to_end(connections.io(), std::move(all));
   for (std::size_t i = 0; i < done.size(); ++i) {
     const auto& light = lights[i];
     if (!done[i]) {
@@ -160,8 +162,8 @@ void light_the_way(const Context& context, store::Store& store,
       if (hand.at_the_rack && !hand.node.empty()) wanted.insert(hand.node);
   for (const auto& each : looked_at) {
     if (!each.planned || !inventories.insert(each.summary.run.inventory_file).second) continue;
-    World world{each.planned->inventory, store};
-    turn_lights(context, world, each.planned->inventory, wanted);
+    Connections connections{each.planned->inventory, store};
+    turn_lights(context, connections, each.planned->inventory, wanted);
   }
 }
 

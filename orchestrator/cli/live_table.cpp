@@ -30,7 +30,7 @@ Size terminal_size() {
   return {size.ws_row, size.ws_col};
 }
 
-class LiveTable final : public Progress {
+class LiveTable final : public RunView {
  public:
   LiveTable(const playbooks::Plan& plan, engine::RunId run) : plan_{plan}, run_{run} {}
 
@@ -49,9 +49,11 @@ class LiveTable final : public Progress {
     doing_[std::string{node}] = what;
     draw_soon();
   }
-  void tell(const std::string& what) override { told_ = what; }
+  void waits_for_hands(std::optional<engine::WallTime> until) override {
+    told_ = words_of_wait(until, run_);
+  }
   void hold(report::NodeWords held) override { held_ = std::move(held); }
-  void announce(const std::string& line) override {
+  void announce(controller::Weight, const std::string& line) override {
     std::fputs((start_of_table() + printable(line) + "\n").c_str(), stdout);
     lines_ = 0;
     draw();
@@ -110,7 +112,7 @@ class LiveTable final : public Progress {
 
 }  // namespace
 
-std::unique_ptr<Progress> make_live_table(const playbooks::Plan& plan, engine::RunId run) {
+std::unique_ptr<RunView> make_live_table(const playbooks::Plan& plan, engine::RunId run) {
   return std::make_unique<LiveTable>(plan, run);
 }
 

@@ -7,6 +7,6 @@
 namespace cupel::cli {
 
 /// Node, step, elapsed, what it waits for, ETA; redrawn in place, as many rows as the terminal has.
-std::unique_ptr<Progress> make_live_table(const playbooks::Plan& plan, engine::RunId run);
+std::unique_ptr<RunView> make_live_table(const playbooks::Plan& plan, engine::RunId run);
 
 }  // namespace cupel::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "inventory/node_range.h"
 
 namespace cupel::cli {
 namespace {
@@ -15,14 +14,6 @@ Exit join(const Context& context, Planned& planned,
   if (!plan) return complain(context, problems);
   planned.plan = std::move(*plan);
   return Exit::passed;
-}
-
-/// Nodes of the run that the inventory does not know any more, as a range; empty if there are none.
-std::string lost_nodes(const inventory::Inventory& inventory, const store::Run& run) {
-  std::vector<std::string> lost;
-  for (const auto& name : run.nodes)
-    if (inventory.node(name) == nullptr) lost.push_back(name);
-  return lost.empty() ? std::string{} : inventory::fold(lost);
 }
 
 }  // namespace
@@ -85,42 +76,14 @@ std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanO
 
 std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
                                                    Exit& exit) {
-  std::vector<inventory::Problem> problems;
-  auto playbook = playbooks::parse_playbook(run.playbook_text, run.playbook_file, problems);
-  auto loaded = inventory::load_inventory(run.inventory_file);
-  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
-  if (!problems.empty()) {
-    exit = complain(context, problems);
-    return nullptr;
-  }
-  // Said first: it is why the file is another one, and its digest tells nobody what to put back.
-  if (const auto lost = lost_nodes(*loaded.inventory, run); !lost.empty()) {
-    exit = complain(
-        context,
-        Error{Code::kConflict,
-              fmt::format("{} no longer has {}, which run {} works on. Put it back as it was, or "
-                          "`cupel cancel {}` and begin anew",
-                          run.inventory_file, lost, run.id, run.id)},
-        Exit::invalid);
-    return nullptr;
-  }
-  if (loaded.inventory->digest != run.inventory_digest) {
-    exit =
-        complain(context,
-                 Error{Code::kConflict,
-                       fmt::format("{} (or a profile that it uses) has changed since run {} began: "
-                                   "what was found would be judged by other numbers. Restore it, "
-                                   "or `cupel cancel {}` and begin anew",
-                                   run.inventory_file, run.id, run.id)},
-                 Exit::invalid);
-    return nullptr;
-  }
-  auto planned =
-      std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
-  std::vector<const inventory::Node*> nodes;
-  for (const auto& name : run.nodes) nodes.push_back(planned->inventory.node(name));
-  exit = join(context, *planned, nodes);
-  return exit == Exit::passed ? std::move(planned) : nullptr;
+  auto planned = controller::plan_again(run);
+  if (planned) return *std::move(planned);
+  const auto& failure = planned.error();
+  if (const auto* error = std::get_if<Error>(&failure))
+    exit = complain(context, *error, Exit::invalid);
+  else
+    exit = complain(context, std::get<std::vector<inventory::Problem>>(failure));
+  return nullptr;
 }
 
 }  // namespace cupel::cli

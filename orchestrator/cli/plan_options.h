@@ -5,7 +5,7 @@
 
 #include "inventory/select.h"
 #include "orchestrator/cli/context.h"
-#include "playbooks/plan.h"
+#include "orchestrator/controller/planned_run.h"
 
 namespace cupel::cli {
 
@@ -16,12 +16,7 @@ struct PlanOptions {
   std::vector<std::string> settings{};  // "soak=24h"
 };
 
-/// A plan with all that it points into.
-struct Planned {
-  inventory::Inventory inventory;
-  playbooks::Playbook playbook;
-  playbooks::Plan plan;
-};
+using controller::Planned;
 
 /// `--set NAME=VALUE`, as often as needed.
 void add_set_option(CLI::App& command, std::vector<std::string>& settings);

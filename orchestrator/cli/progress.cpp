@@ -26,10 +26,10 @@ std::string text(const Event& event, std::string_view key) {
 
 /// One line for each thing that happened: for log files and for terminals that are none. Dated as
 /// reports are: in UTC.
-class PlainLines final : public Progress {
+class PlainLines final : public RunView {
  public:
   /// `front`: what stands between the time and the rest of each line.
-  explicit PlainLines(std::string front) : front_{std::move(front)} {}
+  PlainLines(engine::RunId run, std::string front) : run_{run}, front_{std::move(front)} {}
   void on_event(const Event& event, const RunState&) override {
     const auto line = said(event);
     if (line.empty()) return;
@@ -37,12 +37,15 @@ class PlainLines final : public Progress {
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
-  void tell(const std::string& what) override {
-    const bool news = !what.empty() && told_.empty();
-    told_ = what;
+  void waits_for_hands(std::optional<engine::WallTime> until) override {
+    const bool news = until && !waits_;
+    waits_ = until.has_value();
     if (!news) return;
-    say("{} {}{}\n", report::utc(report::wall_now()), front_, printable(what));
+    say("{} {}{}\n", report::utc(report::wall_now()), front_, words_of_wait(until, run_));
     std::fflush(stdout);
+  }
+  void announce(controller::Weight, const std::string& line) override {
+    say(stderr, "{}\n", printable(line));
   }
 
  private:
@@ -93,12 +96,13 @@ class PlainLines final : public Progress {
     }
   }
 
+  engine::RunId run_;
   std::string front_;
-  std::string told_{};
+  bool waits_ = false;
 };
 
 /// Everything, in the journal's own words. Lists of parts are left to `cupel show --json`.
-class JsonLines final : public Progress {
+class JsonLines final : public RunView {
  public:
   explicit JsonLines(engine::RunId run) : run_{run} {}
   void on_event(const Event& event, const RunState&) override {
@@ -114,6 +118,9 @@ class JsonLines final : public Progress {
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+  void announce(controller::Weight weight, const std::string& line) override {
+    if (weight == controller::Weight::warning) say(stderr, "{}\n", printable(line));
+  }
 
  private:
   engine::RunId run_;
@@ -121,16 +128,22 @@ class JsonLines final : public Progress {
 
 }  // namespace
 
-void Progress::announce(const std::string& line) { say(stderr, "{}\n", printable(line)); }
-
-std::unique_ptr<Progress> make_log_lines(engine::RunId run) {
-  return std::make_unique<PlainLines>(fmt::format("run {}: ", run));
+std::string words_of_wait(std::optional<engine::WallTime> until, engine::RunId run) {
+  if (!until) return {};
+  return fmt::format(
+      "waits until {} for what needs hands: cupel hands {}; Ctrl-C ends the wait, and cupel resume "
+      "{} goes on",
+      report::utc(*until), run, run);
 }
 
-std::unique_ptr<Progress> make_progress(const playbooks::Plan& plan, engine::RunId run, bool json) {
+std::unique_ptr<RunView> make_log_lines(engine::RunId run) {
+  return std::make_unique<PlainLines>(run, fmt::format("run {}: ", run));
+}
+
+std::unique_ptr<RunView> make_progress(const playbooks::Plan& plan, engine::RunId run, bool json) {
   if (json) return std::make_unique<JsonLines>(run);
   if (::isatty(STDOUT_FILENO) == 1) return make_live_table(plan, run);
-  return std::make_unique<PlainLines>("");
+  return std::make_unique<PlainLines>(run, "");
 }
 
 }  // namespace cupel::cli

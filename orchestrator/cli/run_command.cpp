@@ -55,11 +55,12 @@ std::string program_of(const std::string& told) {
 /// "" or what is wrong with it.
 std::string not_a_time(const std::string& text, bool may_be_zero) {
   const auto span = inventory::duration_of(text);
-  const bool fits = span && (may_be_zero || span->count() > 0) && *span <= kLongestHandsPatience;
+  const bool fits =
+      span && (may_be_zero || span->count() > 0) && *span <= controller::kLongestHandsPatience;
   return fits ? std::string{} : "not a time of at most 7 days, such as 90s: " + text;
 }
 
-void add_beside_flags(CLI::App& command, RunFlags& flags) {
+void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
   command.add_flag_callback(
       "--no-console", [&flags] { flags.consoles = false; },
       "do not record the nodes' serial consoles (they are where the inventory allows IPMI)");
@@ -110,7 +111,7 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
                     "have them");
   const auto where = add_detach_flag(*command);
   command->callback([&context, &exit, options, on_nodes, where] {
-    if (!context.run.hands_patience) context.run.hands_patience = kUsualHandsPatience;
+    if (!context.run.hands_patience) context.run.hands_patience = controller::kUsualHandsPatience;
     exit = run(context, *options, *on_nodes, *where);
   });
 }

@@ -7,11 +7,11 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "orchestrator/cli/controller_news.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
+#include "orchestrator/controller/controller_news.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/standing.h"
 #include "orchestrator/report/wrapped.h"
@@ -47,7 +47,7 @@ std::chrono::seconds left_of(const boost::json::object& news) {
 std::string state_of(const News& news, const store::Run& run) {
   if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
   // Its controller died without a word: the journal says "running", nobody says that he drives it.
-  return news_of_run(news, run.id) == nullptr ? "interrupted" : "running";
+  return controller::news_of_run(news, run.id) == nullptr ? "interrupted" : "running";
 }
 
 /// One run, or the headings: columns that leave a narrow terminal room for the nodes.
@@ -170,7 +170,7 @@ boost::json::object told_of(const News& all, Shown shown) {
   auto object = std::move(shown.summary);
   object["state"] = state_of(all, shown.run);
   if (shown.standing) object["standing"] = to_json(*shown.standing);
-  const auto* news = news_of_run(all, shown.run.id);
+  const auto* news = controller::news_of_run(all, shown.run.id);
   if (news == nullptr) return object;
   object["eta_s"] = left_of(*news).count();
   for (const auto* key : {"held", "approvals", "hands_until"})
@@ -180,7 +180,7 @@ boost::json::object told_of(const News& all, Shown shown) {
 
 void say_run(const News& all, const Shown& shown) {
   const auto& run = shown.run;
-  const auto* news = news_of_run(all, run.id);
+  const auto* news = controller::news_of_run(all, run.id);
   const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
   const auto what = (shown.summary.contains("rehearsal") ? "REHEARSAL of " : "") + run.playbook +
                     " " + inventory::fold(run.nodes);
@@ -216,7 +216,7 @@ Exit status(const Context& context) {
   const auto& store = **opened;
   const auto runs = store.runs(kRunsShown);
   if (!runs) return complain(context, runs.error(), Exit::unfinished);
-  const auto news = controller_news(context.state);
+  const auto news = controller::controller_news(context.state);
   auto worst = Exit::passed;
   boost::json::array all;
   if (!context.json)

@@ -1,4 +1,4 @@
-#include "orchestrator/cli/controller.h"
+#include "orchestrator/controller/controller.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,18 +7,18 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
-#include "orchestrator/cli/controller_news.h"
-#include "orchestrator/cli/eta.h"
-#include "orchestrator/cli/hands_watch.h"
-#include "orchestrator/cli/power_watch.h"
-#include "orchestrator/cli/run_events.h"
-#include "orchestrator/cli/say.h"
 #include "orchestrator/console/recorder.h"
+#include "orchestrator/controller/controller_news.h"
+#include "orchestrator/controller/eta.h"
+#include "orchestrator/controller/hands_watch.h"
+#include "orchestrator/controller/power_watch.h"
+#include "orchestrator/controller/run_events.h"
+#include "orchestrator/controller/run_options.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/clocked_journal.h"
 #include "orchestrator/store/resume.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 using engine::Event;
@@ -30,21 +30,21 @@ constexpr std::size_t kRunsLookedAt = 32;
 /// Shows what happens on this run, and tells the notifier.
 class Ears final : public engine::Observer {
  public:
-  /// `progress` may be none, and may be replaced by another one.
-  Ears(engine::RunId run, const std::unique_ptr<Progress>& progress, Notifier& notifier,
+  /// `view` may be none, and may be replaced by another one.
+  Ears(engine::RunId run, const std::unique_ptr<RunView>& view, Notifier& notifier,
        std::string program)
-      : run_{run}, progress_{progress}, notifier_{notifier}, program_{std::move(program)} {}
+      : run_{run}, view_{view}, notifier_{notifier}, program_{std::move(program)} {}
   void on_event(const Event& event, const engine::RunState& state) override {
     notifier_.hear(program_, run_, event);
-    if (progress_) progress_->on_event(event, state);
+    if (view_) view_->on_event(event, state);
   }
   void on_waiting(std::string_view node, std::string_view step, std::string_view what) override {
-    if (progress_) progress_->on_waiting(node, step, what);
+    if (view_) view_->on_waiting(node, step, what);
   }
 
  private:
   engine::RunId run_;
-  const std::unique_ptr<Progress>& progress_;
+  const std::unique_ptr<RunView>& view_;
   Notifier& notifier_;
   std::string program_;
 };
@@ -64,23 +64,24 @@ struct Controller::Driven {
       : run{std::move(which)},
         options{run_options_of(run.options)},
         planned{std::move(what)},
-        world{planned->inventory, store, network},
+        connections{planned->inventory, store, network},
         written{store, run.id},
         journal{written, clock},
         snapshots{store, run.id},
-        steps{world.doors(std::move(programs))},
+        steps{connections.doors(std::move(programs))},
         eta{planned->plan, planned->inventory} {}
 
   store::Run run;
   RunOptions options;
   std::unique_ptr<Planned> planned;
-  World world;
+  Connections connections;
   store::RunJournal written;
   store::ClockedJournal journal;
   store::RunSnapshots snapshots;
   steps::NodeSteps steps;
   Eta eta;
-  std::unique_ptr<Progress> progress{};  // of this process's own runs, or of all that it tells of
+  Origin origin = Origin::own;
+  std::unique_ptr<RunView> view{};  // nullptr: not shown
   std::unique_ptr<Ears> ears{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
@@ -88,14 +89,16 @@ struct Controller::Driven {
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
 };
 
-Controller::Controller(Context& context, store::Store& store, ControllerDuty duty)
-    : context_{context},
+Controller::Controller(Front& front, store::Store& store, Settings settings)
+    : front_{front},
       store_{store},
-      duty_{duty},
+      settings_{std::move(settings)},
       network_{store},
-      programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(context.programs))},
+      programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(settings_.programs))},
       engine_{dispatcher_, clock_},
-      notifier_{network_.io.get_executor()} {}
+      notifier_{network_.io.get_executor(), [this](engine::RunId, const std::string& what) {
+                  announce(Weight::warning, "cupel: " + what);
+                }} {}
 
 Controller::~Controller() = default;
 
@@ -107,7 +110,8 @@ Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Pla
   // A crash between the run's row and its first event leaves a run without a plan to show.
   const bool fresh = driven->state.last_sequence == 0;
   driven->first =
-      fresh ? run_started(*driven->planned, driven->options, *programs_) : run_resumed();
+      fresh ? run_started(*driven->planned, driven->options, *programs_, settings_.version)
+            : run_resumed();
   driven->taken = driven->state.last_command;
   return driven;
 }
@@ -116,15 +120,15 @@ Result<void> Controller::add(std::unique_ptr<Planned> planned, const store::Run&
   TRY(auto driven, make(std::move(planned), run));
   std::vector<const inventory::Node*> nodes;
   for (const auto& each : driven->planned->plan.nodes) nodes.push_back(each.node);
-  TRY(driven->world.check_secrets(nodes));
-  driven->progress = make_progress(driven->planned->plan, run.id, context_.json);
+  TRY(driven->connections.check_secrets(nodes));
+  driven->view = front_.view(driven->planned->plan, run.id, Origin::own);
   drive(std::move(driven));
   return ok();
 }
 
 void Controller::drive(std::unique_ptr<Driven> driven) {
   auto& one = *runs_.emplace_back(std::move(driven));
-  one.ears = std::make_unique<Ears>(one.run.id, one.progress, notifier_, one.options.notify);
+  one.ears = std::make_unique<Ears>(one.run.id, one.view, notifier_, one.options.notify);
   dispatcher_.know(one.planned->inventory);
   dispatcher_.limit(one.planned->plan.limits);
   engine_.add({.run = one.run.id,
@@ -142,13 +146,13 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
 }
 
 void Controller::start_companions(Driven& driven) {
-  auto& world = driven.world;
-  const auto bmc = [&world](const inventory::Node& node) { return world.bmc(node); };
+  auto& connections = driven.connections;
+  const auto bmc = [&connections](const inventory::Node& node) { return connections.bmc(node); };
   if (driven.options.consoles) {
     console::Recording recording;
     recording.bmc = bmc;
-    recording.folder = console::console_folder(context_.state, driven.run.id);
-    recording.locks = context_.state / "locks";
+    recording.folder = console::console_folder(store_.folder(), driven.run.id);
+    recording.locks = store_.folder() / "locks";
     for (const auto& each : driven.planned->plan.nodes) recording.nodes.push_back(each.node);
     companions_->start(console::record_consoles(std::move(recording)));
   }
@@ -168,8 +172,8 @@ void Controller::start_companions(Driven& driven) {
     return engine_.state(driven.run.id);
   };
   hands.bmc = bmc;
-  hands.ssh = [&world](const inventory::Node& node, Deadline deadline) {
-    return world.ssh(node, deadline);
+  hands.ssh = [&connections](const inventory::Node& node, Deadline deadline) {
+    return connections.ssh(node, deadline);
   };
   hands.store = &store_;
   hands.pause = driven.options.look_again;
@@ -190,8 +194,8 @@ Task<Result<void>> Controller::work_all() {
   companions_.reset();
   co_await notifier_.flush();
   for (auto& driven : runs_)
-    if (driven->progress && !driven->shown_to_its_end) driven->progress->finish();
-  remove_news(context_.state);
+    if (driven->view && !driven->shown_to_its_end) driven->view->finish();
+  remove_news(store_.folder());
   co_return ran;
 }
 
@@ -204,7 +208,7 @@ Task<Result<void>> Controller::run_all() {
   for (;;) {
     auto ran = co_await engine_.run();
     const bool broken = !ran && ran.error().code == Code::kStorage;
-    if (!duty_.stays || stopping_ || broken) co_return ran;
+    if (!settings_.stays || stopping_ || broken) co_return ran;
     // attend() goes on meanwhile, and takes up what is submitted.
     while (!works() && !stopping_) {
       CO_TRY(co_await pause_for(kTick));
@@ -230,16 +234,11 @@ Task<Result<void>> Controller::listen() {
 }
 
 void Controller::go_on_without_terminal() {
-  const bool was_shown = terminals_.output();
-  if (terminals_.any()) terminals_.leave(context_.state);
-  if (std::exchange(hung_up_, true)) return;
-  if (was_shown && !context_.json)
+  if (front_.hang_up())
     for (auto& driven : runs_)
-      if (driven->progress) driven->progress = make_log_lines(driven->run.id);
-  if (!context_.json)
-    say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: cupel status\n",
-        ::getpid());
-  note_lost_terminal();
+      if (driven->view)
+        driven->view = front_.view(driven->planned->plan, driven->run.id, driven->origin);
+  if (!std::exchange(hung_up_, true)) note_lost_terminal();
 }
 
 /// Written as the run's going on, which it is: without its terminal. What cannot be written is not
@@ -279,49 +278,37 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
     if (taken) continue;
     const auto& error = taken.error();
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return error;
-    announce(fmt::format("cupel: run {}: {} was asked for, and is not done: {}", driven.run.id,
-                         to_string(command.kind), error.what));
+    announce(Weight::warning, fmt::format("cupel: run {}: {} was asked for, and is not done: {}",
+                                          driven.run.id, to_string(command.kind), error.what));
   }
   co_return ok();
 }
 
-/// On the terminal of this process: its own runs, and why it is still there when they are over.
+/// Those that are shown, and why this process is still there when they are over.
 void Controller::show(Driven& driven) {
-  if (!driven.progress || driven.shown_to_its_end) return;
+  if (!driven.view || driven.shown_to_its_end) return;
   const auto id = driven.run.id;
-  if (const auto until = hands_until(id))
-    driven.progress->tell(fmt::format(
-        "waits until {} for what needs hands: cupel hands {}; Ctrl-C ends the wait, and cupel "
-        "resume {} goes on",
-        report::utc(*until), id, id));
-  else
-    driven.progress->tell({});
+  driven.view->waits_for_hands(hands_until(id));
   report::NodeWords held;
   for (auto& each : engine_.held())
     if (each.run == id) held[each.node] = std::move(each.why);
-  driven.progress->hold(std::move(held));
-  driven.progress->tick();
+  driven.view->hold(std::move(held));
+  driven.view->tick();
   if (!over(engine_.state(id))) return;
-  std::string others;
+  std::vector<engine::RunId> others;
   for (const auto& each : runs_)
-    if (!over(engine_.state(each->run.id)))
-      others += fmt::format("{}{}", others.empty() ? "" : ", ", each->run.id);
+    if (!over(engine_.state(each->run.id))) others.push_back(each->run.id);
   if (others.empty()) return;
   driven.shown_to_its_end = true;
-  driven.progress->finish();
-  if (duty_.tells) return;
-  say(stderr,
-      "cupel: run {} is over; this process also drives what was submitted meanwhile, and stays "
-      "until it is over: run {}. Ctrl-C stops it; go on then with: cupel resume RUN\n",
-      id, others);
+  driven.view->finish();
+  front_.outlast(id, others);
 }
 
 /// Where a table is drawn it stands above it, and stays.
-void Controller::announce(const std::string& line) {
-  if (context_.json) return;
+void Controller::announce(Weight weight, const std::string& line) {
   for (auto& driven : runs_)
-    if (driven->progress && !driven->shown_to_its_end) return driven->progress->announce(line);
-  say(stderr, "{}\n", printable(line));
+    if (driven->view && !driven->shown_to_its_end) return driven->view->announce(weight, line);
+  front_.announce(weight, line);
 }
 
 std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const {
@@ -342,23 +329,20 @@ void Controller::take_up_submitted() {
 }
 
 void Controller::take_up(const store::Run& run) {
-  Exit exit = Exit::passed;
-  auto planned = planned_again_or_complain(context_, run, exit);
+  auto planned = plan_again(run);
   if (!planned) {
+    front_.announce(Weight::warning, to_string(planned.error()));
     refuse(run, "its inventory or its playbook cannot be read any more");
     return;
   }
-  auto driven = make(std::move(planned), run);
+  auto driven = make(*std::move(planned), run);
   if (!driven) {
     refuse(run, driven.error().what);
     return;
   }
-  announce(fmt::format("run {} was submitted, and begins here", run.id));
-  if (duty_.tells) {
-    auto& progress = (*driven)->progress;
-    progress = context_.json ? make_progress((*driven)->planned->plan, run.id, true)
-                             : make_log_lines(run.id);
-  }
+  announce(Weight::information, fmt::format("run {} was submitted, and begins here", run.id));
+  (*driven)->origin = Origin::submitted;
+  (*driven)->view = front_.view((*driven)->planned->plan, run.id, Origin::submitted);
   drive(*std::move(driven));
 }
 
@@ -370,8 +354,7 @@ void Controller::refuse(const store::Run& run, const std::string& why) {
                          {{"why", valid_utf8(why)}});
   const auto written = store_.append(run.id, event);
   if (!written) refused_.insert(run.id);
-  say(stderr, "cupel: run {} was submitted, and cannot begin: {}{}\n", run.id, printable(why),
-      written ? "" : " (" + written.error().what + ")");
+  front_.refuse(run.id, written ? why : fmt::format("{} ({})", why, written.error().what));
 }
 
 /// For `cupel status`, where something has changed. Not truth: that is in the journal.
@@ -391,7 +374,7 @@ void Controller::publish() {
   auto news = boost::json::serialize(news_of_all(std::move(runs)));
   if (news == published_) return;
   // A status that could not be told is no reason to stop.
-  if (write_news(context_.state, news)) published_ = std::move(news);
+  if (write_news(store_.folder(), news)) published_ = std::move(news);
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

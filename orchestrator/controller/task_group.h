@@ -6,14 +6,14 @@
 
 #include "base/task.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
-class Companions {
+class TaskGroup {
  public:
-  explicit Companions(asio::any_io_executor executor)
+  explicit TaskGroup(asio::any_io_executor executor)
       : executor_{executor}, all_gone_{executor, asio::steady_timer::time_point::max()} {}
-  Companions(const Companions&) = delete;
-  Companions& operator=(const Companions&) = delete;
+  TaskGroup(const TaskGroup&) = delete;
+  TaskGroup& operator=(const TaskGroup&) = delete;
 
   void start(Task<Result<void>> work) {
     auto& one = all_.emplace_back();
@@ -52,4 +52,4 @@ class Companions {
   bool ending_ = false;
 };
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

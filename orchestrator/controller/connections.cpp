@@ -1,9 +1,9 @@
-#include "orchestrator/cli/world.h"
+#include "orchestrator/controller/connections.h"
 
 #include "inventory/secret.h"
 #include "orchestrator/store/purpose.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 constexpr std::chrono::seconds kSecretPatience{30};
 
@@ -13,21 +13,22 @@ bmc::SecretSource secret_source(inventory::SecretRef ref) {
   };
 }
 
-World::World(const inventory::Inventory& inventory, store::Store& store)
+Connections::Connections(const inventory::Inventory& inventory, store::Store& store)
     : inventory_{inventory},
       store_{store},
       own_{std::make_unique<Network>(store)},
       network_{*own_} {}
 
-World::World(const inventory::Inventory& inventory, store::Store& store, Network& network)
+Connections::Connections(const inventory::Inventory& inventory, store::Store& store,
+                         Network& network)
     : inventory_{inventory}, store_{store}, network_{network} {}
 
-std::unique_ptr<bmc::Bmc> World::bmc(const inventory::Node& node) {
+std::unique_ptr<bmc::Bmc> Connections::bmc(const inventory::Node& node) {
   return bmc_as(node, {node.bmc.user, node.bmc.password});
 }
 
-std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
-                                        const inventory::FactoryLogin& login) {
+std::unique_ptr<bmc::Bmc> Connections::bmc_as(const inventory::Node& node,
+                                              const inventory::FactoryLogin& login) {
   const auto secret = secret_source(login.password);
   auto access = node.bmc;
   access.user = login.user;
@@ -49,16 +50,16 @@ std::unique_ptr<bmc::Bmc> World::bmc_as(const inventory::Node& node,
   return bmc::first_of(std::move(redfish), std::move(ipmi), std::move(last_resort));
 }
 
-void World::forget_refusals(const inventory::Node& node) {
+void Connections::forget_refusals(const inventory::Node& node) {
   network_.redfish.courtesy(node.name).logins.accepted(node.bmc.user);
 }
 
-Task<Result<std::unique_ptr<ssh::Session>>> World::ssh(const inventory::Node& node,
-                                                       Deadline deadline) {
+Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::Node& node,
+                                                             Deadline deadline) {
   return ssh::connect(node.name, node.ssh, store_, deadline);
 }
 
-steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
+steps::Doors Connections::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
   std::optional<handoff::Slurm> slurm;
   const bool rehearsal = store::purpose_of(store_.folder()) == store::Purpose::rehearsal;
   if (inventory_.slurm) slurm.emplace(*inventory_.slurm, rehearsal ? "cupel REHEARSAL" : "cupel");
@@ -79,7 +80,7 @@ steps::Doors World::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
   return doors;
 }
 
-Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nodes) {
+Result<void> Connections::check_secrets(const std::vector<const inventory::Node*>& nodes) {
   std::vector<inventory::SecretRef> tried;
   std::string complaints;
   const auto check = [&](const inventory::SecretRef& ref) {
@@ -101,4 +102,4 @@ Result<void> World::check_secrets(const std::vector<const inventory::Node*>& nod
   return ok();
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

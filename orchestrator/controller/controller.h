@@ -1,38 +1,38 @@
 #pragma once
 // The one process of a state folder that drives runs: its own, and those that others submit while
 // it lives. Takes what people ask for, once a second; tells how it stands in a file beside the
-// store, for `cupel status`. What is done next is the engine's to say.
+// store, for `cupel status`. What is done next is the engine's to say. No terminal: see front.h.
+#include <filesystem>
 #include <memory>
 #include <set>
 
-#include "orchestrator/cli/companions.h"
-#include "orchestrator/cli/controller_log.h"
-#include "orchestrator/cli/notify.h"
-#include "orchestrator/cli/plan_options.h"
-#include "orchestrator/cli/progress.h"
-#include "orchestrator/cli/world.h"
+#include "orchestrator/controller/connections.h"
+#include "orchestrator/controller/front.h"
+#include "orchestrator/controller/notify.h"
+#include "orchestrator/controller/planned_run.h"
+#include "orchestrator/controller/task_group.h"
 #include "orchestrator/engine/engine.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
-/// Of a controller that has no run of its own: `cupel controller`.
-struct ControllerDuty {
-  bool stays = false;  // also when nothing is left to do, until it is stopped
-  bool tells = false;  // prints a line for each event of every run
+struct Settings {
+  std::string version;               // of this program, for the runs' records
+  std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
+  bool stays = false;                // also when nothing is left to do, until it is stopped
 };
 
 class Controller {
  public:
   /// Both must outlive it; the folder's ControllerLock is the caller's.
-  Controller(Context& context, store::Store& store, ControllerDuty duty = {});
+  Controller(Front& front, store::Store& store, Settings settings);
   ~Controller();
 
   /// A run of this process's own, before work(). Errors: kStorage, kInvalid (a secret is missing).
   Result<void> add(std::unique_ptr<Planned> planned, const store::Run& run);
 
   /// Until every run has ended: own ones and those that were taken up meanwhile. SIGINT and SIGTERM
-  /// stop all of them. SIGHUP stops none: the terminal is gone, the work goes on, and what would
-  /// have been shown goes to the log. Errors: as Engine::run.
+  /// stop all of them. SIGHUP stops none: the terminal is gone, the work goes on. Errors: as
+  /// Engine::run.
   Result<void> work();
 
   const engine::RunState& state(engine::RunId run) const { return engine_.state(run); }
@@ -56,14 +56,13 @@ class Controller {
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);
-  void announce(const std::string& line);
+  void announce(Weight weight, const std::string& line);
   std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
 
-  Context& context_;
+  Front& front_;
   store::Store& store_;
-  ControllerDuty duty_;
-  Terminals terminals_{};
+  Settings settings_;
   Network network_;
   std::shared_ptr<ssh::ProgramShelf> programs_;
   engine::RealClock clock_{};
@@ -71,11 +70,11 @@ class Controller {
   engine::Engine engine_;
   Notifier notifier_;
   std::vector<std::unique_ptr<Driven>> runs_{};
-  std::optional<Companions> companions_{};
+  std::optional<TaskGroup> companions_{};
   std::set<engine::RunId> refused_{};  // and that could not be written: not tried again
   std::string published_{};
   bool stopping_ = false;
   bool hung_up_ = false;
 };
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

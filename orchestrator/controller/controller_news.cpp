@@ -1,4 +1,4 @@
-#include "orchestrator/cli/controller_news.h"
+#include "orchestrator/controller/controller_news.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 constexpr std::size_t kMostReasons = 20;  // of one run, why steps are held
@@ -116,4 +116,4 @@ report::NodeWords held_of(const boost::json::object* news) {
   return held;
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

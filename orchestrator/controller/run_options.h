@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 struct RunOptions {
   bool consoles = true;                    // they are recorded
@@ -38,4 +38,4 @@ std::string to_text(const RunOptions& options);
 /// Tolerant: what is absent or makes no sense stays as usual, also of a run of an older Cupel.
 RunOptions run_options_of(std::string_view text);
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

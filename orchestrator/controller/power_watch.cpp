@@ -1,8 +1,8 @@
-#include "orchestrator/cli/power_watch.h"
+#include "orchestrator/controller/power_watch.h"
 
 #include "base/for_each_of.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 constexpr std::size_t kWidth = 8;
@@ -47,4 +47,4 @@ Task<Result<void>> watch_power(PowerWatch watch) {
   }
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -1,10 +1,10 @@
-#include "orchestrator/cli/eta.h"
+#include "orchestrator/controller/eta.h"
 
 #include <algorithm>
 
 #include "orchestrator/engine/forecast.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 using engine::NodeState;
@@ -98,4 +98,4 @@ WallTime Eta::end(const engine::RunState& state, WallTime wall, Clock::time_poin
   return end_;
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

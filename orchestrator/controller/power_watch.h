@@ -7,7 +7,7 @@
 #include "bmc/bmc.h"
 #include "orchestrator/engine/run_state.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 struct PowerWatch {
   /// Nodes of which a step with load runs now.
@@ -25,4 +25,4 @@ Task<Result<void>> watch_power(PowerWatch watch);
 std::vector<const inventory::Node*> loaded_nodes(const playbooks::Plan& plan,
                                                  const engine::RunState& state);
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -4,7 +4,7 @@
 #include "orchestrator/engine/run_state.h"
 #include "playbooks/plan.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 /// Upwards: what is told anew every second would be written every second.
 engine::WallTime to_ten_seconds(engine::WallTime time);
@@ -37,4 +37,4 @@ class Eta {
 playbooks::Plan rest_of(const playbooks::Plan& plan, const engine::RunState& state,
                         engine::WallTime wall);
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -1,11 +1,11 @@
-#include "orchestrator/cli/run_options.h"
+#include "orchestrator/controller/run_options.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 using std::chrono::seconds;
@@ -58,4 +58,4 @@ RunOptions run_options_of(std::string_view text) {
   return options;
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -1,15 +1,15 @@
 #pragma once
-// The real doors: Redfish, SSH and Slurm, as the steps and the commands use them.
+// The real connections: Redfish, IPMI, SSH and Slurm, as steps and commands use them.
 #include <boost/asio/io_context.hpp>
 
 #include "bmc/ipmi/ipmi.h"
 #include "bmc/one_bmc.h"
 #include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
-#include "orchestrator/cli/context.h"
 #include "orchestrator/steps/node_steps.h"
+#include "orchestrator/store/store.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 /// Fetched anew each time that it is needed, within half a minute.
 bmc::SecretSource secret_source(inventory::SecretRef ref);
@@ -23,11 +23,11 @@ struct Network {
   bmc::ipmi::Transport ipmi{io.get_executor(), &redfish.courtesies()};
 };
 
-class World {
+class Connections {
  public:
-  World(const inventory::Inventory& inventory, store::Store& store);
+  Connections(const inventory::Inventory& inventory, store::Store& store);
   /// Of several inventories that are worked on side by side. `network` must outlive it.
-  World(const inventory::Inventory& inventory, store::Store& store, Network& network);
+  Connections(const inventory::Inventory& inventory, store::Store& store, Network& network);
 
   asio::io_context& io() { return network_.io; }
   store::Store& store() { return store_; }
@@ -54,4 +54,4 @@ class World {
   Network& network_;
 };
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

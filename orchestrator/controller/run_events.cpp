@@ -1,4 +1,4 @@
-#include "orchestrator/cli/run_events.h"
+#include "orchestrator/controller/run_events.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "base/login.h"
 #include "inventory/load_profile.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 using engine::Event;
 using engine::EventKind;
@@ -23,8 +23,8 @@ std::string host_name() {
 }
 
 /// Cupel's own, and the SHA-256 of what it brings to nodes. A program that it has not is left out.
-boost::json::object versions_of(ssh::ProgramShelf& programs) {
-  boost::json::object versions{{"cupel", CUPEL_VERSION}};
+boost::json::object versions_of(ssh::ProgramShelf& programs, std::string_view cupel) {
+  boost::json::object versions{{"cupel", cupel}};
   for (const auto* name : {"cupel-node", "cupel-burn"}) {
     const auto program = programs.find(name);
     if (program && *program) versions[name] = (*program)->sha256;
@@ -59,7 +59,8 @@ Event run_event(EventKind kind, boost::json::object data) {
   return event;
 }
 
-Event run_started(const Planned& planned, const RunOptions& options, ssh::ProgramShelf& programs) {
+Event run_started(const Planned& planned, const RunOptions& options, ssh::ProgramShelf& programs,
+                  std::string_view version) {
   boost::json::array racks;
   for (const auto& rack : planned.inventory.racks)
     racks.push_back({{"name", rack.name}, {"units", rack.units}});
@@ -81,7 +82,7 @@ Event run_started(const Planned& planned, const RunOptions& options, ssh::Progra
                            {"steps", steps},
                            {"by", options.begun_by},
                            {"host", host_name()},
-                           {"versions", versions_of(programs)},
+                           {"versions", versions_of(programs, version)},
                            {"parameters", parameters_of(planned.playbook)},
                            {"playbook_sha256", sha256_hex(planned.playbook.text)},
                            {"inventory_sha256", planned.inventory.digest},
@@ -92,4 +93,4 @@ Event run_started(const Planned& planned, const RunOptions& options, ssh::Progra
 
 Event run_resumed() { return run_event(EventKind::run_resumed, {{"by", login_name()}}); }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -11,7 +11,7 @@
 #include "orchestrator/ssh/ssh.h"
 #include "orchestrator/store/store.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 struct HandsWatch {
   engine::RunId run = 0;
@@ -30,4 +30,4 @@ Task<Result<void>> watch_hands(HandsWatch watch);
 
 inline constexpr int kMostRetries = 3;
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

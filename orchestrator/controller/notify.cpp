@@ -1,14 +1,14 @@
-#include "orchestrator/cli/notify.h"
+#include "orchestrator/controller/notify.h"
+
+#include <fmt/format.h>
 
 #include <boost/json.hpp>
 
 #include "base/ownership.h"
 #include "base/process.h"
-#include "base/text.h"
-#include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 using engine::Event;
@@ -59,7 +59,7 @@ void Notifier::hear(const std::string& program, engine::RunId run, const Event& 
   if (!event.step.empty()) notice["step"] = event.step;
   for (const auto* key : {"why", "detail", "outcome", "step", "expected_s", "after_s"})
     if (const auto* value = event.data.if_contains(key)) notice[key] = *value;
-  waiting_.push_back({program, std::move(notice)});
+  waiting_.push_back({run, program, std::move(notice)});
   news_.cancel();
 }
 
@@ -68,15 +68,14 @@ Task<void> Notifier::tell(Notice notice) {
   // A bare name is one of PATH, as everywhere else.
   const bool is_path = notice.program.find('/') != notice.program.npos;
   if (const auto owned = is_path ? check_ownership(notice.program) : Result<void>{ok()}; !owned) {
-    say(stderr, "cupel: --notify: {}\n", printable(owned.error().what));
+    complain_(notice.run, fmt::format("--notify: {}", owned.error().what));
     co_return;
   }
   ProcessRequest request{.argv = {notice.program},
                          .input = boost::json::serialize(notice.what) + "\n"};
   const auto told = co_await run_process(std::move(request), Deadline::in(kPatience));
   if (!told)
-    say(stderr, "cupel: --notify {}: {}\n", printable(notice.program),
-        printable(told.error().what));
+    complain_(notice.run, fmt::format("--notify {}: {}", notice.program, told.error().what));
 }
 
 Task<Result<void>> Notifier::serve() {
@@ -105,4 +104,4 @@ Task<void> Notifier::flush() {
   }
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

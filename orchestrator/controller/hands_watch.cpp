@@ -1,4 +1,4 @@
-#include "orchestrator/cli/hands_watch.h"
+#include "orchestrator/controller/hands_watch.h"
 
 #include "base/for_each_of.h"
 #include "base/json.h"
@@ -6,7 +6,7 @@
 #include "orchestrator/report/hands.h"
 #include "orchestrator/steps/step_type.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 constexpr std::size_t kWidth = 8;
@@ -85,4 +85,4 @@ Task<Result<void>> watch_hands(HandsWatch watch) {
   }
 }
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

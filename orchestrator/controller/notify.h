@@ -6,12 +6,14 @@
 
 #include "orchestrator/engine/doors.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 class Notifier {
  public:
-  explicit Notifier(asio::any_io_executor executor)
-      : news_{executor, asio::steady_timer::time_point::max()} {}
+  /// `complain`: that a program could not be told, in one line.
+  Notifier(asio::any_io_executor executor,
+           std::function<void(engine::RunId, const std::string&)> complain)
+      : news_{executor, asio::steady_timer::time_point::max()}, complain_{std::move(complain)} {}
 
   /// What the event means for people, if anything. `program`: a file, or a name in PATH; empty:
   /// nobody is told. At most kMostWaiting stand in line; of what came beyond, the next notice says
@@ -29,12 +31,14 @@ class Notifier {
 
  private:
   struct Notice {
+    engine::RunId run;
     std::string program;
     boost::json::object what;
   };
   Task<void> tell(Notice notice);
 
   asio::steady_timer news_;
+  std::function<void(engine::RunId, const std::string&)> complain_;
   std::deque<Notice> waiting_{};
   std::size_t dropped_ = 0;
 };
@@ -42,4 +46,4 @@ class Notifier {
 /// "overdue", "halt", "hands", "end"; nothing for all other events. Pure.
 std::optional<std::string_view> notice_of(const engine::Event& event);
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -10,7 +10,7 @@
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/report/run_table.h"
 
-namespace cupel::cli {
+namespace cupel::controller {
 
 /// How one run stands, as its controller knows it.
 struct RunNews {
@@ -39,4 +39,4 @@ const boost::json::object* news_of_run(const std::optional<boost::json::object>&
 /// Why nodes of the run may not begin their steps yet. Nothing where `news` is nullptr.
 report::NodeWords held_of(const boost::json::object* news);
 
-}  // namespace cupel::cli
+}  // namespace cupel::controller

@@ -1,0 +1,30 @@
+#pragma once
+// A plan with all that it points into, and how a run that exists gets its plan again. Reads files;
+// touches no machine.
+#include <expected>
+#include <memory>
+#include <variant>
+
+#include "inventory/load.h"
+#include "orchestrator/store/store.h"
+#include "playbooks/plan.h"
+
+namespace cupel::controller {
+
+struct Planned {
+  inventory::Inventory inventory;
+  playbooks::Playbook playbook;
+  playbooks::Plan plan;
+};
+
+/// Why there is no plan: what is wrong in the files, or that they no longer fit the run.
+using NoPlan = std::variant<std::vector<inventory::Problem>, Error>;
+
+/// The plan of a run that exists: its own playbook's text, its own nodes. An Error is kConflict:
+/// the inventory has lost nodes of the run, or has changed since it began.
+std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run);
+
+/// For a log: every problem, or the error's text.
+std::string to_string(const NoPlan& failure);
+
+}  // namespace cupel::controller
