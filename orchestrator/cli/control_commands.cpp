@@ -10,7 +10,7 @@
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/say.h"
-#include "orchestrator/controller/controller_news.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -196,7 +196,7 @@ Result<Answer> answer_in(const store::Store& store, const Command& command,
 bool is_driven(const Context& context, const store::Run& run) {
   if (!store::ControllerLock::holder(context.state)) return false;
   return run.phase == RunPhase::submitted ||
-         controller::news_of_run(controller::controller_news(context.state), run.id) != nullptr;
+         controller::find(controller::read_status(context.state), run.id) != nullptr;
 }
 
 /// Errors: kStorage.

@@ -13,7 +13,7 @@
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal_front.h"
 #include "orchestrator/controller/controller.h"
-#include "orchestrator/controller/controller_news.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -254,8 +254,8 @@ Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Ru
   auto lock = lock_if_here(where, store);
   if (!lock && lock.error().code != Code::kConflict)
     return complain(context, lock.error(), Exit::unfinished);
-  const bool driven = !lock && controller::news_of_run(controller::controller_news(store.folder()),
-                                                       run.id) != nullptr;
+  const bool driven =
+      !lock && controller::find(controller::read_status(store.folder()), run.id) != nullptr;
   if (!driven) {
     run.options = to_text(controller::with(controller::run_options_of(run.options), context.run));
     const auto kept = store.keep_options(run.id, run.options);

@@ -2,7 +2,7 @@
 
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/progress.h"
-#include "orchestrator/controller/controller_news.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/store/controller_lock.h"
 
 namespace cupel::cli {
@@ -36,8 +36,8 @@ Task<Followed> look_until_over(store::Store& store, const playbooks::Plan& plan,
     const bool alive = store::ControllerLock::holder(store.folder()).has_value();
     const auto run = store.run(id);
     read_on(store, id, state, sequence, progress);
-    const auto news = controller::controller_news(store.folder());
-    progress.hold(controller::held_of(controller::news_of_run(news, id)));
+    const auto status = controller::read_status(store.folder());
+    progress.hold(controller::held_of(controller::find(status, id)));
     progress.tick();
     if (run && over(run->phase)) co_return Followed::to_its_end;
     if (run && !alive)

@@ -1,9 +1,10 @@
 // `cupel status`: the newest runs, and how those that work stand: what runs, what waits and for
-// what, what is late. Reads the journal and the controller's news; asks no BMC and nobody else.
+// what, what is late. Reads the journal and the controller's status; asks no BMC and nobody else.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <ranges>
 
 #include "base/text.h"
 #include "inventory/node_range.h"
@@ -11,7 +12,7 @@
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
-#include "orchestrator/controller/controller_news.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/standing.h"
 #include "orchestrator/report/wrapped.h"
@@ -30,24 +31,20 @@ std::int64_t number(const boost::json::object& object, std::string_view key) {
   return no_integer ? 0 : count;
 }
 
-std::string word(const boost::json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
-
-using News = std::optional<boost::json::object>;
+using controller::ControllerStatus;
+using controller::RunStatus;
+using Known = std::optional<ControllerStatus>;  // nothing where no controller lives
 
 /// Until the run's end, as far as its controller can tell.
-std::chrono::seconds left_of(const boost::json::object& news) {
-  const engine::WallTime ends{std::chrono::milliseconds{number(news, "ends")}};
-  const auto left = std::chrono::ceil<std::chrono::seconds>(ends - report::wall_now());
+std::chrono::seconds left_of(const RunStatus& status) {
+  const auto left = std::chrono::ceil<std::chrono::seconds>(status.ends - report::wall_now());
   return std::max(left, std::chrono::seconds{0});
 }
 
-std::string state_of(const News& news, const store::Run& run) {
+std::string state_of(const Known& known, const store::Run& run) {
   if (run.phase != engine::RunPhase::running) return std::string{to_string(run.phase)};
   // Its controller died without a word: the journal says "running", nobody says that he drives it.
-  return controller::news_of_run(news, run.id) == nullptr ? "interrupted" : "running";
+  return controller::find(known, run.id) == nullptr ? "interrupted" : "running";
 }
 
 /// One run, or the headings: columns that leave a narrow terminal room for the nodes.
@@ -67,18 +64,9 @@ void add(fmt::format_string<Values...> format, Values&&... values) {
   say("{}{}\n", std::string(kIndent, ' '), report::wrapped(line, kIndent, terminal_width()));
 }
 
-void say_held(const boost::json::object& news) {
-  const auto* held = news.if_contains("held");
-  if (held == nullptr || !held->is_array()) return;
-  std::size_t shown = 0;
-  for (const auto& each : held->get_array()) {
-    if (!each.is_object() || shown++ == kReasonsShown) continue;
-    const auto* why = each.get_object().if_contains("why");
-    const auto* first = each.get_object().if_contains("first");
-    if (why == nullptr || !why->is_string() || first == nullptr || !first->is_string()) continue;
-    add("blocked: {} ({} nodes, {} first)", printable(std::string{why->get_string()}),
-        number(each.get_object(), "nodes"), printable(std::string{first->get_string()}));
-  }
+void say_held(const RunStatus& status) {
+  for (const auto& each : status.held | std::views::take(kReasonsShown))
+    add("blocked: {} ({} nodes, {} first)", printable(each.why), each.nodes, printable(each.first));
 }
 
 /// What the playbook tells whoever approves the step; empty where it tells nothing.
@@ -91,31 +79,28 @@ std::string told_at(const store::Run& run, std::string_view step) {
   return at->with.at("say") + ": ";
 }
 
-void say_approvals(const boost::json::object& news, const store::Run& run) {
-  const auto* approvals = news.if_contains("approvals");
-  if (approvals == nullptr || !approvals->is_object()) return;
-  for (const auto& [step, nodes] : approvals->get_object())
-    add("{} nodes wait for approval: {}cupel approve {} {}",
-        nodes.is_int64() ? nodes.get_int64() : 0, printable(told_at(run, step)), run.id,
-        printable(std::string{step}));
+void say_approvals(const RunStatus& status, const store::Run& run) {
+  for (const auto& [step, nodes] : status.approvals)
+    add("{} nodes wait for approval: {}cupel approve {} {}", nodes, printable(told_at(run, step)),
+        run.id, printable(step));
 }
 
 void say_standing(const store::Run& run, const report::Standing& standing,
-                  const boost::json::object* news) {
+                  const RunStatus* status) {
   add("{}", to_text(standing));
   if (standing.paused) add("paused{}: cupel unpause {}", standing.paused_by, standing.run);
   for (const auto& [step, why] : standing.halts)
     add("halted {}: {}; look, then: cupel release {}{}",
         step.empty() ? "behind the canary" : "at " + printable(step), printable(why), standing.run,
         step.empty() ? "" : " " + printable(step));
-  if (news != nullptr) say_approvals(*news, run);
+  if (status != nullptr) say_approvals(*status, run);
   for (const auto& each : standing.overdue)
     add("overdue: {} {} since {}", printable(each.node), printable(each.step),
         report::span_text(each.running));
-  if (news != nullptr) say_held(*news);
-  if (news != nullptr && news->contains("hands_until"))
-    add("waits until {} for what needs hands: cupel hands {}",
-        printable(word(*news, "hands_until")), standing.run);
+  if (status != nullptr) say_held(*status);
+  if (status != nullptr && status->hands_until)
+    add("waits until {} for what needs hands: cupel hands {}", report::utc(*status->hands_until),
+        standing.run);
 }
 
 void say_failures(const std::vector<report::FailureGroup>& groups) {
@@ -166,21 +151,22 @@ Result<Shown> shown_of(const store::Store& store, const store::Run& run) {
   return shown;
 }
 
-boost::json::object told_of(const News& all, Shown shown) {
+boost::json::object told_of(const Known& all, Shown shown) {
   auto object = std::move(shown.summary);
   object["state"] = state_of(all, shown.run);
   if (shown.standing) object["standing"] = to_json(*shown.standing);
-  const auto* news = controller::news_of_run(all, shown.run.id);
-  if (news == nullptr) return object;
-  object["eta_s"] = left_of(*news).count();
+  const auto* status = controller::find(all, shown.run.id);
+  if (status == nullptr) return object;
+  object["eta_s"] = left_of(*status).count();
+  auto known = to_json(*status);
   for (const auto* key : {"held", "approvals", "hands_until"})
-    if (const auto* value = news->if_contains(key)) object[key] = *value;
+    if (auto* value = known.if_contains(key)) object[key] = std::move(*value);
   return object;
 }
 
-void say_run(const News& all, const Shown& shown) {
+void say_run(const Known& all, const Shown& shown) {
   const auto& run = shown.run;
-  const auto* news = controller::news_of_run(all, run.id);
+  const auto* status = controller::find(all, run.id);
   const auto room = std::max<std::size_t>(terminal_width(), kColumns + 23) - kColumns;
   const auto what = (shown.summary.contains("rehearsal") ? "REHEARSAL of " : "") + run.playbook +
                     " " + inventory::fold(run.nodes);
@@ -191,10 +177,10 @@ void say_run(const News& all, const Shown& shown) {
                         count(burnin::Decision::pass), count(burnin::Decision::fail),
                         count(burnin::Decision::inconclusive),
                         shortened(printable(what), terminal_width() == 0 ? 100 : room));
-  if (news != nullptr && left_of(*news).count() > 0)
-    add("{} to go; process {} drives it", report::span_text(left_of(*news)), number(*all, "pid"));
+  if (status != nullptr && left_of(*status).count() > 0)
+    add("{} to go; process {} drives it", report::span_text(left_of(*status)), all->pid);
   if (!shown.standing) return;
-  say_standing(run, *shown.standing, news);
+  say_standing(run, *shown.standing, status);
   say_failures(shown.failures);
 }
 
@@ -216,7 +202,7 @@ Exit status(const Context& context) {
   const auto& store = **opened;
   const auto runs = store.runs(kRunsShown);
   if (!runs) return complain(context, runs.error(), Exit::unfinished);
-  const auto news = controller::controller_news(context.state);
+  const auto known = controller::read_status(context.state);
   auto worst = Exit::passed;
   boost::json::array all;
   if (!context.json)
@@ -235,9 +221,9 @@ Exit status(const Context& context) {
       continue;
     }
     if (context.json)
-      all.push_back(told_of(news, *std::move(shown)));
+      all.push_back(told_of(known, *std::move(shown)));
     else
-      say_run(news, *shown);
+      say_run(known, *shown);
   }
   if (context.json) std::printf("%s\n", boost::json::serialize(all).c_str());
   return worst;

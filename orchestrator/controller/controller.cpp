@@ -8,12 +8,12 @@
 
 #include "base/text.h"
 #include "orchestrator/console/recorder.h"
-#include "orchestrator/controller/controller_news.h"
 #include "orchestrator/controller/eta.h"
 #include "orchestrator/controller/hands_watch.h"
 #include "orchestrator/controller/power_watch.h"
 #include "orchestrator/controller/run_events.h"
 #include "orchestrator/controller/run_options.h"
+#include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/clocked_journal.h"
 #include "orchestrator/store/resume.h"
@@ -195,7 +195,7 @@ Task<Result<void>> Controller::work_all() {
   co_await notifier_.flush();
   for (auto& driven : runs_)
     if (driven->view && !driven->shown_to_its_end) driven->view->finish();
-  remove_news(store_.folder());
+  remove_status(store_.folder());
   co_return ran;
 }
 
@@ -360,21 +360,22 @@ void Controller::refuse(const store::Run& run, const std::string& why) {
 /// For `cupel status`, where something has changed. Not truth: that is in the journal.
 void Controller::publish() {
   const auto held = engine_.held();
-  boost::json::array runs;
+  ControllerStatus status{.pid = ::getpid()};
   for (const auto& driven : runs_) {
     const auto id = driven->run.id;
-    if (over(engine_.state(id))) continue;
-    runs.push_back(news_of({.run = id,
-                            .plan = driven->planned->plan,
-                            .state = engine_.state(id),
-                            .held = held,
-                            .ends = driven->eta.end(engine_.state(id), clock_.wall(), clock_.now()),
-                            .hands_until = hands_until(id)}));
+    const auto& state = engine_.state(id);
+    if (over(state)) continue;
+    status.runs.push_back(status_of({.run = id,
+                                     .plan = driven->planned->plan,
+                                     .state = state,
+                                     .held = held,
+                                     .ends = driven->eta.end(state, clock_.wall(), clock_.now()),
+                                     .hands_until = hands_until(id)}));
   }
-  auto news = boost::json::serialize(news_of_all(std::move(runs)));
-  if (news == published_) return;
-  // A status that could not be told is no reason to stop.
-  if (write_news(store_.folder(), news)) published_ = std::move(news);
+  auto text = to_text(status);
+  if (text == published_) return;
+  // A status that could not be written is no reason to stop.
+  if (write_status(store_.folder(), text)) published_ = std::move(text);
 }
 
 }  // namespace cupel::controller
