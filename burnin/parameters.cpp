@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "inventory/yaml.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr double kKiB = 1024;
 constexpr std::size_t kLongestPath = 512;
 
 Error refused(std::string_view name, std::string_view written, std::string_view wanted) {

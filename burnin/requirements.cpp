@@ -93,10 +93,6 @@ void add_once(std::vector<std::string_view>& list, std::string_view word) {
   if (!word.empty() && std::ranges::find(list, word) == list.end()) list.push_back(word);
 }
 
-std::string joined(const std::vector<std::string_view>& words, std::string_view between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
 }  // namespace
 
 std::span<const ToolPackage> tool_packages() { return kPackages; }
@@ -170,9 +166,10 @@ std::string how_to_install(std::span<const std::string> tools) {
   }
   std::string text;
   if (!debian.empty())
-    text = fmt::format("apt-get install {} (RHEL: dnf install {})", joined(debian, " "),
-                       joined(rhel, " "));
-  if (!others.empty()) text += (text.empty() ? "" : "; ") + joined(others, "; ");
+    text = fmt::format("apt-get install {} (RHEL: dnf install {})", fmt::join(debian, " "),
+                       fmt::join(rhel, " "));
+  if (!others.empty())
+    text += (text.empty() ? "" : "; ") + fmt::format("{}", fmt::join(others, "; "));
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/parameters.h"
@@ -22,8 +23,6 @@ constexpr std::array<std::string_view, 2> kMeasures{"stress.failures", "stress.b
 constexpr std::array<std::string_view, 2> kStressors{"cpu", "vm"};
 
 constexpr seconds kLongest{168 * 3600};
-constexpr double kMiB = 1024.0 * 1024;
-constexpr double kTiB = kMiB * kMiB;
 constexpr double kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
 
 /// As stress-ng takes it: "80%", or bytes.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/disk/fio.h"
@@ -28,8 +29,6 @@ constexpr std::array<std::string_view, 5> kMeasures{"disk.errors", "disk.write.b
                                                     "disk.read.bandwidth", "disk.write.latency.p99",
                                                     "disk.read.latency.p99"};
 
-constexpr double kMiB = 1024.0 * 1024;
-constexpr double kTiB = kMiB * kMiB;
 constexpr double kBlock = 4 * kMiB;
 constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 500e6;  // bytes a second; for the ETA

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/disk/fio.h"
 #include "burnin/disk/scratch_folder.h"
@@ -43,7 +44,6 @@ constexpr std::array<std::string_view, 12> kMeasures{"nvme.errors",
                                                      "nvme.warnings",
                                                      "nvme.temperature"};
 
-constexpr double kMiB = 1024.0 * 1024, kTiB = kMiB * kMiB;
 constexpr double kBlock = kMiB;
 constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 2e9,
@@ -329,17 +329,11 @@ std::vector<std::string> drives_on(const std::map<std::string, std::string>& pla
   return drives;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : "+") + name;
-  return text;
-}
-
 /// One fio: of one drive, or of an array. Where nothing was wrong, that is proven for each drive
 /// that fio saw work.
 Result<void> read_target(std::string_view text, const std::vector<std::string>& drives,
                          const Asked& asked, bool direct, Findings& findings) {
-  const auto part = joined(drives);
+  const auto part = fmt::format("{}", fmt::join(drives, "+"));
   if (const auto why = script::said_in(text, "cupel-short: "))
     return nothing_proven(script::clean(*why));
   const auto report = fio::json_of(text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/disk/fio.h"
 #include "burnin/disk/scratch_folder.h"
@@ -30,7 +31,6 @@ constexpr std::array<std::string_view, 5> kMeasures{"storage.mounted", "storage.
                                                     "storage.write.bandwidth",
                                                     "storage.read.bandwidth", "storage.nodes"};
 
-constexpr double kMiB = 1024.0 * 1024, kTiB = kMiB * kMiB;
 constexpr double kBlock = 4 * kMiB;
 constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 500e6, kSick = 10e6;  // bytes a second: for the ETA; counts as hung

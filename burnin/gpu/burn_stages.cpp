@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/gpu/burn_findings.h"
 #include "burnin/gpu/burn_script.h"
@@ -18,7 +19,6 @@ using std::chrono::seconds;
 using Kind = ParameterRow::Kind;
 
 constexpr seconds kLongest{168 * 3600};
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
 constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/nvlink.h"
@@ -21,7 +22,6 @@ using inventory::Profile;
 using pugi::xml_node;
 
 constexpr std::string_view kSource = "nvidia-smi -q -x";
-constexpr double kMiB = 1024.0 * 1024;
 constexpr std::size_t kMostGpus = 256;
 
 /// nvidia-smi gives up altogether over one GPU that fell off its bus: then each one is asked by

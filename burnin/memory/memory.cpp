@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/counters.h"
@@ -32,7 +33,6 @@ constexpr std::array<std::string_view, 5> kMeasures{"memory.failures", "memory.t
 constexpr seconds kLongest{168 * 3600}, kLongestStream{3600};
 constexpr long kMostSamples = 400;
 constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
-constexpr double kKiB = 1024, kGiB = kKiB * kKiB * kKiB;
 
 /// Of what was asked for, this much must have been in memory at once.
 constexpr double kEnough = 0.9;
@@ -276,7 +276,7 @@ std::optional<double> bandwidth_of(const NumaNode& node) {
   const auto& told = *node.stream;
   const auto row = told.rows.find("stream");
   if (row == told.rows.end() || row->second.bogo_ops <= 0) return std::nullopt;
-  constexpr double kMiB = kKiB * kKiB, kGiga = 1e9;
+  constexpr double kGiga = 1e9;
   auto rate = told.stream_both;
   if (told.stream_read && told.stream_write) rate = *told.stream_read + *told.stream_write;
   if (!told.instances || !rate) return std::nullopt;

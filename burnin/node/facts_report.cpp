@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/node_report.h"
@@ -17,7 +18,6 @@ using inventory::PartKind;
 using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-node facts";
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 constexpr auto kMeasures = std::to_array<std::string_view>({
     "memory.total",

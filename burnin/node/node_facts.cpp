@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/node/dimms.h"
 #include "burnin/node/drive_health.h"
@@ -25,8 +26,6 @@ constexpr std::array<std::string_view, 18> kMeasures{
     "ib.port.active",    "ib.port.downed",  "ib.port.symbol_errors",
     "hca.pcie.width",    "nvme.pcie.width", "nic.rate"};
 
-constexpr double kKiB = 1024;
-constexpr double kGiB = kKiB * kKiB * kKiB;
 constexpr double kSector = 512;  // /sys/block/*/size counts these whatever the drive has
 
 /// A file that is not there is no error here: what it would have told stays unknown.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/parameters.h"
 #include "burnin/script.h"
@@ -18,7 +19,6 @@ using std::chrono::minutes;
 /// The part that bandwidths belong to: a profile's criterion for "nvlink*" judges those that a run
 /// told, whichever collective it ran.
 constexpr const char* kPart = "nvlinks";
-constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 constexpr std::array<std::string_view, 7> kOperations{
     "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"};
@@ -91,7 +91,7 @@ Result<std::string> word_of(const Parameters& parameters, const ParameterRow& ro
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto operation, word_of(parameters, kParameters[0]));
-  TRY(const auto largest, size_parameter(parameters, "largest", "8GiB", kGiB / 1024, 32 * kGiB));
+  TRY(const auto largest, size_parameter(parameters, "largest", "8GiB", kMiB, 32 * kGiB));
   TRY(const auto nvls, word_of(parameters, kParameters[2]));
   TRY(const auto directory, folder_parameter(parameters, "directory", "/opt/nccl-tests/build"));
   TRY(const auto pin, pin_script(parameters));

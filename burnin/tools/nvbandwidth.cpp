@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/gpu/burn_findings.h"
 #include "burnin/parameters.h"
@@ -23,7 +24,6 @@ constexpr std::string_view kSource = "nvbandwidth";
 constexpr std::size_t kMostGpus = 32;
 constexpr std::size_t kMostTests = 64;
 constexpr std::size_t kMostUnknown = 128;
-constexpr double kMiB = 1048576;
 
 constexpr std::array kParameters{
     ParameterRow{"buffer", ParameterRow::Kind::size, "how much one copy moves", "512MiB"},
@@ -58,8 +58,7 @@ std::string script_of(double buffer_bytes, int samples, const std::string& pin) 
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto buffer,
-      size_parameter(parameters, "buffer", "512MiB", 16 * kMiB, 16 * 1024 * kMiB));
+  TRY(const auto buffer, size_parameter(parameters, "buffer", "512MiB", 16 * kMiB, 16 * kGiB));
   const auto written = text_parameter(parameters, "samples", "3");
   const auto samples = number<int>(written);
   if (!samples || *samples < 1 || *samples > 1000)

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/agent/node/facts/sections.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 constexpr unsigned kMemoryDevice = 17, kEndOfTable = 127;
 constexpr std::size_t kHeader = 4;
-constexpr double kKiB = 1024, kMiB = kKiB * 1024;
 
 /// One structure: its formatted part, and its strings behind it.
 struct Structure {

@@ -1,6 +1,7 @@
 #include <map>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/agent/node/facts/sections.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 constexpr std::size_t kMostSockets = 64;
-constexpr double kKiB = 1024;
 
 bool is_numbered(std::string_view name, std::string_view prefix) {
   return name.starts_with(prefix) && number<int>(name.substr(prefix.size())).has_value();
