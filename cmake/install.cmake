@@ -1,13 +1,15 @@
-# `cmake --install BUILD [--prefix PREFIX]`: the controller, and where it looks for what it brings to nodes
-# (orchestrator/ssh/programs.h: ../libexec/cupel of its own folder, so that any prefix does). DESTDIR is heeded.
+# `cmake --install BUILD [--prefix PREFIX]`: the controller, and where it looks for the virtual rack and for what it
+# brings to nodes (orchestrator/ssh/programs.h: ../libexec/cupel of its own folder, so that any prefix does). DESTDIR is
+# heeded.
 install(TARGETS cupel RUNTIME DESTINATION bin)
+install(TARGETS cupel-sim RUNTIME DESTINATION libexec/cupel)
 if(CUPEL_SANITIZE)
   install(TARGETS cupel-node RUNTIME DESTINATION libexec/cupel)
 else()
   install(PROGRAMS ${CMAKE_BINARY_DIR}/cupel-node DESTINATION libexec/cupel)  # stripped
 endif()
 # What `programs` builds: all that is installed.
-add_custom_target(programs DEPENDS cupel cupel-node)
+add_custom_target(programs DEPENDS cupel cupel-sim cupel-node)
 if(TARGET cupel-burn)
   get_target_property(left_out cupel-burn EXCLUDE_FROM_ALL)
   if(NOT left_out)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "inventory/rehearsal_mark.h"
+
 namespace cupel::rehearsal {
 namespace {
 
@@ -38,7 +40,7 @@ class Writer {
       : site_{site}, access_{access} {}
 
   std::string text() {
-    text_ = fmt::format("{}\nsite: {}\n", kRackInventoryMark, word(site_.site));
+    text_ = fmt::format("{}\nsite: {}\n", inventory::kRehearsalMark, word(site_.site));
     rooms();
     racks();
     if (!access_.slurm.empty()) slurm();

@@ -9,10 +9,6 @@
 
 namespace cupel::rehearsal {
 
-/// The first line of what inventory_text() writes.
-inline constexpr std::string_view kRackInventoryMark =
-    "# REHEARSAL: a virtual rack wrote this file; no address in it is a real machine's";
-
 struct NodeAccess {
   std::string bmc;              // "127.64.1.1:40001"
   std::string bmc_pin;          // "SHA256:..."
@@ -37,10 +33,10 @@ struct RackAccess {
   std::string slurm{};              // SLURM_CONF of a Slurm that knows the nodes; empty: none
 };
 
-/// Names, places, feeds, users, profiles and protocols as the site has them. What leads to other
-/// machines than the virtual ones is left out: bmc_networks, and a Slurm that `access` does not
-/// name. Certificates and host keys that the site pins, or has signed, are pinned to the virtual
-/// ones; what it trusts on first use stays so.
+/// Begins with inventory::kRehearsalMark. Names, places, feeds, users, profiles and protocols as
+/// the site has them. What leads to other machines than the virtual ones is left out: bmc_networks,
+/// and a Slurm that `access` does not name. Certificates and host keys that the site pins, or has
+/// signed, are pinned to the virtual ones; what it trusts on first use stays so.
 std::string inventory_text(const inventory::Inventory& site, const RackAccess& access);
 
 }  // namespace cupel::rehearsal

@@ -113,6 +113,14 @@ TEST(Tidy, TheControllerHasNoTerminal) {
   }
 }
 
+TEST(Tidy, TheControllerKnowsTheVirtualRackAsAProgramAlone) {
+  const std::regex rack{R"re(#include "(rehearsal/[a-z_0-9/]+\.h)")re"};
+  for (const auto& source : sources())
+    if (source.path.starts_with("orchestrator/"))
+      for (const auto& header : includes(source, rack))
+        ADD_FAILURE() << source.path << " must not include " << header << ": cupel-sim has it";
+}
+
 TEST(Tidy, AVirtualBmcKnowsItsMachineByItsInterfaceAlone) {
   const std::regex ours{R"re(#include "([a-z_0-9/]+\.h)")re"};
   for (const auto& source : sources()) {
@@ -136,7 +144,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"soci/", {"orchestrator/store/"}},
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
       {"zlib.h", {"orchestrator/store/gzip.cpp"}},
-      {"CLI/", {"orchestrator/cli/"}},
+      {"CLI/", {"orchestrator/cli/", "rehearsal/sim/"}},
       {"pugixml.hpp", {"burnin/", "tests/"}},
       {"boost/beast", {"base/boost_sources.cpp", "rehearsal/bmc/", "tests/"}},
       {"openssl/",

@@ -4,19 +4,14 @@
 
 #include <boost/json.hpp>
 #include <cmath>
-#include <set>
 
-#include "base/file.h"
 #include "base/for_each_of.h"
 #include "base/process.h"
-#include "inventory/load_profile.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/sim_program.h"
 #include "orchestrator/cli/table.h"
 #include "orchestrator/report/detection.h"
-#include "rehearsal/catalogue.h"
-#include "rehearsal/virtual_rack.h"
-#include "rehearsal/virtual_slurm.h"
 
 namespace cupel::cli {
 namespace {
@@ -24,9 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using report::Detection;
 using report::NodeSummary;
-using Problems = std::vector<inventory::Problem>;
-
-constexpr std::string_view kProfile = "catalogue";
 
 /// So long in the rack's time, but never too short for a machine that computes many nodes at once.
 long scaled(double seconds, double speed, double least) {
@@ -54,43 +46,68 @@ std::vector<std::string> playbook_words(double speed) {
           fmt::format("deadline={}s", scaled(7200, speed, 120))};
 }
 
-/// A site's own profile: what it wants of its BIOS.
-std::string profile_text(double speed) {
-  return fmt::format(
-      "profile: {}\nextends: dgx-h100\n"
-      "patience: {{power_on: {}s, post: {}s, bmc_restart: {}s}}\n"
-      "bios:\n  - {{attribute: LogicalProc, value: Enabled, source: the site's choice}}\n",
-      kProfile, scaled(120, speed, 20), scaled(900, speed, 25), scaled(300, speed, 20));
-}
+/// One node of a rack.
+struct PlacedNode {
+  std::string name;
+  std::optional<report::Planted> fault{};
+  bool neighbour = false;  // only there for somebody else's fault: not judged
+};
 
 struct RackRun {
-  rehearsal::CatalogueRack planned;
-  std::uint64_t seed = 1;
+  std::string name;
   fs::path folder;
+  std::vector<PlacedNode> places{};
   double speed = 1;  // as it was
   std::vector<NodeSummary> nodes{};
 };
 
-Result<void> write_site(const RackRun& run, const inventory::Profile& profile,
-                        const std::vector<rehearsal::CatalogueEntry>& catalogue, double speed,
-                        const rehearsal::VirtualRack& rack) {
-  std::error_code failure;
-  fs::create_directories(run.folder / "profiles", failure);
-  if (failure) return Error{Code::kStorage, run.folder.string() + ": " + failure.message()};
-  std::vector<std::string> known;
-  for (const auto& place : run.planned.places) {
-    const bool unaware =
-        place.entry >= 0 &&
-        rehearsal::find_fault(catalogue[static_cast<std::size_t>(place.entry)].faults,
-                              rehearsal::FaultKind::slurm_unaware) != nullptr;
-    if (!unaware) known.push_back(place.node);
+std::string text_at(const boost::json::object& object, std::string_view key) {
+  return std::string{object.at(key).as_string()};
+}
+
+PlacedNode placed(const boost::json::object& place) {
+  PlacedNode node{.name = text_at(place, "node")};
+  node.neighbour = place.contains("neighbour");
+  const auto* planted = place.if_contains("fault");
+  if (planted == nullptr) return node;
+  const auto& fault = planted->as_object();
+  const auto verdict = text_at(fault, "verdict");
+  node.fault = report::Planted{.fault = text_at(fault, "name"),
+                               .node = node.name,
+                               .verdict = verdict == "pass"   ? burnin::Decision::pass
+                                          : verdict == "fail" ? burnin::Decision::fail
+                                                              : burnin::Decision::inconclusive,
+                               .part = text_at(fault, "part"),
+                               .check = text_at(fault, "check"),
+                               .like = text_at(fault, "like"),
+                               .needs = text_at(fault, "needs")};
+  return node;
+}
+
+/// The racks as cupel-sim lists them.
+Result<std::vector<RackRun>> racks_in(const boost::json::value& answer, const fs::path& folder) {
+  std::vector<RackRun> runs;
+  try {
+    for (const auto& each : answer.as_object().at("racks").as_array()) {
+      const auto& rack = each.as_object();
+      auto& run = runs.emplace_back(RackRun{.name = text_at(rack, "name"), .folder = {}});
+      run.folder = folder / run.name;
+      for (const auto& place : rack.at("places").as_array())
+        run.places.push_back(placed(place.as_object()));
+    }
+  } catch (const std::exception& thrown) {
+    return Error{Code::kMalformed, std::string{"cupel-sim catalogue: "} + thrown.what()};
   }
-  TRY(rehearsal::make_scontrol(run.folder / "slurm", known, profile));
-  TRY(write_file(run.folder / "profiles" / fmt::format("{}.yaml", kProfile), profile_text(speed),
-                 0644));
-  return write_file(run.folder / "inventory.yaml",
-                    rack.inventory_yaml() + "slurm: {partition: gpu, features: [qualified]}\n",
-                    0600);
+  return runs;
+}
+
+/// The last of what a rack's process has printed.
+double speed_in(std::string_view printed, double wanted) {
+  const auto at = printed.find("{\"speed\":");
+  if (at == printed.npos) return wanted;
+  boost::system::error_code failure;
+  const auto value = boost::json::parse(printed.substr(at), failure);
+  return failure ? wanted : value.as_object().at("speed").to_number<double>();
 }
 
 /// `cupel run`, as a person would start it.
@@ -126,8 +143,7 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
 
 class Rehearsal {
  public:
-  Rehearsal(const CatalogueOptions& options, inventory::Profile profile)
-      : options_{options}, profile_{std::move(profile)} {}
+  explicit Rehearsal(const CatalogueOptions& options) : options_{options} {}
 
   /// Every rack, some at once. Errors: the first that could not be run.
   Task<Result<bool>> run_all() {
@@ -140,32 +156,24 @@ class Rehearsal {
     co_return true;
   }
 
-  Result<void> plan_catalogue(Problems& problems) {
-    catalogue_ = rehearsal::shipped_catalogue(profile_, problems);
-    if (!options_.only.empty())
-      std::erase_if(catalogue_, [&](const auto& entry) {
-        return std::ranges::find(options_.only, entry.name) == options_.only.end();
-      });
-    if (catalogue_.empty()) return Error{Code::kInvalid, "the catalogue has no such fault"};
-    for (auto& rack : rehearsal::racks_of(catalogue_, profile_.name, options_.nodes))
-      add(std::move(rack), options_.seed);
+  /// Errors: kInvalid: there is no such fault.
+  Result<void> plan(std::vector<inventory::Problem>& problems) {
+    TRY(const auto answer, ask_sim(sim_words()));
+    problems = problems_of(answer);
+    if (!problems.empty()) return ok();
+    if (const auto* error = answer.as_object().if_contains("error"))
+      return Error{Code::kInvalid, std::string{error->as_string()}};
+    TRY(runs_, racks_in(answer, options_.folder));
     return ok();
-  }
-
-  void plan_healthy() {
-    for (int i = 0; i < options_.healthy_seeds; ++i)
-      add(rehearsal::healthy_rack(profile_.name, options_.nodes, static_cast<std::size_t>(i)),
-          options_.seed + static_cast<std::uint64_t>(i));
   }
 
   std::vector<Detection> detections() const {
     std::vector<Detection> all;
     for (const auto& run : runs_)
-      for (std::size_t i = 0; i < run.planned.places.size(); ++i) {
-        const auto& place = run.planned.places[i];
-        if (place.entry < 0 || place.neighbour) continue;
-        const auto& entry = catalogue_[static_cast<std::size_t>(place.entry)];
-        all.push_back(report::detected(planted(entry, place.node), run.nodes[i], run.speed));
+      for (std::size_t i = 0; i < run.places.size(); ++i) {
+        const auto& place = run.places[i];
+        if (!place.fault || place.neighbour) continue;
+        all.push_back(report::detected(*place.fault, run.nodes[i], run.speed));
       }
     return all;
   }
@@ -173,46 +181,37 @@ class Rehearsal {
   std::vector<NodeSummary> healthy() const {
     std::vector<NodeSummary> all;
     for (const auto& run : runs_)
-      for (std::size_t i = 0; i < run.planned.places.size(); ++i)
-        if (run.planned.places[i].entry < 0) all.push_back(run.nodes[i]);
+      for (std::size_t i = 0; i < run.places.size(); ++i)
+        if (!run.places[i].fault) all.push_back(run.nodes[i]);
     return all;
   }
 
   std::size_t racks() const { return runs_.size(); }
 
  private:
-  static report::Planted planted(const rehearsal::CatalogueEntry& entry, const std::string& node) {
-    const auto& expected = entry.expected;
-    const auto verdict = expected.verdict == "pass"   ? burnin::Decision::pass
-                         : expected.verdict == "fail" ? burnin::Decision::fail
-                                                      : burnin::Decision::inconclusive;
-    return {.fault = entry.name,
-            .node = node,
-            .verdict = verdict,
-            .part = expected.part,
-            .check = expected.check,
-            .like = expected.like,
-            .needs = std::string{to_string(entry.needs)}};
-  }
-
-  void add(rehearsal::CatalogueRack rack, std::uint64_t seed) {
-    rack.rack.profiles[profile_.name] = profile_;
-    auto folder = fs::path{options_.folder} / rack.rack.name;
-    runs_.push_back({std::move(rack), seed, std::move(folder)});
+  std::vector<std::string> sim_words() const {
+    std::vector<std::string> words{"catalogue",
+                                   "--speed",
+                                   fmt::format("{}", options_.speed),
+                                   "--seed",
+                                   std::to_string(options_.seed),
+                                   "--rack-nodes",
+                                   std::to_string(options_.nodes)};
+    if (options_.healthy_seeds > 0)
+      words.insert(words.end(), {"--healthy", std::to_string(options_.healthy_seeds)});
+    for (const auto& name : options_.only) words.insert(words.end(), {"--only", name});
+    return words;
   }
 
   Task<Result<bool>> run_one(std::size_t index) {
     auto& run = runs_[index];
-    rehearsal::RackOptions how;
-    how.speed = options_.speed;
-    how.seed = run.seed;
-    how.folder = run.folder / "rack";
-    CO_TRY(const auto rack, rehearsal::VirtualRack::start(run.planned.rack, how));
-    CO_TRY(write_site(run, profile_, catalogue_, options_.speed, *rack));
+    auto words = sim_words();
+    words.insert(words.begin() + 1, {run.name, "--folder", run.folder.string()});
+    RackProcess rack;
+    CO_TRY(rack.start(std::move(words)));
     CO_TRY(co_await run_controller(run, options_.speed));
-    rack->stop();
     // Where this machine could not keep up, the rack's time went slower than it was told.
-    run.speed = rack->pace().speed;
+    run.speed = speed_in(rack.stop(), options_.speed);
     CO_TRY(run.nodes, summaries(run));
     co_return true;
   }
@@ -222,19 +221,17 @@ class Rehearsal {
     TRY(const auto store, store::Store::open(run.folder / "state"));
     TRY(auto summary, report::summarize(*store, 1));
     std::vector<NodeSummary> nodes;
-    for (const auto& place : run.planned.places) {
+    for (const auto& place : run.places) {
       const auto found = std::ranges::find_if(
-          summary.nodes, [&](const NodeSummary& each) { return each.record.node == place.node; });
+          summary.nodes, [&](const NodeSummary& each) { return each.record.node == place.name; });
       if (found == summary.nodes.end())
-        return Error{Code::kFailed, "the run tells nothing of " + place.node};
+        return Error{Code::kFailed, "the run tells nothing of " + place.name};
       nodes.push_back(std::move(*found));
     }
     return nodes;
   }
 
   CatalogueOptions options_;
-  inventory::Profile profile_;
-  std::vector<rehearsal::CatalogueEntry> catalogue_{};
   std::vector<RackRun> runs_{};
 };
 
@@ -273,25 +270,14 @@ void print(const report::Score& score, const std::vector<NodeSummary>& healthy) 
   say("  not looked for yet: {}\n", score.not_yet);
 }
 
-std::optional<inventory::Profile> own_profile(const CatalogueOptions& options, Problems& problems) {
-  return inventory::parse_profile(profile_text(options.speed), fmt::format("{}.yaml", kProfile),
-                                  inventory::ProfileSource{{}}, problems);
-}
-
 }  // namespace
 
 Exit rehearse_catalogue(const Context& context, const CatalogueOptions& options) {
-  Problems problems;
-  auto profile = own_profile(options, problems);
-  if (!profile) return complain(context, problems);
-  Rehearsal rehearsal{options, std::move(*profile)};
-  if (options.healthy_seeds > 0) {
-    rehearsal.plan_healthy();
-  } else {
-    const auto planned = rehearsal.plan_catalogue(problems);
-    if (!problems.empty()) return complain(context, problems);
-    if (!planned) return complain(context, planned.error(), Exit::invalid);
-  }
+  Rehearsal rehearsal{options};
+  std::vector<inventory::Problem> problems;
+  const auto planned = rehearsal.plan(problems);
+  if (!problems.empty()) return complain(context, problems);
+  if (!planned) return complain(context, planned.error(), Exit::invalid);
   asio::io_context io{1};
   const auto ran = run_to_end(io, until_interrupted(rehearsal.run_all())).value;
   if (!ran) return complain(context, ran.error(), Exit::unfinished);

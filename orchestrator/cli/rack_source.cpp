@@ -5,51 +5,13 @@
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "inventory/load.h"
-#include "inventory/shipped.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/store/purpose.h"
-#include "rehearsal/rack_of_site.h"
-#include "rehearsal/scenario.h"
 
 namespace cupel::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Problems = std::vector<inventory::Problem>;
-
-struct Text {
-  std::string file;
-  std::string text;
-};
-
-/// A file, or a shipped one by its name.
-std::optional<Text> text_of(const std::string& name, std::string_view folder, Problems& problems) {
-  constexpr std::size_t kLimit = 1u << 20;
-  auto text = read_file(name, kLimit);
-  if (text) return Text{name, *std::move(text)};
-  const auto shipped = fmt::format("rehearsal/{}/{}.yaml", folder, fs::path{name}.stem().string());
-  if (const auto* file = inventory::shipped_file(shipped))
-    return Text{shipped, std::string{file->text}};
-  problems.push_back({{name, 0, 0}, text.error().what});
-  return std::nullopt;
-}
-
-std::optional<rehearsal::RackSpec> rack_of_inventory(const std::string& file, Problems& problems) {
-  auto loaded = inventory::load_inventory(file);
-  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
-  if (!loaded.inventory) return std::nullopt;
-  auto rack = rehearsal::rack_of(std::move(*loaded.inventory));
-  if (rack) return *std::move(rack);
-  problems.push_back({{file, 0, 0}, rack.error().what});
-  return std::nullopt;
-}
-
-std::optional<rehearsal::RackSpec> rack_of_file(const std::string& name, Problems& problems) {
-  const auto text = text_of(name, "racks", problems);
-  return text ? rehearsal::parse_rack(text->text, text->file, problems) : std::nullopt;
-}
 
 }  // namespace
 
@@ -66,20 +28,22 @@ void add_rack_options(CLI::App& command, RackSource& source) {
   command.add_option("--seed", source.seed, "of serial numbers and natural spread [1]");
 }
 
-std::optional<rehearsal::RackSpec> load_rack(const RackSource& source, Problems& problems) {
-  const auto before = problems.size();
-  auto rack = source.inventory.empty() ? rack_of_file(source.rack, problems)
-                                       : rack_of_inventory(source.inventory, problems);
-  if (!source.scenario.empty()) {
-    const auto text = text_of(source.scenario, "scenarios", problems);
-    // Without a rack, at least what is wrong in it whatever it is about.
-    rehearsal::RackSpec none;
-    if (text) rehearsal::parse_scenario(text->text, text->file, rack ? *rack : none, problems);
-  }
-  if (problems.size() > before || !rack) return std::nullopt;
-  rack->speed = source.speed.value_or(rack->speed.value_or(kUsualSpeed));
-  rack->seed = source.seed.value_or(rack->seed.value_or(kUsualSeed));
-  return rack;
+std::vector<std::string> words_for(const std::string& command, const RackSource& source) {
+  std::vector<std::string> words{command};
+  const auto add = [&](std::string option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {std::move(option), value});
+  };
+  if (source.inventory.empty())
+    words.push_back(source.rack);
+  else
+    add("--inventory", source.inventory);
+  add("--folder", source.folder);
+  add("--scenario", source.scenario);
+  add("--slurm", source.slurm);
+  if (source.speed) add("--speed", fmt::format("{}", *source.speed));
+  if (source.seed) add("--seed", std::to_string(*source.seed));
+  if (source.on) words.emplace_back("--on");
+  return words;
 }
 
 Result<void> choose_folder(RackSource& source, const std::string& name) {
@@ -102,26 +66,6 @@ Result<void> choose_folder(RackSource& source, const std::string& name) {
                fmt::format("no virtual rack wrote {}, and it would be overwritten. "
                            "Name another --folder, or none",
                            inventory)};
-}
-
-Result<void> copy_profiles(const RackSource& source) {
-  const auto& file = source.inventory.empty() ? source.rack : source.inventory;
-  const auto from = fs::absolute(file).parent_path() / "profiles";
-  const auto to = fs::path{source.folder} / "profiles";
-  std::error_code failure;
-  if (!fs::is_directory(from, failure)) return ok();
-  fs::create_directories(to, failure);
-  for (fs::directory_iterator entry{from, failure}, end; !failure && entry != end;
-       entry.increment(failure)) {
-    if (entry->path().extension() != ".yaml") continue;
-    fs::copy_file(entry->path(), to / entry->path().filename(),
-                  fs::copy_options::overwrite_existing, failure);
-    if (failure) break;
-  }
-  if (failure)
-    return Error{Code::kStorage,
-                 "cannot copy " + from.string() + " to " + to.string() + ": " + failure.message()};
-  return ok();
 }
 
 }  // namespace cupel::cli

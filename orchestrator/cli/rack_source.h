@@ -1,12 +1,12 @@
 #pragma once
-// Which virtual rack is meant: a rack's file, or somebody's inventory in its place, and what shall
-// happen in it. What `rack serve` and `rehearse` are told alike.
+// Which virtual rack is meant: what `rack serve` and `rehearse` are told alike. What is in those
+// files, cupel-sim knows (sim_program.h).
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "rehearsal/rack_spec.h"
+#include "base/result.h"
 
 namespace cupel::cli {
 
@@ -28,18 +28,12 @@ inline constexpr std::uint64_t kUsualSeed = 1;
 /// All of it but the rack itself.
 void add_rack_options(CLI::App& command, RackSource& source);
 
-/// The rack with its scenario, its speed and its seed, or every problem in all the files. On any,
-/// nothing.
-std::optional<rehearsal::RackSpec> load_rack(const RackSource& source,
-                                             std::vector<inventory::Problem>& problems);
+/// The command line of cupel-sim for it: `command` is serve or check.
+std::vector<std::string> words_for(const std::string& command, const RackSource& source);
 
 /// Makes the folder that was named, or a temporary one, absolute. Errors: kConflict: the state of
 /// real machines is there, or an inventory that no virtual rack wrote, which would be overwritten;
 /// kStorage.
 Result<void> choose_folder(RackSource& source, const std::string& name);
-
-/// Copies the profiles that lie beside the rack's file or the inventory to `profiles/` in the
-/// rack's folder, where its inventory's reader looks for them. Errors: kStorage.
-Result<void> copy_profiles(const RackSource& source);
 
 }  // namespace cupel::cli

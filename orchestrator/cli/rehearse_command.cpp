@@ -1,18 +1,16 @@
-// `cupel rehearse`: tomorrow's playbook tonight. The rack is a process of its own, so that what is
-// rehearsed is the controller as it will be: same code, same memory, real sockets between.
-#include <fcntl.h>
+// `cupel rehearse`: tomorrow's playbook tonight. The rack is a program of its own, cupel-sim, so
+// that what is rehearsed is the controller as it will be: same code, same memory, real sockets
+// between.
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 
 #include "orchestrator/cli/catalogue_run.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/rack_source.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/cli/sim_program.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/store/purpose.h"
 
@@ -32,67 +30,25 @@ struct Options {
   RackSource source{};
 };
 
-/// The rack's process, ended with this one however that ends.
-class RackProcess {
- public:
-  RackProcess() = default;
-  RackProcess(const RackProcess&) = delete;
-  RackProcess& operator=(const RackProcess&) = delete;
-  ~RackProcess() {
-    if (told_ >= 0) ::close(told_);
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGTERM);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-  }
-
-  /// True once the rack has said that it stands.
-  bool start(const RackSource& source, const rehearsal::RackSpec& rack) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    auto words = words_for(source, rack);
-    std::vector<char*> line;
-    for (auto& word : words) line.push_back(word.data());
-    line.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-      // A Ctrl-C on the terminal is for the controller; it still needs the rack to clean up.
-      ::setsid();
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::execv("/proc/self/exe", line.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    // The rest of what it tells stays in the pipe.
-    told_ = ends[0];
-    char first = 0;
-    return ::read(told_, &first, 1) == 1;
-  }
-
- private:
-  static std::vector<std::string> words_for(const RackSource& source,
-                                            const rehearsal::RackSpec& rack) {
-    std::vector<std::string> words{"cupel", "rack", "serve", "--folder", source.folder};
-    const auto add = [&](std::string option, const std::string& value) {
-      if (!value.empty()) words.insert(words.end(), {std::move(option), value});
-    };
-    if (source.inventory.empty())
-      words.push_back(source.rack);
-    else
-      add("--inventory", source.inventory);
-    add("--scenario", source.scenario);
-    add("--slurm", source.slurm);
-    add("--speed", fmt::format("{}", *rack.speed));
-    add("--seed", std::to_string(*rack.seed));
-    if (source.on) words.emplace_back("--on");
-    return words;
-  }
-
-  pid_t pid_ = -1;
-  int told_ = -1;
+/// What cupel-sim says of a rack before it stands.
+struct CheckedRack {
+  std::size_t nodes = 0;
+  double speed = kUsualSpeed;
 };
+
+/// Its problems join those that are there. Nothing on any, or where cupel-sim says something else.
+Result<std::optional<CheckedRack>> check_rack(const RackSource& source,
+                                              std::vector<inventory::Problem>& problems) {
+  TRY(const auto answer, ask_sim(words_for("check", source)));
+  for (auto& problem : problems_of(answer)) problems.push_back(std::move(problem));
+  if (!problems.empty()) return std::nullopt;
+  const auto* rack = answer.as_object().if_contains("rack");
+  const auto* nodes = rack == nullptr ? nullptr : rack->as_object().if_contains("nodes");
+  const auto* speed = rack == nullptr ? nullptr : rack->as_object().if_contains("speed");
+  if (nodes == nullptr || speed == nullptr)
+    return Error{Code::kMalformed, "cupel-sim is of another version than cupel: install both anew"};
+  return CheckedRack{nodes->to_number<std::size_t>(), speed->to_number<double>()};
+}
 
 /// The rack's time runs faster than ours; what a person is told to wait for is ours.
 void expect_faster(playbooks::Plan& plan, double speed) {
@@ -120,7 +76,7 @@ bool turns_on(const playbooks::Playbook& playbook) {
 
 /// The rack, if there is nothing wrong with it, nor with the playbook: said before anything stands.
 /// The machines are on already where the playbook is for such as are.
-std::optional<rehearsal::RackSpec> checked(const Context& context, Options& options, Exit& exit) {
+std::optional<CheckedRack> checked(const Context& context, Options& options, Exit& exit) {
   const auto arguments = arguments_of(options.settings);
   if (!arguments) {
     exit = complain(context, arguments.error(), Exit::invalid);
@@ -129,9 +85,9 @@ std::optional<rehearsal::RackSpec> checked(const Context& context, Options& opti
   std::vector<inventory::Problem> problems;
   const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   options.source.on = options.source.on || (playbook && !turns_on(*playbook));
-  auto rack = load_rack(options.source, problems);
-  if (problems.empty()) return rack;
-  exit = complain(context, problems);
+  const auto rack = check_rack(options.source, problems);
+  if (rack && problems.empty()) return *rack;
+  exit = rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
   return std::nullopt;
 }
 
@@ -153,7 +109,7 @@ Exit rehearse(Context& context, Options options) {
         Exit::invalid);
   auto exit = Exit::passed;
   auto& source = options.source;
-  std::optional<rehearsal::RackSpec> rack;
+  std::optional<CheckedRack> rack;
   if (!many) rack = checked(context, options, exit);
   if (!many && !rack) return exit;
   const auto ready = choose_folder(source, "cupel-rehearsal");
@@ -165,12 +121,12 @@ Exit rehearse(Context& context, Options options) {
   const auto kept = store::keep_for_rehearsals(context.state);
   if (!kept) return complain(context, kept.error(), Exit::invalid);
   RackProcess process;
-  if (!process.start(source, *rack))
-    return complain(context, Error{Code::kFailed, "the virtual rack did not start"}, Exit::invalid);
+  const auto stands = process.start(words_for("serve", source));
+  if (!stands) return complain(context, stands.error(), Exit::invalid);
   if (!context.json && !source.inventory.empty())
     say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "
         "touched\n",
-        rack->nodes.size(), source.inventory);
+        rack->nodes, source.inventory);
   if (!context.json) say("{}", rehearsal_line(context.state));
   PlanOptions plan;
   plan.playbook = options.playbook;
@@ -179,7 +135,7 @@ Exit rehearse(Context& context, Options options) {
   plan.settings = options.settings;
   auto planned = planned_or_complain(context, plan, exit);
   if (!planned) return exit;
-  expect_faster(planned->plan, *rack->speed);
+  expect_faster(planned->plan, rack->speed);
   exit = execute_new(context, std::move(planned));
   if (!context.json)
     say("rehearsed in {}: cupel --state {} status\n", source.folder, context.state.string());

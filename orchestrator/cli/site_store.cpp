@@ -4,9 +4,9 @@
 
 #include <fstream>
 
+#include "inventory/rehearsal_mark.h"
 #include "orchestrator/report/rehearsal.h"
 #include "orchestrator/store/purpose.h"
-#include "rehearsal/rack_inventory.h"
 
 namespace cupel::cli {
 namespace {
@@ -32,9 +32,9 @@ Result<void> fit_for_virtual_rack(const Context& context, const inventory::Inven
 }  // namespace
 
 bool is_of_virtual_rack(const std::string& inventory_file) {
-  std::string first(rehearsal::kRackInventoryMark.size() + 1, '\0');
+  std::string first(inventory::kRehearsalMark.size() + 1, '\0');
   std::ifstream{inventory_file}.read(first.data(), static_cast<std::streamsize>(first.size()));
-  return first.starts_with(rehearsal::kRackInventoryMark) && first.ends_with('\n');
+  return first.starts_with(inventory::kRehearsalMark) && first.ends_with('\n');
 }
 
 Exit complain_of_store(const Context& context, const Error& error) {

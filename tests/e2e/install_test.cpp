@@ -33,6 +33,8 @@ TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_THAT(version.out, HasSubstr("cupel ")) << version.err;
   const auto node = run({(prefix / "libexec/cupel/cupel-node").string(), "--version"});
   EXPECT_THAT(node.out, HasSubstr("\"protocol\":1")) << node.err;
+  const auto sim = run({(prefix / "libexec/cupel/cupel-sim").string(), "--version"});
+  EXPECT_THAT(sim.out, HasSubstr("cupel-sim ")) << sim.err;
   EXPECT_THAT(text_of(prefix / "share/bash-completion/completions/cupel"),
               HasSubstr("complete -F _cupel cupel"));
   EXPECT_THAT(text_of(prefix / "share/doc/cupel/LICENSE"), HasSubstr("Apache License"));
@@ -51,6 +53,27 @@ TEST(Install, PutsAllOfItBelowDestdir) {
   EXPECT_TRUE(fs::exists(below / "libexec/cupel/cupel-node"));
   EXPECT_TRUE(fs::exists(below / "share/bash-completion/completions/cupel"));
   EXPECT_FALSE(fs::exists("/opt/cupel-of-a-package"));
+}
+
+TEST(Install, FindsTheVirtualRackInItsLibexecAndNamesItWhereItIsMissing) {
+  const test::TemporaryFolder folder;
+  const auto prefix = folder.path() / "cupel";
+  const auto installed = install(prefix);
+  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  const auto serve = [&] {
+    return run({(prefix / "bin/cupel").string(), "rack", "serve", "h100-9", "--folder",
+                (folder.path() / "rack").string()});
+  };
+
+  const auto there = serve();
+  fs::remove(prefix / "libexec/cupel/cupel-sim");
+  const auto missing = serve();
+
+  EXPECT_EQ(there.status, 2);
+  EXPECT_THAT(there.err, HasSubstr("h100-9")) << "it was asked, and knows no such rack";
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("scripts/install"));
+  EXPECT_THAT(missing.err, HasSubstr("cupel-sim"));
 }
 
 }  // namespace

@@ -1,0 +1,139 @@
+#include "orchestrator/cli/sim_program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/process.h"
+#include "orchestrator/ssh/programs.h"
+
+namespace cupel::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSimProgram = "cupel-sim";
+
+/// As execv() takes them; valid as long as `words`.
+std::vector<char*> line_of(std::vector<std::string>& words) {
+  std::vector<char*> line;
+  for (auto& word : words) line.push_back(word.data());
+  line.push_back(nullptr);
+  return line;
+}
+
+std::string text_at(const boost::json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+int number_at(const boost::json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_int64() ? static_cast<int>(value->get_int64()) : 0;
+}
+
+}  // namespace
+
+Result<std::string> find_sim() {
+  const auto folders = ssh::program_folders({});
+  for (const auto& folder : folders) {
+    const auto file = folder / kSimProgram;
+    if (::access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  const auto beside = folders.empty() ? std::string{"cupel's folder"} : folders.front().string();
+  return Error{
+      Code::kNotFound,
+      "the virtual rack is a program of its own, cupel-sim, and it lies neither in " + beside +
+          " nor in ../libexec/cupel of it. scripts/install puts it there; in a build tree: "
+          "cmake --build BUILD --target cupel-sim"};
+}
+
+Error become_sim(const std::vector<std::string>& words) {
+  auto sim = find_sim();
+  if (!sim) return std::move(sim).error();
+  std::vector<std::string> all{*sim};
+  all.insert(all.end(), words.begin(), words.end());
+  ::execv(sim->c_str(), line_of(all).data());
+  return Error{Code::kFailed, *sim + ": " + std::strerror(errno)};
+}
+
+Result<boost::json::value> ask_sim(const std::vector<std::string>& words) {
+  constexpr std::chrono::minutes kMost{2};
+  TRY(const auto sim, find_sim());
+  ProcessRequest request;
+  request.argv = {sim};
+  request.argv.insert(request.argv.end(), words.begin(), words.end());
+  asio::io_context io{1};
+  TRY(const auto outcome, run_to_end(io, run_process(std::move(request), Deadline::in(kMost))));
+  boost::system::error_code failure;
+  auto answer = boost::json::parse(outcome.output, failure);
+  if (!failure) return answer;
+  return Error{Code::kFailed, sim + " ended with exit status " +
+                                  std::to_string(outcome.exit_status) + ": " + outcome.error};
+}
+
+std::vector<inventory::Problem> problems_of(const boost::json::value& answer) {
+  std::vector<inventory::Problem> problems;
+  const auto* object = answer.if_object();
+  const auto* list = object == nullptr ? nullptr : object->if_contains("problems");
+  if (list == nullptr || !list->is_array()) return problems;
+  for (const auto& each : list->get_array())
+    if (const auto* one = each.if_object())
+      problems.push_back(
+          {{text_at(*one, "file"), number_at(*one, "line"), number_at(*one, "column")},
+           text_at(*one, "what")});
+  return problems;
+}
+
+Result<void> RackProcess::start(std::vector<std::string> words) {
+  TRY(auto sim, find_sim());
+  words.insert(words.begin(), sim);
+  const auto line = line_of(words);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return Error{Code::kFailed, std::string{"pipe: "} + std::strerror(errno)};
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // A Ctrl-C on the terminal is for the controller; it still needs the rack to clean up.
+    ::setsid();
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execv(line.front(), line.data());
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  told_ = ends[0];
+  // The rest of what it tells stays in the pipe.
+  char first = 0;
+  if (::read(told_, &first, 1) == 1) return ok();
+  return Error{Code::kFailed, "the virtual rack did not start"};
+}
+
+std::string RackProcess::stop() {
+  std::string rest;
+  if (pid_ > 0) ::kill(pid_, SIGTERM);
+  if (told_ >= 0) {
+    char piece[4096];
+    for (;;) {
+      const auto got = ::read(told_, piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      rest.append(piece, static_cast<std::size_t>(got));
+    }
+    ::close(std::exchange(told_, -1));
+  }
+  int status = 0;
+  while (pid_ > 0 && ::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return rest;
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,166 @@
+#include "rehearsal/sim/catalogue_site.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/file.h"
+#include "inventory/load_profile.h"
+#include "rehearsal/catalogue.h"
+#include "rehearsal/sim/serve.h"
+#include "rehearsal/virtual_slurm.h"
+
+namespace cupel::rehearsal {
+namespace {
+
+namespace fs = std::filesystem;
+using Problems = std::vector<inventory::Problem>;
+
+constexpr std::string_view kProfile = "catalogue";
+
+/// So long in the rack's time, but never too short for a machine that computes many nodes at once.
+long scaled_patience(double seconds, double speed, double least) {
+  return static_cast<long>(std::ceil(std::max(seconds / speed, least)));
+}
+
+/// A site's own profile: what it wants of its BIOS. A controller counts its patience in our time.
+std::string profile_text(double speed) {
+  return fmt::format(
+      "profile: {}\nextends: dgx-h100\n"
+      "patience: {{power_on: {}s, post: {}s, bmc_restart: {}s}}\n"
+      "bios:\n  - {{attribute: LogicalProc, value: Enabled, source: the site's choice}}\n",
+      kProfile, scaled_patience(120, speed, 20), scaled_patience(900, speed, 25),
+      scaled_patience(300, speed, 20));
+}
+
+struct CatalogueSite {
+  CatalogueRack planned;
+  std::uint64_t seed = 1;
+};
+
+struct PlannedCatalogue {
+  inventory::Profile profile{};
+  std::vector<CatalogueEntry> entries{};
+  std::vector<CatalogueSite> racks{};
+};
+
+Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems& problems) {
+  PlannedCatalogue plan;
+  auto profile =
+      inventory::parse_profile(profile_text(source.speed), fmt::format("{}.yaml", kProfile),
+                               inventory::ProfileSource{{}}, problems);
+  if (!profile) return Error{Code::kInvalid, "the catalogue's profile"};
+  plan.profile = *std::move(profile);
+  const std::string name{kProfile};
+  if (source.healthy_seeds > 0) {
+    for (int i = 0; i < source.healthy_seeds; ++i)
+      plan.racks.push_back({healthy_rack(name, source.nodes, static_cast<std::size_t>(i)),
+                            source.seed + static_cast<std::uint64_t>(i)});
+  } else {
+    plan.entries = shipped_catalogue(plan.profile, problems);
+    if (!source.only.empty())
+      std::erase_if(plan.entries, [&](const auto& entry) {
+        return std::ranges::find(source.only, entry.name) == source.only.end();
+      });
+    if (plan.entries.empty()) return Error{Code::kInvalid, "the catalogue has no such fault"};
+    for (auto& rack : racks_of(plan.entries, name, source.nodes))
+      plan.racks.push_back({std::move(rack), source.seed});
+  }
+  for (auto& each : plan.racks) each.planned.rack.profiles[name] = plan.profile;
+  return plan;
+}
+
+boost::json::object to_json(const CatalogueEntry& entry) {
+  return {{"name", entry.name},          {"verdict", entry.expected.verdict},
+          {"part", entry.expected.part}, {"check", entry.expected.check},
+          {"like", entry.expected.like}, {"needs", to_string(entry.needs)}};
+}
+
+boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& plan) {
+  boost::json::array places;
+  for (const auto& place : site.planned.places) {
+    boost::json::object one{{"node", place.node}};
+    if (place.entry >= 0)
+      one["fault"] = to_json(plan.entries[static_cast<std::size_t>(place.entry)]);
+    if (place.neighbour) one["neighbour"] = true;
+    places.push_back(std::move(one));
+  }
+  return {{"name", site.planned.rack.name}, {"seed", site.seed}, {"places", std::move(places)}};
+}
+
+/// What a controller needs beside the rack itself, in its folder.
+Result<void> write_site(const PlannedCatalogue& plan, const CatalogueSite& site,
+                        const CatalogueSource& source, const VirtualRack& rack) {
+  const fs::path folder{source.folder};
+  std::error_code failure;
+  fs::create_directories(folder / "profiles", failure);
+  if (failure) return Error{Code::kStorage, folder.string() + ": " + failure.message()};
+  std::vector<std::string> known;
+  for (const auto& place : site.planned.places) {
+    const auto* entry =
+        place.entry < 0 ? nullptr : &plan.entries[static_cast<std::size_t>(place.entry)];
+    const bool unaware =
+        entry != nullptr && find_fault(entry->faults, FaultKind::slurm_unaware) != nullptr;
+    if (!unaware) known.push_back(place.node);
+  }
+  TRY(make_scontrol(folder / "slurm", known, plan.profile));
+  TRY(write_file(folder / "profiles" / fmt::format("{}.yaml", kProfile), profile_text(source.speed),
+                 0644));
+  return write_file(folder / "inventory.yaml",
+                    rack.inventory_yaml() + "slurm: {partition: gpu, features: [qualified]}\n",
+                    0600);
+}
+
+SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
+              const CatalogueSource& source) {
+  const Ends ends;
+  RackOptions how;
+  how.speed = source.speed;
+  how.seed = site.seed;
+  how.folder = fs::path{source.folder} / "rack";
+  auto started = VirtualRack::start(site.planned.rack, how);
+  if (!started) return complain(started.error(), SimExit::unfinished);
+  auto& rack = **started;
+  if (const auto written = write_site(plan, site, source, rack); !written)
+    return complain(written.error(), SimExit::unfinished);
+  say_line({{"stands", source.rack}});
+  ends.wait();
+  rack.stop();
+  // Where this machine could not keep up, the rack's time went slower than it was told.
+  say_line({{"speed", rack.pace().speed}});
+  return SimExit::done;
+}
+
+}  // namespace
+
+SimExit list_catalogue(const CatalogueSource& source) {
+  Problems problems;
+  const auto plan = plan_catalogue(source, problems);
+  if (!problems.empty()) {
+    say_line(to_json(problems));
+    return SimExit::invalid;
+  }
+  if (!plan) {
+    say_line({{"error", plan.error().what}});
+    return SimExit::invalid;
+  }
+  boost::json::array racks;
+  for (const auto& site : plan->racks) racks.push_back(to_json(site, *plan));
+  say_line({{"racks", std::move(racks)}});
+  return SimExit::done;
+}
+
+SimExit serve_catalogue(const CatalogueSource& source) {
+  Problems problems;
+  const auto plan = plan_catalogue(source, problems);
+  if (!problems.empty()) return complain(problems);
+  if (!plan) return complain(plan.error(), SimExit::invalid);
+  const auto site = std::ranges::find_if(plan->racks, [&](const CatalogueSite& each) {
+    return each.planned.rack.name == source.rack;
+  });
+  if (site != plan->racks.end()) return stand(*plan, *site, source);
+  return complain(Error{Code::kNotFound, "the catalogue takes no rack '" + source.rack + "'"},
+                  SimExit::invalid);
+}
+
+}  // namespace cupel::rehearsal
