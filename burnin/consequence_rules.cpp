@@ -99,15 +99,13 @@ void add_counts(Rules& rules) {
                      .counted = unused});
   }
   // One with MIG takes part in nothing.
-  auto not_measured = gpus({}, Told::nothing);
-  not_measured.says = {"nothing"};
-  same_part(rules, divided_gpu(), not_measured);
+  same_part(rules, divided_gpu(), gpus({}, Told::missing));
 }
 
 /// Programs of the node without which no GPU works.
 void add_driver(Rules& rules) {
   const CauseKind mismatch = numbers({"driver.mismatch"}, "*");
-  CauseKind not_measured{.told = Told::nothing, .says = {"nothing"}};
+  CauseKind not_measured{.told = Told::missing};
   for (const auto part : {"gpu*", "fabric*"}) {
     not_measured.part = part;
     in_group(rules, mismatch, not_measured);

@@ -7,7 +7,12 @@
 namespace cupel::burnin {
 
 /// What a cause must have for a number.
-enum class Told { anything, a_number, nothing };
+enum class Told {
+  anything,
+  a_number,
+  nothing,  // no number: words, or a number that was asked for and did not come
+  missing,  // a number was asked for and did not come
+};
 
 using Words = std::vector<std::string_view>;
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/text.h"
 #include "burnin/consequence_rules.h"
 
 namespace cupel::burnin {
@@ -28,6 +27,7 @@ bool is_of(const CauseKind& kind, const Cause& cause) {
   const auto& value = cause.quantity.value;
   if (kind.told == Told::a_number && !value) return false;
   if (kind.told == Told::nothing && value) return false;
+  if (kind.told == Told::missing && !is_missing(cause.quantity)) return false;
   if (!one_of(kind.values, [&](double each) { return value == each; })) return false;
   if (!one_of(kind.says, [&](auto text) { return cause.measured.contains(text); })) return false;
   return fits(kind.part, cause.part) &&
@@ -88,7 +88,7 @@ class Marker {
   bool accounts_for(const ConsequenceRule& rule, const Cause& effect) const {
     if (rule.in_common) return is_common(rule.effect, effect);
     if (rule.for_each == 0) return true;
-    const auto& [value, at_least, at_most, unit] = effect.quantity;
+    const auto &value = effect.quantity.value, &at_least = effect.quantity.at_least;
     return value && at_least && *at_least - *value == rule.for_each * gone(rule.counted);
   }
 
@@ -101,9 +101,7 @@ class Marker {
       if (std::ranges::none_of(kinds, [&](const auto& kind) { return is_of(kind, each); }))
         continue;
       parts.insert(each.part);
-      const auto wanted =
-          number<double>(std::string_view{each.wanted}.substr(0, each.wanted.find(' ')));
-      const auto there = number<double>(each.measured);
+      const auto &there = each.quantity.value, &wanted = each.quantity.at_least;
       const bool counted = each.criterion.starts_with("audit") && wanted && there;
       if (counted) unnamed = std::max(unnamed, *wanted - *there);
     }

@@ -55,21 +55,23 @@ class OneSource {
   }
 
  private:
-  void report(Finding finding, std::string part, std::string wanted, std::string observed) {
-    findings_.push_back({finding, std::move(part), std::move(wanted), std::move(observed),
+  void report(Finding finding, std::string part) {
+    const auto there = static_cast<int>(seen_.size());
+    findings_.push_back({finding, std::move(part),
+                         fmt::format("{} {}s", expected_.count, to_string(expected_.kind)),
+                         std::to_string(there),
                          seen_.empty() ? std::string{} : seen_.front()->source,
-                         remedy_of(expected_.kind)});
+                         remedy_of(expected_.kind), PartCount{there, expected_.count}});
   }
 
   void count() {
     const auto there = static_cast<int>(seen_.size());
     if (there == expected_.count) return;
-    const auto wanted = fmt::format("{} {}s", expected_.count, to_string(expected_.kind));
     const auto names = there < expected_.count ? absent() : std::vector<std::string>{};
-    for (const auto& name : names) report(Finding::missing, name, wanted, std::to_string(there));
+    for (const auto& name : names) report(Finding::missing, name);
     if (!names.empty()) return;
     report(there < expected_.count ? Finding::missing : Finding::extra,
-           std::string{to_string(expected_.kind)}, wanted, std::to_string(there));
+           std::string{to_string(expected_.kind)});
   }
 
   /// Which ones are missing, where their places are known: by PCI address, or by a gap in the

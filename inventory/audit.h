@@ -2,6 +2,7 @@
 // What should be in a machine against what was seen, part by part. Pure. Judges parts, not numbers:
 // those are for criteria.
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,13 +32,21 @@ std::string_view to_string(Finding finding);
 /// True for what says "bad"; false for what says "not known".
 constexpr bool is_failure(Finding finding) { return finding != Finding::unobserved; }
 
+/// How many parts of a kind there are, and how many there should be.
+struct PartCount {
+  int there = 0;
+  int expected = 0;
+  friend bool operator==(const PartCount&, const PartCount&) = default;
+};
+
 struct AuditFinding {
   Finding finding{};
-  std::string part;      // "gpu3", "dimm A7", "firmware HostBMC_0"
-  std::string expected;  // "32 of 64 GiB"
-  std::string observed;  // "31", "HTTP 404"
-  std::string source;    // who said so: a URI, a command
-  std::string remedy;    // NODE stands for the node's name
+  std::string part;                  // "gpu3", "dimm A7", "firmware HostBMC_0"
+  std::string expected;              // "32 of 64 GiB"
+  std::string observed;              // "31", "HTTP 404"
+  std::string source;                // who said so: a URI, a command
+  std::string remedy;                // NODE stands for the node's name
+  std::optional<PartCount> count{};  // where it is about how many there are
 
   friend bool operator==(const AuditFinding&, const AuditFinding&) = default;
 };

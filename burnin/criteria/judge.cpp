@@ -14,21 +14,6 @@ namespace {
 
 using inventory::Criterion;
 
-/// Six figures are what people read; a count is told whole.
-std::string number(double value) {
-  const bool whole = std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15;
-  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
-}
-
-/// A number beside its limits: with all its figures where six would make it look like the limit
-/// that it misses ("79, wanted at least 79").
-std::string number_beside(const Criterion& criterion, double value) {
-  const auto text = number(value);
-  for (const auto& limit : {criterion.at_least, criterion.at_most})
-    if (limit && *limit != value && number(*limit) == text) return fmt::format("{}", value);
-  return text;
-}
-
 bool same_unit(const Criterion& criterion, const Measurement& found) {
   return criterion.unit.empty() || found.unit.empty() || criterion.unit == found.unit;
 }
@@ -53,10 +38,6 @@ bool is_believable(double value, std::string_view unit) {
   if (!std::isfinite(value)) return false;
   const auto* range = std::ranges::find(kBelievable, unit, &Range::unit);
   return range == kBelievable.end() || (value >= range->least && value <= range->most);
-}
-
-std::string with_unit(std::string text, const std::string& unit) {
-  return unit.empty() || unit == "count" ? text : text + " " + unit;
 }
 
 bool meets(const Criterion& criterion, double value) {
@@ -88,42 +69,61 @@ const Measurement* worst_of(const Criterion& criterion, const std::string& part,
   return worst;
 }
 
-Comparison compare(const Criterion& criterion, const std::string& step, const std::string& part,
-                   const Findings* findings) {
-  Comparison result{step,
-                    part,
-                    criterion.measure,
-                    Met::missing,
-                    "nothing",
-                    wanted(criterion),
-                    criterion.remedy,
-                    criterion.source,
-                    {std::nullopt, criterion.at_least, criterion.at_most, criterion.unit}};
+/// A criterion of a profile, and what it goes by in records.
+struct Named {
+  const Criterion& criterion;
+  std::string id;
+};
+
+Checked compare(const Named& named, const std::string& step, const std::string& part,
+                const Findings* findings) {
+  const auto& criterion = named.criterion;
+  Checked result{.stage = step,
+                 .part = part,
+                 .measure = criterion.measure,
+                 .quantity = {{}, criterion.at_least, criterion.at_most, criterion.unit, {}},
+                 .met = Met::missing,
+                 .source = criterion.source,
+                 .criterion_id = named.id,
+                 .remedy = criterion.remedy};
   const auto* found = findings == nullptr ? nullptr : worst_of(criterion, part, *findings);
   if (found == nullptr) return result;
   if (part.empty()) result.part = found->traced_to;
-  const auto& unit = found->unit.empty() ? criterion.unit : found->unit;
-  result.measured = with_unit(number_beside(criterion, found->value), unit);
   if (std::isfinite(found->value)) result.quantity.value = found->value;
-  result.quantity.unit = unit;
-  if (!is_believable(found->value, unit) || !same_unit(criterion, *found)) return result;
+  if (!found->unit.empty()) result.quantity.unit = found->unit;
+  if (!same_unit(criterion, *found)) result.quantity.unit_of_limits = criterion.unit;
+  if (!is_believable(found->value, result.quantity.unit) || !same_unit(criterion, *found))
+    return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
-  const bool placed = !part.empty() && !found->traced_to.empty();
-  if (result.met == Met::failed && placed) result.measured += " (" + found->traced_to + ")";
+  if (result.met == Met::met) result.remedy.clear();
+  if (result.met == Met::failed && !part.empty()) result.place = found->traced_to;
   return result;
 }
 
 /// "dimm *": every part of such a name that told this number.
-void judge_all_like(const Criterion& criterion, const std::string& step, const std::string& pattern,
-                    const Findings* findings, std::vector<Comparison>& comparisons) {
+void judge_all_like(const Named& named, const std::string& step, const std::string& pattern,
+                    const Findings* findings, std::vector<Checked>& checked) {
   if (findings == nullptr) return;
   const auto head = std::string_view{pattern}.substr(0, pattern.size() - 1);
   std::set<std::string, std::less<>> parts;
   for (const auto& each : findings->measurements)
-    if (each.name == criterion.measure && each.part.size() > head.size() &&
+    if (each.name == named.criterion.measure && each.part.size() > head.size() &&
         each.part.starts_with(head))
       parts.insert(each.part);
-  for (const auto& part : parts) comparisons.push_back(compare(criterion, step, part, findings));
+  for (const auto& part : parts) checked.push_back(compare(named, step, part, findings));
+}
+
+/// "gemm/gemm.bf16.rate"; a second one of that name in the profile is "gemm/gemm.bf16.rate#2".
+std::vector<Named> named_criteria(const inventory::Profile& profile) {
+  std::vector<Named> all;
+  std::map<std::string, int> seen;
+  for (const auto& each : profile.criteria) {
+    auto id = each.stage + "/" + each.measure;
+    const auto count = ++seen[id];
+    if (count > 1) id += fmt::format("#{}", count);
+    all.push_back({each, std::move(id)});
+  }
+  return all;
 }
 
 }  // namespace
@@ -134,36 +134,23 @@ bool is_precondition(std::string_view measure) {
   return std::ranges::find(kPreconditions, measure) != kPreconditions.end();
 }
 
-std::string wanted(const Criterion& criterion) {
-  if (criterion.at_least && criterion.at_most) {
-    const auto low = number(*criterion.at_least), high = number(*criterion.at_most);
-    if (*criterion.at_least == *criterion.at_most)
-      return with_unit("exactly " + low, criterion.unit);
-    return with_unit("between " + low + " and " + high, criterion.unit);
-  }
-  if (criterion.at_least)
-    return with_unit("at least " + number(*criterion.at_least), criterion.unit);
-  if (criterion.at_most) return with_unit("at most " + number(*criterion.at_most), criterion.unit);
-  return "a number";
-}
-
-std::vector<Comparison> judge(const inventory::Profile& profile,
-                              const std::set<std::string, std::less<>>& stages,
-                              const FindingsByStage& findings) {
-  std::vector<Comparison> comparisons;
-  for (const auto& criterion : profile.criteria) {
+std::vector<Checked> judge(const inventory::Profile& profile,
+                           const std::set<std::string, std::less<>>& stages,
+                           const FindingsByStage& findings) {
+  std::vector<Checked> checked;
+  for (const auto& named : named_criteria(profile)) {
     for (const auto& step : stages) {
-      if (base_name(step) != criterion.stage) continue;
+      if (base_name(step) != named.criterion.stage) continue;
       const auto found = findings.find(step);
       const auto* known = found == findings.end() ? nullptr : &found->second;
-      for (const auto& part : criterion.parts)
+      for (const auto& part : named.criterion.parts)
         if (part.ends_with('*'))
-          judge_all_like(criterion, step, part, known, comparisons);
+          judge_all_like(named, step, part, known, checked);
         else
-          comparisons.push_back(compare(criterion, step, part, known));
+          checked.push_back(compare(named, step, part, known));
     }
   }
-  return comparisons;
+  return checked;
 }
 
 }  // namespace cupel::burnin

@@ -13,27 +13,6 @@
 
 namespace cupel::burnin {
 
-enum class Met {
-  met,
-  failed,
-  missing,  // the stage ran, but this number did not come: no evidence, so no pass
-};
-
-/// One criterion for one part.
-struct Comparison {
-  std::string stage;
-  std::string part;  // empty: the node as a whole
-  std::string measure;
-  Met met = Met::missing;
-  std::string measured;  // "2 errors"; "nothing"
-  std::string wanted;    // "at most 0 errors"
-  std::string remedy;
-  std::string source;
-  Quantity quantity{};
-
-  friend bool operator==(const Comparison&, const Comparison&) = default;
-};
-
 /// Whether a measurement is of the test and not of the machine: that nobody else's program was on
 /// the GPU, that the run came to its end, that the kernel's log could be read. Where it is not met,
 /// the stage has proven nothing.
@@ -47,11 +26,8 @@ using FindingsByStage = std::map<std::string, Findings, std::less<>>;
 /// told the number: where none did, nothing is judged. A number that is not finite, or that no
 /// machine reaches (a megabyte taken for a gigabyte, a count below nought), proves nothing.
 /// Where a part has several numbers, each must meet it and the worst one is told.
-std::vector<Comparison> judge(const inventory::Profile& profile,
-                              const std::set<std::string, std::less<>>& stages,
-                              const FindingsByStage& findings);
-
-/// "at least 79 GiB", "between 2 and 4 GB/s", "exactly 8 GPUs".
-std::string wanted(const inventory::Criterion& criterion);
+std::vector<Checked> judge(const inventory::Profile& profile,
+                           const std::set<std::string, std::less<>>& stages,
+                           const FindingsByStage& findings);
 
 }  // namespace cupel::burnin

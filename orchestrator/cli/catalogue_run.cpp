@@ -7,6 +7,7 @@
 
 #include "base/for_each_of.h"
 #include "base/process.h"
+#include "burnin/verdict_text.h"
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/sim_program.h"

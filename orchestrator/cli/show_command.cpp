@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "burnin/verdict_text.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
@@ -17,6 +18,7 @@
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
+#include "orchestrator/report/verdict_json.h"
 
 namespace cupel::cli {
 namespace {
@@ -143,11 +145,10 @@ boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) 
                              {"node", record.node},
                              {"run", run},
                              {"hand_off", record.hand_off}};
-  auto verdict = record.verdict.value_or(burnin::Verdict{});
-  verdict.decision = node.decision;
-  verdict.causes = node.causes;
-  for (auto& [key, value] : record::to_json(verdict)) object[key] = value;
+  object["verdict"] = to_string(node.decision);
+  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
   boost::json::array checked;
+  const auto verdict = record.verdict.value_or(burnin::Verdict{});
   for (const auto& each : verdict.checked) checked.push_back(report::to_json(each));
   object["checked"] = std::move(checked);
   boost::json::array steps;

@@ -1,6 +1,7 @@
 #pragma once
 // What steps found, as JSON: the form in which it stands in the journal, in `--json` and in
-// reports. One place for both directions, so that what is written can be read.
+// reports. One row a struct for both directions, so that what is written can be read. Numbers are
+// numbers; the words that people read are made in report/.
 #include <boost/json.hpp>
 #include <vector>
 
@@ -17,6 +18,7 @@ json::array to_json(const std::vector<inventory::Part>& parts);
 json::array to_json(const std::vector<inventory::Unknown>& unknown);
 json::array to_json(const std::vector<inventory::AuditFinding>& findings);
 json::object to_json(const burnin::Findings& findings);
+json::object to_json(const burnin::Cause& cause);
 json::object to_json(const burnin::Verdict& verdict);
 json::array to_json(const std::vector<Needed>& needs);
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "burnin/verdict_text.h"
 #include "inventory/node_range.h"
 
 namespace cupel::report {
@@ -35,24 +36,16 @@ std::string parts_of(const std::vector<const Thing*>& group) {
 /// All but the part.
 std::string key_of_cause(const burnin::Cause& each) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", to_string(each.decision), each.criterion,
-                     each.measured, each.wanted, each.remedy, fmt::join(each.stages, ","),
-                     each.consequence_of);
+                     measured_text(each), wanted_text(each), each.remedy,
+                     fmt::join(each.stages, ","), each.consequence_of);
 }
 
-/// "52 to 54 C" of "52 C", "54 C" and "53 C"; the words themselves where they are no numbers.
+/// "52 to 54 C" of 52, 54 and 53 C; with its place where all are the same.
 std::string measured_of(const std::vector<const burnin::Checked*>& group) {
-  const auto* low = group.front();
-  const auto* high = group.front();
-  const auto value = [](const burnin::Checked& each) {
-    return number<double>(std::string_view{each.measured}.substr(0, each.measured.find(' ')));
-  };
-  for (const auto* each : group) {
-    if (!value(*each)) return group.front()->measured;
-    if (*value(*each) < *value(*low)) low = each;
-    if (*value(*each) > *value(*high)) high = each;
-  }
-  if (low->measured == high->measured) return low->measured;
-  return fmt::format("{} to {}", low->measured.substr(0, low->measured.find(' ')), high->measured);
+  std::vector<burnin::Quantity> quantities;
+  for (const auto* each : group) quantities.push_back(each->quantity);
+  const bool met = group.front()->met == burnin::Met::met;
+  return met ? measured_text(quantities) : measured_text(*group.front());
 }
 
 }  // namespace
@@ -84,16 +77,17 @@ std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes) 
   return told;
 }
 
-std::vector<burnin::Checked> alike(std::span<const burnin::Checked> checked) {
+std::vector<CheckedRow> alike(std::span<const burnin::Checked> checked) {
   const auto groups = grouped(checked, [](const burnin::Checked& each) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, each.wanted, each.source,
-                       each.met ? std::string_view{} : std::string_view{each.measured});
+    const bool met = each.met == burnin::Met::met;
+    return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, wanted_text(each),
+                       each.source, met ? std::string{} : measured_text(each));
   });
-  std::vector<burnin::Checked> told;
+  std::vector<CheckedRow> told;
   for (const auto& group : groups) {
-    told.push_back(*group.front());
-    told.back().part = parts_of(group);
-    told.back().measured = measured_of(group);
+    const auto& first = *group.front();
+    told.push_back({first.stage, parts_of(group), first.measure, measured_of(group),
+                    wanted_text(first), first.met == burnin::Met::met, first.source});
   }
   return told;
 }

@@ -19,9 +19,18 @@ std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes);
 /// The same, each with what it explains of all of its parts.
 std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes);
 
+/// A row of the numbers against their criteria.
+struct CheckedRow {
+  std::string stage{}, parts{}, measure{};
+  std::string measured{};  // "52 to 54 C"
+  std::string wanted{};    // "at most 85 C"
+  bool met = false;
+  std::string source{};
+};
+
 /// Numbers that met the same criterion, as one: "gpu[0-7]", "52 to 54 C". One that did not meet it
 /// stays by itself unless others measured just the same.
-std::vector<burnin::Checked> alike(std::span<const burnin::Checked> checked);
+std::vector<CheckedRow> alike(std::span<const burnin::Checked> checked);
 
 /// A number of several parts: what was measured lies between two ends.
 struct Reading {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "burnin/verdict.h"
+#include "burnin/verdict_text.h"
 
 namespace cupel::report {
 namespace {
@@ -63,9 +63,9 @@ Detection detected(const Planted& planted, const NodeSummary& node, double speed
   const auto& first = node.causes.front();
   found.part = first.part;
   found.check = first.criterion;
-  found.measured = first.measured;
+  found.measured = measured_text(first);
   found.right = found.found && first.part == planted.part && first.criterion == planted.check &&
-                first.measured.find(planted.like) != std::string::npos;
+                found.measured.find(planted.like) != std::string::npos;
   time_it(node, first, speed, found);
   return found;
 }

@@ -6,45 +6,12 @@
 #include "base/text.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/untested.h"
+#include "orchestrator/report/verdict_json.h"
 
 namespace cupel::report {
 namespace {
 
 namespace json = boost::json;
-
-/// "12.5 GB/s" in its two parts.
-struct Quantity {
-  double value = 0;
-  std::string unit{};
-};
-
-std::optional<Quantity> quantity_of(std::string_view text) {
-  const auto blank = text.find(' ');
-  const auto value = number<double>(text.substr(0, blank));
-  if (!value || !std::isfinite(*value)) return std::nullopt;
-  return Quantity{*value, blank == text.npos ? std::string{} : std::string{text.substr(blank + 1)}};
-}
-
-void put(json::object& object, std::string_view key, const std::optional<Quantity>& quantity) {
-  if (!quantity) return;
-  object[key] = quantity->value;
-  if (!quantity->unit.empty()) object["unit"] = quantity->unit;
-}
-
-/// As burnin/criteria/judge.h writes what is wanted: "at least 79 GiB", "between 1 and 2 V".
-void put_limits(json::object& object, std::string_view wanted) {
-  const auto behind = [&](std::string_view head) {
-    return wanted.starts_with(head) ? quantity_of(wanted.substr(head.size())) : std::nullopt;
-  };
-  put(object, "at_least", behind("at least "));
-  put(object, "at_most", behind("at most "));
-  for (const auto* key : {"at_least", "at_most"}) put(object, key, behind("exactly "));
-  constexpr std::string_view kAnd = " and ";
-  const auto parted = wanted.find(kAnd);
-  if (!wanted.starts_with("between ") || parted == wanted.npos) return;
-  put(object, "at_least", quantity_of(wanted.substr(8, parted - 8)));
-  put(object, "at_most", quantity_of(wanted.substr(parted + kAnd.size())));
-}
 
 json::array measurements_json(const record::NodeRecord& record) {
   json::array all;
@@ -114,16 +81,6 @@ std::string text_at(const json::object& object, std::string_view key) {
 }
 
 }  // namespace
-
-json::object to_json(const burnin::Checked& checked) {
-  json::object object{{"stage", checked.stage},       {"part", checked.part},
-                      {"measure", checked.measure},   {"met", checked.met},
-                      {"measured", checked.measured}, {"wanted", checked.wanted},
-                      {"source", checked.source}};
-  put_limits(object, checked.wanted);
-  put(object, "value", quantity_of(checked.measured));
-  return object;
-}
 
 json::object to_document(const RunSummary& summary) {
   auto document = to_json(summary);

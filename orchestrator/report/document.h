@@ -15,10 +15,6 @@ inline constexpr int kJsonSchema = 1;
 /// serial numbers, measurements and criteria.
 boost::json::object to_document(const RunSummary& summary);
 
-/// One criterion as an object. Where its texts are numbers with a unit: "value", "unit",
-/// "at_least", "at_most" as well.
-boost::json::object to_json(const burnin::Checked& checked);
-
 /// RFC 4180, with a header: one line for each criterion of each node; a node without any has one
 /// line.
 std::string to_csv(const RunSummary& summary);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "burnin/consequences.h"
+#include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
 
 namespace cupel::report {

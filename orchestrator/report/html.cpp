@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
 #include "orchestrator/report/html_front.h"
@@ -19,9 +20,9 @@ std::string word(Decision decision) { return std::string{to_string(decision)}; }
 std::string cause_row(const burnin::Cause& cause, std::string_view kind, std::string_view action) {
   return fmt::format("<tr{}><td>{}<td class={}>{}<td>{}<td>{}<td>{}<td>{}<td><code>{}</code></tr>",
                      kind, broken_at_commas(cause.part), word(cause.decision),
-                     escaped(cause.criterion), escaped(cause.measured), escaped(cause.wanted),
-                     escaped(stages_text(cause.stages)), escaped(action),
-                     escaped(cause.evidence.substr(0, 12)));
+                     escaped(cause.criterion), escaped(measured_text(cause)),
+                     escaped(wanted_text(cause)), escaped(stages_text(cause.stages)),
+                     escaped(action), escaped(cause.evidence.substr(0, 12)));
 }
 
 /// Each with what it explains below it: nothing is left out.
@@ -74,7 +75,7 @@ std::string checked(const NodeSummary& node) {
     text += fmt::format(
         "<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td class=dim>{}"
         "<td><code>{}</code></tr>",
-        escaped(each.stage), broken_at_commas(each.part), escaped(each.measure),
+        escaped(each.stage), broken_at_commas(each.parts), escaped(each.measure),
         each.met ? "pass" : "fail", escaped(each.measured), escaped(each.wanted),
         escaped(each.source), evidence_of(node, each.stage).substr(0, 12));
   return folded(node.record.node + ".numbers", "The numbers against their criteria",

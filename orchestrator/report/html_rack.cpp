@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "burnin/verdict_text.h"
 #include "orchestrator/report/html_text.h"
 
 namespace cupel::report {

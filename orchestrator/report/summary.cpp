@@ -8,12 +8,14 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/consequences.h"
+#include "burnin/verdict_text.h"
 #include "inventory/node_range.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/rehearsal.h"
+#include "orchestrator/report/verdict_json.h"
 
 namespace cupel::report {
 namespace {
@@ -234,9 +236,7 @@ json::object to_json(const NodeSummary& node) {
   json::object object;
   object["node"] = node.record.node;
   object["verdict"] = to_string(node.decision);
-  burnin::Verdict only_causes;
-  only_causes.causes = node.causes;
-  object["causes"] = record::to_json(only_causes)["causes"];
+  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
   object["hand_off"] = node.record.hand_off.empty() ? "none" : node.record.hand_off;
   if (!node.record.hand_off_detail.empty()) object["reason"] = node.record.hand_off_detail;
   if (!node.console.empty()) object["console"] = to_json(node.console);

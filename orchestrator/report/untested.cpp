@@ -57,7 +57,7 @@ std::vector<std::string> without_data(const record::NodeRecord& record) {
   std::vector<std::pair<std::string, std::string>> found;
   if (!record.verdict) return {};
   for (const auto& each : record.verdict->checked) {
-    if (each.measured != "nothing") continue;
+    if (each.quantity.value) continue;
     auto whose = each.stage + (each.part.empty() ? "" : " of " + each.part);
     const auto known = std::ranges::find(found, whose, &std::pair<std::string, std::string>::first);
     if (known == found.end())

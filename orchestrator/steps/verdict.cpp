@@ -5,12 +5,14 @@
 #include "burnin/consequences.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
+#include "burnin/verdict_text.h"
 #include "playbooks/step_kind.h"
 
 namespace cupel::steps {
 namespace {
 
 using burnin::Cause;
+using burnin::Checked;
 using burnin::Decision;
 using burnin::Met;
 using burnin::Verdict;
@@ -50,82 +52,89 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   return told;
 }
 
-using Comparisons = std::vector<burnin::Comparison>;
+using AllChecked = std::vector<Checked>;
 
 /// A part of which a stage told nothing at all: one cause, and not one for each number.
-Cause silent_part(const NodeRecord& record, const Comparisons& of_part) {
+Cause silent_part(const NodeRecord& record, const AllChecked& of_part) {
   const auto& first = of_part.front();
-  return {Decision::fail,
-          first.part,
-          first.stage,
-          "nothing",
-          fmt::format("{} measurements", of_part.size()),
-          evidence_of(record, first.stage),
-          "find out why it does not answer: it is missing, or it is broken",
-          {first.stage},
-          {},
-          {}};
+  Cause cause;
+  cause.decision = Decision::fail;
+  cause.part = first.part;
+  cause.criterion = first.stage;
+  cause.wanted = fmt::format("{} measurements", of_part.size());
+  cause.quantity.at_least = static_cast<double>(of_part.size());
+  cause.quantity.unit = "measurements";
+  cause.evidence = evidence_of(record, first.stage);
+  cause.remedy = "find out why it does not answer: it is missing, or it is broken";
+  cause.stages = {first.stage};
+  return cause;
+}
+
+Cause cause_of(const NodeRecord& record, const Checked& checked, Decision decision) {
+  Cause cause;
+  cause.decision = decision;
+  cause.part = checked.part;
+  cause.criterion = checked.measure;
+  cause.quantity = checked.quantity;
+  cause.evidence = evidence_of(record, checked.stage);
+  cause.remedy = checked.remedy;
+  cause.stages = {checked.stage};
+  cause.criterion_id = checked.criterion_id;
+  cause.place = checked.place;
+  return cause;
 }
 
 /// Stages that proved nothing, and whether they told why.
 using Unproven = std::map<std::string, bool, std::less<>>;
 
 /// Where the same was told of others, a part of which it was not told is missing itself.
-bool told_of_others(const burnin::Comparison& one, const Comparisons& comparisons) {
-  return std::ranges::any_of(comparisons, [&](const burnin::Comparison& each) {
+bool told_of_others(const Checked& one, const AllChecked& checked) {
+  return std::ranges::any_of(checked, [&](const Checked& each) {
     return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing;
   });
 }
 
 /// Stages in which a condition of the test itself was not met: what they did not measure, they
 /// could not.
-Unproven unproven(const Comparisons& comparisons) {
+Unproven unproven(const AllChecked& checked) {
   Unproven steps;
-  for (const auto& each : comparisons) {
+  for (const auto& each : checked) {
     if (!burnin::is_precondition(each.measure) || each.met == Met::met) continue;
     const bool failed = each.met == Met::failed;
-    if (failed || !told_of_others(each, comparisons)) steps[each.stage] |= failed;
+    if (failed || !told_of_others(each, checked)) steps[each.stage] |= failed;
   }
   return steps;
 }
 
 /// Parts of which a stage told nothing, not even whether they were idle, though it did of others.
-bool is_gone(const Comparisons& of_part, const Comparisons& all) {
-  const auto asked = std::ranges::find_if(of_part, [](const burnin::Comparison& each) {
-    return burnin::is_precondition(each.measure);
-  });
+bool is_gone(const AllChecked& of_part, const AllChecked& all) {
+  const auto asked = std::ranges::find_if(
+      of_part, [](const Checked& each) { return burnin::is_precondition(each.measure); });
   return asked != of_part.end() && asked->met == Met::missing && told_of_others(*asked, all);
 }
 
 /// All that is wrong with one part in one stage.
-void add_causes(const NodeRecord& record, Comparisons of_part, const Comparisons& all,
-                const Unproven& without_proof, Verdict& verdict) {
+void add_causes(const NodeRecord& record, AllChecked of_part, const AllChecked& all,
+                const Unproven& without_proof, std::vector<Cause>& causes) {
   const bool gone = is_gone(of_part, all);
   const auto unproven = without_proof.find(of_part.front().stage);
   const bool could_not = unproven != without_proof.end() && !gone;
   // A condition that nobody came to is no reason where another one is.
-  std::erase_if(of_part, [&](const burnin::Comparison& each) {
+  std::erase_if(of_part, [&](const Checked& each) {
     return could_not && each.met == Met::missing &&
            (unproven->second || !burnin::is_precondition(each.measure));
   });
-  const auto silent = std::ranges::count(of_part, Met::missing, &burnin::Comparison::met);
+  const auto silent = std::ranges::count(of_part, Met::missing, &Checked::met);
   if (!could_not && silent > 1 && static_cast<std::size_t>(silent) == of_part.size()) {
-    verdict.causes.push_back(silent_part(record, of_part));
+    causes.push_back(silent_part(record, of_part));
     return;
   }
   // A number that did not come counts as bad: the stage ran, and the part could not prove itself.
-  for (const auto& each : of_part)
-    if (each.met != Met::met)
-      verdict.causes.push_back(
-          {burnin::is_precondition(each.measure) && !gone ? Decision::inconclusive : Decision::fail,
-           each.part,
-           each.measure,
-           each.measured,
-           each.wanted,
-           evidence_of(record, each.stage),
-           each.remedy,
-           {each.stage},
-           each.quantity});
+  for (const auto& each : of_part) {
+    if (each.met == Met::met) continue;
+    const bool open = burnin::is_precondition(each.measure) && !gone;
+    causes.push_back(cause_of(record, each, open ? Decision::inconclusive : Decision::fail));
+  }
 }
 
 /// What is not there proves nothing about itself: the audit has said it once.
@@ -141,8 +150,9 @@ std::vector<Cause> merged(std::vector<Cause> causes) {
   std::vector<Cause> all;
   std::map<std::string, std::size_t> where;
   for (auto& cause : causes) {
-    const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(cause.decision), cause.part,
-                                 cause.criterion, cause.measured, cause.wanted, cause.remedy);
+    const auto key =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", to_string(cause.decision), cause.part,
+                    cause.criterion, measured_text(cause), wanted_text(cause), cause.remedy);
     const auto [found, fresh] = where.try_emplace(key, all.size());
     if (fresh)
       all.push_back(std::move(cause));
@@ -153,21 +163,18 @@ std::vector<Cause> merged(std::vector<Cause> causes) {
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
-  const auto comparisons = burnin::judge(profile, stages_told(record), record.findings);
+  verdict.checked = burnin::judge(profile, stages_told(record), record.findings);
   std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
-  std::map<std::pair<std::string, std::string>, Comparisons> by_part;
-  for (const auto& each : comparisons) {
-    const bool met = each.met == Met::met;
-    verdict.checked.push_back(
-        {each.stage, each.part, each.measure, each.measured, each.wanted, met, each.source});
+  std::map<std::pair<std::string, std::string>, AllChecked> by_part;
+  for (const auto& each : verdict.checked) {
     if (each.met == Met::missing && is_known_to_be_missing(record, each.part)) continue;
     const std::pair key{each.stage, each.part};
     if (!by_part.contains(key)) order.push_back(key);
     by_part[key].push_back(each);
   }
-  const auto without_proof = unproven(comparisons);
+  const auto without_proof = unproven(verdict.checked);
   for (const auto& key : order)
-    add_causes(record, by_part[key], comparisons, without_proof, verdict);
+    add_causes(record, by_part[key], verdict.checked, without_proof, verdict.causes);
 }
 
 void judge_parts(const NodeRecord& record, Verdict& verdict) {
@@ -177,6 +184,10 @@ void judge_parts(const NodeRecord& record, Verdict& verdict) {
     verdict.causes.push_back({decision, each.part,
                               fmt::format("audit: {}", to_string(each.finding)), each.observed,
                               each.expected, evidence_of_source(record, each.source), each.remedy});
+    if (!each.count) continue;
+    auto& quantity = verdict.causes.back().quantity;
+    quantity.value = each.count->there;
+    quantity.at_least = quantity.at_most = each.count->expected;
   }
 }
 

@@ -23,14 +23,14 @@ Result<Findings> read(const Good& good, const std::string& text) {
   return stage(good.stage)->parse(profile(good.of), {text, "", 0});
 }
 
-std::vector<Comparison> judged(const Good& good, const std::string& text) {
+std::vector<Checked> judged(const Good& good, const std::string& text) {
   const auto found = read(good, text);
   if (!found) return {};
   return judge(profile(good.of), {good.stage}, {{good.stage, *found}});
 }
 
-bool passes(const std::vector<Comparison>& comparisons) {
-  const auto met = [](const Comparison& each) { return each.met == Met::met; };
+bool passes(const std::vector<Checked>& comparisons) {
+  const auto met = [](const Checked& each) { return each.met == Met::met; };
   return !comparisons.empty() && std::ranges::all_of(comparisons, met);
 }
 
@@ -129,7 +129,7 @@ std::vector<Good> good_outputs() {
 
 /// Runs `test` on every good output. What is tested passes before it is spoilt.
 void of_every_good_output(
-    const std::function<void(const Good&, const std::vector<Comparison>& whole)>& test) {
+    const std::function<void(const Good&, const std::vector<Checked>& whole)>& test) {
   const auto all = good_outputs();
   CUPEL_NEEDS_REAL_PART(!all.empty(), "no samples in " << testing::samples());
   for (const auto& good : all) {
@@ -144,7 +144,7 @@ void of_every_good_output(
 }
 
 /// If what became of it passes, it passes by the numbers of the whole.
-void expect_no_new_pass(const Good& good, const std::vector<Comparison>& whole,
+void expect_no_new_pass(const Good& good, const std::vector<Checked>& whole,
                         const std::string& text, const std::string& how) {
   const auto now = judged(good, text);
   if (!passes(now)) return;
@@ -180,7 +180,7 @@ std::vector<std::pair<std::size_t, std::size_t>> numbers_in(const std::string& t
 }
 
 TEST(Adversary, NothingPassesThatWasCutAtAnyLine) {
-  of_every_good_output([](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     const auto ends = ends_of_lines(good.text);
     const auto cut = [&](std::size_t i) {
       expect_no_new_pass(good, whole, good.text.substr(0, ends[i]),
@@ -194,7 +194,7 @@ TEST(Adversary, NothingPassesThatWasCutAtAnyLine) {
 }
 
 TEST(Adversary, NothingPassesWhoseNumbersHaveCommas) {
-  of_every_good_output([](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     auto text = good.text;
     for (std::size_t i = 1; i + 1 < text.size(); ++i)
       if (text[i] == '.' && std::isdigit(text[i - 1]) && std::isdigit(text[i + 1])) text[i] = ',';
@@ -203,13 +203,13 @@ TEST(Adversary, NothingPassesWhoseNumbersHaveCommas) {
 }
 
 TEST(Adversary, LinesMayEndAsWindowsEndsThem) {
-  of_every_good_output([](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     EXPECT_EQ(judged(good, replaced(good.text, "\n", "\r\n")), whole) << good.stage;
   });
 }
 
 TEST(Adversary, NothingPassesForColours) {
-  of_every_good_output([](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     std::string text;
     for (const auto line : lines(good.text)) text += "\x1b[4m" + std::string{line} + "\x1b[0m\n";
     expect_no_new_pass(good, whole, text, "each line is underlined");
@@ -237,7 +237,7 @@ TEST(Adversary, NothingPassesWithANumberThatIsNone) {
                                                    "99999999999999999999999",
                                                    "0x1F4",
                                                    "[Unknown Error]"};
-  of_every_good_output([&](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([&](const Good& good, const std::vector<Checked>& whole) {
     const auto numbers = numbers_in(good.text);
     std::size_t turn = 0;
     spread(good, numbers.size(), [&](std::size_t i) {
@@ -260,7 +260,7 @@ TEST(Adversary, NothingPassesWithANumberThatIsNone) {
 
 TEST(Adversary, NothingPassesForWhatOthersWroteInBetween) {
   const std::string said = "WARNING: GPU 3: 7 errors\n";
-  of_every_good_output([&](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([&](const Good& good, const std::vector<Checked>& whole) {
     const auto ends = ends_of_lines(good.text);
     spread(good, ends.size(), [&](std::size_t i) {
       auto text = good.text;
@@ -276,7 +276,7 @@ TEST(Adversary, NothingPassesForWhatOthersWroteInBetween) {
 }
 
 TEST(Adversary, NothingPassesForALineThatIsMissingOrToldTwice) {
-  of_every_good_output([](const Good& good, const std::vector<Comparison>& whole) {
+  of_every_good_output([](const Good& good, const std::vector<Checked>& whole) {
     const auto ends = ends_of_lines(good.text);
     spread(good, ends.size() - 1, [&](std::size_t i) {
       const auto line = good.text.substr(ends[i], ends[i + 1] - ends[i]);

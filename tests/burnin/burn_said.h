@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "burnin/criteria/judge.h"
+#include "burnin/verdict_text.h"
 #include "tests/burnin/stages.h"
 
 namespace cupel::burnin {
@@ -99,7 +100,8 @@ inline std::string missed(std::string_view stage_name, const Findings& findings)
   std::string text;
   const std::string name{stage_name};
   for (const auto& each : judge(profile(), {name}, {{name, findings}}))
-    if (each.met != Met::met) text += each.part + " " + each.measure + " " + each.measured + "\n";
+    if (each.met != Met::met)
+      text += each.part + " " + each.measure + " " + measured_text(each) + "\n";
   return text;
 }
 

@@ -58,13 +58,12 @@ std::vector<std::string> actions(const std::string& faults) {
 
 Cause failed(std::string part, std::string criterion, double value, double at_least) {
   Cause cause{Decision::fail, std::move(part), std::move(criterion)};
-  cause.measured = plain(value);
   cause.quantity = {value, at_least, std::nullopt, ""};
   return cause;
 }
 
-Cause missing(std::string part, std::string there, std::string wanted) {
-  return {Decision::fail, std::move(part), "audit: missing", std::move(there), std::move(wanted)};
+Cause missing(std::string part, double there, double wanted) {
+  return failed(std::move(part), "audit: missing", there, wanted);
 }
 
 TEST(Consequences, OneFaultIsOneAction) {
@@ -128,25 +127,24 @@ TEST(Consequences, OfAllFaultsAtOnceNoneIsHiddenByAnother) {
 }
 
 TEST(Consequences, ACountIsExplainedOnlyAsFarAsPartsAreMissing) {
-  EXPECT_THAT(actions_of({missing("gpu5", "7", "8 gpus"), failed("", "burn.gpus", 7, 8)}),
+  EXPECT_THAT(actions_of({missing("gpu5", 7, 8), failed("", "burn.gpus", 7, 8)}),
               ElementsAre("gpu5: audit: missing"));
-  EXPECT_THAT(actions_of({missing("gpu5", "7", "8 gpus"), failed("", "burn.gpus", 6, 8)}),
+  EXPECT_THAT(actions_of({missing("gpu5", 7, 8), failed("", "burn.gpus", 6, 8)}),
               ElementsAre("gpu5: audit: missing", "burn.gpus"));
-  EXPECT_THAT(actions_of({missing("gpu5", "7", "8 gpus"), failed("gpu0", "p2p.pairs", 11, 14)}),
+  EXPECT_THAT(actions_of({missing("gpu5", 7, 8), failed("gpu0", "p2p.pairs", 11, 14)}),
               ElementsAre("gpu5: audit: missing", "gpu0: p2p.pairs"));
-  EXPECT_THAT(actions_of({missing("gpu", "6", "8 gpus"), failed("", "burn.gpus", 6, 8)}),
+  EXPECT_THAT(actions_of({missing("gpu", 6, 8), failed("", "burn.gpus", 6, 8)}),
               ElementsAre("gpu: audit: missing"))
       << "which ones are missing is not known";
 }
 
 TEST(Consequences, AMissingPartExplainsNothingOfAnotherOfItsKind) {
-  EXPECT_THAT(actions_of({missing("gpu1", "7", "8 gpus"), failed("gpu10", "pcie.h2d", 20, 48),
+  EXPECT_THAT(actions_of({missing("gpu1", 7, 8), failed("gpu10", "pcie.h2d", 20, 48),
                           failed("gpu11", "gpu.pcie.width", 8, 16)}),
               ElementsAre("gpu1: audit: missing", "gpu10: pcie.h2d", "gpu11: gpu.pcie.width"));
-  EXPECT_THAT(
-      actions_of({missing("mlx5_1", "11", "12 hcas"), failed("mlx5_1/1", "ib.port.rate", 0, 400),
-                  failed("mlx5_10", "ib.port.rate", 0, 400)}),
-      ElementsAre("mlx5_1: audit: missing", "mlx5_10: ib.port.rate"));
+  EXPECT_THAT(actions_of({missing("mlx5_1", 11, 12), failed("mlx5_1/1", "ib.port.rate", 0, 400),
+                          failed("mlx5_10", "ib.port.rate", 0, 400)}),
+              ElementsAre("mlx5_1: audit: missing", "mlx5_10: ib.port.rate"));
 }
 
 TEST(Consequences, AHotGpuExplainsThatItIsSlowAndNotThatItIsWrong) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "burnin/verdict_text.h"
+
 namespace cupel::burnin {
 namespace {
 using inventory::Criterion;
@@ -22,7 +24,7 @@ Criterion at_least(double least, std::string unit = "GiB", std::string part = "g
   return criterion;
 }
 
-Comparison judged(Criterion criterion, std::vector<Measurement> measurements) {
+Checked judged(Criterion criterion, std::vector<Measurement> measurements) {
   Profile profile;
   profile.name = "one";
   profile.criteria = {std::move(criterion)};
@@ -34,17 +36,45 @@ Measurement memory(double value, std::string unit = "GiB") {
   return {"gpu.memory.total", "gpu0", value, std::move(unit)};
 }
 
-TEST(Judge, TellsWhatWasMetWithWhatWasMeasuredAndWanted) {
+TEST(Judge, KeepsTheNumberAndItsLimitsOfWhatWasMet) {
   EXPECT_EQ(judged(at_least(79), {memory(79.6475)}),
-            (Comparison{"gpu-facts",
-                        "gpu0",
-                        "gpu.memory.total",
-                        Met::met,
-                        "79.6475 GiB",
-                        "at least 79 GiB",
-                        "replace the GPU",
-                        "datasheet",
-                        {79.6475, 79, std::nullopt, "GiB"}}));
+            (Checked{.stage = "gpu-facts",
+                     .part = "gpu0",
+                     .measure = "gpu.memory.total",
+                     .quantity = {79.6475, 79, std::nullopt, "GiB"},
+                     .met = Met::met,
+                     .source = "datasheet",
+                     .criterion_id = "gpu-facts/gpu.memory.total"}));
+}
+
+TEST(Judge, NamesWhatToDoWhereTheCriterionIsNotMet) {
+  EXPECT_EQ(judged(at_least(79), {memory(40)}).remedy, "replace the GPU");
+  EXPECT_EQ(judged(at_least(79), {}).remedy, "replace the GPU");
+}
+
+TEST(Judge, TellsCriteriaOfOneMeasureApart) {
+  Profile profile;
+  profile.criteria = {at_least(79), at_least(79), at_least(60, "GiB", "gpu1")};
+  profile.criteria[1].measure = "gpu.memory.free";
+
+  const auto all = judge(profile, {"gpu-facts"}, {});
+
+  ASSERT_EQ(all.size(), 3);
+  EXPECT_EQ(all[0].criterion_id, "gpu-facts/gpu.memory.total");
+  EXPECT_EQ(all[1].criterion_id, "gpu-facts/gpu.memory.free");
+  EXPECT_EQ(all[2].criterion_id, "gpu-facts/gpu.memory.total#2");
+}
+
+TEST(Judge, GivesTheMarginToTheNearerLimit) {
+  auto between = at_least(2);
+  between.at_most = 4;
+
+  EXPECT_EQ(margin(judged(between, {memory(3.75)}).quantity), 0.25);
+  EXPECT_EQ(margin(judged(between, {memory(2)}).quantity), 0);
+  EXPECT_EQ(margin(judged(between, {memory(1.5)}).quantity), -0.5);
+  EXPECT_EQ(margin(judged(at_least(79), {memory(81)}).quantity), 2);
+  EXPECT_EQ(margin(judged(at_least(79), {}).quantity), std::nullopt);
+  EXPECT_EQ(margin(judged(at_least(79), {memory(81, "MiB")}).quantity), std::nullopt);
 }
 
 TEST(Judge, TakesTheLimitItselfForMet) {
@@ -53,7 +83,7 @@ TEST(Judge, TakesTheLimitItselfForMet) {
 
   EXPECT_EQ(judged(at_least(79), {memory(79)}).met, Met::met);
   EXPECT_EQ(judged(exactly, {memory(8, "GPUs")}).met, Met::met);
-  EXPECT_EQ(judged(exactly, {memory(8, "GPUs")}).wanted, "exactly 8 GPUs");
+  EXPECT_EQ(wanted_text(judged(exactly, {memory(8, "GPUs")})), "exactly 8 GPUs");
   EXPECT_EQ(judged(exactly, {memory(7, "GPUs")}).met, Met::failed);
   EXPECT_EQ(judged(exactly, {memory(9, "GPUs")}).met, Met::failed);
 }
@@ -63,7 +93,7 @@ TEST(Judge, FailsWhatLiesOutside) {
   between.at_most = 4;
 
   EXPECT_EQ(judged(at_least(79), {memory(40)}).met, Met::failed);
-  EXPECT_EQ(judged(between, {memory(4.5)}).wanted, "between 2 and 4 GiB");
+  EXPECT_EQ(wanted_text(judged(between, {memory(4.5)})), "between 2 and 4 GiB");
   EXPECT_EQ(judged(between, {memory(4.5)}).met, Met::failed);
   EXPECT_EQ(judged(between, {memory(1.5)}).met, Met::failed);
   EXPECT_EQ(judged(between, {memory(3)}).met, Met::met);
@@ -74,7 +104,7 @@ TEST(Judge, MissesANumberOfAnotherPartOrName) {
                             Measurement{"gpu.memory.total", "", 80, "GiB"},
                             Measurement{"gpu.memory", "gpu0", 80, "GiB"}}) {
     EXPECT_EQ(judged(at_least(79), {other}).met, Met::missing);
-    EXPECT_EQ(judged(at_least(79), {other}).measured, "nothing");
+    EXPECT_EQ(measured_text(judged(at_least(79), {other})), "nothing");
   }
 }
 
@@ -103,7 +133,8 @@ TEST(Judge, MissesEveryNumberOfAStageThatToldNothing) {
 
 TEST(Judge, DoesNotCompareUnlikeUnits) {
   EXPECT_EQ(judged(at_least(79, "GiB"), {memory(81559, "MiB")}).met, Met::missing);
-  EXPECT_EQ(judged(at_least(79, "GiB"), {memory(81559, "MiB")}).measured, "81559 MiB");
+  EXPECT_EQ(measured_text(judged(at_least(79, "GiB"), {memory(81559, "MiB")})), "81559 MiB");
+  EXPECT_EQ(wanted_text(judged(at_least(79, "GiB"), {memory(81559, "MiB")})), "at least 79 GiB");
   EXPECT_EQ(judged(at_least(79, ""), {memory(80, "GiB")}).met, Met::met);
   EXPECT_EQ(judged(at_least(79, "GiB"), {memory(80, "")}).met, Met::met);
 }
@@ -144,14 +175,14 @@ TEST(Judge, TellsTheWorstOfSeveral) {
   const auto broken = judged(at_least(79), {memory(80), memory(std::nan("")), memory(10)});
 
   EXPECT_EQ(worst.met, Met::failed);
-  EXPECT_EQ(worst.measured, "40 GiB");
+  EXPECT_EQ(measured_text(worst), "40 GiB");
   EXPECT_EQ(unlike.met, Met::missing) << "one that cannot be compared is not passed over";
   EXPECT_EQ(broken.met, Met::missing);
 }
 
 TEST(Judge, ShowsWhatTellsANumberFromTheLimitThatItMisses) {
-  EXPECT_EQ(judged(at_least(79), {memory(78.99999999)}).measured, "78.99999999 GiB");
-  EXPECT_EQ(judged(at_least(1234567), {memory(1234566)}).measured, "1234566 GiB");
+  EXPECT_EQ(measured_text(judged(at_least(79), {memory(78.99999999)})), "78.99999999 GiB");
+  EXPECT_EQ(measured_text(judged(at_least(1234567), {memory(1234566)})), "1234566 GiB");
   EXPECT_EQ(judged(at_least(79), {memory(5e-324)}).met, Met::failed);
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "burnin/criteria/judge.h"
+#include "burnin/verdict_text.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/stages.h"
@@ -10,11 +11,12 @@
 namespace cupel::burnin {
 namespace {
 
-std::string told(const std::vector<Comparison>& comparisons) {
+std::string told(const std::vector<Checked>& checked) {
   std::string text;
-  for (const auto& each : comparisons)
+  for (const auto& each : checked)
     if (each.met != Met::met)
-      text += each.part + " " + each.measure + " " + each.measured + ", " + each.wanted + "\n";
+      text += each.part + " " + each.measure + " " + measured_text(each) + ", " +
+              wanted_text(each) + "\n";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "burnin/criteria/judge.h"
+#include "burnin/verdict_text.h"
 #include "tests/burnin/stages.h"
 #include "tests/support/samples.h"
 
@@ -43,7 +44,8 @@ inline std::vector<std::string> not_met(std::string_view stage_name, const Findi
   for (const auto& each :
        judge(profile(of), {std::string{stage_name}}, {{std::string{stage_name}, findings}}))
     if (each.met != Met::met)
-      told.push_back(each.part + " " + each.measure + " " + each.measured + ", " + each.wanted);
+      told.push_back(each.part + " " + each.measure + " " + measured_text(each) + ", " +
+                     wanted_text(each));
   return told;
 }
 

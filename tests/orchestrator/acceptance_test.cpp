@@ -6,11 +6,13 @@
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/untested.h"
+#include "orchestrator/report/verdict_json.h"
 #include "orchestrator/store/clocked_journal.h"
 #include "tests/orchestrator/report_fixture.h"
 
 namespace cupel::report {
 namespace {
+using burnin::Met;
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
@@ -37,9 +39,9 @@ class Acceptance : public Report {
   static burnin::Verdict measured() {
     auto verdict = good();
     verdict.checked = {
-        {"hbm", "gpu0", "hbm.copy", "2004.5 GB/s", "at least 1905 GB/s", true, "data sheet"},
-        {"hbm", "gpu1", "hbm.lag", "nothing", "at most 10 %", false, "=HYPERLINK(\"x\",\"y\")"},
-        {"psu", "", "volts", "12", "between 11.4 and 12.6 V", true, "ATX, 4.2"}};
+        {"hbm", "gpu0", "hbm.copy", {2004.5, 1905, {}, "GB/s"}, Met::met, "data sheet", "hbm/copy"},
+        {"hbm", "gpu1", "hbm.lag", {{}, {}, 10, "%"}, Met::missing, "=HYPERLINK(\"x\",\"y\")"},
+        {"psu", "", "volts", {12, 11.4, 12.6, "V"}, Met::met, "ATX, 4.2"}};
     return verdict;
   }
   void begin_with(boost::json::object data) {
@@ -139,7 +141,12 @@ TEST_F(Acceptance, GivesProgramsNumbersAsNumbers) {
   EXPECT_EQ(copy.at("value"), 2004.5);
   EXPECT_EQ(copy.at("at_least"), 1905.0);
   EXPECT_EQ(copy.at("unit"), "GB/s");
+  EXPECT_EQ(copy.at("margin"), 99.5);
+  EXPECT_EQ(copy.at("criterion_id"), "hbm/copy");
+  EXPECT_EQ(copy.at("measured"), "2004.5 GB/s");
+  EXPECT_EQ(copy.at("met"), true);
   EXPECT_FALSE(lag.contains("value")) << "nothing came";
+  EXPECT_EQ(lag.at("met"), false);
   EXPECT_EQ(lag.at("at_most"), 10.0);
   EXPECT_EQ(volts.at("at_least"), 11.4);
   EXPECT_EQ(volts.at("at_most"), 12.6);

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "burnin/verdict_text.h"
 #include "inventory/load_profile.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/verdict.h"
@@ -187,7 +188,8 @@ TEST_F(BmcWatch, HoldsTheAirOfASoakAgainstItsNearestNeighbours) {
   const auto named = std::ranges::find(verdict.causes, "inlet air", &burnin::Cause::part);
   ASSERT_NE(named, verdict.causes.end());
   EXPECT_EQ(named->criterion, "thermal.inlet.above_neighbours");
-  EXPECT_EQ(named->measured, "11.5 C");
+  EXPECT_EQ(named->quantity.value, 11.5);
+  EXPECT_EQ(named->quantity.unit, "C");
   EXPECT_EQ(record().facts.at("thermal.inlet.neighbours"), "n5 23.0 C, n13 23.0 C, n17 23.0 C");
   const auto asked = [&](const char* which) {
     return std::ranges::count(others.at(which).asked, "sensors");

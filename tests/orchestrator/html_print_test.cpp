@@ -40,13 +40,19 @@ class HtmlInBrowser : public Report {
                             {}};
     for (int i = 0; i < 8; ++i)
       for (int j = i + 1; j < 8; ++j)
-        verdict.checked.push_back({"p2p", "gpu" + std::to_string(i) + "-gpu" + std::to_string(j),
-                                   "p2p.pair.lag", std::to_string(100 + i * 8 + j) + ".25 %",
-                                   "at most 10 %", false, "measured on eight machines"});
+        verdict.checked.push_back({"p2p",
+                                   "gpu" + std::to_string(i) + "-gpu" + std::to_string(j),
+                                   "p2p.pair.lag",
+                                   {100.25 + i * 8 + j, {}, 10, "%"},
+                                   burnin::Met::failed,
+                                   "measured on eight machines"});
     for (int i = 0; i < 60; ++i)
-      verdict.checked.push_back({"gemm", "gpu0", "gemm.rate.round" + std::to_string(i),
-                                 std::to_string(7000 + i) + ".5 TFLOPS", "at least 600 TFLOPS",
-                                 true, "the data sheet of the H100"});
+      verdict.checked.push_back({"gemm",
+                                 "gpu0",
+                                 "gemm.rate.round" + std::to_string(i),
+                                 {7000.5 + i, 600, {}, "TFLOPS"},
+                                 burnin::Met::met,
+                                 "the data sheet of the H100"});
     boost::json::array parts;
     for (int i = 0; i < 8; ++i)
       parts.push_back({{"kind", "gpu"},

@@ -114,11 +114,14 @@ TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {
   worse.measured = "30 %";
   auto bad = burnin::Verdict{Decision::fail, {slow, other, worse}, {}};
   for (const auto* part : {"gpu0", "gpu1", "gpu2"})
-    bad.checked.push_back({"hbm", part, "hbm.copy",
-                           part == std::string{"gpu1"} ? "2004.5 GB/s" : "1999 GB/s",
-                           "at least 1905 GB/s", true, "the data sheet"});
+    bad.checked.push_back({"hbm",
+                           part,
+                           "hbm.copy",
+                           {part == std::string{"gpu1"} ? 2004.5 : 1999, 1905, {}, "GB/s"},
+                           burnin::Met::met,
+                           "the data sheet"});
   bad.checked.push_back(
-      {"hbm", "gpu3", "hbm.copy", "12 GB/s", "at least 1905 GB/s", false, "the data sheet"});
+      {"hbm", "gpu3", "hbm.copy", {12, 1905, {}, "GB/s"}, burnin::Met::failed, "the data sheet"});
   end("a01-n01", "verdict", record::to_json(bad));
 
   const auto text = to_text(summary()), page = to_html(summary());

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "burnin/verdict_text.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::steps {
@@ -90,9 +91,13 @@ TEST(Verdict, PassesANodeThatMetEverything) {
   EXPECT_EQ(verdict.decision, Decision::pass);
   EXPECT_TRUE(verdict.causes.empty());
   ASSERT_EQ(verdict.checked.size(), 3);
-  EXPECT_EQ(verdict.checked[1],
-            (burnin::Checked{"gpu-facts", "gpu1", "gpu.ecc.uncorrected", "0 errors",
-                             "at most 0 errors", true, "the catalogue"}));
+  EXPECT_EQ(verdict.checked[1], (burnin::Checked{"gpu-facts",
+                                                 "gpu1",
+                                                 "gpu.ecc.uncorrected",
+                                                 {0, std::nullopt, 0, "errors"},
+                                                 burnin::Met::met,
+                                                 "the catalogue",
+                                                 "gpu-facts/gpu.ecc.uncorrected"}));
 }
 
 TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
@@ -103,12 +108,16 @@ TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
   EXPECT_EQ(causes(record), (std::vector<Cause>{{Decision::fail,
                                                  "gpu1",
                                                  "gpu.ecc.uncorrected",
-                                                 "2 errors",
-                                                 "at most 0 errors",
+                                                 "",
+                                                 "",
                                                  "a1",
                                                  "replace the GPU",
                                                  {"gpu-facts"},
-                                                 {2, std::nullopt, 0, "errors"}}}));
+                                                 {2, std::nullopt, 0, "errors"},
+                                                 "",
+                                                 "gpu-facts/gpu.ecc.uncorrected"}}));
+  EXPECT_EQ(to_string(causes(record)[0]),
+            "gpu1: gpu.ecc.uncorrected 2 errors, wanted at most 0 errors");
 }
 
 TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
@@ -117,7 +126,7 @@ TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
 
   EXPECT_EQ(decision(record), Decision::fail);
   EXPECT_EQ(causes(record)[0].part, "gpu1");
-  EXPECT_EQ(causes(record)[0].measured, "nothing");
+  EXPECT_TRUE(is_missing(causes(record)[0].quantity));
 }
 
 TEST(Verdict, TellsWhatFollowsFromAMissingPartBehindItAndCountsItAllTheSame) {
@@ -191,7 +200,7 @@ TEST(Verdict, IsInconclusiveAboutAStageThatAConditionOfItsOwnKeptFromMeasuring) 
   EXPECT_EQ(found.decision, Decision::inconclusive);
   ASSERT_EQ(found.causes.size(), 1u);
   EXPECT_EQ(found.causes[0].part, "gpu1");
-  EXPECT_EQ(found.causes[0].measured, "0 (python3, process 4217)");
+  EXPECT_EQ(measured_text(found.causes[0]), "0 (python3, process 4217)");
   gemm.push_back({"gemm.wrong", "gpu0", 2, "errors"});
   EXPECT_EQ(decide(idle_profile(), record).decision, Decision::fail) << "what is bad stays bad";
 }

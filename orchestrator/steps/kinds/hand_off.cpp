@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "burnin/settings/settings.h"
+#include "burnin/verdict_text.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "burnin/verdict_text.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"

@@ -2,6 +2,7 @@
 // find, as the controller reads them.
 #include "base/json.h"
 #include "burnin/criteria/judge.h"
+#include "burnin/verdict_text.h"
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {
@@ -20,7 +21,7 @@ std::string not_met(std::string_view stage, const Result<burnin::Findings>& foun
   const std::string name{stage};
   for (const auto& each : burnin::judge(dgx(), {name}, {{name, *found}}))
     if (each.met != burnin::Met::met)
-      text += each.part + " " + each.measure + " " + each.measured + "\n";
+      text += each.part + " " + each.measure + " " + measured_text(each) + "\n";
   return text;
 }
 

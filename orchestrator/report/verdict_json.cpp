@@ -1,0 +1,57 @@
+#include "orchestrator/report/verdict_json.h"
+
+#include <cmath>
+
+#include "burnin/verdict_text.h"
+#include "orchestrator/record/codec.h"
+
+namespace cupel::report {
+namespace {
+
+namespace json = boost::json;
+
+void put(json::object& object, std::string_view key, const std::optional<double>& number) {
+  if (number && std::isfinite(*number)) object[key] = *number;
+}
+
+void put(json::object& object, std::string_view key, const std::string& text) {
+  if (!text.empty()) object[key] = text;
+}
+
+}  // namespace
+
+json::object to_json(const burnin::Cause& cause) {
+  auto object = record::to_json(cause);
+  put(object, "margin", margin(cause.quantity));
+  put(object, "measured", measured_text(cause));
+  put(object, "wanted", wanted_text(cause));
+  return object;
+}
+
+json::array to_json(std::span<const burnin::Cause> causes) {
+  json::array all;
+  for (const auto& each : causes) all.push_back(to_json(each));
+  return all;
+}
+
+json::object to_json(const burnin::Checked& checked) {
+  const auto& quantity = checked.quantity;
+  json::object object{{"stage", checked.stage},
+                      {"part", checked.part},
+                      {"measure", checked.measure},
+                      {"met", checked.met == burnin::Met::met},
+                      {"measured", measured_text(checked)},
+                      {"wanted", wanted_text(checked)},
+                      {"source", checked.source}};
+  put(object, "value", quantity.value);
+  put(object, "at_least", quantity.at_least);
+  put(object, "at_most", quantity.at_most);
+  put(object, "margin", margin(quantity));
+  put(object, "unit", quantity.unit);
+  put(object, "unit_of_limits", quantity.unit_of_limits);
+  put(object, "criterion_id", checked.criterion_id);
+  put(object, "place", checked.place);
+  return object;
+}
+
+}  // namespace cupel::report
