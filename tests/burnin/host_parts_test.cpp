@@ -297,7 +297,7 @@ TEST(Thermal, HoldsItsInletAgainstItsNeighbours) {
   EXPECT_EQ(value_of(*alone, kAbove, "inlet air"), std::nullopt);
   EXPECT_TRUE(says_unknown(*alone, kAbove));
   EXPECT_TRUE(says_unknown(*silent, kAbove));
-  EXPECT_TRUE(says_unknown(with("*{"), kAbove));
+  EXPECT_TRUE(says_unknown(*with("*{"), kAbove));
 }
 
 TEST(Thermal, TakesAMarginForNoTemperatureAndNothingForNoMargin) {
