@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/live_table.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/standing.h"
 #include "orchestrator/report/summary.h"
 
@@ -18,11 +19,7 @@ namespace {
 using engine::Event;
 using engine::EventKind;
 using engine::RunState;
-
-std::string text(const Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
+using engine::text_in;
 
 /// One line for each thing that happened: for log files and for terminals that are none. Dated as
 /// reports are: in UTC.
@@ -52,20 +49,21 @@ class PlainLines final : public RunView {
   static std::string said(const Event& event) {
     const auto who = fmt::format("{} {}", event.node, event.step);
     if (event.data.contains("refused"))
-      return fmt::format("what {} asked for is refused: {}", text(event, "by"),
-                         text(event, "refused"));
+      return fmt::format("what {} asked for is refused: {}", text_in(event, "by"),
+                         text_in(event, "refused"));
     switch (event.kind) {
       case EventKind::step_ended:
-        return fmt::format("{} {}: {}", who, text(event, "outcome"), text(event, "detail"));
+        return fmt::format("{} {}: {}", who, text_in(event, "outcome"), text_in(event, "detail"));
       case EventKind::step_retried:
-        return fmt::format("{} tries again: {}", who, text(event, "why"));
+        return fmt::format("{} tries again: {}", who, text_in(event, "why"));
       case EventKind::step_skipped:
-        return fmt::format("{} skipped: {}", who, text(event, "why"));
+        return fmt::format("{} skipped: {}", who, text_in(event, "why"));
       case EventKind::run_started:
         return "run started";
       case EventKind::run_resumed:
-        return text(event, "why") == "terminal-lost" ? "the controller goes on without its terminal"
-                                                     : "run resumed";
+        return text_in(event, "why") == "terminal-lost"
+                   ? "the controller goes on without its terminal"
+                   : "run resumed";
       case EventKind::step_overdue:
         return who + " is overdue";
       default:
@@ -73,10 +71,10 @@ class PlainLines final : public RunView {
     }
   }
   static std::string said_of_run(const Event& event) {
-    const auto by = text(event, "by").empty() ? std::string{} : " by " + text(event, "by");
+    const auto by = text_in(event, "by").empty() ? std::string{} : " by " + text_in(event, "by");
     switch (event.kind) {
       case EventKind::run_halted:
-        return fmt::format("halted: {}", text(event, "why"));
+        return fmt::format("halted: {}", text_in(event, "why"));
       case EventKind::run_released:
         return "released" + by;
       case EventKind::run_paused:

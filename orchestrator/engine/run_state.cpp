@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "orchestrator/engine/event_data.h"
 
 namespace cupel::engine {
 namespace {
@@ -26,11 +27,6 @@ constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{
     {RunPhase::cancelled, "cancelled"},
     {RunPhase::ended, "ended"},
 }};
-
-std::string text_of(const Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
 
 std::int64_t number_of(const Event& event, std::string_view key) {
   const auto* value = event.data.if_contains(key);
@@ -63,20 +59,20 @@ void begin_step(StepState& step, const Event& event) {
 }
 
 void retry_step(StepState& step, const Event& event) {
-  step.detail = text_of(event, "why");
+  step.detail = text_in(event, "why");
   step.pause = pause_of(event, "after_ms");
   step.until = WallTime{pause_of(event, "until")};
   step.spent = pause_of(event, "spent_ms");
   ++step.tries;
-  if (text_of(event, "outcome") != to_string(Outcome::wait)) ++step.retries;
+  if (text_in(event, "outcome") != to_string(Outcome::wait)) ++step.retries;
 }
 
 void end_step(StepState& step, const Event& event) {
-  const auto outcome = outcome_of(text_of(event, "outcome")).value_or(Outcome::reject);
+  const auto outcome = outcome_of(text_in(event, "outcome")).value_or(Outcome::reject);
   const bool an_end = outcome != Outcome::wait && outcome != Outcome::retry;
   step.outcome = an_end ? outcome : Outcome::reject;
   step.phase = step.outcome == Outcome::done ? StepState::Phase::done : StepState::Phase::failed;
-  step.detail = text_of(event, "detail");
+  step.detail = text_in(event, "detail");
   step.ended = event.time;
   step.until = {};
   step.pause = {};
@@ -84,7 +80,7 @@ void end_step(StepState& step, const Event& event) {
 
 void skip_step(StepState& step, const Event& event) {
   step.phase = StepState::Phase::skipped;
-  step.detail = text_of(event, "why");
+  step.detail = text_in(event, "why");
   step.ended = event.time;
 }
 
@@ -93,7 +89,7 @@ void apply_to_running(StepState& step, const Event& event) {
     case EventKind::step_began:
       return begin_step(step, event);
     case EventKind::step_started:
-      step.handle = text_of(event, "handle");
+      step.handle = text_in(event, "handle");
       return;
     case EventKind::step_retried:
       return retry_step(step, event);
@@ -105,7 +101,7 @@ void apply_to_running(StepState& step, const Event& event) {
     case EventKind::step_shed:
     case EventKind::step_stopped:
       reopen(step);
-      step.detail = text_of(event, "why");
+      step.detail = text_in(event, "why");
       return;
     default:
       return;
@@ -124,7 +120,7 @@ void apply_to_waiting(StepState& step, const playbooks::PlannedStep& planned, co
       if (!awaits_approval(planned)) return;
       step.phase = StepState::Phase::done;
       step.outcome = Outcome::done;
-      step.detail = "approved by " + text_of(event, "by");
+      step.detail = "approved by " + text_in(event, "by");
       step.ended = event.time;
       return;
     default:
@@ -250,10 +246,10 @@ bool apply_to_run(RunState& state, const Event& event) {
       state.paused = false;
       return true;
     case EventKind::run_halted:
-      state.halts[text_of(event, "step")] = text_of(event, "why");
+      state.halts[text_in(event, "step")] = text_in(event, "why");
       return true;
     case EventKind::run_released:
-      release(state, text_of(event, "step"));
+      release(state, text_in(event, "step"));
       return true;
     case EventKind::wave_opened: {
       const auto nodes = std::clamp<std::int64_t>(number_of(event, "nodes"), 0, 1'000'000);
@@ -313,7 +309,7 @@ void apply(RunState& state, const Event& event) {
     if (told) state.strangers.insert(event.node);
     return;
   }
-  const auto step = event.kind == EventKind::node_retried ? text_of(event, "from") : event.step;
+  const auto step = event.kind == EventKind::node_retried ? text_in(event, "from") : event.step;
   const auto index = index_of(node->second, step);
   if (index) apply_to_step(state, node->second, *index, event);
 }

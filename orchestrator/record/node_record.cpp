@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/json.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::record {
@@ -10,11 +11,7 @@ namespace {
 
 using engine::Event;
 using engine::EventKind;
-
-std::string text(const Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
+using engine::text_in;
 
 constexpr std::array<std::pair<Skipped, std::string_view>, 7> kSkipped{{
     {Skipped::no, "no"},
@@ -27,17 +24,17 @@ constexpr std::array<std::pair<Skipped, std::string_view>, 7> kSkipped{{
 }};
 
 Skipped skipped_because(const Event& event) {
-  const auto word = text(event, "because");
+  const auto word = text_in(event, "because");
   for (const auto& [known, name] : kSkipped)
     if (name == word && known != Skipped::no) return known;
-  return text(event, "by").empty() ? Skipped::unknown : Skipped::person;
+  return text_in(event, "by").empty() ? Skipped::unknown : Skipped::person;
 }
 
 void skip(StepRecord& step, const Event& event) {
   step.outcome = "skipped";
   step.skipped = skipped_because(event);
-  step.detail = text(event, "why");
-  if (const auto by = text(event, "by"); !by.empty())
+  step.detail = text_in(event, "why");
+  if (const auto by = text_in(event, "by"); !by.empty())
     step.detail = "skipped by " + by + (step.detail.empty() ? "" : ": " + step.detail);
   step.ended = event.time;
 }
@@ -61,7 +58,8 @@ void take_facts(NodeRecord& record, const Event& event) {
 /// The BMC's log after a stage is the stage `sel`, "sel@disk": judged by itself, whatever came of
 /// the other.
 void take_log(NodeRecord& record, const Event& event) {
-  if (const auto mark = text(event, "log_mark"); !mark.empty()) record.evidence["log_mark"] = mark;
+  if (const auto mark = text_in(event, "log_mark"); !mark.empty())
+    record.evidence["log_mark"] = mark;
   const auto* log = event.data.if_contains("log");
   if (log == nullptr || !log->is_object()) return;
   const bool itself = event.step == "sel" || event.step.starts_with("sel@");
@@ -74,24 +72,25 @@ void take_log(NodeRecord& record, const Event& event) {
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, const Event& event) {
   if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
-  if (const auto hash = text(event, "evidence"); !hash.empty()) record.evidence[event.step] = hash;
+  if (const auto hash = text_in(event, "evidence"); !hash.empty())
+    record.evidence[event.step] = hash;
   if (const auto* parts = event.data.if_contains("bmc_parts")) {
     record.bmc_parts = parts_from(parts);
     record.bmc_told = true;
-    record.system_serial = text(event, "system_serial");
+    record.system_serial = text_in(event, "system_serial");
   }
   if (const auto* findings = event.data.if_contains("audit")) record.audit = audit_from(findings);
   if (event.data.contains("verdict")) record.verdict = verdict_from(event.data);
-  if (const auto slurm = text(event, "slurm"); !slurm.empty()) {
+  if (const auto slurm = text_in(event, "slurm"); !slurm.empty()) {
     record.hand_off = slurm;
-    record.hand_off_detail = text(event, "reason");
+    record.hand_off_detail = text_in(event, "reason");
   }
 }
 
 /// A failed step and all behind it are to be done again; what they found stays until then.
 void want_again(NodeRecord& record, const Event& event) {
-  const auto from = std::ranges::find(record.steps, text(event, "from"), &StepRecord::name);
-  const bool by_itself = text(event, "by") == kByItself;
+  const auto from = std::ranges::find(record.steps, text_in(event, "from"), &StepRecord::name);
+  const bool by_itself = text_in(event, "by") == kByItself;
   for (auto& step : record.steps) {
     const bool failed =
         !step.outcome.empty() && step.outcome != "done" && step.outcome != "skipped";
@@ -117,7 +116,7 @@ bool is_of_a_step(EventKind kind) {
 
 /// The document that a group's events name: what was found on each of its nodes.
 json::object shares_of(const store::Store& store, const Event& event) {
-  const auto bytes = store.evidence(text(event, "evidence"));
+  const auto bytes = store.evidence(text_in(event, "evidence"));
   if (!bytes) return {};
   auto parsed = parse_json(*bytes);
   if (!parsed || !parsed->is_object()) return {};
@@ -131,12 +130,12 @@ void hand_out(const store::Store& store, std::vector<Event>& events) {
   for (auto& event : events) {
     const bool shared = event.kind == EventKind::step_ended && event.data.contains("together");
     if (!shared) continue;
-    const auto hash = text(event, "evidence");
+    const auto hash = text_in(event, "evidence");
     if (!known.contains(hash)) known[hash] = shares_of(store, event);
     const auto* mine = known[hash].if_contains(event.node);
     event.data.erase("evidence");
     if (mine == nullptr || !mine->is_object()) {
-      if (text(event, "outcome") != "done") continue;  // another's end was its own
+      if (text_in(event, "outcome") != "done") continue;  // another's end was its own
       // Nothing proves any more what was found.
       event.data["outcome"] = "reject";
       event.data["detail"] = "what was found cannot be read: evidence " + hash;
@@ -169,19 +168,19 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     }
     if (event.kind == EventKind::step_approved && step.outcome.empty()) {
       step.outcome = "done";
-      step.detail = "approved by " + text(event, "by");
+      step.detail = "approved by " + text_in(event, "by");
       step.ended = event.time;
     }
     const bool half_done =
         event.kind == EventKind::step_retried || event.kind == EventKind::step_stopped;
-    if (half_done) step.detail = text(event, "why");
+    if (half_done) step.detail = text_in(event, "why");
     if (event.kind == EventKind::step_skipped) skip(step, event);
     if (event.kind != EventKind::step_ended) continue;
-    step.outcome = text(event, "outcome");
-    step.error = text(event, "error");
+    step.outcome = text_in(event, "outcome");
+    step.error = text_in(event, "error");
     step.needs = needed_from(event.data.if_contains("hands"));
     take_facts(record, event);
-    step.detail = text(event, "detail");
+    step.detail = text_in(event, "detail");
     step.ended = event.time;
     step.hung = event.data.contains("hung");
     take_findings(record, event);

@@ -5,6 +5,7 @@
 #include <boost/json/array.hpp>
 #include <set>
 
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::report {
@@ -12,13 +13,9 @@ namespace {
 
 using engine::Event;
 using engine::EventKind;
+using engine::text_in;
 
 constexpr std::size_t kMostLate = 20;
-
-std::string text(const Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
 
 /// What one step of one node is at.
 struct Now {
@@ -35,7 +32,7 @@ void take_step(Steps& steps, const Event& event) {
   if (event.kind == EventKind::step_retried) now.at = Now::At::between_tries;
   if (event.kind == EventKind::step_overdue) now.overdue = true;
   if (event.kind == EventKind::step_ended)
-    now.at = text(event, "outcome") == "done" ? Now::At::done : Now::At::failed;
+    now.at = text_in(event, "outcome") == "done" ? Now::At::done : Now::At::failed;
   if (event.kind == EventKind::step_skipped) now.at = Now::At::done;
   if (event.kind == EventKind::step_shed) now.at = Now::At::between_tries;
   if (event.kind == EventKind::step_stopped) steps.erase({event.node, event.step});
@@ -44,13 +41,14 @@ void take_step(Steps& steps, const Event& event) {
 void take_run(Standing& standing, const Event& event) {
   if (event.kind == EventKind::run_paused) {
     standing.paused = true;
-    const auto by = text(event, "by");
+    const auto by = text_in(event, "by");
     standing.paused_by = by.empty() ? by : " by " + by;
   }
   if (event.kind == EventKind::run_unpaused) standing.paused = false;
-  if (event.kind == EventKind::run_halted) standing.halts[text(event, "step")] = text(event, "why");
+  if (event.kind == EventKind::run_halted)
+    standing.halts[text_in(event, "step")] = text_in(event, "why");
   if (event.kind != EventKind::run_released) return;
-  const auto step = text(event, "step");
+  const auto step = text_in(event, "step");
   if (step.empty())
     standing.halts.clear();
   else
