@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/measurements.h"
 #include "orchestrator/store/repair.h"
 #include "orchestrator/store/schema.h"
 
@@ -24,7 +25,8 @@ constexpr const char* kNotTrusted =
 
 class Check {
  public:
-  Check(const fs::path& folder, soci::session& sql) : folder_{folder}, sql_{sql} {}
+  Check(const fs::path& folder, soci::session& sql, int version)
+      : folder_{folder}, sql_{sql}, version_{version}, numbers_{folder} {}
 
   void database() {
     const soci::rowset<std::string> lines = sql_.prepare << "PRAGMA integrity_check(100)";
@@ -117,6 +119,7 @@ class Check {
   void chain(RunId run) {
     std::string before;
     std::int64_t expected = 1;
+    auto table = version_ >= kMeasurementsSince ? table_values(sql_, run) : Values{};
     EventRows rows{sql_, run};
     while (const auto* row = rows.next()) {
       const auto where = fmt::format("run {}, event {}", run, expected);
@@ -130,10 +133,34 @@ class Check {
       if (const auto why = unreadable(*row))
         add_damage(run, expected, "it is what was written, and cannot be read: " + *why);
       note_evidence(where, *row);
+      if (version_ >= kMeasurementsSince) hold_against(table, where, *row);
       before = row->hash;
       ++expected;
       ++checked_.events;
     }
+    for (const auto& [sequence, values] : table)
+      add_measurement_fault(fmt::format("run {}, event {}", run, sequence));
+  }
+
+  using Values = std::map<std::int64_t, std::vector<double>>;
+
+  /// What the table of measurements has of this event must be what the event says; it is taken out
+  /// of `table`.
+  void hold_against(Values& table, const std::string& where, const EventRow& row) {
+    const auto found = table.extract(row.sequence);
+    const auto values = found.empty() ? std::vector<double>{} : found.mapped();
+    if (values.empty() && row.kind != to_string(engine::EventKind::step_ended)) return;
+    const auto data = parse_json(row.data);
+    if (!data || !data->is_object()) return;
+    std::vector<double> written;
+    for (const auto& each : numbers_.of(row, data->get_object())) written.push_back(each.value);
+    if (written != values) add_measurement_fault(where);
+  }
+
+  void add_measurement_fault(const std::string& where) {
+    add(where, "the table of measurements is not what the journal says",
+        "reports are made of the journal and hold; do not trust queries over measurements of this "
+        "run");
   }
 
   /// Of a run that is not over, what frees its nodes. Of one that somebody repaired, that it is
@@ -176,6 +203,8 @@ class Check {
 
   const fs::path& folder_;
   soci::session& sql_;
+  int version_;
+  EventNumbers numbers_;
   Checked checked_{};
   std::map<std::string, std::string> named_{};  // evidence, and an event that names it
   std::map<RunId, Repair> repairs_{};
@@ -194,11 +223,12 @@ Result<Checked> check_store(const fs::path& folder) {
   return guarded("cannot check the store in " + folder.string(), [&]() -> Result<Checked> {
     soci::session sql;
     open_session(sql, file, Access::read_only);
-    Check check{folder, sql};
     int version = 0;
-    check.readable("cupel.db", [&] { version = version_of(sql); });
+    Check unversioned{folder, sql, 0};
+    unversioned.readable("cupel.db", [&] { version = version_of(sql); });
     TRY(not_newer(version));
-    if (version == 0) return std::move(check).checked();
+    if (version == 0) return std::move(unversioned).checked();
+    Check check{folder, sql, version};
     check.readable("cupel.db", [&] { check.database(); });
     if (version >= kRepairsSince) check.readable("repairs", [&] { check.repairs(); });
     check.readable("runs", [&] { check.runs(); });

@@ -101,7 +101,11 @@ struct Tip {
   std::string hash{};
 };
 
+class MeasurementTable;
+
 struct Store::Database {
+  Database();
+  ~Database();
   soci::session sql;
   const engine::Clock* clock = nullptr;
   // The ends of the chains, right for as long as no other connection has written: `version` is
@@ -109,6 +113,7 @@ struct Store::Database {
   std::map<RunId, Tip> tips{};
   std::int64_t version = -1;
   std::unique_ptr<InsertEvent> insert{};
+  std::unique_ptr<MeasurementTable> measurements{};  // as `tips`
 
   WallTime wall() const { return clock == nullptr ? now() : clock->wall(); }
 };
@@ -132,8 +137,8 @@ class Writing {
 int version_of(soci::session& sql);
 /// Errors: kUnsupported: a newer Cupel wrote it.
 Result<void> not_newer(int version);
-/// To the newest version, or not at all. Errors: kUnsupported.
-Result<void> migrate(soci::session& sql);
+/// To the newest version, or not at all; `folder` has the evidence. Errors: kUnsupported.
+Result<void> migrate(soci::session& sql, const std::filesystem::path& folder);
 
 enum class Access { read_write, read_only };
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
@@ -192,19 +193,24 @@ InsertEvent::InsertEvent(soci::session& sql) : statement{sql} {
 }
 
 Result<void> Store::append(RunId run, std::span<Event> events) {
-  auto& [sql, clock, tips, version, insert] = *database_;
+  auto& [sql, clock, tips, version, insert, measurements] = *database_;
   return guarded("cannot write the journal in " + folder_.string(), [&]() -> Result<void> {
     TRY(auto data, readable_data(run, events));
     Writing writing{sql};
     std::int64_t current = 0;
     sql << "PRAGMA data_version", soci::into(current);
-    if (current != std::exchange(version, current)) tips.clear();
+    if (current != std::exchange(version, current)) {
+      tips.clear();
+      measurements.reset();
+    }
     if (!tips.contains(run)) {
       TRY(tips[run], read_tip(sql, run));
     }
     if (!insert) insert = std::make_unique<InsertEvent>(sql);
     // Not believed again before the commit: a transaction that failed has moved nothing.
     auto tip = std::move(tips.extract(run).mapped());
+    auto table = std::move(measurements);
+    if (!table) table = std::make_unique<MeasurementTable>(sql, folder_);
     const auto time = database_->wall();
     auto& row = insert->row;
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -219,6 +225,7 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
       row.hash = chained(tip.hash, run, row);
       row.data = packed_text(std::move(row.data));
       insert->statement.execute(true);
+      table->take(run, row, event.data);
       event.sequence = row.sequence;
       event.time = time;
       event.hash = row.hash;
@@ -227,6 +234,7 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
     }
     writing.commit();
     tips[run] = std::move(tip);
+    measurements = std::move(table);
     return ok();
   });
 }

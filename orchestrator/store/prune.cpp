@@ -7,6 +7,7 @@
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
@@ -114,8 +115,11 @@ void remove_rows(soci::session& sql, const std::vector<RunId>& runs, const std::
         soci::use(at), soci::use(by), soci::use(run);
     for (const auto* table : {"event", "snapshot", "command", "repair", "run_node", "node_lock"})
       sql << fmt::format("DELETE FROM {} WHERE run = :run", table), soci::use(run);
+    sql << "DELETE FROM measurement WHERE series IN (SELECT id FROM series) AND run = :run",
+        soci::use(run);
     sql << "DELETE FROM run WHERE id = :run", soci::use(run);
   }
+  remove_unused_names(sql);
   writing.commit();
 }
 

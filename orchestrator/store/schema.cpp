@@ -1,6 +1,7 @@
 #include "orchestrator/store/schema.h"
 
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/measurements.h"
 
 namespace cupel::store {
 namespace {
@@ -59,8 +60,32 @@ constexpr std::array<std::string_view, 2> kRepairs{
     "ended BIGINT NOT NULL, at BIGINT NOT NULL, asked_by TEXT NOT NULL)",
 };
 
-constexpr std::array<Migration, 5> kMigrations{
-    {{kFirst}, {kBmcs}, {kCommands}, {kRunOptions}, {kRepairs}}};
+// The journal's numbers: orchestrator/store/measurements.h. Texts stand once, rows are some 30
+// bytes.
+constexpr std::array<std::string_view, 5> kMeasurements{
+    "CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE series (id INTEGER PRIMARY KEY, stage INTEGER NOT NULL, measure INTEGER NOT "
+    "NULL, unit INTEGER NOT NULL, profile INTEGER NOT NULL)",
+    "CREATE UNIQUE INDEX series_by_measure ON series (measure, profile, stage, unit)",
+    "CREATE TABLE measurement (series INTEGER NOT NULL, run INTEGER NOT NULL, subject INTEGER NOT "
+    "NULL, sequence BIGINT NOT NULL, place INTEGER NOT NULL, value DOUBLE NOT NULL, criterion "
+    "INTEGER, PRIMARY KEY (series, run, subject, sequence, place)) WITHOUT ROWID",
+    "CREATE VIEW measurements AS SELECT m.run AS run, subject.text AS subject, stage.text AS "
+    "stage, measure.text AS measure, m.value AS value, unit.text AS unit, event.time AS time, "
+    "profile.text AS profile, criterion.text AS criterion, m.sequence AS sequence, m.place AS "
+    "place FROM measurement AS m JOIN series ON series.id = m.series JOIN name AS subject ON "
+    "subject.id = m.subject JOIN name AS stage ON stage.id = series.stage JOIN name AS measure ON "
+    "measure.id = series.measure JOIN name AS unit ON unit.id = series.unit JOIN name AS profile "
+    "ON profile.id = series.profile JOIN event ON event.run = m.run AND event.sequence = "
+    "m.sequence LEFT JOIN name AS criterion ON criterion.id = m.criterion",
+};
+
+constexpr std::array<Migration, 6> kMigrations{{{kFirst},
+                                                {kBmcs},
+                                                {kCommands},
+                                                {kRunOptions},
+                                                {kRepairs},
+                                                {kMeasurements, fill_measurements}}};
 
 }  // namespace
 
@@ -85,7 +110,7 @@ Result<void> not_newer(int version) {
                            version, newest)};
 }
 
-Result<void> migrate(soci::session& sql) {
+Result<void> migrate(soci::session& sql, const std::filesystem::path& folder) {
   const auto newest = static_cast<int>(kMigrations.size());
   if (version_of(sql) == newest) return ok();
   Writing writing{sql};
@@ -96,9 +121,11 @@ Result<void> migrate(soci::session& sql) {
     sql << "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)";
     sql << "INSERT INTO schema_version VALUES (0)";
   }
-  for (int i = version; i < newest; ++i)
-    for (const auto statement : kMigrations[static_cast<std::size_t>(i)].statements)
-      sql << std::string{statement};
+  for (int i = version; i < newest; ++i) {
+    const auto& migration = kMigrations[static_cast<std::size_t>(i)];
+    for (const auto statement : migration.statements) sql << std::string{statement};
+    if (migration.fill != nullptr) migration.fill(sql, folder);
+  }
   sql << "UPDATE schema_version SET version = :v", soci::use(newest);
   writing.commit();
   return ok();

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/ownership.h"
 #include "orchestrator/store/database.h"
+#include "orchestrator/store/measurements.h"
 #include "orchestrator/store/modes.h"
 
 namespace cupel::store {
@@ -97,6 +98,9 @@ std::filesystem::path default_folder() {
   return std::filesystem::path{home == nullptr ? "." : home} / ".local/state/cupel";
 }
 
+Store::Database::Database() = default;
+Store::Database::~Database() = default;
+
 Store::Store(std::filesystem::path folder, std::unique_ptr<Database> database)
     : folder_{std::move(folder)}, database_{std::move(database)} {}
 
@@ -119,7 +123,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder) 
                    TRY(not_newer(version));
                    TRY(sound(sql, file));
                    set_up(sql);
-                   TRY(migrate(sql));
+                   TRY(migrate(sql, folder));
                    if (version == 0) {
                      TRY(sync_folder(folder));
                    }

@@ -2,7 +2,9 @@
 // interface with the same durability, without hashes, JSON or SOCI. In turns, because a disk's sync
 // takes now this and now that; the median of the turns, and CPU, which a busy machine changes
 // least.
-//   build/release/tests/store_bench [SECONDS]
+// With MEASUREMENTS, each step that ended has so many numbers, which stand in a table as well; the
+// bound has them in its rows alone.
+//   build/release/tests/store_bench [SECONDS [MEASUREMENTS]]
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -28,6 +30,18 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+int measurements = 0;  // of each step that ended
+
+json::array numbers(std::int64_t from) {
+  json::array all;
+  for (int i = 0; i < measurements; ++i)
+    all.push_back({{"name", fmt::format("gpu.measure{}", i / 8)},
+                   {"part", fmt::format("gpu{}", i % 8)},
+                   {"value", static_cast<double>(from % 1000) + 0.25 * i},
+                   {"unit", "GB/s"}});
+  return all;
+}
+
 /// What the engine writes of step after step, node after node.
 void fill(std::vector<store::Event>& batch, std::int64_t from) {
   for (auto& event : batch) {
@@ -37,6 +51,7 @@ void fill(std::vector<store::Event>& batch, std::int64_t from) {
     event.step = "gpu-burn";
     event.data = n % 2 == 0 ? json::object{{"attempt", 1}}
                             : json::object{{"outcome", "done"}, {"detail", "8 GPUs, 0 errors"}};
+    if (n % 2 != 0 && measurements > 0) event.data["measurements"] = numbers(n);
   }
 }
 
@@ -81,6 +96,7 @@ class Ours {
     cost_of(cost, [&] { must(store_->append(run_, batch).has_value(), "cannot append"); });
     done_ += static_cast<std::int64_t>(batch.size());
   }
+  std::int64_t done() const { return done_; }
 
   Cost cost{};
 
@@ -148,13 +164,22 @@ class Bound {
   std::int64_t done_ = 0;
 };
 
+/// Of the database and what it has yet to carry over.
+double bytes_in(const fs::path& folder) {
+  double bytes = 0;
+  for (const auto& file : fs::directory_iterator{folder})
+    if (file.path().filename().string().starts_with("cupel.db"))
+      bytes += static_cast<double>(file.file_size());
+  return bytes;
+}
+
 int run_all(double seconds) {
   // Not in /tmp, which may be memory: an fsync there costs nothing.
   std::string name = "/var/tmp/cupel-store-bench-XXXXXX";
   must(::mkdtemp(name.data()) != nullptr, "cannot make a folder");
   const fs::path folder{name};
-  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %s\n", "batch", "events/s", "ms/batch",
-              "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound");
+  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %10s  %s\n", "batch", "events/s", "ms/batch",
+              "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound", "bytes/ev");
   for (const std::size_t size : {1, 10, 100, 1000}) {
     Ours ours{folder / fmt::format("ours-{}", size)};
     Bound bound{folder / fmt::format("bound-{}", size)};
@@ -167,9 +192,10 @@ int run_all(double seconds) {
     const auto all = events * static_cast<double>(ours.cost.seconds.size());
     const auto mine = ours.cost.median();
     const auto plain = bound.cost.median();
-    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %.2f\n", size, events / mine,
-                1000 * mine, 1e6 * ours.cost.cpu / all, events / plain, 1000 * plain,
-                1e6 * bound.cost.cpu / all, plain / mine);
+    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %10.2f  %.0f\n", size,
+                events / mine, 1000 * mine, 1e6 * ours.cost.cpu / all, events / plain, 1000 * plain,
+                1e6 * bound.cost.cpu / all, plain / mine,
+                bytes_in(folder / fmt::format("ours-{}", size)) / static_cast<double>(ours.done()));
     std::fflush(stdout);
   }
   fs::remove_all(folder);
@@ -179,4 +205,7 @@ int run_all(double seconds) {
 }  // namespace
 }  // namespace cupel
 
-int main(int argc, char** argv) { return cupel::run_all(argc > 1 ? std::atof(argv[1]) : 3.0); }
+int main(int argc, char** argv) {
+  if (argc > 2) cupel::measurements = std::atoi(argv[2]);
+  return cupel::run_all(argc > 1 ? std::atof(argv[1]) : 3.0);
+}
