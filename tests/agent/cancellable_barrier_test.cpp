@@ -77,7 +77,7 @@ TEST(CancellableBarrier, GivesAllMembersTheSameNumberOfStepsWhenTimeIsOver) {
       });
   }
 
-  EXPECT_THAT(steps, testing::Each(100));
+  EXPECT_THAT(steps, ::testing::Each(100));
 }
 
 TEST(CancellableBarrier, RefusesWhoWaitsAndWhoArrivesOnceItIsCancelled) {

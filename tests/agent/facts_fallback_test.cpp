@@ -57,7 +57,7 @@ Findings by_shell(std::string text) {
   return found ? *found : Findings{};
 }
 
-std::string shown(const Part& part) {
+std::string part_text(const Part& part) {
   return fmt::format("{} {}: {}, {}, {}, {}, {}, {}, {} bytes, {}, {}",
                      inventory::to_string(part.kind), part.name, part.model, part.manufacturer,
                      part.serial, part.part_number, part.firmware, part.slot,
@@ -71,7 +71,7 @@ std::set<std::string> all_of(const Findings& findings, Values values) {
   for (const auto& each : findings.measurements)
     all.insert(fmt::format("{} of '{}' in '{}'{}", each.name, each.part, each.unit,
                            values == Values::kSame ? fmt::format(": {:g}", each.value) : ""));
-  for (const auto& part : findings.parts) all.insert(shown(part));
+  for (const auto& part : findings.parts) all.insert(part_text(part));
   for (const auto& [name, value] : findings.facts) all.insert("fact " + name);
   return all;
 }

@@ -65,7 +65,7 @@ TEST(Options, NameTheOptionThatIsWrong) {
   for (const auto& arguments : wrong) {
     const auto options = read(arguments);
 
-    ASSERT_FALSE(options) << testing::PrintToString(arguments);
+    ASSERT_FALSE(options) << ::testing::PrintToString(arguments);
     EXPECT_EQ(options.error().code, Code::kInvalid);
     EXPECT_THAT(options.error().what, HasSubstr(std::string{arguments[0]}));
   }

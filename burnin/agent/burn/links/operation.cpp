@@ -42,7 +42,8 @@ std::string_view name_of(Operation operation) {
 }
 
 std::optional<Operation> operation_of(std::string_view name) {
-  const auto found = std::ranges::find(kAll, name, name_of);
+  const auto found =
+      std::ranges::find_if(kAll, [name](Operation each) { return name_of(each) == name; });
   if (found == kAll.end()) return std::nullopt;
   return *found;
 }
