@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
-  libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libpugixml-dev
+  libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
 )
 slurm_packages=(slurm-wlm munge)
 test_packages=(

@@ -145,6 +145,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"sqlite3.h", {"orchestrator/store/", "tests/"}},
       {"zlib.h", {"orchestrator/store/gzip.cpp"}},
       {"CLI/", {"orchestrator/cli/", "rehearsal/sim/"}},
+      {"spdlog/", {"base/log.cpp"}},
       {"pugixml.hpp", {"burnin/", "tests/"}},
       {"boost/beast", {"base/boost_sources.cpp", "rehearsal/bmc/", "tests/"}},
       {"openssl/",

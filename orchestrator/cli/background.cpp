@@ -37,6 +37,11 @@ std::vector<std::string> words_of_controller(const Context& context) {
     words.emplace_back("--programs");
     words.push_back(std::filesystem::absolute(context.programs).string());
   }
+  if (!context.log.empty()) {
+    const bool file = context.log != "stderr" && context.log != "none";
+    words.emplace_back("--log");
+    words.push_back(file ? std::filesystem::absolute(context.log).string() : context.log);
+  }
   words.emplace_back("controller");
   return words;
 }

@@ -30,6 +30,7 @@ struct Context {
   std::filesystem::path state{};
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
   std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
+  std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
   controller::RunFlags run{};         // how a run is accompanied
   std::vector<std::string> behind{};  // what stood behind "--": another command's words

@@ -22,10 +22,12 @@ Exit control_submitted(Context& context, bool stays) {
     const bool taken = lock.error().code == Code::kConflict;
     return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
   }
+  const auto logs = start_log(context, "stderr");
+  if (!logs) return complain(context, logs.error(), Exit::invalid);
   if (!context.json)
     say("process {} is the controller of {}\n", ::getpid(), context.state.string());
   std::fflush(stdout);
-  TerminalFront front{context, TerminalFront::Shows::all_runs};
+  TerminalFront front{context, TerminalFront::Shows::log};
   auto settings = controller_settings(context);
   settings.stays = stays;
   controller::Controller drives{front, **opened, std::move(settings)};

@@ -97,6 +97,8 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
 /// Drives the run, and whatever is submitted meanwhile. The lock is held as long as this takes.
 Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
              const store::Run& run, ControllerLock) {
+  const auto logs = start_log(context, "none");
+  if (!logs) return complain(context, logs.error(), Exit::invalid);
   TerminalFront front{context};
   controller::Controller drives{front, store, controller_settings(context)};
   const auto added = drives.add(std::move(planned), run);

@@ -53,8 +53,8 @@ class LiveTable final : public RunView {
     told_ = words_of_wait(until, run_);
   }
   void hold(report::NodeWords held) override { held_ = std::move(held); }
-  void announce(controller::Weight, const std::string& line) override {
-    std::fputs((start_of_table() + printable(line) + "\n").c_str(), stdout);
+  void announce(controller::Weight weight, const std::string& line) override {
+    std::fputs((start_of_table() + announced(weight, line) + "\n").c_str(), stdout);
     lines_ = 0;
     draw();
   }

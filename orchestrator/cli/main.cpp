@@ -98,6 +98,9 @@ int run(int argc, char** argv) {
                  "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel, or "
                  "../libexec/cupel]")
       ->check(CLI::ExistingDirectory);
+  app.add_option("--log", context.log,
+                 "where the controller logs: stderr, none or a file [cupel controller: stderr, "
+                 "others: none]");
   app.fallthrough();
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);

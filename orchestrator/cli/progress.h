@@ -9,11 +9,11 @@ namespace cupel::cli {
 
 using controller::RunView;
 
-/// A line for each event, with the run's number: for a log that several runs share.
-std::unique_ptr<RunView> make_log_lines(engine::RunId run);
-
 /// Chooses by `json` and by whether standard output is a terminal.
 std::unique_ptr<RunView> make_progress(const playbooks::Plan& plan, engine::RunId run, bool json);
+
+/// A line of the controller's own, as people read it on a terminal.
+std::string announced(controller::Weight weight, const std::string& line);
 
 /// What people read of a run that waits for them; empty where it does not.
 std::string words_of_wait(std::optional<engine::WallTime> until, engine::RunId run);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/say.h"
@@ -16,23 +17,25 @@ using controller::Weight;
 
 std::unique_ptr<RunView> TerminalFront::view(const playbooks::Plan& plan, engine::RunId run,
                                              Origin origin) {
-  const bool all = shows_ == Shows::all_runs;
-  if (origin == Origin::submitted && !all) return nullptr;
-  if (!context_.json && (all || in_log_)) return make_log_lines(run);
+  const bool in_log = shows_ == Shows::log;
+  if (origin == Origin::submitted && !in_log) return nullptr;
+  if (!context_.json && (in_log || in_log_)) return nullptr;
   return make_progress(plan, run, context_.json);
 }
 
 void TerminalFront::announce(Weight weight, const std::string& line) {
+  if (shows_ == Shows::log || in_log_) return;
   if (context_.json && weight == Weight::information) return;
-  say(stderr, "{}\n", printable(line));
+  say(stderr, "{}\n", announced(weight, line));
 }
 
 void TerminalFront::refuse(engine::RunId run, const std::string& why) {
+  if (shows_ == Shows::log || in_log_) return;
   say(stderr, "cupel: run {} was submitted, and cannot begin: {}\n", run, printable(why));
 }
 
 void TerminalFront::outlast(engine::RunId ended, const std::vector<engine::RunId>& others) {
-  if (shows_ == Shows::all_runs) return;
+  if (shows_ == Shows::log || in_log_) return;
   say(stderr,
       "cupel: run {} is over; this process also drives what was submitted meanwhile, and stays "
       "until it is over: run {}. Ctrl-C stops it; go on then with: cupel resume RUN\n",
@@ -44,6 +47,11 @@ bool TerminalFront::hang_up() {
   if (terminals_.any()) terminals_.leave(context_.state);
   if (std::exchange(hung_up_, true) || context_.json) return false;
   in_log_ = was_shown;
+  if (in_log_ && !log::is_on()) {
+    // Where it cannot be written, nobody is left to say so to.
+    [[maybe_unused]] const auto started = log::to_file(controller_log(context_.state));
+  }
+  if (shows_ == Shows::log || in_log_) return was_shown;
   say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: cupel status\n",
       ::getpid());
   return was_shown;
@@ -51,6 +59,17 @@ bool TerminalFront::hang_up() {
 
 controller::Settings controller_settings(const Context& context) {
   return {.version = CUPEL_VERSION, .programs = context.programs};
+}
+
+Result<void> start_log(const Context& context, std::string_view usual) {
+  const auto to = context.log.empty() ? std::string{usual} : context.log;
+  if (to == "none") {
+    log::off();
+    return ok();
+  }
+  if (to != "stderr") return log::to_file(to);
+  log::to_stderr();
+  return ok();
 }
 
 }  // namespace cupel::cli

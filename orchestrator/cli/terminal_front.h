@@ -1,5 +1,6 @@
 #pragma once
-// What a controller shows, on this process's terminal or in what its output was redirected to.
+// What a controller shows, on this process's terminal or in what its output was redirected to, and
+// where its log goes.
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/controller_log.h"
 #include "orchestrator/controller/controller.h"
@@ -8,7 +9,8 @@ namespace cupel::cli {
 
 class TerminalFront final : public controller::Front {
  public:
-  enum class Shows { own_runs, all_runs };
+  /// `log`: of `cupel controller`, whose log has what there is to read; JSON is shown of all runs.
+  enum class Shows { own_runs, log };
   /// `context` must outlive it.
   explicit TerminalFront(const Context& context, Shows shows = Shows::own_runs)
       : context_{context}, shows_{shows} {}
@@ -18,7 +20,7 @@ class TerminalFront final : public controller::Front {
   void announce(controller::Weight weight, const std::string& line) override;
   void refuse(engine::RunId run, const std::string& why) override;
   void outlast(engine::RunId ended, const std::vector<engine::RunId>& others) override;
-  /// What would have been shown on the terminal goes to the log from now on.
+  /// What would have been shown on the terminal is read in controller.log from now on.
   bool hang_up() override;
 
  private:
@@ -30,5 +32,8 @@ class TerminalFront final : public controller::Front {
 };
 
 controller::Settings controller_settings(const Context& context);
+
+/// As `--log` says; else as `usual` does. Errors: kStorage.
+Result<void> start_log(const Context& context, std::string_view usual);
 
 }  // namespace cupel::cli

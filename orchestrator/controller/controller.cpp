@@ -6,9 +6,11 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/json.hpp>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/controller/eta.h"
+#include "orchestrator/controller/event_words.h"
 #include "orchestrator/controller/hands_watch.h"
 #include "orchestrator/controller/power_watch.h"
 #include "orchestrator/controller/run_events.h"
@@ -27,14 +29,15 @@ using engine::EventKind;
 constexpr std::chrono::seconds kTick{1};
 constexpr std::size_t kRunsLookedAt = 32;
 
-/// Shows what happens on this run, and tells the notifier.
-class Ears final : public engine::Observer {
+/// Logs and shows what happens on this run, and tells the notifier.
+class RunObserver final : public engine::Observer {
  public:
   /// `view` may be none, and may be replaced by another one.
-  Ears(engine::RunId run, const std::unique_ptr<RunView>& view, Notifier& notifier,
-       std::string program)
+  RunObserver(engine::RunId run, const std::unique_ptr<RunView>& view, Notifier& notifier,
+              std::string program)
       : run_{run}, view_{view}, notifier_{notifier}, program_{std::move(program)} {}
   void on_event(const Event& event, const engine::RunState& state) override {
+    log_event(run_, event);
     notifier_.hear(program_, run_, event);
     if (view_) view_->on_event(event, state);
   }
@@ -82,10 +85,11 @@ struct Controller::Driven {
   Eta eta;
   Origin origin = Origin::own;
   std::unique_ptr<RunView> view{};  // nullptr: not shown
-  std::unique_ptr<Ears> ears{};
+  std::unique_ptr<RunObserver> observer{};
   engine::RunState state{};  // as it was replayed
   std::optional<Event> first{};
   bool shown_to_its_end = false;
+  bool waits = false;      // for operator actions alone
   std::int64_t taken = 0;  // commands up to this one were handed to the engine
 };
 
@@ -96,8 +100,8 @@ Controller::Controller(Front& front, store::Store& store, Settings settings)
       network_{store},
       programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(settings_.programs))},
       engine_{dispatcher_, clock_},
-      notifier_{network_.io.get_executor(), [this](engine::RunId, const std::string& what) {
-                  announce(Weight::warning, "cupel: " + what);
+      notifier_{network_.io.get_executor(), [this](engine::RunId run, const std::string& what) {
+                  announce(Weight::warning, run, "notice-failed", what);
                 }} {}
 
 Controller::~Controller() = default;
@@ -128,7 +132,7 @@ Result<void> Controller::add(std::unique_ptr<Planned> planned, const store::Run&
 
 void Controller::drive(std::unique_ptr<Driven> driven) {
   auto& one = *runs_.emplace_back(std::move(driven));
-  one.ears = std::make_unique<Ears>(one.run.id, one.view, notifier_, one.options.notify);
+  one.observer = std::make_unique<RunObserver>(one.run.id, one.view, notifier_, one.options.notify);
   dispatcher_.know(one.planned->inventory);
   dispatcher_.limit(one.planned->plan.limits);
   engine_.add({.run = one.run.id,
@@ -136,7 +140,7 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
                .state = std::move(one.state),
                .journal = one.journal,
                .steps = one.steps,
-               .observer = *one.ears,
+               .observer = *one.observer,
                .first = std::move(one.first),
                .snapshots = &one.snapshots,
                .hands_patience = one.options.hands_patience});
@@ -244,6 +248,8 @@ void Controller::go_on_without_terminal() {
 /// Written as the run's going on, which it is: without its terminal. What cannot be written is not
 /// worth an end of the run; the next event will tell.
 void Controller::note_lost_terminal() {
+  log::info({}, "terminal-lost",
+            fmt::format("the terminal is gone; process {} goes on with its runs", ::getpid()));
   for (const auto& driven : runs_) {
     if (over(engine_.state(driven->run.id))) continue;
     auto event = run_event(EventKind::run_resumed, {{"why", "terminal-lost"}, {"pid", ::getpid()}});
@@ -278,17 +284,24 @@ Task<Result<void>> Controller::take_commands(Driven& driven) {
     if (taken) continue;
     const auto& error = taken.error();
     if (error.code == Code::kCancelled || error.code == Code::kStorage) co_return error;
-    announce(Weight::warning, fmt::format("cupel: run {}: {} was asked for, and is not done: {}",
-                                          driven.run.id, to_string(command.kind), error.what));
+    announce(Weight::warning, driven.run.id, "command-failed",
+             fmt::format("run {}: {} was asked for, and is not done: {}", driven.run.id,
+                         to_string(command.kind), error.what));
   }
   co_return ok();
 }
 
 /// Those that are shown, and why this process is still there when they are over.
 void Controller::show(Driven& driven) {
-  if (!driven.view || driven.shown_to_its_end) return;
   const auto id = driven.run.id;
-  driven.view->waits_for_hands(hands_until(id));
+  const auto until = hands_until(id);
+  if (until && !driven.waits)
+    log::info({.run = id}, "waits-for-hands",
+              fmt::format("waits until {} for what needs hands: cupel hands {}",
+                          report::utc(*until), id));
+  driven.waits = until.has_value();
+  if (!driven.view || driven.shown_to_its_end) return;
+  driven.view->waits_for_hands(until);
   report::NodeWords held;
   for (auto& each : engine_.held())
     if (each.run == id) held[each.node] = std::move(each.why);
@@ -305,7 +318,10 @@ void Controller::show(Driven& driven) {
 }
 
 /// Where a table is drawn it stands above it, and stays.
-void Controller::announce(Weight weight, const std::string& line) {
+void Controller::announce(Weight weight, engine::RunId run, std::string_view event,
+                          const std::string& line) {
+  const bool warns = weight == Weight::warning;
+  log::write(warns ? log::Level::warning : log::Level::info, {.run = run}, event, line);
   for (auto& driven : runs_)
     if (driven->view && !driven->shown_to_its_end) return driven->view->announce(weight, line);
   front_.announce(weight, line);
@@ -331,7 +347,7 @@ void Controller::take_up_submitted() {
 void Controller::take_up(const store::Run& run) {
   auto planned = plan_again(run);
   if (!planned) {
-    front_.announce(Weight::warning, to_string(planned.error()));
+    announce(Weight::warning, run.id, "no-plan", to_string(planned.error()));
     refuse(run, "its inventory or its playbook cannot be read any more");
     return;
   }
@@ -340,7 +356,8 @@ void Controller::take_up(const store::Run& run) {
     refuse(run, driven.error().what);
     return;
   }
-  announce(Weight::information, fmt::format("run {} was submitted, and begins here", run.id));
+  announce(Weight::information, run.id, "run-submitted",
+           fmt::format("run {} was submitted, and begins here", run.id));
   (*driven)->origin = Origin::submitted;
   (*driven)->view = front_.view((*driven)->planned->plan, run.id, Origin::submitted);
   drive(*std::move(driven));
@@ -354,7 +371,9 @@ void Controller::refuse(const store::Run& run, const std::string& why) {
                          {{"why", valid_utf8(why)}});
   const auto written = store_.append(run.id, event);
   if (!written) refused_.insert(run.id);
-  front_.refuse(run.id, written ? why : fmt::format("{} ({})", why, written.error().what));
+  const auto reasons = written ? why : fmt::format("{} ({})", why, written.error().what);
+  log::error({.run = run.id}, "run-refused", reasons);
+  front_.refuse(run.id, reasons);
 }
 
 /// For `cupel status`, where something has changed. Not truth: that is in the journal.

@@ -56,7 +56,7 @@ class Controller {
   void refuse(const store::Run& run, const std::string& why);
   void publish();
   void show(Driven& driven);
-  void announce(Weight weight, const std::string& line);
+  void announce(Weight weight, engine::RunId run, std::string_view event, const std::string& line);
   std::optional<engine::WallTime> hands_until(engine::RunId run) const;
   void start_companions(Driven& driven);
 

@@ -12,6 +12,7 @@
 
 namespace cupel::controller {
 
+/// Of a line of the controller's own: a warning means that something was not done as asked.
 enum class Weight { information, warning };
 
 /// Watches one run.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "inventory/node_range.h"
 
 namespace cupel::controller {
 namespace {
+
+constexpr std::size_t kMostText = 2000;  // bytes; all of it says `cupel resume`
 
 /// Nodes of the run that the inventory does not know any more, as a range; empty if there are none.
 std::string lost_nodes(const inventory::Inventory& inventory, const store::Run& run) {
@@ -55,7 +58,12 @@ std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run
 
 std::string to_string(const NoPlan& failure) {
   if (const auto* error = std::get_if<Error>(&failure)) return error->what;
-  return inventory::to_string(std::get<std::vector<inventory::Problem>>(failure));
+  const auto& problems = std::get<std::vector<inventory::Problem>>(failure);
+  std::string text;
+  for (const auto& problem : problems)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", inventory::to_string(problem.where),
+                        problem.what);
+  return shortened(text, kMostText);
 }
 
 }  // namespace cupel::controller

@@ -24,7 +24,7 @@ using NoPlan = std::variant<std::vector<inventory::Problem>, Error>;
 /// the inventory has lost nodes of the run, or has changed since it began.
 std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run);
 
-/// For a log: every problem, or the error's text.
+/// In one line: every problem, or the error's text.
 std::string to_string(const NoPlan& failure);
 
 }  // namespace cupel::controller

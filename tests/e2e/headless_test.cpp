@@ -70,7 +70,9 @@ TEST_F(HeadlessTest, ALostTerminalEndsNeitherItsOwnRunNorOneThatWasSubmitted) {
   EXPECT_THAT(site.run({"store", "check"}).status, 0);
   const auto log = read_file(site.file("state") + "/controller.log", 100'000);
   ASSERT_TRUE(log);
-  EXPECT_THAT(log.value(), AllOf(HasSubstr("the terminal is gone"), HasSubstr("run 1: run ended")));
+  EXPECT_THAT(log.value(), AllOf(HasSubstr("terminal-lost: the terminal is gone"),
+                                 HasSubstr("run=1 node=- step=- run-ended: run ended"),
+                                 HasSubstr("run=2 node=- step=- run-ended: run ended")));
 }
 
 TEST_F(HeadlessTest, ADetachedRunGoesOnInAProcessOfItsOwnAndCanBeFollowed) {
@@ -85,7 +87,7 @@ TEST_F(HeadlessTest, ADetachedRunGoesOnInAProcessOfItsOwnAndCanBeFollowed) {
   EXPECT_EQ(follower.wait().status, 0);
   const auto log = read_file(std::string{begun.at("log").as_string()}, 100'000);
   ASSERT_TRUE(log);
-  EXPECT_THAT(log.value(), HasSubstr("run 1: v01-n01 bmc-facts done"));
+  EXPECT_THAT(log.value(), HasSubstr("info run=1 node=v01-n01 step=bmc-facts step-ended: done"));
 }
 
 TEST_F(HeadlessTest, AControllerThatStaysDrivesWhatIsSubmittedUntilItIsStopped) {
@@ -101,7 +103,9 @@ TEST_F(HeadlessTest, AControllerThatStaysDrivesWhatIsSubmittedUntilItIsStopped) 
   EXPECT_EQ(first.status, 0) << first.out << first.err;
   EXPECT_EQ(second.status, 0) << second.out << second.err;
   EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("run 1: run ended"), HasSubstr("run 2: run ended")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("run=1 node=- step=- run-ended"),
+                               HasSubstr("run=2 node=- step=- run-ended")));
+  EXPECT_THAT(ended.out, Not(HasSubstr("run ended"))) << "it is said once";
 }
 
 TEST_F(HeadlessTest, FollowingARunThatIsOverShowsHowItEnded) {
