@@ -1,5 +1,6 @@
 #include "burnin/stage.h"
 
+#include <algorithm>
 #include <array>
 
 #include "burnin/board/event_log.h"
@@ -66,6 +67,20 @@ const Stage* stage(std::string_view name) {
   for (const Stage& each : stages())
     if (each.name == name) return &each;
   return nullptr;
+}
+
+const Stage& bmc_log_stage() { return *std::ranges::find(stages(), true, &Stage::is_bmc_log); }
+
+bool is_bmc_log(std::string_view step) { return base_name(step) == bmc_log_stage().name; }
+
+std::string bmc_log_name(std::string_view step) {
+  if (is_bmc_log(step)) return std::string{step};
+  return std::string{bmc_log_stage().name} + "@" + std::string{step};
+}
+
+bool takes_feeds(std::string_view step, const Parameters& with) {
+  const auto* one = stage(step);
+  return one != nullptr && one->beside.pdu_feeds != nullptr && one->beside.pdu_feeds(with);
 }
 
 }  // namespace cupel::burnin

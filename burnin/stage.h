@@ -31,7 +31,7 @@ struct Output {
   std::string errors;  // standard error
   int exit_status = 0;
   /// What the BMC told meanwhile, as the controller wrote it down: JSON, of stages that ask for it
-  /// (Stage::reads_sensors, `sel`). Kept apart: no node can forge it.
+  /// (Stage::beside, Stage::is_bmc_log). Kept apart: no node can forge it.
   std::string beside{};
 };
 
@@ -53,6 +53,20 @@ struct Load {
   double without_gpus = 0;  // of one that has none
   std::string_view why;
 };
+
+/// What the controller watches beside a stage, on BMCs and PDUs. The BMC's log is read around every
+/// stage.
+struct Beside {
+  bool bmc_sensors = false;       // again and again while it runs, for Output::beside
+  bool neighbour_inlets = false;  // once it has ended, for Output::beside
+  /// Whether the rack's PDUs take away one feed after the other, by its `with:`; nullptr: never.
+  bool (*pdu_feeds)(const Parameters& with) = nullptr;
+};
+
+/// Whether a stage lists parts for the audit, which judges them without criteria.
+enum class Lists { nothing, parts, gpus };
+
+struct Undo;  // burnin/undo.h
 
 struct Stage {
   std::string_view name;                     // "gpu-facts"
@@ -76,8 +90,16 @@ struct Stage {
   /// Programs of ours that it runs ("cupel-burn"): they are brought to the node before it begins,
   /// and the job itself is looked after by cupel-node.
   std::span<const std::string_view> programs{};
-  /// The BMC's sensors are read again and again while it runs, for Output::beside.
-  bool reads_sensors = false;
+  Beside beside{};
+  Lists lists = Lists::nothing;
+  /// Its findings are the BMC's log, as read after every stage; as a stage of its own it only lets
+  /// time pass.
+  bool is_bmc_log = false;
+  /// Of these measures: they are of the test and not of the machine. Where one is not met, the
+  /// stage has proven nothing.
+  std::span<const std::string_view> preconditions{};
+  /// What changes back what it changes; nullptr: it changes nothing.
+  const Undo* undo = nullptr;
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.
@@ -89,5 +111,14 @@ std::string_view base_name(std::string_view step);
 
 /// nullptr if there is none of that name. "disk@scratch" is the stage disk.
 const Stage* stage(std::string_view name);
+
+/// The stage whose findings are the BMC's log, and what they are called behind another stage:
+/// "sel@disk" for "disk", "sel@late" for itself.
+const Stage& bmc_log_stage();
+bool is_bmc_log(std::string_view step);
+std::string bmc_log_name(std::string_view step);
+
+/// Whether the step takes a node's feeds away, one after the other, by what its `with:` says.
+bool takes_feeds(std::string_view step, const Parameters& with);
 
 }  // namespace cupel::burnin

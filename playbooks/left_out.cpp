@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "burnin/undo.h"
 
 namespace cupel::playbooks {
 namespace {
-
-constexpr std::string_view kTellsGpus = "gpu-facts";
-constexpr std::array<std::string_view, 3> kTellParts{"node-facts", kTellsGpus, "facts"};
-/// Whoever sets something must see that it was set: without criteria that is an error anywhere.
-constexpr std::array<std::string_view, 2> kSet{"settings", "settings-restore"};
 
 bool loads_gpus(const PlaybookStep& step) {
   const auto load = step.with.find("load");
@@ -21,7 +17,7 @@ bool loads_gpus(const PlaybookStep& step) {
 }  // namespace
 
 bool tells_parts(std::string_view stage) {
-  return std::ranges::find(kTellParts, burnin::base_name(stage)) != kTellParts.end();
+  return burnin::stage(stage)->lists != burnin::Lists::nothing;
 }
 
 /// Of a profile without a name, which no reader makes; the reason stands in the condition's own.
@@ -47,9 +43,11 @@ std::string why_left_out(const PlaybookStep& step, const inventory::Profile& pro
   const auto name = burnin::base_name(step.name);
   const bool judged = std::ranges::find(profile.criteria, name, &inventory::Criterion::stage) !=
                       profile.criteria.end();
-  const bool of_the_host = tells_parts(name) && name != kTellsGpus;
-  const bool sets = std::ranges::find(kSet, name) != kSet.end();
-  if (judged || of_the_host || sets) return {};
+  const bool of_the_host = burnin::stage(name)->lists == burnin::Lists::parts;
+  // Whoever changes something must see that it was changed: without criteria that is an error
+  // anywhere.
+  const bool changes = burnin::undo_of(name) != nullptr || burnin::undone_by(name) != nullptr;
+  if (judged || of_the_host || changes) return {};
   return fmt::format("profile '{}' has no GPUs and no criteria for it", profile.name);
 }
 

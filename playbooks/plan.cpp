@@ -6,10 +6,9 @@
 #include <filesystem>
 #include <set>
 
-#include "burnin/board/feeds.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
-#include "burnin/settings/settings.h"
+#include "burnin/undo.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
@@ -119,8 +118,12 @@ std::vector<PlaybookStep> for_each_part(const PlaybookStep& step, const Profile&
   return steps;
 }
 
-bool is_stage(const PlannedStep& step, std::string_view name) {
-  return step.kind == StepKind::stage && burnin::base_name(step.name) == name;
+bool changes_by(const PlannedStep& step, const burnin::Undo& undo) {
+  return step.kind == StepKind::stage && burnin::undo_of(step.name) == &undo;
+}
+
+bool undoes(const PlannedStep& step, const burnin::Undo& undo) {
+  return step.kind == StepKind::stage && burnin::undone_by(step.name) == &undo;
 }
 
 /// "31h" of thirty hours and five seconds.
@@ -131,43 +134,44 @@ std::string at_least(std::chrono::seconds duration) {
                                         : seconds{ceil<minutes>(duration)});
 }
 
-/// The node's own timer must not be faster than the steps that want its settings.
-void check_settings(const Playbook& playbook, const std::vector<PlannedStep>& steps,
-                    std::vector<Problem>& problems) {
+/// The node's own timer must not be faster than the steps that want what was changed.
+void check_time_limit(const burnin::Undo& undo, const Playbook& playbook,
+                      const std::vector<PlannedStep>& steps, std::vector<Problem>& problems) {
   const PlannedStep* set = nullptr;
   std::chrono::seconds meanwhile{0};
   for (const auto& step : steps) {
-    if (is_stage(step, burnin::kSettingsRestore)) set = nullptr;
+    if (undoes(step, undo)) set = nullptr;
     meanwhile = set != nullptr ? meanwhile + step.expected : std::chrono::seconds{0};
-    if (is_stage(step, burnin::kSettings)) set = &step;
+    if (changes_by(step, undo)) set = &step;
     if (set == nullptr) continue;
-    const auto at_most = burnin::settings_at_most(set->with);
+    const auto at_most = undo.by_itself_after(set->with);
     if (!at_most || meanwhile <= *at_most) continue;
     const auto written = std::ranges::find(playbook.steps, set->name, &PlaybookStep::name);
     const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
     problems.push_back(
-        {where.where,
-         fmt::format("{}: after at_most: {} the node puts it back by itself, and the "
-                     "steps up to '{}' take {}: say a longer one",
-                     set->name, burnin::duration_text(*at_most), step.name, at_least(meanwhile))});
+        {where.where, fmt::format("{}: after {}: {} the node puts it back by itself, and the "
+                                  "steps up to '{}' take {}: say a longer one",
+                                  set->name, undo.time_limit, burnin::duration_text(*at_most),
+                                  step.name, at_least(meanwhile))});
     return;
   }
 }
 
-/// Behind every `settings` comes what puts it back, whatever becomes of the steps between: before
-/// the verdict, which is to know whether it did. One that the playbook names itself is as good.
-void put_back_settings(const Playbook& playbook, const Profile& profile,
-                       std::vector<PlannedStep>& steps, std::vector<Problem>& problems) {
-  const auto sets = [](const auto& step) { return is_stage(step, burnin::kSettings); };
-  const auto last = std::find_if(steps.rbegin(), steps.rend(), sets);
+/// Behind every stage that changes a machine comes what changes it back, whatever becomes of the
+/// steps between: before the verdict, which is to know whether it did. One that the playbook names
+/// itself is as good.
+void add_undo(const burnin::Undo& undo, const Playbook& playbook, const Profile& profile,
+              std::vector<PlannedStep>& steps, std::vector<Problem>& problems) {
+  const auto changes = [&](const auto& step) { return changes_by(step, undo); };
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), changes);
   if (last == steps.rend()) return;
-  const auto restores = [](const auto& step) { return is_stage(step, burnin::kSettingsRestore); };
+  const auto changes_back = [&](const auto& step) { return undoes(step, undo); };
   for (auto& step : steps)
-    if (restores(step)) step.always = true;
-  if (std::any_of(last.base(), steps.end(), restores)) return;
+    if (changes_back(step)) step.always = true;
+  if (std::any_of(last.base(), steps.end(), changes_back)) return;
   PlaybookStep own;
   own.kind = StepKind::stage;
-  own.name = burnin::kSettingsRestore;
+  own.name = undo.stage;
   own.on_failure = OnFailure::go_on;
   const auto written = std::ranges::find(playbook.steps, last->name, &PlaybookStep::name);
   if (written != playbook.steps.end()) own.where = written->where;
@@ -211,8 +215,11 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
       steps.push_back(planned(step, profile, problems));
     }
   }
-  put_back_settings(playbook, profile, steps, problems);
-  check_settings(playbook, steps, problems);
+  for (const auto& stage : burnin::stages()) {
+    if (stage.undo == nullptr) continue;
+    add_undo(*stage.undo, playbook, profile, steps, problems);
+    check_time_limit(*stage.undo, playbook, steps, problems);
+  }
   look_for_tools(steps);
   if (steps.size() > kMostSteps)
     problems.push_back(

@@ -216,13 +216,15 @@ json::array marks_of(const json::value& document) {
 }
 
 Stage event_log() {
-  return {"sel",
-          "what the BMC's log says that it had not said before; done after every stage anyway",
-          kParameters,
-          prepare,
-          parse,
-          kMeasures,
-          {0, 0, "nothing is done"}};
+  Stage row{"sel",
+            "what the BMC's log says that it had not said before; done after every stage anyway",
+            kParameters,
+            prepare,
+            parse,
+            kMeasures,
+            {0, 0, "nothing is done"}};
+  row.is_bmc_log = true;
+  return row;
 }
 
 }  // namespace cupel::burnin

@@ -22,11 +22,6 @@ std::string unproven(const FeedCut& cut, const SupplyTranscript& told) {
 
 }  // namespace
 
-bool takes_feeds(std::string_view step, const Parameters& with) {
-  const auto said = with.find("feeds");
-  return base_name(step) == "psu" && said != with.end() && said->second == "yes";
-}
-
 void add_feeds(const SupplyTranscript& told, Findings& findings) {
   const auto say = [&](const char* measure, const FeedCut& cut, double value,
                        const std::string& unit, const std::string& where) {

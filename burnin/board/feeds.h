@@ -9,9 +9,6 @@ namespace cupel::burnin {
 /// The phase of `psu` in which feeds go.
 inline constexpr std::string_view kFeedPhase = "feeds";
 
-/// Whether a step ("psu@again") takes feeds away, by what its `with:` says.
-bool takes_feeds(std::string_view step, const Parameters& with);
-
 /// Of each feed ("feed1"): `psu.feed.tried` (0: it proves nothing, and why), and where it was tried
 /// `psu.feed.carried` (whether the node went on), `psu.feed.lost` (supplies that missed it: none
 /// says that it is not this node's), `psu.feed.back` (whether all supplies were well behind it).

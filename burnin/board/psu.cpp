@@ -340,18 +340,27 @@ Result<Findings> parse(const Profile&, const Output& output) {
   return findings;
 }
 
+constexpr std::array<std::string_view, 1> kPreconditions{"psu.feed.tried"};
+
+bool wants_feeds_taken(const Parameters& with) {
+  const auto said = with.find("feeds");
+  return said != with.end() && said->second == "yes";
+}
+
 }  // namespace
 
 Stage psu() {
-  return {"psu",
-          "step the load up and down while the BMC's supplies are read",
-          kParameters,
-          prepare,
-          parse,
-          kMeasures,
-          {1, 1, "all GPUs at their power limit for half of the time, or all cores"},
-          kPrograms,
-          true};
+  Stage row{"psu",
+            "step the load up and down while the BMC's supplies are read",
+            kParameters,
+            prepare,
+            parse,
+            kMeasures,
+            {1, 1, "all GPUs at their power limit for half of the time, or all cores"},
+            kPrograms};
+  row.beside = {.bmc_sensors = true, .pdu_feeds = wants_feeds_taken};
+  row.preconditions = kPreconditions;
+  return row;
 }
 
 }  // namespace cupel::burnin

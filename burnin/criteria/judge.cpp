@@ -129,9 +129,9 @@ std::vector<Named> named_criteria(const inventory::Profile& profile) {
 }  // namespace
 
 bool is_precondition(std::string_view measure) {
-  constexpr std::array<std::string_view, 4> kPreconditions{"burn.complete", "gpu.idle",
-                                                           "kernel.told", "psu.feed.tried"};
-  return std::ranges::find(kPreconditions, measure) != kPreconditions.end();
+  return std::ranges::any_of(stages(), [&](const Stage& each) {
+    return std::ranges::find(each.preconditions, measure) != each.preconditions.end();
+  });
 }
 
 std::vector<Checked> judge(const inventory::Profile& profile,

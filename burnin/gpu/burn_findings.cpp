@@ -19,6 +19,8 @@ namespace {
 using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-burn";
+constexpr std::array<std::string_view, 3> kPreconditions{"burn.complete", "gpu.idle",
+                                                         "kernel.told"};
 constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
                                                      "burn.gpus",
                                                      "burn.faults",
@@ -440,6 +442,8 @@ void add_facts(const BurnReport& run, Findings& findings) {
 }  // namespace
 
 std::span<const std::string_view> burn_measures() { return kMeasures; }
+
+std::span<const std::string_view> burn_preconditions() { return kPreconditions; }
 
 Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
                                const Output& output) {

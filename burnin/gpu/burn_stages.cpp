@@ -243,18 +243,20 @@ Result<Job> prepare_train(const Profile&, const Parameters& parameters) {
 }  // namespace
 
 Stage gemm() {
-  return {"gemm",
-          "matrix products on all GPUs at the power limit, every result compared (cupel-burn)",
-          kGemmParameters,
-          prepare_gemm,
-          parse<kGemm>,
-          measures<kGemm>(),
-          {1.0, 0, "all GPUs at their power limit: nothing draws more"},
-          kPrograms};
+  Stage row{"gemm",
+            "matrix products on all GPUs at the power limit, every result compared (cupel-burn)",
+            kGemmParameters,
+            prepare_gemm,
+            parse<kGemm>,
+            measures<kGemm>(),
+            {1.0, 0, "all GPUs at their power limit: nothing draws more"},
+            kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 Stage hbm() {
-  return {
+  Stage row{
       "hbm",
       "write and compare patterns over all free GPU memory, and how fast (cupel-burn)",
       kHbmParameters,
@@ -263,50 +265,60 @@ Stage hbm() {
       measures<kHbm>(),
       {0.7, 0, "memory and its controllers at full rate on all GPUs, their SMs are mostly idle"},
       kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 Stage pcie() {
-  return {"pcie",
-          "copies between host and each GPU, near and far memory (cupel-burn)",
-          kPcieParameters,
-          prepare_pcie,
-          parse<kPcie>,
-          measures<kPcie>(),
-          {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"},
-          kPrograms};
+  Stage row{"pcie",
+            "copies between host and each GPU, near and far memory (cupel-burn)",
+            kPcieParameters,
+            prepare_pcie,
+            parse<kPcie>,
+            measures<kPcie>(),
+            {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"},
+            kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 Stage p2p() {
-  return {"p2p",
-          "copies between each two GPUs, data compared (cupel-burn)",
-          kP2pParameters,
-          prepare_p2p,
-          parse<kP2p>,
-          measures<kP2p>(),
-          {0.4, 0, "all NVLinks at work while all pairs copy at once"},
-          kPrograms};
+  Stage row{"p2p",
+            "copies between each two GPUs, data compared (cupel-burn)",
+            kP2pParameters,
+            prepare_p2p,
+            parse<kP2p>,
+            measures<kP2p>(),
+            {0.4, 0, "all NVLinks at work while all pairs copy at once"},
+            kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 Stage collective() {
-  return {"collective",
-          "NCCL's collectives over all GPUs of the node, results compared (cupel-burn)",
-          kCollectiveParameters,
-          prepare_collective,
-          parse<kCollective>,
-          measures<kCollective>(),
-          {0.5, 0, "all NVLinks, switches and some SMs at work"},
-          kPrograms};
+  Stage row{"collective",
+            "NCCL's collectives over all GPUs of the node, results compared (cupel-burn)",
+            kCollectiveParameters,
+            prepare_collective,
+            parse<kCollective>,
+            measures<kCollective>(),
+            {0.5, 0, "all NVLinks, switches and some SMs at work"},
+            kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 Stage train() {
-  return {"train",
-          "synthetic training steps whose loss must be the same everywhere (cupel-burn)",
-          kTrainParameters,
-          prepare_train,
-          parse<kTrain>,
-          measures<kTrain>(),
-          {0.95, 0, "matrix products most of the time, collectives in between"},
-          kPrograms};
+  Stage row{"train",
+            "synthetic training steps whose loss must be the same everywhere (cupel-burn)",
+            kTrainParameters,
+            prepare_train,
+            parse<kTrain>,
+            measures<kTrain>(),
+            {0.95, 0, "matrix products most of the time, collectives in between"},
+            kPrograms};
+  row.preconditions = burn_preconditions();
+  return row;
 }
 
 }  // namespace cupel::burnin

@@ -400,13 +400,15 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
 }  // namespace
 
 Stage gpu_facts() {
-  return {"gpu-facts",
-          "read every GPU's state from the driver (nvidia-smi)",
-          {},
-          prepare,
-          parse,
-          kMeasures,
-          {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"}};
+  Stage row{"gpu-facts",
+            "read every GPU's state from the driver (nvidia-smi)",
+            {},
+            prepare,
+            parse,
+            kMeasures,
+            {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"}};
+  row.lists = Lists::gpus;
+  return row;
 }
 
 }  // namespace cupel::burnin

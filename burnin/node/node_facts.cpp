@@ -383,13 +383,15 @@ Result<Findings> parse(const Profile&, const Output& output) {
 }  // namespace
 
 Stage node_facts() {
-  return {"node-facts",
-          "read what the node is made of from its kernel (/proc, /sys, dmidecode)",
-          {},
-          prepare,
-          parse,
-          kMeasures,
-          {0, 0, "reads files for a few seconds"}};
+  Stage row{"node-facts",
+            "read what the node is made of from its kernel (/proc, /sys, dmidecode)",
+            {},
+            prepare,
+            parse,
+            kMeasures,
+            {0, 0, "reads files for a few seconds"}};
+  row.lists = Lists::parts;
+  return row;
 }
 
 }  // namespace cupel::burnin

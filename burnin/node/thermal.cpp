@@ -372,14 +372,16 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
 }  // namespace
 
 Stage thermal() {
-  return {kThermal,
-          "under load until nothing gets any hotter: margins, spread, inlet",
-          kParameters,
-          prepare,
-          parse,
-          kMeasures,
-          {1, 1, "all GPUs at their power limit, or all cores"},
-          kPrograms};
+  Stage row{"thermal",
+            "under load until nothing gets any hotter: margins, spread, inlet",
+            kParameters,
+            prepare,
+            parse,
+            kMeasures,
+            {1, 1, "all GPUs at their power limit, or all cores"},
+            kPrograms};
+  row.beside.neighbour_inlets = true;
+  return row;
 }
 
 }  // namespace cupel::burnin

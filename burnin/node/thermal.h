@@ -15,6 +15,4 @@ namespace cupel::burnin {
 /// nvmlDeviceGetMarginTemperature; ipmitool(1).
 Stage thermal();
 
-inline constexpr std::string_view kThermal = "thermal";
-
 }  // namespace cupel::burnin

@@ -54,14 +54,16 @@ Result<Findings> parse_watch(const Profile& profile, const Output& output) {
 }  // namespace
 
 Stage facts() {
-  return {"facts",
-          "read what the node is made of, down to each PCIe link (cupel-node)",
-          {},
-          prepare_facts,
-          parse_facts,
-          facts_measures(),
-          {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"},
-          kPrograms};
+  Stage row{"facts",
+            "read what the node is made of, down to each PCIe link (cupel-node)",
+            {},
+            prepare_facts,
+            parse_facts,
+            facts_measures(),
+            {0.05, 0, "opening the driver takes each GPU out of its deepest idle state"},
+            kPrograms};
+  row.lists = Lists::parts;
+  return row;
 }
 
 Stage watch() {

@@ -8,6 +8,7 @@
 #include "burnin/parameters.h"
 #include "burnin/script.h"
 #include "burnin/settings/settings_script.h"
+#include "burnin/undo.h"
 
 namespace cupel::burnin {
 namespace {
@@ -124,6 +125,10 @@ Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wi
   return ok();
 }
 
+Result<seconds> settings_at_most(const Parameters& parameters) {
+  return duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600});
+}
+
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   std::vector<Wish> wishes;
   TRY(add_word(parameters, "persistence", kOnOff, wishes));
@@ -233,12 +238,6 @@ Result<Findings> parse_restore(const Profile&, const Output& output) {
   return findings;
 }
 
-}  // namespace
-
-Result<seconds> settings_at_most(const Parameters& parameters) {
-  return duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600});
-}
-
 Findings nothing_was_set() {
   Findings findings;
   for (const auto* name : {"settings.left", "settings.lost"})
@@ -252,18 +251,42 @@ if [ -s "$record" ]; then grep -v '^cupel-settings|' "$record" | cut -d '|' -f 1
 )sh";
 }
 
+/// A node that knows nothing of what this run has set has lost its record, as one that boots from
+/// an image does: what outlives a restart may still be set.
+std::string why_in_doubt(const Findings& undone, const std::vector<Findings>& changed) {
+  const auto told = undone.facts.find("settings.record");
+  if (told == undone.facts.end() || told->second != "none") return {};
+  double set = 0;
+  for (const auto& findings : changed)
+    for (const auto& each : findings.measurements)
+      if (each.name == "settings.set") set = std::max(set, each.value);
+  if (set == 0) return {};
+  return fmt::format(
+      "{:.0f} settings were made, and the node's record of what was before is gone: was it "
+      "restarted from an image? Look at ECC and MIG, which outlive that",
+      set);
+}
+
+constexpr std::string_view kRestore = "settings-restore";
+constexpr Undo kUndo{kRestore,        "at_most",   settings_at_most, settings_left_script,
+                     nothing_was_set, why_in_doubt};
+
+}  // namespace
+
 Stage settings() {
-  return {"settings",
-          "set what the playbook wants of GPUs, CPUs and kernel; put back before the verdict",
-          kParameters,
-          prepare,
-          parse,
-          kMeasures,
-          {0, 0, "nothing is loaded"}};
+  Stage row{"settings",
+            "set what the playbook wants of GPUs, CPUs and kernel; put back before the verdict",
+            kParameters,
+            prepare,
+            parse,
+            kMeasures,
+            {0, 0, "nothing is loaded"}};
+  row.undo = &kUndo;
+  return row;
 }
 
 Stage settings_restore() {
-  return {"settings-restore",
+  return {kRestore,
           "put back what `settings` changed; planned by itself behind every `settings`",
           {},
           prepare_restore,

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
@@ -101,9 +102,9 @@ void print_measurements(const record::NodeRecord& record, bool each_part) {
   std::size_t quiet = 0;
   for (const auto& step : record.steps) {
     if (record.findings.contains(step.name)) print_findings(record, step.name, each_part);
-    const auto log = "sel@" + step.name;
+    const auto log = burnin::bmc_log_name(step.name);
     const auto found = record.findings.find(log);
-    if (found == record.findings.end()) continue;
+    if (log == step.name || found == record.findings.end()) continue;
     if (each_part || !is_quiet(found->second))
       print_findings(record, log, each_part);
     else

@@ -2,7 +2,9 @@
 // is ended first, and only then is that written. A controller that dies between the two leaves a
 // step that is under way, whose next try finds out (StepEnd::begin_anew), or a cancel that is taken
 // again. What a cancelled run has set on its nodes is put back before it is over.
-#include "burnin/settings/settings.h"
+#include <set>
+
+#include "burnin/undo.h"
 #include "orchestrator/engine/active_run.h"
 
 namespace cupel::engine {
@@ -21,14 +23,15 @@ constexpr auto kShedAgain = 15s;
 }  // namespace
 
 std::optional<std::size_t> owed(const NodeRun& node) {
-  bool set = false;
+  std::set<const burnin::Undo*> changed;
   for (std::size_t i = 0; i < node.state->steps.size(); ++i) {
     const auto& step = node.state->steps[i];
-    const auto name = burnin::base_name((*node.plan->steps)[i].name);
-    if (name == burnin::kSettings && step.attempt > 0) set = true;
-    if (name != burnin::kSettingsRestore || !set) continue;
+    const auto& name = (*node.plan->steps)[i].name;
+    if (step.attempt > 0) changed.insert(burnin::undo_of(name));
+    const auto* undone = burnin::undone_by(name);
+    if (undone == nullptr || !changed.contains(undone)) continue;
     if (step.phase == StepState::Phase::waiting) return i;
-    if (step.phase == StepState::Phase::done) set = false;
+    if (step.phase == StepState::Phase::done) changed.erase(undone);
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/json.h"
+#include "burnin/stage.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/codec.h"
 
@@ -55,15 +56,13 @@ void take_facts(NodeRecord& record, const Event& event) {
     if (value.is_string()) record.facts[std::string{name}] = value.get_string();
 }
 
-/// The BMC's log after a stage is the stage `sel`, "sel@disk": judged by itself, whatever came of
-/// the other.
+/// The BMC's log after a stage is a stage of its own: judged by itself, whatever came of the other.
 void take_log(NodeRecord& record, const Event& event) {
   if (const auto mark = text_in(event, "log_mark"); !mark.empty())
     record.evidence["log_mark"] = mark;
   const auto* log = event.data.if_contains("log");
   if (log == nullptr || !log->is_object()) return;
-  const bool itself = event.step == "sel" || event.step.starts_with("sel@");
-  const auto name = itself ? event.step : "sel@" + event.step;
+  const auto name = burnin::bmc_log_name(event.step);
   record.findings[name] = findings_from(log->get_object());
   const auto* hash = log->get_object().if_contains("evidence");
   if (hash != nullptr && hash->is_string()) record.evidence[name] = hash->get_string();

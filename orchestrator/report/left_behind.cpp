@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "burnin/settings/settings.h"
+#include "burnin/undo.h"
 
 namespace cupel::report {
 namespace {
@@ -18,17 +18,19 @@ LeftBehind left_behind(const std::vector<engine::Event>& events) {
   using engine::EventKind;
   LeftBehind left;
   std::set<std::pair<std::string, std::string>> jobs;
+  std::set<std::pair<std::string, const burnin::Undo*>> changed;
   for (const auto& event : events) {
     const std::pair job{event.node, event.step};
     const auto kind = event.kind;
-    const auto name = burnin::base_name(event.step);
     if (kind == EventKind::step_started) jobs.insert(job);
-    if (kind == EventKind::step_started && name == burnin::kSettings) left.set.insert(event.node);
+    const auto* undo = burnin::undo_of(event.step);
+    if (kind == EventKind::step_started && undo != nullptr) changed.emplace(event.node, undo);
     if (kind == EventKind::step_ended || kind == EventKind::step_shed ||
         kind == EventKind::step_stopped)
       jobs.erase(job);
-    if (name == burnin::kSettingsRestore && is_done(event)) left.set.erase(event.node);
+    if (is_done(event)) changed.erase({event.node, burnin::undone_by(event.step)});
   }
+  for (const auto& [node, undo] : changed) left.set.insert(node);
   for (const auto& [node, step] : jobs) left.at_work.insert(node);
   return left;
 }

@@ -121,8 +121,9 @@ std::string in_words(const burnin::Findings& found) {
 bool is_log_watched(const Doors& doors, const inventory::Node& node) {
   const auto profile = doors.inventory.profiles.find(node.profile);
   if (profile == doors.inventory.profiles.end()) return false;
+  const auto stage = burnin::bmc_log_stage().name;
   return std::ranges::any_of(profile->second.criteria,
-                             [](const auto& criterion) { return criterion.stage == "sel"; });
+                             [&](const auto& criterion) { return criterion.stage == stage; });
 }
 
 Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
@@ -156,7 +157,7 @@ Task<void> LogWatch::after(StepEnd& end) {
   burnin::Output output;
   output.beside = json::serialize(document);
   const auto found =
-      burnin::stage("sel")->parse(doors_.inventory.profile_of(request_.node), output);
+      burnin::bmc_log_stage().parse(doors_.inventory.profile_of(request_.node), output);
   if (!found) co_return;
   auto log = record::to_json(*found);
   log["evidence"] = hash;

@@ -2,7 +2,6 @@
 
 #include "base/all_or_none.h"
 #include "burnin/board/feeds.h"
-#include "burnin/node/thermal.h"
 #include "orchestrator/steps/feed_watch.h"
 #include "orchestrator/steps/inlets.h"
 
@@ -48,14 +47,14 @@ bool went_down(Beside& beside) {
 }  // namespace
 
 Task<void> read_beside(Doors& doors, const StepRequest& request, burnin::Output& output) {
-  if (burnin::base_name(request.step.name) != burnin::kThermal) co_return;
+  if (!burnin::stage(request.step.name)->beside.neighbour_inlets) co_return;
   request.waiting("the air of its neighbours");
   output.beside = co_await inlets_around(doors, request);
 }
 
 Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
                                     const std::shared_ptr<Follower>& follower) {
-  if (!burnin::stage(request.step.name)->reads_sensors) co_return co_await follower->follow();
+  if (!burnin::stage(request.step.name)->beside.bmc_sensors) co_return co_await follower->follow();
   Beside beside{follower, SensorWatch{doors, request}};
   std::vector<Work> works{Work::follow, Work::read};
   // Of one that was found again nobody has read the phases before: it is done anew.

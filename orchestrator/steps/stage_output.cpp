@@ -75,7 +75,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
     if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
     end.found["error"] = to_string(findings.error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.
-    end.begin_anew = request.handle && burnin::stage(request.step.name)->reads_sensors;
+    end.begin_anew = request.handle && burnin::stage(request.step.name)->beside.bmc_sensors;
     return end;
   }
   auto found = record::to_json(*findings);

@@ -33,8 +33,6 @@ std::string evidence_of_source(const NodeRecord& record, const std::string& sour
   return evidence_of(record, "bmc-facts");
 }
 
-constexpr std::string_view kLog = "sel";
-
 /// Stages that ran to their end and told something: only those can be judged by numbers.
 std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   std::set<std::string, std::less<>> told;
@@ -43,7 +41,7 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   // What the BMC's log said stands, whatever came of the stage; where it was not told there is no
   // number to miss.
   for (const auto& [name, findings] : record.findings) {
-    if (burnin::base_name(name) != kLog) continue;
+    if (!burnin::is_bmc_log(name)) continue;
     if (findings.measurements.empty())
       told.erase(name);
     else
@@ -221,15 +219,15 @@ bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
 
 /// A later reading of the BMC's log tells what an earlier one could not; the last one leaves a gap.
 void judge_log(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
-  const bool judged = std::ranges::find(profile.criteria, kLog, &inventory::Criterion::stage) !=
-                      profile.criteria.end();
+  const bool judged = std::ranges::find(profile.criteria, burnin::bmc_log_stage().name,
+                                        &inventory::Criterion::stage) != profile.criteria.end();
   if (!judged) return;
   const burnin::Findings* last = nullptr;
   std::string name;
   for (const auto& step : record.steps)
-    for (const auto& own : {step.name, std::string{kLog} + "@" + step.name}) {
+    for (const auto& own : {step.name, burnin::bmc_log_name(step.name)}) {
       const auto found = record.findings.find(own);
-      if (found == record.findings.end() || burnin::base_name(own) != kLog) continue;
+      if (found == record.findings.end() || !burnin::is_bmc_log(own)) continue;
       last = &found->second;
       name = own;
     }

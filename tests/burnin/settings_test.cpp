@@ -13,6 +13,7 @@
 
 #include "burnin/settings/pin.h"
 #include "burnin/settings/settings_script.h"
+#include "burnin/undo.h"
 #include "tests/burnin/stages.h"
 #include "tests/support/real_part.h"
 
@@ -521,10 +522,10 @@ TEST_F(Settings, ThatSomebodyElseChangedMeanwhileAreSaidToBeLost) {
 }
 
 TEST_F(Settings, ThatAreLeftAreToldToWhomeverGivesTheNodeAway) {
-  EXPECT_EQ(run_here(settings_left_script()).text, "");
+  EXPECT_EQ(run_here(undo_of("settings")->left_script()).text, "");
   ASSERT_EQ(run("settings", {{"power_limit", "600"}, {"persistence", "on"}}).exit_status, 0);
 
-  EXPECT_EQ(run_here(settings_left_script()).text, "gpu.persistence\ngpu.power\n");
+  EXPECT_EQ(run_here(undo_of("settings")->left_script()).text, "gpu.persistence\ngpu.power\n");
 }
 
 class PinnedTool : public Settings {

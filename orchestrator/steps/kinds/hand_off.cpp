@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "burnin/settings/settings.h"
+#include "burnin/undo.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
@@ -74,39 +74,53 @@ Task<Result<StepEnd>> keep(handoff::Slurm& slurm, const StepRequest& request,
   co_return done("kept drained in Slurm: " + reason, {{"slurm", "drained"}, {"reason", reason}});
 }
 
-/// What this run, or one before it that nobody ended, has set on the node and not put back. A node
-/// on which no stage has run need not answer SSH.
-Task<Result<std::vector<std::string>>> settings_left(Doors& doors, const StepRequest& request,
-                                                     const record::NodeRecord& record) {
-  const auto ran = [](const auto& step) {
+bool ran_a_stage(const record::NodeRecord& record) {
+  return std::ranges::any_of(record.steps, [](const auto& step) {
     return step.attempts > 0 && burnin::stage(step.name) != nullptr;
-  };
-  if (std::ranges::none_of(record.steps, ran)) co_return std::vector<std::string>{};
-  const auto deadline = request.deadline.sooner(kAsked);
-  CO_TRY(const auto session, co_await doors.ssh(request.node, deadline));
+  });
+}
+
+/// What this run, or one before it that nobody ended, has changed on the node by this stage and not
+/// changed back.
+Task<Result<std::vector<std::string>>> left_by(ssh::Session& session, const burnin::Stage& stage,
+                                               Deadline deadline) {
   std::string told;
   const auto keep = [&told](ssh::Stream stream, std::string_view piece) {
     if (stream == ssh::Stream::out) told += piece.substr(0, kLongestAnswer - told.size());
   };
-  const auto command = "sh -c " + shell_quoted(burnin::settings_left_script());
-  CO_TRY(const auto ran_so, co_await session->run(command, {}, keep, deadline));
-  if (ran_so.exit_status != 0)
-    co_return Error{Code::kFailed, "it could not be asked for settings that were left"};
+  const auto command = "sh -c " + shell_quoted(stage.undo->left_script());
+  CO_TRY(const auto ran, co_await session.run(command, {}, keep, deadline));
+  if (ran.exit_status != 0)
+    co_return Error{Code::kFailed,
+                    fmt::format("it could not be asked for {} that were left", stage.name)};
   std::vector<std::string> left;
   for (const auto line : lines(told))
     if (!trimmed(line).empty()) left.push_back(printable(trimmed(line)));
   co_return left;
 }
 
-burnin::Verdict not_as_before(const std::vector<std::string>& left) {
+burnin::Cause not_as_before(const burnin::Stage& stage, const std::vector<std::string>& left) {
   burnin::Cause cause;
   cause.decision = burnin::Decision::inconclusive;
-  cause.criterion = "settings";
+  cause.criterion = stage.name;
   cause.measured = fmt::format("not put back: {}", fmt::join(left, ", "));
-  cause.remedy = "run a playbook with settings-restore on it";
-  burnin::Verdict verdict;
-  verdict.causes.push_back(std::move(cause));
-  return verdict;
+  cause.remedy = fmt::format("run a playbook with {} on it", stage.undo->stage);
+  return cause;
+}
+
+/// Why a node that passed is not given away. One on which no stage has run need not answer SSH.
+Task<Result<std::vector<burnin::Cause>>> changes_left(Doors& doors, const StepRequest& request,
+                                                      const record::NodeRecord& record) {
+  std::vector<burnin::Cause> causes;
+  if (!ran_a_stage(record)) co_return causes;
+  const auto deadline = request.deadline.sooner(kAsked);
+  CO_TRY(const auto session, co_await doors.ssh(request.node, deadline));
+  for (const auto& stage : burnin::stages()) {
+    if (stage.undo == nullptr) continue;
+    CO_TRY(const auto left, co_await left_by(*session, stage, deadline));
+    if (!left.empty()) causes.push_back(not_as_before(stage, left));
+  }
+  co_return causes;
 }
 
 Task<Result<StepEnd>> perform_hand_off(Doors& doors, const StepRequest& request) {
@@ -115,9 +129,9 @@ Task<Result<StepEnd>> perform_hand_off(Doors& doors, const StepRequest& request)
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});
   if (verdict.decision == burnin::Decision::pass) {
-    auto left = co_await settings_left(doors, request, record);
+    auto left = co_await changes_left(doors, request, record);
     if (!left) co_return ended_by_ssh(std::move(left).error());
-    if (!left->empty()) verdict = not_as_before(*left);
+    if (!left->empty()) verdict = {.causes = *std::move(left)};
   }
   auto& slurm = *doors.slurm;
   auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
-#include "burnin/settings/settings.h"
+#include "burnin/undo.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
@@ -25,44 +25,36 @@ std::string fresh_folder(const StepRequest& request) {
                      request.step.name);
 }
 
-bool restores(const StepRequest& request) {
-  return burnin::base_name(request.step.name) == burnin::kSettingsRestore;
-}
-
-/// A node that failed before anything was set on it is not waited for: it may be off. Nothing where
-/// there is something to put back, or nobody knows: a playbook that sets nothing itself asks what
-/// another one has left.
-Result<std::optional<StepEnd>> nothing_to_put_back(Doors& doors, const StepRequest& request) {
-  if (!restores(request) || request.handle) return std::nullopt;
+/// A node that failed before anything was changed on it is not waited for: it may be off. Nothing
+/// where there is something to undo, or nobody knows: a playbook that changes nothing itself asks
+/// what another one has left.
+Result<std::optional<StepEnd>> nothing_to_undo(Doors& doors, const StepRequest& request) {
+  const auto* undo = burnin::undone_by(request.step.name);
+  if (undo == nullptr) return std::nullopt;
   TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  const auto sets = [](const auto& step) {
-    return burnin::base_name(step.name) == burnin::kSettings;
-  };
-  const auto set = [&](const auto& step) { return sets(step) && step.attempts > 0; };
-  const bool none = std::ranges::none_of(record.steps, sets);
-  if (none || std::ranges::any_of(record.steps, set)) return std::nullopt;
-  return done("nothing was set in this run", record::to_json(burnin::nothing_was_set()));
+  const auto changes = [&](const auto& step) { return burnin::undo_of(step.name) == undo; };
+  const auto changed = [&](const auto& step) { return changes(step) && step.attempts > 0; };
+  const bool none = std::ranges::none_of(record.steps, changes);
+  if (none || std::ranges::any_of(record.steps, changed)) return std::nullopt;
+  return done("nothing was set in this run", record::to_json(undo->nothing_to_undo()));
 }
 
-/// A node that knows nothing of what this run has set has lost its record, as one that boots from
-/// an image does: what outlives a restart may still be set.
+/// Whether what this run has changed is really changed back, by what the stages found.
 Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
-  if (!restores(request) || end.outcome != engine::Outcome::done) return ok();
-  const auto* facts = end.found.if_contains("facts");
-  const auto* told = facts == nullptr ? nullptr : facts->as_object().if_contains("settings.record");
-  if (told == nullptr || *told != "none") return ok();
+  const auto* undo = burnin::undone_by(request.step.name);
+  if (undo == nullptr || end.outcome != engine::Outcome::done) return ok();
+  burnin::Findings undone;
+  if (const auto* facts = end.found.if_contains("facts"); facts != nullptr && facts->is_object())
+    for (const auto& [name, value] : facts->get_object())
+      if (value.is_string()) undone.facts[std::string{name}] = value.get_string();
   TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  double set = 0;
+  std::vector<burnin::Findings> changed;
   for (const auto& [step, findings] : record.findings)
-    for (const auto& each : findings.measurements)
-      if (burnin::base_name(step) == burnin::kSettings && each.name == "settings.set")
-        set = std::max(set, each.value);
-  if (set == 0) return ok();
+    if (burnin::undo_of(step) == undo) changed.push_back(findings);
+  auto why = undo->why_in_doubt(undone, changed);
+  if (why.empty()) return ok();
   end.outcome = engine::Outcome::reject;
-  end.detail = fmt::format(
-      "{:.0f} settings were made, and the node's record of what was before is gone: was it "
-      "restarted from an image? Look at ECC and MIG, which outlive that",
-      set);
+  end.detail = std::move(why);
   return ok();
 }
 
@@ -92,7 +84,7 @@ Task<Result<StepEnd>> perform_stage(Doors& doors, const StepRequest& request) {
     CO_TRY(co_await request.started(folder));
     co_return co_await follow_together(doors, request, std::move(folder));
   }
-  CO_TRY(auto nothing, nothing_to_put_back(doors, request));
+  CO_TRY(auto nothing, nothing_to_undo(doors, request));
   if (nothing) co_return std::move(*nothing);
   LogWatch log{doors, request};
   co_await log.before();

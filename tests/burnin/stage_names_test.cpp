@@ -1,0 +1,81 @@
+// What a stage declares is known by its row: no stage is known by its name outside burnin/.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "burnin/undo.h"
+
+namespace cupel::burnin {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names that mean something else too ("disk" is a boot target, "facts" a key): only their
+/// comparisons are looked for.
+constexpr auto kGeneralWords = std::to_array<std::string_view>(
+    {"cpu", "disk", "facts", "memory", "nvme", "pcie", "psu", "settings", "storage", "watch"});
+
+std::string any_stage(bool general) {
+  std::string names;
+  for (const auto& each : stages())
+    if ((std::ranges::find(kGeneralWords, each.name) != kGeneralWords.end()) == general)
+      names += (names.empty() ? "" : "|") + std::string{each.name};
+  return names;
+}
+
+TEST(StageNames, AreWrittenOutsideOfBurninByPlaybooksProfilesAndTheRehearsalAlone) {
+  const std::regex named{"\"(" + any_stage(false) + ")(@[a-z]*)?\""};
+  const std::regex compared{"(==|!=|stage\\(|stage_of\\(|starts_with\\()\\s*\"(" + any_stage(true) +
+                            ")(@[a-z]*)?\""};
+  int read = 0;
+  for (const auto* room : {"base", "inventory", "orchestrator", "playbooks"})
+    for (const auto& entry : fs::recursive_directory_iterator{fs::path{SOURCE_DIR} / room}) {
+      const auto extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".h") continue;
+      ++read;
+      std::ifstream file{entry.path()};
+      for (std::string line; std::getline(file, line);) {
+        line = line.substr(0, line.find("//"));
+        EXPECT_FALSE(std::regex_search(line, named)) << entry.path() << ": " << line;
+        EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
+      }
+    }
+  EXPECT_GT(read, 300);
+}
+
+TEST(StageNames, OfWhatUndoesAStageAreThoseOfStages) {
+  int undone = 0;
+  for (const auto& each : stages()) {
+    if (each.undo == nullptr) continue;
+    ++undone;
+    ASSERT_NE(stage(each.undo->stage), nullptr) << each.name;
+    EXPECT_EQ(undone_by(each.undo->stage), each.undo);
+    EXPECT_EQ(undo_of(std::string{each.name} + "@again"), each.undo);
+    const auto named =
+        std::ranges::find(each.parameters, each.undo->time_limit, &ParameterRow::name);
+    ASSERT_NE(named, each.parameters.end()) << each.undo->time_limit;
+    EXPECT_EQ(
+        each.undo->by_itself_after({}),
+        each.undo->by_itself_after({{std::string{named->name}, std::string{named->fallback}}}));
+  }
+  EXPECT_EQ(undone, 1);
+}
+
+TEST(StageNames, OfTheBmcsLogBehindAStepAreItsOwnAndTheSteps) {
+  EXPECT_EQ(bmc_log_name("disk@scratch"), "sel@disk@scratch");
+  EXPECT_EQ(bmc_log_name("sel@late"), "sel@late");
+  EXPECT_TRUE(is_bmc_log("sel@disk"));
+  EXPECT_FALSE(is_bmc_log("disk"));
+}
+
+TEST(StageNames, OfPreconditionsAreThoseOfMeasures) {
+  for (const auto& each : stages())
+    for (const auto name : each.preconditions)
+      EXPECT_NE(std::ranges::find(each.measures, name), each.measures.end()) << name;
+}
+
+}  // namespace
+}  // namespace cupel::burnin
