@@ -1,6 +1,11 @@
 #include "burnin/parameters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -30,37 +35,59 @@ bool is_folder(std::string_view text) {
   return std::ranges::none_of(split(text, '/'), [](auto piece) { return piece == ".."; });
 }
 
-}  // namespace
-
-std::string_view text_parameter(const Parameters& parameters, const std::string& name,
-                                std::string_view fallback) {
-  const auto found = parameters.find(name);
-  return found == parameters.end() ? fallback : std::string_view{found->second};
+const ParameterRow& row_of(ParameterRows rows, std::string_view name) {
+  const auto row = std::ranges::find(rows, name, &ParameterRow::name);
+  assert(row != rows.end());
+  return *row;
 }
 
-Result<seconds> duration_parameter(const Parameters& parameters, const std::string& name,
-                                   std::string_view fallback, seconds least, seconds most) {
-  const auto written = text_parameter(parameters, name, fallback);
+std::string_view written_for(const ParameterRow& row, const Parameters& parameters) {
+  const auto found = parameters.find(std::string{row.name});
+  return found == parameters.end() ? row.fallback : std::string_view{found->second};
+}
+
+}  // namespace
+
+std::string_view text_parameter(ParameterRows rows, const Parameters& parameters,
+                                std::string_view name) {
+  return written_for(row_of(rows, name), parameters);
+}
+
+Result<seconds> duration_parameter(ParameterRows rows, const Parameters& parameters,
+                                   std::string_view name) {
+  const auto& row = row_of(rows, name);
+  const auto written = written_for(row, parameters);
+  const seconds least{std::llround(row.least)}, most{std::llround(row.most)};
   const auto duration = inventory::duration_of(written);
   if (duration && *duration >= least && *duration <= most) return *duration;
   return refused(name, written,
                  fmt::format("a duration of {} to {}", duration_text(least), duration_text(most)));
 }
 
-Result<double> size_parameter(const Parameters& parameters, const std::string& name,
-                              std::string_view fallback, double least, double most) {
-  const auto written = text_parameter(parameters, name, fallback);
+Result<double> size_parameter(ParameterRows rows, const Parameters& parameters,
+                              std::string_view name, double least) {
+  const auto& row = row_of(rows, name);
+  const auto written = written_for(row, parameters);
+  least = std::max(least, row.least);
   const auto size = inventory::size_of(written);
-  if (size && *size >= least && *size <= most) return *size;
+  if (size && *size >= least && *size <= row.most) return *size;
   return refused(name, written,
-                 fmt::format("a size of {} to {}", size_text(least), size_text(most)));
+                 fmt::format("a size of {} to {}", size_text(least), size_text(row.most)));
 }
 
-Result<std::string> folder_parameter(const Parameters& parameters, const std::string& name,
-                                     std::string_view fallback) {
-  const auto written = text_parameter(parameters, name, fallback);
+Result<std::string> folder_parameter(ParameterRows rows, const Parameters& parameters,
+                                     std::string_view name) {
+  const auto written = text_parameter(rows, parameters, name);
   if (is_folder(written)) return std::string{written};
   return refused(name, written, "an absolute path below / of letters, digits and ._- without '..'");
+}
+
+Result<std::string> word_parameter(ParameterRows rows, const Parameters& parameters,
+                                   std::string_view name) {
+  const auto& row = row_of(rows, name);
+  const auto written = written_for(row, parameters);
+  if (std::ranges::find(row.words, written) != row.words.end()) return std::string{written};
+  return refused(name, written, fmt::format("one of {}", fmt::join(row.words, ", ")));
 }
 
 std::string size_text(double bytes) {

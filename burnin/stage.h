@@ -35,8 +35,8 @@ struct Output {
   std::string beside{};
 };
 
-/// One name that `with:` may carry. The stage itself reads and bounds the value; this is what
-/// people, editors and the playbooks' reader need to know of it.
+/// One name that `with:` may carry, with its default and its bounds. Stages read their values by it
+/// (burnin/parameters.h); people, editors and the playbooks' reader know it by it.
 struct ParameterRow {
   enum class Kind { text, word, duration, size, size_or_percent, folder };
   std::string_view name;
@@ -44,6 +44,7 @@ struct ParameterRow {
   std::string_view summary;
   std::string_view fallback{};  // what counts where it is not said; empty: it must be said
   std::span<const std::string_view> words{};  // of a word: all that it may be
+  double least = 0, most = 0;                 // of a duration in seconds, of a size in bytes
 };
 
 /// What a stage makes a machine draw: the share of the way from idle to loaded in the profile's

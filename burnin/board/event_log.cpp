@@ -17,11 +17,15 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
-constexpr std::array kParameters{ParameterRow{"wait", ParameterRow::Kind::duration,
-                                              "how long the log is given to say something", "0s"}};
+constexpr std::array kParameters{ParameterRow{"wait",
+                                              ParameterRow::Kind::duration,
+                                              "how long the log is given to say something",
+                                              "0s",
+                                              {},
+                                              0,
+                                              kWeek}};
 constexpr std::array<std::string_view, 4> kMeasures{"sel.new.critical", "sel.new.warning",
                                                     "sel.new.other", "sel.new.harmless"};
-constexpr seconds kLongest{168 * 3600};
 constexpr std::size_t kMostEntries = 2000;
 constexpr std::size_t kMostParts = 64;  // that are told apart; the rest counts for the machine
 
@@ -96,7 +100,7 @@ std::string_view measure_of(const Entry& entry) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto wait, duration_parameter(parameters, "wait", "0s", seconds{0}, kLongest));
+  TRY(const auto wait, duration_parameter(kParameters, parameters, "wait"));
   return Job{script::head() +
                  fmt::format("sleep {}\necho 'cupel-waited: {}'\n", wait.count(), wait.count()),
              wait + seconds{2}, wait + seconds{600}};

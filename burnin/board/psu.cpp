@@ -23,11 +23,20 @@ constexpr std::array<std::string_view, 3> kLoads{"auto", "gpu", "cpu"};
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};  // for the GPUs' load
 constexpr std::array<std::string_view, 2> kFeeds{"no", "yes"};
 constexpr std::array kParameters{
-    ParameterRow{"phase", ParameterRow::Kind::duration,
+    ParameterRow{"phase",
+                 ParameterRow::Kind::duration,
                  "how long each of the four phases lasts: idle, full, idle again, square wave",
-                 "2m"},
-    ParameterRow{"patience", ParameterRow::Kind::duration,
-                 "how much longer all four may last until the BMC was read twice in each", "30m"},
+                 "2m",
+                 {},
+                 20,
+                 kHour},
+    ParameterRow{"patience",
+                 ParameterRow::Kind::duration,
+                 "how much longer all four may last until the BMC was read twice in each",
+                 "30m",
+                 {},
+                 0,
+                 kWeek},
     ParameterRow{"load", ParameterRow::Kind::word, "what makes the load", "auto", kLoads},
     ParameterRow{"feeds", ParameterRow::Kind::word,
                  "whether the rack's PDUs take away one feed after the other under full load", "no",
@@ -158,23 +167,11 @@ std::string script_of(seconds phase, seconds patience, seconds feeds, const std:
          std::string{kPhaseLines} + std::string{kPhasesInTurn};
 }
 
-/// Errors: kInvalid, naming the parameter.
-Result<std::string> word_of(const Parameters& parameters, const char* name,
-                            std::span<const std::string_view> known) {
-  const auto said = text_parameter(parameters, name, known.front());
-  if (std::ranges::find(known, said) != known.end()) return std::string{said};
-  std::string all;
-  for (const auto word : known) all += (all.empty() ? "" : ", ") + std::string{word};
-  return Error{Code::kInvalid, fmt::format("{} must be one of {}, not '{}'", name, all,
-                                           shortened(printable(said), 40))};
-}
-
 Result<Job> prepare(const Profile& profile, const Parameters& parameters) {
-  TRY(const auto phase, duration_parameter(parameters, "phase", "2m", seconds{20}, seconds{3600}));
-  TRY(const auto patience,
-      duration_parameter(parameters, "patience", "30m", seconds{0}, seconds{168 * 3600}));
-  TRY(auto load, word_of(parameters, "load", kLoads));
-  TRY(const auto feeds, word_of(parameters, "feeds", kFeeds));
+  TRY(const auto phase, duration_parameter(kParameters, parameters, "phase"));
+  TRY(const auto patience, duration_parameter(kParameters, parameters, "patience"));
+  TRY(auto load, word_parameter(kParameters, parameters, "load"));
+  TRY(const auto feeds, word_parameter(kParameters, parameters, "feeds"));
   if (load == "gpu" && !profile.has_gpus())
     return Error{Code::kInvalid,
                  "load: 'gpu' on machines of profile '" + profile.name + "', which has no GPUs"};

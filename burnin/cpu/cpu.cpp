@@ -19,13 +19,18 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array kParameters{
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long every core computes", "5m"},
+    ParameterRow{"duration",
+                 ParameterRow::Kind::duration,
+                 "how long every core computes",
+                 "5m",
+                 {},
+                 1,
+                 kWeek},
 };
 constexpr std::array<std::string_view, 8> kMeasures{
     "cpu.failures",       "cpu.cores",       "cpu.slowest",   "cpu.frequency.lowest",
     "cpu.frequency.base", "cpu.temperature", "cpu.throttled", "cpu.machine_checks"};
 
-constexpr seconds kLongest{168 * 3600};
 constexpr long kMostSamples = 400;
 constexpr std::size_t kMostCpus = 4096;
 
@@ -91,7 +96,7 @@ echo cupel-end
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{1}, kLongest));
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   const auto interval =
       std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);
   std::string text = script::head() + script::needs("stress-ng") +

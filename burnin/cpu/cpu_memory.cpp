@@ -15,21 +15,25 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array kParameters{
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it burns", "5m"},
-    ParameterRow{"memory", ParameterRow::Kind::size_or_percent, "how much is written and compared",
-                 "80%"},
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it burns", "5m", {}, 1, kWeek},
+    ParameterRow{"memory",
+                 ParameterRow::Kind::size_or_percent,
+                 "how much is written and compared",
+                 "80%",
+                 {},
+                 kMiB,
+                 64 * kTiB},
 };
 constexpr std::array<std::string_view, 2> kMeasures{"stress.failures", "stress.bogo_ops"};
 constexpr std::array<std::string_view, 2> kStressors{"cpu", "vm"};
 
-constexpr seconds kLongest{168 * 3600};
 constexpr double kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
 
 /// As stress-ng takes it: "80%", or bytes.
 Result<std::string> memory_of(const Parameters& parameters) {
-  const auto written = text_parameter(parameters, "memory", "80%");
+  const auto written = text_parameter(kParameters, parameters, "memory");
   if (!written.ends_with('%')) {
-    TRY(const auto bytes, size_parameter(parameters, "memory", "80%", kMiB, 64 * kTiB));
+    TRY(const auto bytes, size_parameter(kParameters, parameters, "memory"));
     return fmt::format("{:.0f}", bytes);
   }
   const auto percent = number<int>(written.substr(0, written.size() - 1));
@@ -54,7 +58,7 @@ std::string script_of(seconds duration, const std::string& memory) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{1}, kLongest));
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(const auto memory, memory_of(parameters));
   // Giving terabytes back to the kernel takes its time.
   return Job{script_of(duration, memory), duration + seconds{5},

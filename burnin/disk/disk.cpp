@@ -21,16 +21,21 @@ using std::chrono::seconds;
 constexpr std::array kParameters{
     ParameterRow{"directory", ParameterRow::Kind::folder, "where the scratch file lies",
                  "/var/tmp"},
-    ParameterRow{"size", ParameterRow::Kind::size, "of the scratch file", "4GiB"},
-    ParameterRow{"runtime", ParameterRow::Kind::duration, "of writing, and again of reading",
-                 "60s"},
+    ParameterRow{
+        "size", ParameterRow::Kind::size, "of the scratch file", "4GiB", {}, 16 * kMiB, 16 * kTiB},
+    ParameterRow{"runtime",
+                 ParameterRow::Kind::duration,
+                 "of writing, and again of reading",
+                 "60s",
+                 {},
+                 1,
+                 kDay},
 };
 constexpr std::array<std::string_view, 5> kMeasures{"disk.errors", "disk.write.bandwidth",
                                                     "disk.read.bandwidth", "disk.write.latency.p99",
                                                     "disk.read.latency.p99"};
 
 constexpr double kBlock = 4 * kMiB;
-constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 500e6;  // bytes a second; for the ETA
 constexpr double kSick = 20e6;    // a drive slower than this counts as hung
 constexpr double kSpare = 1.1;    // of the size must be free
@@ -89,9 +94,9 @@ std::string jobs_of(double size, seconds runtime) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto folder, folder_parameter(parameters, "directory", "/var/tmp"));
-  TRY(auto size, size_parameter(parameters, "size", "4GiB", 16 * kMiB, 16 * kTiB));
-  TRY(const auto runtime, duration_parameter(parameters, "runtime", "60s", seconds{1}, kLongest));
+  TRY(const auto folder, folder_parameter(kParameters, parameters, "directory"));
+  TRY(auto size, size_parameter(kParameters, parameters, "size"));
+  TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
   std::string text = script::head() + script::needs("fio") + script::asks("bytes", size) +
                      script::asks("seconds", static_cast<double>(runtime.count()));

@@ -23,8 +23,20 @@ using std::chrono::seconds;
 constexpr std::array<std::string_view, 3> kRawWords{"no", "yes", "force"};
 constexpr std::array kParameters{
     ParameterRow{"drives", ParameterRow::Kind::text, "all, or names with commas between", "all"},
-    ParameterRow{"size", ParameterRow::Kind::size, "what is written and verified on each", "4GiB"},
-    ParameterRow{"runtime", ParameterRow::Kind::duration, "of each of four measurements", "30s"},
+    ParameterRow{"size",
+                 ParameterRow::Kind::size,
+                 "what is written and verified on each",
+                 "4GiB",
+                 {},
+                 16 * kMiB,
+                 16 * kTiB},
+    ParameterRow{"runtime",
+                 ParameterRow::Kind::duration,
+                 "of each of four measurements",
+                 "30s",
+                 {},
+                 1,
+                 kDay},
     ParameterRow{.name = "raw",
                  .kind = ParameterRow::Kind::word,
                  .summary = "whether drives that hold nothing are written themselves",
@@ -45,7 +57,6 @@ constexpr std::array<std::string_view, 12> kMeasures{"nvme.errors",
                                                      "nvme.temperature"};
 
 constexpr double kBlock = kMiB;
-constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 2e9,
                  kSick = 20e6;  // bytes a second: for the ETA, and what counts as hung
 constexpr double kSpare = 1.1;  // of the size must be free
@@ -59,7 +70,7 @@ bool is_drive_name(std::string_view name) {
 
 /// "" for all, else their names with spaces between.
 Result<std::string> drives_of(const Parameters& parameters) {
-  const auto written = text_parameter(parameters, "drives", "all");
+  const auto written = text_parameter(kParameters, parameters, "drives");
   if (written == "all") return std::string{};
   std::string names;
   for (const auto piece : split(written, ',')) {
@@ -74,7 +85,7 @@ Result<std::string> drives_of(const Parameters& parameters) {
 }
 
 Result<std::string> raw_of(const Parameters& parameters, const std::string& drives) {
-  const std::string raw{text_parameter(parameters, "raw", "no")};
+  const std::string raw{text_parameter(kParameters, parameters, "raw")};
   if (std::ranges::find(kRawWords, std::string_view{raw}) == kRawWords.end())
     return Error{Code::kInvalid, fmt::format("raw must be no, yes or force, not '{}'",
                                              shortened(printable(raw), 80))};
@@ -238,8 +249,8 @@ echo cupel-all-told
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto drives, drives_of(parameters));
   TRY(const auto raw, raw_of(parameters, drives));
-  TRY(auto size, size_parameter(parameters, "size", "4GiB", 16 * kMiB, 16 * kTiB));
-  TRY(const auto runtime, duration_parameter(parameters, "runtime", "30s", seconds{1}, kLongest));
+  TRY(auto size, size_parameter(kParameters, parameters, "size"));
+  TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
   std::string text = script::head() + script::needs("fio") + script::needs("lsblk");
   if (raw != "no") text += script::needs("blkid");

@@ -23,16 +23,26 @@ constexpr std::array kParameters{
     ParameterRow{"type", ParameterRow::Kind::text,
                  "what it must be: lustre, nfs, beegfs, gpfs, weka, ceph, or as in /proc/mounts",
                  ""},
-    ParameterRow{"size", ParameterRow::Kind::size, "of this node's scratch file", "4GiB"},
-    ParameterRow{"runtime", ParameterRow::Kind::duration, "of writing, and again of reading",
-                 "60s"},
+    ParameterRow{"size",
+                 ParameterRow::Kind::size,
+                 "of this node's scratch file",
+                 "4GiB",
+                 {},
+                 16 * kMiB,
+                 16 * kTiB},
+    ParameterRow{"runtime",
+                 ParameterRow::Kind::duration,
+                 "of writing, and again of reading",
+                 "60s",
+                 {},
+                 1,
+                 kDay},
 };
 constexpr std::array<std::string_view, 5> kMeasures{"storage.mounted", "storage.errors",
                                                     "storage.write.bandwidth",
                                                     "storage.read.bandwidth", "storage.nodes"};
 
 constexpr double kBlock = 4 * kMiB;
-constexpr seconds kLongest{24 * 3600};
 constexpr double kUsual = 500e6, kSick = 10e6;  // bytes a second: for the ETA; counts as hung
 constexpr double kSpare = 1.1;                  // of the size must be free
 
@@ -55,7 +65,7 @@ bool is_type(std::string_view word) {
 
 /// All types of /proc/mounts that are meant, with spaces between.
 Result<std::string> types_of(const Parameters& parameters) {
-  const auto written = text_parameter(parameters, "type", "");
+  const auto written = text_parameter(kParameters, parameters, "type");
   if (!is_type(written))
     return Error{Code::kInvalid,
                  fmt::format("type must be the file system's, as lustre or nfs, not '{}'",
@@ -140,10 +150,10 @@ echo cupel-all-told
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto folder, folder_parameter(parameters, "directory", ""));
+  TRY(const auto folder, folder_parameter(kParameters, parameters, "directory"));
   TRY(const auto types, types_of(parameters));
-  TRY(auto size, size_parameter(parameters, "size", "4GiB", 16 * kMiB, 16 * kTiB));
-  TRY(const auto runtime, duration_parameter(parameters, "runtime", "60s", seconds{1}, kLongest));
+  TRY(auto size, size_parameter(kParameters, parameters, "size"));
+  TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
   std::string text = script::head() + script::needs("fio") + script::asks("bytes", size) +
                      script::asks("seconds", static_cast<double>(runtime.count()));

@@ -18,8 +18,6 @@ using inventory::Profile;
 using std::chrono::seconds;
 using Kind = ParameterRow::Kind;
 
-constexpr seconds kLongest{168 * 3600};
-
 constexpr std::array<std::string_view, 1> kPrograms{"cupel-burn"};
 constexpr std::array<std::string_view, 5> kTypes{"bf16", "fp16", "tf32", "fp8", "fp64"};
 constexpr std::array<std::string_view, 3> kLoads{"steady", "square", "ramp"};
@@ -31,35 +29,41 @@ constexpr std::array<std::string_view, 3> kSwitched{"on", "off", "both"};
 constexpr std::array<std::string_view, 3> kPaths{"nvlink", "hca", "both"};
 
 constexpr std::array kGemmParameters{
-    ParameterRow{"duration", Kind::duration, "how long it burns", "5m"},
+    ParameterRow{"duration", Kind::duration, "how long it burns", "5m", {}, 1, kWeek},
     ParameterRow{"types", Kind::text, "of numbers, in turn: bf16, fp16, tf32, fp8, fp64", "bf16"},
     ParameterRow{"pattern", Kind::word, "of the power: steady, or in waves, all GPUs in phase",
                  "steady", kLoads},
     ParameterRow{"hertz", Kind::text, "of the waves, 0.1 to 10", "1"},
 };
 constexpr std::array kHbmParameters{
-    ParameterRow{"duration", Kind::duration, "how long it writes and compares", "2m"},
+    ParameterRow{"duration", Kind::duration, "how long it writes and compares", "2m", {}, 1, kWeek},
     ParameterRow{"patterns", Kind::text, "address, walking, inversions, random, hot-rows",
                  "address,walking,inversions,random,hot-rows"},
 };
 constexpr std::array kPcieParameters{
-    ParameterRow{"duration", Kind::duration, "how long it copies", "1m"},
+    ParameterRow{"duration", Kind::duration, "how long it copies", "1m", {}, 1, kWeek},
 };
 constexpr std::array kP2pParameters{
-    ParameterRow{"duration", Kind::duration, "how long it copies", "1m"},
+    ParameterRow{"duration", Kind::duration, "how long it copies", "1m", {}, 1, kWeek},
 };
 constexpr std::array kCollectiveParameters{
-    ParameterRow{"duration", Kind::duration, "how long it goes through all sizes", "2m"},
+    ParameterRow{
+        "duration", Kind::duration, "how long it goes through all sizes", "2m", {}, 1, kWeek},
     ParameterRow{"ops", Kind::text, "which collectives",
                  "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv"},
-    ParameterRow{"min", Kind::size, "of the messages", "8"},
-    ParameterRow{"max", Kind::size, "of the messages; of less than 1GiB no bandwidth is told",
-                 "16GiB"},
+    ParameterRow{"min", Kind::size, "of the messages", "8", {}, 8, 16 * kGiB},
+    ParameterRow{"max",
+                 Kind::size,
+                 "of the messages; of less than 1GiB no bandwidth is told",
+                 "16GiB",
+                 {},
+                 8,
+                 16 * kGiB},
     ParameterRow{"nvls", Kind::word, "sums in the switches", "both", kSwitched},
     ParameterRow{"path", Kind::word, "what carries it", "nvlink", kPaths},
 };
 constexpr std::array kTrainParameters{
-    ParameterRow{"duration", Kind::duration, "how long it trains", "5m"},
+    ParameterRow{"duration", Kind::duration, "how long it trains", "5m", {}, 1, kWeek},
 };
 
 constexpr std::array kGemmRules{
@@ -160,11 +164,10 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
 }
 
 /// "bf16, fp8": each of them known, each once. Errors: kInvalid.
-Result<std::string> list_parameter(const Parameters& parameters, const std::string& name,
-                                   std::string_view fallback,
-                                   std::span<const std::string_view> known) {
+Result<std::string> list_parameter(ParameterRows rows, const Parameters& parameters,
+                                   std::string_view name, std::span<const std::string_view> known) {
   std::vector<std::string_view> chosen;
-  for (const auto piece : split(text_parameter(parameters, name, fallback), ',')) {
+  for (const auto piece : split(text_parameter(rows, parameters, name), ',')) {
     const auto word = trimmed(piece);
     const bool fits = std::ranges::find(known, word) != known.end() &&
                       std::ranges::find(chosen, word) == chosen.end();
@@ -177,67 +180,52 @@ Result<std::string> list_parameter(const Parameters& parameters, const std::stri
   return fmt::format("{}", fmt::join(chosen, ","));
 }
 
-Result<std::string> word_parameter(const Parameters& parameters, const std::string& name,
-                                   std::string_view fallback,
-                                   std::span<const std::string_view> known) {
-  const auto written = text_parameter(parameters, name, fallback);
-  if (std::ranges::find(known, written) != known.end()) return std::string{written};
-  return Error{Code::kInvalid,
-               fmt::format("{} must be one of {}, not '{}'", name, fmt::join(known, ", "),
-                           shortened(printable(written), 80))};
-}
-
-Result<Job> job(std::string_view command, const Parameters& parameters, std::string_view fallback,
+Result<Job> job(std::string_view command, ParameterRows rows, const Parameters& parameters,
                 const std::string& more) {
-  TRY(const auto duration,
-      duration_parameter(parameters, "duration", fallback, seconds{1}, kLongest));
+  TRY(const auto duration, duration_parameter(rows, parameters, "duration"));
   return burn_job(command, fmt::format("--seconds {}{}", duration.count(), more), duration);
 }
 
 Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
-  TRY(const auto types, list_parameter(parameters, "types", "bf16", kTypes));
-  TRY(const auto pattern, word_parameter(parameters, "pattern", "steady", kLoads));
-  const auto written = text_parameter(parameters, "hertz", "1");
+  TRY(const auto types, list_parameter(kGemmParameters, parameters, "types", kTypes));
+  TRY(const auto pattern, word_parameter(kGemmParameters, parameters, "pattern"));
+  const auto written = text_parameter(kGemmParameters, parameters, "hertz");
   const auto hertz = number<double>(written);
   if (!hertz || !(*hertz >= 0.1 && *hertz <= 10))
     return Error{Code::kInvalid, fmt::format("hertz must be 0.1 to 10, not '{}'",
                                              shortened(printable(written), 80))};
   auto more = fmt::format(" --types {} --pattern {}", types, pattern);
   if (pattern == "square") more += fmt::format(" --hertz {}", *hertz);
-  return job("gemm", parameters, "5m", more);
+  return job("gemm", kGemmParameters, parameters, more);
 }
 
 Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {
-  TRY(const auto patterns,
-      list_parameter(parameters, "patterns", "address,walking,inversions,random,hot-rows",
-                     kMemoryPatterns));
-  return job("hbm", parameters, "2m", " --patterns " + patterns);
+  TRY(const auto patterns, list_parameter(kHbmParameters, parameters, "patterns", kMemoryPatterns));
+  return job("hbm", kHbmParameters, parameters, " --patterns " + patterns);
 }
 
 Result<Job> prepare_pcie(const Profile&, const Parameters& parameters) {
-  return job("pcie", parameters, "1m", "");
+  return job("pcie", kPcieParameters, parameters, "");
 }
 
 Result<Job> prepare_p2p(const Profile&, const Parameters& parameters) {
-  return job("p2p", parameters, "1m", "");
+  return job("p2p", kP2pParameters, parameters, "");
 }
 
 Result<Job> prepare_collective(const Profile&, const Parameters& parameters) {
-  TRY(const auto operations,
-      list_parameter(parameters, "ops",
-                     "all_reduce,all_gather,reduce_scatter,all_to_all,broadcast,send_recv",
-                     kOperations));
-  TRY(const auto least, size_parameter(parameters, "min", "8", 8, 16 * kGiB));
-  TRY(const auto most, size_parameter(parameters, "max", "16GiB", least, 16 * kGiB));
-  TRY(const auto switched, word_parameter(parameters, "nvls", "both", kSwitched));
-  TRY(const auto path, word_parameter(parameters, "path", "nvlink", kPaths));
-  return job("collective", parameters, "2m",
+  constexpr auto& kRows = kCollectiveParameters;
+  TRY(const auto operations, list_parameter(kRows, parameters, "ops", kOperations));
+  TRY(const auto least, size_parameter(kRows, parameters, "min"));
+  TRY(const auto most, size_parameter(kRows, parameters, "max", least));
+  TRY(const auto switched, word_parameter(kRows, parameters, "nvls"));
+  TRY(const auto path, word_parameter(kRows, parameters, "path"));
+  return job("collective", kRows, parameters,
              fmt::format(" --ops {} --min {:.0f} --max {:.0f} --nvls {} --path {}", operations,
                          least, most, switched, path));
 }
 
 Result<Job> prepare_train(const Profile&, const Parameters& parameters) {
-  return job("train", parameters, "5m", "");
+  return job("train", kTrainParameters, parameters, "");
 }
 
 }  // namespace

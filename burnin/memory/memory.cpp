@@ -19,18 +19,27 @@ using inventory::Profile;
 using std::chrono::seconds;
 
 constexpr std::array kParameters{
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it is written and compared",
-                 "10m"},
+    ParameterRow{"duration",
+                 ParameterRow::Kind::duration,
+                 "how long it is written and compared",
+                 "10m",
+                 {},
+                 1,
+                 kWeek},
     ParameterRow{"memory", ParameterRow::Kind::text,
                  "how much of each NUMA node is written and compared, in per cent", "80%"},
-    ParameterRow{"stream", ParameterRow::Kind::duration, "how long its bandwidth is measured",
-                 "30s"},
+    ParameterRow{"stream",
+                 ParameterRow::Kind::duration,
+                 "how long its bandwidth is measured",
+                 "30s",
+                 {},
+                 5,
+                 kHour},
 };
 constexpr std::array<std::string_view, 5> kMeasures{"memory.failures", "memory.tested",
                                                     "memory.bandwidth", "memory.uncorrected",
                                                     "memory.corrected"};
 
-constexpr seconds kLongest{168 * 3600}, kLongestStream{3600};
 constexpr long kMostSamples = 400;
 constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
 
@@ -38,7 +47,7 @@ constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the st
 constexpr double kEnough = 0.9;
 
 Result<int> percent_of(const Parameters& parameters) {
-  const auto written = text_parameter(parameters, "memory", "80%");
+  const auto written = text_parameter(kParameters, parameters, "memory");
   const auto percent =
       written.ends_with('%') ? number<int>(written.substr(0, written.size() - 1)) : std::nullopt;
   if (percent && *percent >= 1 && *percent <= kMostPercent) return *percent;
@@ -143,9 +152,8 @@ collect stream
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(parameters, "duration", "10m", seconds{1}, kLongest));
-  TRY(const auto stream,
-      duration_parameter(parameters, "stream", "30s", seconds{5}, kLongestStream));
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto stream, duration_parameter(kParameters, parameters, "stream"));
   TRY(const auto percent, percent_of(parameters));
   const auto interval =
       std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);

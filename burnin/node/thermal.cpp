@@ -30,16 +30,26 @@ constexpr std::array kParameters{
                  .summary = "what makes it hot: all cores, or all GPUs",
                  .fallback = "cpu",
                  .words = kLoads},
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it is under load", "30m"},
-    ParameterRow{"window", ParameterRow::Kind::duration,
-                 "steady is what changes by less than 1.6 C in it", "5m"},
+    ParameterRow{"duration",
+                 ParameterRow::Kind::duration,
+                 "how long it is under load",
+                 "30m",
+                 {},
+                 10,
+                 kWeek},
+    ParameterRow{"window",
+                 ParameterRow::Kind::duration,
+                 "steady is what changes by less than 1.6 C in it",
+                 "5m",
+                 {},
+                 5,
+                 kHour},
 };
 constexpr auto kMeasures = std::to_array<std::string_view>(
     {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.margin", "thermal.memory",
      "thermal.inlet", "thermal.inlet.above_neighbours", "thermal.faults", "gpu.temperature",
      "cpu.temperature"});
 
-constexpr seconds kLongest{168 * 3600}, kLongestWindow{3600};
 constexpr long kInterval = 15, kMostSamples = 700;
 constexpr std::size_t kMostGpus = 64, kMostRows = 200'000;
 constexpr double kColdest = -40, kHottest = 200;
@@ -96,14 +106,12 @@ echo cupel-all-told
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  const std::string load{text_parameter(parameters, "load", "cpu")};
+  const std::string load{text_parameter(kParameters, parameters, "load")};
   if (std::ranges::find(kLoads, std::string_view{load}) == kLoads.end())
     return Error{Code::kInvalid,
                  fmt::format("load must be cpu or gpu, not '{}'", shortened(printable(load), 80))};
-  TRY(const auto duration,
-      duration_parameter(parameters, "duration", "30m", seconds{10}, kLongest));
-  TRY(const auto window,
-      duration_parameter(parameters, "window", "5m", seconds{5}, kLongestWindow));
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto window, duration_parameter(kParameters, parameters, "window"));
   if (duration < 2 * window)
     return Error{Code::kInvalid, fmt::format("duration must be two windows ({}) or more, not {}",
                                              duration_text(2 * window), duration_text(duration))};

@@ -19,8 +19,9 @@ constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};
 constexpr std::string_view kProgram = "cupel-node";
 
 constexpr std::array kWatchParameters{
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long to watch", "5m"},
-    ParameterRow{"every", ParameterRow::Kind::duration, "between two samples", "1s"}};
+    ParameterRow{"duration", ParameterRow::Kind::duration, "how long to watch", "5m", {}, 1, kWeek},
+    ParameterRow{
+        "every", ParameterRow::Kind::duration, "between two samples", "1s", {}, 1, kMinute}};
 
 Result<Job> prepare_facts(const Profile&, const Parameters&) {
   return Job{script::head() + script::needs(kProgram) + "cupel-node facts\n", seconds{5},
@@ -34,10 +35,9 @@ Result<Findings> parse_facts(const Profile& profile, const Output& output) {
 
 /// All samples are in the sum; some hundreds of them are printed, as a curve for people.
 Result<Job> prepare_watch(const Profile&, const Parameters& parameters) {
-  constexpr seconds kLongest{7 * 86400}, kMostOften{1}, kSeldom{60};
   constexpr std::int64_t kPrinted = 600, kLeast = 10;
-  TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{1}, kLongest));
-  TRY(const auto every, duration_parameter(parameters, "every", "1s", kMostOften, kSeldom));
+  TRY(const auto duration, duration_parameter(kWatchParameters, parameters, "duration"));
+  TRY(const auto every, duration_parameter(kWatchParameters, parameters, "every"));
   const auto print =
       std::max({std::int64_t{duration.count() / kPrinted}, kLeast, std::int64_t{every.count()}});
   const auto line = fmt::format("cupel-node watch --seconds {} --every {} --print {}\n",

@@ -31,7 +31,7 @@ echo "cupel-pinned: NUMA node {0}, CPUs $got"
 }  // namespace
 
 Result<std::string> pin_script(const Parameters& parameters) {
-  const auto said = text_parameter(parameters, std::string{kNumaParameter.name}, "all");
+  const auto said = text_parameter({&kNumaParameter, 1}, parameters, kNumaParameter.name);
   if (said == "all") return std::string{};
   const auto node = number<int>(trimmed(said));
   if (!node || *node < 0 || *node >= kMostNodes)

@@ -42,8 +42,13 @@ constexpr std::array kParameters{
     ParameterRow{"irq_affinity", Kind::word,
                  "local: HCAs' interrupts on their own NUMA node's CPUs, irqbalance stopped",
                  "as it is", kLocal},
-    ParameterRow{"at_most", Kind::duration,
-                 "after so long the node puts it back by itself, whoever forgot it", "24h"},
+    ParameterRow{"at_most",
+                 Kind::duration,
+                 "after so long the node puts it back by itself, whoever forgot it",
+                 "24h",
+                 {},
+                 kMinute,
+                 400 * kHour},
 };
 constexpr std::array<std::string_view, 3> kMeasures{"settings.set", "settings.failed",
                                                     "settings.restart"};
@@ -68,7 +73,7 @@ Error out_of_range(std::string_view name, std::string_view wanted, std::string_v
 Result<void> add_word(const Parameters& parameters, const std::string& name,
                       std::span<const std::string_view> known, std::vector<Wish>& wishes) {
   if (!is_said(parameters, name)) return ok();
-  const auto said = text_parameter(parameters, name, "");
+  const auto said = text_parameter(kParameters, parameters, name);
   if (std::ranges::find(known, said) == known.end()) {
     std::string all;
     for (const auto word : known) all += (all.empty() ? "" : ", ") + std::string{word};
@@ -81,7 +86,7 @@ Result<void> add_word(const Parameters& parameters, const std::string& name,
 
 Result<void> add_power(const Parameters& parameters, std::vector<Wish>& wishes) {
   if (!is_said(parameters, "power_limit")) return ok();
-  const auto said = text_parameter(parameters, "power_limit", "");
+  const auto said = text_parameter(kParameters, parameters, "power_limit");
   auto text = trimmed(said);
   if (text.ends_with('W')) text = trimmed(text.substr(0, text.size() - 1));
   const auto watts = number<int>(text);
@@ -93,7 +98,7 @@ Result<void> add_power(const Parameters& parameters, std::vector<Wish>& wishes) 
 
 Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
   if (!is_said(parameters, "gpu_clocks")) return ok();
-  const auto said = text_parameter(parameters, "gpu_clocks", "");
+  const auto said = text_parameter(kParameters, parameters, "gpu_clocks");
   const auto parts = split(said, ',');
   const auto least = number<int>(trimmed(parts.front())), most = number<int>(trimmed(parts.back()));
   const bool fits = least && most && parts.size() <= 2 && *least >= kLeastMegahertz &&
@@ -109,7 +114,7 @@ Result<void> add_clocks(const Parameters& parameters, std::vector<Wish>& wishes)
 
 Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wish>& wishes) {
   if (!is_said(parameters, "app_clocks")) return ok();
-  const auto said = text_parameter(parameters, "app_clocks", "");
+  const auto said = text_parameter(kParameters, parameters, "app_clocks");
   const auto parts = split(said, ',');
   const auto memory = number<int>(trimmed(parts.front())), sm = number<int>(trimmed(parts.back()));
   const bool fits = parts.size() == 2 && memory && sm && *memory >= kLeastMegahertz &&
@@ -126,7 +131,7 @@ Result<void> add_application_clocks(const Parameters& parameters, std::vector<Wi
 }
 
 Result<seconds> settings_at_most(const Parameters& parameters) {
-  return duration_parameter(parameters, "at_most", "24h", seconds{60}, seconds{400 * 3600});
+  return duration_parameter(kParameters, parameters, "at_most");
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {

@@ -53,7 +53,7 @@ std::size_t place_of(std::optional<double> severity) {
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  const auto level = text_parameter(parameters, "level", "2");
+  const auto level = text_parameter(kParameters, parameters, "level");
   const auto* found = std::ranges::find(kLevels, level);
   if (found == kLevels.end())
     return Error{Code::kInvalid, fmt::format("level must be 1, 2, 3 or 4, not '{}'",

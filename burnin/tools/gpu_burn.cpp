@@ -17,14 +17,14 @@ namespace {
 using inventory::Profile;
 using std::chrono::seconds;
 
-constexpr seconds kLongest{168 * 3600};
 constexpr std::size_t kMostGpus = 64;
 constexpr std::size_t kMostRates = 100'000;  // of each GPU
 
 constexpr std::array<std::string_view, 3> kPrecisions{"tensor", "double", "single"};
 constexpr std::array<std::string_view, 3> kOptions{"-tc", "-d -tc", ""};
 constexpr std::array kParameters{
-    ParameterRow{"duration", ParameterRow::Kind::duration, "how long it burns", "5m"},
+    ParameterRow{
+        "duration", ParameterRow::Kind::duration, "how long it burns", "5m", {}, 10, kWeek},
     ParameterRow{"precision", ParameterRow::Kind::word,
                  "single on tensor cores, double on tensor cores, or single without", "tensor",
                  kPrecisions},
@@ -54,9 +54,9 @@ constexpr std::string_view kKeep = R"sh( 2>&1 | tr '\r' '\n' | {
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto duration, duration_parameter(parameters, "duration", "5m", seconds{10}, kLongest));
-  TRY(const auto directory, folder_parameter(parameters, "directory", "/opt/gpu-burn"));
-  const auto precision = text_parameter(parameters, "precision", "tensor");
+  TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto directory, folder_parameter(kParameters, parameters, "directory"));
+  const auto precision = text_parameter(kParameters, parameters, "precision");
   const auto* found = std::ranges::find(kPrecisions, precision);
   if (found == kPrecisions.end())
     return Error{Code::kInvalid, fmt::format("precision must be tensor, double or single, not '{}'",

@@ -27,7 +27,13 @@ constexpr std::array<std::string_view, 2> kSwitches{"on", "off"};
 constexpr std::array kParameters{
     ParameterRow{"operation", ParameterRow::Kind::word, "the collective", "all_reduce",
                  kOperations},
-    ParameterRow{"largest", ParameterRow::Kind::size, "the size that is judged", "8GiB"},
+    ParameterRow{"largest",
+                 ParameterRow::Kind::size,
+                 "the size that is judged",
+                 "8GiB",
+                 {},
+                 kMiB,
+                 32 * kGiB},
     ParameterRow{"nvls", ParameterRow::Kind::word, "reductions in the NVSwitches", "on", kSwitches},
     ParameterRow{"directory", ParameterRow::Kind::folder, "where all_reduce_perf lies",
                  "/opt/nccl-tests/build"},
@@ -81,19 +87,11 @@ std::string script_of(const std::string& operation, double largest, bool nvls,
              operation, nvls ? 1 : 0, kSmallest, largest);
 }
 
-Result<std::string> word_of(const Parameters& parameters, const ParameterRow& row) {
-  const std::string word{text_parameter(parameters, std::string{row.name}, row.fallback)};
-  if (std::ranges::find(row.words, word) != row.words.end()) return word;
-  return Error{Code::kInvalid,
-               fmt::format("{} must be one of {}, not '{}'", row.name, fmt::join(row.words, ", "),
-                           shortened(printable(word), 80))};
-}
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto operation, word_of(parameters, kParameters[0]));
-  TRY(const auto largest, size_parameter(parameters, "largest", "8GiB", kMiB, 32 * kGiB));
-  TRY(const auto nvls, word_of(parameters, kParameters[2]));
-  TRY(const auto directory, folder_parameter(parameters, "directory", "/opt/nccl-tests/build"));
+  TRY(const auto operation, word_parameter(kParameters, parameters, "operation"));
+  TRY(const auto largest, size_parameter(kParameters, parameters, "largest"));
+  TRY(const auto nvls, word_parameter(kParameters, parameters, "nvls"));
+  TRY(const auto directory, folder_parameter(kParameters, parameters, "directory"));
   TRY(const auto pin, pin_script(parameters));
   return Job{script_of(operation, largest, nvls == "on", directory, pin), minutes{2}, minutes{20}};
 }

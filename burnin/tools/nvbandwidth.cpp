@@ -26,7 +26,13 @@ constexpr std::size_t kMostTests = 64;
 constexpr std::size_t kMostUnknown = 128;
 
 constexpr std::array kParameters{
-    ParameterRow{"buffer", ParameterRow::Kind::size, "how much one copy moves", "512MiB"},
+    ParameterRow{"buffer",
+                 ParameterRow::Kind::size,
+                 "how much one copy moves",
+                 "512MiB",
+                 {},
+                 16 * kMiB,
+                 16 * kGiB},
     ParameterRow{"samples", ParameterRow::Kind::text, "how often each copy is measured: 1 to 1000",
                  "3"},
     kNumaParameter,
@@ -58,8 +64,8 @@ std::string script_of(double buffer_bytes, int samples, const std::string& pin) 
 }
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
-  TRY(const auto buffer, size_parameter(parameters, "buffer", "512MiB", 16 * kMiB, 16 * kGiB));
-  const auto written = text_parameter(parameters, "samples", "3");
+  TRY(const auto buffer, size_parameter(kParameters, parameters, "buffer"));
+  const auto written = text_parameter(kParameters, parameters, "samples");
   const auto samples = number<int>(written);
   if (!samples || *samples < 1 || *samples > 1000)
     return Error{Code::kInvalid, fmt::format("samples must be 1 to 1000, not '{}'",

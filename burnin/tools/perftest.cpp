@@ -10,7 +10,7 @@ namespace cupel::burnin {
 namespace {
 
 constexpr std::size_t kMostRows = 4096;
-constexpr double kMebibyteBits = 1048576.0 * 8;
+constexpr double kMiBBits = 1048576.0 * 8;
 
 enum class Column { other, bytes, iterations, peak, average, messages, typical, mean, p99, p999 };
 
@@ -50,7 +50,7 @@ std::optional<Header> header_of(std::string_view line) {
       const auto unit = bracket == word.npos ? std::string_view{} : word.substr(bracket);
       const bool giga = unit.starts_with("[Gb/sec");
       unit_known = giga || unit.starts_with("[MB/sec") || unit.starts_with("[MiB/sec");
-      header.unit = giga ? 1e9 : kMebibyteBits;
+      header.unit = giga ? 1e9 : kMiBBits;
     }
     name.clear();
   }
@@ -152,7 +152,7 @@ std::vector<PerftestRow> read_json(std::string_view text, double unit) {
 Result<std::vector<PerftestRow>> read_perftest(std::string_view text, bool json_gigabits) {
   std::vector<PerftestRow> rows;
   if (text.contains("\"MsgSize\"")) {
-    rows = read_json(text, json_gigabits ? 1e9 : kMebibyteBits);
+    rows = read_json(text, json_gigabits ? 1e9 : kMiBBits);
   } else {
     std::optional<Header> header;
     bool headless = false;

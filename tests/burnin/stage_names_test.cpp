@@ -71,6 +71,42 @@ TEST(StageNames, OfTheBmcsLogBehindAStepAreItsOwnAndTheSteps) {
   EXPECT_FALSE(is_bmc_log("disk"));
 }
 
+/// Of a stage all whose values are as `with` says, and else its defaults.
+Result<Job> prepared(const Stage& stage, const inventory::Profile& profile, Parameters with = {}) {
+  return stage.prepare(profile, with);
+}
+
+TEST(StageParameters, HaveDefaultsThatTheStageItselfTakes) {
+  inventory::Profile profile;
+  for (const auto& each : stages()) {
+    Parameters written;
+    bool complete = true;
+    for (const auto& row : each.parameters) {
+      complete = complete && !row.fallback.empty() && !row.fallback.starts_with("as ");
+      written[std::string{row.name}] = row.fallback;
+    }
+    if (!complete) continue;
+    const auto silent = prepared(each, profile), spoken = prepared(each, profile, written);
+    ASSERT_TRUE(silent) << each.name;
+    ASSERT_TRUE(spoken) << each.name << ": " << spoken.error().what;
+    EXPECT_EQ(silent->script, spoken->script) << each.name;
+    EXPECT_EQ(silent->limit, spoken->limit) << each.name;
+  }
+}
+
+TEST(StageParameters, AreBoundedByTheirRows) {
+  inventory::Profile profile;
+  for (const auto& each : stages())
+    for (const auto& row : each.parameters) {
+      if (row.kind != ParameterRow::Kind::duration) continue;
+      ASSERT_GT(row.most, row.least) << each.name << " " << row.name;
+      const auto beyond = std::to_string(static_cast<long>(row.most) + 1) + "s";
+      Parameters with{{std::string{row.name}, beyond}};
+      const auto refused = prepared(each, profile, with);
+      EXPECT_FALSE(refused) << each.name << " " << row.name << " " << beyond;
+    }
+}
+
 TEST(StageNames, OfPreconditionsAreThoseOfMeasures) {
   for (const auto& each : stages())
     for (const auto name : each.preconditions)
