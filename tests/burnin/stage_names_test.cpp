@@ -57,9 +57,11 @@ TEST(StageNames, OfWhatUndoesAStageAreThoseOfStages) {
     const auto named =
         std::ranges::find(each.parameters, each.undo->time_limit, &ParameterRow::name);
     ASSERT_NE(named, each.parameters.end()) << each.undo->time_limit;
-    EXPECT_EQ(
-        each.undo->by_itself_after({}),
-        each.undo->by_itself_after({{std::string{named->name}, std::string{named->fallback}}}));
+    const Parameters spoken{{std::string{named->name}, std::string{named->fallback}}};
+    const auto by_default = each.undo->by_itself_after({});
+    const auto as_written = each.undo->by_itself_after(spoken);
+    ASSERT_TRUE(by_default && as_written) << each.name;
+    EXPECT_EQ(*by_default, *as_written) << each.name;
   }
   EXPECT_EQ(undone, 1);
 }
