@@ -12,15 +12,15 @@ Error missing(std::string_view verb) {
 // What a protocol does not have, it does not override.
 
 Task<Result<Protocol>> Bmc::set_boot(BootOverride, Deadline) { co_return missing("set boot"); }
-Task<Result<Told<BootOverride>>> Bmc::boot_override(Deadline) {
+Task<Result<Sourced<BootOverride>>> Bmc::boot_override(Deadline) {
   co_return missing("boot override");
 }
-Task<Result<Told<std::vector<inventory::Part>>>> Bmc::firmware(Deadline) {
+Task<Result<Sourced<std::vector<inventory::Part>>>> Bmc::firmware(Deadline) {
   co_return missing("firmware");
 }
 Task<Result<Sensors>> Bmc::sensors(Deadline) { co_return missing("sensors"); }
 Task<Result<Protocol>> Bmc::locate(bool, Deadline) { co_return missing("locator light"); }
-Task<Result<Told<bool>>> Bmc::located(Deadline) { co_return missing("locator light"); }
+Task<Result<Sourced<bool>>> Bmc::located(Deadline) { co_return missing("locator light"); }
 Task<Result<EventLog>> Bmc::event_log(std::optional<Seconds>, std::size_t, Deadline) {
   co_return missing("event log");
 }
@@ -30,11 +30,13 @@ Task<Result<Protocol>> Bmc::insert_media(std::string, Deadline) {
   co_return missing("insert media");
 }
 Task<Result<Protocol>> Bmc::eject_media(Deadline) { co_return missing("eject media"); }
-Task<Result<Told<std::vector<Account>>>> Bmc::accounts(Deadline) { co_return missing("accounts"); }
+Task<Result<Sourced<std::vector<Account>>>> Bmc::accounts(Deadline) {
+  co_return missing("accounts");
+}
 Task<Result<Protocol>> Bmc::change_password(std::string, std::string, Deadline) {
   co_return missing("change password");
 }
-Task<Result<Told<std::vector<NetworkService>>>> Bmc::network_services(Deadline) {
+Task<Result<Sourced<std::vector<NetworkService>>>> Bmc::network_services(Deadline) {
   co_return missing("network services");
 }
 Task<Result<Protocol>> Bmc::enable_service(std::string, bool, Deadline) {

@@ -22,13 +22,13 @@ enum class Protocol { redfish, ipmi };
 
 /// An answer, and who gave it.
 template <class T>
-struct Told {
+struct Sourced {
   T value{};
   Protocol by = Protocol::redfish;
 
   operator const T&() const { return value; }
-  friend bool operator==(const Told&, const Told&) = default;
-  friend bool operator==(const Told& one, const T& other) { return one.value == other; }
+  friend bool operator==(const Sourced&, const Sourced&) = default;
+  friend bool operator==(const Sourced& one, const T& other) { return one.value == other; }
 };
 
 /// `unknown` covers what a BMC does not tell or tells in a word nobody defined: never taken for
@@ -194,7 +194,7 @@ class Bmc {
   virtual ~Bmc() = default;
 
   // Power.
-  virtual Task<Result<Told<PowerState>>> power_state(Deadline deadline) = 0;
+  virtual Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) = 0;
   /// Returns when the BMC has accepted it, not when it is done.
   virtual Task<Result<Protocol>> reset(ResetType type, Deadline deadline) = 0;
   /// Empty: the BMC does not tell.
@@ -202,19 +202,19 @@ class Bmc {
 
   // Boot. Returns after reading it back.
   virtual Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline);
-  virtual Task<Result<Told<BootOverride>>> boot_override(Deadline deadline);
+  virtual Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline);
 
   // What there is.
   virtual Task<Result<Identity>> identity(Deadline deadline) = 0;
   virtual Task<Result<Observed>> observe(Deadline deadline) = 0;
   /// Versions alone. May take minutes.
-  virtual Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline);
+  virtual Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline);
   virtual Task<Result<Sensors>> sensors(Deadline deadline);
 
   // The light by which a person finds the machine. Returns after reading it back, where the BMC
   // tells.
   virtual Task<Result<Protocol>> locate(bool on, Deadline deadline);
-  virtual Task<Result<Told<bool>>> located(Deadline deadline);
+  virtual Task<Result<Sourced<bool>>> located(Deadline deadline);
 
   // The event log: at most `most` entries, the newest; `since` leaves out what is older.
   virtual Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
@@ -229,12 +229,12 @@ class Bmc {
   virtual Task<Result<Protocol>> eject_media(Deadline deadline);
 
   // The BMC itself.
-  virtual Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline);
+  virtual Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline);
   /// Errors besides the usual: kNotFound (no such user); kInvalid (the BMC's password policy).
   /// Our own password too: whoever supplies ours must supply the new one from then on.
   virtual Task<Result<Protocol>> change_password(std::string user, std::string password,
                                                  Deadline deadline);
-  virtual Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline);
+  virtual Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline);
   virtual Task<Result<Protocol>> enable_service(std::string name, bool enabled, Deadline deadline);
   /// Restarts the BMC; the machine stays as it is. Returns when it was accepted.
   virtual Task<Result<Protocol>> reset_bmc(Deadline deadline);

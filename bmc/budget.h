@@ -1,6 +1,7 @@
 #pragma once
 // How one BMC has been treated and how it fared: counters, latencies, a health score, and what is
-// in use now. What `cupel bmc NODE budget` shows. Pure; the gates themselves are in courtesy.h.
+// in use now. What `cupel bmc NODE budget` shows. Pure; the semaphores themselves are in
+// bmc_limits.h.
 #include <chrono>
 #include <optional>
 #include <string>

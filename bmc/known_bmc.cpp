@@ -29,8 +29,8 @@ std::string said_by(const Identity& seen) {
 
 }  // namespace
 
-std::optional<std::string> stranger(const KnownBmc& known, const WrittenDown& people,
-                                    const Identity& seen) {
+std::optional<std::string> identity_mismatch(const KnownBmc& known, const ExpectedIdentity& people,
+                                             const Identity& seen) {
   const bool other_serial =
       !people.serial.empty() && !seen.serial.empty() && !same_text(people.serial, seen.serial);
   const bool other_mac =

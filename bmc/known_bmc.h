@@ -24,7 +24,7 @@ struct KnownBmc {
 };
 
 /// What people wrote of it, which goes before whatever was learned.
-struct WrittenDown {
+struct ExpectedIdentity {
   std::string serial{};
   std::string mac{};
 };
@@ -33,8 +33,8 @@ struct WrittenDown {
 /// too little is known to tell. What people wrote must hold, each of it, as far as the BMC tells
 /// it. Of what was learned one agreement is enough: a machine may get a new board, but not a new
 /// board, serial number and BMC at once.
-std::optional<std::string> stranger(const KnownBmc& known, const WrittenDown& people,
-                                    const Identity& seen);
+std::optional<std::string> identity_mismatch(const KnownBmc& known, const ExpectedIdentity& people,
+                                             const Identity& seen);
 
 /// What there is to remember after meeting it; keeps what it did not tell this time.
 KnownBmc learned(KnownBmc known, const Identity& seen);

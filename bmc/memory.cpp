@@ -11,27 +11,29 @@ std::optional<typename Map::mapped_type> found(const Map& map, const typename Ma
 
 }  // namespace
 
-std::optional<Refusal> ShortMemory::refusal(const std::string& node, const std::string& user) {
+std::optional<Refusal> InMemoryBmcState::refusal(const std::string& node, const std::string& user) {
   return found(refusals_, {node, user});
 }
 
-void ShortMemory::keep_refusal(const std::string& node, const std::string& user,
-                               const std::optional<Refusal>& refusal) {
+void InMemoryBmcState::keep_refusal(const std::string& node, const std::string& user,
+                                    const std::optional<Refusal>& refusal) {
   refusals_.erase({node, user});
   if (refusal) refusals_[{node, user}] = *refusal;
 }
 
-std::optional<KnownBmc> ShortMemory::known_bmc(const std::string& node) {
+std::optional<KnownBmc> InMemoryBmcState::known_bmc(const std::string& node) {
   return found(known_, node);
 }
 
-void ShortMemory::keep_known_bmc(const std::string& node, const KnownBmc& known) {
+void InMemoryBmcState::keep_known_bmc(const std::string& node, const KnownBmc& known) {
   known_[node] = known;
 }
 
-std::optional<Budget> ShortMemory::budget(const std::string& node) { return found(budgets_, node); }
+std::optional<Budget> InMemoryBmcState::budget(const std::string& node) {
+  return found(budgets_, node);
+}
 
-void ShortMemory::keep_budgets(const std::vector<std::pair<std::string, Budget>>& budgets) {
+void InMemoryBmcState::keep_budgets(const std::vector<std::pair<std::string, Budget>>& budgets) {
   for (const auto& [node, budget] : budgets) budgets_[node] = budget;
 }
 

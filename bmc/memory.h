@@ -42,7 +42,7 @@ class Memory {
 };
 
 /// For as long as the process lives.
-class ShortMemory final : public Memory {
+class InMemoryBmcState final : public Memory {
  public:
   std::optional<Refusal> refusal(const std::string& node, const std::string& user) override;
   void keep_refusal(const std::string& node, const std::string& user,

@@ -16,17 +16,17 @@ const Words kLinkErrors{"nvlink.crc_errors", "nvlink.recoveries", "nvlink.recove
 /// What programs say where the driver gives them no GPU at all.
 const Words kNoGpuAtAll{"cudaError", "(cuda)", "nvidia-smi", "the load ended early"};
 
-CauseKind gpus(Words criteria, Told told = Told::anything, std::vector<double> values = {}) {
+CauseKind gpus(Words criteria, Sourced told = Sourced::anything, std::vector<double> values = {}) {
   return {std::move(criteria), "gpu*", told, std::move(values), {}};
 }
 CauseKind numbers(Words criteria, std::string_view part = "gpu*") {
-  return {std::move(criteria), part, Told::a_number, {}, {}};
+  return {std::move(criteria), part, Sourced::a_number, {}, {}};
 }
-CauseKind whole(Words criteria, Told told = Told::anything) {
+CauseKind whole(Words criteria, Sourced told = Sourced::anything) {
   return {std::move(criteria), "", told, {}, {}};
 }
 CauseKind stages_without_gpus() {
-  return {{"stage *", "step *"}, "", Told::anything, {}, kNoGpuAtAll};
+  return {{"stage *", "step *"}, "", Sourced::anything, {}, kNoGpuAtAll};
 }
 
 void same_part(Rules& rules, CauseKind cause, CauseKind effect) {
@@ -44,15 +44,15 @@ void ladder(Rules& rules, const Words& criteria, std::string_view part = "gpu*")
 
 CauseKind missing_gpu() { return gpus({"audit: missing"}); }
 /// NVIDIA Xid catalogue, 79: the GPU has fallen off the bus.
-CauseKind lost_gpu() { return gpus(kXids, Told::a_number, {79}); }
-CauseKind silent_gpu() { return gpus({"gpu.answers"}, Told::a_number, {0}); }
+CauseKind lost_gpu() { return gpus(kXids, Sourced::a_number, {79}); }
+CauseKind silent_gpu() { return gpus({"gpu.answers"}, Sourced::a_number, {0}); }
 CauseKind divided_gpu() { return numbers({"gpu.mig"}); }
 
 /// Of a part that is not there nothing can be measured, and whatever was before was its end.
 void add_missing_parts(Rules& rules) {
   same_part(rules, {.criteria = {"audit: missing"}}, {});
   in_group(rules, {.criteria = {"audit: missing", "audit: wrong size"}, .part = "dimm*"},
-           whole({"memory.total"}, Told::a_number));
+           whole({"memory.total"}, Sourced::a_number));
   for (const auto criterion : {"audit: missing", "audit: unhealthy", "psu.lost"}) {
     const CauseKind supply{.criteria = {criterion}, .part = "psu*"};
     same_part(rules, supply, {.criteria = {"psu.*"}, .part = "psu*"});
@@ -65,9 +65,9 @@ void add_missing_parts(Rules& rules) {
 void add_lost_gpus(Rules& rules) {
   for (const auto& lost : {lost_gpu(), silent_gpu()}) {
     same_part(rules, lost, gpus({}));
-    in_group(rules, lost, gpus({"nvlink.active"}, Told::nothing));
+    in_group(rules, lost, gpus({"nvlink.active"}, Sourced::nothing));
     rules.push_back({.cause = lost,
-                     .effect = {kSxids, "nvswitch*", Told::a_number, {20034}, {}},
+                     .effect = {kSxids, "nvswitch*", Sourced::a_number, {20034}, {}},
                      .link = Link::group,
                      .unless = numbers({"nvlink.active"})});
     in_group(rules, lost, stages_without_gpus());
@@ -82,12 +82,12 @@ void add_counts(Rules& rules) {
   unused.push_back(divided_gpu());
   for (const auto& cause : unused) {
     rules.push_back({.cause = cause,
-                     .effect = whole({"gpu.count"}, Told::a_number),
+                     .effect = whole({"gpu.count"}, Sourced::a_number),
                      .link = Link::group,
                      .for_each = 1,
                      .counted = gone});
     rules.push_back({.cause = cause,
-                     .effect = whole({"burn.gpus"}, Told::a_number),
+                     .effect = whole({"burn.gpus"}, Sourced::a_number),
                      .link = Link::group,
                      .for_each = 1,
                      .counted = unused});
@@ -99,18 +99,18 @@ void add_counts(Rules& rules) {
                      .counted = unused});
   }
   // One with MIG takes part in nothing.
-  same_part(rules, divided_gpu(), gpus({}, Told::missing));
+  same_part(rules, divided_gpu(), gpus({}, Sourced::missing));
 }
 
 /// Programs of the node without which no GPU works.
 void add_driver(Rules& rules) {
   const CauseKind mismatch = numbers({"driver.mismatch"}, "*");
-  CauseKind not_measured{.told = Told::missing};
+  CauseKind not_measured{.told = Sourced::missing};
   for (const auto part : {"gpu*", "fabric*"}) {
     not_measured.part = part;
     in_group(rules, mismatch, not_measured);
   }
-  in_group(rules, mismatch, whole({"gpu.count"}, Told::nothing));
+  in_group(rules, mismatch, whole({"gpu.count"}, Sourced::nothing));
   for (const auto& cause : {mismatch, numbers({"fabricmanager.*"}, "fabric*")}) {
     in_group(rules, cause, gpus({"gpu.fabric.ready"}));
     in_group(rules, cause, stages_without_gpus());
@@ -129,13 +129,13 @@ void add_heat(Rules& rules) {
   capped.erase(capped.begin(), capped.begin() + 3);
   same_part(rules, numbers({"gpu.power.limit"}), numbers(capped));
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
-    in_group(rules, slow, whole({"train.jitter"}, Told::a_number));
+    in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));
   ladder(rules, {"cpu.throttled", "cpu.frequency.lowest"}, "cpu*");
 }
 
 void add_nvlinks(Rules& rules) {
   const CauseKind bad_switch = numbers(kSxids, "nvswitch*"), links = numbers({"nvlink.active"}),
-                  link_xid = gpus(kXids, Told::a_number, {74});
+                  link_xid = gpus(kXids, Sourced::a_number, {74});
   ladder(rules, kSxids, "nvswitch*");
   // A switch takes the same links from every GPU.
   for (const auto& effect : {links, link_xid})
@@ -148,7 +148,7 @@ void add_nvlinks(Rules& rules) {
   chain.insert(chain.end(), kPairRates.begin(), kPairRates.end());
   ladder(rules, chain);
   for (const auto& sick : {links, numbers(kLinkErrors), numbers({"p2p.bandwidth"})})
-    in_group(rules, sick, whole(kBusRates, Told::a_number));
+    in_group(rules, sick, whole(kBusRates, Sourced::a_number));
 }
 
 void add_pcie(Rules& rules) {
@@ -168,14 +168,14 @@ void add_memory(Rules& rules) {
   same_part(
       rules,
       numbers({"gpu.remap.failed", "gpu.ecc.sram_threshold", "gpu.ecc.*", "gpu.remap.pending"}),
-      gpus(kXids, Told::a_number, {48, 63, 64, 94, 95}));
+      gpus(kXids, Sourced::a_number, {48, 63, 64, 94, 95}));
   ladder(rules, {"gpu.xid", "kernel.xid", "gpu.reset_required"});
   const Words dimm{"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected",
                    "edac.corrected", "memory.corrected"};
   ladder(rules, dimm, "dimm*");
   in_group(
       rules, numbers({"edac.uncorrected", "memory.uncorrected"}, "dimm*"),
-      whole({"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected"}, Told::a_number));
+      whole({"edac.uncorrected", "edac.uncorrected.new", "memory.uncorrected"}, Sourced::a_number));
 }
 
 void add_wrong_results(Rules& rules) {
@@ -183,7 +183,7 @@ void add_wrong_results(Rules& rules) {
                     "thermal.faults", "collective.wrong", "train.loss.differs"};
   ladder(rules, chain);
   in_group(rules, numbers(Words{chain.begin(), chain.begin() + 4}),
-           whole({"collective.wrong", "train.loss.differs"}, Told::a_number));
+           whole({"collective.wrong", "train.loss.differs"}, Sourced::a_number));
 }
 
 void add_adapters(Rules& rules) {

@@ -7,7 +7,7 @@
 namespace cupel::burnin {
 
 /// What a cause must have for a number.
-enum class Told {
+enum class Sourced {
   anything,
   a_number,
   nothing,  // no number: words, or a number that was asked for and did not come
@@ -20,7 +20,7 @@ using Words = std::vector<std::string_view>;
 struct CauseKind {
   Words criteria{};
   std::string_view part = "*";  // "": the node as a whole
-  Told told = Told::anything;
+  Sourced told = Sourced::anything;
   std::vector<double> values{};  // one of these was measured
   Words says{};                  // one of these is in `measured`
 };

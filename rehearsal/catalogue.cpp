@@ -7,7 +7,7 @@
 
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 #include "rehearsal/read_faults.h"
 #include "rehearsal/read_rules.h"
 
@@ -49,7 +49,7 @@ class EntryReader {
     expect(entry);
     need(entry);
     if (const auto vendor = fields_.text("bmc")) entry.bmc.vendor = *vendor;
-    if (manners_of(entry.bmc.vendor) == nullptr)
+    if (vendor_behavior_of(entry.bmc.vendor) == nullptr)
       fields_.report(fields_.place("bmc"), "there is no BMC of vendor '" + entry.bmc.vendor + "'");
     fields_.finish();
     return entry;

@@ -22,7 +22,7 @@ Machine::Machine(asio::any_io_executor executor, const Clock& clock, ProfilePtr 
   physics_ = std::make_unique<MachinePhysics>(*this);
   fabric_ =
       std::make_shared<Fabric>(FabricPlan{.nodes = {fabric_node(hardware_, *profile_)}}, seed_);
-  physics_->on_begin = [this](Work work) { fear(work); };
+  physics_->on_begin = [this](Work work) { maybe_panic(work); };
   subscribe([this](Event) { show_around(); });
   show_around();
   wait_for_faults();
@@ -226,7 +226,7 @@ void Machine::come_up() {
 }
 
 /// A kernel that panics under a load: so long after that load began.
-void Machine::fear(Work work) {
+void Machine::maybe_panic(Work work) {
   const auto* panics = find_fault(faults_, FaultKind::kernel_panic);
   if (panics == nullptr || panics->timing.under.empty() || timer_.waits()) return;
   if (work_named(panics->timing.under) != work) return;

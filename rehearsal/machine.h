@@ -64,7 +64,8 @@ class Machine : public ManagedSystem {
   bool up() const override { return up_; }
   bool mains() const override { return mains_; }
   void set_mains(bool live);
-  /// Whose firmware it is: a row of rehearsal/bmc/manners.h. Says how long its self-test takes.
+  /// Whose firmware it is: a row of rehearsal/bmc/vendor_behavior.h. Says how long its self-test
+  /// takes.
   void built_by(std::string vendor) { vendor_ = std::move(vendor); }
   int boots() const { return boots_; }
   /// What the last boot was told to start from; "None" without an override.
@@ -105,7 +106,7 @@ class Machine : public ManagedSystem {
   void finish_boot();
   void come_up();
   void panic();
-  void fear(Work work);
+  void maybe_panic(Work work);
   std::string image_of(const std::string& target) const;
   void cut_power();
   void finish_power_off();

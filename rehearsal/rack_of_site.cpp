@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -155,7 +155,7 @@ std::string vendor_of(const inventory::Profile& profile) {
       for (const auto& model : parts.models) words += " " + lower_case(model);
   for (const auto& [word, vendor] : kWords)
     if (words.contains(word)) return std::string{vendor};
-  return std::string{usual_manners().vendor};
+  return std::string{default_behavior().vendor};
 }
 
 Result<RackSpec> rack_of(inventory::Inventory site) {

@@ -11,8 +11,8 @@ namespace cupel::rehearsal {
 /// holds).
 Result<RackSpec> rack_of(inventory::Inventory site);
 
-/// A row of rehearsal/bmc/manners.h: the vendor that the profile's name, description or models
-/// name, else the usual one.
+/// A row of rehearsal/bmc/vendor_behavior.h: the vendor that the profile's name, description or
+/// models name, else the usual one.
 std::string vendor_of(const inventory::Profile& profile);
 
 /// Where the PDU of that place in the inventory's list is, on this machine.

@@ -27,7 +27,7 @@ struct BootTimes {
 
 /// What kind of BMC a node has.
 struct BmcSpec {
-  std::string vendor = "dgx";     // a row of rehearsal/bmc/manners.h
+  std::string vendor = "dgx";     // a row of rehearsal/bmc/vendor_behavior.h
   bool licensed = true;           // for what needs a licence there
   bool factory_password = false;  // which must be changed first
   bool new_certificate = false;   // after each restart of the BMC

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 #include "rehearsal/read_faults.h"
 #include "rehearsal/read_rules.h"
 
@@ -35,8 +35,8 @@ void read_boot(YamlFields& scenario, const std::string& file, BootTimes& times,
 BmcSpec read_kind(YamlFields& fields, BmcSpec usual) {
   if (const auto vendor = fields.text("vendor")) {
     std::vector<std::string_view> known;
-    for (const auto& row : all_manners()) known.push_back(row.vendor);
-    if (manners_of(*vendor) == nullptr)
+    for (const auto& row : all_vendor_behaviors()) known.push_back(row.vendor);
+    if (vendor_behavior_of(*vendor) == nullptr)
       fields.report(fields.place("vendor"), "there is no BMC of vendor '" + *vendor + "'" +
                                                 inventory::did_you_mean(*vendor, std::span{known}));
     usual.vendor = *vendor;

@@ -26,19 +26,19 @@ Client::Client(Transport& transport, std::string node, inventory::IpmiAccess acc
       access_{std::move(access)},
       user_{std::move(user)},
       password_{std::move(password)},
-      courtesy_{transport.courtesy(node_)} {}
+      bmc_limits_{transport.bmc_limits(node_)} {}
 
 Client::~Client() { forget_session(); }
 
 void Client::forget_session() {
-  if (session_) --courtesy_.ipmi_sessions;
+  if (session_) --bmc_limits_.ipmi_sessions;
   session_.reset();
 }
 
 /// One conversation with the BMC: it takes one of the places that all protocols share, and how it
 /// fared is noted.
 Task<Result<void>> Client::perform(Conversation& conversation, Deadline deadline, Ticks grace) {
-  CO_TRY(const Gate::Pass place, co_await courtesy_.at_once.enter(deadline));
+  CO_TRY(const Semaphore::Permit place, co_await bmc_limits_.at_once.enter(deadline));
   const auto began = Deadline::Clock::now();
   auto done = co_await transport_.perform(*address_, conversation, deadline, grace);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - began);
@@ -46,7 +46,7 @@ Task<Result<void>> Client::perform(Conversation& conversation, Deadline deadline
   if (!done && done.error().code == Code::kCancelled) co_return done;
   if (!done && done.error().code == Code::kUnreachable) outcome = Outcome::unreachable;
   if (!done && done.error().code == Code::kTimeout) outcome = Outcome::timeout;
-  note(courtesy_.seen, outcome, 0, took);
+  note(bmc_limits_.seen, outcome, 0, took);
   co_return done;
 }
 
@@ -64,7 +64,7 @@ Task<Result<Bytes>> Client::ask(const Command& command, Bytes data, Deadline dea
 
 Task<Result<Reply>> Client::exchange(const Command& command, Bytes data, Deadline deadline,
                                      std::uint8_t unit) {
-  CO_TRY(const Gate::Pass alone, co_await one_at_a_time_.enter(deadline));
+  CO_TRY(const Semaphore::Permit alone, co_await one_at_a_time_.enter(deadline));
   CO_TRY(co_await ensure_session(deadline));
   CO_TRY(co_await ensure_privilege(command, deadline));
   auto reply = co_await send(command, data, unit, deadline);
@@ -86,7 +86,7 @@ Task<Result<Reply>> Client::send(const Command& command, Bytes data, std::uint8_
   if (reply) {
     bytes_ += reply->data.size();
     // A FRU has checksums, and its texts are scrubbed when they are texts.
-    if (&command != &kReadFru) courtesy_.secrets.scrub(reply->data);
+    if (&command != &kReadFru) bmc_limits_.secrets.scrub(reply->data);
     co_return reply;
   }
   // A BMC that restarted knows nothing of this session, and says nothing.
@@ -103,12 +103,12 @@ Task<Result<void>> Client::ensure_session(Deadline deadline) {
     if (!found) co_return std::move(found).error().within(node_);
     address_ = *found;
   }
-  CO_TRY(const Gate::Pass alone, co_await courtesy_.login.enter(deadline));
+  CO_TRY(const Semaphore::Permit alone, co_await bmc_limits_.login.enter(deadline));
   co_return co_await log_in(deadline);
 }
 
 Result<std::vector<Suite>> Client::suites() const {
-  const auto wanted = access_.cipher ? access_.cipher : transport_.manners(*address_).suite;
+  const auto wanted = access_.cipher ? access_.cipher : transport_.behavior(*address_).suite;
   if (!wanted) return std::vector{kSuite17, kSuite3};
   if (*wanted == 3) return std::vector{kSuite3};
   if (*wanted == 17) return std::vector{kSuite17};
@@ -117,7 +117,7 @@ Result<std::vector<Suite>> Client::suites() const {
 }
 
 void Client::remember(const Suite& suite) {
-  transport_.manners(*address_).suite = suite.number;
+  transport_.behavior(*address_).suite = suite.number;
   if (suite.number != kSuite17.number || has_spoken_17()) return;
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   transport_.memory().keep_refusal(node_, std::string{kWeakerSuites},
@@ -139,8 +139,8 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
     wipe(password);
     co_return Error{Code::kInvalid, node_ + ": IPMI passwords have at most 20 bytes"};
   }
-  courtesy_.secrets.add_login(user_, password);
-  auto done = courtesy_.logins.may_try(user_, password);
+  bmc_limits_.secrets.add_login(user_, password);
+  auto done = bmc_limits_.logins.may_try(user_, password);
   if (!done) {
     wipe(password);
     co_return done;
@@ -160,10 +160,10 @@ Task<Result<void>> Client::log_in(Deadline deadline) {
       break;
     }
   }
-  if (done) courtesy_.logins.accepted(user_);
+  if (done) bmc_limits_.logins.accepted(user_);
   if (!done && done.error().code == Code::kRefused) {
-    (void)courtesy_.logins.refused(user_, password, {}, done.error().what);
-    ++courtesy_.seen.refused;
+    (void)bmc_limits_.logins.refused(user_, password, {}, done.error().what);
+    ++bmc_limits_.seen.refused;
   }
   done = within(node_ + ": log in as " + printable(user_), std::move(done));
   wipe(password);
@@ -187,7 +187,7 @@ Task<Result<void>> Client::log_in_with(Suite suite, const std::string& password,
     auto session = handshake.outcome();
     if (session) {
       session_.emplace(*std::move(session));
-      ++courtesy_.ipmi_sessions;
+      ++bmc_limits_.ipmi_sessions;
       ++sessions_;
       granted_ = privilege;
       level_ = Privilege::user;  // 22.18: every session begins as this

@@ -51,7 +51,7 @@ class Client {
   const std::string& node() const { return node_; }
   /// What this BMC was sent, by whatever protocol: to be taken out of what it answers. exchange()
   /// does so with what stands in one reply; whoever joins several does it with the whole.
-  SentSecrets& secrets() { return courtesy_.secrets; }
+  SentSecrets& secrets() { return bmc_limits_.secrets; }
   int requests() const { return requests_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -79,8 +79,8 @@ class Client {
   inventory::IpmiAccess access_;
   std::string user_;
   SecretSource password_;
-  Courtesy& courtesy_;  // lives as long as the transport
-  Gate one_at_a_time_{1};
+  BmcLimits& bmc_limits_;  // lives as long as the transport
+  Semaphore one_at_a_time_{1};
   std::optional<Address> address_{};
   std::optional<Session> session_{};
   Privilege granted_ = Privilege::admin;  // that the session may be raised to

@@ -19,15 +19,15 @@ Result<Protocol> by_ipmi(Result<void> done) {
 }
 
 template <class T>
-Result<Told<T>> told(Result<T> value) {
+Result<Sourced<T>> told(Result<T> value) {
   if (!value) return std::move(value).error();
-  return Told<T>{*std::move(value), Protocol::ipmi};
+  return Sourced<T>{*std::move(value), Protocol::ipmi};
 }
 
 class IpmiBmc final : public Bmc {
  public:
   IpmiBmc(Transport& transport, std::string node, inventory::IpmiAccess access, std::string user,
-          SecretSource password, std::optional<WrittenDown> people)
+          SecretSource password, std::optional<ExpectedIdentity> people)
       : transport_{transport},
         node_{std::move(node)},
         access_{std::move(access)},
@@ -36,7 +36,7 @@ class IpmiBmc final : public Bmc {
         people_{std::move(people)},
         client_{transport_, node_, access_, user_, password_} {}
 
-  Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
+  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) override {
     co_return told(co_await read_power(client_, deadline));
   }
 
@@ -56,7 +56,7 @@ class IpmiBmc final : public Bmc {
     co_return by_ipmi(co_await write_boot(client_, std::move(wanted), deadline));
   }
 
-  Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
+  Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline) override {
     co_return told(co_await read_boot(client_, deadline));
   }
 
@@ -65,7 +65,7 @@ class IpmiBmc final : public Bmc {
     co_return by_ipmi(co_await identify_chassis(client_, on, deadline));
   }
 
-  Task<Result<Told<bool>>> located(Deadline deadline) override {
+  Task<Result<Sourced<bool>>> located(Deadline deadline) override {
     co_return told(co_await read_identify(client_, deadline));
   }
 
@@ -86,13 +86,13 @@ class IpmiBmc final : public Bmc {
     co_return observed;
   }
 
-  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
     CO_TRY(const Bytes answer, co_await client_.ask(kGetDeviceId, {}, deadline));
     CO_TRY(const DeviceId device, within(node_, parse_device_id(answer)));
     inventory::Part bmc{.kind = inventory::PartKind::firmware, .name = "bmc"};
     bmc.firmware = device.firmware;
     bmc.source = "ipmi:Get Device ID";
-    co_return Told<std::vector<inventory::Part>>{{std::move(bmc)}, Protocol::ipmi};
+    co_return Sourced<std::vector<inventory::Part>>{{std::move(bmc)}, Protocol::ipmi};
   }
 
   Task<Result<Sensors>> sensors(Deadline deadline) override {
@@ -114,7 +114,7 @@ class IpmiBmc final : public Bmc {
     co_return by_ipmi(co_await clear_log(client_, deadline));
   }
 
-  Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline) override {
     co_return told(co_await read_accounts(client_, deadline));
   }
 
@@ -125,7 +125,7 @@ class IpmiBmc final : public Bmc {
         co_await write_password(client_, std::move(user), std::move(password), deadline));
   }
 
-  Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
     co_return told(co_await read_services(client_, deadline));
   }
 
@@ -228,7 +228,7 @@ class IpmiBmc final : public Bmc {
   inventory::IpmiAccess access_;
   std::string user_;
   SecretSource password_;
-  std::optional<WrittenDown> people_;
+  std::optional<ExpectedIdentity> people_;
   int recognised_ = 0;  // the session in which it was
   Client client_;
   Records records_{};
@@ -239,7 +239,7 @@ class IpmiBmc final : public Bmc {
 
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
                           std::string user, SecretSource password,
-                          std::optional<WrittenDown> people) {
+                          std::optional<ExpectedIdentity> people) {
   return std::make_unique<IpmiBmc>(transport, std::move(node), std::move(access), std::move(user),
                                    std::move(password), std::move(people));
 }

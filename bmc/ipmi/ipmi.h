@@ -17,6 +17,6 @@ namespace cupel::bmc::ipmi {
 /// Errors of every verb: as Client::ask; the further ones are told in bmc.h.
 std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::IpmiAccess access,
                           std::string user, SecretSource password,
-                          std::optional<WrittenDown> people = std::nullopt);
+                          std::optional<ExpectedIdentity> people = std::nullopt);
 
 }  // namespace cupel::bmc::ipmi

@@ -32,12 +32,12 @@ Identity comparable(const Found& found, const std::string& serial) {
   return seen;
 }
 
-Task<Result<void>> recognise(Client& client, WrittenDown people, Deadline deadline) {
+Task<Result<void>> recognise(Client& client, ExpectedIdentity people, Deadline deadline) {
   CO_TRY(const Found found, co_await identify(client, deadline));
   auto& memory = client.transport().memory();
   const KnownBmc before = memory.known_bmc(client.node()).value_or(KnownBmc{});
   const auto seen = comparable(found, people.serial.empty() ? before.serial : people.serial);
-  if (auto why = stranger(before, people, seen))
+  if (auto why = identity_mismatch(before, people, seen))
     co_return Error{Code::kUntrusted,
                     client.node() + ": a stranger answers IPMI at the BMC's address: " + *why +
                         "; if this was meant, run: cupel bmc " + client.node() +

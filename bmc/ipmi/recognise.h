@@ -15,6 +15,6 @@ Identity comparable(const Found& found, const std::string& serial);
 
 /// Asks the BMC who it is, and remembers what was not known. What Redfish told before stays.
 /// Errors: kUntrusted, with both identities; as identify().
-Task<Result<void>> recognise(Client& client, WrittenDown people, Deadline deadline);
+Task<Result<void>> recognise(Client& client, ExpectedIdentity people, Deadline deadline);
 
 }  // namespace cupel::bmc::ipmi

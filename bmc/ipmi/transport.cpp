@@ -12,8 +12,9 @@ struct Transport::Socket {
   std::shared_ptr<UdpSocket> udp;
 };
 
-Transport::Transport(asio::any_io_executor executor, Courtesies* courtesies)
-    : executor_{std::move(executor)}, courtesies_{courtesies != nullptr ? courtesies : &own_} {
+Transport::Transport(asio::any_io_executor executor, AllBmcLimits* all_bmc_limits)
+    : executor_{std::move(executor)},
+      all_bmc_limits_{all_bmc_limits != nullptr ? all_bmc_limits : &own_} {
   const auto random = random_block();
   std::memcpy(&last_session_, random.data(), sizeof last_session_);
 }

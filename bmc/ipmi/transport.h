@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/task.h"
-#include "bmc/courtesy.h"
+#include "bmc/bmc_limits.h"
 #include "bmc/ipmi/conversation.h"
 #include "inventory/model.h"
 
@@ -29,16 +29,16 @@ class Listener {
 };
 
 /// What was found out about how one BMC speaks IPMI.
-struct Manners {
+struct VendorBehavior {
   std::optional<int> suite{};  // that it took last
 };
 
 /// One for the whole process; used from one thread. What listens must go before it does.
 class Transport {
  public:
-  /// `courtesies` are shared with whatever else talks to these BMCs, and must outlive this;
+  /// `all_bmc_limits` are shared with whatever else talks to these BMCs, and must outlive this;
   /// nothing: its own.
-  explicit Transport(asio::any_io_executor executor, Courtesies* courtesies = nullptr);
+  explicit Transport(asio::any_io_executor executor, AllBmcLimits* all_bmc_limits = nullptr);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -72,11 +72,11 @@ class Transport {
   };
 
   /// Lives as long as the transport.
-  Manners& manners(const Address& address) { return manners_[address]; }
+  VendorBehavior& behavior(const Address& address) { return behavior_[address]; }
 
-  /// What everything that talks to this node's BMC shares. Lives as long as the courtesies.
-  Courtesy& courtesy(const std::string& node) { return courtesies_->of(node); }
-  Memory& memory() { return courtesies_->memory(); }
+  /// What everything that talks to this node's BMC shares. Lives as long as the all_bmc_limits.
+  BmcLimits& bmc_limits(const std::string& node) { return all_bmc_limits_->of(node); }
+  Memory& memory() { return all_bmc_limits_->memory(); }
 
   /// A number that was not given out before, for a session: never 0.
   std::uint32_t fresh_session();
@@ -90,11 +90,11 @@ class Transport {
   void lost(const Address& whom, const Error& error);
 
   asio::any_io_executor executor_;
-  Courtesies own_;
-  Courtesies* courtesies_;
+  AllBmcLimits own_;
+  AllBmcLimits* all_bmc_limits_;
   std::shared_ptr<Socket> v4_, v6_;
   std::map<Address, std::vector<Listener*>> listeners_;
-  std::map<Address, Manners> manners_;
+  std::map<Address, VendorBehavior> behavior_;
   std::uint32_t last_session_;
 };
 

@@ -165,7 +165,7 @@ Task<Result<void>> change_password(Client& client, Layout layout, std::string us
 Task<Result<void>> change_first_password(Client& client, Error refusal, std::string user,
                                          std::string password, Deadline deadline) {
   const auto root = co_await client.get("/redfish/v1", deadline);
-  const Signs signs{.root = root ? &*root : nullptr};
+  const VendorHints signs{.root = root ? &*root : nullptr};
   Layout layout{.accounts = "/redfish/v1/AccountService", .rules = &rules_for(signs)};
   CO_TRY(std::string uri, unseen_account(layout, refusal, user));
   CO_TRY(check_password(layout.rules->password, user, password));

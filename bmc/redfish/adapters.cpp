@@ -15,7 +15,7 @@ using inventory::Part;
 using inventory::PartKind;
 
 /// What its functions, its ports and its PCI ids say of an adapter.
-struct Signs {
+struct VendorHints {
   std::vector<std::string> macs{};
   std::vector<std::string> functions{};  // PCIe functions that they are
   bool infiniband = false;
@@ -29,7 +29,7 @@ bool holds_any(const std::string& text, std::span<const std::string_view> words)
 }
 
 /// By maker, family or ordering number (MCX..., MBF...) where the adapter itself tells them.
-PartKind kind_of(const Part& part, std::string_view name, const Signs& signs) {
+PartKind kind_of(const Part& part, std::string_view name, const VendorHints& signs) {
   constexpr std::array<std::string_view, 2> kDpu{"bluefield", "mbf"};
   constexpr std::array<std::string_view, 7> kHca{"mellanox", "mlnx", "nvidia",    "connectx",
                                                  "mcx",      "cx7",  "infiniband"};
@@ -40,14 +40,14 @@ PartKind kind_of(const Part& part, std::string_view name, const Signs& signs) {
   return hca ? PartKind::hca : PartKind::nic;
 }
 
-void add_mac(Signs& signs, const std::string& told) {
+void add_mac(VendorHints& signs, const std::string& told) {
   auto mac = canonical_mac(told);
   if (mac && std::ranges::find(signs.macs, *mac) == signs.macs.end())
     signs.macs.push_back(std::move(*mac));
 }
 
 /// Source: DSP0268, NetworkDeviceFunction: Ethernet, NetDevFuncType.
-void look_at_function(Signs& signs, const json::value& function) {
+void look_at_function(VendorHints& signs, const json::value& function) {
   const auto permanent = told(function, "Ethernet/PermanentMACAddress");
   add_mac(signs, permanent.empty() ? told(function, "Ethernet/MACAddress") : permanent);
   if (told(function, "NetDevFuncType") == "InfiniBand") signs.infiniband = true;
@@ -57,7 +57,7 @@ void look_at_function(Signs& signs, const json::value& function) {
 
 /// Source: DSP0268, Port (Ethernet/AssociatedMACAddresses, LinkNetworkTechnology, PortProtocol) and
 /// NetworkPort (AssociatedNetworkAddresses, ActiveLinkTechnology).
-void look_at_port(Signs& signs, const json::value& port) {
+void look_at_port(VendorHints& signs, const json::value& port) {
   for (const auto* path : {"Ethernet/AssociatedMACAddresses", "AssociatedNetworkAddresses"}) {
     const auto* list = find(port, path);
     if (list == nullptr || !list->is_array()) continue;
@@ -90,8 +90,8 @@ Task<std::vector<Document>> below(Survey& survey, const Document& adapter, std::
   co_return co_await survey.members(survey.link(adapter, what), what);
 }
 
-Task<Signs> look_below(Survey& survey, const Document& adapter) {
-  Signs signs;
+Task<VendorHints> look_below(Survey& survey, const Document& adapter) {
+  VendorHints signs;
   const auto functions = co_await below(survey, adapter, "NetworkDeviceFunctions");
   for (const auto& one : functions) look_at_function(signs, one.body);
   if (!signs.macs.empty() || signs.infiniband) co_return signs;
@@ -104,7 +104,7 @@ Task<Signs> look_below(Survey& survey, const Document& adapter) {
 }
 
 /// Some BMCs name neither maker nor model (DGX H100: "DevType7_NIC8"): the PCI ids do.
-Task<void> look_at_bus(Survey& survey, const Machine& machine, Part& part, Signs& signs,
+Task<void> look_at_bus(Survey& survey, const Machine& machine, Part& part, VendorHints& signs,
                        const std::vector<std::string>& devices) {
   if (!part.model.empty() || !part.manufacturer.empty() || devices.empty()) co_return;
   const auto prefix = normal(devices.front()) + "/PCIeFunctions/";
@@ -143,7 +143,7 @@ Task<void> read_adapter(Survey& survey, const Machine& machine, const Document& 
   Part part = part_of(PartKind::nic, "", adapter);
   add_controller(part, adapter.body);
   if (part.slot.empty()) part.slot = last_name(adapter.uri);
-  Signs signs = co_await look_below(survey, adapter);
+  VendorHints signs = co_await look_below(survey, adapter);
   const auto devices = controllers_links(adapter.body, "Links/PCIeDevices");
   co_await look_at_bus(survey, machine, part, signs, devices);
   part.macs = std::move(signs.macs);

@@ -180,7 +180,8 @@ std::string said(const BootOverride& one) {
 Task<Result<void>> read_back(Client& client, std::string uri, BootOverride wanted,
                              Deadline deadline) {
   // What it shows has no secrets in it any more.
-  wanted.uri = client.courtesy().secrets.scrubbed(std::move(wanted.uri), SentSecrets::In::document);
+  wanted.uri =
+      client.bmc_limits().secrets.scrubbed(std::move(wanted.uri), SentSecrets::In::document);
   BootOverride kept;
   bool legacy = false;
   for (int read = 0; read < kReadsBack; ++read) {

@@ -42,7 +42,7 @@ Client::Client(Transport& transport, Peer peer, std::string user, SecretSource p
       peer_{std::move(peer)},
       user_{std::move(user)},
       password_{std::move(password)},
-      courtesy_{transport.courtesy(peer_.node)} {}
+      bmc_limits_{transport.bmc_limits(peer_.node)} {}
 
 // Whoever comes next may have the session: nothing can be awaited here.
 Client::~Client() { (void)leave(); }
@@ -158,9 +158,9 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   const bool stopped = co_await cancelled();
   if (stopped) co_return Error{Code::kCancelled, peer_.node + ": stopped"};
   const auto session = session_;  // our caller may log out meanwhile
-  std::optional<Gate::Pass> alone;
+  std::optional<Semaphore::Permit> alone;
   if (session->basic && !session->proven) {
-    CO_TRY(Gate::Pass pass, co_await courtesy_.login.enter(deadline));
+    CO_TRY(Semaphore::Permit pass, co_await bmc_limits_.login.enter(deadline));
     alone.emplace(std::move(pass));
     // Whoever was first may have been refused.
     if (!session->basic)
@@ -182,16 +182,16 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   CO_TRY(const Response response, co_await send(std::move(request), deadline.sooner(patience)));
   const std::string what = asked(question.method, question.uri);
   auto answer = co_await understand(what, response, conditional);
-  if (!answer && answer.error().code == Code::kMalformed) note_malformed(courtesy_.seen);
+  if (!answer && answer.error().code == Code::kMalformed) note_malformed(bmc_limits_.seen);
   if (basic && response.status == 401 && !session->proven) {
-    (void)courtesy_.logins.refused(user_, basic->password, refusals_, words_of(answer));
+    (void)bmc_limits_.logins.refused(user_, basic->password, refusals_, words_of(answer));
     session->basic.reset();
   }
   // The root answers everybody.
   if (response.status < 400 && normal(question.uri) != kRoot) {
-    if (basic && !session->proven) courtesy_.logins.accepted(user_);
+    if (basic && !session->proven) bmc_limits_.logins.accepted(user_);
     session->proven = true;
-    if (!session->token.empty()) courtesy_.redfish_session = true;
+    if (!session->token.empty()) bmc_limits_.redfish_session = true;
   }
   co_return answer;
 }
@@ -211,7 +211,7 @@ Task<Result<std::unique_ptr<Stream>>> Client::open_stream(std::string uri, std::
 Task<Result<Answer>> Client::understand(std::string asked, const Response& response,
                                         bool conditional) {
   if (response.status == 304 && conditional) co_return Answer{.status = 304, .body = nullptr};
-  auto document = co_await read_document(response.body, courtesy_.memory);
+  auto document = co_await read_document(response.body, bmc_limits_.memory);
   co_return understood(asked, response, std::move(document));
 }
 

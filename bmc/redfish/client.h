@@ -13,7 +13,7 @@ namespace cupel::bmc::redfish {
 using bmc::SecretSource;
 
 /// What to do at moments that the client alone knows of. Any of them may be empty.
-struct Moments {
+struct ClientHooks {
   /// Before the first change in a session: whether this is who it should be.
   std::function<Task<Result<void>>(Deadline)> before_changes{};
   /// The service root was read, before any login.
@@ -28,7 +28,7 @@ class Client final : public Fetch {
   ~Client() override;
 
   /// Once, before the first request.
-  void at(Moments moments) { moments_ = std::move(moments); }
+  void at(ClientHooks moments) { moments_ = std::move(moments); }
   /// Its session is its own: for talking to somebody who may turn out to be a stranger.
   void stand_apart() { apart_ = true; }
 
@@ -62,7 +62,7 @@ class Client final : public Fetch {
   Task<void> log_out();
 
   int requests() const { return requests_; }
-  Courtesy& courtesy() { return courtesy_; }
+  BmcLimits& bmc_limits() { return bmc_limits_; }
   const Peer& peer() const { return peer_; }
 
   static constexpr std::chrono::seconds kLogOutPatience{5};
@@ -96,9 +96,9 @@ class Client final : public Fetch {
   Peer peer_;
   std::string user_;
   SecretSource password_;
-  Courtesy& courtesy_;  // lives as long as the transport
-  Gate own_{1};         // to begin with
-  Moments moments_{};
+  BmcLimits& bmc_limits_;  // lives as long as the transport
+  Semaphore own_{1};       // to begin with
+  ClientHooks moments_{};
   std::shared_ptr<Session> session_{};  // nothing before the first request and after the last
   std::string digest_{};                // of its credentials
   std::string ended_{};                 // URI of a session that the BMC does not know any more

@@ -29,18 +29,18 @@ std::chrono::milliseconds pause_before_basic(const Response& response, Deadline 
 // before that gate: where nobody answers there, another client looks for the BMC, and logs in.
 Task<Result<void>> Client::ensure_credentials(Deadline deadline) {
   if (session_ && session_->usable()) co_return ok();
-  CO_TRY(const Gate::Pass one_of_us, co_await own_.enter(deadline));
+  CO_TRY(const Semaphore::Permit one_of_us, co_await own_.enter(deadline));
   if (session_ && session_->usable()) co_return ok();
   auto password = co_await password_();
   if (!password) co_return std::move(password).error().within(peer_.node);
   join(sha256_hex(user_ + '\0' + *password));
   if (session_->usable()) co_return ok();
-  courtesy_.secrets.add_login(user_, *password);
-  CO_TRY(courtesy_.logins.may_try(user_, *password));
+  bmc_limits_.secrets.add_login(user_, *password);
+  CO_TRY(bmc_limits_.logins.may_try(user_, *password));
   CO_TRY(std::string uri, co_await sessions_uri(deadline));
-  CO_TRY(const Gate::Pass one_of_all, co_await courtesy_.login.enter(deadline));
+  CO_TRY(const Semaphore::Permit one_of_all, co_await bmc_limits_.login.enter(deadline));
   if (session_->usable()) co_return ok();
-  CO_TRY(courtesy_.logins.may_try(user_, *password));
+  CO_TRY(bmc_limits_.logins.may_try(user_, *password));
   session_->proven = false;
   co_return co_await open_session(std::move(uri), *std::move(password), deadline);
 }
@@ -73,7 +73,7 @@ Error Client::login_failed(const Response& response, Error error, const std::str
   if (refused) {
     // A mood shows as 401 only.
     const auto rules = status == 401 ? refusals_ : RefusalRules{};
-    const bool believed = courtesy_.logins.refused(user_, password, rules, error.what);
+    const bool believed = bmc_limits_.logins.refused(user_, password, rules, error.what);
     if (error.code != Code::kUnsupported) error.code = believed ? Code::kRefused : Code::kBusy;
     if (!believed) error.retry_after = rules.pause_after;
   }
@@ -115,8 +115,8 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
   session->uri = path_of(told.location);
   if (session->uri.empty()) session->uri = text_at(told.body, "@odata.id").value_or("");
   session->proven = true;
-  courtesy_.redfish_session = true;
-  courtesy_.logins.accepted(user_);
+  bmc_limits_.redfish_session = true;
+  bmc_limits_.logins.accepted(user_);
   if (!ended_.empty()) co_await reap(std::exchange(ended_, {}), deadline);
   co_return ok();
 }
@@ -144,8 +144,8 @@ Task<void> Client::log_out() {
   const auto kept = all.find(digest_);  // not that of one that stood apart
   if (kept != all.end() && kept->second == session) all.erase(kept);
   session->basic.reset();
-  courtesy_.redfish_session = false;
-  transport_.courtesies().keep_now_and_then();
+  bmc_limits_.redfish_session = false;
+  transport_.all_bmc_limits().keep_now_and_then();
   if (session->token.empty()) co_return;
   Request request{.method = Method::remove,
                   .path = std::exchange(session->uri, {}),

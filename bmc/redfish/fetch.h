@@ -22,7 +22,7 @@ class Fetch {
     return get(std::move(uri), deadline);
   }
 
-  /// What is known of this BMC's manners from now on (which resources take minutes).
+  /// What is known of this BMC's behavior from now on (which resources take minutes).
   virtual void follow(const Rules&) {}
 
   /// The last questions are about to be asked.

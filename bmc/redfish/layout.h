@@ -12,7 +12,7 @@ struct Layout {
   std::string accounts{};    // AccountService
   std::string registries{};  // collection
   const Rules* rules = nullptr;
-  Handling handling{};
+  ModelQuirks handling{};
 };
 
 Layout layout_of(const Machine& machine);

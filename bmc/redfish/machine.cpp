@@ -186,7 +186,7 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system) {
   CO_TRY(pick(std::move(systems), system, machine));
   machine.manager = co_await read_manager(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
-  Signs signs{.root = &machine.root, .system = &machine.system.body};
+  VendorHints signs{.root = &machine.root, .system = &machine.system.body};
   if (machine.manager) signs.manager = &machine.manager->body;
   machine.rules = &rules_for(signs);
   survey.follow(*machine.rules, machine.root);

@@ -159,7 +159,7 @@ enum class Wanted { in, out };
 
 Task<Result<void>> read_back(Client& client, std::string uri, Wanted wanted, std::string url,
                              Deadline deadline) {
-  url = client.courtesy().secrets.scrubbed(std::move(url), SentSecrets::In::document);
+  url = client.bmc_limits().secrets.scrubbed(std::move(url), SentSecrets::In::document);
   std::string seen;
   for (int read = 0; read < kReadsBack; ++read) {
     if (read > 0) {

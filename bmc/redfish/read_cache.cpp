@@ -42,7 +42,7 @@ Task<Result<json::value>> AuditFetch::get(std::string uri, Deadline deadline) {
   bytes_ += answer.bytes;
   if (answer.status == 304) {
     ++unchanged_;
-    co_return co_await read_document(kept->body, client_.courtesy().memory);
+    co_return co_await read_document(kept->body, client_.bmc_limits().memory);
   }
   if (!answer.etag.empty()) cache_->keep(uri, {answer.etag, serialize(answer.body)});
   co_return std::move(answer.body);

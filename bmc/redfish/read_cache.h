@@ -51,7 +51,7 @@ class MemoryCache final : public ReadCache {
 class AuditFetch final : public Fetch {
  public:
   AuditFetch(Client& client, ReadCache* cache)
-      : client_{client}, cache_{cache}, asking_{client.courtesy()} {}
+      : client_{client}, cache_{cache}, asking_{client.bmc_limits()} {}
 
   Task<Result<json::value>> get(std::string uri, Deadline deadline) override;
   Task<Result<json::value>> get_now(std::string uri, Deadline deadline) override;

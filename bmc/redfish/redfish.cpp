@@ -37,10 +37,10 @@ class RedfishBmc final : public Bmc {
     client_.at(whereabouts_.moments(client_));
   }
 
-  Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
+  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) override {
     auto system = co_await the_system(deadline);
     if (!system) co_return named("power state", std::move(system).error());
-    co_return Told<PowerState>{power_of(system->body)};
+    co_return Sourced<PowerState>{power_of(system->body)};
   }
 
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
@@ -81,12 +81,12 @@ class RedfishBmc final : public Bmc {
                                                            std::move(wanted), deadline));
   }
 
-  Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
+  Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline) override {
     auto system = co_await the_system(deadline);
     if (!system) co_return named("boot override", std::move(system).error());
     auto seen = co_await read_boot(client_, *std::move(system), deadline);
     if (!seen) co_return named("boot override", std::move(seen).error());
-    co_return Told<BootOverride>{*std::move(seen)};
+    co_return Sourced<BootOverride>{*std::move(seen)};
   }
 
   Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
@@ -98,13 +98,13 @@ class RedfishBmc final : public Bmc {
                        co_await set_locator(client_, layout, std::move(system), on, deadline));
   }
 
-  Task<Result<Told<bool>>> located(Deadline deadline) override {
+  Task<Result<Sourced<bool>>> located(Deadline deadline) override {
     auto place = co_await the_place(deadline);
     if (!place) co_return named("locator light", std::move(place).error());
     auto& [layout, system] = *place;
     const auto on = co_await read_locator(client_, layout, std::move(system), deadline);
     if (!on) co_return named("locator light", on.error());
-    co_return Told<bool>{*on};
+    co_return Sourced<bool>{*on};
   }
 
   Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
@@ -141,12 +141,12 @@ class RedfishBmc final : public Bmc {
                        co_await redfish::eject_media(client_, layout, std::move(system), deadline));
   }
 
-  Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline) override {
     auto place = co_await the_place(deadline);
     if (!place) co_return named("accounts", std::move(place).error());
     auto all = co_await read_accounts(client_, place->layout, deadline);
     if (!all) co_return named("accounts", std::move(all).error());
-    co_return Told<std::vector<Account>>{*std::move(all)};
+    co_return Sourced<std::vector<Account>>{*std::move(all)};
   }
 
   Task<Result<Protocol>> change_password(std::string user, std::string password,
@@ -166,12 +166,12 @@ class RedfishBmc final : public Bmc {
     co_return accepted(attempt, std::move(done));
   }
 
-  Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
     auto place = co_await the_place(deadline);
     if (!place) co_return named("network services", std::move(place).error());
     auto all = co_await read_services(client_, place->layout, deadline);
     if (!all) co_return named("network services", std::move(all).error());
-    co_return Told<std::vector<NetworkService>>{*std::move(all)};
+    co_return Sourced<std::vector<NetworkService>>{*std::move(all)};
   }
 
   Task<Result<Protocol>> enable_service(std::string name, bool enabled,
@@ -254,10 +254,10 @@ class RedfishBmc final : public Bmc {
     co_return seen;
   }
 
-  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
     auto parts = co_await read_versions(client_, deadline);
     if (!parts) co_return named("firmware", std::move(parts).error());
-    co_return Told<std::vector<inventory::Part>>{*std::move(parts)};
+    co_return Sourced<std::vector<inventory::Part>>{*std::move(parts)};
   }
 
   Task<Result<Sensors>> sensors(Deadline deadline) override {

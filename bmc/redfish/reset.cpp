@@ -69,7 +69,7 @@ Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value
 }
 
 std::vector<ResetType> known_resets(const std::vector<std::string>& words,
-                                    const Handling& handling) {
+                                    const ModelQuirks& handling) {
   std::vector<ResetType> known;
   for (const auto type : kAll) {
     if (words.empty() || !word_for(type, words)) continue;

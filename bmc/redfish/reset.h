@@ -11,7 +11,7 @@ Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value
 
 /// Those of them that Cupel knows, without those that harm this model.
 std::vector<ResetType> known_resets(const std::vector<std::string>& words,
-                                    const Handling& handling);
+                                    const ModelQuirks& handling);
 
 /// Asks for it. What is already so counts as done, after reading it back; a restart of a machine
 /// that is off turns it on. Not for ac_cycle. Errors: kUnsupported where the System cannot do that,

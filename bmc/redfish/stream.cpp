@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 /// Keeps the parts of the transport alive that its transfer needs.
 class Transport::Streaming final : public Stream {
  public:
-  Streaming(std::shared_ptr<Impl> impl, Courtesy& courtesy)
-      : impl_{std::move(impl)}, courtesy_{courtesy}, transfer{impl_->executor} {
+  Streaming(std::shared_ptr<Impl> impl, BmcLimits& bmc_limits)
+      : impl_{std::move(impl)}, bmc_limits_{bmc_limits}, transfer{impl_->executor} {
     transfer.streaming = true;
   }
   Streaming(const Streaming&) = delete;
@@ -26,7 +26,7 @@ class Transport::Streaming final : public Stream {
     for (;;) {
       if (auto bytes = whole_lines(); !bytes.empty()) {
         if (transfer.paused) impl_->streams.resume(transfer);
-        co_return courtesy_.secrets.scrubbed(std::move(bytes), SentSecrets::In::document);
+        co_return bmc_limits_.secrets.scrubbed(std::move(bytes), SentSecrets::In::document);
       }
       if (transfer.done) co_return Error{Code::kUnreachable, "the stream of events ended"};
       CO_TRY(co_await news(deadline));
@@ -59,7 +59,7 @@ class Transport::Streaming final : public Stream {
   }
 
   std::shared_ptr<Impl> impl_;
-  Courtesy& courtesy_;
+  BmcLimits& bmc_limits_;
 
  public:
   Transfer transfer;
@@ -71,9 +71,9 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
   const std::string attempt = peer.node + ": GET " + printable(request.path);
   CO_TRY(impl->claim(peer));
   CO_TRY(const std::string path, url_path(request.path));
-  Courtesy& courtesy = impl->courtesies.of(peer.node, impl->limits.requests_per_bmc);
-  learn(courtesy.secrets, request);
-  auto stream = std::make_unique<Streaming>(impl, courtesy);
+  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.node, impl->limits.requests_per_bmc);
+  learn(bmc_limits.secrets, request);
+  auto stream = std::make_unique<Streaming>(impl, bmc_limits);
   Transfer& transfer = stream->transfer;
   impl->streams.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   Host& host = impl->host(peer.endpoint);
@@ -85,7 +85,7 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
     if (!news) co_return std::move(news).error().within(attempt);
   }
   if (!transfer.head_came) {
-    auto failure = scrubbed(courtesy.secrets, impl->concluded(peer, host, transfer));
+    auto failure = scrubbed(bmc_limits.secrets, impl->concluded(peer, host, transfer));
     if (failure) co_return Error{Code::kMalformed, attempt + ": no answer"};
     co_return std::move(failure).error().within(attempt);
   }

@@ -11,7 +11,7 @@
 #include "base/for_each_of.h"
 #include "base/json.h"
 #include "bmc/bmc.h"
-#include "bmc/courtesy.h"
+#include "bmc/bmc_limits.h"
 #include "bmc/redfish/fetch.h"
 #include "bmc/redfish/vendors.h"
 
@@ -83,7 +83,7 @@ class Survey {
   /// What all pieces of one survey share.
   struct Course {
     Course();
-    Gate at_once;
+    Semaphore at_once;
     std::optional<Error> stopped{};
     int silent = 0;              // answers in a row that never came
     std::string expand_query{};  // empty: not here

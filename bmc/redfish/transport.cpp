@@ -205,8 +205,8 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
                                              const std::string& path, bool fresh, bool& was_kept,
                                              Deadline deadline) {
   const auto self = shared_from_this();  // the transport may go before its requests do
-  Courtesy& courtesy = courtesies.of(peer.node, limits.requests_per_bmc);
-  Transfer transfer{executor, courtesy.memory};
+  BmcLimits& bmc_limits = all_bmc_limits.of(peer.node, limits.requests_per_bmc);
+  Transfer transfer{executor, bmc_limits.memory};
   loop.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   // A password goes where a certificate was presented, and not where a session stood for it.
   const bool secret = request.secret || request.basic;
@@ -220,9 +220,9 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   // waits for it, or will soon: it takes a TLS handshake to make. Of answers that come together
   // the last one keeps its own.
   Undecided fate{host};
-  transfer.keeps = [&courtesy, &host, &fate] {
+  transfer.keeps = [&bmc_limits, &host, &fate] {
     fate.decide();
-    return courtesy.long_reads > 0 || host.undecided == 0 || courtesy.at_once.waiting() > 0;
+    return bmc_limits.long_reads > 0 || host.undecided == 0 || bmc_limits.at_once.waiting() > 0;
   };
   const auto begun = Deadline::Clock::now();
   const OnTheWay guard{loop, transfer};
@@ -234,7 +234,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   auto answer = concluded(peer, host, transfer);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - begun);
   const bool stopped = !answer && answer.error().code == Code::kCancelled;
-  if (!stopped) note(courtesy.seen, outcome_of(answer, transfer.outcome), bytes, took);
+  if (!stopped) note(bmc_limits.seen, outcome_of(answer, transfer.outcome), bytes, took);
   co_return answer;
 }
 
@@ -250,7 +250,7 @@ Task<Result<Response>> Transport::Impl::exchange(const Peer& peer, Host& host,
     bool was_dead = false;
     auto answer = co_await once(peer, host, request, target, fresh, was_dead, deadline);
     if (!answer && was_dead && may_repeat) {
-      ++courtesies.of(peer.node).seen.retries;
+      ++all_bmc_limits.of(peer.node).seen.retries;
       may_repeat = false;
       fresh = true;
       continue;
@@ -270,39 +270,39 @@ Transport::Transport(asio::any_io_executor executor, Limits limits, Memory* memo
 }
 
 // What memory there is may go before the last request does.
-Transport::~Transport() { impl_->courtesies.keep(); }
+Transport::~Transport() { impl_->all_bmc_limits.keep(); }
 
 Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline deadline) {
   const auto impl = impl_;
   const std::string attempt =
       peer.node + ": " + std::string{to_string(request.method)} + " " + printable(request.path);
   if (auto ours = impl->claim(peer); !ours) co_return std::move(ours).error().within(attempt);
-  Courtesy& courtesy = impl->courtesies.of(peer.node, impl->limits.requests_per_bmc);
-  std::optional<Gate::Pass> slow;
+  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.node, impl->limits.requests_per_bmc);
+  std::optional<Semaphore::Permit> slow;
   if (request.slow) {
-    auto lane = co_await courtesy.slow.enter(deadline);
+    auto lane = co_await bmc_limits.slow.enter(deadline);
     if (!lane) co_return std::move(lane).error().within(attempt);
     slow.emplace(*std::move(lane));
   }
-  auto pass = co_await courtesy.at_once.enter(deadline);
+  auto pass = co_await bmc_limits.at_once.enter(deadline);
   if (!pass) co_return std::move(pass).error().within(attempt);
   Host& host = impl->host(peer.endpoint);
-  learn(courtesy.secrets, request);
+  learn(bmc_limits.secrets, request);
   auto answer = co_await impl->exchange(peer, host, request, request.path, deadline);
-  answer = scrubbed(courtesy.secrets, std::move(answer));
+  answer = scrubbed(bmc_limits.secrets, std::move(answer));
   if (request.secret) overwrite(request.body);
   if (!answer) co_return std::move(answer).error().within(attempt);
   co_return answer;
 }
 
-Courtesies& Transport::courtesies() { return impl_->courtesies; }
+AllBmcLimits& Transport::all_bmc_limits() { return impl_->all_bmc_limits; }
 
-Courtesy& Transport::courtesy(const std::string& node) {
-  return impl_->courtesies.of(node, impl_->limits.requests_per_bmc);
+BmcLimits& Transport::bmc_limits(const std::string& node) {
+  return impl_->all_bmc_limits.of(node, impl_->limits.requests_per_bmc);
 }
 
 std::optional<Budget> Transport::budget(const std::string& node) {
-  return impl_->courtesies.budget(node);
+  return impl_->all_bmc_limits.budget(node);
 }
 
 Sessions& Transport::sessions(const std::string& node) { return impl_->sessions[node]; }

@@ -1,6 +1,6 @@
 #pragma once
 // HTTPS to BMCs: one request, one response, over libcurl on the one io_context. It keeps each BMC's
-// courtesy (requests in flight, connections), holds certificates against what was pinned, and
+// limits (requests in flight, connections), holds certificates against what was pinned, and
 // bounds what it reads. Nothing of Redfish in here: that is client.h.
 #include <chrono>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/task.h"
-#include "bmc/courtesy.h"
+#include "bmc/bmc_limits.h"
 #include "bmc/redfish/session.h"
 #include "inventory/model.h"
 #include "inventory/trust.h"
@@ -110,8 +110,8 @@ class Transport {
 
   /// What everything that talks to a node's BMC shares, whatever protocol. Each lives as long as
   /// the transport.
-  Courtesies& courtesies();
-  Courtesy& courtesy(const std::string& node);
+  AllBmcLimits& all_bmc_limits();
+  BmcLimits& bmc_limits(const std::string& node);
   /// As it is now; nothing where this process has not asked that BMC.
   std::optional<Budget> budget(const std::string& node);
 

@@ -21,7 +21,7 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
   Impl(asio::any_io_executor on, Limits bounds, Memory* memory)
       : executor{std::move(on)},
         limits{bounds},
-        courtesies{memory},
+        all_bmc_limits{memory},
         loop{executor, limits.connections, limits.requests_per_bmc},
         streams{executor, limits.connections, 1} {}
 
@@ -46,7 +46,7 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
 
   asio::any_io_executor executor;
   Limits limits;
-  Courtesies courtesies;
+  AllBmcLimits all_bmc_limits;
   std::map<std::string, Sessions> sessions;
   std::map<inventory::Endpoint, std::unique_ptr<Host>> hosts;
   CurlLoop loop;

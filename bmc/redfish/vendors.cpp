@@ -114,11 +114,11 @@ constexpr Rules kNobody{};
 struct Exception {
   std::string_view vendor, model;  // the model as a part of what is told, lower case
   std::string_view from{}, before{};
-  Handling handling;
+  ModelQuirks handling;
 };
 
 constexpr PasswordRules kDgxPassword{.shortest = 13, .longest = 20, .special = true};
-constexpr Handling kDgxH100{
+constexpr ModelQuirks kDgxH100{
     .restart_cuts_dpu_power = true, .password = kDgxPassword, .own_account = "2"};
 
 constexpr std::array kExceptions{
@@ -145,13 +145,13 @@ bool holds(const std::string& text, std::string_view sign) {
   return !sign.empty() && lower_case(text).find(sign) != std::string::npos;
 }
 
-struct Told {
+struct Sourced {
   std::string manufacturer, vendor;
   std::vector<std::string> oem_keys, models;
 };
 
-Told told_by(const Signs& signs) {
-  Told told;
+Sourced told_by(const VendorHints& signs) {
+  Sourced told;
   for (const auto* one : {signs.root, signs.system, signs.manager}) {
     if (one == nullptr) continue;
     if (auto model = text_at(*one, "Model")) told.models.push_back(std::move(*model));
@@ -166,7 +166,7 @@ Told told_by(const Signs& signs) {
 }
 
 // Who built the machine counts more than who wrote its BMC's software: a DGX H100's root says AMI.
-int fit(const Rules& rules, const Told& told) {
+int fit(const Rules& rules, const Sourced& told) {
   int points = 0;
   if (holds(told.manufacturer, rules.system_manufacturer)) points += 8;
   if (holds(told.vendor, rules.root_vendor)) points += 3;
@@ -209,8 +209,9 @@ bool breaks_kept_connections(const Rules& rules, const json::value& root) {
                      rules.break_kept_connections.end();
 }
 
-Handling handling_for(std::string_view vendor, std::string_view model, std::string_view firmware) {
-  Handling all;
+ModelQuirks handling_for(std::string_view vendor, std::string_view model,
+                         std::string_view firmware) {
+  ModelQuirks all;
   for (const auto& one : kExceptions) {
     if (!concerns(one, vendor, std::string{model}, firmware)) continue;
     all.restart_is_off_on |= one.handling.restart_is_off_on;
@@ -227,8 +228,8 @@ bool is_slow(const Rules& rules, std::string_view uri) {
                              [&](auto part) { return normal(uri).ends_with(part); });
 }
 
-const Rules& rules_for(const Signs& signs) {
-  const Told told = told_by(signs);
+const Rules& rules_for(const VendorHints& signs) {
+  const Sourced told = told_by(signs);
   const Rules* best = &kNobody;
   int most = 0;
   for (const auto& rules : kRules) {

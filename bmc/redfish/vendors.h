@@ -100,14 +100,14 @@ constexpr std::chrono::seconds kSlowPatience{240};
 bool is_slow(const Rules& rules, std::string_view uri);
 
 /// What may tell the vendor: any of these may be null.
-struct Signs {
+struct VendorHints {
   const json::value* root = nullptr;
   const json::value* system = nullptr;
   const json::value* manager = nullptr;
 };
 
 /// What is so with some models or firmware alone.
-struct Handling {
+struct ModelQuirks {
   /// ForceRestart may hang the host: power it off and on.
   bool restart_is_off_on = false;
   /// A restart by Redfish cuts the power of DPUs too: one by IPMI does not.
@@ -121,10 +121,11 @@ struct Handling {
 
 /// All that is known of this vendor (as Identity tells it), model and version of the BMC's
 /// firmware. A composite that also speaks IPMI asks this too.
-Handling handling_for(std::string_view vendor, std::string_view model, std::string_view firmware);
+ModelQuirks handling_for(std::string_view vendor, std::string_view model,
+                         std::string_view firmware);
 
 /// The row that fits best; a row without a name where none fits.
-const Rules& rules_for(const Signs& signs);
+const Rules& rules_for(const VendorHints& signs);
 
 /// Whether connections to this BMC are to be closed after each answer.
 bool breaks_kept_connections(const Rules& rules, const json::value& root);

@@ -38,7 +38,7 @@ Whereabouts::Whereabouts(Transport& transport, Peer peer, std::string user, Secr
       expected_{std::move(expected)} {}
 
 KnownBmc Whereabouts::known() const {
-  return transport_.courtesies().memory().known_bmc(peer_.node).value_or(KnownBmc{});
+  return transport_.all_bmc_limits().memory().known_bmc(peer_.node).value_or(KnownBmc{});
 }
 
 Peer Whereabouts::peer() const {
@@ -47,7 +47,7 @@ Peer Whereabouts::peer() const {
   return peer;
 }
 
-Moments Whereabouts::moments(Client& client) {
+ClientHooks Whereabouts::moments(Client& client) {
   return {.before_changes = [this, &client](Deadline deadline) { return check(client, deadline); },
           .root_read = [this](const json::value& root) { return check_root(root); },
           .lost =
@@ -67,10 +67,10 @@ Task<Result<void>> Whereabouts::check(Client& client, Deadline deadline) {
   const Identity identity = co_await identify(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   const KnownBmc before = known();
-  if (auto why = stranger(before, expected_.people, identity))
+  if (auto why = identity_mismatch(before, expected_.people, identity))
     co_return stranger_error(peer_.node, *std::move(why));
   const KnownBmc now = learned(before, identity);
-  if (now != before) transport_.courtesies().memory().keep_known_bmc(peer_.node, now);
+  if (now != before) transport_.all_bmc_limits().memory().keep_known_bmc(peer_.node, now);
   co_return ok();
 }
 
@@ -84,7 +84,7 @@ Result<void> Whereabouts::check_root(const json::value& root) {
                               (before.serial.empty() ? "" : " (" + described(before) + ")") +
                               ", but what answers is " + uuid);
   before.service_uuid = uuid;
-  transport_.courtesies().memory().keep_known_bmc(peer_.node, before);
+  transport_.all_bmc_limits().memory().keep_known_bmc(peer_.node, before);
   return ok();
 }
 
@@ -153,7 +153,7 @@ Task<Result<inventory::Endpoint>> Whereabouts::find(inventory::Endpoint lost, Er
   }
   KnownBmc now = known();
   now.moved_to = same.front() == peer_.endpoint ? std::nullopt : std::optional{same.front()};
-  transport_.courtesies().memory().keep_known_bmc(peer_.node, now);
+  transport_.all_bmc_limits().memory().keep_known_bmc(peer_.node, now);
   co_return same.front();
 }
 

@@ -7,7 +7,7 @@ namespace cupel::bmc::redfish {
 
 /// What people wrote of it besides its address.
 struct Expected {
-  WrittenDown people{};
+  ExpectedIdentity people{};
   std::vector<std::string> networks{};  // "10.0.1.0/24": where else it may be
   /// It may be asked by IPMI too: a restart that would do harm by Redfish is left to that.
   bool has_ipmi = false;
@@ -23,7 +23,7 @@ class Whereabouts {
   Peer peer() const;
 
   /// What `client` is to do at its moments; this must outlive it.
-  Moments moments(Client& client);
+  ClientHooks moments(Client& client);
 
   /// Whether what answers is the BMC of this node; remembers it at the first contact.
   /// Errors: kUntrusted, with both identities; whatever reading an identity says.

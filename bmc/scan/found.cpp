@@ -40,12 +40,12 @@ bool has_way(const FoundBmc& found, std::string_view way) {
 }
 
 /// One machine may answer at two addresses; the loader takes a serial and a MAC once.
-struct Told {
+struct Sourced {
   std::set<std::string> serials{};
   std::set<std::string> macs{};
 };
 
-std::string yaml_of(const FoundBmc& found, Told& told) {
+std::string yaml_of(const FoundBmc& found, Sourced& told) {
   const bool redfish = has_way(found, "redfish");
   std::string about;
   for (const auto* piece : {&found.vendor, &found.model, &found.note})
@@ -107,7 +107,7 @@ std::string to_yaml(std::span<const FoundBmc> found, std::string_view network) {
       "  ssh: {{user: root, key: agent}}\n"
       "nodes:\n",
       network, network);
-  Told told;
+  Sourced told;
   for (const auto& each : found) text += yaml_of(each, told);
   return text;
 }

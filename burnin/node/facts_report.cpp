@@ -273,7 +273,7 @@ void add_device(const json::value& device, const std::string& name, Findings& fi
   add(findings, "pcie.aer.corrected", name, count_at(device, "aer/correctable"), "errors");
   const auto fatal = count_at(device, "aer/fatal"), other = count_at(device, "aer/nonfatal");
   if (fatal && other) add(findings, "pcie.aer.uncorrected", name, *fatal + *other, "errors");
-  // Told only where every bridge could be asked: one that sends peers up to the root is enough.
+  // Sourced only where every bridge could be asked: one that sends peers up to the root is enough.
   double on = 0, untold = 0;
   for (const auto& bridge : rows_at(device, "bridges")) {
     const auto acs = word_at(bridge, "acs");

@@ -70,7 +70,7 @@ struct Tally {
 };
 
 /// What one test says of one part.
-struct Told {
+struct Sourced {
   std::string test{}, status{}, why{};
   double id = -1;
 };
@@ -89,10 +89,10 @@ class Reader {
  private:
   void read_test(const json::value& test);
   void read_result(const std::string& test, const json::value& result);
-  void count(const std::string& part, const Told& told, bool complains);
+  void count(const std::string& part, const Sourced& told, bool complains);
   std::string read_errors(const json::value& result, const std::string& part);
   std::string part_of(const json::value& result) const;
-  void say(const std::string& part, const Told& told);
+  void say(const std::string& part, const Sourced& told);
 
   const ToolGpus& gpus_;
   Tally node_{};
@@ -145,7 +145,7 @@ std::string Reader::read_errors(const json::value& result, const std::string& pa
   return first;
 }
 
-void Reader::say(const std::string& part, const Told& told) {
+void Reader::say(const std::string& part, const Sourced& told) {
   const auto fact = script::clean(told.test + (part.empty() ? "" : " of " + part));
   const auto words = script::clean(told.status + (told.why.empty() ? "" : ", " + told.why));
   if (told.status == "Fail" || told.status == "Warn") {
@@ -155,7 +155,7 @@ void Reader::say(const std::string& part, const Told& told) {
   }
 }
 
-void Reader::count(const std::string& part, const Told& told, bool complains) {
+void Reader::count(const std::string& part, const Sourced& told, bool complains) {
   const auto add = [&](double Tally::* what) {
     ++(node_.*what);
     if (!part.empty()) ++(parts_[part].*what);
@@ -181,7 +181,7 @@ void Reader::read_result(const std::string& test, const json::value& result) {
     lost_ = true;
     return;
   }
-  Told told{.test = test, .status = text_at(result, "status").value_or("no status")};
+  Sourced told{.test = test, .status = text_at(result, "status").value_or("no status")};
   if (told.status.starts_with("Skip")) told.status = "Skip";
   const auto error = read_errors(result, part);
   told.why = error;

@@ -78,13 +78,13 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
 using Row = std::vector<std::string>;
 
 /// One test as JSON or text told it.
-struct Told {
+struct Sourced {
   std::string name{}, status{};
   std::vector<Row> rows{};
 };
 
 struct Report {
-  std::vector<Told> tests{};
+  std::vector<Sourced> tests{};
   std::string error{};
 };
 
@@ -102,7 +102,7 @@ Report read_json(const json::value& root) {
   for (const auto& test : tests->get_array()) {
     if (report.tests.size() == kMostTests) break;
     auto& told = report.tests.emplace_back(
-        Told{text_at(test, "name").value_or(""), text_at(test, "status").value_or("no status")});
+        Sourced{text_at(test, "name").value_or(""), text_at(test, "status").value_or("no status")});
     const auto* matrix = find(test, "bandwidth_matrix");
     if (matrix == nullptr || !matrix->is_array()) continue;
     for (const auto& line : matrix->get_array()) {
@@ -157,14 +157,14 @@ void add_unknown(std::string fact, std::string why, Findings& findings) {
 }
 
 /// A table that is not as wide as its GPUs, or not square where it is of pairs, is no table.
-bool is_whole(const Test& test, const Told& told) {
+bool is_whole(const Test& test, const Sourced& told) {
   const auto width = told.rows.empty() ? 0 : told.rows.front().size();
   const auto height = test.of_pairs ? width : 1;
   return width > 0 && width <= kMostGpus && told.rows.size() == height &&
          std::ranges::all_of(told.rows, [&](const Row& row) { return row.size() == width; });
 }
 
-void add_cells(const Test& test, const Told& told, const ToolGpus& gpus, Findings& findings) {
+void add_cells(const Test& test, const Sourced& told, const ToolGpus& gpus, Findings& findings) {
   for (int row = 0; row < static_cast<int>(told.rows.size()); ++row)
     for (int column = 0; column < static_cast<int>(told.rows[row].size()); ++column) {
       // Old versions write 0.00 for what a GPU does not copy to itself.
@@ -180,7 +180,7 @@ void add_cells(const Test& test, const Told& told, const ToolGpus& gpus, Finding
     }
 }
 
-void add_test(const Told& told, const ToolGpus& gpus, Findings& findings) {
+void add_test(const Sourced& told, const ToolGpus& gpus, Findings& findings) {
   const auto* test = std::ranges::find(kTests, std::string_view{told.name}, &Test::name);
   if (test == kTests.end()) return;
   const bool twice = std::ranges::any_of(
@@ -193,11 +193,11 @@ void add_test(const Told& told, const ToolGpus& gpus, Findings& findings) {
 
 /// Of pairs only those that were told are judged: this says that none is missing, and whose fault
 /// it is where one is. Nothing where not both ways were tried.
-void add_refused(const ToolGpus& gpus, const std::vector<Told>& tests, Findings& findings) {
+void add_refused(const ToolGpus& gpus, const std::vector<Sourced>& tests, Findings& findings) {
   Pairs refused;
   for (const auto& asked : kTests) {
     if (!asked.of_pairs) continue;
-    const auto test = std::ranges::find(tests, asked.name, &Told::name);
+    const auto test = std::ranges::find(tests, asked.name, &Sourced::name);
     if (test == tests.end() || test->status != "Passed" || !is_whole(asked, *test)) return;
     const auto count = static_cast<int>(test->rows.size());
     for (int row = 0; row < count; ++row)
@@ -229,7 +229,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   Findings findings;
   for (const auto& test : report.tests) add_test(test, gpus, findings);
   for (const auto& test : kTests)
-    if (std::ranges::find(report.tests, test.name, &Told::name) == report.tests.end())
+    if (std::ranges::find(report.tests, test.name, &Sourced::name) == report.tests.end())
       add_unknown(std::string{test.name}, "it was not run", findings);
   if (findings.measurements.empty())
     return nothing_proven(report.tests.empty() ? script::complaint(output)

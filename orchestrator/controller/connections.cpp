@@ -32,7 +32,7 @@ std::unique_ptr<bmc::Bmc> Connections::bmc_as(const inventory::Node& node,
   const auto secret = secret_source(login.password);
   auto access = node.bmc;
   access.user = login.user;
-  const bmc::WrittenDown people{.serial = node.serial, .mac = node.bmc.mac};
+  const bmc::ExpectedIdentity people{.serial = node.serial, .mac = node.bmc.mac};
   std::unique_ptr<bmc::Bmc> ipmi;
   if (access.ipmi)
     ipmi = bmc::ipmi::open(network_.ipmi, node.name, *access.ipmi, login.user, secret, people);
@@ -51,7 +51,7 @@ std::unique_ptr<bmc::Bmc> Connections::bmc_as(const inventory::Node& node,
 }
 
 void Connections::forget_refusals(const inventory::Node& node) {
-  network_.redfish.courtesy(node.name).logins.accepted(node.bmc.user);
+  network_.redfish.bmc_limits(node.name).logins.accepted(node.bmc.user);
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::Node& node,

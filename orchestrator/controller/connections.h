@@ -2,8 +2,8 @@
 // The real connections: Redfish, IPMI, SSH and Slurm, as steps and commands use them.
 #include <boost/asio/io_context.hpp>
 
+#include "bmc/fallback_bmc.h"
 #include "bmc/ipmi/ipmi.h"
-#include "bmc/one_bmc.h"
 #include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
 #include "orchestrator/steps/node_steps.h"
@@ -14,13 +14,13 @@ namespace cupel::controller {
 /// Fetched anew each time that it is needed, within half a minute.
 bmc::SecretSource secret_source(inventory::SecretRef ref);
 
-/// One loop, and what all that talk over it share: each BMC's courtesy, whoever asks.
+/// One loop, and what all that talk over it share: each BMC's limits, whoever asks.
 struct Network {
   explicit Network(store::Store& store) : redfish{io.get_executor(), {}, &store} {}
 
   asio::io_context io{1};
   bmc::redfish::Transport redfish;
-  bmc::ipmi::Transport ipmi{io.get_executor(), &redfish.courtesies()};
+  bmc::ipmi::Transport ipmi{io.get_executor(), &redfish.all_bmc_limits()};
 };
 
 class Connections {

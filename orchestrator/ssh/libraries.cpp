@@ -169,12 +169,12 @@ class Bringer {
 };
 
 /// What cupel-burn says of one: it can use it, and whether that is the one that we brought.
-struct Told {
+struct Sourced {
   bool fits = false;
   bool ours = false;
   std::string why{};
 };
-using ByName = std::map<std::string, Told, std::less<>>;  // "libcublasLt"
+using ByName = std::map<std::string, Sourced, std::less<>>;  // "libcublasLt"
 
 ByName told_in(std::string_view output, const std::string& our_folder) {
   ByName all;
@@ -203,7 +203,7 @@ Task<Result<ByName>> ask_what_fits(Session& session, const ProgramShelf& shelf, 
 }
 
 /// nullptr: cupel-burn knows none of that name.
-const Told* find_told(const ByName& all, const PackedLibrary& library) {
+const Sourced* find_told(const ByName& all, const PackedLibrary& library) {
   const auto found = all.find(library.name.substr(0, library.name.find(".so")));
   return found == all.end() ? nullptr : &found->second;
 }

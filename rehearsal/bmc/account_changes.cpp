@@ -51,7 +51,7 @@ HttpResponse patch_account(Change& change) {
   auto* user = change.state.accounts.find(id);
   if (!user) return redfish_error(404, "ResourceMissingAtURI", "There is no account " + id + ".");
   const bool reserved =
-      change.state.manners.accounts.slots > 0 && id == "1";  // Dell: never to be filled
+      change.state.behavior.accounts.slots > 0 && id == "1";  // Dell: never to be filled
   if (reserved) return redfish_error(400, "PropertyNotWritable", "Account 1 cannot be configured.");
   auto wanted = *user;
   for (const auto& entry : change.body)

@@ -22,12 +22,12 @@ int classes_of(std::string_view password) {
 
 }  // namespace
 
-BmcAccounts::BmcAccounts(const AccountManners& manners, std::string user, std::string password,
+BmcAccounts::BmcAccounts(const AccountBehavior& behavior, std::string user, std::string password,
                          bool must_change)
-    : manners_{manners} {
-  for (int slot = 1; slot <= manners.slots; ++slot)
+    : behavior_{behavior} {
+  for (int slot = 1; slot <= behavior.slots; ++slot)
     users_[std::to_string(slot)] = {.role = "None", .enabled = false};
-  const auto id = manners.id_is_name ? user : std::to_string(manners.admin_slot);
+  const auto id = behavior.id_is_name ? user : std::to_string(behavior.admin_slot);
   users_[id] = {
       .name = std::move(user), .password = std::move(password), .must_change = must_change};
 }
@@ -56,7 +56,7 @@ BmcAccounts::Login BmcAccounts::check(const std::string& name, const std::string
     user->wrong = 0;
     return Login::good;
   }
-  if (++user->wrong >= manners_.lockout && manners_.lockout > 0) {
+  if (++user->wrong >= behavior_.lockout && behavior_.lockout > 0) {
     user->locked_until = now + kLockout;
     user->wrong = 0;
   }
@@ -64,19 +64,20 @@ BmcAccounts::Login BmcAccounts::check(const std::string& name, const std::string
 }
 
 std::string BmcAccounts::complaint(const std::string& password) const {
-  if (password.size() < manners_.shortest)
-    return fmt::format("it is shorter than {} characters", manners_.shortest);
-  if (password.size() > manners_.longest)
-    return fmt::format("it is longer than {} characters", manners_.longest);
-  if (classes_of(password) < manners_.classes)
-    return fmt::format("it needs {} of lower case, upper case, digits and signs", manners_.classes);
+  if (password.size() < behavior_.shortest)
+    return fmt::format("it is shorter than {} characters", behavior_.shortest);
+  if (password.size() > behavior_.longest)
+    return fmt::format("it is longer than {} characters", behavior_.longest);
+  if (classes_of(password) < behavior_.classes)
+    return fmt::format("it needs {} of lower case, upper case, digits and signs",
+                       behavior_.classes);
   return {};
 }
 
 std::optional<std::string> BmcAccounts::add(BmcUser user) {
-  if (manners_.slots > 0 || users_.size() >= kMostUsers) return std::nullopt;
+  if (behavior_.slots > 0 || users_.size() >= kMostUsers) return std::nullopt;
   auto id = user.name;
-  for (int slot = manners_.first_slot; !manners_.id_is_name; ++slot) {
+  for (int slot = behavior_.first_slot; !behavior_.id_is_name; ++slot) {
     id = std::to_string(slot);
     if (!users_.contains(id)) break;
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 
 namespace cupel::rehearsal {
 
@@ -24,7 +24,7 @@ class BmcAccounts {
   static constexpr std::size_t kMostUsers = 15;
   static constexpr VirtualTime kLockout{60};
 
-  BmcAccounts(const AccountManners& manners, std::string user, std::string password,
+  BmcAccounts(const AccountBehavior& behavior, std::string user, std::string password,
               bool must_change);
 
   /// The slots that are shown, by the id of their resource.
@@ -46,7 +46,7 @@ class BmcAccounts {
   bool remove(const std::string& id) { return users_.erase(id) > 0; }
 
  private:
-  AccountManners manners_;
+  AccountBehavior behavior_;
   std::map<std::string, BmcUser> users_;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 
 namespace cupel::rehearsal {
 

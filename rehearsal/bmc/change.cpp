@@ -12,13 +12,15 @@ std::string Change::name(int up) const {
 
 namespace {
 
-void add_update_routes(std::vector<Route>& all, const UpdateManners& manners) {
+void add_update_routes(std::vector<Route>& all, const UpdateBehavior& behavior) {
   const std::string service = "/redfish/v1/UpdateService";
-  if (!manners.simple.empty()) all.push_back({"POST", std::string{manners.simple}, &simple_update});
-  if (!manners.multipart.empty())
-    all.push_back({"POST", std::string{manners.multipart}, &upload_form, true});
-  if (!manners.push.empty()) all.push_back({"POST", std::string{manners.push}, &push_image, true});
-  if (manners.starts_by_action)
+  if (!behavior.simple.empty())
+    all.push_back({"POST", std::string{behavior.simple}, &simple_update});
+  if (!behavior.multipart.empty())
+    all.push_back({"POST", std::string{behavior.multipart}, &upload_form, true});
+  if (!behavior.push.empty())
+    all.push_back({"POST", std::string{behavior.push}, &push_image, true});
+  if (behavior.starts_by_action)
     all.push_back({"POST", service + "/Actions/UpdateService.StartUpdate", &start_update});
   all.push_back({"PATCH", service, &patch_update_service});
 }
@@ -43,22 +45,22 @@ std::vector<Route> routes_of(const BmcView& view) {
       {"DELETE", events + "/Subscriptions/*", &unsubscribe},
       {"PATCH", users + "/*", &patch_account}};
   if (layout.boot_is_in_settings) all.push_back({"PATCH", view.boot(), &patch_boot_settings});
-  if (!view.manners().power.ac.action.empty())
+  if (!view.behavior().power.ac.action.empty())
     all.push_back(
-        {"POST", "/redfish/v1/" + std::string{view.manners().power.ac.action}, &cycle_ac});
-  if (view.manners().bios.by_job) all.push_back({"POST", manager + "/Jobs", &create_job});
-  if (view.manners().media.by_patch) {
+        {"POST", "/redfish/v1/" + std::string{view.behavior().power.ac.action}, &cycle_ac});
+  if (view.behavior().bios.by_job) all.push_back({"POST", manager + "/Jobs", &create_job});
+  if (view.behavior().media.by_patch) {
     all.push_back({"PATCH", media + "/*", &patch_media});
   } else {
     all.push_back({"POST", media + "/*/Actions/VirtualMedia.InsertMedia", &insert_media});
     all.push_back({"POST", media + "/*/Actions/VirtualMedia.EjectMedia", &eject_media});
   }
   // Where users are slots, they are filled and emptied.
-  if (view.manners().accounts.slots == 0) {
+  if (view.behavior().accounts.slots == 0) {
     all.push_back({"POST", users, &add_account});
     all.push_back({"DELETE", users + "/*", &remove_account});
   }
-  add_update_routes(all, view.state.update_manners);
+  add_update_routes(all, view.state.update_behavior);
   return all;
 }
 

@@ -97,7 +97,7 @@ void add_gpu_modules(ResourceTree& tree, const BmcView& view) {
 
 /// Where the whole machine's cord can be pulled.
 void add_aux_cycle(const BmcView& view, json::object& chassis) {
-  const auto& ac = view.manners().power.ac;
+  const auto& ac = view.behavior().power.ac;
   if (!ac.action.starts_with("Chassis/")) return;
   json::object reset{{"target", "/redfish/v1/" + std::string{ac.action}},
                      {"ResetType@Redfish.AllowableValues", json::array{json::value(ac.word)}}};
@@ -108,14 +108,14 @@ void add_aux_cycle(const BmcView& view, json::object& chassis) {
 }  // namespace
 
 void add_chassis(ResourceTree& tree, const BmcView& view) {
-  const auto& names = view.manners().names;
+  const auto& names = view.behavior().names;
   const auto& hardware = view.hardware();
   const auto path = view.chassis();
   if (view.wants(path + "/NetworkAdapters")) add_adapters(tree, view);
   if (view.wants(path + "/PCIeDevices")) add_devices(tree, view);
   auto chassis =
       resource(path, "#Chassis.v1_15_0.Chassis", view.layout().chassis, "High Level Chassis");
-  chassis["ChassisType"] = view.manners().vendor == "dgx" ? "Other" : "RackMount";
+  chassis["ChassisType"] = view.behavior().vendor == "dgx" ? "Other" : "RackMount";
   chassis["Manufacturer"] = names.manufacturer.empty() ? json::value(hardware.manufacturer)
                                                        : json::value(names.manufacturer);
   chassis["Model"] = names.model.empty() ? json::value(hardware.model) : json::value(names.model);

@@ -146,21 +146,21 @@ VirtualTime writing_time(const UpdateTimes& times, FirmwareKind kind) {
   return kind == FirmwareKind::bios ? times.write_bios : times.write_other;
 }
 
-Activation activation_of(const UpdateManners& manners, FirmwareKind kind) {
+Activation activation_of(const UpdateBehavior& behavior, FirmwareKind kind) {
   switch (kind) {
     case FirmwareKind::bmc:
-      return manners.bmc;
+      return behavior.bmc;
     case FirmwareKind::bios:
-      return manners.bios;
+      return behavior.bios;
     case FirmwareKind::cpld:
-      return manners.cpld;
+      return behavior.cpld;
     case FirmwareKind::gpu:
     case FirmwareKind::other:
-      return manners.gpu;
+      return behavior.gpu;
     case FirmwareKind::psu:
-      return manners.psu;
+      return behavior.psu;
   }
-  return manners.gpu;
+  return behavior.gpu;
 }
 
 }  // namespace cupel::rehearsal

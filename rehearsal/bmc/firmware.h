@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rehearsal/bmc/update_manners.h"
+#include "rehearsal/bmc/update_behavior.h"
 #include "rehearsal/hardware.h"
 
 namespace cupel::rehearsal {
@@ -44,6 +44,6 @@ std::vector<Flash> read_image(std::string_view bytes, std::string_view file_name
 bool is_older(std::string_view one, std::string_view other);
 
 VirtualTime writing_time(const UpdateTimes& times, FirmwareKind kind);
-Activation activation_of(const UpdateManners& manners, FirmwareKind kind);
+Activation activation_of(const UpdateBehavior& behavior, FirmwareKind kind);
 
 }  // namespace cupel::rehearsal

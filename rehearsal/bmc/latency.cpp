@@ -39,7 +39,7 @@ constexpr std::array<SlowPlace, 2> kAmiSlow{
 constexpr std::array<SlowPlace, 2> kOpenbmcSlow{
     {{"GET", kFirmware, {Span{1.5}, Span{0.5}}}, {"GET", "*/Sensors*", {Span{0.6}, Span{0.4}}}}};
 
-constexpr std::array<LatencyManners, 8> kRows{{
+constexpr std::array<LatencyBehavior, 8> kRows{{
     {"dgx", {Span{0.08}, Span{0.08}}, {Span{0.4}, Span{0.4}}, {Span{2}, Span{2}}, kDgxSlow},
     {"dell", {Span{0.25}, Span{0.2}}, {Span{1}, Span{0.8}}, {Span{3}, Span{3}}, kDellSlow},
     {"hpe", {Span{0.06}, Span{0.06}}, {Span{0.3}, Span{0.3}}, {Span{1}, Span{1}}, kHpeSlow},
@@ -63,30 +63,30 @@ double drawn(std::uint64_t seed, std::string_view node, const Asked& asked, int 
   return static_cast<double>(bits) / static_cast<double>(1ULL << (4 * kDigits));
 }
 
-Delay delay_of(const LatencyManners& manners, const Asked& asked) {
-  auto delay = asked.method == "GET" || asked.method == "HEAD" ? manners.read : manners.write;
-  for (const auto& place : manners.slow) {
+Delay delay_of(const LatencyBehavior& behavior, const Asked& asked) {
+  auto delay = asked.method == "GET" || asked.method == "HEAD" ? behavior.read : behavior.write;
+  for (const auto& place : behavior.slow) {
     const bool fits =
         (place.method.empty() || place.method == asked.method) && is_like(asked.path, place.path);
     if (!fits) continue;
     delay = place.delay;
     break;
   }
-  if (asked.first) delay = {delay.least + manners.first.least, delay.mean + manners.first.mean};
+  if (asked.first) delay = {delay.least + behavior.first.least, delay.mean + behavior.first.mean};
   return delay;
 }
 
 }  // namespace
 
-const LatencyManners& latency_manners_of(std::string_view vendor) {
-  const auto row = std::ranges::find(kRows, vendor, &LatencyManners::vendor);
+const LatencyBehavior& latency_behavior_of(std::string_view vendor) {
+  const auto row = std::ranges::find(kRows, vendor, &LatencyBehavior::vendor);
   return row == kRows.end() ? kRows.front() : *row;
 }
 
-VirtualTime latency_of(const LatencyManners& manners, const Asked& asked, std::uint64_t seed,
+VirtualTime latency_of(const LatencyBehavior& behavior, const Asked& asked, std::uint64_t seed,
                        std::string_view node, int count) {
   constexpr double kMost = 6;
-  const auto delay = delay_of(manners, asked);
+  const auto delay = delay_of(behavior, asked);
   const double times = std::min(-std::log(1 - drawn(seed, node, asked, count)), kMost);
   return delay.least + delay.mean * times;
 }

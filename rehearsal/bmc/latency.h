@@ -25,7 +25,7 @@ struct SlowPlace {
   Delay delay;
 };
 
-struct LatencyManners {
+struct LatencyBehavior {
   std::string_view vendor{};
   Delay read{}, write{};
   Delay first{};  // the first answer of each path after the BMC has booted: its caches are cold
@@ -33,14 +33,14 @@ struct LatencyManners {
 };
 
 /// The row of that vendor; that of a DGX where there is none.
-const LatencyManners& latency_manners_of(std::string_view vendor);
+const LatencyBehavior& latency_behavior_of(std::string_view vendor);
 
 struct Asked {
   std::string_view method, path;
   bool first = false;  // since the BMC has booted
 };
 
-VirtualTime latency_of(const LatencyManners& manners, const Asked& asked, std::uint64_t seed,
+VirtualTime latency_of(const LatencyBehavior& behavior, const Asked& asked, std::uint64_t seed,
                        std::string_view node, int count);
 
 }  // namespace cupel::rehearsal

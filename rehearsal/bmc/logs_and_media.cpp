@@ -40,13 +40,13 @@ void add_log(ResourceTree& tree, const BmcView& view) {
 json::object media_actions(const BmcView& view, const std::string& path, bool inserted) {
   json::object actions;
   actions["#VirtualMedia.InsertMedia"] = {{"target", path + "/Actions/VirtualMedia.InsertMedia"}};
-  if (inserted || !view.manners().media.eject_only_if_inserted)
+  if (inserted || !view.behavior().media.eject_only_if_inserted)
     actions["#VirtualMedia.EjectMedia"] = {{"target", path + "/Actions/VirtualMedia.EjectMedia"}};
   return actions;
 }
 
 void add_slot(ResourceTree& tree, const BmcView& view, const MediaSlotRow& slot) {
-  const auto& manners = view.manners().media;
+  const auto& behavior = view.behavior().media;
   const std::string id{slot.id};
   const auto path = view.media() + "/" + id;
   const auto known = view.state.media.find(id);
@@ -60,11 +60,11 @@ void add_slot(ResourceTree& tree, const BmcView& view, const MediaSlotRow& slot)
   one["WriteProtected"] = medium.write_protected;
   if (holds)
     one["Image"] = medium.image;
-  else if (manners.empty.empty())
+  else if (behavior.empty.empty())
     one["Image"] = nullptr;
-  else if (manners.empty != "-")
-    one["Image"] = manners.empty;
-  if (!manners.by_patch) one["Actions"] = media_actions(view, path, holds);
+  else if (behavior.empty != "-")
+    one["Image"] = behavior.empty;
+  if (!behavior.by_patch) one["Actions"] = media_actions(view, path, holds);
   tree[path] = std::move(one);
 }
 
@@ -105,7 +105,7 @@ json::object event_of(const BmcView& view, const LogLine& line) {
 
 void add_logs_and_media(ResourceTree& tree, const BmcView& view) {
   add_log(tree, view);
-  for (const auto& slot : view.manners().media.slots) add_slot(tree, view, slot);
+  for (const auto& slot : view.behavior().media.slots) add_slot(tree, view, slot);
   add_collection(tree, view.media(), "#VirtualMediaCollection.VirtualMediaCollection",
                  "Virtual Media");
 }

@@ -87,7 +87,7 @@ std::optional<HttpResponse> set_service(std::map<std::string, Service, std::less
 }  // namespace
 
 HttpResponse restart_manager(Change& change) {
-  const auto wanted = change.state.manners.power.bmc_reset;
+  const auto wanted = change.state.behavior.power.bmc_reset;
   const auto* type = change.body.if_contains("ResetType");
   if (type && (!type->is_string() || std::string_view{type->as_string()} != wanted))
     return redfish_error(400, "ActionParameterValueNotInList",
@@ -117,7 +117,7 @@ HttpResponse patch_manager(Change& change) {
     offset = *told;
   }
   const bool by_ntp = change.state.services.find("NTP")->second.enabled;
-  if (moment && by_ntp && change.state.manners.ntp_guards_clock)
+  if (moment && by_ntp && change.state.behavior.ntp_guards_clock)
     return redfish_error(400, "PropertyValueConflict",
                          "The property 'DateTime' could not be written because its value would "
                          "conflict with the value of the "

@@ -9,14 +9,14 @@ namespace {
 
 json::object console_of(const BmcView& view) {
   json::array types{"IPMI"};
-  if (view.manners().vendor != "dgx" && view.manners().vendor != "ami") types.emplace_back("SSH");
+  if (view.behavior().vendor != "dgx" && view.behavior().vendor != "ami") types.emplace_back("SSH");
   return {{"ConnectTypesSupported", std::move(types)},
           {"MaxConcurrentSessions", 1},
           {"ServiceEnabled", view.state.services.at("IPMI").enabled}};
 }
 
 json::object reset_of(const BmcView& view, const std::string& path) {
-  json::array types{json::value(view.manners().power.bmc_reset)};
+  json::array types{json::value(view.behavior().power.bmc_reset)};
   return {{"#Manager.Reset",
            {{"ResetType@Redfish.AllowableValues", std::move(types)},
             {"target", path + "/Actions/Manager.Reset"}}}};
@@ -64,7 +64,7 @@ void add_protocols(ResourceTree& tree, const BmcView& view) {
 
 void add_main(ResourceTree& tree, const BmcView& view) {
   const auto& hardware = view.hardware();
-  const auto& names = view.manners().names;
+  const auto& names = view.behavior().names;
   const auto path = view.manager();
   auto manager = resource(path, "#Manager.v1_14_0.Manager", view.layout().manager, "Manager");
   manager["ManagerType"] = "BMC";
@@ -84,7 +84,7 @@ void add_main(ResourceTree& tree, const BmcView& view) {
   for (const auto* child : {"EthernetInterfaces", "NetworkProtocol"})
     manager[child] = link(path + "/" + child);
   if (view.layout().log_of_manager) manager["LogServices"] = link(path + "/LogServices");
-  if (view.manners().media.of_manager) manager["VirtualMedia"] = link(view.media());
+  if (view.behavior().media.of_manager) manager["VirtualMedia"] = link(view.media());
   manager["Links"] = {{"ManagerForServers", json::array{link(view.system())}},
                       {"ManagerForChassis", json::array{link(view.chassis())}}};
   manager["Status"] = healthy();

@@ -61,27 +61,27 @@ void phrase_error(HttpResponse& response, ErrorStyle style) {
     say(response, by_ids_alone(response.message_id, response.message_args));
 }
 
-void phrase_success(HttpResponse& response, Thanks thanks, const json::object* resource) {
+void phrase_success(HttpResponse& response, PatchReply thanks, const json::object* resource) {
   if (response.status != 204 || !response.body.empty()) return;
-  if (thanks == Thanks::nothing) return;
+  if (thanks == PatchReply::nothing) return;
   // Lenovo's answer to an action is a plain 204.
-  if (thanks == Thanks::resource && resource == nullptr) return;
+  if (thanks == PatchReply::resource && resource == nullptr) return;
   response.status = 200;
   constexpr std::string_view kSuccess = "Base.1.12.Success";
   switch (thanks) {
-    case Thanks::resource:
+    case PatchReply::resource:
       say(response, *resource);
       return;
-    case Thanks::messages:
+    case PatchReply::messages:
       say(response, {{"@Message.ExtendedInfo",
                       json::array{{{"MessageId", kSuccess},
                                    {"Message", "The request completed successfully."},
                                    {"Severity", "OK"}}}}});
       return;
-    case Thanks::success_in_error:
+    case PatchReply::success_in_error:
       say(response, by_ids_alone(kSuccess));
       return;
-    case Thanks::nothing:
+    case PatchReply::nothing:
       return;
   }
 }

@@ -56,7 +56,7 @@ bool read_expand(std::string_view value, Query& query) {
   return query.levels >= 1;
 }
 
-std::optional<HttpResponse> read_query(std::string_view target, const ConnectionManners& manners,
+std::optional<HttpResponse> read_query(std::string_view target, const ConnectionBehavior& behavior,
                                        Query& query) {
   const auto question = target.find('?');
   if (question == target.npos) return std::nullopt;
@@ -69,9 +69,9 @@ std::optional<HttpResponse> read_query(std::string_view target, const Connection
       const auto count = number<std::size_t>(value);
       if (!count) return wrong_query(name, value);
       (name == "$skip" ? query.skip : query.top) = *count;
-    } else if (name == "$expand" && manners.expand) {
+    } else if (name == "$expand" && behavior.expand) {
       if (!read_expand(value, query)) return wrong_query(name, value);
-      if (query.levels > manners.expand_levels) return wrong_query(name, value);
+      if (query.levels > behavior.expand_levels) return wrong_query(name, value);
     } else {
       return redfish_error(501, "QueryNotSupported", "Querying is not supported.");
     }
@@ -157,12 +157,12 @@ std::string described_by(const json::object& resource) {
 
 }  // namespace
 
-std::string etag_of(const Tags& manners, const json::object& resource) {
+std::string etag_of(const Tags& behavior, const json::object& resource) {
   // A clock that goes on is no change: else no tag would be good for long.
   auto meant = resource;
   meant.erase("DateTime");
   const auto digest = sha256_hex(json::serialize(meant)).substr(0, 16);
-  switch (manners.form) {
+  switch (behavior.form) {
     case TagForm::none:
       return {};
     case TagForm::weak:
@@ -175,46 +175,46 @@ std::string etag_of(const Tags& manners, const json::object& resource) {
   return {};
 }
 
-HttpResponse read_resource(const Manners& manners, const ResourceTree& tree,
+HttpResponse read_resource(const VendorBehavior& behavior, const ResourceTree& tree,
                            const HttpRequest& request, const std::string& path) {
   Query query;
-  if (auto complaint = read_query(request.target, manners.connection, query)) return *complaint;
+  if (auto complaint = read_query(request.target, behavior.connection, query)) return *complaint;
   const auto found = tree.find(path);
   if (found == tree.end())
     return redfish_error(404, "ResourceMissingAtURI",
                          "The resource at the URI " + path + " was not found.");
-  const auto etag = etag_of(manners.tags, found->second);
+  const auto etag = etag_of(behavior.tags, found->second);
   if (has_already(request, etag)) return {.status = 304, .headers = {{"ETag", etag}}};
   json::value whole = found->second;
-  cut_to_page(whole.as_object(), query, manners.layout.page);
+  cut_to_page(whole.as_object(), query, behavior.layout.page);
   if (query.follow != Follow::nothing) {
-    Expansion expansion{tree, query, manners.connection.expand_drops};
+    Expansion expansion{tree, query, behavior.connection.expand_drops};
     for (auto& entry : whole.as_object())
       expansion.expand(entry.value(), query.levels, entry.key() == "Links");
   }
-  if (manners.tags.in_body && !etag.empty()) whole.as_object()["@odata.etag"] = etag;
+  if (behavior.tags.in_body && !etag.empty()) whole.as_object()["@odata.etag"] = etag;
   auto response = answer(200, whole);
   if (!etag.empty()) response.headers["ETag"] = etag;
   response.headers["Link"] = described_by(found->second);
   return response;
 }
 
-std::optional<HttpResponse> unmet_condition(const Tags& manners, const json::object& resource,
+std::optional<HttpResponse> unmet_condition(const Tags& behavior, const json::object& resource,
                                             const HttpRequest& request, int& good_ones) {
   const std::string match{trimmed(request.header("if-match"))};
-  if (manners.rule == TagRule::ignored) return std::nullopt;
+  if (behavior.rule == TagRule::ignored) return std::nullopt;
   if (match.empty()) {
-    if (manners.rule == TagRule::required)
+    if (behavior.rule == TagRule::required)
       return redfish_error(428, "PreconditionRequired",
                            "A precondition header or annotation is required to change this "
                            "resource: If-Match is missing.");
-    if (manners.rule == TagRule::silent) return answer(200, resource);
+    if (behavior.rule == TagRule::silent) return answer(200, resource);
     return std::nullopt;
   }
-  auto etag = etag_of(manners, resource);
-  if (manners.weak_refused && etag.starts_with("W/")) etag = etag.substr(2);
+  auto etag = etag_of(behavior, resource);
+  if (behavior.weak_refused && etag.starts_with("W/")) etag = etag.substr(2);
   if (match != "*" && match != etag) return failed_precondition();
-  const bool whim = manners.refuses_every > 0 && ++good_ones % manners.refuses_every == 0;
+  const bool whim = behavior.refuses_every > 0 && ++good_ones % behavior.refuses_every == 0;
   if (whim) return failed_precondition();
   return std::nullopt;
 }

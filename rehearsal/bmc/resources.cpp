@@ -37,7 +37,7 @@ std::string BmcView::log() const {
 }
 
 std::string BmcView::media() const {
-  return (manners().media.of_manager ? manager() : system()) + "/VirtualMedia";
+  return (behavior().media.of_manager ? manager() : system()) + "/VirtualMedia";
 }
 
 std::string BmcView::id(std::string_view form, int index) const {
@@ -47,7 +47,7 @@ std::string BmcView::id(std::string_view form, int index) const {
 std::string BmcView::time(double epoch) const {
   const auto seconds = static_cast<std::time_t>(epoch) + state.offset_minutes * 60;
   const auto text = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(seconds));
-  if (state.offset_minutes == 0 && manners().writes_z) return text + "Z";
+  if (state.offset_minutes == 0 && behavior().writes_z) return text + "Z";
   return text + offset();
 }
 

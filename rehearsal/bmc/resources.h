@@ -1,7 +1,7 @@
 #pragma once
 // What a BMC shows of its machine and of itself: every resource as a function of both, by its path.
 // Reading only; what changes something is in service.h. Shapes: DSP0268; what stands where and
-// under which name: manners.h.
+// under which name: vendor_behavior.h.
 #include <map>
 #include <string>
 
@@ -24,8 +24,8 @@ struct BmcView {
 
   /// Whether what stands at or below this path may be what is asked for.
   bool wants(std::string_view part) const { return asked.empty() || asked.starts_with(part); }
-  const Manners& manners() const { return state.manners; }
-  const Layout& layout() const { return state.manners.layout; }
+  const VendorBehavior& behavior() const { return state.behavior; }
+  const Layout& layout() const { return state.behavior.layout; }
   const Hardware& hardware() const { return machine.hardware(); }
   std::string system() const { return "/redfish/v1/Systems/" + std::string{layout().system}; }
   std::string manager() const { return "/redfish/v1/Managers/" + std::string{layout().manager}; }
@@ -42,7 +42,7 @@ struct BmcView {
   /// "Fan{}" of the layout, with the number of the part that is the `index`th.
   std::string id(std::string_view form, int index) const;
   /// As this BMC tells it, late.
-  Power power() const { return machine.reported_power(manners().power.lag); }
+  Power power() const { return machine.reported_power(behavior().power.lag); }
   VirtualTime now() const { return machine.clock().elapsed(); }
   /// The BMC's own clock.
   double epoch() const {

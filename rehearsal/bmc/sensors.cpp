@@ -295,7 +295,7 @@ void add_old_power(ResourceTree& tree, const BmcView& view) {
   auto power = resource(path, "#Power.v1_6_0.Power", "Power", "Power");
   json::array supplies, set;
   // A DGX's lists none here: they are in its PowerSubsystem alone.
-  const bool lists = view.manners().vendor != "dgx";
+  const bool lists = view.behavior().vendor != "dgx";
   const auto& psus = view.hardware().psus;
   for (const auto& psu : psus) {
     if (!lists) break;

@@ -24,10 +24,10 @@ bool BmcServer::disguised() const {
 }
 
 ConnectionHabits BmcServer::habits() const {
-  const auto& manners = service_.manners();
-  return {.server = manners.names.server,
-          .resets_every = manners.connection.resets_every,
-          .says_close = manners.connection.says_close};
+  const auto& behavior = service_.behavior();
+  return {.server = behavior.names.server,
+          .resets_every = behavior.connection.resets_every,
+          .says_close = behavior.connection.says_close};
 }
 
 Result<void> BmcServer::listen() {

@@ -95,7 +95,7 @@ HttpResponse BmcService::answered(const HttpRequest& request, const std::string&
     return redfish_error(412, "PreconditionFailed", "The OData version is not supported.");
   auto patience = busy();
   auto response = patience ? std::move(*patience) : routed(request, path);
-  phrase_error(response, manners().errors);
+  phrase_error(response, behavior().errors);
   response.late = thinking(request, path);
   if (reads(request) && response.status == 200 && response.stream == nullptr)
     response.headers["Allow"] = methods_at(path);
@@ -116,7 +116,7 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
   if (path == "/redfish" && reads(request))
     return answer(200, json::object{{"v1", "/redfish/v1/"}});
   // A MegaRAC knows nobody while it writes its own firmware.
-  const bool locked = state_.update_manners.locks_while_flashing && state_.updates.writes_bmc();
+  const bool locked = state_.update_behavior.locks_while_flashing && state_.updates.writes_bmc();
   if (path == kSessionPath && request.method == "POST")
     return locked ? no_session() : log_in(request);
   // DSP0266, 13.3.1: the root is for everybody.
@@ -124,16 +124,16 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
     return metadata_document(resources(view()));
   if (path == "/redfish/v1/odata" && reads(request)) return service_document(resources(view()));
   if (path == "/redfish/v1" && reads(request))
-    return read_resource(manners(), tree(request, path), request, path);
+    return read_resource(behavior(), tree(request, path), request, path);
   const auto user = asker(request);
   if (user.empty() || locked) return no_session();
-  const auto every = manners().connection.forgets_every;
+  const auto every = behavior().connection.forgets_every;
   if (every > 0 && ++good_requests_ % every == 0) return no_session();
   if (auto refusal = not_yet(request, path, user)) return *refusal;
-  if (reads(request) && path == manners().layout.sse) return stream();
+  if (reads(request) && path == behavior().layout.sse) return stream();
   if (auto told = monitored(request, path)) return std::move(*told);
   if (reads(request) && !path.contains("/Actions/"))
-    return read_resource(manners(), tree(request, path), request, path);
+    return read_resource(behavior(), tree(request, path), request, path);
   return act(request, path);
 }
 
@@ -189,7 +189,7 @@ HttpResponse BmcService::act(const HttpRequest& request, const std::string& path
 
 HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
                                 const std::string& path, const json::object* resource) {
-  const auto& tags = manners().tags;
+  const auto& tags = behavior().tags;
   const bool patches = route.method == "PATCH";
   const bool is_action = !patches && !route.takes_anything;
   if (is_action && tags.refused_on_post && !request.header("if-match").empty())
@@ -218,7 +218,7 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
   expect_next();
   const auto now = patches ? tree(request, path) : ResourceTree{};
   const auto changed = now.find(path);
-  phrase_success(response, manners().thanks, changed == now.end() ? nullptr : &changed->second);
+  phrase_success(response, behavior().thanks, changed == now.end() ? nullptr : &changed->second);
   return response;
 }
 

@@ -55,7 +55,7 @@ class BmcService {
     warm_.clear();
   }
 
-  const Manners& manners() const { return state_.manners; }
+  const VendorBehavior& behavior() const { return state_.behavior; }
   const BmcState& state() const { return state_; }
   BmcState& state() { return state_; }
   BmcView view() const { return {machine_, state_}; }

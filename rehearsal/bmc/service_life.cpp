@@ -11,17 +11,17 @@ namespace cupel::rehearsal {
 namespace {
 
 BmcState state_of(BmcAccount account, const BmcSpec& spec) {
-  const auto* row = manners_of(spec.vendor);
-  const auto& manners = row ? *row : usual_manners();
-  const auto& update_manners = update_manners_of(manners.vendor);
-  BmcState state{.manners = manners,
+  const auto* row = vendor_behavior_of(spec.vendor);
+  const auto& behavior = row ? *row : default_behavior();
+  const auto& update_behavior = update_behavior_of(behavior.vendor);
+  BmcState state{.behavior = behavior,
                  .spec = spec,
-                 .accounts = {manners.accounts, std::move(account.user),
+                 .accounts = {behavior.accounts, std::move(account.user),
                               std::move(account.password), spec.factory_password},
-                 .update_manners = update_manners,
-                 .updates = Updates{update_manners}};
-  state.offset_minutes = manners.offset_minutes;
-  if (manners.vendor == "dell") state.services["Telnet"] = {false, 23};
+                 .update_behavior = update_behavior,
+                 .updates = Updates{update_behavior}};
+  state.offset_minutes = behavior.offset_minutes;
+  if (behavior.vendor == "dell") state.services["Telnet"] = {false, 23};
   return state;
 }
 
@@ -30,7 +30,7 @@ BmcState state_of(BmcAccount account, const BmcSpec& spec) {
 BmcService::BmcService(ManagedSystem& machine, BmcAccount account, BmcSpec spec)
     : machine_{machine},
       state_{state_of(std::move(account), spec)},
-      sessions_{state_.manners.connection.sessions, kSessionTimeout},
+      sessions_{state_.behavior.connection.sessions, kSessionTimeout},
       rules_{fmt::format("{}/{}/rules", machine.seed(), machine.name())},
       updates_world_{updates_world()},
       update_timer_{machine.executor(), machine.clock()},
@@ -60,7 +60,7 @@ void BmcService::on(ManagedSystem::Event event) {
   if (auto line = line_of(event, machine_)) note(std::move(*line));
   if (event != ManagedSystem::Event::booted) return;
   const bool committed = std::ranges::any_of(state_.jobs, [](const Job& job) { return !job.done; });
-  if (committed || !state_.manners.bios.by_job) state_.bios.apply();
+  if (committed || !state_.behavior.bios.by_job) state_.bios.apply();
   for (auto& job : state_.jobs) job.done = true;
 }
 
@@ -107,12 +107,12 @@ std::optional<HttpResponse> BmcService::busy() {
     if (!first_asked_) first_asked_ = now;
     until = *first_asked_ + fault->span.value_or(VirtualTime{60});
   }
-  const auto& manners = state_.manners.connection;
-  const bool restarting = restarted_ && manners.after_restart > VirtualTime{0};
-  if (restarting) until = std::max(until, *restarted_ + kRestart + manners.after_restart);
+  const auto& behavior = state_.behavior.connection;
+  const bool restarting = restarted_ && behavior.after_restart > VirtualTime{0};
+  if (restarting) until = std::max(until, *restarted_ + kRestart + behavior.after_restart);
   const auto left = until - now;
   if (left <= VirtualTime{0}) return std::nullopt;
-  if (manners.html_when_busy) return busy_page();
+  if (behavior.html_when_busy) return busy_page();
   const auto wait = std::chrono::ceil<std::chrono::seconds>(machine_.clock().real(left));
   auto response = redfish_error(503, "ServiceTemporarilyUnavailable",
                                 "The service is temporarily unavailable. Retry in " +
@@ -131,13 +131,14 @@ std::chrono::milliseconds BmcService::thinking(const HttpRequest& request,
   const bool known = asked_.contains(key) || asked_.size() < kMostKnown;
   const int count = known ? ++asked_[key] : 0;
   const bool first = known && warm_.insert(key).second;
-  const auto span = latency_of(latency_manners_of(manners().vendor), {request.method, path, first},
-                               machine_.seed(), machine_.name(), count);
+  const auto span =
+      latency_of(latency_behavior_of(behavior().vendor), {request.method, path, first},
+                 machine_.seed(), machine_.name(), count);
   return std::chrono::ceil<std::chrono::milliseconds>(machine_.clock().real(span));
 }
 
 void BmcService::restart() {
-  sessions_ = BmcSessions{state_.manners.connection.sessions, kSessionTimeout};
+  sessions_ = BmcSessions{state_.behavior.connection.sessions, kSessionTimeout};
   state_.log.end_streams();
   restarted_ = machine_.clock().elapsed();
   state_.updates.bmc_restarted(*restarted_, updates_world_);

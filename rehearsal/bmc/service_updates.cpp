@@ -34,14 +34,14 @@ void BmcService::expect_next() {
 /// "Asynchronous operations": 202 while it runs.
 std::optional<HttpResponse> BmcService::monitored(const HttpRequest& request,
                                                   const std::string& path) {
-  const auto& manners = state_.update_manners;
-  if (request.method != "GET" || manners.monitor.empty()) return std::nullopt;
+  const auto& behavior = state_.update_behavior;
+  if (request.method != "GET" || behavior.monitor.empty()) return std::nullopt;
   for (const auto& update : state_.updates.all()) {
     if (path != monitor_of(view(), update.id)) continue;
     const bool over = update.is_over() || update.stage == Update::Stage::verified;
     auto told = answer(over ? 200 : 202, task_of(view(), update));
     if (!over) told.headers["Location"] = path;
-    if (over && manners.monitor_deletes) state_.updates.forget(std::string{update.id});
+    if (over && behavior.monitor_deletes) state_.updates.forget(std::string{update.id});
     return told;
   }
   return std::nullopt;

@@ -32,13 +32,13 @@ void add_events(ResourceTree& tree, const BmcView& view) {
 }
 
 json::object features(const BmcView& view) {
-  const auto& manners = view.manners().connection;
+  const auto& behavior = view.behavior().connection;
   return {{"ExpandQuery",
-           {{"ExpandAll", manners.expand},
-            {"Levels", manners.expand},
-            {"Links", manners.expand},
-            {"NoLinks", manners.expand},
-            {"MaxLevels", manners.expand_levels}}},
+           {{"ExpandAll", behavior.expand},
+            {"Levels", behavior.expand},
+            {"Links", behavior.expand},
+            {"NoLinks", behavior.expand},
+            {"MaxLevels", behavior.expand_levels}}},
           {"FilterQuery", false},
           {"SelectQuery", false},
           {"OnlyMemberQuery", false},
@@ -48,7 +48,7 @@ json::object features(const BmcView& view) {
 }  // namespace
 
 void add_services(ResourceTree& tree, const BmcView& view) {
-  const auto& names = view.manners().names;
+  const auto& names = view.behavior().names;
   add_updates(tree, view);
   add_events(tree, view);
   auto root = resource(kRoot, "#ServiceRoot.v1_13_0.ServiceRoot", "RootService", "Root Service");

@@ -9,7 +9,7 @@ namespace cupel::rehearsal {
 namespace {
 
 bool lacks_licence(const Change& change) {
-  return change.state.manners.bios.needs_licence && !change.state.spec.licensed;
+  return change.state.behavior.bios.needs_licence && !change.state.spec.licensed;
 }
 
 bool has_open_job(const BmcState& state) {
@@ -43,8 +43,8 @@ bool is_image(std::string_view url) {
 
 const MediaSlotRow* slot_of(const BmcState& state, const std::string& id) {
   const auto row =
-      std::ranges::find(state.manners.media.slots, std::string_view{id}, &MediaSlotRow::id);
-  return row == state.manners.media.slots.end() ? nullptr : &*row;
+      std::ranges::find(state.behavior.media.slots, std::string_view{id}, &MediaSlotRow::id);
+  return row == state.behavior.media.slots.end() ? nullptr : &*row;
 }
 
 HttpResponse no_slot(const Change& change) {
@@ -55,7 +55,7 @@ HttpResponse no_slot(const Change& change) {
 /// The drive that a machine boots from is the first that takes discs and holds one.
 void tell_machine(Change& change) {
   change.machine.set_virtual_disc({});
-  for (const auto& slot : change.state.manners.media.slots) {
+  for (const auto& slot : change.state.behavior.media.slots) {
     const auto& image = change.state.media[std::string{slot.id}].image;
     if (!image.empty() && std::ranges::find(slot.types, "CD") != slot.types.end()) {
       change.machine.set_virtual_disc(image);
@@ -83,7 +83,7 @@ HttpResponse take_out(Change& change, const std::string& id) {
   auto& medium = change.state.media[id];
   const bool held = !medium.image.empty();
   medium = {};
-  const auto stale = change.state.manners.media.stale;
+  const auto stale = change.state.behavior.media.stale;
   if (held && stale > VirtualTime{0}) medium.stale_until = change.view().now() + stale;
   tell_machine(change);
   return {.status = 204};
@@ -112,7 +112,7 @@ HttpResponse patch_bios(Change& change) {
                                        "{}.",
                                        std::string_view{attribute.key()}, complaint));
   }
-  const bool by_job = change.state.manners.bios.by_job;
+  const bool by_job = change.state.behavior.bios.by_job;
   if (by_job && has_open_job(change.state)) return committed_already();
   change.state.bios.stage(*wanted);
   return by_job && at_reset ? new_job(change, 202) : HttpResponse{.status = 204};
@@ -130,16 +130,16 @@ HttpResponse create_job(Change& change) {
 }
 
 HttpResponse insert_media(Change& change) {
-  const auto& manners = change.state.manners.media;
+  const auto& behavior = change.state.behavior.media;
   const auto id = change.name(2);
   if (!slot_of(change.state, id)) return no_slot(change);
   if (lacks_licence(change)) return not_licensed();
   const auto* image = change.body.if_contains("Image");
   if (!image || !image->is_string()) return missing_parameter("InsertMedia", "Image");
-  if (manners.wants_protocol && !change.body.contains("TransferProtocolType"))
+  if (behavior.wants_protocol && !change.body.contains("TransferProtocolType"))
     return missing_parameter("InsertMedia", "TransferProtocolType");
   for (const auto* flag : {"Inserted", "WriteProtected"})
-    if (manners.refuses_flags && change.body.contains(flag))
+    if (behavior.refuses_flags && change.body.contains(flag))
       return redfish_error(400, "ActionParameterUnknown",
                            fmt::format("The action InsertMedia was submitted with the invalid "
                                        "parameter {}.",
@@ -148,12 +148,12 @@ HttpResponse insert_media(Change& change) {
 }
 
 HttpResponse eject_media(Change& change) {
-  const auto& manners = change.state.manners.media;
+  const auto& behavior = change.state.behavior.media;
   const auto id = change.name(2);
   if (!slot_of(change.state, id)) return no_slot(change);
-  if (manners.wants_object && change.empty)
+  if (behavior.wants_object && change.empty)
     return redfish_error(400, "MalformedJSON", "The request body contains malformed JSON.");
-  if (manners.eject_only_if_inserted && change.state.media[id].image.empty())
+  if (behavior.eject_only_if_inserted && change.state.media[id].image.empty())
     return no_slot(change);
   return take_out(change, id);
 }

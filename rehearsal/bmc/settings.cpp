@@ -96,35 +96,35 @@ json::object account(const BmcView& view, const std::string& path, const std::st
 }  // namespace
 
 void add_bios(ResourceTree& tree, const BmcView& view) {
-  const auto& manners = view.manners();
-  const std::string slash = manners.layout.trailing_slash ? "/" : "";
+  const auto& behavior = view.behavior();
+  const std::string slash = behavior.layout.trailing_slash ? "/" : "";
   const auto settings_path = view.bios_settings();
-  auto bios = resource(view.bios(), "#Bios.v1_1_0.Bios", manners.layout.bios,
+  auto bios = resource(view.bios(), "#Bios.v1_1_0.Bios", behavior.layout.bios,
                        "BIOS Configuration Current Settings");
   auto attributes = view.state.bios.current();
-  if (manners.bios.shows_pending)
+  if (behavior.bios.shows_pending)
     for (const auto& wanted : view.state.bios.pending()) attributes[wanted.key()] = wanted.value();
   bios["@odata.id"] = view.bios() + slash;
   bios["Attributes"] = std::move(attributes);
   bios["@Redfish.Settings"] = {{"@odata.type", "#Settings.v1_3_0.Settings"},
                                {"SettingsObject", link(settings_path + slash)},
                                {"SupportedApplyTimes", json::array{"OnReset"}}};
-  auto settings = resource(settings_path, "#Bios.v1_1_0.Bios", manners.layout.bios_settings,
+  auto settings = resource(settings_path, "#Bios.v1_1_0.Bios", behavior.layout.bios_settings,
                            "BIOS Configuration Pending Settings");
   settings["@odata.id"] = settings_path + slash;
   // Dell's and OpenBMC's hold what differs, the others' everything as it will be.
   auto pending = view.state.bios.pending();
-  const bool differences = manners.vendor == "dell" || manners.vendor == "openbmc";
+  const bool differences = behavior.vendor == "dell" || behavior.vendor == "openbmc";
   if (!differences) {
     pending = view.state.bios.current();
     for (const auto& wanted : view.state.bios.pending()) pending[wanted.key()] = wanted.value();
   }
   settings["Attributes"] = std::move(pending);
-  if (manners.bios.by_job)
+  if (behavior.bios.by_job)
     settings["Oem"] = {{"Dell",
                         {{"@odata.type", "#DellOem.v1_3_0.DellOemResources"},
                          {"Jobs", link(view.manager() + "/Jobs")}}}};
-  if (manners.layout.bios_registry) {
+  if (behavior.layout.bios_registry) {
     bios["AttributeRegistry"] = json::value(kRegistry);
     settings["AttributeRegistry"] = json::value(kRegistry);
     add_registry(tree);
@@ -137,7 +137,7 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
 
 void add_accounts(ResourceTree& tree, const BmcView& view) {
   const std::string path = "/redfish/v1/AccountService";
-  const auto& manners = view.manners().accounts;
+  const auto& behavior = view.behavior().accounts;
   for (const auto& [id, user] : view.state.accounts.all())
     tree[path + "/Accounts/" + id] = account(view, path + "/Accounts/" + id, id, user);
   add_collection(tree, path + "/Accounts", "#ManagerAccountCollection.ManagerAccountCollection",
@@ -148,9 +148,9 @@ void add_accounts(ResourceTree& tree, const BmcView& view) {
   auto service =
       resource(path, "#AccountService.v1_8_0.AccountService", "AccountService", "Account Service");
   service["ServiceEnabled"] = true;
-  service["MinPasswordLength"] = manners.shortest;
-  service["MaxPasswordLength"] = manners.longest;
-  service["AccountLockoutThreshold"] = manners.lockout;
+  service["MinPasswordLength"] = behavior.shortest;
+  service["MaxPasswordLength"] = behavior.longest;
+  service["AccountLockoutThreshold"] = behavior.lockout;
   service["Accounts"] = link(path + "/Accounts");
   service["Roles"] = link(path + "/Roles");
   service["Status"] = healthy();

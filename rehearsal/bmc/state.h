@@ -44,7 +44,7 @@ struct BmcState {
   static constexpr std::size_t kMostSubscriptions = 8;
   static constexpr std::size_t kMostJobs = 32;
 
-  const Manners& manners;
+  const VendorBehavior& behavior;
   BmcSpec spec;
   BmcAccounts accounts;
   EventLog log{};
@@ -59,7 +59,7 @@ struct BmcState {
   std::map<std::string, Medium> media{};
   std::vector<Job> jobs{};
   std::map<std::string, Subscription> subscriptions{};
-  const UpdateManners& update_manners;
+  const UpdateBehavior& update_behavior;
   Updates updates;
   std::map<std::string, StoredImage> stored_images{};  // by id in the inventory
   std::vector<std::string> push_targets{};             // components

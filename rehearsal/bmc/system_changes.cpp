@@ -44,14 +44,14 @@ bool is_so_already(const ManagedSystem& machine, std::string_view word) {
 
 HttpResponse press(Change& change, std::string_view word) {
   auto& machine = change.machine;
-  const auto& manners = change.state.manners.power;
-  if (manners.same_state == SameState::conflict && is_so_already(machine, word))
+  const auto& behavior = change.state.behavior.power;
+  if (behavior.same_state == SameState::conflict && is_so_already(machine, word))
     return redfish_error(409, "ActionParameterValueConflict",
                          fmt::format("The parameter ResetType with the requested value of {} does "
                                      "not meet the constraints of the implementation: the server "
                                      "is already powered {}.",
                                      word, machine.power() == Power::on ? "ON" : "OFF"));
-  const bool hangs = word == "ForceRestart" && manners.force_restart == Restart::hangs;
+  const bool hangs = word == "ForceRestart" && behavior.force_restart == Restart::hangs;
   if (hangs && machine.power() == Power::on) {
     machine.hang();
     return {.status = 204};
@@ -63,20 +63,20 @@ HttpResponse press(Change& change, std::string_view word) {
 }
 
 /// Sets one property of an override, or says what is wrong with it.
-std::optional<HttpResponse> set(BootOverride& boot, const BootManners& manners,
+std::optional<HttpResponse> set(BootOverride& boot, const BootBehavior& behavior,
                                 std::string_view name, const json::value& value) {
   static constexpr std::array<std::string_view, 1> kModes{"UEFI"};
   const std::array<BootProperty, 3> all{
-      {{"BootSourceOverrideEnabled", manners.enabled, &BootOverride::enabled},
-       {"BootSourceOverrideTarget", manners.targets, &BootOverride::target},
+      {{"BootSourceOverrideEnabled", behavior.enabled, &BootOverride::enabled},
+       {"BootSourceOverrideTarget", behavior.targets, &BootOverride::target},
        {"BootSourceOverrideMode", kModes, &BootOverride::mode}}};
-  if (name == "HttpBootUri" && manners.http_uri) {
+  if (name == "HttpBootUri" && behavior.http_uri) {
     if (!value.is_string() && !value.is_null()) return wrong_type(name);
     boot.uri = value.is_string() ? std::string{value.as_string()} : std::string{};
     return std::nullopt;
   }
   const auto property = std::ranges::find(all, name, &BootProperty::name);
-  const bool has_it = name != "BootSourceOverrideMode" || manners.mode;
+  const bool has_it = name != "BootSourceOverrideMode" || behavior.mode;
   if (property == all.end() || !has_it) return unknown_property(name);
   if (!value.is_string()) return wrong_type(name);
   const std::string_view word{value.as_string()};
@@ -86,24 +86,24 @@ std::optional<HttpResponse> set(BootOverride& boot, const BootManners& manners,
 }
 
 HttpResponse patch_boot(Change& change) {
-  const auto& manners = change.state.manners.boot;
+  const auto& behavior = change.state.behavior.boot;
   if (change.body.empty())
     return redfish_error(400, "NoOperation", "The request body has nothing to change.");
   for (const auto& entry : change.body)
     if (entry.key() != "Boot") return unknown_property(entry.key());
   const auto* boot = change.body.at("Boot").if_object();
   if (!boot) return wrong_type("Boot");
-  if (manners.not_during_post && change.machine.in_post())
+  if (behavior.not_during_post && change.machine.in_post())
     return registry_error(400, "iLO.2.14.UnableToModifyDuringSystemPOST",
                           "The value cannot be modified while the system is in POST.",
                           json::array{"BootSourceOverrideTarget"});
   auto wanted = change.machine.boot_override();
-  if (manners.forgets_the_rest) {
+  if (behavior.forgets_the_rest) {
     wanted.enabled = "Once";
     wanted.mode = "Legacy";
   }
   for (const auto& entry : *boot)
-    if (auto complaint = set(wanted, manners, entry.key(), entry.value())) return *complaint;
+    if (auto complaint = set(wanted, behavior, entry.key(), entry.value())) return *complaint;
   change.machine.set_boot_override(std::move(wanted));
   return {.status = 204};
 }
@@ -114,7 +114,7 @@ bool is_about_locator(const Change& change) {
 
 HttpResponse patch_locator(Change& change) {
   static constexpr std::array<std::string_view, 3> kStandard{"Lit", "Blinking", "Off"};
-  const auto& light = change.state.manners.locator;
+  const auto& light = change.state.behavior.locator;
   const auto& [name, value] = *change.body.begin();
   if (change.body.size() != 1) return unknown_property(name);
   if (name == "LocationIndicatorActive") {
@@ -138,14 +138,14 @@ HttpResponse reset_system(Change& change) {
   const auto* type = change.body.if_contains("ResetType");
   if (!type || !type->is_string()) return missing_parameter("ComputerSystem.Reset", "ResetType");
   const std::string_view word{type->as_string()};
-  if (!has(change.state.manners.power.resets, word))
+  if (!has(change.state.behavior.power.resets, word))
     return value_not_in_list("ComputerSystem.Reset", "ResetType", word);
   return press(change, word);
 }
 
 /// The standby power goes too: the BMC is gone as well, and the machine comes back off.
 HttpResponse cycle_ac(Change& change) {
-  const auto& ac = change.state.manners.power.ac;
+  const auto& ac = change.state.behavior.power.ac;
   const auto* type = change.body.if_contains("ResetType");
   if (!type || !type->is_string() || std::string_view{type->as_string()} != ac.word)
     return not_in_list("ResetType", type && type->is_string() ? type->as_string() : "");
@@ -157,7 +157,7 @@ HttpResponse cycle_ac(Change& change) {
 
 HttpResponse patch_system(Change& change) {
   if (is_about_locator(change)) return patch_locator(change);
-  if (!change.state.manners.boot.only_in_settings) return patch_boot(change);
+  if (!change.state.behavior.boot.only_in_settings) return patch_boot(change);
   if (!change.body.contains("Boot"))
     return change.body.empty() ? patch_boot(change) : unknown_property(change.body.begin()->key());
   return registry_error(

@@ -7,25 +7,25 @@ namespace cupel::rehearsal {
 namespace {
 
 json::object boot(const BmcView& view, bool writable) {
-  const auto& manners = view.manners().boot;
+  const auto& behavior = view.behavior().boot;
   const auto& now = view.machine.boot_override();
   json::object boot{{"BootSourceOverrideEnabled", now.enabled},
                     {"BootSourceOverrideTarget", now.target}};
-  if (manners.mode) boot["BootSourceOverrideMode"] = now.mode;
-  if (manners.http_uri)
+  if (behavior.mode) boot["BootSourceOverrideMode"] = now.mode;
+  if (behavior.http_uri)
     boot["HttpBootUri"] = now.uri.empty() ? json::value(nullptr) : json::value(now.uri);
   if (!writable) return boot;
   const auto allow = [&](std::string_view name, json::array values) {
     boot["BootSourceOverride" + std::string{name} + "@Redfish.AllowableValues"] = std::move(values);
   };
-  allow("Enabled", words(manners.enabled));
-  allow("Target", words(manners.targets));
-  if (manners.mode) allow("Mode", json::array{"UEFI"});
+  allow("Enabled", words(behavior.enabled));
+  allow("Target", words(behavior.targets));
+  if (behavior.mode) allow("Mode", json::array{"UEFI"});
   return boot;
 }
 
 void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
-  const auto& power = view.manners().power;
+  const auto& power = view.behavior().power;
   const auto path = view.system();
   json::object reset{{"target", path + "/Actions/ComputerSystem.Reset"}};
   if (power.inline_words) reset["ResetType@Redfish.AllowableValues"] = words(power.resets);
@@ -46,7 +46,7 @@ void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
                     {{"target", "/redfish/v1/" + std::string{ac.action}},
                      {"ResetType@Redfish.AllowableValues", json::array{json::value(ac.word)}}}}};
   // An iLO has its own actions among its own things.
-  if (view.manners().names.oem == "Hpe")
+  if (view.behavior().names.oem == "Hpe")
     system["Oem"] =
         json::object{{"Hpe",
                       {{"@odata.type", "#HpeComputerSystemExt.v2_10_1.HpeComputerSystemExt"},
@@ -56,7 +56,7 @@ void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
 }
 
 void name_it(const BmcView& view, json::object& system) {
-  const auto& names = view.manners().names;
+  const auto& names = view.behavior().names;
   const auto& hardware = view.hardware();
   if (names.system_is_nameless) return;
   const auto or_own = [](std::string_view told, const std::string& own) {
@@ -74,7 +74,7 @@ json::object console_of(const BmcView& view) {
   json::object console{{"MaxConcurrentSessions", 1},
                        {"IPMI", {{"ServiceEnabled", services.at("IPMI").enabled}}}};
   json::object ssh{{"ServiceEnabled", services.at("SSH").enabled}};
-  if (view.manners().vendor == "openbmc") {
+  if (view.behavior().vendor == "openbmc") {
     ssh["Port"] = 2200;
     ssh["HotKeySequenceDisplay"] = "Press ~. to exit console";
   } else {
@@ -87,7 +87,7 @@ json::object console_of(const BmcView& view) {
 }
 
 void add_locator(const BmcView& view, json::object& system) {
-  const auto& light = view.manners().locator;
+  const auto& light = view.behavior().locator;
   const bool on = view.machine.locator();
   if (light.active) system["LocationIndicatorActive"] = on;
   if (light.led) system["IndicatorLED"] = on ? light.on : light.off;
@@ -122,9 +122,9 @@ void add_host(ResourceTree& tree, const BmcView& view) {
     system[child] = link(path + "/" + child);
   system["Bios"] = link(view.bios() + (layout.trailing_slash ? "/" : ""));
   if (!layout.log_of_manager) system["LogServices"] = link(path + "/LogServices");
-  if (!view.manners().media.of_manager) system["VirtualMedia"] = link(view.media());
+  if (!view.behavior().media.of_manager) system["VirtualMedia"] = link(view.media());
   const bool tells_console =
-      view.manners().vendor == "openbmc" || view.manners().vendor == "supermicro";
+      view.behavior().vendor == "openbmc" || view.behavior().vendor == "supermicro";
   if (tells_console) system["SerialConsole"] = console_of(view);
   if (!layout.boot_settings.empty())
     system["@Redfish.Settings"] = {
@@ -152,7 +152,7 @@ void add_baseboard(ResourceTree& tree, const BmcView& view) {
   auto board = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem",
                         view.layout().system_of_gpus, view.layout().system_of_gpus);
   board["Manufacturer"] = "NVIDIA";
-  const auto& names = view.manners().names;
+  const auto& names = view.behavior().names;
   if (names.system_is_nameless) {
     board["Model"] = json::value(names.model);
     board["SerialNumber"] = "164" + view.hardware().serial;

@@ -25,7 +25,7 @@ HttpResponse in_progress() {
 }
 
 std::vector<Component> all_components(const Change& change) {
-  return components_of(change.machine.hardware(), change.state.manners.names.bmc_version);
+  return components_of(change.machine.hardware(), change.state.behavior.names.bmc_version);
 }
 
 /// The component whose inventory entry, or whose manager or system, a URI names; empty: none.
@@ -34,7 +34,7 @@ std::string component_at(const Change& change, std::string_view uri) {
   while (uri.ends_with('/')) uri.remove_suffix(1);
   if (uri == view.manager()) return "HostBMC_0";
   if (uri == view.system() || uri == view.bios()) return "HostBIOS_0";
-  const auto& names = change.state.update_manners.names;
+  const auto& names = change.state.update_behavior.names;
   const auto id = uri.substr(uri.rfind('/') + 1);
   for (const auto& one : all_components(change))
     if (id_of(names, one) == id) return one.name;
@@ -125,7 +125,7 @@ std::string complaint_about(const Change& change, const std::vector<Flash>& imag
 }
 
 HttpResponse accepted(const Change& change, const Update& update) {
-  if (!change.state.update_manners.has_task) return {.status = 204};
+  if (!change.state.update_behavior.has_task) return {.status = 204};
   auto response = answer(202, task_of(change.view(), update));
   response.headers["Location"] = monitor_of(change.view(), update.id);
   return response;
@@ -136,18 +136,18 @@ HttpResponse begin(Change& change, const Upload& upload) {
   if (state.updates.running() != nullptr) return in_progress();
   const auto all = all_components(change);
   auto images =
-      read_image(upload.bytes, upload.file_name, upload.targets, all, state.update_manners.names);
+      read_image(upload.bytes, upload.file_name, upload.targets, all, state.update_behavior.names);
   Update update{.fate = fate_of(change.machine.faults(), images),
                 .complaint = complaint_about(change, images, all)};
   update.kind = slowest(images, all);
   const bool for_later =
-      state.update_manners.starts_by_action && upload.apply_time == "OnStartUpdateRequest";
+      state.update_behavior.starts_by_action && upload.apply_time == "OnStartUpdateRequest";
   update.only_verifies = for_later;
   update.name = fmt::format("{} {}", word_of(update.kind), for_later ? "Verify" : "Update");
   update.images = std::move(images);
   const auto number = state.next_id++;
   update.id =
-      state.manners.bios.by_job ? fmt::format("JID_{:012}", number) : std::to_string(number);
+      state.behavior.bios.by_job ? fmt::format("JID_{:012}", number) : std::to_string(number);
   return accepted(change, state.updates.begin(std::move(update), upload.transfers,
                                               change.view().now(), change.updates_world));
 }
@@ -166,7 +166,7 @@ const StoredImage* stored(const Change& change, const std::string& uri) {
 }  // namespace
 
 HttpResponse simple_update(Change& change) {
-  const auto& manners = change.state.update_manners;
+  const auto& behavior = change.state.update_behavior;
   constexpr std::array<std::string_view, 8> kKnown{
       "ImageURI", "TransferProtocol", "Targets",     "Username",
       "User",     "Password",         "ForceUpdate", "@Redfish.OperationApplyTime"};
@@ -178,9 +178,9 @@ HttpResponse simple_update(Change& change) {
   const auto uri = text_of(change.body, "ImageURI");
   if (uri.empty() || uri.size() > kLongestUri) return parameter_missing("ImageURI");
   const auto protocol = text_of(change.body, "TransferProtocol");
-  if (protocol.empty() && manners.wants_protocol) return parameter_missing("TransferProtocol");
+  if (protocol.empty() && behavior.wants_protocol) return parameter_missing("TransferProtocol");
   if (!protocol.empty() &&
-      std::ranges::find(manners.protocols, std::string_view{protocol}) == manners.protocols.end())
+      std::ranges::find(behavior.protocols, std::string_view{protocol}) == behavior.protocols.end())
     return not_in_list("TransferProtocol", protocol);
   Upload upload{.file_name = uri,
                 .apply_time = text_of(change.body, "@Redfish.OperationApplyTime"),
@@ -198,8 +198,8 @@ HttpResponse simple_update(Change& change) {
 }
 
 HttpResponse upload_form(Change& change) {
-  const auto& manners = change.state.update_manners;
-  if (manners.refuses_chunked && change.chunked)
+  const auto& behavior = change.state.update_behavior;
+  if (behavior.refuses_chunked && change.chunked)
     return redfish_error(411, "GeneralError", "An upload needs a Content-Length.");
   const auto parts = read_form(change.content_type, change.raw);
   if (!parts)
@@ -214,7 +214,7 @@ HttpResponse upload_form(Change& change) {
     return redfish_error(400, "MalformedJSON", "UpdateParameters is no JSON object.");
   const auto* oem = part_named(*parts, "OemParameters");
   const auto more = oem ? parse_json(oem->body) : Result<json::value>{json::value{}};
-  if (manners.wants_image_type && (!more || !text_at(*more, "ImageType")))
+  if (behavior.wants_image_type && (!more || !text_at(*more, "ImageType")))
     return parameter_missing("OemParameters/ImageType");
   const auto& wishes = told->as_object();
   Upload upload{.bytes = file->body,
@@ -226,8 +226,8 @@ HttpResponse upload_form(Change& change) {
 
 HttpResponse push_image(Change& change) {
   auto& state = change.state;
-  const auto& manners = state.update_manners;
-  if (manners.claims && !state.push_claimed)
+  const auto& behavior = state.update_behavior;
+  if (behavior.claims && !state.push_claimed)
     return redfish_error(400, "ResourceInUse",
                          "HttpPushUriTargetsBusy must be set before an image is pushed.");
   Upload upload{.bytes = change.raw, .targets = state.push_targets};
@@ -239,16 +239,16 @@ HttpResponse push_image(Change& change) {
     upload.bytes = file->body;
     upload.file_name = file->file_name;
   }
-  if (!manners.stores_pushed) return begin(change, upload);
+  if (!behavior.stores_pushed) return begin(change, upload);
   if (!change.has_condition)
     return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
   const auto all = all_components(change);
-  const auto images = read_image(upload.bytes, upload.file_name, {}, all, manners.names);
+  const auto images = read_image(upload.bytes, upload.file_name, {}, all, behavior.names);
   if (images.empty())
     return registry_error(400, "IDRAC.2.8.RED018", "The image is for no component of the system.");
   auto component = *std::ranges::find(all, images[0].component, &Component::name);
   component.version = images[0].version;
-  auto id = id_of(manners.names, component);
+  auto id = id_of(behavior.names, component);
   if (id.starts_with("Installed-")) id.replace(0, 9, "Available");
   constexpr std::size_t kMostStored = 4;
   if (state.stored_images.size() >= kMostStored)

@@ -12,13 +12,13 @@ const std::string kService = "/redfish/v1/UpdateService";
 const std::string kInventory = kService + "/FirmwareInventory";
 const std::string kTasks = "/redfish/v1/TaskService/Tasks";
 
-std::string_view state_of(const UpdateManners& manners, Stage stage) {
+std::string_view state_of(const UpdateBehavior& behavior, Stage stage) {
   switch (stage) {
     case Stage::transferring:
-      return manners.first_state;
+      return behavior.first_state;
     case Stage::verifying:
     case Stage::scheduled:
-      return manners.first_state == "New" ? "Starting" : manners.first_state;
+      return behavior.first_state == "New" ? "Starting" : behavior.first_state;
     case Stage::writing:
     case Stage::flushing:
       return "Running";
@@ -26,7 +26,7 @@ std::string_view state_of(const UpdateManners& manners, Stage stage) {
     case Stage::done:
       return "Completed";
     case Stage::failed:
-      return manners.failed_state;
+      return behavior.failed_state;
   }
   return "Running";
 }
@@ -93,17 +93,17 @@ void add_component(ResourceTree& tree, const BmcView& view, const std::string& i
                    std::string_view version, bool updateable) {
   const auto path = kInventory + "/" + id;
   const auto type = fmt::format("#SoftwareInventory.v{}.SoftwareInventory",
-                                view.state.update_manners.names.software);
+                                view.state.update_behavior.names.software);
   auto one = resource(path, type, id, id);
   one["Version"] = version;
   one["Updateable"] = updateable;
-  if (view.manners().vendor != "dgx") one["Status"] = healthy();
+  if (view.behavior().vendor != "dgx") one["Status"] = healthy();
   tree[path] = std::move(one);
 }
 
 void add_inventory(ResourceTree& tree, const BmcView& view) {
-  const auto& names = view.state.update_manners.names;
-  for (const auto& one : components_of(view.hardware(), view.manners().names.bmc_version))
+  const auto& names = view.state.update_behavior.names;
+  for (const auto& one : components_of(view.hardware(), view.behavior().names.bmc_version))
     add_component(tree, view, id_of(names, one), one.version, true);
   if (!names.spare_bmc.empty())
     add_component(tree, view, filled_id(names.spare_bmc, names.spare_version, 0),
@@ -115,10 +115,10 @@ void add_inventory(ResourceTree& tree, const BmcView& view) {
 }
 
 json::object simple_action(ResourceTree& tree, const BmcView& view) {
-  const auto& manners = view.state.update_manners;
-  json::object action{{"target", manners.simple}};
-  if (!manners.action_info) {
-    action["TransferProtocol@Redfish.AllowableValues"] = words(manners.protocols);
+  const auto& behavior = view.state.update_behavior;
+  json::object action{{"target", behavior.simple}};
+  if (!behavior.action_info) {
+    action["TransferProtocol@Redfish.AllowableValues"] = words(behavior.protocols);
     return action;
   }
   const auto path = kService + "/SimpleUpdateActionInfo";
@@ -128,9 +128,9 @@ json::object simple_action(ResourceTree& tree, const BmcView& view) {
   info["Parameters"] =
       json::array{{{"Name", "ImageURI"}, {"Required", true}, {"DataType", "String"}},
                   {{"Name", "TransferProtocol"},
-                   {"Required", manners.wants_protocol},
+                   {"Required", behavior.wants_protocol},
                    {"DataType", "String"},
-                   {"AllowableValues", words(manners.protocols)}}};
+                   {"AllowableValues", words(behavior.protocols)}}};
   tree[path] = std::move(info);
   return action;
 }
@@ -172,36 +172,36 @@ json::object in_amis_words(const BmcView& view) {
 }
 
 void add_update_service(ResourceTree& tree, const BmcView& view) {
-  const auto& manners = view.state.update_manners;
-  const auto& vendor = view.manners().vendor;
-  auto service = resource(kService, manners.service_type, "UpdateService", "Update Service");
+  const auto& behavior = view.state.update_behavior;
+  const auto& vendor = view.behavior().vendor;
+  auto service = resource(kService, behavior.service_type, "UpdateService", "Update Service");
   service["FirmwareInventory"] = link(kInventory);
   service["ServiceEnabled"] = true;
   service["Status"] = healthy();
-  if (!manners.multipart.empty()) service["MultipartHttpPushUri"] = manners.multipart;
-  if (!manners.push.empty()) service["HttpPushUri"] = manners.push;
+  if (!behavior.multipart.empty()) service["MultipartHttpPushUri"] = behavior.multipart;
+  if (!behavior.push.empty()) service["HttpPushUri"] = behavior.push;
   json::object actions;
-  if (!manners.simple.empty()) actions["#UpdateService.SimpleUpdate"] = simple_action(tree, view);
-  if (manners.starts_by_action)
+  if (!behavior.simple.empty()) actions["#UpdateService.SimpleUpdate"] = simple_action(tree, view);
+  if (behavior.starts_by_action)
     actions["#UpdateService.StartUpdate"] = {
         {"target", kService + "/Actions/UpdateService.StartUpdate"}};
   if (!actions.empty()) service["Actions"] = std::move(actions);
-  const bool takes_targets = manners.claims || vendor == "openbmc";
+  const bool takes_targets = behavior.claims || vendor == "openbmc";
   if (takes_targets) {
     json::array targets;
-    const auto all = components_of(view.hardware(), view.manners().names.bmc_version);
+    const auto all = components_of(view.hardware(), view.behavior().names.bmc_version);
     for (const auto& one : all)
       if (std::ranges::find(view.state.push_targets, one.name) != view.state.push_targets.end())
-        targets.push_back(json::value(kInventory + "/" + id_of(manners.names, one)));
+        targets.push_back(json::value(kInventory + "/" + id_of(behavior.names, one)));
     service["HttpPushUriTargets"] = std::move(targets);
     service["HttpPushUriOptions"] = {{"HttpPushUriApplyTime", {{"ApplyTime", "Immediate"}}}};
   }
-  if (manners.claims) service["HttpPushUriTargetsBusy"] = view.state.push_claimed;
+  if (behavior.claims) service["HttpPushUriTargetsBusy"] = view.state.push_claimed;
   // Since UpdateService 1.5.0.
-  if (view.manners().names.oem != "Hpe") service["MaxImageSizeBytes"] = 1 << 20;
-  if (!manners.has_task)
+  if (view.behavior().names.oem != "Hpe") service["MaxImageSizeBytes"] = 1 << 20;
+  if (!behavior.has_task)
     service["Oem"] = {{"Hpe", in_hpes_words(view)}};
-  else if (view.manners().names.oem == "Ami")
+  else if (view.behavior().names.oem == "Ami")
     service["Oem"] = {{"Ami", in_amis_words(view)}};
   tree[kService] = std::move(service);
 }
@@ -232,24 +232,24 @@ void add_jobs(ResourceTree& tree, const BmcView& view) {
 }  // namespace
 
 std::string monitor_of(const BmcView& view, const std::string& id) {
-  const auto form = view.state.update_manners.monitor;
+  const auto form = view.state.update_behavior.monitor;
   if (form.empty()) return kTasks + "/" + id;
   std::string path{form};
   return path.replace(path.find("{id}"), 4, id);
 }
 
 json::object task_of(const BmcView& view, const Update& update) {
-  const auto& manners = view.state.update_manners;
+  const auto& behavior = view.state.update_behavior;
   const auto path = kTasks + "/" + update.id;
-  auto task = resource(path, manners.task_type, update.id, update.name);
-  task["TaskState"] = state_of(manners, update.stage);
-  task["TaskStatus"] = update.stage == Stage::failed ? manners.failed_status : "OK";
+  auto task = resource(path, behavior.task_type, update.id, update.name);
+  task["TaskState"] = state_of(behavior, update.stage);
+  task["TaskStatus"] = update.stage == Stage::failed ? behavior.failed_status : "OK";
   task["PercentComplete"] = view.state.updates.percent(update, view.now());
   task["StartTime"] = view.time(update.started);
   if (update.ended > 0) task["EndTime"] = view.time(update.ended);
   task["Messages"] = json::array{message_of(update)};
-  if (!manners.monitor.empty()) task["TaskMonitor"] = monitor_of(view, update.id);
-  if (view.manners().bios.by_job) {
+  if (!behavior.monitor.empty()) task["TaskMonitor"] = monitor_of(view, update.id);
+  if (view.behavior().bios.by_job) {
     auto job = job_of(view, update.id, update.name, job_state_of(update.stage), "FirmwareUpdate",
                       view.state.updates.percent(update, view.now()));
     for (const auto* key : {"@odata.context", "@odata.id"}) job.erase(key);
@@ -261,8 +261,8 @@ json::object task_of(const BmcView& view, const Update& update) {
 void add_updates(ResourceTree& tree, const BmcView& view) {
   add_inventory(tree, view);
   add_update_service(tree, view);
-  if (view.manners().bios.by_job) add_jobs(tree, view);
-  if (view.state.update_manners.has_task)
+  if (view.behavior().bios.by_job) add_jobs(tree, view);
+  if (view.state.update_behavior.has_task)
     for (const auto& update : view.state.updates.all())
       tree[kTasks + "/" + update.id] = task_of(view, update);
   add_collection(tree, kTasks, "#TaskCollection.TaskCollection", "Tasks");

@@ -65,7 +65,7 @@ const Update* Updates::go_on(std::string id, VirtualTime now, const UpdateWorld&
 
 /// How long its stage lasts, if nothing comes between.
 VirtualTime Updates::span_of(const Update& update) const {
-  const auto& times = manners_->times;
+  const auto& times = behavior_->times;
   switch (update.stage) {
     case Stage::transferring:
       return times.transfer;
@@ -84,7 +84,7 @@ VirtualTime Updates::span_of(const Update& update) const {
 }
 
 int Updates::percent(const Update& update, VirtualTime now) const {
-  const auto& times = manners_->times;
+  const auto& times = behavior_->times;
   const auto part = [&](VirtualTime whole, double most) {
     return std::clamp((now - update.since) / whole, 0.0, most);
   };
@@ -132,12 +132,12 @@ void Updates::finish_stage(Update& update, VirtualTime when, const UpdateWorld& 
       if (!update.complaint.empty())
         return fail(update, when, world, "Update.1.0.VerificationFailed", update.complaint);
       if (update.only_verifies) return enter(update, Stage::verified, when, world);
-      const bool waits = manners_->bios_waits && update.kind == FirmwareKind::bios;
+      const bool waits = behavior_->bios_waits && update.kind == FirmwareKind::bios;
       return enter(update, waits ? Stage::scheduled : Stage::writing, when, world);
     }
     case Stage::writing:
       if (update.fate == Fate::interrupted) return world.restart_bmc();
-      if (manners_->full_before_done) return enter(update, Stage::flushing, when, world);
+      if (behavior_->full_before_done) return enter(update, Stage::flushing, when, world);
       return written(update, when, world);
     case Stage::flushing:
       return written(update, when, world);
@@ -147,8 +147,8 @@ void Updates::finish_stage(Update& update, VirtualTime when, const UpdateWorld& 
 }
 
 void Updates::written(Update& update, VirtualTime when, const UpdateWorld& world) {
-  const auto by = activation_of(*manners_, update.kind);
-  const bool at_boot = manners_->bios_waits && update.kind == FirmwareKind::bios;
+  const auto by = activation_of(*behavior_, update.kind);
+  const bool at_boot = behavior_->bios_waits && update.kind == FirmwareKind::bios;
   enter(update, Stage::done, when, world);
   if (update.fate == Fate::unchanged) return;
   for (const auto& flash : update.images) {
@@ -198,8 +198,8 @@ void Updates::activate(std::initializer_list<Activation> by, VirtualTime now,
     if (one.fails)
       world.complain("Activation of " + one.flash.component + " " + one.flash.version +
                      " failed: the previous image runs.");
-    else if (manners_->version_lag > VirtualTime{0})
-      late_.push_back({one.flash, now + manners_->version_lag});
+    else if (behavior_->version_lag > VirtualTime{0})
+      late_.push_back({one.flash, now + behavior_->version_lag});
     else
       world.install(one.flash);
   }
@@ -227,7 +227,7 @@ void Updates::bmc_restarted(VirtualTime now, const UpdateWorld& world) {
       fail(update, now, world, "Update.1.0.ApplyFailed",
            "The management controller restarted while the update went on.");
   }
-  if (manners_->forgets_tasks)
+  if (behavior_->forgets_tasks)
     std::erase_if(all_, [](const Update& update) { return update.is_over(); });
   activate({Activation::bmc_restart, Activation::own_restart}, now, world);
 }

@@ -60,7 +60,7 @@ class Updates {
  public:
   static constexpr std::size_t kMostTasks = 32;
 
-  explicit Updates(const UpdateManners& manners) : manners_{&manners} {}
+  explicit Updates(const UpdateBehavior& behavior) : behavior_{&behavior} {}
 
   const std::deque<Update>& all() const { return all_; }
   const Update* find(const std::string& id) const;
@@ -108,7 +108,7 @@ class Updates {
             std::string_view why);
   void activate(std::initializer_list<Activation> by, VirtualTime now, const UpdateWorld& world);
 
-  const UpdateManners* manners_;
+  const UpdateBehavior* behavior_;
   std::deque<Update> all_;
   std::vector<Waiting> waiting_;
   std::vector<Late> late_;

@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kRoot = "/redfish/v1";
 
 /// As DSP0266 asks for it, and none of the vendors' own ways.
-const Manners& manners() {
-  static const Manners plain{.vendor = "pdu", .connection = {.expand = false}};
+const VendorBehavior& behavior() {
+  static const VendorBehavior plain{.vendor = "pdu", .connection = {.expand = false}};
   return plain;
 }
 
@@ -49,7 +49,7 @@ HttpResponse PduService::routed(const HttpRequest& request, const std::string& p
   const bool open = path == kRoot && reads(request);
   if (!open && !knows(request)) return no_session();
   if (reads(request) && !path.contains("/Actions/"))
-    return read_resource(manners(), tree(), request, path);
+    return read_resource(behavior(), tree(), request, path);
   return act(request, path);
 }
 

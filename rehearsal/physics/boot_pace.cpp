@@ -11,7 +11,7 @@ struct Pace {
   double share;
 };
 
-/// By the first letters of rehearsal/bmc/manners.h's rows.
+/// By the first letters of rehearsal/bmc/vendor_behavior.h's rows.
 constexpr std::array<Pace, 7> kPaces{{{"dgx", 1.0},
                                       {"dell", 1.2},
                                       {"hpe", 1.5},

@@ -140,13 +140,13 @@ std::string part_at(Host& host, std::string_view text) {
   return {};
 }
 
-struct Told {
+struct Sourced {
   std::string kind, weight, part;
   int code = -1;
-  auto operator<=>(const Told&) const = default;
+  auto operator<=>(const Sourced&) const = default;
 };
 
-std::optional<Told> told_by(Host& host, const std::string& line) {
+std::optional<Sourced> told_by(Host& host, const std::string& line) {
   const auto code_after = [&](std::string_view mark) {
     const auto at = line.find(mark);
     return at == line.npos ? -1 : std::atoi(line.c_str() + at + mark.size());
@@ -154,21 +154,21 @@ std::optional<Told> told_by(Host& host, const std::string& line) {
   if (line.starts_with("NVRM: Xid (")) {
     const int code = code_after("): ");
     const bool program = code == 13 || code == 31 || code == 43 || code == 45 || code == 63;
-    return Told{"xid", program ? "information" : "error", part_at(host, line), code};
+    return Sourced{"xid", program ? "information" : "error", part_at(host, line), code};
   }
   if (line.contains(": SXid (") && line.contains(", Fatal,"))
-    return Told{"sxid", "error", line.substr(7, line.find(':') - 7), code_after("): ")};
+    return Sourced{"sxid", "error", line.substr(7, line.find(':') - 7), code_after("): ")};
   if (line.starts_with("EDAC MC") && (line.contains(" CE ") || line.contains(" UE ")))
-    return Told{"edac", line.contains(" CE ") ? "corrected" : "error", ""};
+    return Sourced{"edac", line.contains(" CE ") ? "corrected" : "error", ""};
   if (line.contains("PCIe Bus Error: severity=Corrected"))
-    return Told{"aer", "corrected", part_at(host, line)};
+    return Sourced{"aer", "corrected", part_at(host, line)};
   if (line.contains("critical medium error, dev "))
-    return Told{"nvme", "error", line.substr(line.find("dev ") + 4, 5)};
+    return Sourced{"nvme", "error", line.substr(line.find("dev ") + 4, 5)};
   return std::nullopt;
 }
 
 json::array messages_since(Host& host, double began) {
-  std::map<Told, int> counted;
+  std::map<Sourced, int> counted;
   for (const auto& line : kernel_lines(host)) {
     if (line.at <= began) continue;
     if (const auto told = told_by(host, line.text)) ++counted[*told];

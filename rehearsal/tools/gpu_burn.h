@@ -1,5 +1,6 @@
 #pragma once
-// gpu_burn: matrix products on all GPUs, each compared with itself. Its manners are the real one's.
+// gpu_burn: matrix products on all GPUs, each compared with itself. It behaves as the real one
+// does.
 #include "rehearsal/tools/sets.h"
 
 namespace cupel::rehearsal {

@@ -151,7 +151,7 @@ double ask_all(asio::io_context& io, const std::vector<std::unique_ptr<bmc::Bmc>
   const auto begun = Deadline::Clock::now();
   const auto ask = [](bmc::Bmc* one) { return one->power_state(Deadline::in(60s)); };
   const auto answers =
-      run_to_end(io, for_each_of<bmc::Told<bmc::PowerState>>(std::move(all), kAtOnce, ask));
+      run_to_end(io, for_each_of<bmc::Sourced<bmc::PowerState>>(std::move(all), kAtOnce, ask));
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;
   std::size_t right = 0;
   for (const auto& answer : answers) {
@@ -175,7 +175,7 @@ void ask(Judge& judge, const inventory::Inventory& site, bmc::PowerState expecte
   asio::io_context io{1};
   Keys keys;
   bmc::redfish::Transport transport{io.get_executor(), {.connections = 2048}};
-  bmc::ipmi::Transport datagrams{io.get_executor(), &transport.courtesies()};
+  bmc::ipmi::Transport datagrams{io.get_executor(), &transport.all_bmc_limits()};
   std::vector<std::unique_ptr<bmc::Bmc>> redfish, ipmi;
   for (const auto& node : site.nodes) {
     redfish.push_back(bmc::redfish::open(transport, node.name, node.bmc, secret, keys));

@@ -99,7 +99,7 @@ class Fleet {
     std::vector<const std::unique_ptr<bmc::Bmc>*> all;
     for (const auto& bmc : bmcs_) all.push_back(&bmc);
     const auto states =
-        run_to_end(io_, for_each_of<bmc::Told<bmc::PowerState>>(std::move(all), kAtOnce, ask));
+        run_to_end(io_, for_each_of<bmc::Sourced<bmc::PowerState>>(std::move(all), kAtOnce, ask));
     const double cpu = bench::cpu_seconds() - before;
     check(states);
     return cpu;
@@ -112,7 +112,8 @@ class Fleet {
     };
     std::vector<const std::unique_ptr<bmc::Bmc>*> all;
     for (const auto& bmc : bmcs_) all.insert(all.end(), 2, &bmc);
-    check(run_to_end(io_, for_each_of<bmc::Told<bmc::PowerState>>(std::move(all), kAtOnce, ask)));
+    check(
+        run_to_end(io_, for_each_of<bmc::Sourced<bmc::PowerState>>(std::move(all), kAtOnce, ask)));
   }
 
   /// One GET of each over a new transport: nothing is known of anybody but the pins.

@@ -137,8 +137,8 @@ TEST_F(Boot, WritesToTheSystemWhereTheSettingsResourceHasNoOverride) {
   EXPECT_TRUE(server.asked().patches.front().starts_with("/redfish/v1/Systems/1 "));
 }
 
-/// A BMC whose own manners are asked for, with what a test puts in.
-class BootManners : public Acting {
+/// A BMC whose own behavior is asked for, with what a test puts in.
+class BootBehavior : public Acting {
  protected:
   Result<Protocol> set(BootOverride wanted) {
     const auto bmc = open();
@@ -149,7 +149,7 @@ class BootManners : public Acting {
   json::object& boot_of(json::value& system) { return system.at("Boot").as_object(); }
 };
 
-TEST_F(BootManners, TellsTheMachineTheUriOfUefiHttp) {
+TEST_F(BootBehavior, TellsTheMachineTheUriOfUefiHttp) {
   auto system = test_system();
   boot_of(system)["HttpBootUri"] = nullptr;
   server.set(kSystem, system);
@@ -163,7 +163,7 @@ TEST_F(BootManners, TellsTheMachineTheUriOfUefiHttp) {
               HasSubstr("\"HttpBootUri\":\"http://10.0.0.1/boot.efi\""));
 }
 
-TEST_F(BootManners, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
+TEST_F(BootBehavior, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
   become("Dell Inc.", "PowerEdge R750");
 
   const auto done =
@@ -174,12 +174,12 @@ TEST_F(BootManners, SaysWhatToDoWhereTheMachineCannotBeToldAnUri) {
   EXPECT_THAT(server.asked().patches, ElementsAre());
 }
 
-TEST_F(BootManners, TakesAnUriForUefiHttpAlone) {
+TEST_F(BootBehavior, TakesAnUriForUefiHttpAlone) {
   const auto done = set({.target = BootTarget::pxe, .once = true, .uri = "http://10.0.0.1/a"});
   EXPECT_EQ(done.error().code, Code::kInvalid);
 }
 
-TEST_F(BootManners, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
+TEST_F(BootBehavior, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
   const auto done = set({.target = BootTarget::pxe, .once = false});
 
   ASSERT_TRUE(done) << done.error().what;
@@ -187,7 +187,7 @@ TEST_F(BootManners, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
               HasSubstr("\"BootSourceOverrideEnabled\":\"Continuous\""));
 }
 
-TEST_F(BootManners, NeverAsksALenovoForAnOverrideThatStays) {
+TEST_F(BootBehavior, NeverAsksALenovoForAnOverrideThatStays) {
   become("Lenovo", "ThinkSystem SR650 V3");
 
   const auto done = set({.target = BootTarget::pxe, .once = false});
@@ -197,7 +197,7 @@ TEST_F(BootManners, NeverAsksALenovoForAnOverrideThatStays) {
   EXPECT_THAT(server.asked().patches, ElementsAre());
 }
 
-TEST_F(BootManners, IsBusyAndAsksOnceWhileAnIloIsInPost) {
+TEST_F(BootBehavior, IsBusyAndAsksOnceWhileAnIloIsInPost) {
   server.misbehave({.method = "PATCH",
                     .times = 5,
                     .status = 400,
@@ -213,7 +213,7 @@ TEST_F(BootManners, IsBusyAndAsksOnceWhileAnIloIsInPost) {
             1);
 }
 
-TEST_F(BootManners, WritesWhereAnAmiWantsWhatTakesEffectLater) {
+TEST_F(BootBehavior, WritesWhereAnAmiWantsWhatTakesEffectLater) {
   server.set("/redfish/v1/Systems/1/SD", test_system());
   server.misbehave({.method = "PATCH",
                     .status = 400,
@@ -226,7 +226,7 @@ TEST_F(BootManners, WritesWhereAnAmiWantsWhatTakesEffectLater) {
   EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
 }
 
-TEST_F(BootManners, KnowsWhereAnAmiWantsItThoughItDoesNotSay) {
+TEST_F(BootBehavior, KnowsWhereAnAmiWantsItThoughItDoesNotSay) {
   become("GIGABYTE", "H262-Z63-00");
   server.set("/redfish/v1/Systems/1/SD", test_system());
   server.misbehave({.method = "PATCH",
@@ -239,7 +239,7 @@ TEST_F(BootManners, KnowsWhereAnAmiWantsItThoughItDoesNotSay) {
   EXPECT_THAT(machine.patched, ElementsAre("/redfish/v1/Systems/1/SD"));
 }
 
-TEST_F(BootManners, TakesTargetsThatAnIdrac10ListsInItsSettingsAlone) {
+TEST_F(BootBehavior, TakesTargetsThatAnIdrac10ListsInItsSettingsAlone) {
   auto system = test_system(), settings = test_system();
   boot_of(system).erase("BootSourceOverrideTarget@Redfish.AllowableValues");
   boot_of(settings)["BootSourceOverrideTarget@Redfish.AllowableValues"] = {"None", "Cd"};
@@ -252,7 +252,7 @@ TEST_F(BootManners, TakesTargetsThatAnIdrac10ListsInItsSettingsAlone) {
   EXPECT_EQ(set({.target = BootTarget::pxe, .once = true}).error().code, Code::kUnsupported);
 }
 
-TEST_F(BootManners, BootsASupermicrosVirtualDiscByItsUsb) {
+TEST_F(BootBehavior, BootsASupermicrosVirtualDiscByItsUsb) {
   auto system = test_system();
   system.as_object()["Manufacturer"] = "Supermicro";
   boot_of(system)["BootSourceOverrideTarget@Redfish.AllowableValues"] = {"None", "Cd", "UsbCd"};
@@ -262,14 +262,14 @@ TEST_F(BootManners, BootsASupermicrosVirtualDiscByItsUsb) {
   EXPECT_THAT(server.asked().patches.front(), HasSubstr("\"UsbCd\""));
 }
 
-TEST_F(BootManners, KeepsTheModeWhenItTakesTheOverrideBack) {
+TEST_F(BootBehavior, KeepsTheModeWhenItTakesTheOverrideBack) {
   ASSERT_TRUE(set({}));
   EXPECT_THAT(server.asked().patches.front(),
               HasSubstr("\"BootSourceOverrideEnabled\":\"Disabled\","
                         "\"BootSourceOverrideMode\":\"UEFI\""));
 }
 
-TEST_F(BootManners, FailsWhereTheMachineWouldBootInLegacyMode) {
+TEST_F(BootBehavior, FailsWhereTheMachineWouldBootInLegacyMode) {
   auto system = test_system();
   boot_of(system)["BootSourceOverrideMode"] = "Legacy";
   boot_of(system)["BootSourceOverrideTarget"] = "Pxe";
@@ -283,7 +283,7 @@ TEST_F(BootManners, FailsWhereTheMachineWouldBootInLegacyMode) {
   EXPECT_THAT(done.error().what, HasSubstr("in legacy mode"));
 }
 
-TEST_F(BootManners, NamesTheRequestInARefusalThatNobodyKnows) {
+TEST_F(BootBehavior, NamesTheRequestInARefusalThatNobodyKnows) {
   server.misbehave({.method = "PATCH",
                     .status = 400,
                     .body = test::refusal("Contoso.1.0.Whatever", "The moon is full.")});

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/for_each_of.h"
-#include "bmc/courtesy.h"
+#include "bmc/bmc_limits.h"
 
 namespace cupel::bmc {
 namespace {
@@ -66,13 +66,13 @@ TEST(Budget, IsNoneWhereTheTextIsNoneOfOurs) {
 }
 
 TEST(Budget, IsWhatAnotherProcessLeft) {
-  ShortMemory memory;
+  InMemoryBmcState memory;
   {
-    Courtesies first{&memory};
+    AllBmcLimits first{&memory};
     note(first.of("a01-n01").seen, Outcome::timeout, 0, 0ms);
   }
 
-  Courtesies second{&memory};
+  AllBmcLimits second{&memory};
 
   EXPECT_EQ(second.of("a01-n01").seen.timeouts, 1);
   EXPECT_EQ(memory.budget("a01-n01")->requests, 1);
@@ -80,16 +80,16 @@ TEST(Budget, IsWhatAnotherProcessLeft) {
 
 TEST(Budget, TellsWhatIsInUseNow) {
   asio::io_context io;
-  Courtesies all;
-  auto& courtesy = all.of("a01-n01");
-  const auto look = [](Courtesy& own) -> Task<Budget> {
+  AllBmcLimits all;
+  auto& bmc_limits = all.of("a01-n01");
+  const auto look = [](BmcLimits& own) -> Task<Budget> {
     auto pass = co_await own.at_once.enter(Deadline::in(1s));
     auto upload = co_await own.upload.enter(Deadline::in(1s));
     co_return own.snapshot();
   };
 
-  const auto inside = run_to_end(io, look(courtesy));
-  const auto outside = courtesy.snapshot();
+  const auto inside = run_to_end(io, look(bmc_limits));
+  const auto outside = bmc_limits.snapshot();
 
   EXPECT_EQ(inside.in_flight, 1);
   EXPECT_TRUE(inside.upload_in_use);
@@ -99,8 +99,8 @@ TEST(Budget, TellsWhatIsInUseNow) {
 
 TEST(Budget, GivesOneUploadAtATime) {
   asio::io_context io;
-  Courtesies all;
-  const auto second = [](Courtesy& own) -> Task<Code> {
+  AllBmcLimits all;
+  const auto second = [](BmcLimits& own) -> Task<Code> {
     auto first = co_await own.upload.enter(Deadline::in(1s));
     auto other = co_await own.upload.enter(Deadline::in(20ms));
     co_return other.error().code;
@@ -110,7 +110,7 @@ TEST(Budget, GivesOneUploadAtATime) {
 }
 
 TEST(Logins, StopForOneUserOnlyAndUntilThePasswordChanges) {
-  ShortMemory memory;
+  InMemoryBmcState memory;
   Logins logins{memory, "a01-n01"};
 
   EXPECT_TRUE(logins.refused("admin", "wrong"));
@@ -121,7 +121,7 @@ TEST(Logins, StopForOneUserOnlyAndUntilThePasswordChanges) {
 }
 
 TEST(Logins, KeepNothingThatLeadsBackToThePassword) {
-  ShortMemory memory;
+  InMemoryBmcState memory;
   Logins logins{memory, "a01-n01"};
 
   logins.refused("admin", "wrong");
@@ -134,7 +134,7 @@ TEST(Logins, KeepNothingThatLeadsBackToThePassword) {
 }
 
 TEST(Logins, SayNothingOfAPasswordInTheirErrors) {
-  ShortMemory memory;
+  InMemoryBmcState memory;
   Logins logins{memory, "a01-n01"};
   logins.refused("admin", "hunter2");
 

@@ -119,7 +119,7 @@ TEST_F(HostileBmc, TakesNoMoreMemoryThanOneBmcMay) {
     EXPECT_FALSE(seen && seen->unknown.empty());
   }
 
-  const auto& memory = *transport.courtesy("a01-n01").memory;
+  const auto& memory = *transport.bmc_limits("a01-n01").memory;
   EXPECT_LE(memory.most(), memory.limit());
   EXPECT_EQ(memory.used(), 0);
   run(bmc->log_out());

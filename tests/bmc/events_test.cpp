@@ -128,7 +128,7 @@ TEST_F(EventStream, TakesNoneOfThePlacesForRequests) {
 
   server.change([](auto& options) { options.thinking = 20ms; });
   const auto ask = [](Bmc* asked) { return asked->power_state(Deadline::in(10s)); };
-  auto states = run(for_each_of<Told<PowerState>>(std::vector<Bmc*>(4, bmc.get()), 4, ask));
+  auto states = run(for_each_of<Sourced<PowerState>>(std::vector<Bmc*>(4, bmc.get()), 4, ask));
 
   for (const auto& state : states) EXPECT_TRUE(state);
   EXPECT_EQ(transport.budget("a01-n01")->in_flight, 0);

@@ -14,33 +14,36 @@ Identity who(std::string serial, std::vector<std::string> macs = {}, std::string
 TEST(KnownBmc, IsTheSameWhereOneThingThatWasLearnedAgrees) {
   const KnownBmc known{.serial = "S1", .uuid = "U1", .macs = {"aa:bb:cc:00:11:22"}};
 
-  EXPECT_EQ(stranger(known, {}, who("S1")), std::nullopt);
-  EXPECT_EQ(stranger(known, {}, who("S2", {"AA-BB-CC-00-11-22"})), std::nullopt);  // a new board
-  EXPECT_EQ(stranger(known, {}, who("S1", {"aa:bb:cc:00:11:33"})), std::nullopt);  // a new BMC
-  EXPECT_EQ(stranger(known, {}, who("", {}, "u1")), std::nullopt);
+  EXPECT_EQ(identity_mismatch(known, {}, who("S1")), std::nullopt);
+  EXPECT_EQ(identity_mismatch(known, {}, who("S2", {"AA-BB-CC-00-11-22"})),
+            std::nullopt);  // a new board
+  EXPECT_EQ(identity_mismatch(known, {}, who("S1", {"aa:bb:cc:00:11:33"})),
+            std::nullopt);  // a new BMC
+  EXPECT_EQ(identity_mismatch(known, {}, who("", {}, "u1")), std::nullopt);
 }
 
 TEST(KnownBmc, IsAStrangerWhereNothingAgrees) {
   const KnownBmc known{.serial = "S1", .macs = {"aa:bb:cc:00:11:22"}};
 
-  EXPECT_EQ(stranger(known, {}, who("S2", {"aa:bb:cc:00:11:33"})),
+  EXPECT_EQ(identity_mismatch(known, {}, who("S2", {"aa:bb:cc:00:11:33"})),
             "known as serial S1, BMC MAC aa:bb:cc:00:11:22, but what answers is serial S2, BMC MAC "
             "aa:bb:cc:00:11:33");
 }
 
 TEST(KnownBmc, IsNoStrangerForWhatItDoesNotTell) {
-  EXPECT_EQ(stranger({.serial = "S1"}, {}, who("")), std::nullopt);
-  EXPECT_EQ(stranger({}, {}, who("S1")), std::nullopt);
-  EXPECT_EQ(stranger({}, {.serial = "S1"}, who("")), std::nullopt);
+  EXPECT_EQ(identity_mismatch({.serial = "S1"}, {}, who("")), std::nullopt);
+  EXPECT_EQ(identity_mismatch({}, {}, who("S1")), std::nullopt);
+  EXPECT_EQ(identity_mismatch({}, {.serial = "S1"}, who("")), std::nullopt);
 }
 
 TEST(KnownBmc, MustBeWhatPeopleWroteWhateverWasLearned) {
   const KnownBmc known{.serial = "S2"};
 
-  EXPECT_EQ(stranger(known, {.serial = "S1"}, who("S2")),
+  EXPECT_EQ(identity_mismatch(known, {.serial = "S1"}, who("S2")),
             "the inventory says serial S1, but what answers is serial S2");
-  EXPECT_EQ(stranger(known, {.serial = "S1"}, who("S1")), std::nullopt);
-  EXPECT_TRUE(stranger({}, {.mac = "aa:bb:cc:00:11:22"}, who("S1", {"aa:bb:cc:00:11:33"})));
+  EXPECT_EQ(identity_mismatch(known, {.serial = "S1"}, who("S1")), std::nullopt);
+  EXPECT_TRUE(
+      identity_mismatch({}, {.mac = "aa:bb:cc:00:11:22"}, who("S1", {"aa:bb:cc:00:11:33"})));
 }
 
 TEST(KnownBmc, KeepsWhatItDidNotTellThisTime) {
@@ -62,7 +65,7 @@ class Whereabouts : public OverHttps {
     run(bmc->log_out());
     return done;
   }
-  Result<Told<PowerState>> look(redfish::Expected expected, inventory::Endpoint where) {
+  Result<Sourced<PowerState>> look(redfish::Expected expected, inventory::Endpoint where) {
     redfish::Transport process{io.get_executor(), {}, &memory};
     auto to = access();
     to.endpoint = std::move(where);
@@ -77,7 +80,7 @@ class Whereabouts : public OverHttps {
     system.as_object()["UUID"] = "uuid of " + serial;
     bmc.set(kSystem, system);
   }
-  ShortMemory memory;
+  InMemoryBmcState memory;
 };
 
 TEST_F(Whereabouts, RemembersABmcAtItsFirstChange) {

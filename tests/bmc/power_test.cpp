@@ -12,13 +12,13 @@ constexpr Pace kQuick{
 /// asked.
 class FakeBmc final : public Bmc {
  public:
-  Task<Result<Told<PowerState>>> power_state(Deadline) override {
+  Task<Result<Sourced<PowerState>>> power_state(Deadline) override {
     if (looks_without_answer > 0) {
       if (!never_comes_back) --looks_without_answer;
       co_return Error{Code::kUnreachable, "no route to the BMC"};
     }
     if (state != goal && looks_until_change-- <= 0) state = goal;
-    co_return Told<PowerState>{state};
+    co_return Sourced<PowerState>{state};
   }
   Task<Result<Protocol>> reset(ResetType type, Deadline) override {
     resets.push_back(type);

@@ -79,7 +79,7 @@ TEST_F(Session, IsLeftToTheNextClientByOneThatForgotToLogOut) {
 }
 
 TEST_F(Session, SendsNoPasswordThatAnotherProcessSawRefused) {
-  ShortMemory memory;
+  InMemoryBmcState memory;
   password = "wrong";
   const auto ask = [&] {
     redfish::Transport process{io.get_executor(), {}, &memory};
@@ -109,14 +109,14 @@ class Ilo : public Session {
                 {"Oem", {{"Hpe", {{"Manager", json::array{{{"ManagerType", "iLO 5"}}}}}}}}});
   }
   /// As by a process of its own, so that its pause need not be waited for.
-  Result<Told<PowerState>> ask() {
+  Result<Sourced<PowerState>> ask() {
     redfish::Transport process{io.get_executor(), {}, &memory};
     const auto bmc = redfish::open(process, "a01-n01", access(), password_from(password), keys);
     auto state = run(bmc->power_state(soon()));
     run(bmc->log_out());
     return state;
   }
-  ShortMemory memory;
+  InMemoryBmcState memory;
 };
 
 TEST_F(Ilo, IsAskedAgainAfterARefusalThatMayBeAMood) {

@@ -179,7 +179,7 @@ TEST_F(SurveyOf, VendorsThatAreNotTrustedWithItAreNotAskedToExpand) {
   EXPECT_THAT(fetch.asked, ElementsAre("/redfish/v1/C"));
 }
 
-TEST(Told, IsNothingForTheManyWaysToSayNothing) {
+TEST(Sourced, IsNothingForTheManyWaysToSayNothing) {
   const json::value body{{"a", "N/A"},   {"b", " "}, {"c", "00000000000000"},
                          {"d", nullptr}, {"e", 5},   {"f", " MT2328XZ185R   "}};
 

@@ -99,7 +99,7 @@ TEST_F(Transport, ClosesASecondConnectionThatNobodyWaitsFor) {
 }
 
 TEST_F(Transport, KeepsASecondConnectionThroughALongRead) {
-  LongRead reading{transport.courtesy("a01-n01")};
+  LongRead reading{transport.bmc_limits("a01-n01")};
   ASSERT_TRUE(get_two());
   ASSERT_TRUE(get_two());
   EXPECT_EQ(server.asked().connections, 2);

@@ -7,19 +7,19 @@
 namespace cupel::bmc::redfish {
 namespace {
 
-TEST(Handling, IsOfTheModelAndNotOfAllOfItsVendor) {
+TEST(ModelQuirks, IsOfTheModelAndNotOfAllOfItsVendor) {
   EXPECT_TRUE(handling_for("Lenovo", "ThinkSystem SR675 V3 OVX", "").restart_is_off_on);
   EXPECT_FALSE(handling_for("Lenovo", "ThinkSystem SR670 V2", "").restart_is_off_on);
   EXPECT_FALSE(handling_for("Contoso", "SR675 V3", "").restart_is_off_on);
 }
 
-TEST(Handling, SaysWhichRestartsCutThePowerOfDpus) {
+TEST(ModelQuirks, SaysWhichRestartsCutThePowerOfDpus) {
   EXPECT_TRUE(handling_for("NVIDIA", "DGXH100", "23.11.20").restart_cuts_dpu_power);
   EXPECT_TRUE(handling_for("Lenovo", "ThinkSystem SR650 V4", "").restart_cuts_dpu_power);
   EXPECT_FALSE(handling_for("NVIDIA", "GB200 NVL", "").restart_cuts_dpu_power);
 }
 
-TEST(Handling, IsOfARangeOfFirmware) {
+TEST(ModelQuirks, IsOfARangeOfFirmware) {
   const auto ignores = [](std::string_view firmware) {
     return handling_for("Dell", "PowerEdge R650", firmware).may_ignore_power_on;
   };

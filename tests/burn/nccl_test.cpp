@@ -15,12 +15,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A variable of the environment for as long as its scope.
-class Told {
+class Sourced {
  public:
-  Told(const char* name, const char* value) : name_{name} { ::setenv(name, value, 1); }
-  ~Told() { ::unsetenv(name_); }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  Sourced(const char* name, const char* value) : name_{name} { ::setenv(name, value, 1); }
+  ~Sourced() { ::unsetenv(name_); }
+  Sourced(const Sourced&) = delete;
+  Sourced& operator=(const Sourced&) = delete;
 
  private:
   const char* name_;
@@ -61,7 +61,7 @@ TEST(Nccl, PassesOverALibraryThatLacksAFunction) {
 
 TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
   for (const auto* version : {"21212", "2708", "30100", "0"}) {
-    const Told told{"FAKE_NCCL_VERSION", version};
+    const Sourced told{"FAKE_NCCL_VERSION", version};
 
     const auto library = load({FAKE_NCCL});
 
@@ -72,7 +72,7 @@ TEST(Nccl, RefusesVersionsThatItDoesNotKnow) {
 }
 
 TEST(Nccl, ALibraryThatDoesNotTellItsVersionIsNotUsed) {
-  const Told told{"FAKE_NCCL_FAILS", "ncclGetVersion"};
+  const Sourced told{"FAKE_NCCL_FAILS", "ncclGetVersion"};
 
   const auto library = load({FAKE_NCCL});
 
@@ -104,7 +104,7 @@ TEST(Nccl, TheRealLibraryGivesUniqueIdsWithoutAGpu) {
   const auto library = load({"libnccl.so.2", toolkit, "/usr/local/cuda/lib/libnccl.so.2"});
   if (!library) GTEST_SKIP() << "NCCL comes with CUDA: " << library.error().message;
   const auto& real = *library;
-  const Told told{"NCCL_SOCKET_IFNAME", "lo"};
+  const Sourced told{"NCCL_SOCKET_IFNAME", "lo"};
   nccl::UniqueId one;
   nccl::UniqueId other;
 
@@ -201,7 +201,7 @@ TEST(Nccl, EveryOperationBringsWhatIsExpectedOfIt) {
 TEST(Nccl, AnOperationThatTheLibraryRefusesIsAFailure) {
   const auto library = load({FAKE_NCCL});
   ASSERT_TRUE(library);
-  const Told told{"FAKE_NCCL_FAILS", "ncclAllReduce"};
+  const Sourced told{"FAKE_NCCL_FAILS", "ncclAllReduce"};
   const auto shape = shape_of(Operation::kAllReduce, 1, Scalar::kFloat32, 64);
 
   const auto ran = run_all(*library, *shape, 0, false);

@@ -60,7 +60,7 @@ class BmcBench : public RackLoop {
 
 inline std::vector<std::string> vendors() {
   std::vector<std::string> names;
-  for (const auto& row : all_manners()) names.emplace_back(row.vendor);
+  for (const auto& row : all_vendor_behaviors()) names.emplace_back(row.vendor);
   return names;
 }
 

@@ -267,13 +267,13 @@ TEST_P(CaptureOf, TakesImagesWhereOursDoes) {
   CUPEL_NEED_CAPTURE(tree, capture_of(GetParam()));
   // The captured MegaRAC is older than the machine that ours is like, which takes forms too.
   const bool newer = GetParam() == "ami";
-  const auto& manners = update_manners_of(GetParam());
+  const auto& behavior = update_behavior_of(GetParam());
   const auto body = *parse_json(*test::captured_answer(tree, "/redfish/v1/UpdateService"));
   const auto told = [&](std::string_view path) { return text_at(body, path).value_or(""); };
 
-  EXPECT_EQ(told("Actions/#UpdateService.SimpleUpdate/target"), manners.simple);
-  if (!newer) EXPECT_EQ(told("MultipartHttpPushUri"), manners.multipart);
-  EXPECT_EQ(told("HttpPushUri"), manners.push);
+  EXPECT_EQ(told("Actions/#UpdateService.SimpleUpdate/target"), behavior.simple);
+  if (!newer) EXPECT_EQ(told("MultipartHttpPushUri"), behavior.multipart);
+  EXPECT_EQ(told("HttpPushUri"), behavior.push);
 }
 
 TEST_P(CaptureOf, HasEtagsOfTheFormThatOursHas) {
@@ -281,7 +281,7 @@ TEST_P(CaptureOf, HasEtagsOfTheFormThatOursHas) {
   BmcBench bmc{GetParam()};
   const auto told =
       text_at(*parse_json(*test::captured_answer(tree, bmc.view().system())), "@odata.etag");
-  const auto& tags = bmc.service.manners().tags;
+  const auto& tags = bmc.service.behavior().tags;
 
   EXPECT_EQ(told.has_value(), tags.in_body);
   if (told) EXPECT_EQ(told->starts_with("W/"), tags.form == TagForm::weak) << *told;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 #include "tests/support/captures.h"
 #include "tests/support/child.h"
 #include "tests/support/virtual_bmc.h"
@@ -35,7 +35,7 @@ class ClientsOf : public ::testing::TestWithParam<std::string> {
 
 std::vector<std::string> vendors() {
   std::vector<std::string> names;
-  for (const auto& row : all_manners()) names.emplace_back(row.vendor);
+  for (const auto& row : all_vendor_behaviors()) names.emplace_back(row.vendor);
   return names;
 }
 
@@ -104,16 +104,16 @@ TEST_P(RedfishtoolOf, TurnsItOn) {
 
 TEST_P(ClientsOf, CurlPushesAnImageAndSeesItRun) {
   CUPEL_NEEDS_REAL_PART(std::filesystem::exists("/usr/bin/curl"), "curl is not there");
-  const auto& manners = update_manners_of(GetParam());
+  const auto& behavior = update_behavior_of(GetParam());
   const test::TemporaryFolder folder;
   const auto image = (folder.path() / "image.bin").string();
   const auto secret = (folder.path() / "curlrc").string();
   ASSERT_TRUE(write_file(image, "virtual firmware\nPSU_1 9.9\n"));
   ASSERT_TRUE(write_file(secret, "user = \"admin:" + bmc.password() + "\"\n", 0600));
-  const auto target = manners.multipart.empty() ? manners.push : manners.multipart;
+  const auto target = behavior.multipart.empty() ? behavior.push : behavior.multipart;
   std::vector<std::string> line{"/usr/bin/curl", "-q", "-sS", "-k", "-K",
                                 secret,          "-o", "-",   "-w", "\n%{http_code}"};
-  const bool by_form = !manners.multipart.empty();
+  const bool by_form = !behavior.multipart.empty();
   if (by_form) {
     for (const auto* part : {"UpdateParameters={};type=application/json",
                              "OemParameters={\"ImageType\":\"HPM\"};type=application/json"})

@@ -132,7 +132,7 @@ TEST(BmcFault, IpmiIsIllOfTheSame) {
 }
 
 TEST(BmcLatency, IsTheSameForTheSameAndDiffersForTheRest) {
-  const auto& dgx = latency_manners_of("dgx");
+  const auto& dgx = latency_behavior_of("dgx");
   const Asked system{"GET", "/redfish/v1/Systems/DGX"};
 
   EXPECT_EQ(latency_of(dgx, system, 1, "n1", 1), latency_of(dgx, system, 1, "n1", 1));
@@ -142,23 +142,23 @@ TEST(BmcLatency, IsTheSameForTheSameAndDiffersForTheRest) {
 }
 
 TEST(BmcLatency, TheSlowPartsAreSlowAndTheFirstAnswerIsSlower) {
-  for (const auto& row : all_manners()) {
-    const auto& manners = latency_manners_of(row.vendor);
+  for (const auto& row : all_vendor_behaviors()) {
+    const auto& behavior = latency_behavior_of(row.vendor);
     const auto mean = [&](const Asked& asked) {
       VirtualTime sum{0};
-      for (int i = 0; i < 200; ++i) sum += latency_of(manners, asked, 7, "n1", i);
+      for (int i = 0; i < 200; ++i) sum += latency_of(behavior, asked, 7, "n1", i);
       return sum / 200;
     };
     const auto usual = mean({"GET", "/redfish/v1/Systems"});
 
-    ASSERT_EQ(manners.vendor, row.vendor);
+    ASSERT_EQ(behavior.vendor, row.vendor);
     EXPECT_GT(mean({"GET", "/redfish/v1/Systems", true}), 2 * usual) << row.vendor;
     EXPECT_GT(mean({"PATCH", "/redfish/v1/Systems"}), 2 * usual) << row.vendor;
-    const auto slow = mean({"GET", std::string{manners.slow[0].path}});
+    const auto slow = mean({"GET", std::string{behavior.slow[0].path}});
     EXPECT_GT(slow, 3 * usual) << row.vendor;
   }
   const Asked firmware{"GET", "/redfish/v1/UpdateService/FirmwareInventory"};
-  const auto minutes = latency_of(latency_manners_of("dgx"), firmware, 1, "n1", 1);
+  const auto minutes = latency_of(latency_behavior_of("dgx"), firmware, 1, "n1", 1);
   EXPECT_GT(minutes, VirtualTime{120});
   EXPECT_LE(minutes, VirtualTime{210});
 }

@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 TEST(ImageTest, IsKnownByWhatItSaysOrByItsName) {
   const auto all = components_of(make_hardware(dgx(), "n", 1, {}), "");
-  const auto& names = update_manners_of("supermicro").names;
+  const auto& names = update_behavior_of("supermicro").names;
   const std::vector<std::string> bios{"HostBIOS_0"};
 
   EXPECT_THAT(read_image("virtual firmware\nBIOS 2.0\nnonsense\n", "", {}, all, names),

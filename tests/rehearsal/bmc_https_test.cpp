@@ -1,4 +1,4 @@
-// What of a vendor's manners only shows on the wire: connections, certificates, streams.
+// What of a vendor's behavior only shows on the wire: connections, certificates, streams.
 #include "tests/rehearsal/rack_bench.h"
 #include "tests/support/virtual_bmc.h"
 

@@ -30,13 +30,13 @@ class RulesOf : public ::testing::TestWithParam<std::string> {
   }
   /// An update that goes on, so that there is a task.
   void update() {
-    const auto& manners = bmc.service.state().update_manners;
+    const auto& behavior = bmc.service.state().update_behavior;
     const std::string image = "virtual firmware\nHostBIOS_0 2.0\n";
     const json::object order{{"ImageURI", "https://r.example/HostBIOS_0_2.0.bin"},
                              {"TransferProtocol", "HTTPS"}};
-    const auto taken = manners.simple.empty()
-                           ? bmc.ask("POST", std::string{manners.push}, image)
-                           : bmc.ask("POST", std::string{manners.simple}, json::serialize(order));
+    const auto taken = behavior.simple.empty()
+                           ? bmc.ask("POST", std::string{behavior.push}, image)
+                           : bmc.ask("POST", std::string{behavior.simple}, json::serialize(order));
     ASSERT_LT(taken.status, 300) << taken.body;
   }
   /// One of each kind: the same code answers for the others.
@@ -82,7 +82,7 @@ TEST_P(RulesOf, EveryAnswerSaysWhatMayBeDoneAndWhereItsSchemaIs) {
     ASSERT_EQ(response.status, 200) << path;
 
     // An iDRAC takes images where its inventory is (HttpPushUri).
-    const bool pushes = path == bmc.service.state().update_manners.push;
+    const bool pushes = path == bmc.service.state().update_behavior.push;
     const auto complaints = complaints_about_methods(path, whole, response.headers.at("Allow"));
     EXPECT_EQ(complaints.size(), pushes ? 1 : 0) << testing::PrintToString(complaints);
     EXPECT_THAT(response.headers.at("Link"), HasSubstr("rel=describedby"));

@@ -39,7 +39,7 @@ TEST_P(BmcSettings, APasswordThatIsChangedIsTheOneThatLogsIn) {
 }
 
 TEST_P(BmcSettings, APasswordAgainstThePolicyChangesNothing) {
-  const auto longest = bmc.view().manners().accounts.longest;
+  const auto longest = bmc.view().behavior().accounts.longest;
   const auto body = R"({"Password": ")" + std::string(longest + 1, 'x') + "\"}";
 
   const auto refused = change("PATCH", own_account(), body);
@@ -77,7 +77,7 @@ TEST_P(BmcSettings, TheClockIsSetInAnyTimeZone) {
 
 TEST_P(BmcSettings, BiosSettingsAreMadeByTheNextBoot) {
   const auto& bios = bmc.service.state().bios;
-  const std::string apply = bmc.view().manners().bios.by_job
+  const std::string apply = bmc.view().behavior().bios.by_job
                                 ? R"(, "@Redfish.SettingsApplyTime": {"ApplyTime": "OnReset"})"
                                 : "";
 
@@ -118,26 +118,26 @@ TEST_P(BmcSettings, TheLogTellsWhatHappenedAndIsCleared) {
 }
 
 TEST_P(BmcSettings, AVirtualDiscIsWhatTheMachineBootsFrom) {
-  const auto& manners = bmc.view().manners();
+  const auto& behavior = bmc.view().behavior();
   std::string slot;
-  for (const auto& row : manners.media.slots)
+  for (const auto& row : behavior.media.slots)
     if (slot.empty() && std::ranges::find(row.types, "CD") != row.types.end()) slot = row.id;
   const auto path = bmc.view().media() + "/" + slot;
   const std::string url = "http://10.0.0.1/tools.iso";
   const auto image = R"({"Image": ")" + url + "\"" +
-                     (manners.media.wants_protocol ? R"(, "TransferProtocolType": "HTTP"})" : "}");
+                     (behavior.media.wants_protocol ? R"(, "TransferProtocolType": "HTTP"})" : "}");
 
-  const auto inserted = manners.media.by_patch
+  const auto inserted = behavior.media.by_patch
                             ? change("PATCH", path, image)
                             : change("POST", path + "/Actions/VirtualMedia.InsertMedia", image);
 
   EXPECT_TRUE(done(inserted)) << inserted.status << inserted.body;
   EXPECT_EQ(bmc.machine.virtual_disc(), url);
-  const bool usb = std::ranges::find(manners.boot.targets, "UsbCd") != manners.boot.targets.end();
+  const bool usb = std::ranges::find(behavior.boot.targets, "UsbCd") != behavior.boot.targets.end();
   bmc.machine.set_boot_override({.enabled = "Once", .target = usb ? "UsbCd" : "Cd"});
   ASSERT_TRUE(bmc.boot());
   EXPECT_EQ(bmc.machine.booted_image(), url);
-  const auto ejected = manners.media.by_patch
+  const auto ejected = behavior.media.by_patch
                            ? change("PATCH", path, R"({"Image": null})")
                            : change("POST", path + "/Actions/VirtualMedia.EjectMedia", "{}");
   EXPECT_TRUE(done(ejected)) << ejected.status << ejected.body;
@@ -163,7 +163,7 @@ TEST_P(BmcSettings, ASubscriptionIsKeptUntilItIsDeleted) {
 
 TEST_P(BmcSettings, ARestartOfTheBmcLeavesTheMachineAlone) {
   bmc.boot();
-  const auto type = std::string{bmc.view().manners().power.bmc_reset};
+  const auto type = std::string{bmc.view().behavior().power.bmc_reset};
 
   const auto restarted = change("POST", bmc.view().manager() + "/Actions/Manager.Reset",
                                 R"({"ResetType": ")" + type + "\"}");

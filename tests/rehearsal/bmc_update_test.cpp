@@ -17,7 +17,7 @@ class Updating : public BmcBench {
       : BmcBench{BmcSpec{.vendor = vendor}, std::move(faults), speed} {
     boot();
   }
-  const UpdateManners& manners() { return service.state().update_manners; }
+  const UpdateBehavior& behavior() { return service.state().update_behavior; }
 
   /// An iLO has a whim now and then.
   HttpResponse insist(const std::string& method, const std::string& target,
@@ -40,21 +40,21 @@ class Updating : public BmcBench {
     part("name=\"OemParameters\"", "application/json", oem);
     part("name=\"UpdateFile\"; filename=\"image.bin\"", "application/octet-stream", image);
     body += "--XyZ--\r\n";
-    return insist("POST", std::string{manners().multipart}, body,
+    return insist("POST", std::string{behavior().multipart}, body,
                   {{"content-type", "multipart/form-data; boundary=XyZ"}});
   }
   HttpResponse simple(const std::string& uri) {
     const json::object body{{"ImageURI", uri}, {"TransferProtocol", "HTTPS"}};
-    return insist("POST", std::string{manners().simple}, json::serialize(body));
+    return insist("POST", std::string{behavior().simple}, json::serialize(body));
   }
   /// By whichever way this vendor has.
   HttpResponse update(const std::string& component, const std::string& version) {
-    if (!manners().simple.empty())
+    if (!behavior().simple.empty())
       return simple("https://repository.example/" + component + "_" + version + ".bin");
     return upload("virtual firmware\n" + component + " " + version + "\n");
   }
   std::string version(const std::string& component) {
-    for (const auto& one : components_of(machine.hardware(), service.manners().names.bmc_version))
+    for (const auto& one : components_of(machine.hardware(), service.behavior().names.bmc_version))
       if (one.name == component) return one.version;
     return {};
   }
@@ -67,7 +67,7 @@ class Updating : public BmcBench {
   }
   /// A job that waits for a boot gets one.
   void boot_for_job() {
-    if (!manners().bios_waits) return;
+    if (!behavior().bios_waits) return;
     run_until([&] { return last().stage == Update::Stage::scheduled; });
     boot();
   }
@@ -83,7 +83,7 @@ TEST_P(UpdateOf, ABiosRunsAfterTheHostsNextBootAndNotBefore) {
   ASSERT_LT(bmc.update("HostBIOS_0", "02.00.00").status, 300);
   bmc.boot_for_job();
   ASSERT_TRUE(bmc.ends());
-  const bool by_job = bmc.manners().bios_waits;
+  const bool by_job = bmc.behavior().bios_waits;
   if (!by_job) EXPECT_EQ(bmc.version("HostBIOS_0"), "01.01.03");
   if (!by_job) bmc.boot();
 
@@ -101,7 +101,7 @@ TEST_P(UpdateOf, TheBmcsOwnRunsAfterItsRestart) {
     return !bmc.service.state().updates.writes_bmc() &&
            bmc.service.state().updates.running() == nullptr;
   }));
-  const bool by_itself = bmc.manners().bmc == Activation::own_restart;
+  const bool by_itself = bmc.behavior().bmc == Activation::own_restart;
   EXPECT_EQ(restarts, by_itself ? 1 : 0);
   if (!by_itself) {
     EXPECT_NE(bmc.version("HostBMC_0"), "99.1");
@@ -155,7 +155,7 @@ TEST_P(UpdateOf, FaultsDecideHowItEnds) {
   const auto ended = [&](FaultKind kind, const std::string& version) {
     Updating bmc{GetParam(), with(kind)};
     EXPECT_LT(bmc.update("HostBIOS_0", version).status, 300);
-    if (bmc.manners().bios_waits) {
+    if (bmc.behavior().bios_waits) {
       bmc.run_until([&] { return bmc.service.state().updates.running() == nullptr; });
       if (!bmc.last().is_over()) bmc.boot();
     }
@@ -286,7 +286,7 @@ TEST(UpdateTest, AnIdracKeepsAPushedImageUntilSimpleUpdateNamesIt) {
   EXPECT_EQ(pushed.status, 201);
   EXPECT_EQ(pushed.headers.at("Location"), collection + "/Available-159-2.0__BIOS.Setup.1-1");
   const json::object order{{"ImageURI", pushed.headers.at("Location")}};
-  const auto target = std::string{bmc.manners().simple};
+  const auto target = std::string{bmc.behavior().simple};
   EXPECT_EQ(bmc.ask("POST", target, json::serialize(order), {{"if-match", "*"}}).status, 412);
 
   EXPECT_EQ(bmc.ask("POST", target, json::serialize(order)).status, 202);
@@ -309,7 +309,7 @@ TEST(UpdateTest, AnIdracsTasksAreGoneAfterItsRestart) {
 TEST(UpdateTest, AnIdracRefusesAnUploadWithoutItsLength) {
   Updating bmc{"dell"};
 
-  const auto refused = bmc.ask("POST", std::string{bmc.manners().multipart}, "x",
+  const auto refused = bmc.ask("POST", std::string{bmc.behavior().multipart}, "x",
                                {{"transfer-encoding", "chunked"}});
 
   EXPECT_EQ(refused.status, 411);
@@ -384,7 +384,7 @@ TEST(UpdateTest, AnOpenbmcsGpusWaitForTheCord) {
   bmc.machine.press(Reset::power_cycle);
   bmc.boot();
   EXPECT_NE(bmc.version("HGX_FW_GPU_SXM_1"), "97.0");
-  const auto cord = "/redfish/v1/" + std::string{bmc.service.manners().power.ac.action};
+  const auto cord = "/redfish/v1/" + std::string{bmc.service.behavior().power.ac.action};
   EXPECT_EQ(bmc.ask("POST", cord, R"({"ResetType":"AuxPowerCycle"})").status, 204);
 
   EXPECT_EQ(bmc.version("HGX_FW_GPU_SXM_1"), "97.0");
@@ -403,7 +403,7 @@ TEST(UpdateTest, AHostThatLosesItsPowerWhileItIsWrittenIsNotUpdated) {
 
 TEST(UpdateTest, WhatIsAskedWronglyIsRefusedAtOnce) {
   Updating bmc{"dgx"};
-  const auto target = std::string{bmc.manners().simple};
+  const auto target = std::string{bmc.behavior().simple};
 
   EXPECT_EQ(bmc.ask("POST", target, "{}").status, 400);
   EXPECT_EQ(bmc.ask("POST", target, R"({"ImageURI":"https://x/y_1.bin"})").status, 400);
@@ -411,7 +411,7 @@ TEST(UpdateTest, WhatIsAskedWronglyIsRefusedAtOnce) {
       bmc.ask("POST", target, R"({"ImageURI":"https://x/y_1.bin","TransferProtocol":"GOPHER"})")
           .status,
       400);
-  EXPECT_EQ(bmc.ask("POST", std::string{bmc.manners().multipart}, "no form").status, 400);
+  EXPECT_EQ(bmc.ask("POST", std::string{bmc.behavior().multipart}, "no form").status, 400);
   EXPECT_THAT(bmc.service.state().updates.all(), IsEmpty());
 }
 

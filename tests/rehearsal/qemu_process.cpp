@@ -47,7 +47,8 @@ std::vector<std::string> line_of(const std::string& boot_order, int qmp, int ser
 
 }  // namespace
 
-QemuProcess::QemuProcess(asio::any_io_executor executor, const std::string& boot_order, Told told)
+QemuProcess::QemuProcess(asio::any_io_executor executor, const std::string& boot_order,
+                         Sourced told)
     : told_{std::move(told)}, qmp_{executor}, serial_{executor}, end_{executor} {
   int qmp[2], serial[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qmp) != 0 ||

@@ -20,7 +20,7 @@ class QemuProcess {
   static constexpr const char* kProgram = "/usr/bin/qemu-system-x86_64";
   static constexpr std::size_t kLongestLine = 64 * 1024;
 
-  struct Told {
+  struct Sourced {
     std::function<void()> runs;                           // it answers, and its CPU runs
     std::function<void(const std::string& event)> event;  // "RESET"
     std::function<void(std::string_view text)> wrote;     // on its serial port
@@ -28,7 +28,7 @@ class QemuProcess {
   };
 
   /// `boot_order`: as -boot takes it. Throws where it cannot be started.
-  QemuProcess(asio::any_io_executor executor, const std::string& boot_order, Told told);
+  QemuProcess(asio::any_io_executor executor, const std::string& boot_order, Sourced told);
   /// Kills it where it is still there.
   ~QemuProcess();
   QemuProcess(const QemuProcess&) = delete;
@@ -48,7 +48,7 @@ class QemuProcess {
   void read_serial();
   void wait_for_end();
 
-  Told told_;
+  Sourced told_;
   Socket qmp_, serial_;
   asio::posix::stream_descriptor end_;
   // Read, and not yet taken. A read that was aborted looks at it once more after this is gone.

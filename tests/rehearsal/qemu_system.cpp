@@ -78,18 +78,18 @@ void QemuSystem::turn_on() {
   set_power(Power::powering_on);
   process_ = std::make_unique<QemuProcess>(
       executor_, boot_order(),
-      QemuProcess::Told{.runs =
-                            [this] {
-                              set_power(Power::on);
-                              tell(Event::started);
-                            },
-                        .event =
-                            [this](const std::string& event) {
-                              if (event == "RESET") tell(Event::started);
-                              if (event == "POWERDOWN") ++asked_to_shut_down_;
-                            },
-                        .wrote = [this](std::string_view text) { console_.wrote(text); },
-                        .ended = [this] { ended(); }});
+      QemuProcess::Sourced{.runs =
+                               [this] {
+                                 set_power(Power::on);
+                                 tell(Event::started);
+                               },
+                           .event =
+                               [this](const std::string& event) {
+                                 if (event == "RESET") tell(Event::started);
+                                 if (event == "POWERDOWN") ++asked_to_shut_down_;
+                               },
+                           .wrote = [this](std::string_view text) { console_.wrote(text); },
+                           .ended = [this] { ended(); }});
 }
 
 void QemuSystem::turn_off() {

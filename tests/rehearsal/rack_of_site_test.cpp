@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "inventory/load.h"
 #include "inventory/shipped.h"
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 #include "rehearsal/scenario.h"
 #include "tests/rehearsal/rack_bench.h"
 
@@ -229,7 +229,7 @@ TEST(ShippedRacks, HaveSixtyFourHealthyNodesAndOneOfEachVendor) {
   EXPECT_EQ(site.nodes[63].feeds, std::vector<std::string>{"v16/p1/b2"});
   std::set<std::string> vendors;
   for (const auto& node : mixed.nodes) vendors.insert(node.bmc.vendor);
-  EXPECT_EQ(vendors.size(), all_manners().size());
+  EXPECT_EQ(vendors.size(), all_vendor_behaviors().size());
   EXPECT_EQ(mixed.profile_of(mixed.nodes[7]), "a100-8");
 }
 

@@ -70,10 +70,10 @@ class FakeBmc final : public bmc::Bmc {
  public:
   explicit FakeBmc(FakeMachine& machine) : machine_{machine} {}
 
-  Task<Result<bmc::Told<bmc::PowerState>>> power_state(Deadline) override {
+  Task<Result<bmc::Sourced<bmc::PowerState>>> power_state(Deadline) override {
     CO_TRY(admitted("power"));
     if (!machine_.power) co_return none("power");
-    co_return bmc::Told<bmc::PowerState>{*machine_.power, machine_.by};
+    co_return bmc::Sourced<bmc::PowerState>{*machine_.power, machine_.by};
   }
   Task<Result<bmc::Protocol>> reset(bmc::ResetType type, Deadline) override {
     CO_TRY(admitted("reset " + std::string{to_string(type)}));

@@ -44,9 +44,9 @@ class GuardedBmc final : public bmc::Bmc {
   GuardedBmc(Guarded& guarded, std::string password)
       : guarded_{guarded}, password_{std::move(password)} {}
 
-  Task<Result<bmc::Told<bmc::PowerState>>> power_state(Deadline) override {
+  Task<Result<bmc::Sourced<bmc::PowerState>>> power_state(Deadline) override {
     CO_TRY(log_in());
-    co_return bmc::Told<bmc::PowerState>{bmc::PowerState::off};
+    co_return bmc::Sourced<bmc::PowerState>{bmc::PowerState::off};
   }
   Task<Result<bmc::Protocol>> reset(bmc::ResetType, Deadline) override {
     co_return Error{Code::kUnsupported, "reset"};

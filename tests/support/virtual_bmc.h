@@ -16,7 +16,7 @@ namespace cupel::test {
 class VirtualBmc {
  public:
   struct Options {
-    rehearsal::BmcSpec bmc{};  // .vendor: a row of rehearsal/bmc/manners.h
+    rehearsal::BmcSpec bmc{};  // .vendor: a row of rehearsal/bmc/vendor_behavior.h
     double speed = 1000;       // so many times faster than life
     std::vector<rehearsal::Fault> faults{};
     rehearsal::BootTimes times{};
@@ -50,9 +50,9 @@ class VirtualBmc {
   /// What `ask(machine, service)` returns, asked on the BMC's loop.
   template <class Ask>
   auto on(Ask ask) {
-    using Told =
+    using Sourced =
         decltype(ask(std::declval<rehearsal::Machine&>(), std::declval<rehearsal::BmcService&>()));
-    std::promise<Told> told;
+    std::promise<Sourced> told;
     post([&](rehearsal::Machine& machine, rehearsal::BmcService& service) {
       told.set_value(ask(machine, service));
     });

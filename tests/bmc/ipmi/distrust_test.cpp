@@ -14,9 +14,9 @@ Reply is_on(std::uint8_t, std::uint8_t, View) { return {0, {0x01, 0, 0}}; }
 /// One process after the other, with what they remember.
 class Distrust : public WithTransport {
  protected:
-  Result<Told<PowerState>> power(const ScriptedBmc& machine, std::optional<int> cipher = {}) {
-    Courtesies courtesies{&memory};
-    Transport process{io.get_executor(), &courtesies};
+  Result<Sourced<PowerState>> power(const ScriptedBmc& machine, std::optional<int> cipher = {}) {
+    AllBmcLimits all_bmc_limits{&memory};
+    Transport process{io.get_executor(), &all_bmc_limits};
     const auto bmc = open(process, "a01-n01", {.endpoint = machine.endpoint(), .cipher = cipher},
                           "admin", password.source());
     auto state = run(bmc->power_state(soon()));
@@ -24,7 +24,7 @@ class Distrust : public WithTransport {
     return state;
   }
 
-  ShortMemory memory;
+  InMemoryBmcState memory;
 };
 
 TEST_F(Distrust, NeverFallsBackToAWeakerSuiteOnceTheBmcSpokeSuite17) {

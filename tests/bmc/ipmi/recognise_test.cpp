@@ -36,11 +36,11 @@ Reply answer(std::uint8_t function, std::uint8_t code) {
 
 class Recognise : public WithTransport {
  protected:
-  std::unique_ptr<Bmc> open_expecting(WrittenDown people) {
+  std::unique_ptr<Bmc> open_expecting(ExpectedIdentity people) {
     return open(transport, "a01-n01", {.endpoint = machine.endpoint()}, "admin", password.source(),
                 std::move(people));
   }
-  Result<Protocol> turn_off(WrittenDown people) {
+  Result<Protocol> turn_off(ExpectedIdentity people) {
     const auto bmc = open_expecting(std::move(people));
     auto done = run(bmc->reset(ResetType::force_off, soon()));
     run(bmc->log_out());

@@ -1,5 +1,5 @@
 #pragma once
-// A BMC whose answers a test writes: for manners that ipmi_sim does not have. It logs everybody in
+// A BMC whose answers a test writes: for behavior that ipmi_sim does not have. It logs everybody in
 // as whom a test says, by suite 3 or 17, on a UDP socket of the test's own loop.
 #include <boost/asio/ip/udp.hpp>
 #include <functional>

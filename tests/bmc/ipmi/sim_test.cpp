@@ -217,7 +217,7 @@ TEST_F(AgainstIpmiSim, FindsTheSuiteThatTheBmcHasAndRemembersIt) {
   const auto seventeen = open_at(sim->endpoint(), "admin", 17);
   const auto refused = run(seventeen->power_state(soon()));
 
-  EXPECT_EQ(transport.manners(address).suite, 3);
+  EXPECT_EQ(transport.behavior(address).suite, 3);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUnsupported);
   EXPECT_THAT(refused.error().what, HasSubstr("invalid authentication algorithm"));

@@ -1,13 +1,13 @@
 // The next boot and the discs to boot from, on a virtual BMC of every vendor; what the machine
 // really booted from is the proof.
-#include "tests/bmc/manners/fixture.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
 
 constexpr const char* kImage = "https://10.0.0.1/images/installer.iso";
 
-class MannersOfBooting : public OfEachVendor {
+class VendorBehaviorOfBooting : public OfEachVendor {
  protected:
   Result<Protocol> set(const BootOverride& wanted) {
     return with_bmc([&](Bmc& bmc) { return bmc.set_boot(wanted, soon()); });
@@ -58,7 +58,7 @@ bool is_word_of(BootTarget target, const std::string& word) {
 constexpr std::array kTargets{BootTarget::pxe, BootTarget::uefi_http, BootTarget::disk,
                               BootTarget::virtual_cd, BootTarget::bios_setup};
 
-TEST_P(MannersOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
+TEST_P(VendorBehaviorOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
   for (const auto target : kTargets) {
     const BootOverride wanted{.target = target, .once = true};
 
@@ -79,7 +79,7 @@ TEST_P(MannersOfBooting, EveryTargetHoldsForOneBootAndThenNoMore) {
   }
 }
 
-TEST_P(MannersOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) {
+TEST_P(VendorBehaviorOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) {
   for (const auto target : kTargets) {
     if (lacks(target)) continue;
     const BootOverride wanted{.target = target, .once = false};
@@ -100,7 +100,7 @@ TEST_P(MannersOfBooting, EveryTargetStaysUntilItIsTakenBackWhereTheBmcKeepsOne) 
   }
 }
 
-TEST_P(MannersOfBooting, TakesABootOverrideBack) {
+TEST_P(VendorBehaviorOfBooting, TakesABootOverrideBack) {
   ASSERT_TRUE(set({.target = BootTarget::disk, .once = true}));
 
   const auto done = set({});
@@ -112,14 +112,14 @@ TEST_P(MannersOfBooting, TakesABootOverrideBack) {
 }
 
 // What a PATCH leaves out, a Supermicro sets back: to Once, and to legacy mode.
-TEST_P(MannersOfBooting, AlwaysSetsUefiMode) {
+TEST_P(VendorBehaviorOfBooting, AlwaysSetsUefiMode) {
   ASSERT_TRUE(set({.target = BootTarget::pxe, .once = true}));
   ASSERT_TRUE(set({.target = BootTarget::disk, .once = true}));
 
   EXPECT_EQ(server().on([](auto& machine, auto&) { return machine.boot_override().mode; }), "UEFI");
 }
 
-TEST_P(MannersOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
+TEST_P(VendorBehaviorOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
   const std::string uri = "http://10.0.0.1/boot/ipxe.efi";
   const BootOverride wanted{.target = BootTarget::uefi_http, .once = true, .uri = uri};
 
@@ -137,7 +137,7 @@ TEST_P(MannersOfBooting, BootsFromAnUriOrSaysHowElseTheMachineLearnsIt) {
   EXPECT_EQ(booted_image(), uri);
 }
 
-TEST_P(MannersOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVendorRefusesIt) {
+TEST_P(VendorBehaviorOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVendorRefusesIt) {
   become({.faults = {{.kind = rehearsal::FaultKind::boot_hangs}}});
   server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::on); });
   ASSERT_TRUE(server().wait_until([](auto& machine) { return machine.in_post(); }));
@@ -161,7 +161,7 @@ TEST_P(MannersOfBooting, DuringPostItIsRefusedWithPatienceOnlyWhereTheVendorRefu
   EXPECT_EQ(booted_from(), "Pxe");
 }
 
-TEST_P(MannersOfBooting, BootsFromTheDiscThatWasPutIn) {
+TEST_P(VendorBehaviorOfBooting, BootsFromTheDiscThatWasPutIn) {
   const auto inserted = insert(kImage);
   const auto set_to_it = set({.target = BootTarget::virtual_cd, .once = true});
 
@@ -171,7 +171,7 @@ TEST_P(MannersOfBooting, BootsFromTheDiscThatWasPutIn) {
   EXPECT_EQ(booted_image(), kImage);
 }
 
-TEST_P(MannersOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
+TEST_P(VendorBehaviorOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
   ASSERT_TRUE(insert(kImage));
   const auto with = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
   const auto ejected = eject();
@@ -191,7 +191,7 @@ TEST_P(MannersOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
 }
 
 // An AMI goes on saying Inserted for a while; at this speed that never ends.
-TEST_P(MannersOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInsertingAnew) {
+TEST_P(VendorBehaviorOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInsertingAnew) {
   become({.speed = 1});
   const std::string other = "https://10.0.0.1/images/rescue.iso";
 
@@ -205,7 +205,7 @@ TEST_P(MannersOfBooting, InsertedThatStaysBehindStopsNeitherEjectingNorInserting
   EXPECT_EQ(disc(), other);
 }
 
-TEST_P(MannersOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
+TEST_P(VendorBehaviorOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
   const std::string other = "https://10.0.0.1/images/rescue.iso";
   ASSERT_TRUE(insert(kImage));
 
@@ -215,7 +215,7 @@ TEST_P(MannersOfBooting, AnotherDiscReplacesTheOneThatIsIn) {
   EXPECT_EQ(disc(), other);
 }
 
-TEST_P(MannersOfBooting, AMissingLicenceIsSaidAsSuch) {
+TEST_P(VendorBehaviorOfBooting, AMissingLicenceIsSaidAsSuch) {
   become({.bmc = {.licensed = false}});
 
   const auto inserted = insert(kImage);
@@ -227,7 +227,7 @@ TEST_P(MannersOfBooting, AMissingLicenceIsSaidAsSuch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfBooting, ::testing::ValuesIn(all_abilities()),
+INSTANTIATE_TEST_SUITE_P(OfVendor, VendorBehaviorOfBooting, ::testing::ValuesIn(all_abilities()),
                          name_of_vendor);
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "rehearsal/bmc/manners.h"
+#include "rehearsal/bmc/vendor_behavior.h"
 
 #include <algorithm>
 
@@ -55,7 +55,7 @@ constexpr std::array<MediaSlotRow, 2> kSupermicroSlots{
     {{"VirtualMedia1", kEverything}, {"VirtualMedia2", kEverything}}};
 constexpr std::array<MediaSlotRow, 2> kOpenbmcSlots{{{"USB1", kCdAndStick}, {"USB2", kCdAndStick}}};
 
-constexpr Manners kDgx{
+constexpr VendorBehavior kDgx{
     .vendor = "dgx",
     .names = {.root_vendor = "AMI",  // who made the machine stands in the System
               .product = "AMI Redfish Server",
@@ -89,7 +89,7 @@ constexpr Manners kDgx{
     .connection = {.expand_levels = 5},
 };
 
-constexpr Manners kDell{
+constexpr VendorBehavior kDell{
     .vendor = "dell",
     .names = {.root_vendor = "Dell",
               .product = "Integrated Dell Remote Access Controller",
@@ -116,7 +116,7 @@ constexpr Manners kDell{
                .nic = "NIC.Slot.{}"},
     .tags = {.form = TagForm::bare, .in_body = false, .refused_on_post = true},
     .errors = ErrorStyle::dell,
-    .thanks = Thanks::messages,
+    .thanks = PatchReply::messages,
     .power = {.resets = kDellResets,
               .same_state = SameState::conflict,
               .lag = VirtualTime{5},
@@ -130,7 +130,7 @@ constexpr Manners kDell{
     .offset_minutes = -300,
 };
 
-constexpr Manners kIlo6{
+constexpr VendorBehavior kIlo6{
     .vendor = "hpe",
     .names = {.root_vendor = "HPE",
               .product = "ProLiant DL380a Gen11",
@@ -156,7 +156,7 @@ constexpr Manners kIlo6{
                .nic = "DE0{}1000"},
     .tags = {.form = TagForm::weak},
     .errors = ErrorStyle::ids_only,
-    .thanks = Thanks::success_in_error,
+    .thanks = PatchReply::success_in_error,
     .power = {.resets = kHpeResets,
               .lag = VirtualTime{5},
               .ac = {"Systems/1/Actions/Oem/Hpe/HpeComputerSystemExt.SystemReset",
@@ -174,7 +174,7 @@ constexpr Manners kIlo6{
 };
 
 /// The older one: no sensors but Thermal and Power, and no kept connection lives long.
-constexpr Manners ilo5() {
+constexpr VendorBehavior ilo5() {
   auto row = kIlo6;
   row.vendor = "hpe-ilo5";
   row.names.product = row.names.model = "ProLiant DL385 Gen10 Plus v2";
@@ -188,7 +188,7 @@ constexpr Manners ilo5() {
   return row;
 }
 
-constexpr Manners kLenovo{
+constexpr VendorBehavior kLenovo{
     .vendor = "lenovo",
     .names = {.root_vendor = "Lenovo",
               .manufacturer = "Lenovo",
@@ -210,7 +210,7 @@ constexpr Manners kLenovo{
                .dimm = "{}",
                .nic = "slot-{}"},
     .tags = {.form = TagForm::strong, .refuses_every = 3},
-    .thanks = Thanks::resource,
+    .thanks = PatchReply::resource,
     .power = {.resets = kLenovoResets,
               .action_info = true,
               .force_restart = Restart::hangs,
@@ -224,7 +224,7 @@ constexpr Manners kLenovo{
     .connection = {.sessions = 16, .after_restart = VirtualTime{20}},
 };
 
-constexpr Manners kSupermicro{
+constexpr VendorBehavior kSupermicro{
     .vendor = "supermicro",
     .names = {.oem = "Supermicro",  // no Vendor in its root
               .manufacturer = "Supermicro",
@@ -243,7 +243,7 @@ constexpr Manners kSupermicro{
                .dimm = "{}",
                .nic = "{}"},
     .tags = {.form = TagForm::strong, .rule = TagRule::ignored},
-    .thanks = Thanks::messages,
+    .thanks = PatchReply::messages,
     .power = {.resets = kSupermicroResets,
               .inline_words = false,
               .action_info = true,
@@ -258,7 +258,7 @@ constexpr Manners kSupermicro{
     .writes_z = true,
 };
 
-constexpr Manners kAmi{
+constexpr VendorBehavior kAmi{
     .vendor = "ami",
     .names = {.root_vendor = "AMI",
               .product = "AMI Redfish Server",
@@ -298,7 +298,7 @@ constexpr Manners kAmi{
                    .expand_levels = 5},
 };
 
-constexpr Manners kOpenbmc{
+constexpr VendorBehavior kOpenbmc{
     .vendor = "openbmc",
     .names = {.root_vendor = "NVIDIA",
               .product = "GB200 NVL",
@@ -346,13 +346,13 @@ constexpr std::array kRows{kDgx, kDell, kIlo6, ilo5(), kLenovo, kSupermicro, kAm
 
 }  // namespace
 
-std::span<const Manners> all_manners() { return kRows; }
+std::span<const VendorBehavior> all_vendor_behaviors() { return kRows; }
 
-const Manners* manners_of(std::string_view vendor) {
-  const auto row = std::ranges::find(kRows, vendor, &Manners::vendor);
+const VendorBehavior* vendor_behavior_of(std::string_view vendor) {
+  const auto row = std::ranges::find(kRows, vendor, &VendorBehavior::vendor);
   return row == kRows.end() ? nullptr : &*row;
 }
 
-const Manners& usual_manners() { return kRows.front(); }
+const VendorBehavior& default_behavior() { return kRows.front(); }
 
 }  // namespace cupel::rehearsal

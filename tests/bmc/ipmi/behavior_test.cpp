@@ -1,4 +1,4 @@
-// Manners of BMCs that ipmi_sim does not have.
+// VendorBehavior of BMCs that ipmi_sim does not have.
 #include "tests/bmc/ipmi/fixture.h"
 #include "tests/bmc/ipmi/hexes.h"
 #include "tests/bmc/ipmi/scripted_bmc.h"
@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class WithManners : public WithTransport {
+class WithVendorBehavior : public WithTransport {
  protected:
   ScriptedBmc machine(ScriptedBmc::Script script, Suite suite = kSuite17) {
     return {io.get_executor(), suite, std::move(script)};
@@ -18,7 +18,7 @@ class WithManners : public WithTransport {
 
 int word(std::uint8_t function, std::uint8_t code) { return function << 8 | code; }
 
-TEST_F(WithManners, Suite17IsTakenFirst) {
+TEST_F(WithVendorBehavior, Suite17IsTakenFirst) {
   auto machine = this->machine([](auto...) { return Reply{0, {0x01, 0, 0}}; });
   const auto bmc = open_at(machine.endpoint());
 
@@ -31,7 +31,7 @@ TEST_F(WithManners, Suite17IsTakenFirst) {
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3c"));
 }
 
-TEST_F(WithManners, ABmcThatOffersNoSuite17IsAskedByThreeFromThenOn) {
+TEST_F(WithVendorBehavior, ABmcThatOffersNoSuite17IsAskedByThreeFromThenOn) {
   auto machine = this->machine([](auto...) { return Reply{0, {0x00, 0, 0}}; }, kSuite3);
 
   const auto first = run(open_at(machine.endpoint())->power_state(soon()));
@@ -43,7 +43,7 @@ TEST_F(WithManners, ABmcThatOffersNoSuite17IsAskedByThreeFromThenOn) {
   EXPECT_EQ(machine.handshakes, 3);
 }
 
-TEST_F(WithManners, AUserWhoMayNotBeAdministratorGetsWhatHeMayBe) {
+TEST_F(WithVendorBehavior, AUserWhoMayNotBeAdministratorGetsWhatHeMayBe) {
   auto machine = this->machine([](auto...) { return Reply{0, {0x01, 0, 0}}; });
   machine.highest_role = 3;
   const auto bmc = open_at(machine.endpoint());
@@ -57,7 +57,7 @@ TEST_F(WithManners, AUserWhoMayNotBeAdministratorGetsWhatHeMayBe) {
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3b", "00 02"));
 }
 
-TEST_F(WithManners, ASessionIsRaisedWhereABmcAsksForMoreThanTheStandard) {
+TEST_F(WithVendorBehavior, ASessionIsRaisedWhereABmcAsksForMoreThanTheStandard) {
   bool raised = false;
   auto machine = this->machine([&](auto function, auto code, View) -> Reply {
     if (word(function, code) == 0x063b) raised = true;
@@ -71,7 +71,7 @@ TEST_F(WithManners, ASessionIsRaisedWhereABmcAsksForMoreThanTheStandard) {
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3b", "00 01"));
 }
 
-TEST_F(WithManners, ABusyNodeIsAskedAFewTimes) {
+TEST_F(WithVendorBehavior, ABusyNodeIsAskedAFewTimes) {
   auto machine = this->machine([](auto...) { return Reply{.completion = 0xc0}; });
   const auto bmc = open_at(machine.endpoint());
 
@@ -102,7 +102,7 @@ struct Flags {
   }
 };
 
-TEST_F(WithManners, ABootOverrideIsSetAndReadBack) {
+TEST_F(WithVendorBehavior, ABootOverrideIsSetAndReadBack) {
   Flags flags;
   auto machine = this->machine([&](auto... all) { return flags(all...); });
   const auto bmc = open_at(machine.endpoint());
@@ -118,7 +118,7 @@ TEST_F(WithManners, ABootOverrideIsSetAndReadBack) {
   EXPECT_EQ(flags.kept, Bytes(5, 0));
 }
 
-TEST_F(WithManners, AVirtualDiscIsAnyDiscWhereABmcKnowsOneKindOnly) {
+TEST_F(WithVendorBehavior, AVirtualDiscIsAnyDiscWhereABmcKnowsOneKindOnly) {
   Flags flags{.remote_discs = false};
   auto machine = this->machine([&](auto... all) { return flags(all...); });
   const auto bmc = open_at(machine.endpoint());
@@ -166,7 +166,7 @@ struct Records {
   }
 };
 
-TEST_F(WithManners, RecordsAreReadInPiecesWhereTheBmcHandsOutNoWholeOnes) {
+TEST_F(WithVendorBehavior, RecordsAreReadInPiecesWhereTheBmcHandsOutNoWholeOnes) {
   for (const std::size_t most : {255u, 16u, 5u}) {
     Records records{.most = most};
     auto machine = this->machine([&](auto... all) { return records(all...); });
@@ -180,7 +180,7 @@ TEST_F(WithManners, RecordsAreReadInPiecesWhereTheBmcHandsOutNoWholeOnes) {
   }
 }
 
-TEST_F(WithManners, ALostReservationIsTakenAgain) {
+TEST_F(WithVendorBehavior, ALostReservationIsTakenAgain) {
   Records records{.most = 16, .thefts = 3};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
@@ -191,7 +191,7 @@ TEST_F(WithManners, ALostReservationIsTakenAgain) {
   EXPECT_EQ(records.reservations, 4);
 }
 
-TEST_F(WithManners, AReservationThatIsAlwaysLostIsGivenUp) {
+TEST_F(WithVendorBehavior, AReservationThatIsAlwaysLostIsGivenUp) {
   Records records{.most = 16, .thefts = 1000};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
@@ -200,7 +200,7 @@ TEST_F(WithManners, AReservationThatIsAlwaysLostIsGivenUp) {
   EXPECT_EQ(sensors.error().code, Code::kBusy);
 }
 
-TEST_F(WithManners, RecordsThatGoInACircleEnd) {
+TEST_F(WithVendorBehavior, RecordsThatGoInACircleEnd) {
   Records records{.next = 0};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
@@ -210,7 +210,7 @@ TEST_F(WithManners, RecordsThatGoInACircleEnd) {
   EXPECT_THAT(sensors.error().what, HasSubstr("circle"));
 }
 
-TEST_F(WithManners, AnswersWithoutAnyDataCostOneFactAndNotTheMachine) {
+TEST_F(WithVendorBehavior, AnswersWithoutAnyDataCostOneFactAndNotTheMachine) {
   auto machine = this->machine([](auto...) { return Reply{}; });
   const auto bmc = open_at(machine.endpoint());
 

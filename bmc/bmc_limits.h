@@ -15,29 +15,29 @@
 namespace cupel::bmc {
 
 /// A gate that lets `width` callers in at a time, in the order in which they came. One thread only.
-class Gate {
+class Semaphore {
  public:
-  explicit Gate(int width) : width_{width}, free_{width} {}
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
+  explicit Semaphore(int width) : width_{width}, free_{width} {}
+  Semaphore(const Semaphore&) = delete;
+  Semaphore& operator=(const Semaphore&) = delete;
 
   /// The right to be inside; leaving is its destruction. The gate must outlive it.
-  class Pass {
+  class Permit {
    public:
-    explicit Pass(Gate& gate) : gate_{&gate} {}
-    Pass(Pass&& other) noexcept : gate_{std::exchange(other.gate_, nullptr)} {}
-    Pass& operator=(Pass&&) = delete;
-    ~Pass() {
+    explicit Permit(Semaphore& gate) : gate_{&gate} {}
+    Permit(Permit&& other) noexcept : gate_{std::exchange(other.gate_, nullptr)} {}
+    Permit& operator=(Permit&&) = delete;
+    ~Permit() {
       if (gate_ != nullptr) gate_->leave();
     }
 
    private:
-    Gate* gate_;
+    Semaphore* gate_;
   };
 
   /// Waits for its turn. Cancel-safe. Errors: kTimeout at the deadline; kCancelled; kBusy where
   /// more than kMostWaiting are in line.
-  Task<Result<Pass>> enter(Deadline deadline);
+  Task<Result<Permit>> enter(Deadline deadline);
 
   int width() const { return width_; }
   int inside() const { return width_ - free_; }
@@ -90,13 +90,14 @@ class Logins {
 };
 
 /// What everything in this process that talks to one BMC shares.
-struct Courtesy {
-  Courtesy(Memory& memory, const std::string& node, int requests)
+struct BmcLimits {
+  BmcLimits(Memory& memory, const std::string& node, int requests)
       : at_once{requests}, logins{memory, node}, seen{memory.budget(node).value_or(Budget{})} {}
-  Gate at_once;    // requests in flight
-  Gate slow{1};    // of these, for answers that take minutes: they never hold every place
-  Gate login{1};   // whoever tries credentials is alone: a wrong password is sent once, not by all
-  Gate upload{1};  // of firmware
+  Semaphore at_once;  // requests in flight
+  Semaphore slow{1};  // of these, for answers that take minutes: they never hold every place
+  Semaphore login{
+      1};  // whoever tries credentials is alone: a wrong password is sent once, not by all
+  Semaphore upload{1};  // of firmware
   Logins logins;
   SentSecrets secrets;  // that it was sent, by whatever protocol
   const std::shared_ptr<MemoryUse> memory = std::make_shared<MemoryUse>();  // of its answers
@@ -109,37 +110,37 @@ struct Courtesy {
 };
 
 /// Many questions in a row, until they come to their end: what was opened to ask them two at a time
-/// is not closed at each moment in which only one is on its way. The courtesy must outlive it.
+/// is not closed at each moment in which only one is on its way. The limits must outlive it.
 class LongRead {
  public:
-  explicit LongRead(Courtesy& courtesy) : courtesy_{&courtesy} { ++courtesy_->long_reads; }
+  explicit LongRead(BmcLimits& bmc_limits) : bmc_limits_{&bmc_limits} { ++bmc_limits_->long_reads; }
   LongRead(const LongRead&) = delete;
   LongRead& operator=(const LongRead&) = delete;
   ~LongRead() { nearly_done(); }
 
   /// From now on nothing is kept for questions that may come. Idempotent.
   void nearly_done() {
-    if (auto* courtesy = std::exchange(courtesy_, nullptr)) --courtesy->long_reads;
+    if (auto* bmc_limits = std::exchange(bmc_limits_, nullptr)) --bmc_limits->long_reads;
   }
 
  private:
-  Courtesy* courtesy_;
+  BmcLimits* bmc_limits_;
 };
 
-/// The courtesy of every BMC, by its node's name: whatever protocol, whatever address. One for the
+/// The limits of every BMC, by its node's name: whatever protocol, whatever address. One for the
 /// whole process.
-class Courtesies {
+class AllBmcLimits {
  public:
   /// `memory`, where there is one, must outlive this.
-  explicit Courtesies(Memory* memory = nullptr)
+  explicit AllBmcLimits(Memory* memory = nullptr)
       : memory_{memory != nullptr ? memory : &forgetful_} {}
-  Courtesies(const Courtesies&) = delete;
-  Courtesies& operator=(const Courtesies&) = delete;
+  AllBmcLimits(const AllBmcLimits&) = delete;
+  AllBmcLimits& operator=(const AllBmcLimits&) = delete;
   /// Keeps what was seen.
-  ~Courtesies() { keep(); }
+  ~AllBmcLimits() { keep(); }
 
   /// Lives as long as this does.
-  Courtesy& of(const std::string& node, int requests = 2);
+  BmcLimits& of(const std::string& node, int requests = 2);
 
   /// Nothing where this process has not asked it.
   std::optional<Budget> budget(const std::string& node) const;
@@ -152,9 +153,9 @@ class Courtesies {
   Memory& memory() { return *memory_; }
 
  private:
-  ShortMemory forgetful_;
+  InMemoryBmcState forgetful_;
   Memory* memory_;
-  std::map<std::string, std::unique_ptr<Courtesy>> all_;
+  std::map<std::string, std::unique_ptr<BmcLimits>> all_;
   std::map<std::string, std::int64_t> kept_;  // requests at the last time
   Deadline next_ = Deadline::in(std::chrono::minutes{1});
 };

@@ -2,12 +2,12 @@
 #include <set>
 
 #include "bmc/bios.h"
-#include "tests/bmc/manners/fixture.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
 
-class MannersOfSettings : public OfEachVendor {
+class VendorBehaviorOfSettings : public OfEachVendor {
  protected:
   auto services() {
     return with_bmc([](Bmc& bmc) { return bmc.network_services(soon()); });
@@ -27,7 +27,7 @@ class MannersOfSettings : public OfEachVendor {
   }
 };
 
-TEST_P(MannersOfSettings, ListsItsServices) {
+TEST_P(VendorBehaviorOfSettings, ListsItsServices) {
   const auto told = services();
 
   ASSERT_TRUE(told) << told.error().what;
@@ -37,7 +37,7 @@ TEST_P(MannersOfSettings, ListsItsServices) {
   EXPECT_THAT(all, ::testing::Contains(NetworkService{"SNMP", false, 161}));
 }
 
-TEST_P(MannersOfSettings, SwitchesAServiceOnAndOff) {
+TEST_P(VendorBehaviorOfSettings, SwitchesAServiceOnAndOff) {
   const auto on = enable("snmp", true);
   const bool was_on = serves("SNMP");
   const auto off = enable("IPMI", false);
@@ -50,7 +50,7 @@ TEST_P(MannersOfSettings, SwitchesAServiceOnAndOff) {
   EXPECT_TRUE(again);
 }
 
-TEST_P(MannersOfSettings, SaysWhichServicesThereAreAndWhichCannotBeSet) {
+TEST_P(VendorBehaviorOfSettings, SaysWhichServicesThereAreAndWhichCannotBeSet) {
   const auto unknown = enable("Gopher", true);
   const auto own = enable("HTTPS", false);
 
@@ -63,7 +63,7 @@ TEST_P(MannersOfSettings, SaysWhichServicesThereAreAndWhichCannotBeSet) {
 }
 
 // A BMC's clock runs as fast as its machine does: at our speed, here.
-TEST_P(MannersOfSettings, SetsItsClock) {
+TEST_P(VendorBehaviorOfSettings, SetsItsClock) {
   become({.speed = 1});
   const auto in_an_hour =
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
@@ -76,7 +76,7 @@ TEST_P(MannersOfSettings, SetsItsClock) {
   EXPECT_NEAR(static_cast<double>(told->ahead.count()), 3600, 30);
 }
 
-TEST_P(MannersOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
+TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
   become({.speed = 1});
   server().on([](auto&, auto& service) {
     service.state().services.find("NTP")->second.enabled = true;
@@ -108,7 +108,7 @@ Task<Result<std::set<Code>>> until_back(Bmc& bmc, Deadline deadline) {
   }
 }
 
-TEST_P(MannersOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
+TEST_P(VendorBehaviorOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
   become({.speed = 100});
   ASSERT_TRUE(server().boot());
   const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
@@ -126,7 +126,8 @@ TEST_P(MannersOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
   EXPECT_EQ(boots(), 1);
 }
 
-TEST_P(MannersOfSettings, ANewCertificateAfterItsRestartIsRefusedWithTheCommandThatAcceptsIt) {
+TEST_P(VendorBehaviorOfSettings,
+       ANewCertificateAfterItsRestartIsRefusedWithTheCommandThatAcceptsIt) {
   become({.bmc = {.new_certificate = true}});
   const auto before = server().fingerprint();
   const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
@@ -144,7 +145,7 @@ TEST_P(MannersOfSettings, ANewCertificateAfterItsRestartIsRefusedWithTheCommandT
   EXPECT_THAT(said.error().what, HasSubstr(server().fingerprint()));
 }
 
-TEST_P(MannersOfSettings, ReadsTheBiosSettings) {
+TEST_P(VendorBehaviorOfSettings, ReadsTheBiosSettings) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
 
   ASSERT_TRUE(told) << told.error().what;
@@ -155,7 +156,7 @@ TEST_P(MannersOfSettings, ReadsTheBiosSettings) {
   EXPECT_TRUE(told->pending.empty());
 }
 
-TEST_P(MannersOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
+TEST_P(VendorBehaviorOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
   const BiosValues wanted{{"ProcVirtualization", std::string{"Disabled"}},
                           {"AcPwrRcvryDelay", std::int64_t{300}}};
 
@@ -177,7 +178,7 @@ TEST_P(MannersOfSettings, ABiosSettingIsTrueAfterTheNextBootAndNotBefore) {
   EXPECT_EQ(*again, BiosState::as_wanted);
 }
 
-TEST_P(MannersOfSettings, NamesEveryWrongBiosSettingAtOnce) {
+TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
   const BiosValues wanted{{"BootMod", std::string{"Uefi"}},
                           {"BootMode", std::string{"Maybe"}},
                           {"AcPwrRcvryDelay", std::int64_t{5}}};
@@ -196,7 +197,7 @@ TEST_P(MannersOfSettings, NamesEveryWrongBiosSettingAtOnce) {
   EXPECT_TRUE(told->pending.empty());
 }
 
-TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
+TEST_P(VendorBehaviorOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
   become({.bmc = {.licensed = false}});
 
   const auto staged = ensure({{"ProcVirtualization", std::string{"Disabled"}}});
@@ -208,7 +209,7 @@ TEST_P(MannersOfSettings, AMissingLicenceForTheBiosSettingsIsSaidAsSuch) {
   }
 }
 
-TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
+TEST_P(VendorBehaviorOfSettings, TurnsItsLocatorLightOnAndOff) {
   const auto lit = [&] {
     return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
@@ -237,7 +238,7 @@ TEST_P(MannersOfSettings, TurnsItsLocatorLightOnAndOff) {
   EXPECT_EQ(located(), false);
 }
 
-TEST_P(MannersOfSettings, ClearsItsEventLog) {
+TEST_P(VendorBehaviorOfSettings, ClearsItsEventLog) {
   ASSERT_TRUE(server().boot());
   const auto before = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
 
@@ -252,7 +253,7 @@ TEST_P(MannersOfSettings, ClearsItsEventLog) {
   EXPECT_THAT(after->entries[0].message, HasSubstr("cleared"));
 }
 
-INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfSettings, ::testing::ValuesIn(all_abilities()),
+INSTANTIATE_TEST_SUITE_P(OfVendor, VendorBehaviorOfSettings, ::testing::ValuesIn(all_abilities()),
                          name_of_vendor);
 
 }  // namespace

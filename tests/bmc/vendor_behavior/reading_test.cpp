@@ -1,11 +1,11 @@
 // What a virtual BMC of every vendor tells: its parts, sensors, log and events.
 #include "bmc/redfish/events.h"
-#include "tests/bmc/manners/fixture.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
 
-class MannersOfReading : public OfEachVendor {
+class VendorBehaviorOfReading : public OfEachVendor {
  protected:
   void plant(rehearsal::Fault fault) {
     server().on([&](auto& machine, auto&) {
@@ -15,7 +15,7 @@ class MannersOfReading : public OfEachVendor {
   }
 };
 
-TEST_P(MannersOfReading, TellsAllPartsOfTheMachine) {
+TEST_P(VendorBehaviorOfReading, TellsAllPartsOfTheMachine) {
   const auto seen = with_bmc([](Bmc& bmc) { return bmc.observe(soon()); });
 
   ASSERT_TRUE(seen) << seen.error().what;
@@ -31,7 +31,7 @@ TEST_P(MannersOfReading, TellsAllPartsOfTheMachine) {
   EXPECT_FALSE(seen->identity.model.empty());
 }
 
-TEST_P(MannersOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
+TEST_P(VendorBehaviorOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
   redfish::MemoryCache cache;
   const auto audit = [&] {
     const auto bmc = open(&cache);
@@ -55,7 +55,7 @@ TEST_P(MannersOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
   EXPECT_LT(second->bytes * 10, first->bytes);
 }
 
-TEST_P(MannersOfReading, TellsWhatItMeasures) {
+TEST_P(VendorBehaviorOfReading, TellsWhatItMeasures) {
   ASSERT_TRUE(server().boot());
 
   const auto read = with_bmc([](Bmc& bmc) { return bmc.sensors(soon()); });
@@ -71,7 +71,7 @@ TEST_P(MannersOfReading, TellsWhatItMeasures) {
   EXPECT_GT(*read->watts, 500);
 }
 
-TEST_P(MannersOfReading, TellsItsLogOldestFirst) {
+TEST_P(VendorBehaviorOfReading, TellsItsLogOldestFirst) {
   plant({.kind = rehearsal::FaultKind::psu_missing, .part = "psu1"});
   ASSERT_TRUE(server().boot());
 
@@ -106,7 +106,7 @@ Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) 
   co_return messages;
 }
 
-TEST_P(MannersOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
+TEST_P(VendorBehaviorOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
   const auto bmc = open();
   const auto subscribed = run(bmc->events(soon()));
   ASSERT_TRUE(subscribed) << subscribed.error().what;
@@ -139,7 +139,7 @@ TEST_P(MannersOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
   EXPECT_THAT(*heard, HasSubstr("psu1: power supply redundancy is lost"));
 }
 
-INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfReading, ::testing::ValuesIn(all_abilities()),
+INSTANTIATE_TEST_SUITE_P(OfVendor, VendorBehaviorOfReading, ::testing::ValuesIn(all_abilities()),
                          name_of_vendor);
 
 }  // namespace

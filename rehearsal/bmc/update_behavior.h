@@ -40,7 +40,7 @@ struct UpdateTimes {
   VirtualTime write_bmc{240}, write_bios{180}, write_other{90};
 };
 
-struct UpdateManners {
+struct UpdateBehavior {
   std::string_view vendor{};
   std::string_view service_type = "#UpdateService.v1_11_0.UpdateService";
   /// Targets of POSTs; empty: there is none of that kind.
@@ -77,6 +77,6 @@ struct UpdateManners {
 };
 
 /// The row of that vendor; that of a DGX where there is none.
-const UpdateManners& update_manners_of(std::string_view vendor);
+const UpdateBehavior& update_behavior_of(std::string_view vendor);
 
 }  // namespace cupel::rehearsal

@@ -1,5 +1,5 @@
 #pragma once
-// A virtual BMC of one vendor with that vendor's manners, one client's process, and the table of
+// A virtual BMC of one vendor with that vendor's behavior, one client's process, and the table of
 // what such a BMC can do. The virtual BMCs are the rehearsal's, which shares no code with the
 // client; the table follows the captured machines, their makers' documentation and what users
 // reported, and not what comes out.

@@ -3,7 +3,7 @@
 // too. Then all of them at once, on every vendor.
 #include "inventory/shipped.h"
 #include "rehearsal/scenario.h"
-#include "tests/bmc/manners/fixture.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {

@@ -15,7 +15,7 @@ std::string boot_body(const std::string& target) {
          target + "\"}}";
 }
 
-TEST(BmcManners, DellSaysThatItIsSoAlready) {
+TEST(BmcBehavior, DellSaysThatItIsSoAlready) {
   BmcBench bmc{"dell"};
 
   const auto refused = reset(bmc, "ForceOff");
@@ -25,12 +25,12 @@ TEST(BmcManners, DellSaysThatItIsSoAlready) {
   EXPECT_EQ(reset(bmc, "On").status, 200);
 }
 
-TEST(BmcManners, OthersAcceptWhatIsSoAlready) {
+TEST(BmcBehavior, OthersAcceptWhatIsSoAlready) {
   EXPECT_EQ(reset(*std::make_unique<BmcBench>("lenovo"), "ForceOff").status, 204);
   EXPECT_EQ(reset(*std::make_unique<BmcBench>("openbmc"), "ForceOff").status, 204);
 }
 
-TEST(BmcManners, LenovosForceRestartHangsTheMachineUntilItIsOff) {
+TEST(BmcBehavior, LenovosForceRestartHangsTheMachineUntilItIsOff) {
   BmcBench bmc{"lenovo"};
   bmc.boot();
 
@@ -45,7 +45,7 @@ TEST(BmcManners, LenovosForceRestartHangsTheMachineUntilItIsOff) {
   EXPECT_TRUE(bmc.run_until([&] { return bmc.machine.up(); }));
 }
 
-TEST(BmcManners, AResetThatTheBmcDoesNotOfferIsRefused) {
+TEST(BmcBehavior, AResetThatTheBmcDoesNotOfferIsRefused) {
   BmcBench bmc{"dgx"};
   bmc.boot();
 
@@ -54,12 +54,12 @@ TEST(BmcManners, AResetThatTheBmcDoesNotOfferIsRefused) {
   EXPECT_TRUE(bmc.machine.up());
 }
 
-TEST(BmcManners, AnAcCycleTakesTheMachineAndItsBmc) {
+TEST(BmcBehavior, AnAcCycleTakesTheMachineAndItsBmc) {
   BmcBench bmc{"openbmc"};
   bmc.boot();
   int restarts = 0;
   bmc.service.on_restart = [&] { ++restarts; };
-  const auto target = "/redfish/v1/" + std::string{bmc.view().manners().power.ac.action};
+  const auto target = "/redfish/v1/" + std::string{bmc.view().behavior().power.ac.action};
 
   EXPECT_EQ(bmc.ask("POST", target, R"({"ResetType": "ForceOff"})").status, 400);
   EXPECT_EQ(bmc.ask("POST", target, R"({"ResetType": "AuxPowerCycle"})").status, 204);
@@ -68,7 +68,7 @@ TEST(BmcManners, AnAcCycleTakesTheMachineAndItsBmc) {
   EXPECT_FALSE(bmc.machine.up());
 }
 
-TEST(BmcManners, SupermicroForgetsWhatABootPatchLeavesOut) {
+TEST(BmcBehavior, SupermicroForgetsWhatABootPatchLeavesOut) {
   BmcBench bmc{"supermicro"};
   bmc.machine.set_boot_override({.enabled = "Continuous", .target = "Hdd"});
 
@@ -78,7 +78,7 @@ TEST(BmcManners, SupermicroForgetsWhatABootPatchLeavesOut) {
             (BootOverride{.enabled = "Once", .target = "Pxe", .mode = "Legacy"}));
 }
 
-TEST(BmcManners, AmiTakesABootOverrideInItsSettingsAlone) {
+TEST(BmcBehavior, AmiTakesABootOverrideInItsSettingsAlone) {
   BmcBench bmc{"ami"};
 
   const auto refused = bmc.ask("PATCH", bmc.view().system(), boot_body("Pxe"));
@@ -88,7 +88,7 @@ TEST(BmcManners, AmiTakesABootOverrideInItsSettingsAlone) {
   EXPECT_EQ(bmc.ask("PATCH", bmc.view().boot(), boot_body("Pxe")).status, 204);
 }
 
-TEST(BmcManners, AmiDropsAPatchWithoutIfMatchAndSaysNothing) {
+TEST(BmcBehavior, AmiDropsAPatchWithoutIfMatchAndSaysNothing) {
   BmcBench bmc{"ami"};
 
   const auto dropped = bmc.ask("PATCH", bmc.view().boot(), boot_body("Pxe"), {{"if-match", ""}});
@@ -97,14 +97,14 @@ TEST(BmcManners, AmiDropsAPatchWithoutIfMatchAndSaysNothing) {
   EXPECT_EQ(bmc.machine.boot_override(), BootOverride{});
 }
 
-TEST(BmcManners, DgxWantsAnIfMatch) {
+TEST(BmcBehavior, DgxWantsAnIfMatch) {
   BmcBench bmc{"dgx"};
 
   EXPECT_EQ(bmc.ask("PATCH", bmc.view().boot(), boot_body("Pxe"), {{"if-match", ""}}).status, 428);
   EXPECT_EQ(bmc.ask("PATCH", bmc.view().boot(), boot_body("Pxe")).status, 204);
 }
 
-TEST(BmcManners, AmiRefusesTheWeakTagThatItGave) {
+TEST(BmcBehavior, AmiRefusesTheWeakTagThatItGave) {
   BmcBench bmc{"ami"};
   const auto tag = bmc.ask("GET", bmc.view().boot()).headers.at("ETag");
   ASSERT_TRUE(tag.starts_with("W/"));
@@ -115,7 +115,7 @@ TEST(BmcManners, AmiRefusesTheWeakTagThatItGave) {
       204);
 }
 
-TEST(BmcManners, TagsTakeTheVendorsForm) {
+TEST(BmcBehavior, TagsTakeTheVendorsForm) {
   const auto tag = [](const std::string& vendor) {
     BmcBench bmc{vendor};
     const auto response = bmc.ask("GET", bmc.view().system());
@@ -129,7 +129,7 @@ TEST(BmcManners, TagsTakeTheVendorsForm) {
   EXPECT_EQ(tag("openbmc"), "");
 }
 
-TEST(BmcManners, DellRefusesAnIfMatchOnAnAction) {
+TEST(BmcBehavior, DellRefusesAnIfMatchOnAnAction) {
   BmcBench bmc{"dell"};
 
   const auto refused = bmc.ask("POST", bmc.view().system() + "/Actions/ComputerSystem.Reset",
@@ -139,7 +139,7 @@ TEST(BmcManners, DellRefusesAnIfMatchOnAnAction) {
   EXPECT_EQ(bmc.machine.power(), Power::off);
 }
 
-TEST(BmcManners, LenovoRefusesAGoodTagNowAndThen) {
+TEST(BmcBehavior, LenovoRefusesAGoodTagNowAndThen) {
   BmcBench bmc{"lenovo"};
   std::vector<int> answers;
 
@@ -149,7 +149,7 @@ TEST(BmcManners, LenovoRefusesAGoodTagNowAndThen) {
   EXPECT_THAT(answers, testing::ElementsAre(200, 200, 412, 200, 200, 412));
 }
 
-TEST(BmcManners, HpeTakesNoBootOverrideDuringPost) {
+TEST(BmcBehavior, HpeTakesNoBootOverrideDuringPost) {
   BmcBench bmc{"hpe"};
   reset(bmc, "On");
   ASSERT_TRUE(bmc.run_until([&] { return bmc.machine.in_post(); }));
@@ -162,7 +162,7 @@ TEST(BmcManners, HpeTakesNoBootOverrideDuringPost) {
   EXPECT_EQ(bmc.ask("PATCH", bmc.view().system(), boot_body("Pxe")).status, 200);
 }
 
-TEST(BmcManners, HpeNamesItsMessagesAndDoesNotSayThem) {
+TEST(BmcBehavior, HpeNamesItsMessagesAndDoesNotSayThem) {
   BmcBench bmc{"hpe"};
 
   const auto missing = bmc.ask("GET", "/redfish/v1/Nothing");
@@ -172,7 +172,7 @@ TEST(BmcManners, HpeNamesItsMessagesAndDoesNotSayThem) {
   EXPECT_THAT(missing.body, Not(HasSubstr("\"Message\":")));
 }
 
-TEST(BmcManners, HpeWrapsSuccessInAnError) {
+TEST(BmcBehavior, HpeWrapsSuccessInAnError) {
   BmcBench bmc{"hpe"};
 
   const auto done = reset(bmc, "On");
@@ -182,7 +182,7 @@ TEST(BmcManners, HpeWrapsSuccessInAnError) {
   EXPECT_THAT(done.body, HasSubstr("Base.1.12.Success"));
 }
 
-TEST(BmcManners, HpeForgetsWhoAsksNowAndThen) {
+TEST(BmcBehavior, HpeForgetsWhoAsksNowAndThen) {
   BmcBench bmc{"hpe"};
   int refused = 0;
 
@@ -191,7 +191,7 @@ TEST(BmcManners, HpeForgetsWhoAsksNowAndThen) {
   EXPECT_EQ(refused, 2);
 }
 
-TEST(BmcManners, DgxBootsFromTheUriThatItIsTold) {
+TEST(BmcBehavior, DgxBootsFromTheUriThatItIsTold) {
   BmcBench bmc{"dgx"};
 
   const auto set = bmc.ask("PATCH", bmc.view().boot(),
@@ -207,7 +207,7 @@ TEST(BmcManners, DgxBootsFromTheUriThatItIsTold) {
   EXPECT_EQ(bmc.seen(bmc.view().boot(), "Boot/HttpBootUri"), "null");
 }
 
-TEST(BmcManners, OthersKnowNoHttpBootUri) {
+TEST(BmcBehavior, OthersKnowNoHttpBootUri) {
   BmcBench bmc{"openbmc"};
 
   const auto refused =
@@ -217,7 +217,7 @@ TEST(BmcManners, OthersKnowNoHttpBootUri) {
   EXPECT_THAT(refused.body, HasSubstr("PropertyUnknown"));
 }
 
-TEST(BmcManners, DellSaysThatItsSessionsAreUsedUp) {
+TEST(BmcBehavior, DellSaysThatItsSessionsAreUsedUp) {
   BmcBench bmc{"dell"};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(bmc.log_in(bmc.password).status, 201);
 
@@ -227,7 +227,7 @@ TEST(BmcManners, DellSaysThatItsSessionsAreUsedUp) {
   EXPECT_THAT(refused.body, HasSubstr("RAC0218"));
 }
 
-TEST(BmcManners, PowerStateTrailsTheMachineByTheVendorsLag) {
+TEST(BmcBehavior, PowerStateTrailsTheMachineByTheVendorsLag) {
   BmcBench bmc{BmcSpec{.vendor = "lenovo"}, {}, 100};
   bmc.machine.press(Reset::on);
   bmc.run_until([&] { return bmc.machine.power() == Power::on; });
@@ -237,7 +237,7 @@ TEST(BmcManners, PowerStateTrailsTheMachineByTheVendorsLag) {
   EXPECT_EQ(bmc.seen(bmc.view().system(), "PowerState"), "On");
 }
 
-TEST(BmcManners, DellShowsPendingSettingsAsIfTheyWere) {
+TEST(BmcBehavior, DellShowsPendingSettingsAsIfTheyWere) {
   BmcBench bmc{"dell"};
   const auto staged = R"({"Attributes": {"LogicalProc": "Disabled"}})";
 
@@ -248,7 +248,7 @@ TEST(BmcManners, DellShowsPendingSettingsAsIfTheyWere) {
   EXPECT_EQ(bmc.service.state().bios.current().at("LogicalProc"), "Enabled");
 }
 
-TEST(BmcManners, DellMakesSettingsByOneJob) {
+TEST(BmcBehavior, DellMakesSettingsByOneJob) {
   BmcBench bmc{"dell"};
   bmc.ask("PATCH", bmc.view().bios_settings(), R"({"Attributes": {"LogicalProc": "Disabled"}})");
   const auto jobs = bmc.view().manager() + "/Jobs";
@@ -267,7 +267,7 @@ TEST(BmcManners, DellMakesSettingsByOneJob) {
   EXPECT_EQ(bmc.service.state().bios.current().at("LogicalProc"), "Disabled");
 }
 
-TEST(BmcManners, SupermicroWantsALicence) {
+TEST(BmcBehavior, SupermicroWantsALicence) {
   BmcBench bmc{BmcSpec{.vendor = "supermicro", .licensed = false}};
 
   const auto refused = bmc.ask("PATCH", bmc.view().bios_settings(),
@@ -277,7 +277,7 @@ TEST(BmcManners, SupermicroWantsALicence) {
   EXPECT_THAT(refused.body, HasSubstr("SFT-OOB-LIC"));
 }
 
-TEST(BmcManners, VirtualMediaHaveTheirOwnManners) {
+TEST(BmcBehavior, VirtualMediaBehaveAsTheVendorsDo) {
   const auto insert = [](const std::string& vendor, const std::string& slot,
                          const std::string& more) {
     BmcBench bmc{vendor};
@@ -299,7 +299,7 @@ TEST(BmcManners, VirtualMediaHaveTheirOwnManners) {
   EXPECT_EQ(hpe.ask("POST", eject, "{}").status, 200);
 }
 
-TEST(BmcManners, AmisDriveSaysForAWhileThatItHoldsWhatIsGone) {
+TEST(BmcBehavior, AmisDriveSaysForAWhileThatItHoldsWhatIsGone) {
   BmcBench bmc{BmcSpec{.vendor = "ami"}, {}, 100};
   const auto slot = bmc.view().media() + "/CD1";
   bmc.ask("POST", slot + "/Actions/VirtualMedia.InsertMedia",
@@ -312,7 +312,7 @@ TEST(BmcManners, AmisDriveSaysForAWhileThatItHoldsWhatIsGone) {
   EXPECT_EQ(bmc.seen(slot, "Inserted"), "false");
 }
 
-TEST(BmcManners, AmiAnswersWithAWebPageUntilItIsBack) {
+TEST(BmcBehavior, AmiAnswersWithAWebPageUntilItIsBack) {
   BmcBench bmc{"ami"};
   bmc.ask("POST", bmc.view().manager() + "/Actions/Manager.Reset", "{}");
 

@@ -1,4 +1,4 @@
-#include "bmc/courtesy.h"
+#include "bmc/bmc_limits.h"
 
 #include <fmt/chrono.h>
 
@@ -7,10 +7,10 @@
 
 namespace cupel::bmc {
 
-Task<Result<Gate::Pass>> Gate::enter(Deadline deadline) {
+Task<Result<Semaphore::Permit>> Semaphore::enter(Deadline deadline) {
   if (free_ > 0) {
     --free_;
-    co_return Pass{*this};
+    co_return Permit{*this};
   }
   if (line_.size() >= kMostWaiting)
     co_return Error{Code::kBusy, "too many requests wait for this BMC"};
@@ -18,14 +18,14 @@ Task<Result<Gate::Pass>> Gate::enter(Deadline deadline) {
   Waiter self{asio::steady_timer{executor, deadline.when()}};
   line_.push_back(&self);
   const auto [stopped] = co_await self.wake.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (self.admitted) co_return Pass{*this};
+  if (self.admitted) co_return Permit{*this};
   std::erase(line_, &self);
   if (!stopped) co_return Error{Code::kTimeout, "no turn among the requests to this BMC"};
   co_return Error{Code::kCancelled, "stopped while waiting for a turn"};
 }
 
 // The place goes straight to the first in line: nobody who comes later can take it.
-void Gate::leave() {
+void Semaphore::leave() {
   if (line_.empty()) {
     ++free_;
     return;
@@ -79,7 +79,7 @@ void Logins::accepted(const std::string& user) {
   if (memory_.refusal(node_, user)) memory_.keep_refusal(node_, user, std::nullopt);
 }
 
-Budget Courtesy::snapshot() const {
+Budget BmcLimits::snapshot() const {
   Budget now = seen;
   now.places = at_once.width();
   now.in_flight = at_once.inside();
@@ -92,32 +92,32 @@ Budget Courtesy::snapshot() const {
   return now;
 }
 
-Courtesy& Courtesies::of(const std::string& node, int requests) {
+BmcLimits& AllBmcLimits::of(const std::string& node, int requests) {
   auto& found = all_[node];
   if (!found) {
-    found = std::make_unique<Courtesy>(*memory_, node, requests);
+    found = std::make_unique<BmcLimits>(*memory_, node, requests);
     kept_[node] = found->seen.requests;
   }
   return *found;
 }
 
-std::optional<Budget> Courtesies::budget(const std::string& node) const {
+std::optional<Budget> AllBmcLimits::budget(const std::string& node) const {
   const auto found = all_.find(node);
   return found == all_.end() ? std::nullopt : std::optional{found->second->snapshot()};
 }
 
-void Courtesies::keep() {
+void AllBmcLimits::keep() {
   std::vector<std::pair<std::string, Budget>> changed;
-  for (const auto& [node, courtesy] : all_) {
-    if (courtesy->seen.requests == kept_[node]) continue;
-    kept_[node] = courtesy->seen.requests;
-    changed.emplace_back(node, courtesy->seen);
+  for (const auto& [node, bmc_limits] : all_) {
+    if (bmc_limits->seen.requests == kept_[node]) continue;
+    kept_[node] = bmc_limits->seen.requests;
+    changed.emplace_back(node, bmc_limits->seen);
   }
   if (!changed.empty()) memory_->keep_budgets(changed);
   next_ = Deadline::in(std::chrono::minutes{1});
 }
 
-void Courtesies::keep_now_and_then() {
+void AllBmcLimits::keep_now_and_then() {
   if (next_.passed()) keep();
 }
 

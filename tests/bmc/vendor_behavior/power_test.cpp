@@ -1,19 +1,19 @@
-// Power, on a virtual BMC of every vendor with that vendor's own manners.
-#include "tests/bmc/manners/fixture.h"
+// Power, on a virtual BMC of every vendor with that vendor's own behavior.
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
 
-class MannersOfPower : public OfEachVendor {};
+class VendorBehaviorOfPower : public OfEachVendor {};
 
-TEST_P(MannersOfPower, TheTableHasEveryVendorThatThereIs) {
-  for (const auto& row : rehearsal::all_manners())
+TEST_P(VendorBehaviorOfPower, TheTableHasEveryVendorThatThereIs) {
+  for (const auto& row : rehearsal::all_vendor_behaviors())
     EXPECT_TRUE(std::ranges::any_of(all_abilities(), [&](const auto& one) {
       return one.vendor == row.vendor;
     })) << row.vendor;
 }
 
-TEST_P(MannersOfPower, TellsWhichResetsDoNoHarm) {
+TEST_P(VendorBehaviorOfPower, TellsWhichResetsDoNoHarm) {
   auto expected = abilities().resets;
   for (const auto type : {ResetType::on, ResetType::force_off, ResetType::graceful_shutdown})
     expected.push_back(type);
@@ -24,7 +24,7 @@ TEST_P(MannersOfPower, TellsWhichResetsDoNoHarm) {
   EXPECT_THAT(*told, ::testing::UnorderedElementsAreArray(expected));
 }
 
-TEST_P(MannersOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
+TEST_P(VendorBehaviorOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
   int boots_before = 0;
   for (const auto type :
        {ResetType::force_restart, ResetType::graceful_restart, ResetType::power_cycle,
@@ -56,7 +56,7 @@ TEST_P(MannersOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
   }
 }
 
-TEST_P(MannersOfPower, AResetIntoTheStateThatItIsInIsNoError) {
+TEST_P(VendorBehaviorOfPower, AResetIntoTheStateThatItIsInIsNoError) {
   const auto off = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::force_off, soon()); });
   ASSERT_TRUE(server().boot());
   const auto on = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
@@ -66,7 +66,7 @@ TEST_P(MannersOfPower, AResetIntoTheStateThatItIsInIsNoError) {
   EXPECT_EQ(boots(), 1);
 }
 
-TEST_P(MannersOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
+TEST_P(VendorBehaviorOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
   const auto type = abilities().resets.front();
 
   const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
@@ -75,14 +75,14 @@ TEST_P(MannersOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
   EXPECT_TRUE(boots_reach(1));
 }
 
-TEST_P(MannersOfPower, TurnsTheMachineOn) {
+TEST_P(VendorBehaviorOfPower, TurnsTheMachineOn) {
   const auto done = with_bmc([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
 
   ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(power(), rehearsal::Power::on);
 }
 
-TEST_P(MannersOfPower, TurnsTheMachineOff) {
+TEST_P(VendorBehaviorOfPower, TurnsTheMachineOff) {
   ASSERT_TRUE(server().boot());
 
   const auto done = with_bmc([](Bmc& bmc) { return ensure_off(bmc, 5s, soon(), kQuick); });
@@ -91,7 +91,7 @@ TEST_P(MannersOfPower, TurnsTheMachineOff) {
   EXPECT_EQ(power(), rehearsal::Power::off);
 }
 
-TEST_P(MannersOfPower, CyclesTheMachine) {
+TEST_P(VendorBehaviorOfPower, CyclesTheMachine) {
   ASSERT_TRUE(server().boot());
 
   const auto done = with_bmc([](Bmc& bmc) { return cycle(bmc, 0ms, soon(), kQuick); });
@@ -100,7 +100,7 @@ TEST_P(MannersOfPower, CyclesTheMachine) {
   EXPECT_TRUE(boots_reach(2));
 }
 
-TEST_P(MannersOfPower, RestartsTheMachineWithoutHangingIt) {
+TEST_P(VendorBehaviorOfPower, RestartsTheMachineWithoutHangingIt) {
   ASSERT_TRUE(server().boot());
 
   const auto done = with_bmc([](Bmc& bmc) { return restart(bmc, soon(), kQuick); });
@@ -109,7 +109,7 @@ TEST_P(MannersOfPower, RestartsTheMachineWithoutHangingIt) {
   EXPECT_TRUE(boots_reach(2));
 }
 
-TEST_P(MannersOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothingElsewhere) {
+TEST_P(VendorBehaviorOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothingElsewhere) {
   const auto& resets = abilities().resets;
   const bool can = std::ranges::find(resets, ResetType::ac_cycle) != resets.end();
   ASSERT_TRUE(server().boot());
@@ -128,7 +128,7 @@ TEST_P(MannersOfPower, CutsTheStandbyPowerWhereTheBmcCanAndTouchesNothingElsewhe
 }
 
 // The 200 means "accepted": an XCC goes on telling the old state for eight seconds.
-TEST_P(MannersOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
+TEST_P(VendorBehaviorOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
   become({.speed = 100});
   const auto told = [](Bmc& bmc) -> Task<Result<PowerState>> {
     CO_TRY(co_await ensure_on(bmc, soon(), kQuick));
@@ -142,14 +142,14 @@ TEST_P(MannersOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
   EXPECT_EQ(*state, PowerState::on);
 }
 
-TEST_P(MannersOfPower, LeavesNoSessionBehind) {
+TEST_P(VendorBehaviorOfPower, LeavesNoSessionBehind) {
   const auto done = with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
 
   ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfPower, ::testing::ValuesIn(all_abilities()),
+INSTANTIATE_TEST_SUITE_P(OfVendor, VendorBehaviorOfPower, ::testing::ValuesIn(all_abilities()),
                          name_of_vendor);
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "bmc/one_bmc.h"
+#include "bmc/fallback_bmc.h"
 
 #include <gmock/gmock.h>
 
@@ -44,7 +44,7 @@ TEST_F(OneBmcTest, AsksRedfishAloneWhereThatAnswers) {
   const auto told = run(bmc->power_state(soon()));
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(*told, (Told<PowerState>{PowerState::on, Protocol::redfish}));
+  EXPECT_EQ(*told, (Sourced<PowerState>{PowerState::on, Protocol::redfish}));
   EXPECT_THAT(ipmi.asked, IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-#include "bmc/one_bmc.h"
+#include "bmc/fallback_bmc.h"
 
 #include <algorithm>
 #include <set>
@@ -61,16 +61,17 @@ void add_missing_kinds(Observed& into, const Observed& from) {
     if (!known.contains(part.kind)) into.parts.push_back(part);
 }
 
-class OneBmc final : public Bmc {
+class FallbackBmc final : public Bmc {
  public:
-  OneBmc(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi, std::unique_ptr<Bmc> last_resort)
+  FallbackBmc(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc> ipmi,
+              std::unique_ptr<Bmc> last_resort)
       : redfish_{std::move(redfish)},
         ipmi_{std::move(ipmi)},
         last_resort_{std::move(last_resort)} {}
 
-  Task<Result<Told<PowerState>>> power_state(Deadline deadline) override {
-    return ask<Told<PowerState>>("power state", Twice::harmless,
-                                 [deadline](Bmc& bmc) { return bmc.power_state(deadline); });
+  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) override {
+    return ask<Sourced<PowerState>>("power state", Twice::harmless,
+                                    [deadline](Bmc& bmc) { return bmc.power_state(deadline); });
   }
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
     const auto verb = [=](Bmc& bmc) { return bmc.reset(type, deadline); };
@@ -102,9 +103,9 @@ class OneBmc final : public Bmc {
     return ask<Protocol>(verb, Twice::harmless,
                          [=](Bmc& bmc) { return bmc.set_boot(wanted, deadline); });
   }
-  Task<Result<Told<BootOverride>>> boot_override(Deadline deadline) override {
-    return ask<Told<BootOverride>>("boot override", Twice::harmless,
-                                   [deadline](Bmc& bmc) { return bmc.boot_override(deadline); });
+  Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline) override {
+    return ask<Sourced<BootOverride>>("boot override", Twice::harmless,
+                                      [deadline](Bmc& bmc) { return bmc.boot_override(deadline); });
   }
 
   Task<Result<Identity>> identity(Deadline deadline) override {
@@ -122,8 +123,8 @@ class OneBmc final : public Bmc {
     CO_TRY(co_await complete(*seen, deadline));
     co_return seen;
   }
-  Task<Result<Told<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
-    return ask<Told<std::vector<inventory::Part>>>(
+  Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+    return ask<Sourced<std::vector<inventory::Part>>>(
         "firmware", Twice::harmless, [deadline](Bmc& bmc) { return bmc.firmware(deadline); });
   }
   Task<Result<Sensors>> sensors(Deadline deadline) override {
@@ -135,9 +136,9 @@ class OneBmc final : public Bmc {
     return ask<Protocol>("locator light", Twice::harmless,
                          [=](Bmc& bmc) { return bmc.locate(on, deadline); });
   }
-  Task<Result<Told<bool>>> located(Deadline deadline) override {
-    return ask<Told<bool>>("locator light", Twice::harmless,
-                           [deadline](Bmc& bmc) { return bmc.located(deadline); });
+  Task<Result<Sourced<bool>>> located(Deadline deadline) override {
+    return ask<Sourced<bool>>("locator light", Twice::harmless,
+                              [deadline](Bmc& bmc) { return bmc.located(deadline); });
   }
 
   Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
@@ -163,17 +164,17 @@ class OneBmc final : public Bmc {
                          [deadline](Bmc& bmc) { return bmc.eject_media(deadline); });
   }
 
-  Task<Result<Told<std::vector<Account>>>> accounts(Deadline deadline) override {
-    return ask<Told<std::vector<Account>>>("accounts", Twice::harmless,
-                                           [deadline](Bmc& bmc) { return bmc.accounts(deadline); });
+  Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline) override {
+    return ask<Sourced<std::vector<Account>>>(
+        "accounts", Twice::harmless, [deadline](Bmc& bmc) { return bmc.accounts(deadline); });
   }
   Task<Result<Protocol>> change_password(std::string user, std::string password,
                                          Deadline deadline) override {
     return ask<Protocol>("change password", Twice::forbidden,
                          [=](Bmc& bmc) { return bmc.change_password(user, password, deadline); });
   }
-  Task<Result<Told<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
-    return ask<Told<std::vector<NetworkService>>>(
+  Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
+    return ask<Sourced<std::vector<NetworkService>>>(
         "network services", Twice::harmless,
         [deadline](Bmc& bmc) { return bmc.network_services(deadline); });
   }
@@ -283,7 +284,7 @@ std::unique_ptr<Bmc> first_of(std::unique_ptr<Bmc> redfish, std::unique_ptr<Bmc>
                               std::unique_ptr<Bmc> last_resort) {
   if (!ipmi) return redfish;
   if (!redfish) return ipmi;
-  return std::make_unique<OneBmc>(std::move(redfish), std::move(ipmi), std::move(last_resort));
+  return std::make_unique<FallbackBmc>(std::move(redfish), std::move(ipmi), std::move(last_resort));
 }
 
 }  // namespace cupel::bmc

@@ -73,7 +73,7 @@ struct Tags {
 enum class ErrorStyle { base, dell, ids_only };
 
 /// What a PATCH that worked is answered with.
-enum class Thanks { nothing, resource, messages, success_in_error };
+enum class PatchReply { nothing, resource, messages, success_in_error };
 
 enum class SameState { accepted, conflict };  // a reset into the state that the machine is in
 enum class Restart { works, hangs };          // ForceRestart
@@ -84,7 +84,7 @@ struct AcCycle {
   std::string_view word{};
 };
 
-struct PowerManners {
+struct PowerBehavior {
   Words resets{};
   bool inline_words = true, action_info = false;
   SameState same_state = SameState::accepted;
@@ -94,7 +94,7 @@ struct PowerManners {
   std::string_view bmc_reset = "ForceRestart";
 };
 
-struct BootManners {
+struct BootBehavior {
   Words enabled{}, targets{};
   bool mode = true;               // BootSourceOverrideMode is there
   bool forgets_the_rest = false;  // what a PATCH leaves out goes back to its default
@@ -108,7 +108,7 @@ struct MediaSlotRow {
   Words types;
 };
 
-struct MediaManners {
+struct MediaBehavior {
   bool of_manager = true;
   std::span<const MediaSlotRow> slots{};
   bool by_patch = false;        // no actions: Image and Inserted are written
@@ -120,7 +120,7 @@ struct MediaManners {
   std::string_view empty{};  // Image of an empty slot; "": null, "-": absent
 };
 
-struct AccountManners {
+struct AccountBehavior {
   int slots = 0;       // fixed ones, always shown; 0: as many as there are
   int first_slot = 1;  // that is not reserved
   int admin_slot = 1;
@@ -130,13 +130,13 @@ struct AccountManners {
   int lockout = 0;  // wrong passwords; 0: never
 };
 
-struct BiosManners {
+struct BiosBehavior {
   bool by_job = false;         // Dell: what is pending waits for a job
   bool shows_pending = false;  // as if it were current
   bool needs_licence = false;
 };
 
-struct ConnectionManners {
+struct ConnectionBehavior {
   std::size_t sessions = 8;
   int resets_every = 0;          // so-manieth request over a kept connection: RST
   bool says_close = false;       // "Connection: close"
@@ -149,7 +149,7 @@ struct ConnectionManners {
 };
 
 /// The light by which a machine is found. Neither of the two: there is none.
-struct LocatorManners {
+struct LocatorBehavior {
   bool active = false;  // LocationIndicatorActive
   bool led = true;      // IndicatorLED
   std::string_view on = "Lit", off = "Off";
@@ -157,29 +157,29 @@ struct LocatorManners {
   bool tells_words = false;  // in @Redfish.AllowableValues
 };
 
-struct Manners {
+struct VendorBehavior {
   std::string_view vendor;
   Names names{};
   Layout layout{};
   Tags tags{};
   ErrorStyle errors = ErrorStyle::base;
-  Thanks thanks = Thanks::nothing;
-  PowerManners power{};
-  BootManners boot{};
-  MediaManners media{};
-  AccountManners accounts{};
-  BiosManners bios{};
-  LocatorManners locator{};
-  ConnectionManners connection{};
+  PatchReply thanks = PatchReply::nothing;
+  PowerBehavior power{};
+  BootBehavior boot{};
+  MediaBehavior media{};
+  AccountBehavior accounts{};
+  BiosBehavior bios{};
+  LocatorBehavior locator{};
+  ConnectionBehavior connection{};
   int offset_minutes = 0;         // of its clock's time zone
   bool writes_z = false;          // "Z" rather than "+00:00"
   bool ntp_guards_clock = false;  // while NTP is on, DateTime is refused; else it does not last
 };
 
-std::span<const Manners> all_manners();
+std::span<const VendorBehavior> all_vendor_behaviors();
 /// nullptr if there is no such vendor.
-const Manners* manners_of(std::string_view vendor);
+const VendorBehavior* vendor_behavior_of(std::string_view vendor);
 /// The row of a DGX H100, which is what a rack gets that does not say.
-const Manners& usual_manners();
+const VendorBehavior& default_behavior();
 
 }  // namespace cupel::rehearsal

@@ -1,6 +1,6 @@
 // Users, passwords and sessions, on a virtual BMC of every vendor.
 #include "bmc/rotate.h"
-#include "tests/bmc/manners/fixture.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
@@ -9,7 +9,7 @@ using ::testing::Contains;
 
 constexpr const char* kNew = "Sesame-opens-5678";  // good enough for every policy
 
-class MannersOfAccounts : public OfEachVendor {
+class VendorBehaviorOfAccounts : public OfEachVendor {
  protected:
   Result<Protocol> change_to(const std::string& wanted) {
     return with_bmc([&](Bmc& bmc) { return bmc.change_password("admin", wanted, soon()); });
@@ -48,7 +48,7 @@ class MannersOfAccounts : public OfEachVendor {
       note_ = std::move(written);
       return ok();
     };
-    doors.forget_refusals = [this] { transport_->courtesy("a01-n01").logins.accepted("admin"); };
+    doors.forget_refusals = [this] { transport_->bmc_limits("a01-n01").logins.accepted("admin"); };
     return run(rotate_password(doors, Deadline::in(60s)));
   }
 
@@ -56,7 +56,7 @@ class MannersOfAccounts : public OfEachVendor {
   std::optional<RotationNote> note_{};
 };
 
-TEST_P(MannersOfAccounts, ListsTheUsersAndNoFreeSlots) {
+TEST_P(VendorBehaviorOfAccounts, ListsTheUsersAndNoFreeSlots) {
   const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts(soon()); });
 
   ASSERT_TRUE(told) << told.error().what;
@@ -67,7 +67,7 @@ TEST_P(MannersOfAccounts, ListsTheUsersAndNoFreeSlots) {
   EXPECT_TRUE(admin.enabled);
 }
 
-TEST_P(MannersOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused) {
+TEST_P(VendorBehaviorOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused) {
   const auto changed = change_to(kNew);
   ASSERT_TRUE(changed) << changed.error().what;
 
@@ -83,7 +83,7 @@ TEST_P(MannersOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIsRefused
   EXPECT_TRUE(with_new) << with_new.error().what;
 }
 
-TEST_P(MannersOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
+TEST_P(VendorBehaviorOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
   (void)server();
   password = "Not-the-password-1";
   const bool believed_later = is("hpe") || is("hpe-ilo5");
@@ -94,7 +94,7 @@ TEST_P(MannersOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
                                                      : "it stops everybody");
 }
 
-TEST_P(MannersOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
+TEST_P(VendorBehaviorOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
   const auto too_short = change_to("Ab1-");
   const auto too_long = change_to(std::string(60, 'x') + "A1-");
   const auto of_one_kind = change_to("abcdefghijklmnop");
@@ -118,7 +118,7 @@ TEST_P(MannersOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
   }
 }
 
-TEST_P(MannersOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
+TEST_P(VendorBehaviorOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
   const auto changed =
       with_bmc([](Bmc& bmc) { return bmc.change_password("operator", kNew, soon()); });
 
@@ -127,7 +127,7 @@ TEST_P(MannersOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
   EXPECT_THAT(changed.error().what, HasSubstr("it has: admin"));
 }
 
-TEST_P(MannersOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow) {
+TEST_P(VendorBehaviorOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow) {
   become({.bmc = {.factory_password = true}});
 
   const auto early = log_in();
@@ -142,7 +142,7 @@ TEST_P(MannersOfAccounts, AFactorysPasswordMustBeChangedFirstAndTheErrorSaysHow)
   EXPECT_TRUE(later) << later.error().what;
 }
 
-TEST_P(MannersOfAccounts, RotatesTheFactorysPassword) {
+TEST_P(VendorBehaviorOfAccounts, RotatesTheFactorysPassword) {
   become({.bmc = {.factory_password = true}});
 
   const auto rotated = rotate();
@@ -154,7 +154,7 @@ TEST_P(MannersOfAccounts, RotatesTheFactorysPassword) {
   EXPECT_EQ(refused_logins(), 1u) << "the new one, before it was true";
 }
 
-TEST_P(MannersOfAccounts, FinishesARotationWhoseControllerDiedBeforeTheProof) {
+TEST_P(VendorBehaviorOfAccounts, FinishesARotationWhoseControllerDiedBeforeTheProof) {
   become({.bmc = {.factory_password = true}});
   ASSERT_FALSE(rotate(true));
   ASSERT_TRUE(note_);
@@ -168,7 +168,7 @@ TEST_P(MannersOfAccounts, FinishesARotationWhoseControllerDiedBeforeTheProof) {
   EXPECT_FALSE(note_);
 }
 
-TEST_P(MannersOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
+TEST_P(VendorBehaviorOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
   become({.password = kNew});
 
   const auto rotated = rotate();
@@ -178,7 +178,7 @@ TEST_P(MannersOfAccounts, LeavesAPasswordAloneThatIsOursAlready) {
   EXPECT_EQ(refused_logins(), 0u);
 }
 
-TEST_P(MannersOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
+TEST_P(VendorBehaviorOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
   server().misbehave({.method = "GET", .times = 0, .late = 5ms});
   const auto one = open();
   const auto other = open();
@@ -186,7 +186,7 @@ TEST_P(MannersOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
   std::vector<Bmc*> asked;
   for (int i = 0; i < 6; ++i) asked.insert(asked.end(), {one.get(), other.get()});
 
-  const auto told = run(for_each_of<Told<PowerState>>(asked, asked.size(), ask));
+  const auto told = run(for_each_of<Sourced<PowerState>>(asked, asked.size(), ask));
   const auto sessions = server().on([](auto&, auto& service) { return service.open_sessions(); });
   log_out(*one);
   log_out(*other);
@@ -197,7 +197,7 @@ TEST_P(MannersOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) {
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfVendor, MannersOfAccounts, ::testing::ValuesIn(all_abilities()),
+INSTANTIATE_TEST_SUITE_P(OfVendor, VendorBehaviorOfAccounts, ::testing::ValuesIn(all_abilities()),
                          name_of_vendor);
 
 }  // namespace

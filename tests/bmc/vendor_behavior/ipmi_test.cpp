@@ -1,8 +1,8 @@
 // Every verb that IPMI has, on a virtual BMC; and both protocols to one machine.
 #include "bmc/ipmi/ipmi.h"
 
-#include "bmc/one_bmc.h"
-#include "tests/bmc/manners/fixture.h"
+#include "bmc/fallback_bmc.h"
+#include "tests/bmc/vendor_behavior/fixture.h"
 
 namespace cupel::bmc {
 namespace {
@@ -67,7 +67,7 @@ class OverIpmi : public ::testing::Test {
 
   asio::io_context io;
   redfish::Transport transport{io.get_executor()};
-  ipmi::Transport datagrams{io.get_executor(), &transport.courtesies()};
+  ipmi::Transport datagrams{io.get_executor(), &transport.all_bmc_limits()};
   RememberedKeys keys;
   std::string password{};
   std::optional<int> suite{};
@@ -263,7 +263,7 @@ TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
   ASSERT_TRUE(on) << on.error().what;
   EXPECT_TRUE(was_lit);
   ASSERT_TRUE(told) << told.error().what;
-  EXPECT_EQ(*told, (Told<bool>{true, Protocol::ipmi}));
+  EXPECT_EQ(*told, (Sourced<bool>{true, Protocol::ipmi}));
   ASSERT_TRUE(off) << off.error().what;
   EXPECT_FALSE(lit());
 }

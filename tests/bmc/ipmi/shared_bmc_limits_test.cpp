@@ -1,4 +1,4 @@
-// Redfish and IPMI to one BMC: one courtesy, one memory of what was refused.
+// Redfish and IPMI to one BMC: one set of limits, one memory of what was refused.
 #include "bmc/redfish/redfish.h"
 #include "tests/bmc/ipmi/fixture.h"
 #include "tests/bmc/ipmi/scripted_bmc.h"
@@ -23,40 +23,40 @@ class Keys final : public inventory::KnownKeys {
 /// What one process has; the memory outlives it, as a store does.
 struct OneProcess {
   OneProcess(const asio::any_io_executor& executor, Memory& memory)
-      : redfish{executor, {}, &memory}, ipmi{executor, &redfish.courtesies()} {}
+      : redfish{executor, {}, &memory}, ipmi{executor, &redfish.all_bmc_limits()} {}
   redfish::Transport redfish;
   Transport ipmi;
 };
 
-class OneCourtesy : public ::testing::Test {
+class SharedBmcLimits : public ::testing::Test {
  protected:
-  Result<Told<PowerState>> ask_redfish(OneProcess& by) {
+  Result<Sourced<PowerState>> ask_redfish(OneProcess& by) {
     const inventory::BmcAccess access{
         .endpoint = web.endpoint(), .user = "admin", .password = {}, .trust = {}};
     return ask(redfish::open(by.redfish, "a01-n01", access, password.source(), keys));
   }
-  Result<Told<PowerState>> ask_ipmi(OneProcess& by) {
+  Result<Sourced<PowerState>> ask_ipmi(OneProcess& by) {
     return ask(open(by.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}}, "admin",
                     password.source()));
   }
 
   asio::io_context io;
-  ShortMemory memory;
+  InMemoryBmcState memory;
   Keys keys;
   Password password;
   test::HttpsServer web{{.password = IpmiSim::kPassword}};
   ScriptedBmc udp{io.get_executor(), kSuite17, [](auto...) { return Reply{0, {0x01, 0, 0}}; }};
 
  private:
-  static Task<Result<Told<PowerState>>> look(Bmc& bmc) {
+  static Task<Result<Sourced<PowerState>>> look(Bmc& bmc) {
     auto state = co_await bmc.power_state(Deadline::in(10s));
     co_await bmc.log_out();
     co_return state;
   }
-  Result<Told<PowerState>> ask(std::unique_ptr<Bmc> bmc) { return run_to_end(io, look(*bmc)); }
+  Result<Sourced<PowerState>> ask(std::unique_ptr<Bmc> bmc) { return run_to_end(io, look(*bmc)); }
 };
 
-TEST_F(OneCourtesy, WhatIpmiWasRefusedRedfishDoesNotTryInALaterProcessEither) {
+TEST_F(SharedBmcLimits, WhatIpmiWasRefusedRedfishDoesNotTryInALaterProcessEither) {
   password.secret = "wrong";
   {
     OneProcess first{io.get_executor(), memory};
@@ -71,7 +71,7 @@ TEST_F(OneCourtesy, WhatIpmiWasRefusedRedfishDoesNotTryInALaterProcessEither) {
   EXPECT_EQ(web.asked().logins, 0);
 }
 
-TEST_F(OneCourtesy, WhatRedfishWasRefusedIpmiDoesNotTryInALaterProcessEither) {
+TEST_F(SharedBmcLimits, WhatRedfishWasRefusedIpmiDoesNotTryInALaterProcessEither) {
   password.secret = "wrong";
   {
     OneProcess first{io.get_executor(), memory};
@@ -86,7 +86,7 @@ TEST_F(OneCourtesy, WhatRedfishWasRefusedIpmiDoesNotTryInALaterProcessEither) {
   EXPECT_EQ(udp.handshakes, 0);
 }
 
-TEST_F(OneCourtesy, BothTryAgainOnceThePasswordIsAnother) {
+TEST_F(SharedBmcLimits, BothTryAgainOnceThePasswordIsAnother) {
   password.secret = "wrong";
   OneProcess process{io.get_executor(), memory};
   EXPECT_FALSE(ask_ipmi(process));
@@ -99,7 +99,7 @@ TEST_F(OneCourtesy, BothTryAgainOnceThePasswordIsAnother) {
   ASSERT_TRUE(ipmi) << ipmi.error().what;
 }
 
-TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
+TEST_F(SharedBmcLimits, ConversationsByIpmiAreNotedBesideRedfishs) {
   OneProcess process{io.get_executor(), memory};
 
   ASSERT_TRUE(ask_redfish(process));
@@ -114,7 +114,7 @@ TEST_F(OneCourtesy, ConversationsByIpmiAreNotedBesideRedfishs) {
   EXPECT_EQ(by_both.ipmi_sessions, 0);
 }
 
-TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
+TEST_F(SharedBmcLimits, ARefusalByIpmiAndItsOpenSessionAreTold) {
   OneProcess process{io.get_executor(), memory};
   password.secret = "wrong";
   EXPECT_FALSE(ask_ipmi(process));
@@ -130,7 +130,7 @@ TEST_F(OneCourtesy, ARefusalByIpmiAndItsOpenSessionAreTold) {
   EXPECT_FALSE(budget.redfish_session);
 }
 
-TEST_F(OneCourtesy, SessionsOfTheTwoProtocolsAreToldApart) {
+TEST_F(SharedBmcLimits, SessionsOfTheTwoProtocolsAreToldApart) {
   OneProcess process{io.get_executor(), memory};
   const auto now = [&] { return process.redfish.budget("a01-n01").value_or(Budget{}); };
   const inventory::BmcAccess access{
@@ -160,12 +160,12 @@ TEST_F(OneCourtesy, SessionsOfTheTwoProtocolsAreToldApart) {
   EXPECT_FALSE(now().redfish_session);
 }
 
-TEST_F(OneCourtesy, IpmiWaitsForAPlaceThatRedfishHas) {
+TEST_F(SharedBmcLimits, IpmiWaitsForAPlaceThatRedfishHas) {
   OneProcess process{io.get_executor(), memory};
-  auto& courtesy = process.redfish.courtesy("a01-n01");
-  const auto take = [](Gate& gate) { return gate.enter(Deadline::in(1s)); };
-  const auto one = run_to_end(io, take(courtesy.at_once));
-  const auto two = run_to_end(io, take(courtesy.at_once));
+  auto& bmc_limits = process.redfish.bmc_limits("a01-n01");
+  const auto take = [](Semaphore& gate) { return gate.enter(Deadline::in(1s)); };
+  const auto one = run_to_end(io, take(bmc_limits.at_once));
+  const auto two = run_to_end(io, take(bmc_limits.at_once));
   ASSERT_TRUE(one && two);
   const auto bmc = open(process.ipmi, "a01-n01", {.endpoint = udp.endpoint(), .cipher = {}},
                         "admin", password.source());
