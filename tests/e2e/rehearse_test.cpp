@@ -144,7 +144,7 @@ std::map<std::string, std::string> verdicts(const Ran& ran) {
 TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
   const auto ran = rehearse(
       "new-rack",
-      {"--json", "--speed", "80", "--set", "burn=1m", "--set", "soak=6m", "--set", "phase=30s"},
+      {"--json", "--speed", "80", "--set", "burn=1m", "--set", "soak=6m", "--set", "phase=4m"},
       std::chrono::seconds{560});
 
   EXPECT_EQ(ran.status, 1) << ran.err;
