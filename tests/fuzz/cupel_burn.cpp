@@ -1,4 +1,5 @@
 // Any bytes as the output of a stage that runs cupel-burn.
+#include <algorithm>
 #include <cmath>
 
 #include "burnin/stage.h"

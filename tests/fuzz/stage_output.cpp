@@ -1,6 +1,7 @@
 // What a node says of a stage: the first byte chooses the stage, the second is its exit status, the
 // rest is its output. Whatever it is, parse() gives finite numbers of names that the stage has, and
 // words that a terminal bears; and nothing is read twice in two ways.
+#include <algorithm>
 #include <cmath>
 
 #include "burnin/stage.h"
