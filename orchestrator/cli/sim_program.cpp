@@ -6,11 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/json.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "orchestrator/ssh/programs.h"
 
@@ -29,14 +30,9 @@ std::vector<char*> line_of(std::vector<std::string>& words) {
   return line;
 }
 
-std::string text_at(const boost::json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
-
-int number_at(const boost::json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(key);
-  return value != nullptr && value->is_int64() ? static_cast<int>(value->get_int64()) : 0;
+/// Of a file; 0: not known.
+int place_at(const boost::json::value& problem, std::string_view key) {
+  return static_cast<int>(std::clamp(number_at(problem, key).value_or(0), 0.0, 1e9));
 }
 
 }  // namespace
@@ -72,23 +68,21 @@ Result<boost::json::value> ask_sim(const std::vector<std::string>& words) {
   request.argv.insert(request.argv.end(), words.begin(), words.end());
   asio::io_context io{1};
   TRY(const auto outcome, run_to_end(io, run_process(std::move(request), Deadline::in(kMost))));
-  boost::system::error_code failure;
-  auto answer = boost::json::parse(outcome.output, failure);
-  if (!failure) return answer;
+  auto answer = parse_json(outcome.output);
+  if (answer) return answer;
   return Error{Code::kFailed, sim + " ended with exit status " +
                                   std::to_string(outcome.exit_status) + ": " + outcome.error};
 }
 
 std::vector<inventory::Problem> problems_of(const boost::json::value& answer) {
   std::vector<inventory::Problem> problems;
-  const auto* object = answer.if_object();
-  const auto* list = object == nullptr ? nullptr : object->if_contains("problems");
+  const auto* list = find(answer, "problems");
   if (list == nullptr || !list->is_array()) return problems;
   for (const auto& each : list->get_array())
-    if (const auto* one = each.if_object())
+    if (each.is_object())
       problems.push_back(
-          {{text_at(*one, "file"), number_at(*one, "line"), number_at(*one, "column")},
-           text_at(*one, "what")});
+          {{text_at(each, "file").value_or(""), place_at(each, "line"), place_at(each, "column")},
+           text_at(each, "what").value_or("")});
   return problems;
 }
 

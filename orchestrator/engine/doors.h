@@ -1,6 +1,6 @@
 #pragma once
 // What the engine asks of the world: a journal to write, somebody who does steps, somebody who
-// watches. The real ones are in store/, steps/ and cli/; tests bring their own.
+// watches. The real ones are in store/, steps/ and controller/; tests bring their own.
 #include <functional>
 #include <span>
 #include <string>
