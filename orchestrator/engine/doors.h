@@ -16,8 +16,10 @@ class Journal {
  public:
   virtual ~Journal() = default;
   /// All of them or none, in their order, durable when it returns: one fsync for all. Gives each
-  /// its sequence and hash, and its time. Errors: kStorage.
-  virtual Result<void> append(std::span<Event> events) = 0;
+  /// its sequence and hash, and its time. `events` outlive the call, and nobody touches them
+  /// meanwhile. The loop goes on: only one append of a journal is under way at a time, and it is
+  /// never cancelled. Errors: kStorage.
+  virtual Task<Result<void>> append(std::span<Event> events) = 0;
 };
 
 /// Keeps where a run stood, so that a resume folds only what came behind it.
@@ -74,7 +76,7 @@ class Steps {
   virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
   /// Ends what `request.handle` names, and whatever that started; leaves nothing of it. It may have
   /// ended before, or never begun; what cannot be broken off is waited for. Idempotent. Errors: why
-  /// it may go on.
+  /// it may go on; kUnreachable: the node does not answer SSH, and nothing else.
   virtual Task<Result<void>> let_go(StepRequest request) = 0;
 };
 

@@ -74,7 +74,7 @@ Task<Result<void>> Engine::run() {
 Task<void> Engine::loop() {
   for (;;) {
     nudged_ = false;
-    turn();
+    co_await turn();
     const bool all = std::ranges::all_of(runs_, [](const auto& run) { return run->finished; });
     if (all) co_return;
     if (nudged_ || queued()) continue;
@@ -85,11 +85,11 @@ Task<void> Engine::loop() {
   }
 }
 
-void Engine::turn() {
+Task<void> Engine::turn() {
   carry_out_stops();
   fire_timers();
   for (const auto ticket : std::exchange(returned_, {})) digest(*works_.at(ticket));
-  while (queued()) commit();
+  while (queued()) co_await commit();
   if (!broken_) {
     shed();
     settle();
@@ -135,14 +135,18 @@ bool Engine::queued() const {
   return std::ranges::any_of(runs_, [](const auto& run) { return !run->queue.empty(); });
 }
 
-void Engine::commit() {
-  for (const auto& each : runs_) {
-    auto& run = *each;
+/// What happens while a journal writes is queued behind it, told by returned_, or a wish to stop:
+/// all of it is looked at when this has ended. What was written takes effect before anything else
+/// of its run is written.
+Task<void> Engine::commit() {
+  // By index: a run may be added while another one's events are being written.
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    auto& run = *runs_[i];
     if (run.queue.empty()) continue;
     auto events = std::exchange(run.queue, {});
     const auto thens = std::exchange(run.thens, {});
     if (!broken_) {
-      auto written = run.setup.journal.append(events);
+      auto written = co_await run.setup.journal.append(events);
       if (!written) break_down(std::move(written).error());
     }
     if (broken_) {
@@ -152,13 +156,18 @@ void Engine::commit() {
       }
       continue;
     }
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      apply(run.state(), events[i]);
-      run.setup.observer.on_event(events[i], run.state());
-      follow(run, events[i]);
-      follow(run, thens[i]);
-    }
+    take_effect(run, events, thens);
     keep_snapshot(run, events.size());
+  }
+}
+
+void Engine::take_effect(ActiveRun& run, std::span<const Event> events,
+                         std::span<const Then> thens) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    apply(run.state(), events[i]);
+    run.setup.observer.on_event(events[i], run.state());
+    follow(run, events[i]);
+    follow(run, thens[i]);
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // Executes plans: journals the intent, has the step done, journals the outcome, retries what is
 // transient. One loop for all runs of a controller; once a turn, all that happened is written with
-// one fsync, and nothing is done before the event that says so is durable. Knows no BMC, no SSH and
-// no database: see doors.h. What may begin is the dispatcher's to say, what is next run_state.h's.
+// one fsync, and nothing is done before the event that says so is durable. While a journal writes,
+// the world goes on: what it brings waits for the next turn. Knows no BMC, no SSH and no database:
+// see doors.h. What may begin is the dispatcher's to say, what is next run_state.h's.
 #include <map>
 #include <set>
 
@@ -92,10 +93,11 @@ class Engine {
   // engine.cpp: the turn.
   ActiveRun* find(RunId run) const;
   Task<void> loop();
-  void turn();
+  Task<void> turn();
   Time next_alarm() const;
   void nudge();
-  void commit();
+  Task<void> commit();
+  void take_effect(ActiveRun& run, std::span<const Event> events, std::span<const Then> thens);
   bool queued() const;
   void break_down(Error error);
   void queue(ActiveRun& run, Event event, Then then);

@@ -9,14 +9,14 @@ milliseconds ClockedJournal::lead() const {
   return clock_.wall().time_since_epoch() - passed;
 }
 
-Result<void> ClockedJournal::append(std::span<engine::Event> events) {
+Task<Result<void>> ClockedJournal::append(std::span<engine::Event> events) {
   const auto now = lead();
   const auto set = now - lead_;
   if (std::chrono::abs(set) > kNoticed && !events.empty())
     events.front().data["clock_set_ms"] = set.count();
-  TRY(journal_.append(events));
+  CO_TRY(co_await journal_.append(events));
   lead_ = now;
-  return ok();
+  co_return ok();
 }
 
 }  // namespace cupel::store

@@ -13,7 +13,7 @@ class ClockedJournal : public engine::Journal {
 
   /// The first event after the clock was set by more than kNoticed carries `clock_set_ms`: by how
   /// much, forward or back. Errors: as the journal's.
-  Result<void> append(std::span<engine::Event> events) override;
+  Task<Result<void>> append(std::span<engine::Event> events) override;
 
   /// Less is what a clock is corrected by that is kept right by NTP.
   static constexpr std::chrono::milliseconds kNoticed{2000};

@@ -143,11 +143,13 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   std::unique_ptr<Database> database_;
 };
 
-/// The journal of one run, as the engine sees it.
+/// The journal of one run, as the engine sees it: written at once, while all else waits.
 class RunJournal : public engine::Journal {
  public:
   RunJournal(Store& store, RunId run) : store_{store}, run_{run} {}
-  Result<void> append(std::span<Event> events) override { return store_.append(run_, events); }
+  Task<Result<void>> append(std::span<Event> events) override {
+    co_return store_.append(run_, events);
+  }
 
  private:
   Store& store_;

@@ -187,7 +187,10 @@ TEST_F(Acceptance, CountsTheTimeThatPassedWhenTheClockWasSetAndSaysThatItWas) {
   begin_with({});
   store::RunJournal written{*store, id};
   store::ClockedJournal journal{written, clock};
-  const auto write = [&](Event event) { ASSERT_TRUE(journal.append(std::span{&event, 1})); };
+  asio::io_context io;
+  const auto write = [&](Event event) {
+    ASSERT_TRUE(run_to_end(io, journal.append(std::span{&event, 1})));
+  };
   clock.pass(2min);
   clock.day += 24h * 730;
   write({EventKind::step_began, "a01-n01", "gpu-facts"});

@@ -21,13 +21,13 @@ struct MemoryJournal : engine::Journal {
   std::vector<Event> events{};
   std::size_t room = 1'000'000;
 
-  Result<void> append(std::span<Event> more) override {
-    if (events.size() + more.size() > room) return Error{Code::kStorage, "disk full"};
+  Task<Result<void>> append(std::span<Event> more) override {
+    if (events.size() + more.size() > room) co_return Error{Code::kStorage, "disk full"};
     for (auto& event : more) {
       event.sequence = static_cast<std::int64_t>(events.size()) + 1;
       events.push_back(event);
     }
-    return ok();
+    co_return ok();
   }
 };
 

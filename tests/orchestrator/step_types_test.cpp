@@ -104,16 +104,16 @@ struct MortalJournal : engine::Journal {
   std::size_t room = 1'000;
   bool dies_after_writing = false;
 
-  Result<void> append(std::span<Event> more) override {
+  Task<Result<void>> append(std::span<Event> more) override {
     const bool dies = events.size() + more.size() > room;
     const Error died{Code::kStorage, "the controller died"};
-    if (dies && !dies_after_writing) return died;
+    if (dies && !dies_after_writing) co_return died;
     for (auto& event : more) {
       event.sequence = static_cast<std::int64_t>(events.size()) + 1;
       events.push_back(event);
     }
-    if (dies) return died;
-    return ok();
+    if (dies) co_return died;
+    co_return ok();
   }
 };
 

@@ -1,5 +1,6 @@
 #include "tests/orchestrator/sim/trial.h"
 
+#include <boost/asio/post.hpp>
 #include <boost/json/serialize.hpp>
 
 namespace cupel::sim {
@@ -8,8 +9,10 @@ using engine::Event;
 using engine::EventKind;
 using engine::RunState;
 
-Result<void> MemoryJournal::append(std::span<Event> more) {
+Task<Result<void>> MemoryJournal::append(std::span<Event> more) {
   const bool dies = ++writes == crash_at;
+  // As a database over a network: the rest of the rack goes on meanwhile.
+  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
   if (dies && !after_fsync) throw Crash{};
   for (auto& event : more) {
     event.sequence = static_cast<std::int64_t>(events.size()) + 1;
@@ -17,7 +20,7 @@ Result<void> MemoryJournal::append(std::span<Event> more) {
     events.push_back(event);
   }
   if (dies) throw Crash{};
-  return ok();
+  co_return ok();
 }
 
 namespace {

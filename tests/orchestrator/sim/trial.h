@@ -16,7 +16,7 @@ struct MemoryJournal : engine::Journal {
   bool after_fsync = false;  // ... with what it wrote durable, or lost
   const VirtualClock* clock = nullptr;
 
-  Result<void> append(std::span<engine::Event> more) override;
+  Task<Result<void>> append(std::span<engine::Event> more) override;
 };
 
 struct Ends {
