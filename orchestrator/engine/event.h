@@ -20,7 +20,8 @@ enum class EventKind {
   step_began,     // intent, before anything is done. data: attempt
   step_started,   // data: handle, to re-attach to what was started
   step_retried,   // a transient failure. data: outcome, why, after_ms, until (wall, ms), spent_ms
-  step_ended,     // data: outcome, detail, and what the step found
+  step_ended,     // data: outcome, detail, and what the step found; handle, left (why what it
+                  // started may go on there), ssh_lost (the node answers no more)
   step_skipped,   // data: why, because (condition, untold, partner, person,
                   // failure); by, command
   step_overdue,   // takes longer than expected by far; changes nothing. data: expected_s, after_s

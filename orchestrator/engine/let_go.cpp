@@ -99,7 +99,11 @@ void Engine::digest_let_go(Work& work) {
     work.end.outcome = Outcome::reject;
   }
   work.end.detail += "; " + left;
-  write_last(work, {{"handle", *work.run->step(work, 0).handle}, {"left", left}});
+  boost::json::object data{{"handle", *work.run->step(work, 0).handle}, {"left", left}};
+  // Of several together nobody says which one it is.
+  const bool lost = error.code == Code::kUnreachable && work.nodes.size() == 1;
+  if (lost && work.last == EventKind::step_ended) data["ssh_lost"] = true;
+  write_last(work, std::move(data));
 }
 
 void Engine::write_last(Work& work, boost::json::object data) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "burnin/undo.h"
 #include "orchestrator/engine/event_data.h"
 
 namespace cupel::engine {
@@ -76,6 +77,7 @@ void end_step(StepState& step, const Event& event) {
   step.ended = event.time;
   step.until = {};
   step.pause = {};
+  step.ssh_lost = step.phase == StepState::Phase::failed && event.data.contains("ssh_lost");
 }
 
 void skip_step(StepState& step, const Event& event) {
@@ -318,9 +320,41 @@ bool awaits_approval(const playbooks::PlannedStep& step) {
   return step.kind == playbooks::StepKind::approval;
 }
 
+namespace {
+
+using playbooks::StepKind;
+
+/// Nobody knows whether the node answers now: it answered in this step, or was started by it.
+bool may_answer_ssh(const playbooks::PlannedStep& planned, const StepState& step) {
+  if (step.phase != StepState::Phase::done) return false;
+  if (planned.kind == StepKind::stage) return step.handle.has_value();
+  return planned.kind == StepKind::ssh_wait || planned.kind == StepKind::power_on ||
+         planned.kind == StepKind::power_cycle;
+}
+
+/// The step since which the node does not answer SSH, as far as this one shows it.
+void follow_ssh(const playbooks::PlannedStep*& silent_since, const playbooks::PlannedStep& planned,
+                const StepState& step) {
+  const bool waited_in_vain =
+      planned.kind == StepKind::ssh_wait && step.phase == StepState::Phase::failed;
+  if (waited_in_vain || step.ssh_lost)
+    silent_since = &planned;
+  else if (may_answer_ssh(planned, step))
+    silent_since = nullptr;
+}
+
+/// Without SSH no stage can tell anything: each would only wait for its own deadline. What puts
+/// back the settings of a node that was lost is tried all the same: it may be back by then.
+bool needs_ssh(const playbooks::PlannedStep& step, const playbooks::PlannedStep& silent_since) {
+  if (step.kind != StepKind::stage) return false;
+  return silent_since.kind == StepKind::ssh_wait || burnin::undone_by(step.name) == nullptr;
+}
+
+}  // namespace
+
 Next next(const playbooks::NodePlan& plan, const NodeState& state, std::size_t skipped_below) {
   std::string stopped_by;
-  bool no_ssh = false;
+  const playbooks::PlannedStep* silent_since = nullptr;
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < state.steps.size(); ++i) {
     const auto& now = state.steps[i];
@@ -330,19 +364,20 @@ Next next(const playbooks::NodePlan& plan, const NodeState& state, std::size_t s
       if (!first && i >= skipped_below) first = i;
       continue;
     }
-    if (now.phase != StepState::Phase::failed || first) continue;
+    if (first) continue;
     const auto& step = (*plan.steps)[i];
-    const bool stops = step.on_failure == playbooks::OnFailure::stop;
+    follow_ssh(silent_since, step, now);
+    const bool stops =
+        now.phase == StepState::Phase::failed && step.on_failure == playbooks::OnFailure::stop;
     if (stops && stopped_by.empty()) stopped_by = step.name;
-    no_ssh = no_ssh || step.kind == playbooks::StepKind::ssh_wait;
   }
   if (!first) return {};
   const auto& step = (*plan.steps)[*first];
   if (!stopped_by.empty() && !step.always)
     return {Next::Kind::skip, *first, "'" + stopped_by + "' failed"};
-  // Without SSH no stage can tell anything: each would only wait for its own deadline.
-  if (no_ssh && step.kind == playbooks::StepKind::stage)
-    return {Next::Kind::skip, *first, "the node does not answer SSH"};
+  if (silent_since != nullptr && needs_ssh(step, *silent_since))
+    return {Next::Kind::skip, *first,
+            "the node has not answered SSH since '" + silent_since->name + "'"};
   if (awaits_approval(step)) return {Next::Kind::await_approval, *first, {}};
   return {Next::Kind::perform, *first, {}};
 }

@@ -33,6 +33,7 @@ struct StepState {
   std::chrono::milliseconds pause{};  // the pause that `until` was reckoned from
   std::chrono::milliseconds spent{};  // of the deadline, up to the last try's end
   bool overdue = false;               // this try takes longer than expected by far
+  bool ssh_lost = false;  // it failed, and the node answered SSH no more after its end either
 
   bool over() const { return phase != Phase::waiting && phase != Phase::running; }
   friend bool operator==(const StepState&, const StepState&) = default;

@@ -9,7 +9,7 @@ namespace cupel::engine {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kFields = 14;  // of a step
+constexpr std::size_t kFields = 15;  // of a step
 
 using std::chrono::milliseconds;
 
@@ -32,7 +32,8 @@ json::array array_of(std::size_t index, const StepState& step) {
                      step.spent.count(),
                      step.overdue,
                      step.handle ? json::value(*step.handle) : json::value{},
-                     step.detail};
+                     step.detail,
+                     step.ssh_lost};
   return fields;
 }
 
@@ -46,7 +47,7 @@ std::optional<std::int64_t> whole(const json::value& value) {
 /// Nothing where a field is not what it has to be: half a step is none.
 std::optional<StepState> step_from(const json::array& fields) {
   if (fields.size() != kFields || !fields[5].is_string() || !fields[11].is_bool() ||
-      !fields[13].is_string())
+      !fields[13].is_string() || !fields[14].is_bool())
     return std::nullopt;
   std::array<std::int64_t, 11> numbers{};
   for (const std::size_t i : {0, 1, 2, 3, 4, 6, 7, 8, 9, 10}) {
@@ -75,6 +76,7 @@ std::optional<StepState> step_from(const json::array& fields) {
   step.overdue = fields[11].get_bool();
   if (fields[12].is_string()) step.handle = std::string{fields[12].get_string()};
   step.detail = fields[13].get_string();
+  step.ssh_lost = fields[14].get_bool();
   return step;
 }
 

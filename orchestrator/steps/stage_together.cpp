@@ -96,19 +96,29 @@ Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
   return ok();
 }
 
-/// One node's job.
+/// The node answered, and what failed there says nothing of whether it still does.
+Error while_it_answered(Error error, std::string_view node) {
+  if (error.code == Code::kUnreachable) error.code = Code::kFailed;
+  return std::move(error).within(node);
+}
+
+/// One node's job. Errors: kUnreachable: the node did not answer in all that time.
 Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& request = part->request;
   const auto& name = request.node.name;
   const auto job = job_of(part->doors, request.node, *request.handle);
   auto session = co_await connected(part->doors, request, request.deadline);
-  if (!session) co_return std::move(session).error().within(name);
+  if (!session) {
+    auto& error = session.error();
+    if (error.code == Code::kTimeout) error.code = Code::kUnreachable;
+    co_return std::move(error).within(name);
+  }
   const auto stopping = request.deadline.sooner(kStopPatience);
   auto stopped = co_await ssh::stop_job(**session, job, stopping);
-  if (!stopped) co_return std::move(stopped).error().within(name);
+  if (!stopped) co_return while_it_answered(std::move(stopped).error(), name);
   const auto forgetting = request.deadline.sooner(kCleanUpPatience);
   auto gone = co_await ssh::forget_job(**session, job, forgetting);
-  if (!gone) co_return std::move(gone).error().within(name);
+  if (!gone) co_return while_it_answered(std::move(gone).error(), name);
   co_return true;
 }
 

@@ -277,6 +277,19 @@ TEST_F(StageOnANode, WhoseProgramPrintsBytesThatAreNoTextEndsInAnEventThatCanBeR
   EXPECT_TRUE(store->append(run, ended));
 }
 
+TEST_F(StageOnANode, ThatDoesNotAnswerIsSaidToBeUnreachable) {
+  auto silent = doors();
+  silent.ssh = [](const inventory::Node&, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
+    co_return Error{Code::kTimeout, "no answer"};
+  };
+  NodeSteps steps{std::move(silent)};
+
+  const auto gone = run_to_end(io, steps.let_go(request(1s)));
+
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, Code::kUnreachable);
+}
+
 TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
   NodeSteps steps{doors()};
   const auto tried = run_to_end(io, steps.perform(request(5s)));
