@@ -45,7 +45,7 @@ std::vector<std::string> playbook_words(double speed) {
           "--set",
           "max_failed_share=1",
           "--set",
-          fmt::format("deadline={}s", scaled(7200, speed, 120))};
+          fmt::format("deadline={}s", scaled(7200, speed, 240))};
 }
 
 /// One node of a rack.

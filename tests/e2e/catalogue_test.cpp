@@ -37,18 +37,9 @@ double number_at(const json::value& object, std::string_view path) {
 /// wrong, and what a good controller lives with.
 const std::vector<std::string>& sample() {
   static const std::vector<std::string> names{
-      "bmc-busy",           "bmc-hung",
-      "bmc-wrong-password", "ipmi-lossy",
-      "boot-loops",         "kernel-panic",
-      "node-swapped",       "ssh-drops",
-      "gpu-missing",        "gpu-off-bus-under-load",
-      "gpu-wrong-results",  "gpu-hot",
-      "gpu-pcie-x8",        "nvlink-errors",
-      "fabric-manager-off", "dimm-missing",
-      "dimm-storm",         "nvme-worn",
-      "disk-slow",          "cpu-core-wrong",
-      "hca-down",           "hca-flapping",
-      "psu-missing",        "wrong-bios",
+      "bmc-busy",   "bmc-wrong-password", "ipmi-lossy", "boot-loops",        "node-swapped",
+      "ssh-drops",  "gpu-missing",        "gpu-hot",    "gpu-wrong-results", "nvlink-errors",
+      "dimm-storm", "disk-slow",          "hca-down",   "psu-missing",       "wrong-bios",
   };
   return names;
 }
@@ -70,7 +61,8 @@ void expect_all_found(const Ran& ran, std::size_t at_least) {
 }
 
 TEST_F(CatalogueTest, FindsAndNamesASampleOfItsFaultsAndBlamesNobodyElse) {
-  std::vector<std::string> words{"--catalogue"};
+  // Slow enough that a rack under AddressSanitizer keeps pace: its controller's deadlines are ours.
+  std::vector<std::string> words{"--catalogue", "--speed", "30", "--rack-nodes", "10"};
   for (const auto& name : sample()) words.insert(words.end(), {"--only", name});
 
   expect_all_found(rehearse(words), sample().size());
