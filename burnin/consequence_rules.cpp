@@ -7,9 +7,9 @@ using Rules = std::vector<ConsequenceRule>;
 
 const Words kXids{"gpu.xid", "kernel.xid"};
 const Words kSxids{"nvswitch.sxid", "kernel.sxid"};
-const Words kRates{"gemm.*.rate", "gemm.lag", "gemm.spread",
-                   "hbm.copy",    "hbm.lag",  "gpuburn.tensor.rate"};
-const Words kPairRates{"p2p.bandwidth", "p2p.read", "p2p.pair.lag"};
+const Words kRates{"gemm.*.rate", "gemm.below_best", "gemm.spread",
+                   "hbm.copy",    "hbm.below_best",  "gpuburn.tensor.rate"};
+const Words kPairRates{"p2p.bandwidth", "p2p.read", "p2p.pair.below_best"};
 const Words kBusRates{"collective.*.busbw"};
 const Words kLinkErrors{"nvlink.crc_errors", "nvlink.recoveries", "nvlink.recoveries.new",
                         "nvlink.recoveries.failed.new"};
@@ -45,7 +45,7 @@ void ladder(Rules& rules, const Words& criteria, std::string_view part = "gpu*")
 CauseKind missing_gpu() { return gpus({"audit: missing"}); }
 /// NVIDIA Xid catalogue, 79: the GPU has fallen off the bus.
 CauseKind lost_gpu() { return gpus(kXids, Sourced::a_number, {79}); }
-CauseKind silent_gpu() { return gpus({"gpu.answers"}, Sourced::a_number, {0}); }
+CauseKind silent_gpu() { return gpus({"gpu.responsive"}, Sourced::a_number, {0}); }
 CauseKind divided_gpu() { return numbers({"gpu.mig"}); }
 
 /// Of a part that is not there nothing can be measured, and whatever was before was its end.
@@ -152,8 +152,8 @@ void add_nvlinks(Rules& rules) {
 }
 
 void add_pcie(Rules& rules) {
-  const Words chain{"gpu.pcie.width", "gpu.pcie.gen", "pcie.narrow", "pcie.slow",
-                    "pcie.h2d",       "pcie.d2h",     "pcie.lag"};
+  const Words chain{"gpu.pcie.width", "gpu.pcie.gen", "pcie.narrow",    "pcie.slow",
+                    "pcie.h2d",       "pcie.d2h",     "pcie.below_best"};
   for (const auto part : {"gpu*", "mlx5_*"}) ladder(rules, chain, part);
 }
 
@@ -179,11 +179,11 @@ void add_memory(Rules& rules) {
 }
 
 void add_wrong_results(Rules& rules) {
-  const Words chain{"gemm.wrong",     "hbm.wrong",        "gpuburn.errors",
-                    "thermal.faults", "collective.wrong", "train.loss.differs"};
+  const Words chain{"gemm.errors",    "hbm.errors",        "gpuburn.errors",
+                    "thermal.faults", "collective.errors", "train.loss.differs"};
   ladder(rules, chain);
   in_group(rules, numbers(Words{chain.begin(), chain.begin() + 4}),
-           whole({"collective.wrong", "train.loss.differs"}, Sourced::a_number));
+           whole({"collective.errors", "train.loss.differs"}, Sourced::a_number));
 }
 
 void add_adapters(Rules& rules) {

@@ -14,8 +14,8 @@ std::string six_figures(double value) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
 }
 
-/// All its figures where six would make it look like the limit that it misses ("79, wanted at least
-/// 79").
+/// All its figures where six would make it look like the limit that it misses ("79, expected at
+/// least 79").
 std::string figures_beside_limits(const Quantity& quantity) {
   const auto value = quantity.value.value_or(0);
   auto text = six_figures(value);
@@ -86,7 +86,7 @@ std::string to_string(const Cause& cause) {
   std::string text = cause.part.empty() ? "" : cause.part + ": ";
   text += cause.criterion;
   if (const auto measured = measured_text(cause); !measured.empty()) text += " " + measured;
-  if (const auto wanted = wanted_text(cause); !wanted.empty()) text += ", wanted " + wanted;
+  if (const auto wanted = wanted_text(cause); !wanted.empty()) text += ", expected " + wanted;
   return text;
 }
 

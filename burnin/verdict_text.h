@@ -24,7 +24,7 @@ std::string wanted_text(const Checked& checked);
 std::string measured_text(const Cause& cause);
 std::string wanted_text(const Cause& cause);
 
-/// "gpu3: gpu.ecc.uncorrected 2 errors, wanted at most 0 errors".
+/// "gpu3: gpu.ecc.uncorrected 2 errors, expected at most 0 errors".
 std::string to_string(const Cause& cause);
 
 }  // namespace cupel::burnin

@@ -75,7 +75,8 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   if (inventory.nodes.empty() && problems.empty())
     site.report(site.place("nodes"), "the inventory has no nodes");
   std::string digested{text};
-  load_profiles(ProfileSource{folder / "profiles"}, inventory, problems, digested);
+  load_profiles(ProfileSource{folder / "profiles", &loaded.warnings}, inventory, problems,
+                digested);
   check_nodes(inventory, problems);
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
@@ -83,6 +84,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.digest = sha256_hex(digested);
   // What stands in defaults is read for each node.
   problems = told_once(std::move(problems));
+  loaded.warnings = told_once(std::move(loaded.warnings));
   if (problems.empty()) loaded.inventory = std::move(inventory);
   return loaded;
 }
@@ -90,10 +92,9 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
 Loaded load_inventory(const std::filesystem::path& file) {
   auto text = read_file(file, kFileLimit);
   if (!text)
-    return {std::nullopt,
-            {{{file.string(), 0, 0},
-              text.error().what + " (an inventory is named with --inventory, or in "
-                                  "$CUPEL_INVENTORY)"}}};
+    return {.problems = {{{file.string(), 0, 0},
+                          text.error().what + " (an inventory is named with --inventory, or in "
+                                              "$CUPEL_INVENTORY)"}}};
   auto owned = check_inventory_files(file);
   auto loaded =
       parse_inventory(*text, file.string(), std::filesystem::absolute(file).parent_path());

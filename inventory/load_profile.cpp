@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "inventory/former_words.h"
 #include "inventory/names.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"
@@ -256,8 +257,9 @@ Profile extended(YamlFields& fields, const ProfileSource& source, Problems& prob
 
 std::optional<Profile> parse(std::string_view text, const std::string& file,
                              const ProfileSource& source, Problems& problems, int depth) {
-  const auto document = parse_yaml(text, file, problems);
+  auto document = parse_yaml(text, file, problems);
   if (!document) return std::nullopt;
+  replace_former_measures(document->root, file, source.warnings());
   YamlFields fields{document->root, "profile", file, problems};
   const auto name = fields.required("profile");
   if (const auto fault = name.empty() ? std::nullopt : fault_in_name(Named::profile, name))

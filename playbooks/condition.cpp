@@ -75,13 +75,14 @@ bool is_settled(const Condition& condition) {
 std::optional<std::string> missed(const Condition& condition, const Facts& facts) {
   const auto fact = facts.find(condition.name);
   if (fact == facts.end())
-    return fmt::format("nobody told {}, wanted {}", condition.name, wanted(condition));
+    return fmt::format("{} is not reported, expected {}", condition.name, wanted(condition));
   const auto is_met = met(condition, fact->second);
   if (!is_met)
-    return fmt::format("{} is no number: '{}', wanted {}", condition.name, shown(fact->second),
+    return fmt::format("{} is no number: '{}', expected {}", condition.name, shown(fact->second),
                        wanted(condition));
   if (*is_met) return std::nullopt;
-  return fmt::format("{} is {}, wanted {}", condition.name, shown(fact->second), wanted(condition));
+  return fmt::format("{} is {}, expected {}", condition.name, shown(fact->second),
+                     wanted(condition));
 }
 
 }  // namespace

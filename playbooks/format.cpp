@@ -69,7 +69,7 @@ Shape when_shape() {
         table_of(test_shape(), kMostNames)},
        {"profile", "the node's profile; settled when the run is planned", choice_shape()},
        {"rack", "the node's rack; settled when the run is planned", choice_shape()},
-       {"fact", "what an earlier step found out, by its name (bmc.vendor)",
+       {"fact", "a fact that an earlier step reported, by its name (bmc.vendor)",
         table_of(test_shape(), kMostNames)},
        {"measure", "what an earlier stage measured, by its name (gpu.count)",
         table_of(test_shape(), kMostNames)}});
@@ -88,11 +88,11 @@ Shape parameter_shape() {
 
 Shape claims_shape() {
   return list_of(
-      map_of(
-          {{"resource", "what it needs; limits says how many there are", of_kind(Kind::name), true},
-           {"scope", "whose limit it is: each node's, each rack's or the site's (the default)",
-            word_of({"node", "rack", "site"})},
-           {"count", "how many; 1 unless said", integer_from(1, 1000)}}),
+      map_of({{"resource", "what it needs; the number available is in limits", of_kind(Kind::name),
+               true},
+              {"scope", "whose limit it is: each node's, each rack's or the site's (the default)",
+               word_of({"node", "rack", "site"})},
+              {"count", "how many; 1 by default", integer_from(1, 1000)}}),
       16);
 }
 
@@ -102,29 +102,31 @@ Key key(std::string_view name, std::string_view description, Shape shape) {
 
 Shape make_step_shape() {
   auto with = key("with", "parameters of the step", with_shape());
-  auto deadline =
-      key("deadline", "for all tries together; each step has a default", of_kind(Kind::duration));
-  auto when = key("when", "what must be so for the step to be done; all of it", when_shape());
-  auto stop_after = key(
-      "stop_after", "when no further node begins this step until a person has looked",
-      map_of({{"failures", "so many nodes failed it", integer_from(1, 100'000)},
-              {"share", "this share of those that did it, once four have", number_from(0, 1)}}));
+  auto deadline = key("deadline", "for all attempts together; each step kind has a default",
+                      of_kind(Kind::duration));
+  auto when = key("when", "conditions of the step; all must be met", when_shape());
+  auto stop_after =
+      key("stop_after", "when no further node starts this step until an operator continues the run",
+          map_of({{"failures", "this many nodes failed it", integer_from(1, 100'000)},
+                  {"share", "this share of the nodes that ended it failed, once four have ended it",
+                   number_from(0, 1)}}));
   with.parameters = deadline.parameters = when.parameters = stop_after.parameters = true;
   return map_of({
       key("step", "what Cupel does to the machine", kind_shape()),
       key("stage", "what burns on the machine", stage_shape()),
-      key("as", "a name for this time, where a step is done several times: disk@NAME",
+      key("as", "a name for this occurrence of a step that occurs several times: disk@NAME",
           of_kind(Kind::name)),
       std::move(with),
       std::move(when),
-      key("each", "done once for each part that the profile has, or for each of a list",
+      key("foreach", "repeat the step for each item of a list, or for each part of the profile",
           either_of({list_of(of_kind(Kind::name), static_cast<double>(kMostEach)),
                      map_of({{"part", "kind of part", word_of(part_words(), "part"), true}})})),
       std::move(deadline),
-      key("tries", "of transient failures", integer_from(1, 100)),
+      key("max_attempts", "how often the step is tried when a failure is transient",
+          integer_from(1, 100)),
       key("on_failure", "stop (the default): the node's other steps are skipped",
           word_of({"stop", "continue"})),
-      key("together", "which nodes do it at the same time",
+      key("group_by", "which nodes start the stage at the same time",
           word_of({"alone", "pairs", "rack", "all"})),
       std::move(stop_after),
       key("claims", "what the step needs while it runs", claims_shape()),
@@ -133,7 +135,7 @@ Shape make_step_shape() {
 
 Shape make_include_shape() {
   auto with = key("with", "values of the included file's parameters", with_shape());
-  auto when = key("when", "what must be so for its steps to be done; all of it", when_shape());
+  auto when = key("when", "conditions of its steps; all must be met", when_shape());
   with.parameters = when.parameters = true;
   return map_of({{"include", "a file beside this one, or a shipped playbook, by its name",
                   of_kind(Kind::text), true},
@@ -142,18 +144,17 @@ Shape make_include_shape() {
 }
 
 Shape make_playbook_shape() {
-  auto limits = key("limits", "how many there are of what steps claim",
+  auto limits = key("limits", "how many there are of each resource that steps claim",
                     table_of(integer_from(1, 1'000'000), kMostNames));
-  auto at_once = key("nodes_at_once", "64 unless said; the others wait for their turn",
+  auto at_once = key("max_parallel", "how many nodes work at the same time; 64 by default",
                      integer_from(1, 10'000));
-  auto canary = key("canary", "so many nodes first, then so many, then the rest",
+  auto canary = key("canary", "sizes of the first waves; the rest follows",
                     list_of(integer_from(1, 100'000), 8));
-  auto deadline =
-      key("deadline", "of each step that names none; empty: as each kind of step has it",
-          of_kind(Kind::text));
+  auto deadline = key("deadline", "of each step without one; empty: the default of each step kind",
+                      of_kind(Kind::text));
   limits.parameters = at_once.parameters = canary.parameters = deadline.parameters = true;
   auto steps =
-      key("steps", "what is done, in this order", list_of(of_kind(Kind::anything), kMostSteps));
+      key("steps", "the steps, in this order", list_of(of_kind(Kind::anything), kMostSteps));
   steps.required = true;
   return map_of({{"playbook", "its name", of_kind(Kind::name), true},
                  key("description", "one line for people", of_kind(Kind::text)),

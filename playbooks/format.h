@@ -18,7 +18,7 @@ Shape shape_of_type(std::string_view type);
 Shape shape_of(const burnin::ParameterRow& row);
 
 inline constexpr std::size_t kMostSteps = 1000;  // of one playbook, when all is expanded
-inline constexpr std::size_t kMostEach = 256;    // turns of one `each:`
+inline constexpr std::size_t kMostEach = 256;    // turns of one `foreach:`
 inline constexpr std::size_t kDeepestInclude = 8;
 inline constexpr std::size_t kMostIncludes = 100;
 inline constexpr std::size_t kLongestFile = 1u << 20;    // bytes of one file

@@ -80,7 +80,7 @@ std::vector<Parameter> read_parameters(const YamlValue& playbook, const std::str
       auto parameter = declared(item);
       if (parameter.name == "each")
         problems.push_back({{file, item.key_line, item.key_column},
-                            "'each' is the name of what each: goes through"});
+                            "'each' is the name of the item that foreach is at"});
       settle(parameter, item, file, given, problems);
       known.push_back(parameter.name);
       parameters.push_back(std::move(parameter));
@@ -121,7 +121,7 @@ void Filler::fill(YamlValue& value, const Shape& shape, const Arguments& values,
 
 void Filler::fill_map(YamlValue& value, const Shape& shape, const Source& source) {
   if (value.kind != YamlValue::Kind::map) return;
-  const bool goes_through = value.entry("each") != nullptr;
+  const bool goes_through = value.entry("foreach") != nullptr;
   for (auto& item : value.items) {
     const auto key = std::ranges::find(shape.keys, item.key, &Key::name);
     if (key == shape.keys.end() || !key->parameters) continue;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "playbooks/format.h"
+#include "playbooks/former_words.h"
 #include "playbooks/order.h"
 #include "playbooks/read_step.h"
 #include "playbooks/texts.h"
@@ -36,6 +37,7 @@ class Reader {
     complete_ = complete_ && document.has_value();
     if (!document) return;
     auto& root = document->root;
+    replace_former_keys(root, text.file, playbook_.warnings);
     auto parameters = read_parameters(root, text.file, given, problems_);
     File file{
         text, {}, std::move(when), including == nullptr ? 0 : including->depth + 1, including};
@@ -80,7 +82,7 @@ class Reader {
       const auto* value = root.entry(key);
       return value == nullptr ? fallback : number<int>(value->text).value_or(fallback);
     };
-    playbook_.nodes_at_once = count("nodes_at_once", playbook_.nodes_at_once);
+    playbook_.nodes_at_once = count("max_parallel", playbook_.nodes_at_once);
     playbook_.priority = count("priority", playbook_.priority);
     if (const auto* canary = root.entry("canary"))
       for (const auto& each : canary->items)
@@ -187,8 +189,8 @@ class Reader {
       if (!used.contains(item.key))
         problems_.push_back(
             {{text.file, item.key_line, item.key_column},
-             fmt::format("parameter '{0}' stands nowhere: ${{{0}}} may be a value in with, when, "
-                         "deadline, stop_after, canary, limits and nodes_at_once",
+             fmt::format("parameter '{0}' is not used: ${{{0}}} may be a value in with, when, "
+                         "deadline, stop_after, canary, limits and max_parallel",
                          printable(item.key))});
   }
 

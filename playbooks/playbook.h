@@ -41,13 +41,14 @@ struct PlaybookStep {
   std::string name;  // "power-on"; of a stage its name, "gpu-facts"; "disk@scratch" for `as:`
   burnin::Parameters with{};
   std::optional<std::chrono::seconds> deadline{};
-  std::optional<int> tries{};
+  std::optional<int> tries{};  // `max_attempts`
   OnFailure on_failure = OnFailure::stop;
   std::vector<Condition> when{};
-  Together together = Together::alone;
+  Together together = Together::alone;  // `group_by`
   StopAfter stop_after{};
   std::vector<Claim> claims{};
-  /// Done once for each part of this kind that the node's profile has: "disk@nvme0", "disk@nvme1".
+  /// `foreach`: done once for each part of this kind that the node's profile has: "disk@nvme0",
+  /// "disk@nvme1".
   /// `${each}` in `with` is the part's name.
   std::optional<inventory::PartKind> each{};
   inventory::Place where{};
@@ -57,12 +58,13 @@ struct Playbook {
   std::string name;
   std::string description{};
   std::vector<Parameter> parameters{};
-  int nodes_at_once = 64;
+  int nodes_at_once = 64;     // `max_parallel`
   int priority = 0;           // among the runs of one controller; higher first
   std::vector<int> canary{};  // so many nodes first, then so many, then the rest
   std::map<std::string, int, std::less<>> limits{};  // slots of what steps claim
   std::vector<PlaybookStep> steps{};
   std::string file{};
+  std::vector<inventory::Problem> warnings{};  // former names of keys: said, and no error
   /// All that is needed to read it again, wherever that is: as it was read, or, where it includes
   /// others or was given parameters, one text with all of them. A run keeps it.
   std::string text{};

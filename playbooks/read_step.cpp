@@ -86,7 +86,7 @@ void read_with(const YamlValue& item, PlaybookStep& step, const std::string& fil
 }
 
 void read_admission(const YamlValue& item, PlaybookStep& step) {
-  const auto together = text_at(item, "together").value_or("alone");
+  const auto together = text_at(item, "group_by").value_or("alone");
   step.together = together == "pairs"  ? Together::pairs
                   : together == "rack" ? Together::rack
                   : together == "all"  ? Together::all
@@ -126,10 +126,10 @@ bool read_kind(const YamlValue& item, PlaybookStep& step, std::vector<Problem>& 
 
 std::vector<PlaybookStep> for_each_item(const YamlValue& item, const PlaybookStep& step,
                                         const std::string& file, std::vector<Problem>& problems) {
-  const auto* each = item.entry("each");
+  const auto* each = item.entry("foreach");
   if (each == nullptr) return {step};
   if (step.name.contains('@'))
-    problems.push_back({step.where, "as: and each: both give the step a name: one of them"});
+    problems.push_back({step.where, "as: and foreach: both give the step a name; use one of them"});
   if (each->kind == YamlValue::Kind::map) {
     auto one = step;
     one.each = inventory::part_kind(*text_at(*each, "part"));
@@ -184,7 +184,7 @@ std::vector<PlaybookStep> read_step(const YamlValue& item, const std::string& fi
   if (const auto again = text_at(item, "as")) step.name += "@" + *again;
   if (const auto deadline = text_at(item, "deadline"))
     step.deadline = inventory::duration_of(*deadline);
-  step.tries = count_at(item, "tries");
+  step.tries = count_at(item, "max_attempts");
   step.on_failure = text_at(item, "on_failure") == "continue" ? OnFailure::go_on : OnFailure::stop;
   step.when = read_conditions(item, file, problems);
   read_admission(item, step);

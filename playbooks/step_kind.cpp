@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 5> kBootTargets{"pxe", "http", "disk", "c
 constexpr std::array kBoot{ParameterRow{"target", ParameterRow::Kind::word,
                                         "where the next boot comes from", "pxe", kBootTargets}};
 constexpr std::array kApproval{
-    ParameterRow{"say", ParameterRow::Kind::text, "what the person who approves must know"}};
+    ParameterRow{"message", ParameterRow::Kind::text, "what the operator must know to approve"}};
 constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version", "bios.version",
                                                     "system.model", "system.serial"};
 
@@ -49,7 +49,7 @@ constexpr std::array kRows{
                 .parameters = kBoot},
     StepKindRow{.kind = StepKind::power_on,
                 .name = "power-on",
-                .summary = "turn the node on and wait until its BMC says so",
+                .summary = "turn the node on and wait until its BMC reports it",
                 .expected = {.power_on = 0.25},
                 .deadline = {.power_on = 1, .bmc_restart = 1},
                 .load = kStarting},
@@ -88,7 +88,7 @@ constexpr std::array kRows{
                 .always = true},
     StepKindRow{.kind = StepKind::approval,
                 .name = "approval",
-                .summary = "wait until a person says that the run may go on",
+                .summary = "wait until an operator approves",
                 .expected = {.base = hours{1}},
                 // People sleep, and have weekends.
                 .deadline = {.base = std::chrono::days{14}},

@@ -30,7 +30,7 @@ void add_feeds(const SupplyTranscript& told, Findings& findings) {
   };
   for (const auto& cut : told.cuts) {
     const auto why = unproven(cut, told);
-    say("psu.feed.tried", cut, why.empty() ? 1 : 0, "", why.empty() ? cut.name : why);
+    say("psu.feed.tested", cut, why.empty() ? 1 : 0, "", why.empty() ? cut.name : why);
     if (!why.empty()) continue;
     say("psu.feed.carried", cut, cut.fell ? 0 : 1, "", cut.name);
     if (cut.fell) continue;
@@ -40,7 +40,7 @@ void add_feeds(const SupplyTranscript& told, Findings& findings) {
   // Those that nobody came to, for no reason that is told already.
   if (std::ranges::any_of(told.cuts, &FeedCut::fell)) return;
   for (auto number = static_cast<int>(told.cuts.size()) + 1; number <= told.feeds; ++number)
-    say("psu.feed.tried", {.number = number}, 0, "", "nobody came to it");
+    say("psu.feed.tested", {.number = number}, 0, "", "nobody came to it");
 }
 
 }  // namespace cupel::burnin

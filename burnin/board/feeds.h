@@ -9,9 +9,10 @@ namespace cupel::burnin {
 /// The phase of `psu` in which feeds go.
 inline constexpr std::string_view kFeedPhase = "feeds";
 
-/// Of each feed ("feed1"): `psu.feed.tried` (0: it proves nothing, and why), and where it was tried
-/// `psu.feed.carried` (whether the node went on), `psu.feed.lost` (supplies that missed it: none
-/// says that it is not this node's), `psu.feed.back` (whether all supplies were well behind it).
+/// Of each feed ("feed1"): `psu.feed.tested` (0: it proves nothing, and why), and where it was
+/// tried `psu.feed.carried` (whether the node went on), `psu.feed.lost` (supplies that missed it:
+/// none says that it is not this node's), `psu.feed.back` (whether all supplies were well behind
+/// it).
 void add_feeds(const SupplyTranscript& told, Findings& findings);
 
 }  // namespace cupel::burnin

@@ -44,7 +44,7 @@ constexpr std::array kParameters{
 };
 constexpr std::array<std::string_view, 11> kMeasures{
     "psu.redundant", "psu.share.spread", "psu.voltage.lowest", "psu.power.step",
-    "psu.lost",      "psu.readings",     "sensor.leak",        "psu.feed.tried",
+    "psu.lost",      "psu.readings",     "sensor.leak",        "psu.feed.tested",
     "psu.feed.lost", "psu.feed.carried", "psu.feed.back"};
 constexpr std::array<std::string_view, 4> kPhases{"idle", "full", "rest", "wave"};
 /// Two feeds, each off for minutes at most, between readings of a slow BMC.
@@ -337,7 +337,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   return findings;
 }
 
-constexpr std::array<std::string_view, 1> kPreconditions{"psu.feed.tried"};
+constexpr std::array<std::string_view, 1> kPreconditions{"psu.feed.tested"};
 
 bool wants_feeds_taken(const Parameters& with) {
   const auto said = with.find("feeds");

@@ -20,7 +20,7 @@ using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-burn";
 constexpr std::array<std::string_view, 3> kPreconditions{"burn.complete", "gpu.idle",
-                                                         "kernel.told"};
+                                                         "kernel_log.readable"};
 constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
                                                      "burn.gpus",
                                                      "burn.faults",
@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
                                                      "gpu.throttled",
                                                      "gpu.power_capped",
                                                      "gpu.temperature.memory",
-                                                     "kernel.told",
+                                                     "kernel_log.readable",
                                                      "nvswitch.sxid"};
 constexpr std::size_t kMostUnknown = 64;
 
@@ -175,7 +175,7 @@ void add_kernel(const BurnOutput& said, const GpuNames& names, const BurnReport&
                 std::span<const std::string> places, Findings& findings) {
   const auto& log = said.lines_of("kernel");
   const bool told = std::ranges::find(log, "cupel-kernel-log: told") != log.end();
-  if (said.whole) add(findings, "kernel.told", "", told ? 1 : 0, "");
+  if (said.whole) add(findings, "kernel_log.readable", "", told ? 1 : 0, "");
   std::string fresh;
   const auto before = stamp_of(said.kernel_before);
   for (const auto line : log) {

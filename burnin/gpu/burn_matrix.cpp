@@ -80,7 +80,7 @@ void add_each_pair(const Pairs& pairs, const std::map<std::string, double>& medi
     const double usual = std::min(medians.at(pair.first), medians.at(pair.second));
     add(findings, "p2p.pair.bandwidth", part, rate, "GB/s");
     if (usual > 0)
-      add(findings, "p2p.pair.lag", part, std::max(0.0, 100 * (usual - rate) / usual), "%");
+      add(findings, "p2p.pair.below_best", part, std::max(0.0, 100 * (usual - rate) / usual), "%");
     ++told[pair.first];
     ++told[pair.second];
   }
@@ -157,7 +157,7 @@ void add_pairs(std::span<const NamedResult> results, Findings& findings) {
     if (way.measure == "p2p.bandwidth") add_each_pair(pairs, medians, findings);
   }
   charge_pairs(results, "p2p.refused", "count", findings);
-  charge_pairs(results, "p2p.wrong", "errors", findings);
+  charge_pairs(results, "p2p.errors", "errors", findings);
 }
 
 void add_charged(const Pairs& pairs, std::map<std::string, double> own, std::string_view name,

@@ -72,12 +72,12 @@ constexpr std::array kGemmRules{
     BurnRule{"gemm.rate", "type=tf32", "gemm.tf32.rate", "TFLOP/s"},
     BurnRule{"gemm.rate", "type=fp8", "gemm.fp8.rate", "TFLOP/s"},
     BurnRule{"gemm.rate", "type=fp64", "gemm.fp64.rate", "TFLOP/s"},
-    BurnRule{"gemm.wrong", "", "gemm.wrong", "errors", Fold::sum},
+    BurnRule{"gemm.errors", "", "gemm.errors", "errors", Fold::sum},
     BurnRule{"gemm.spread", "", "gemm.spread", "%", Fold::most},
     BurnRule{"gemm.rounds", "", "gemm.rounds", "count", Fold::sum},
 };
 constexpr std::array kHbmRules{
-    BurnRule{"hbm.wrong", "", "hbm.wrong", "errors", Fold::sum},
+    BurnRule{"hbm.errors", "", "hbm.errors", "errors", Fold::sum},
     BurnRule{"hbm.tested", "", "hbm.tested", "GiB"},
     BurnRule{"hbm.read", "", "hbm.read", "GB/s"},
     BurnRule{"hbm.write", "", "hbm.write", "GB/s"},
@@ -94,10 +94,10 @@ constexpr std::array kPcieRules{
     BurnRule{"pcie.d2h", "numa=near,gpus=all", "pcie.all.d2h", "GB/s"},
     BurnRule{"pcie.both", "numa=near,gpus=all", "pcie.all.both", "GB/s"},
     BurnRule{"pcie.latency", "", "pcie.latency", "us", Fold::most},
-    BurnRule{"pcie.wrong", "", "pcie.wrong", "errors", Fold::sum},
+    BurnRule{"pcie.errors", "", "pcie.errors", "errors", Fold::sum},
 };
 constexpr std::array kCollectiveRules{
-    BurnRule{"collective.wrong", "", "collective.wrong", "errors", Fold::sum},
+    BurnRule{"collective.errors", "", "collective.errors", "errors", Fold::sum},
 };
 constexpr std::array kTrainRules{
     BurnRule{"train.tokens", "", "train.tokens", "tokens/s"},
@@ -111,24 +111,26 @@ constexpr std::array<std::string_view, 5> kGemmRates{
 constexpr std::array<std::string_view, 3> kHbmRates{"hbm.read", "hbm.write", "hbm.copy"};
 constexpr std::array<std::string_view, 2> kPcieRates{"pcie.h2d", "pcie.d2h"};
 
-constexpr BurnStage kGemm{"gemm", kGemmRules, "gemm.wrong", "errors",
-                          false,  "gemm.lag", kGemmRates};
-constexpr BurnStage kHbm{"hbm", kHbmRules, "hbm.wrong", "errors", false, "hbm.lag", kHbmRates};
-constexpr BurnStage kPcie{"pcie", kPcieRules, "pcie.wrong", "errors",
-                          false,  "pcie.lag", kPcieRates};
-constexpr BurnStage kP2p{"p2p", {}, "p2p.wrong", "errors", false, {}, {}, add_pairs};
+constexpr BurnStage kGemm{"gemm", kGemmRules,        "gemm.errors", "errors",
+                          false,  "gemm.below_best", kGemmRates};
+constexpr BurnStage kHbm{"hbm", kHbmRules,        "hbm.errors", "errors",
+                         false, "hbm.below_best", kHbmRates};
+constexpr BurnStage kPcie{"pcie", kPcieRules,        "pcie.errors", "errors",
+                          false,  "pcie.below_best", kPcieRates};
+constexpr BurnStage kP2p{"p2p", {}, "p2p.errors", "errors", false, {}, {}, add_pairs};
 constexpr BurnStage kCollective{
-    "collective", kCollectiveRules, "collective.wrong", "errors", true, {}, {}, add_collectives};
+    "collective", kCollectiveRules, "collective.errors", "errors", true, {}, {}, add_collectives};
 constexpr BurnStage kTrain{"train", kTrainRules, "train.loss.differs", "count", true};
 
 constexpr std::array<std::string_view, 10> kP2pMeasures{
-    "p2p.bandwidth", "p2p.sm.bandwidth", "p2p.all.bandwidth",  "p2p.all.sm.bandwidth", "p2p.both",
-    "p2p.pairs",     "p2p.pair.lag",     "p2p.pair.bandwidth", "p2p.refused",          "p2p.wrong"};
+    "p2p.bandwidth", "p2p.sm.bandwidth", "p2p.all.bandwidth",   "p2p.all.sm.bandwidth",
+    "p2p.both",      "p2p.pairs",        "p2p.pair.below_best", "p2p.pair.bandwidth",
+    "p2p.refused",   "p2p.errors"};
 
 /// Names of measurements that are made of several words, kept for as long as the program runs.
 std::vector<std::string>& made_names() {
   static std::vector<std::string> names = [] {
-    std::vector<std::string> all{"collective.all_reduce.latency", "collective.wrong"};
+    std::vector<std::string> all{"collective.all_reduce.latency", "collective.errors"};
     for (const auto operation : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                  "broadcast", "send_recv", "reduce"})
       for (const auto* way : {"", "ring.", "hca."})

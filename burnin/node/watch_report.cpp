@@ -25,7 +25,7 @@ struct Row {
 constexpr double kGiga = 1e-9;
 
 constexpr std::array kValues{
-    Row{"gpu", "answers", "min", "gpu.answers", ""},
+    Row{"gpu", "answers", "min", "gpu.responsive", ""},
     Row{"gpu", "temperature", "max", "gpu.temperature", "C"},
     Row{"gpu", "temperature.memory", "max", "gpu.temperature.memory", "C"},
     Row{"gpu", "power", "max", "gpu.power", "W"},

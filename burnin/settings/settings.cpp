@@ -186,7 +186,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
     failed[part] += met ? 0 : 1;
     if (!met)
       findings.facts["settings." + part] =
-          script::clean(fmt::format("{}: wanted {}, is {}; {}", row[1], wanted, got, row[6]));
+          script::clean(fmt::format("{}: expected {}, is {}; {}", row[1], wanted, got, row[6]));
     restarts += row[6] == kNeedsRestart ? 1 : 0;
   }
   findings.measurements.push_back({"settings.set", "", static_cast<double>(rows.size()), "count"});

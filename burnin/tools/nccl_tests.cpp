@@ -50,7 +50,7 @@ constexpr std::array<std::string_view, 3> kNumbers{"busbw", "busbw.in_place", "l
 
 std::span<const std::string_view> measures() {
   static const auto names = [] {
-    std::vector<std::string> all{"collective.wrong", "collective.nvls"};
+    std::vector<std::string> all{"collective.errors", "collective.nvls"};
     for (const auto way : kWays)
       for (const auto operation : kOperations)
         for (const auto number : kNumbers) all.push_back(measure(way, operation, number));
@@ -167,7 +167,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
     TRY(check_worked(report, output));
   }
   Findings findings;
-  add("collective.wrong", "", wrong, "errors", findings);
+  add("collective.errors", "", wrong, "errors", findings);
   if (!report.nccl.empty()) findings.facts["nccl.version"] = report.nccl;
   if (report.nvls) add("collective.nvls", "", *report.nvls ? 1.0 : 0.0, "", findings);
   const auto operation = trimmed(script::said(output, "cupel-operation: ").value_or(""));

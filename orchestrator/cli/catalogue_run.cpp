@@ -126,7 +126,7 @@ Task<Result<void>> run_controller(const RackRun& run, double speed) {
                   (run.folder / "inventory.yaml").string(),
                   "--no-console",
                   "--programs-on-nodes",  // virtual ones have what the real ones would be brought
-                  "--wait-for-hands",
+                  "--wait-for-repair",
                   "0s",  // nobody will come
                   "--json"};
   const auto playbook = playbook_words(speed);

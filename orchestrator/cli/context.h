@@ -51,8 +51,8 @@ void add_unpause(CLI::App& app, Context& context, Exit& exit);
 void add_approve(CLI::App& app, Context& context, Exit& exit);
 void add_retry(CLI::App& app, Context& context, Exit& exit);
 void add_skip(CLI::App& app, Context& context, Exit& exit);
-void add_release(CLI::App& app, Context& context, Exit& exit);
-void add_hands(CLI::App& app, Context& context, Exit& exit);
+void add_continue(CLI::App& app, Context& context, Exit& exit);
+void add_actions(CLI::App& app, Context& context, Exit& exit);
 void add_status(CLI::App& app, Context& context, Exit& exit);
 void add_show(CLI::App& app, Context& context, Exit& exit);
 void add_report(CLI::App& app, Context& context, Exit& exit);
@@ -67,6 +67,9 @@ void add_completion(CLI::App& app, Context& context, Exit& exit);
 /// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.
 Exit complain(const Context& context, const Error& error, Exit exit);
 Exit complain(const Context& context, const std::vector<inventory::Problem>& problems);
+
+/// Former names and the like, on standard error: the command goes on.
+void warn(const std::vector<inventory::Problem>& warnings);
 
 /// `--inventory FILE`, `$CUPEL_INVENTORY`, or ./inventory.yaml.
 std::string default_inventory();

@@ -1,5 +1,5 @@
-// cancel, pause, unpause, approve, retry, skip and release: what a person asks of a run that works.
-// Written into the store; the run's controller takes it within a second.
+// cancel, pause, unpause, approve, retry, skip and continue: what an operator asks of a running
+// run. Written into the store; the run's controller takes it within a second.
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -294,7 +294,7 @@ Exit ask(Context& context, Kind kind, const Asked& asked) {
   return answered(context, store, command, before->sequence);
 }
 
-/// `[RUN] [STEP]` of approve and release: either may be left out, a number is a run.
+/// `[RUN] [STEP]` of approve and continue: either may be left out, a number is a run.
 void take_words(const std::vector<std::string>& words, Asked& asked) {
   for (const auto& word : words) {
     const bool number = word.find_first_not_of("0123456789") == word.npos && word.size() < 18;
@@ -331,7 +331,7 @@ void add_for_run(CLI::App& app, Context& context, Exit& exit, Kind kind, const c
                  const char* example) {
   const Words words;
   auto* command = add(app, context, exit, kind, summary, example, words);
-  command->add_option("RUN", words.asked->run, "its number; the newest if not said");
+  command->add_option("RUN", words.asked->run, "its number [the newest]");
   add_reason(*command, words);
 }
 
@@ -343,41 +343,38 @@ void add_cancel(CLI::App& app, Context& context, Exit& exit) {
 }
 
 void add_pause(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::pause, "begin nothing new in a run; what runs goes on",
-              "cupel pause 12");
+  add_for_run(app, context, exit, Kind::pause,
+              "start no further step of a run; steps that run are finished", "cupel pause 12");
 }
 
 void add_unpause(CLI::App& app, Context& context, Exit& exit) {
-  add_for_run(app, context, exit, Kind::unpause, "go on with a run that is paused",
-              "cupel unpause 12");
+  add_for_run(app, context, exit, Kind::unpause, "resume a paused run", "cupel unpause 12");
 }
 
 void add_approve(CLI::App& app, Context& context, Exit& exit) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::approve, "let nodes go on that wait for approval",
-                      "cupel approve 12 go", words);
-  command
-      ->add_option("RUN_STEP", *words.words,
-                   "the run's number (the newest if not said), the step (any if not said)")
+  auto* command = add(app, context, exit, Kind::approve,
+                      "let nodes continue that wait for approval", "cupel approve 12 go", words);
+  command->add_option("RUN_STEP", *words.words, "the run's number [the newest] and the step [any]")
       ->expected(0, 2);
-  command->add_option("--node", words.asked->node, "this one alone");
+  command->add_option("--node", words.asked->node, "only this node");
   add_reason(*command, words);
 }
 
 void add_retry(CLI::App& app, Context& context, Exit& exit) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::retry,
-                      "do a node's failed step, and what comes after it, again",
-                      "cupel retry 12 a01-n07 --reason 'cable reseated'", words);
+  auto* command =
+      add(app, context, exit, Kind::retry, "repeat a node's failed step and the steps after it",
+          "cupel retry 12 a01-n07 --reason 'cable reseated'", words);
   command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
   command->add_option("NODE", words.asked->node, "its name")->required();
-  command->add_option("--from", words.asked->step, "an earlier step to begin at");
+  command->add_option("--from", words.asked->step, "begin at this earlier step");
   add_reason(*command, words);
 }
 
 void add_skip(CLI::App& app, Context& context, Exit& exit) {
   const Words words;
-  auto* command = add(app, context, exit, Kind::skip, "leave out a step of a node, and say why",
+  auto* command = add(app, context, exit, Kind::skip, "leave out a step of a node, with a reason",
                       "cupel skip 12 a01-n07 disk --reason 'drive is on order'", words);
   command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
   command->add_option("NODE", words.asked->node, "its name")->required();
@@ -385,14 +382,12 @@ void add_skip(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--reason", words.asked->reason, "is recorded with your name")->required();
 }
 
-void add_release(CLI::App& app, Context& context, Exit& exit) {
+void add_continue(CLI::App& app, Context& context, Exit& exit) {
   const Words words;
   auto* command = add(app, context, exit, Kind::release,
-                      "go on after a halt: somebody has looked at the failures",
-                      "cupel release 12 boot-once", words);
-  command
-      ->add_option("RUN_STEP", *words.words,
-                   "the run's number (the newest if not said), the step (all if not said)")
+                      "continue after a halt, once the failures were looked at",
+                      "cupel continue 12 boot-once", words);
+  command->add_option("RUN_STEP", *words.words, "the run's number [the newest] and the step [all]")
       ->expected(0, 2);
   add_reason(*command, words);
 }

@@ -1,4 +1,4 @@
-// `cupel hands`: what needs a person, in the order in which one walks past it, with lights.
+// `cupel actions`: what needs a person, in the order in which one walks past it, with lights.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,7 @@ constexpr std::size_t kWidth = 16;
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::size_t kLightsLimit = 4u << 20;
 constexpr std::size_t kMostRuns = 1000;  // that are looked at, newest first
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;               // 1 had "hands" for "actions"
 
 using Names = std::set<std::string>;
 
@@ -198,11 +198,11 @@ Exit hands(Context& context, const Wish& wish) {
   report::sort_for_walking(all);
   if (wish.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
-    boost::json::object object{{"schema", kSchema}, {"hands", report::to_json(all)}};
+    boost::json::object object{{"schema", kSchema}, {"actions", report::to_json(all)}};
     if (!rehearsal_line(context.state).empty()) object["rehearsal"] = true;
     std::printf("%s\n", boost::json::serialize(object).c_str());
   } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
-    say("{}nothing needs a person\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
+    say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {
     say_hands(*looked_at, all, wish.all);
   }
@@ -211,22 +211,25 @@ Exit hands(Context& context, const Wish& wish) {
 
 }  // namespace
 
-void add_hands(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("hands", "what needs a person: where to go, what to do there");
+void add_actions(CLI::App& app, Context& context, Exit& exit) {
+  auto* command =
+      app.add_subcommand("actions", "what an operator has to do: where to go, what to do there");
   command->footer(
-      "Examples: cupel hands\n"
-      "          cupel hands 12 --locate\n"
-      "          cupel hands --all\n"
-      "Exit codes: 0 nothing needs a person, 1 something does.");
+      "Examples: cupel actions\n"
+      "          cupel actions 12 --locate\n"
+      "          cupel actions --all\n"
+      "Exit codes: 0 nothing to do, 1 something to do.");
   auto wish = std::make_shared<Wish>();
-  command->add_option("RUN", wish->run,
-                      "its number; if not said, every run that is not over, and of each node the "
-                      "newest run that worked on it");
+  command->add_option(
+      "RUN", wish->run,
+      "its number [every run that is not over, and of each node the newest run that "
+      "worked on it]");
   command->add_flag("--locate", wish->locate,
-                    "turn on the lights of these machines, and off those that are done");
+                    "turn on the identify LEDs of these machines, and turn off those of machines "
+                    "that are done");
   command->add_flag("--all", wish->all,
-                    "each node and part by itself; else what is the same on many is one row, and "
-                    "20 rows are shown");
+                    "one row for each node and part, all of them [equal actions share a row; 20 "
+                    "rows are shown]");
   add_json_flag(*command, context);
   command->callback([&context, &exit, wish] { exit = hands(context, *wish); });
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/former_words.h"
 #include "orchestrator/cli/headless.h"
 #include "orchestrator/cli/memory_guard.h"
 
@@ -20,8 +21,8 @@ namespace {
 /// Every command there is, in the order in which a newcomer meets them.
 constexpr AddCommand kCommands[] = {
     add_inventory,  add_playbook, add_plan,    add_run,        add_resume, add_follow, add_cancel,
-    add_controller, add_pause,    add_unpause, add_approve,    add_retry,  add_skip,   add_release,
-    add_status,     add_hands,    add_show,    add_report,     add_exec,   add_bmc,    add_slurm,
+    add_controller, add_pause,    add_unpause, add_approve,    add_retry,  add_skip,   add_continue,
+    add_status,     add_actions,  add_show,    add_report,     add_exec,   add_bmc,    add_slurm,
     add_rehearse,   add_rack,     add_store,   add_completion,
 };
 
@@ -29,21 +30,21 @@ constexpr const char* kFooter =
     "Exit codes: 0 all nodes passed, 1 some node failed or is inconclusive,\n"
     "            2 the input is wrong (nothing was touched), 3 the run could not finish.";
 
-/// How many of the words are ours. What stands behind "--" is a command line for somebody else, and
-/// no parser of ours may take a word of it for its own.
-int words_of_ours(int argc, char** argv, std::vector<std::string>& behind) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view{argv[i]} != "--") continue;
-    behind.assign(argv + i + 1, argv + argc);
-    return i;
-  }
-  return argc;
+/// The words up to "--", without the program's name. What follows "--" is the command line of
+/// another program, which no parser of ours reads.
+std::vector<std::string> own_words(int argc, char** argv, std::vector<std::string>& behind) {
+  std::vector<std::string> words{argv + 1, argv + argc};
+  const auto end = std::ranges::find(words, "--");
+  if (end == words.end()) return words;
+  behind.assign(end + 1, words.end());
+  words.erase(end, words.end());
+  return words;
 }
 
-/// A word in the command's place that is no command; CLI11 would only say that one is required.
-std::optional<std::string> unknown_command(CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
-  const std::string_view typed = argv[1];
+/// A word in the command's place that is no command. CLI11 reports only that one is required.
+std::optional<std::string> unknown_command(CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with('-')) return std::nullopt;
+  const std::string_view typed = words[0];
   std::vector<std::string> known;
   for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::ranges::find(known, typed) != known.end()) return std::nullopt;
@@ -51,11 +52,9 @@ std::optional<std::string> unknown_command(CLI::App& app, int argc, char** argv)
                      inventory::did_you_mean(typed, std::span<const std::string>{known}));
 }
 
-/// Whether a command line that cannot be read asks for JSON.
-bool wants_json(int argc, char** argv) {
-  for (int i = 1; i < argc && std::string_view{argv[i]} != "--"; ++i)
-    if (std::string_view{argv[i]} == "--json") return true;
-  return false;
+/// Whether a command line that cannot be parsed asks for JSON.
+bool wants_json(const std::vector<std::string>& words) {
+  return std::ranges::find(words, "--json") != words.end();
 }
 
 int refused(CLI::App& app, const CLI::ParseError& error, bool json) {
@@ -104,14 +103,20 @@ int run(int argc, char** argv) {
   app.fallthrough();
   Exit exit = Exit::passed;
   for (const auto add : kCommands) add(app, context, exit);
-  if (const auto unknown = unknown_command(app, argc, argv)) {
-    context.json = wants_json(argc, argv);
+  auto words = own_words(argc, argv, context.behind);
+  const bool json = wants_json(words);
+  constexpr std::string_view kWithValues[] = {"--state", "--programs", "--log"};
+  for (const auto& warning : replace_former_words(words, kWithValues))
+    fmt::print(stderr, "cupel: warning: {}\n", warning);
+  if (const auto unknown = unknown_command(app, words)) {
+    context.json = json;
     return static_cast<int>(complain(context, Error{Code::kInvalid, *unknown}, Exit::invalid));
   }
   try {
-    app.parse(words_of_ours(argc, argv, context.behind), argv);
+    std::ranges::reverse(words);  // as CLI11 wants a vector of them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    const int code = refused(app, error, wants_json(argc, argv));
+    const int code = refused(app, error, json);
     if (code != 0) return code;
   }
   if (output_was_lost()) {

@@ -52,7 +52,7 @@ boost::json::array to_json(const std::vector<PlannedStep>& steps) {
     auto& row = rows.emplace_back(boost::json::object{{"step", step.name},
                                                       {"expected_s", step.expected.count()},
                                                       {"deadline_s", step.deadline.count()},
-                                                      {"tries", step.tries},
+                                                      {"max_attempts", step.tries},
                                                       {"load", step.load}});
     if (const auto why = playbooks::left_out(step.when)) row.as_object()["left_out"] = *why;
   }
@@ -102,7 +102,7 @@ boost::json::object to_json(const playbooks::Plan& plan, const Forecast& forecas
                    {"expected_s", expected(*steps).count()}});
   return {{"playbook", plan.playbook},
           {"steps", plan.step_count()},
-          {"nodes_at_once", plan.nodes_at_once},
+          {"max_parallel", plan.nodes_at_once},
           {"groups", all},
           {"forecast", to_json(forecast)}};
 }

@@ -59,6 +59,8 @@ std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanO
   auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   auto loaded = inventory::load_inventory(options.inventory);
   for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
+  warn(loaded.warnings);
+  if (playbook) warn(playbook->warnings);
   if (!problems.empty()) {
     exit = complain(context, problems);
     return nullptr;

@@ -84,7 +84,7 @@ std::string announced(controller::Weight weight, const std::string& line) {
 std::string words_of_wait(std::optional<engine::WallTime> until, engine::RunId run) {
   if (!until) return {};
   return fmt::format(
-      "waits until {} for what needs hands: cupel hands {}; Ctrl-C ends the wait, and cupel resume "
+      "waits until {} for repairs: cupel actions {}; Ctrl-C ends the wait, and cupel resume "
       "{} goes on",
       report::utc(*until), run, run);
 }

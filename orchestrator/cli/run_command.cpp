@@ -67,8 +67,9 @@ void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
   command
       .add_option_function<std::string>(
           "--notify", [&flags](const std::string& told) { flags.notify = program_of(told); },
-          "program to tell what is overdue, halted, needs hands or has ended: one JSON "
-          "object on its standard input; no shell")
+          "program to call when a step is overdue, a run halts or ends, or a node needs an "
+          "operator; "
+          "it reads one JSON object from standard input; no shell")
       ->check([](const std::string& path) {  // kept with the run, as JSON
         return valid_utf8(path) == path ? std::string{} : "a path that is no valid UTF-8";
       });
@@ -79,12 +80,13 @@ void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
             name, [&span](const std::string& text) { span = *inventory::duration_of(text); }, what)
         ->check([may_be_zero](const std::string& text) { return not_a_time(text, may_be_zero); });
   };
-  time("--look-again", flags.look_again, false, "how often what needs hands is looked at [1m]");
+  time("--recheck-interval", flags.look_again, false,
+       "how often a node that waits for repair is checked [1m]");
   time("--measure-power", flags.measure_power, false,
-       "how often loaded nodes' BMCs are asked what they draw [1m]");
-  time("--wait-for-hands", flags.hands_patience, true,
-       "how long a run that is through otherwise stays for nodes that need hands, and takes them "
-       "up again when they were there; 0s: not at all [15m]");
+       "how often the power draw of loaded nodes is read from their BMCs [1m]");
+  time("--wait-for-repair", flags.hands_patience, true,
+       "how long a finished run stays open for nodes that wait for repair, and continues them once "
+       "they are repaired; 0s: not at all [15m]");
 }
 
 std::shared_ptr<Where> add_detach_flag(CLI::App& command) {

@@ -24,11 +24,9 @@
 namespace cupel::cli {
 namespace {
 
-/// The words of docs/operating.md; those of the journal stand in --json.
+/// The words of docs/operating.md.
 std::string_view words_for(const std::string& outcome) {
-  if (outcome.empty()) return "open";
-  if (outcome == "reject") return "failed";
-  return outcome;
+  return outcome.empty() ? std::string_view{"open"} : outcome;
 }
 
 void print_steps(const record::NodeRecord& record) {

@@ -50,11 +50,11 @@ std::string state_of(const Known& known, const store::Run& run) {
 /// One run, or the headings: columns that leave a narrow terminal room for the nodes.
 template <class Number>
 void say_row(const Number& id, std::string_view began, std::string_view state, const Number& pass,
-             const Number& fail, const Number& unclear, std::string_view what) {
-  say("{:>4}  {:<17}  {:<11}  {:>4} {:>4} {:>7}  {}\n", id, began, state, pass, fail, unclear,
+             const Number& fail, const Number& inconclusive, std::string_view what) {
+  say("{:>4}  {:<17}  {:<11}  {:>4} {:>4} {:>12}  {}\n", id, began, state, pass, fail, inconclusive,
       what);
 }
-constexpr std::size_t kColumns = 57;  // in front of the last one
+constexpr std::size_t kColumns = 62;  // in front of the last one
 
 /// A line about the run above it.
 template <class... Values>
@@ -75,8 +75,8 @@ std::string told_at(const store::Run& run, std::string_view step) {
   const auto playbook = playbooks::parse_playbook(run.playbook_text, run.playbook_file, ignored);
   if (!playbook) return {};
   const auto at = std::ranges::find(playbook->steps, step, &playbooks::PlaybookStep::name);
-  if (at == playbook->steps.end() || !at->with.contains("say")) return {};
-  return at->with.at("say") + ": ";
+  if (at == playbook->steps.end() || !at->with.contains("message")) return {};
+  return at->with.at("message") + ": ";
 }
 
 void say_approvals(const RunStatus& status, const store::Run& run) {
@@ -90,7 +90,7 @@ void say_standing(const store::Run& run, const report::Standing& standing,
   add("{}", to_text(standing));
   if (standing.paused) add("paused{}: cupel unpause {}", standing.paused_by, standing.run);
   for (const auto& [step, why] : standing.halts)
-    add("halted {}: {}; look, then: cupel release {}{}",
+    add("halted {}: {}; look, then: cupel continue {}{}",
         step.empty() ? "behind the canary" : "at " + printable(step), printable(why), standing.run,
         step.empty() ? "" : " " + printable(step));
   if (status != nullptr) say_approvals(*status, run);
@@ -99,7 +99,7 @@ void say_standing(const store::Run& run, const report::Standing& standing,
         report::span_text(each.running));
   if (status != nullptr) say_held(*status);
   if (status != nullptr && status->hands_until)
-    add("waits until {} for what needs hands: cupel hands {}", report::utc(*status->hands_until),
+    add("waits until {} for repairs: cupel actions {}", report::utc(*status->hands_until),
         standing.run);
 }
 
@@ -206,7 +206,7 @@ Exit status(const Context& context) {
   auto worst = Exit::passed;
   boost::json::array all;
   if (!context.json)
-    say_row<std::string_view>("run", "began", "state", "pass", "fail", "unclear",
+    say_row<std::string_view>("run", "began", "state", "pass", "fail", "inconclusive",
                               "playbook, nodes");
   for (const auto& run : *runs) {
     auto shown = shown_of(store, run);

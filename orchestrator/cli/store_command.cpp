@@ -143,9 +143,9 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
 
 void add_check(CLI::App& store, Context& context, Exit& exit) {
   auto* command = store.add_subcommand(
-      "check", "read all that is kept, and say what is broken; changes nothing");
+      "verify", "read all that is kept and list what is broken; changes nothing");
   command->footer(
-      "Example: cupel store check\n"
+      "Example: cupel store verify\n"
       "Exit codes: 0 all of it is whole, 1 something is broken, 2 there is no store or it is of a\n"
       "            newer Cupel, 3 it could not be read.");
   add_json_flag(*command, context);

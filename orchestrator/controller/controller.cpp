@@ -297,8 +297,7 @@ void Controller::show(Driven& driven) {
   const auto until = hands_until(id);
   if (until && !driven.waits)
     log::info({.run = id}, "waits-for-hands",
-              fmt::format("waits until {} for what needs hands: cupel hands {}",
-                          report::utc(*until), id));
+              fmt::format("waits until {} for repairs: cupel actions {}", report::utc(*until), id));
   driven.waits = until.has_value();
   if (!driven.view || driven.shown_to_its_end) return;
   driven.view->waits_for_hands(until);

@@ -6,6 +6,7 @@
 
 #include "base/ownership.h"
 #include "base/process.h"
+#include "orchestrator/engine/run_state.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::controller {
@@ -35,9 +36,10 @@ std::optional<std::string_view> notice_of(const Event& event) {
     case EventKind::run_interrupted:
       return "end";
     case EventKind::step_ended: {
-      const auto outcome = text(event, "outcome");
-      if (outcome == "needs hands" || outcome == "suspect BMC") return "hands";
-      return std::nullopt;
+      const auto outcome = engine::outcome_of(text(event, "outcome"));
+      const bool for_operator =
+          outcome == engine::Outcome::needs_hands || outcome == engine::Outcome::suspect_bmc;
+      return for_operator ? std::optional<std::string_view>{"action"} : std::nullopt;
     }
     default:
       return std::nullopt;

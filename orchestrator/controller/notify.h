@@ -43,7 +43,7 @@ class Notifier {
   std::size_t dropped_ = 0;
 };
 
-/// "overdue", "halt", "hands", "end"; nothing for all other events. Pure.
+/// "overdue", "halt", "action", "end"; nothing for all other events. Pure.
 std::optional<std::string_view> notice_of(const engine::Event& event);
 
 }  // namespace cupel::controller

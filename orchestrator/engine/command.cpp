@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "orchestrator/engine/former_words.h"
+
 namespace cupel::engine {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr std::array<std::pair<Kind, std::string_view>, 7> kKinds{{
     {Kind::approve, "approve"},
     {Kind::retry, "retry"},
     {Kind::skip, "skip"},
-    {Kind::release, "release"},
+    {Kind::release, "continue"},
 }};
 
 }  // namespace
@@ -27,8 +29,9 @@ std::string_view to_string(Kind kind) {
 }
 
 std::optional<Kind> command_kind(std::string_view word) {
+  const auto present = present_word(kFormerCommandKinds, word);
   for (const auto& [kind, known] : kKinds)
-    if (known == word) return kind;
+    if (known == present) return kind;
   return std::nullopt;
 }
 

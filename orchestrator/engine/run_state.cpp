@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "burnin/undo.h"
 #include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/former_words.h"
 
 namespace cupel::engine {
 namespace {
@@ -16,9 +17,9 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomes{{
     {Outcome::done, "done"},
     {Outcome::wait, "wait"},
     {Outcome::retry, "retry"},
-    {Outcome::reject, "reject"},
-    {Outcome::needs_hands, "needs hands"},
-    {Outcome::suspect_bmc, "suspect BMC"},
+    {Outcome::reject, "failed"},
+    {Outcome::needs_hands, "needs operator"},
+    {Outcome::suspect_bmc, "BMC unresponsive"},
 }};
 
 constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{
@@ -275,8 +276,9 @@ std::string_view to_string(Outcome outcome) {
 }
 
 std::optional<Outcome> outcome_of(std::string_view word) {
+  const auto present = present_word(kFormerOutcomes, word);
   for (const auto& [outcome, known] : kOutcomes)
-    if (known == word) return outcome;
+    if (known == present) return outcome;
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/described_json.h"
+#include "inventory/former_words.h"
 #include "orchestrator/record/former_codec.h"
 
 // One row a struct, in the order in which its keys stand. A member that is not named here is not
@@ -94,6 +95,31 @@ void bound(inventory::PcieLink& link) {
     if (*each < 0 || *each > 64) *each = 0;
 }
 
+void rename(std::string& measure) { measure = inventory::present_measure(measure); }
+
+/// "gemm/gemm.rate", "gemm/gemm.rate#2", "gpu5: gemm.rate": what follows the mark.
+void rename_behind(std::string& text, std::string_view mark) {
+  const auto at = text.rfind(mark);
+  if (at == text.npos) return;
+  const auto begin = at + mark.size();
+  const auto length = std::min(text.find('#', begin), text.size()) - begin;
+  const auto former = text.substr(begin, length);
+  text.replace(begin, length, inventory::present_measure(former));
+}
+
+/// A journal of an older version has the former names of measures.
+void rename_measures(burnin::Verdict& verdict) {
+  for (auto& cause : verdict.causes) {
+    rename(cause.criterion);
+    rename_behind(cause.criterion_id, "/");
+    rename_behind(cause.consequence_of, ": ");
+  }
+  for (auto& checked : verdict.checked) {
+    rename(checked.measure);
+    rename_behind(checked.criterion_id, "/");
+  }
+}
+
 bool is_former(const json::object& verdict) { return !verdict.contains("format"); }
 
 }  // namespace
@@ -139,6 +165,7 @@ std::vector<Needed> needed_from(const json::value* value) {
 burnin::Findings findings_from(const json::object& object) {
   auto findings = described::from_object<burnin::Findings>(object);
   findings.parts = parts_from(object.if_contains("parts"));
+  for (auto& each : findings.measurements) rename(each.name);
   return findings;
 }
 
@@ -150,6 +177,7 @@ burnin::Verdict verdict_from(const json::object& object) {
   const auto* checked = object.if_contains("checked");
   verdict.checked =
       is_former(object) ? former_checked(checked) : described::from_array<burnin::Checked>(checked);
+  rename_measures(verdict);
   return verdict;
 }
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "burnin/stage.h"
 #include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/former_words.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::record {
@@ -136,7 +137,7 @@ void hand_out(const store::Store& store, std::vector<Event>& events) {
     if (mine == nullptr || !mine->is_object()) {
       if (text_in(event, "outcome") != "done") continue;  // another's end was its own
       // Nothing proves any more what was found.
-      event.data["outcome"] = "reject";
+      event.data["outcome"] = "failed";
       event.data["detail"] = "what was found cannot be read: evidence " + hash;
       continue;
     }
@@ -175,7 +176,7 @@ NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
     if (half_done) step.detail = text_in(event, "why");
     if (event.kind == EventKind::step_skipped) skip(step, event);
     if (event.kind != EventKind::step_ended) continue;
-    step.outcome = text_in(event, "outcome");
+    step.outcome = engine::present_word(engine::kFormerOutcomes, text_in(event, "outcome"));
     step.error = text_in(event, "error");
     step.needs = needed_from(event.data.if_contains("hands"));
     take_facts(record, event);

@@ -32,7 +32,7 @@ struct Needed {
 
 struct StepRecord {
   std::string name;
-  std::string outcome{};  // "done", "reject", ..., "skipped"; empty: not over
+  std::string outcome{};  // "done", "failed", ..., "skipped"; empty: not over
   std::string detail{};
   Skipped skipped = Skipped::no;
   std::string error{};  // the code of what it failed of, as base/result.h names it

@@ -45,13 +45,14 @@ constexpr Advice kAdvice[] = {
     {"", "", "timeout", "",
      "look at the machine: its power, its cables, its screen; then: cupel retry RUN NODE", true,
      false},
-    {"", "suspect BMC", "", "",
+    {"", "BMC unresponsive", "", "",
      "look at the BMC; pull its power for a minute where it does not recover", true, true},
-    {"", "needs hands", "", "", "", true, true},
+    {"", "needs operator", "", "", "", true, true},
 };
 
 bool failed(const record::StepRecord& step) {
-  return step.outcome == "reject" || step.outcome == "needs hands" || step.outcome == "suspect BMC";
+  return step.outcome == "failed" || step.outcome == "needs operator" ||
+         step.outcome == "BMC unresponsive";
 }
 
 bool is_of_a_word(char c) {
@@ -84,7 +85,8 @@ const Advice* advice_for(const record::StepRecord& step) {
 }
 
 bool asks_for_hands(const record::StepRecord& step) {
-  return !step.needs.empty() && (step.outcome == "needs hands" || step.outcome == "suspect BMC");
+  return !step.needs.empty() &&
+         (step.outcome == "needs operator" || step.outcome == "BMC unresponsive");
 }
 
 std::string action_for(std::string_view action, std::int64_t run, const std::string& node) {

@@ -96,7 +96,7 @@ json::object to_document(const RunSummary& summary) {
 
 std::string to_csv(const RunSummary& summary) {
   auto text = line({"run", "rehearsal", "node", "rack", "unit", "chassis_serial", "verdict",
-                    "stage", "part", "measure", "measured", "value", "unit_of_value", "wanted",
+                    "stage", "part", "measure", "measured", "value", "unit_of_value", "expected",
                     "at_least", "at_most", "met", "source", "evidence"});
   const auto run = std::to_string(summary.run.id);
   const auto* rehearsal = summary.rehearsal ? "REHEARSAL" : "";

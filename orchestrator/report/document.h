@@ -9,7 +9,7 @@
 namespace cupel::report {
 
 /// Of every JSON document of a run or of a node; a change that readers must know of adds one.
-inline constexpr int kJsonSchema = 1;
+inline constexpr int kJsonSchema = 2;
 
 /// What to_json() tells, with how the run was made, what was not tested, and each node's place,
 /// serial numbers, measurements and criteria.

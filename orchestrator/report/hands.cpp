@@ -101,8 +101,8 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
     const auto* step = awaits_approval(node);
     if (step == nullptr) continue;
     ++waiting[step->name];
-    if (const auto say = step->with.find("say"); say != step->with.end())
-      told[step->name] = ": " + say->second;
+    if (const auto message = step->with.find("message"); message != step->with.end())
+      told[step->name] = ": " + message->second;
   }
   const auto desk = [&](std::string step, std::string action, std::string why) {
     Hand hand;
@@ -120,7 +120,7 @@ void add_desk(const RunSummary& summary, const engine::RunState& state, std::vec
          fmt::format("{} nodes wait for approval{}", nodes, told[step]));
   for (const auto& [step, why] : state.halts)
     desk(step,
-         fmt::format("look at the failures; then: cupel release {}{}{}", summary.run.id,
+         fmt::format("look at the failures; then: cupel continue {}{}{}", summary.run.id,
                      step.empty() ? "" : " ", step),
          fmt::format("halted{}: {}", step.empty() ? " behind the canary" : "", why));
 }

@@ -31,7 +31,7 @@ std::string causes(const NodeSummary& node) {
   auto text = table_begin({{"Part", 12},
                            {"Criterion", 16},
                            {"Measured", 16},
-                           {"Wanted", 13},
+                           {"Expected", 13},
                            {"Seen in", 12},
                            {"What to do", 21},
                            {"Evidence", 10}});
@@ -68,7 +68,7 @@ std::string checked(const NodeSummary& node) {
                            {"Part", 15},
                            {"Measure", 16},
                            {"Measured", 11},
-                           {"Wanted", 13},
+                           {"Expected", 13},
                            {"Source of the number", 26},
                            {"Evidence", 10}});
   for (const auto& each : alike(node.record.verdict->checked))

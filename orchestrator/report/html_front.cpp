@@ -128,7 +128,7 @@ std::string nodes(const RunSummary& summary) {
 
 std::string people(const RunSummary& summary) {
   const auto& deeds = summary.provenance.deeds;
-  std::string text = "<h2>What people decided</h2>";
+  std::string text = "<h2>Decisions</h2>";
   if (deeds.empty())
     return text + "<p>No person skipped, approved, retried or released anything.</p>";
   text += table_begin(

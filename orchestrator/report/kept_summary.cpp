@@ -1,9 +1,12 @@
 #include "orchestrator/report/kept_summary.h"
 
+#include <fmt/format.h>
+
 #include <boost/json/serialize.hpp>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "orchestrator/report/document.h"
 #include "orchestrator/store/journal_end.h"
 
 namespace cupel::report {
@@ -44,11 +47,13 @@ bool is_in_work(const store::Run& run, const NodeSummary& node) {
 
 Result<json::object> kept_summary(const store::Store& store, const store::Run& run,
                                   std::string_view made_by) {
+  // Of a former form of the JSON: made again.
+  const auto maker = fmt::format("{}, schema {}", made_by, kJsonSchema);
   TRY(const auto ends, store::JournalEnds::open(store.folder()));
   TRY(const auto tip, ends.of(run.id));
   const auto file = summary_file(store, run.id);
   if (!tip.hash.empty())
-    if (auto kept = read_kept(file, tip.hash, made_by)) return std::move(*kept);
+    if (auto kept = read_kept(file, tip.hash, maker)) return std::move(*kept);
   TRY(const auto whole, summarize(store, run.id));
   auto object = std::move(to_json(whole).at("summary").as_object());
   const bool works =
@@ -56,7 +61,7 @@ Result<json::object> kept_summary(const store::Store& store, const store::Run& r
   if (works || tip.hash.empty()) return object;
   std::error_code failure;
   std::filesystem::create_directory(file.parent_path(), failure);
-  const json::object kept{{"tip", tip.hash}, {"made_by", made_by}, {"summary", object}};
+  const json::object kept{{"tip", tip.hash}, {"made_by", maker}, {"summary", object}};
   // One that cannot be kept, for want of room or of rights, is made again next time.
   [[maybe_unused]] const auto written = write_file(file, json::serialize(kept));
   return object;

@@ -73,7 +73,7 @@ std::size_t partners_to_come(const RunTable& table, std::size_t node, std::size_
 std::string before_its_beginning(const RunTable& table, std::size_t node) {
   const auto wave = static_cast<std::size_t>(table.state.wave);
   if (!table.plan.canary.empty() && node >= wave) {
-    if (table.state.halts.contains("")) return fmt::format("halted: cupel release {}", table.run);
+    if (table.state.halts.contains("")) return fmt::format("halted: cupel continue {}", table.run);
     return fmt::format("canary: the first {} of {}", std::max<std::size_t>(wave, 1),
                        table.plan.nodes.size());
   }
@@ -83,7 +83,7 @@ std::string before_its_beginning(const RunTable& table, std::size_t node) {
     working += !is_fresh(other) && !is_through(other) ? 1 : 0;
   }
   if (working < table.plan.nodes_at_once) return {};
-  return fmt::format("a place: {} nodes at once", table.plan.nodes_at_once);
+  return fmt::format("a slot: {} nodes work", table.plan.nodes_at_once);
 }
 
 /// Step -> nodes that wait at it for a person's word.
@@ -101,7 +101,7 @@ std::map<std::string, std::size_t> approvals_of(const RunTable& table) {
 std::string say_of(const playbooks::Plan& plan, std::string_view step) {
   for (const auto& node : plan.nodes)
     for (const auto& each : *node.steps)
-      if (each.name == step && each.with.contains("say")) return each.with.at("say");
+      if (each.name == step && each.with.contains("message")) return each.with.at("message");
   return {};
 }
 
@@ -286,7 +286,7 @@ std::string waits_for(const RunTable& table, std::size_t node) {
     return fmt::format("approval: cupel approve {}", table.run);
   if (table.state.paused) return fmt::format("paused: cupel unpause {}", table.run);
   if (table.state.halts.contains(step))
-    return fmt::format("halted: cupel release {} {}", table.run, step);
+    return fmt::format("halted: cupel continue {} {}", table.run, step);
   if (is_fresh(state))
     if (auto why = before_its_beginning(table, node); !why.empty()) return why;
   if (auto why = find_words(table.held, plan.node->name); !why.empty()) return why;
@@ -299,7 +299,7 @@ std::vector<std::string> notes_of(const RunTable& table) {
   std::vector<std::string> notes;
   if (table.state.paused) notes.push_back(fmt::format("paused: cupel unpause {}", table.run));
   for (const auto& [step, why] : table.state.halts)
-    notes.push_back(fmt::format("halted {}: {}; look, then: cupel release {}{}",
+    notes.push_back(fmt::format("halted {}: {}; look, then: cupel continue {}{}",
                                 step.empty() ? "behind the canary" : "at " + step, why, table.run,
                                 step.empty() ? "" : " " + step));
   for (const auto& [step, nodes] : approvals_of(table)) {

@@ -52,7 +52,8 @@ void add_steps(const RunSummary& summary, std::vector<Untested>& all) {
   never_begun.move_to(all);
 }
 
-/// "hbm of gpu5: hbm.copy, hbm.lag": what one missing part has cost stands in one line a stage.
+/// "hbm of gpu5: hbm.copy, hbm.below_best": what one missing part has cost stands in one line a
+/// stage.
 std::vector<std::string> without_data(const record::NodeRecord& record) {
   std::vector<std::pair<std::string, std::string>> found;
   if (!record.verdict) return {};

@@ -24,7 +24,7 @@ json::object to_json(const burnin::Cause& cause) {
   auto object = record::to_json(cause);
   put(object, "margin", margin(cause.quantity));
   put(object, "measured", measured_text(cause));
-  put(object, "wanted", wanted_text(cause));
+  put(object, "expected", wanted_text(cause));
   return object;
 }
 
@@ -41,7 +41,7 @@ json::object to_json(const burnin::Checked& checked) {
                       {"measure", checked.measure},
                       {"met", checked.met == burnin::Met::met},
                       {"measured", measured_text(checked)},
-                      {"wanted", wanted_text(checked)},
+                      {"expected", wanted_text(checked)},
                       {"source", checked.source}};
   put(object, "value", quantity.value);
   put(object, "at_least", quantity.at_least);

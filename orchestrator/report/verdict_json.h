@@ -1,6 +1,6 @@
 #pragma once
 // A verdict's causes and criteria for programs: numbers as numbers, and beside them the words that
-// people read ("measured", "wanted").
+// people read ("measured", "expected").
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <span>

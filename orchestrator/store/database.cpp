@@ -21,9 +21,9 @@ constexpr std::array kAdvice{
         "unable to open database file",
         "the folder is missing, on a read-only file system, or not this user's to write: see its "
         "owner and mount"},
-    Advice{"malformed", "the database is damaged and was left as it is: see cupel store check"},
+    Advice{"malformed", "the database is damaged and was left as it is: see cupel store verify"},
     Advice{"not a database",
-           "the file is something else, or damaged; it was left as it is: see cupel store check"},
+           "the file is something else, or damaged; it was left as it is: see cupel store verify"},
     Advice{"disk I/O error",
            "the disk did not do it: see the kernel's log; what was acknowledged before is kept"},
     Advice{"is locked", "another process is writing for longer than is right: see who has it open"},

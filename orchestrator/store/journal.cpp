@@ -58,7 +58,7 @@ Error broken(soci::session& sql, RunId run, std::int64_t sequence) {
                                     run);
   return Error{Code::kStorage,
                fmt::format("the journal of run {} is damaged at event {}: nothing is built on it, "
-                           "and nothing was changed; see cupel store check{}",
+                           "and nothing was changed; see cupel store verify{}",
                            run, sequence, end)};
 }
 

@@ -136,7 +136,7 @@ void measure_p2p(const Machine& machine, const BurnRun& run, Samples& samples) {
           std::min(speed(machine, run.gpus[i], Work::p2p), speed(machine, run.gpus[k], Work::p2p));
       samples.push_back({"p2p.refused", part, "count", {}, share > 0 ? 0.0 : 1.0});
       if (share <= 0) continue;
-      samples.push_back({"p2p.wrong", part, "errors", {}, 0});
+      samples.push_back({"p2p.errors", part, "errors", {}, 0});
       for (const auto& way : kPairWays)
         samples.push_back(
             {std::string{way.name},
@@ -227,13 +227,14 @@ void measure_train(const Machine& machine, const BurnRun& run, Samples& samples)
 }
 
 constexpr std::array kCommands{
-    BurnCommand{"gemm", Work::gemm, "result-bit", measure_gemm, "gemm.wrong", "errors", false, 0.2},
-    BurnCommand{"hbm", Work::hbm, "memory-bit", measure_hbm, "hbm.wrong", "errors", false, 0},
+    BurnCommand{"gemm", Work::gemm, "result-bit", measure_gemm, "gemm.errors", "errors", false,
+                0.2},
+    BurnCommand{"hbm", Work::hbm, "memory-bit", measure_hbm, "hbm.errors", "errors", false, 0},
     BurnCommand{"pcie", Work::pcie, "copy-bit", measure_pcie, "", "", false, 0},
     BurnCommand{"p2p", Work::p2p, "copy-bit", measure_p2p, "", "", false, 0},
     // Sums are made on a few SMs: a bad one is not always among them.
     BurnCommand{"collective", Work::collective, "result-bit", measure_collective,
-                "collective.wrong", "errors", true, 0.02},
+                "collective.errors", "errors", true, 0.02},
     BurnCommand{"train", Work::train, "loss-bit", measure_train, "train.loss.differs", "count",
                 true, 0.15},
 };

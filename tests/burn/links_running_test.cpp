@@ -31,12 +31,12 @@ TEST(Figures, GrowFromRoundToRound) {
 
   figures.add("pcie.h2d", "gpu0", Samples{{50, 51}}, "GB/s", {{"numa", "near"}});
   figures.add("pcie.h2d", "gpu0", Samples{{52, 90}}, "GB/s", {{"numa", "near"}});
-  figures.count("pcie.wrong", "gpu0", 2, "errors");
-  figures.count("pcie.wrong", "gpu0", 1, "errors");
+  figures.count("pcie.errors", "gpu0", 2, "errors");
+  figures.count("pcie.errors", "gpu0", 1, "errors");
 
   EXPECT_THAT(said.text,
               HasSubstr(R"("value":51.5,"unit":"GB/s","labels":{"numa":"near"},"count":4)"));
-  EXPECT_THAT(said.text, HasSubstr(R"("name":"pcie.wrong","part":"gpu0","value":3)"));
+  EXPECT_THAT(said.text, HasSubstr(R"("name":"pcie.errors","part":"gpu0","value":3)"));
 }
 
 TEST(Child, ItsLinesBecomeTheParentsAndItsCountsToo) {

@@ -352,7 +352,7 @@ TEST(Adversary, AGpuThatIsMissingInTheMiddleFailsAndLendsItsNameToNobody) {
     EXPECT_FALSE(not_met(name, *found).empty()) << name;
   }
   EXPECT_THAT(missed("gemm", *good({0, 1, 2, 4, 5, 6, 7}).read()),
-              HasSubstr("gpu3 gemm.wrong nothing"));
+              HasSubstr("gpu3 gemm.errors nothing"));
 }
 
 TEST(Adversary, ACutGpuPassesNothing) {
@@ -377,9 +377,9 @@ TEST(Adversary, HowFarOffAResultIsIsNoCountOfWrongOnes) {
   const auto unknown = parsed("nccl-tests", nccl_asked() + unsaid);
 
   ASSERT_TRUE(well && bad && unknown) << refusal(well);
-  EXPECT_EQ(value_of(*well, "collective.wrong"), 0);
-  EXPECT_EQ(value_of(*bad, "collective.wrong"), 4);
-  EXPECT_EQ(value_of(*unknown, "collective.wrong"), std::nullopt);
+  EXPECT_EQ(value_of(*well, "collective.errors"), 0);
+  EXPECT_EQ(value_of(*bad, "collective.errors"), 4);
+  EXPECT_EQ(value_of(*unknown, "collective.errors"), std::nullopt);
 }
 
 TEST(Adversary, NumbersThatNoMachineReachesProveNothing) {

@@ -323,7 +323,7 @@ TEST(PsuFeeds, ThatAreCarriedAreNoLostSuppliesOfTheStage) {
   ASSERT_TRUE(found) << found.error().what;
   const auto& findings = *found;
   for (const auto* part : {"feed1", "feed2"}) {
-    EXPECT_EQ(value_of(findings, "psu.feed.tried", part), 1);
+    EXPECT_EQ(value_of(findings, "psu.feed.tested", part), 1);
     EXPECT_EQ(value_of(findings, "psu.feed.carried", part), 1);
     EXPECT_EQ(value_of(findings, "psu.feed.lost", part), 1);
     EXPECT_EQ(value_of(findings, "psu.feed.back", part), 1);
@@ -375,7 +375,7 @@ TEST(PsuFeeds, ThatWereNotReadWhileOffProveNothing) {
 
     ASSERT_TRUE(found);
     const auto& all = found->measurements;
-    const auto tried = std::ranges::find(all, "psu.feed.tried", &Measurement::name);
+    const auto tried = std::ranges::find(all, "psu.feed.tested", &Measurement::name);
     ASSERT_NE(tried, all.end());
     EXPECT_EQ(tried->value, 0);
     EXPECT_THAT(tried->traced_to, HasSubstr(why));

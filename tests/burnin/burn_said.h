@@ -84,7 +84,7 @@ inline Said good(std::vector<int> gpus = {0, 1, 2, 3, 4, 5, 6, 7}) {
     const auto part = fmt::format("gpu{}", i);
     said.lines += result("gemm.rate", part, 700.0 + said.gpus[i], "TFLOP/s", R"({"type":"bf16"})");
     said.lines += result("gemm.rate", part, 1400, "TFLOP/s", R"({"type":"fp8"})");
-    said.lines += result("gemm.wrong", part, 0, "errors");
+    said.lines += result("gemm.errors", part, 0, "errors");
     said.lines += result("gemm.spread", part, 0.8, "%");
   }
   return said;
@@ -115,7 +115,7 @@ inline std::string pairs(const std::function<double(int, int)>& rate) {
       const double value = rate(i, k);
       lines += result("p2p.refused", part, value > 0 ? 0 : 1, "count");
       if (value <= 0) continue;
-      lines += result("p2p.wrong", part, 0, "errors");
+      lines += result("p2p.errors", part, 0, "errors");
       lines += result("p2p.bandwidth", part, value, "GB/s", R"({"engine":"ce","pairs":"one"})");
     }
   return lines;

@@ -38,7 +38,7 @@ TEST(NcclTests, TellsInPlaceAndOutOfPlaceApart) {
   ASSERT_TRUE(found) << refusal(found);
   EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw", "nvlinks"), 231.72);
   EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw.in_place", "nvlinks"), 231.70);
-  EXPECT_EQ(value_of(*found, "collective.wrong"), 0);
+  EXPECT_EQ(value_of(*found, "collective.errors"), 0);
 }
 
 TEST(NcclTests, TakesNotCheckedForNotKnown) {
@@ -47,10 +47,10 @@ TEST(NcclTests, TakesNotCheckedForNotKnown) {
   const auto found = parsed("nccl-tests", nccl_asked() + text);
 
   ASSERT_TRUE(found) << refusal(found);
-  EXPECT_EQ(value_of(*found, "collective.wrong"), std::nullopt);
-  EXPECT_TRUE(says_unknown(*found, "collective.wrong"));
+  EXPECT_EQ(value_of(*found, "collective.errors"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "collective.errors"));
   EXPECT_THAT(not_met("nccl-tests", *found, "a100-8"),
-              Contains(" collective.wrong nothing, at most 0 errors"));
+              Contains(" collective.errors nothing, at most 0 errors"));
 }
 
 TEST(NcclTests, CountsEveryWrongElementWhereverItStands) {
@@ -63,9 +63,9 @@ TEST(NcclTests, CountsEveryWrongElementWhereverItStands) {
       parsed("nccl-tests", asked + replaced(text, "values : 0 OK", "values : 3 FAILED"), 1);
 
   ASSERT_TRUE(out && in && footer);
-  EXPECT_EQ(value_of(*out, "collective.wrong"), 237858);
-  EXPECT_EQ(value_of(*in, "collective.wrong"), 2);
-  EXPECT_EQ(value_of(*footer, "collective.wrong"), 3);
+  EXPECT_EQ(value_of(*out, "collective.errors"), 237858);
+  EXPECT_EQ(value_of(*in, "collective.errors"), 2);
+  EXPECT_EQ(value_of(*footer, "collective.errors"), 3);
 }
 
 TEST(NcclTests, ReadsRowsWithTagsInFrontAndWithoutTheirHeader) {
@@ -109,8 +109,8 @@ TEST(NcclTests, ReadsTheJsonOfVersionThree) {
 
   ASSERT_TRUE(found && unchecked) << refusal(found);
   EXPECT_EQ(value_of(*found, "collective.all_reduce.busbw", "nvlinks"), 471.2);
-  EXPECT_EQ(value_of(*found, "collective.wrong"), 0);
-  EXPECT_EQ(value_of(*unchecked, "collective.wrong"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "collective.errors"), 0);
+  EXPECT_EQ(value_of(*unchecked, "collective.errors"), std::nullopt);
   EXPECT_THAT(refusal(no_number), HasSubstr("no bus bandwidth"));
 }
 

@@ -75,7 +75,7 @@ TEST(Consequences, OneFaultIsOneAction) {
   EXPECT_THAT(actions("gpu-power-capped"), ElementsAre("gpu0: gpu.power.limit"));
   EXPECT_THAT(actions("gpu-pcie-x8"), ElementsAre("gpu0: gpu.pcie.width"));
   EXPECT_THAT(actions("gpu-pcie-gen4"), ElementsAre("gpu4: gpu.pcie.gen"));
-  EXPECT_THAT(actions("gpu-wrong-results"), ElementsAre("gpu4: gemm.wrong"));
+  EXPECT_THAT(actions("gpu-wrong-results"), ElementsAre("gpu4: gemm.errors"));
   EXPECT_THAT(actions("gpu-busy"), ElementsAre("gpu6: gpu.idle"));
   EXPECT_THAT(actions("nvlink-down"), ElementsAre("gpu4: nvlink.active"));
   EXPECT_THAT(actions("nvlink-errors"), ElementsAre("gpu1: nvlink.crc_errors"));
@@ -148,12 +148,13 @@ TEST(Consequences, AMissingPartExplainsNothingOfAnotherOfItsKind) {
 }
 
 TEST(Consequences, AHotGpuExplainsThatItIsSlowAndNotThatItIsWrong) {
-  EXPECT_THAT(actions_of({failed("gpu2", "gpu.temperature", 90, 0),
-                          failed("gpu2", "gemm.lag", 20, 0), failed("gpu2", "gemm.wrong", 3, 0)}),
-              ElementsAre("gpu2: gpu.temperature", "gpu2: gemm.wrong"));
   EXPECT_THAT(
-      actions_of({failed("gpu2", "gpu.temperature", 90, 0), failed("gpu3", "gemm.lag", 20, 0)}),
-      ElementsAre("gpu2: gpu.temperature", "gpu3: gemm.lag"));
+      actions_of({failed("gpu2", "gpu.temperature", 90, 0),
+                  failed("gpu2", "gemm.below_best", 20, 0), failed("gpu2", "gemm.errors", 3, 0)}),
+      ElementsAre("gpu2: gpu.temperature", "gpu2: gemm.errors"));
+  EXPECT_THAT(actions_of({failed("gpu2", "gpu.temperature", 90, 0),
+                          failed("gpu3", "gemm.below_best", 20, 0)}),
+              ElementsAre("gpu2: gpu.temperature", "gpu3: gemm.below_best"));
 }
 
 TEST(Consequences, AFlappingPortExplainsThatItWasDownWhenItWasRead) {

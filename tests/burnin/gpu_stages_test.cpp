@@ -33,17 +33,17 @@ TEST(GpuStages, AHealthyNodesGemmMeetsTheProfile) {
 TEST(GpuStages, NameAGpuByItsPlaceAndPassNoneThatToldNothing) {
   auto said = good();
   said.gpus.erase(said.gpus.begin() + 5);  // gpu6 of the profile is the sixth that CUDA sees
-  said.lines += result("gemm.wrong", "gpu5", 3, "errors");
-  said.lines += result("gemm.wrong", "gpu7", 9, "errors");
+  said.lines += result("gemm.errors", "gpu5", 3, "errors");
+  said.lines += result("gemm.errors", "gpu7", 9, "errors");
 
   const auto found = said.read();
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu6"), 3);
-  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu5"), std::nullopt);
-  EXPECT_TRUE(says_unknown(*found, "gemm.wrong of gpu7"));
+  EXPECT_EQ(value_of(*found, "gemm.errors", "gpu6"), 3);
+  EXPECT_EQ(value_of(*found, "gemm.errors", "gpu5"), std::nullopt);
+  EXPECT_TRUE(says_unknown(*found, "gemm.errors of gpu7"));
   EXPECT_THAT(missed("gemm", *found),
-              AllOf(HasSubstr("gpu5 gemm.lag nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
+              AllOf(HasSubstr("gpu5 gemm.below_best nothing\n"), HasSubstr("burn.gpus 7 GPUs\n")));
 }
 
 TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
@@ -55,10 +55,10 @@ TEST(GpuStages, NameTheSmTheRoundAndTheHeatOfAWrongResult) {
   const auto found = said.read();
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 2);
-  EXPECT_EQ(traced(*found, "gemm.wrong", "gpu4"), "SM 17, round 3, 71 C, the checksum differs");
+  EXPECT_EQ(value_of(*found, "gemm.errors", "gpu4"), 2);
+  EXPECT_EQ(traced(*found, "gemm.errors", "gpu4"), "SM 17, round 3, 71 C, the checksum differs");
   EXPECT_EQ(missed("gemm", *found),
-            "gpu4 gemm.wrong 2 errors (SM 17, round 3, 71 C, the checksum differs)\n");
+            "gpu4 gemm.errors 2 errors (SM 17, round 3, 71 C, the checksum differs)\n");
 }
 
 TEST(GpuStages, CountAFaultThatNamesNoPart) {
@@ -129,7 +129,7 @@ TEST(GpuStages, TellTheFaultsOfARunThatBrokeOff) {
   const auto found = said.read();
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 1);
+  EXPECT_EQ(value_of(*found, "gemm.errors", "gpu4"), 1);
   EXPECT_EQ(value_of(*found, "burn.complete"), 0);
   EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu0"), std::nullopt);
   EXPECT_TRUE(says_unknown(*found, "the rest of gemm"));
@@ -145,8 +145,8 @@ TEST(GpuStages, SuspectBothEndsOfAPairWhereTheRunBrokeOff) {
   const auto found = said.read();
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_EQ(value_of(*found, "p2p.wrong", "gpu2"), 1);
-  EXPECT_EQ(value_of(*found, "p2p.wrong", "gpu5"), 1);
+  EXPECT_EQ(value_of(*found, "p2p.errors", "gpu2"), 1);
+  EXPECT_EQ(value_of(*found, "p2p.errors", "gpu5"), 1);
 }
 
 TEST(GpuStages, TellWhichGpuFellOffItsBus) {
@@ -185,8 +185,8 @@ TEST(GpuStages, TakeAHangForAFinding) {
 TEST(GpuStages, ProveNoGpuWellWhereNobodyReadTheKernelsLog) {
   const auto text = replaced(good().text(), "cupel-kernel-log: told\n", "");
 
-  EXPECT_EQ(missed("gemm", *parsed("gemm", text)), " kernel.told 0\n");
-  EXPECT_TRUE(is_precondition("kernel.told"));
+  EXPECT_EQ(missed("gemm", *parsed("gemm", text)), " kernel_log.readable 0\n");
+  EXPECT_TRUE(is_precondition("kernel_log.readable"));
 }
 
 TEST(GpuStages, AreNotRunBesideSomebodyElsesProgram) {
@@ -254,8 +254,8 @@ TEST(GpuStages, CompareEachGpuWithTheNodesBest) {
 
   const auto found = said.read();
 
-  EXPECT_NEAR(value_of(*found, "gemm.lag", "gpu2").value_or(-1), 20.8, 0.1);
-  EXPECT_NEAR(value_of(*found, "gemm.lag", "gpu0").value_or(-1), 0.99, 0.01);
+  EXPECT_NEAR(value_of(*found, "gemm.below_best", "gpu2").value_or(-1), 20.8, 0.1);
+  EXPECT_NEAR(value_of(*found, "gemm.below_best", "gpu0").value_or(-1), 0.99, 0.01);
 }
 
 TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
@@ -268,7 +268,7 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
 
   EXPECT_EQ(missed("p2p", *healthy.read()), "");
   EXPECT_EQ(missed("p2p", *slow_gpu.read()), "gpu4 p2p.bandwidth 200 GB/s\n");
-  EXPECT_EQ(missed("p2p", *slow_pair.read()), "gpu2-gpu6 p2p.pair.lag 49.2386 %\n");
+  EXPECT_EQ(missed("p2p", *slow_pair.read()), "gpu2-gpu6 p2p.pair.below_best 49.2386 %\n");
   const auto refused = *refusing.read();
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu4"), 14);
   EXPECT_EQ(value_of(refused, "p2p.refused", "gpu3"), 0);
@@ -283,10 +283,10 @@ TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
   Said said;
   said.command = "collective";
   said.lines = sized("17179869184", "on", 478) + sized("8", "on", 0.01) +
-               sized("17179869184", "off", 364) + result("collective.wrong", "", 0, "errors");
+               sized("17179869184", "off", 364) + result("collective.errors", "", 0, "errors");
 
   const auto found = said.read();
-  said.lines = sized("1048576", "on", 40) + result("collective.wrong", "", 0, "errors");
+  said.lines = sized("1048576", "on", 40) + result("collective.errors", "", 0, "errors");
   const auto small = said.read();
 
   ASSERT_TRUE(found) << found.error().what;
@@ -339,7 +339,7 @@ TEST(GpuStages, InventNothingWhereTheirOutputIsCut) {
     if (!found) continue;
     EXPECT_EQ(value_of(*found, "burn.complete"), 0) << end;
     EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu4"), std::nullopt) << end;
-    EXPECT_EQ(value_of(*found, "gemm.wrong", "gpu4"), 1) << end;
+    EXPECT_EQ(value_of(*found, "gemm.errors", "gpu4"), 1) << end;
   }
 }
 

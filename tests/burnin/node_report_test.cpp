@@ -27,7 +27,7 @@ TEST(WatchReport, TellsMaximaAndMeansByTheProfilesNames) {
   EXPECT_EQ(value_of(found, "gpu.power", "gpu1"), 699.5);
   EXPECT_EQ(value_of(found, "gpu.power.mean", "gpu1"), 650);
   EXPECT_EQ(value_of(found, "gpu.clock.sm.least", "gpu1"), 1410);
-  EXPECT_EQ(value_of(found, "gpu.answers", "gpu1"), 1);
+  EXPECT_EQ(value_of(found, "gpu.responsive", "gpu1"), 1);
   EXPECT_EQ(value_of(found, "cpu.temperature", "cpu0"), 61);
   EXPECT_EQ(value_of(found, "fan.speed", "fan3"), 8800);
   EXPECT_EQ(value_of(found, "watch.cpu"), 0.2);

@@ -230,7 +230,7 @@ TEST_F(Settings, ThatDidNotTakeNameTheirPart) {
   ASSERT_TRUE(told);
   EXPECT_EQ(value_of(*told, "settings.failed", "gpu1"), 1);
   EXPECT_THAT(told->facts.at("settings.gpu1"),
-              HasSubstr("wanted 600.00, is 700.00; Insufficient Permissions"));
+              HasSubstr("expected 600.00, is 700.00; Insufficient Permissions"));
 }
 
 TEST_F(Settings, AfterARestartOnlyPutBackWhatOutlivesOne) {
@@ -337,7 +337,7 @@ TEST_F(Settings, ThatTheToolTookWithAWarningAndDidNotMakeHaveFailed) {
 
   ASSERT_TRUE(told);
   EXPECT_THAT(told->facts.at("settings.gpu0"),
-              HasSubstr("wanted 2619,1980, is 1593,1275; Setting applications clocks is not"));
+              HasSubstr("expected 2619,1980, is 1593,1275; Setting applications clocks is not"));
 }
 
 /// A file with these words that refuses to be written, as the kernel's does for an interrupt that
@@ -408,7 +408,7 @@ TEST_F(InterruptSettings, ThatTheKernelKeepsFailWhereTheyAreFarAndNotWhereTheyAr
   ASSERT_TRUE(told) << told.error().what;
   EXPECT_EQ(value_of(*told, "settings.failed", "irq 34"), 1);
   EXPECT_THAT(told->facts.at("settings.irq 34"),
-              HasSubstr("irq: wanted 4-7,12-15, is 0-3; the kernel keeps it where it is"));
+              HasSubstr("irq: expected 4-7,12-15, is 0-3; the kernel keeps it where it is"));
   EXPECT_EQ(value_of(*told, "settings.failed", "irq 35"), 0);
   EXPECT_EQ(value_of(*told, "settings.failed", "irq 36"), std::nullopt);
   ASSERT_TRUE(back);

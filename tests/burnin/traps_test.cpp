@@ -109,7 +109,7 @@ TEST(Traps, EveryCriterionNamesItsSourceAndWhatToDo) {
     }
 }
 
-/// "`gemm.lag` and `gemm.spread` " before a limit: their names.
+/// "`gemm.below_best` and `gemm.spread` " before a limit: their names.
 std::vector<std::string> names_before(std::string_view text) {
   std::vector<std::string> names;
   while (text.ends_with("` ")) {
@@ -161,7 +161,7 @@ std::vector<std::string> failed_gemm(const std::function<double(int)>& rate) {
     const auto part = fmt::format("gpu{}", i);
     said.lines += result("gemm.rate", part, rate(i), "TFLOP/s", R"({"type":"bf16"})");
     said.lines += result("gemm.spread", part, 0.8, "%");
-    said.lines += result("gemm.wrong", part, 0, "errors");
+    said.lines += result("gemm.errors", part, 0, "errors");
   }
   const auto found = said.read();
   return found ? not_met("gemm", *found) : std::vector{std::string{found.error().what}};
@@ -178,7 +178,7 @@ TEST(Traps, EightGpusThatAreEquallySlowFailThoughNoneLagsBehind) {
 TEST(Traps, HealthyGpusDifferByATwentiethAndASickOneByAFifth) {
   EXPECT_THAT(failed_gemm([](int i) { return i % 2 == 0 ? 730 : 694; }), IsEmpty());
   EXPECT_THAT(failed_gemm([](int i) { return i == 5 ? 660 : 830; }),
-              ::testing::ElementsAre(HasSubstr("gpu5 gemm.lag 20.4819 %, at most 10 %")));
+              ::testing::ElementsAre(HasSubstr("gpu5 gemm.below_best 20.4819 %, at most 10 %")));
 }
 
 TEST(Traps, CopyEnginesAreAskedForByName) {

@@ -84,7 +84,7 @@ std::string command_at(const std::string& text, std::size_t at) {
   return rest.substr(0, static_cast<std::size_t>(end.position(0)));
 }
 
-/// "hands {}" -> "hands \x01".
+/// "actions {}" -> "actions \x01".
 std::string with_values(const std::string& text) {
   static const std::regex kPlaceholder{R"(\{[^{} ]*\})"};
   return std::regex_replace(text, kPlaceholder, std::string(1, kValue));
@@ -200,7 +200,7 @@ TEST_F(Advice, IsRefusedWhereItIsWrong) {
   EXPECT_FALSE(is_taken("bmc bios set"));
   EXPECT_FALSE(is_taken("retry"));
   EXPECT_FALSE(is_taken("accept-host-key a01-n07"));
-  EXPECT_FALSE(is_taken("hands 12 --everything"));
+  EXPECT_FALSE(is_taken("actions 12 --everything"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ steps:
 )";
 
 constexpr const char* kCareful = R"(playbook: careful
-nodes_at_once: 1
+max_parallel: 1
 steps:
   - step: ssh-wait
     deadline: 4s
@@ -93,11 +93,11 @@ TEST_F(CircuitTest, ACanaryThatFailsHaltsTheRunUntilAPersonHasLooked) {
   ASSERT_TRUE(run.wait_for("run-halted", seconds{120}));
 
   const auto status = site->run({"status"});
-  const auto released = site->run({"release", "1", "--reason", "its cable is out"});
+  const auto released = site->run({"continue", "1", "--reason", "its cable is out"});
   const auto ran = run.wait();
 
   EXPECT_THAT(status.out, AllOf(HasSubstr("1 of 1 nodes of the canary failed"),
-                                HasSubstr("cupel release 1\n")));
+                                HasSubstr("cupel continue 1\n")));
   EXPECT_EQ(released.status, 0) << released.err;
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   const auto words = order({EventKind::run_released, EventKind::step_began});
@@ -111,11 +111,11 @@ TEST_F(CircuitTest, AStepThatFailedTooOftenBeginsOnNoOtherNodeUntilAPersonHasLoo
   ASSERT_TRUE(run.wait_for("run-halted", seconds{120}));
 
   const auto status = site->run({"status"});
-  const auto released = site->run({"release", "1", "ssh-wait"});
+  const auto released = site->run({"continue", "1", "ssh-wait"});
   const auto ran = run.wait();
 
   EXPECT_THAT(status.out, AllOf(HasSubstr("halted at ssh-wait: 1 of 1 nodes failed"),
-                                HasSubstr("cupel release 1 ssh-wait")));
+                                HasSubstr("cupel continue 1 ssh-wait")));
   EXPECT_EQ(released.status, 0) << released.err;
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
   const auto words = order({EventKind::run_released, EventKind::step_began});

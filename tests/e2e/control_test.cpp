@@ -16,7 +16,7 @@ steps:
   - step: bmc-facts
   - step: boot-once
   - step: approval
-    with: {say: look at the sensors first}
+    with: {message: look at the sensors first}
   - step: power-on
 )";
 
@@ -302,7 +302,7 @@ steps:
   - stage: settings
     with: {power_limit: 500W, governor: performance}
   - step: approval
-    with: {say: look at the sensors first}
+    with: {message: look at the sensors first}
 )";
 
 class SettingsOfARun : public ControlTest {

@@ -60,7 +60,7 @@ class DeliveryTest : public ::testing::Test {
                     duration + "}\n  - step: verdict\n");
   }
   std::vector<std::string> with_programs(std::vector<std::string> words) const {
-    if (words.front() == "run") words.insert(words.end(), {"--wait-for-hands", "0s"});
+    if (words.front() == "run") words.insert(words.end(), {"--wait-for-repair", "0s"});
     words.insert(words.begin(), {"--programs", fs::path{NODE_BINARY}.parent_path().string()});
     return site->cupel(std::move(words));
   }

@@ -40,10 +40,10 @@ TEST_F(DiskTest, AFullOneStopsTheRunWhichGoesOnWhenThereIsRoom) {
     dd if=/dev/zero of="$state/ballast" bs=4k 2>/dev/null
     truncate -s -96k "$state/ballast"
     cupel run facts.yaml --no-console; echo "stopped with $?"
-    cupel store check; echo "checked with $?"
+    cupel store verify; echo "checked with $?"
     rm "$state/ballast"
     cupel resume 1 --no-console; echo "resumed with $?"
-    cupel store check; echo "checked with $?"
+    cupel store verify; echo "checked with $?"
   )sh");
 
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;

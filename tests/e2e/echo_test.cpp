@@ -145,7 +145,7 @@ TEST_F(EchoingBmcs, LeaveNoSecretInJournalEvidenceAndReports) {
                                                                  {"show", "s01-n02"},
                                                                  {"show", "s01-n03", "--json"},
                                                                  {"report", "--json"},
-                                                                 {"hands"},
+                                                                 {"actions"},
                                                                  {"status", "--json"}}) {
     const auto told = site->run(words);
     said += told.out + told.err;

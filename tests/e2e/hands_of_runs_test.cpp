@@ -1,4 +1,4 @@
-// Which runs `cupel hands` looks at where none is named: the built cupel on a journal of several.
+// Which runs `cupel actions` looks at where none is named: the built cupel on a journal of several.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -48,7 +48,7 @@ class HandsOfRuns : public ::testing::Test {
     add(id, {EventKind::run_ended});
   }
   Ran hands(std::vector<std::string> more = {}) const {
-    std::vector<std::string> words{CUPEL_BINARY, "--state", folder.string(), "hands"};
+    std::vector<std::string> words{CUPEL_BINARY, "--state", folder.string(), "actions"};
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   }
@@ -58,7 +58,7 @@ class HandsOfRuns : public ::testing::Test {
 };
 
 TEST_F(HandsOfRuns, AreThoseOfTheNewestRunOfEachNode) {
-  ended_run("n1", "needs hands");
+  ended_run("n1", "needs operator");
   ended_run("n2", "done");
 
   const auto all = hands(), second = hands({"2"});
@@ -69,7 +69,7 @@ TEST_F(HandsOfRuns, AreThoseOfTheNewestRunOfEachNode) {
 }
 
 TEST_F(HandsOfRuns, AreOverWhereANewerRunWorkedOnTheNode) {
-  ended_run("n1", "needs hands");
+  ended_run("n1", "needs operator");
   ended_run("n1", "done");
 
   const auto all = hands(), first = hands({"1"});
@@ -79,8 +79,8 @@ TEST_F(HandsOfRuns, AreOverWhereANewerRunWorkedOnTheNode) {
 }
 
 TEST_F(HandsOfRuns, NameTheirRunWhereThereAreSeveral) {
-  ended_run("n1", "needs hands");
-  ended_run("n2", "needs hands");
+  ended_run("n1", "needs operator");
+  ended_run("n2", "needs operator");
 
   const auto one = hands({"1"}), both = hands();
 
@@ -89,13 +89,13 @@ TEST_F(HandsOfRuns, NameTheirRunWhereThereAreSeveral) {
 }
 
 TEST_F(HandsOfRuns, AreADocumentWithAVersionInJson) {
-  ended_run("n1", "needs hands");
+  ended_run("n1", "needs operator");
 
   const auto told = parse_json(hands({"--json"}).out);
 
   ASSERT_TRUE(told);
-  EXPECT_EQ(told->at("schema"), 1);
-  EXPECT_EQ(told->at("hands").at(0).at("action"),
+  EXPECT_EQ(told->at("schema"), 2);
+  EXPECT_EQ(told->at("actions").at(0).at("action"),
             "plug in n1; then: cupel retry 1 n1 --from bmc-facts");
 }
 

@@ -52,8 +52,8 @@ class HandsTest : public ::testing::Test {
     return told.get();
   }
   Child begin(const std::string& playbook, const std::string& patience) {
-    return Child{site.cupel({"run", playbook, "--json", "--no-console", "--look-again", "1s",
-                             "--wait-for-hands", patience})};
+    return Child{site.cupel({"run", playbook, "--json", "--no-console", "--recheck-interval", "1s",
+                             "--wait-for-repair", patience})};
   }
   std::size_t count(EventKind kind) const {
     const auto store = store::Store::open(site.file("state"));
@@ -74,14 +74,14 @@ class HandsTest : public ::testing::Test {
 TEST_F(HandsTest, AMachineThatHangsLightsTheWayAndTheRunGoesOnWhenItAnswers) {
   plant({{.kind = FaultKind::boot_hangs}});
   auto run = begin("boot.yaml", "10m");
-  ASSERT_TRUE(run.wait_for("\"needs hands\""));
+  ASSERT_TRUE(run.wait_for("\"needs operator\""));
 
-  const bool waits = status_tells("for what needs hands: cupel hands 1");
-  const auto hands = site.run({"hands", "--locate"});
+  const bool waits = status_tells("for repairs: cupel actions 1");
+  const auto hands = site.run({"actions", "--locate"});
   const bool lit = light("v01-n02");
   mend();
   const auto ran = run.wait();
-  const auto after = site.run({"hands", "--locate"});
+  const auto after = site.run({"actions", "--locate"});
 
   EXPECT_TRUE(waits);
   EXPECT_EQ(hands.status, 1) << hands.err;
@@ -96,17 +96,17 @@ TEST_F(HandsTest, AMachineThatHangsLightsTheWayAndTheRunGoesOnWhenItAnswers) {
 TEST_F(HandsTest, AMissingPartIsAskedForByNameAndTheNodeIsReadAnewWhenItIsBack) {
   plant({{.kind = FaultKind::psu_missing, .part = "psu2"}});
   auto run = begin("parts.yaml", "10m");
-  ASSERT_TRUE(run.wait_for("\"needs hands\""));
+  ASSERT_TRUE(run.wait_for("\"needs operator\""));
 
-  const auto hands = json_lines(site.run({"hands", "--json"}).out);
-  const auto shown = site.run({"hands"});
+  const auto hands = json_lines(site.run({"actions", "--json"}).out);
+  const auto shown = site.run({"actions"});
   mend();
   const auto ran = run.wait();
 
   EXPECT_THAT(shown.out, AllOf(HasSubstr("v01 U9"), HasSubstr("psu"), HasSubstr("cord")));
   EXPECT_THAT(ran.out, HasSubstr("its BMC shows the missing parts again"));
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
-  EXPECT_EQ(site.run({"hands"}).status, 0);
+  EXPECT_EQ(site.run({"actions"}).status, 0);
 }
 
 TEST_F(HandsTest, ARunForWhichNobodyComesEndsWithinItsPatience) {
@@ -122,14 +122,14 @@ TEST_F(HandsTest, ARunForWhichNobodyComesEndsWithinItsPatience) {
 TEST_F(HandsTest, AWaitThatIsInterruptedIsResumedWithWhatIsLeftOfIt) {
   plant({{.kind = FaultKind::boot_hangs}});
   auto first = begin("boot.yaml", "10m");
-  ASSERT_TRUE(first.wait_for("\"needs hands\""));
-  ASSERT_TRUE(status_tells("for what needs hands"));
+  ASSERT_TRUE(first.wait_for("\"needs operator\""));
+  ASSERT_TRUE(status_tells("for repairs"));
   first.signal(SIGTERM);
   ASSERT_EQ(first.wait().status, 3);
   mend();
 
   // Without a word of its own: what was said with the run still holds.
-  Child second{site.cupel({"resume", "1", "--json", "--look-again", "1s"})};
+  Child second{site.cupel({"resume", "1", "--json", "--recheck-interval", "1s"})};
   ASSERT_TRUE(second.wait_for("the machine answers again"));
   const auto ran = second.wait();
 
@@ -137,7 +137,7 @@ TEST_F(HandsTest, AWaitThatIsInterruptedIsResumedWithWhatIsLeftOfIt) {
 }
 
 TEST_F(HandsTest, NobodyWaitsLongerThanAWeek) {
-  const auto ran = site.run({"run", "boot.yaml", "--wait-for-hands", "8d"});
+  const auto ran = site.run({"run", "boot.yaml", "--wait-for-repair", "8d"});
 
   EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("at most 7 days"));

@@ -14,7 +14,7 @@ constexpr const char* kWaiting = R"(playbook: waiting
 steps:
   - step: bmc-facts
   - step: approval
-    with: {say: look at the sensors first}
+    with: {message: look at the sensors first}
 )";
 
 class HeadlessTest : public ::testing::Test {
@@ -67,7 +67,7 @@ TEST_F(HeadlessTest, ALostTerminalEndsNeitherItsOwnRunNorOneThatWasSubmitted) {
   EXPECT_EQ(phase(1), RunPhase::ended);
   EXPECT_EQ(phase(2), RunPhase::ended);
   EXPECT_TRUE(was_noted(1));
-  EXPECT_THAT(site.run({"store", "check"}).status, 0);
+  EXPECT_THAT(site.run({"store", "verify"}).status, 0);
   const auto log = read_file(site.file("state") + "/controller.log", 100'000);
   ASSERT_TRUE(log);
   EXPECT_THAT(log.value(), AllOf(HasSubstr("terminal-lost: the terminal is gone"),

@@ -89,7 +89,7 @@ class HostileSshServer {
 
 constexpr const char* kFacts = R"(playbook: facts
 description: what a node says of itself
-nodes_at_once: 8
+max_parallel: 8
 steps:
   - step: ssh-wait
     deadline: 5s
@@ -121,7 +121,7 @@ TEST(HostileText, BytesOfOneSshServerCostNeitherTheOtherNodesTheirRunNorTheRunIt
   EXPECT_THAT(shown.out, HasSubstr("evil-kex-\uFFFD\uFFFD\uFFFD"));
   EXPECT_EQ(site.run({"status"}).status, 0);
   EXPECT_THAT(site.run({"report", "1", "--html", "report.html"}).out, HasSubstr("wrote"));
-  EXPECT_EQ(site.run({"store", "check"}).status, 0);
+  EXPECT_EQ(site.run({"store", "verify"}).status, 0);
   EXPECT_THAT(store::check_store(site.folder / "state").value().faults, IsEmpty());
 }
 

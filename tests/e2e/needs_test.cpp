@@ -94,7 +94,7 @@ TEST_F(NeedsTest, EndANodeThatLacksAToolBeforeAnythingBurnsThere) {
   const auto site = site_of(1);
 
   const auto ran = site->run({"run", "needy.yaml"});
-  const auto hands = site->run({"hands"});
+  const auto hands = site->run({"actions"});
   const auto shown = site->run({"show", "s01-n01", "--json"});
 
   EXPECT_EQ(ran.status, 1) << ran.out << ran.err;

@@ -69,7 +69,8 @@ TEST_F(PlaybookTest, IsCheckedAloneAndAgainstAnInventory) {
   Site site{1, Site::Slurm::none};
   site.write("outer.yaml", kOuter);
   site.write("looks.yaml", kLooks);
-  site.write("bad.yaml", "playbook: bad\nsteps: [{stage: dsk}, {step: power-on, tries: 0}]\n");
+  site.write("bad.yaml",
+             "playbook: bad\nsteps: [{stage: dsk}, {step: power-on, max_attempts: 0}]\n");
 
   const auto good =
       site.run({"playbook", "check", "outer.yaml", "new-rack", "-i", "inventory.yaml"});

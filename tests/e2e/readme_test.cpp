@@ -77,7 +77,7 @@ TEST_F(ReadmeTest, LeadsFromAFreshPrefixToAVerdictAboutTheNode) {
          "user: " + access.user + ", key: \"" + access.key_file + "\"");
   // Nobody comes to mend what is missing, and a machine with Slurm on it is not drained for a test.
   const std::string before =
-      "cupel() { case $1 in run) command cupel \"$@\" --wait-for-hands 0s ;;\n"
+      "cupel() { case $1 in run) command cupel \"$@\" --wait-for-repair 0s ;;\n"
       "*) command cupel \"$@\" ;; esac; }\n";
 
   const auto ran = run({"env", "-C", fs::path{site.file("prefix")}.parent_path().string(), "sh",
@@ -97,7 +97,7 @@ TEST_F(ReadmeTest, LeadsFromAFreshPrefixToAVerdictAboutTheNode) {
       {(prefix / "bin/cupel").string(), "--state", site.file("state"), "report", "1", "--json"});
   EXPECT_THAT(audit.out, AllOf(HasSubstr("audit: "), Not(HasSubstr("cupel-node is"))));
   const auto hands =
-      run({(prefix / "bin/cupel").string(), "--state", site.file("state"), "hands", "2"});
+      run({(prefix / "bin/cupel").string(), "--state", site.file("state"), "actions", "2"});
   EXPECT_THAT(hands.out, AllOf(HasSubstr("a01-n01"), HasSubstr("the NVIDIA driver"))) << hands.err;
   EXPECT_EQ(slurm.state("a01-n01"), "drain");
   EXPECT_THAT(slurm.reason("a01-n01"), HasSubstr("cupel: "));

@@ -154,13 +154,13 @@ TEST_F(RehearsalState, SaysRehearsalInEveryDocumentAndEverySlurmReason) {
 
   EXPECT_THAT(ran.out, HasSubstr("REHEARSAL: virtual machines"));
   for (const auto& words : std::vector<std::vector<std::string>>{
-           {"status"}, {"report"}, {"show", "a01-n1"}, {"hands"}}) {
+           {"status"}, {"report"}, {"show", "a01-n1"}, {"actions"}}) {
     auto text = words, json = words;
     text.insert(text.begin(), {"--state", state});
     json.insert(json.begin(), {"--state", state});
     json.emplace_back("--json");
     EXPECT_THAT(cupel(text).out, HasSubstr("REHEARSAL")) << words[0];
-    if (words[0] == "hands") continue;  // nothing needs a person, and the list is empty
+    if (words[0] == "actions") continue;  // nothing needs a person, and the list is empty
     EXPECT_THAT(cupel(json).out, HasSubstr("\"rehearsal\":true")) << words[0];
   }
   EXPECT_THAT(read("report.html"), HasSubstr("REHEARSAL"));

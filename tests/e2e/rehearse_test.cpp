@@ -45,7 +45,7 @@ class RehearseTest : public ::testing::Test {
 /// From off to a verdict, without the long stages: whose numbers are of many samples, and differ
 /// with the moment of each.
 constexpr const char* kShort = R"(playbook: short
-nodes_at_once: 64
+max_parallel: 64
 steps:
   - step: bmc-facts
   - step: power-on

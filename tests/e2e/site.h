@@ -38,7 +38,7 @@ criteria:
 
 inline constexpr const char* kPlaybook = R"(playbook: qualify
 description: the way of a node, in small
-nodes_at_once: 8
+max_parallel: 8
 steps:
   - step: slurm-drain
   - step: bmc-facts
@@ -87,7 +87,7 @@ class Site {
 /// A run that would stay open for a person who never comes in a test, unless the test says so.
 inline bool waits_for_hands(const std::vector<std::string>& arguments) {
   const bool runs = !arguments.empty() && arguments[0] == "run";
-  return runs && std::ranges::find(arguments, "--wait-for-hands") == arguments.end() &&
+  return runs && std::ranges::find(arguments, "--wait-for-repair") == arguments.end() &&
          std::ranges::find(arguments, "--help") == arguments.end();
 }
 

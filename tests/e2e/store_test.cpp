@@ -37,7 +37,7 @@ class StoreCheckTest : public ::testing::Test {
   }
 
   ProcessOutcome check(std::vector<std::string> more = {}) {
-    std::vector<std::string> words{"--state", folder_.string(), "store", "check"};
+    std::vector<std::string> words{"--state", folder_.string(), "store", "verify"};
     words.insert(words.end(), more.begin(), more.end());
     return run_cupel(std::move(words));
   }
@@ -80,7 +80,7 @@ TEST_F(StoreCheckTest, LooksIntoAStoreThatNoOtherCommandOpens) {
   const auto ran = check();
 
   EXPECT_EQ(other.exit_status, 3);
-  EXPECT_THAT(other.error, HasSubstr("see cupel store check"));
+  EXPECT_THAT(other.error, HasSubstr("see cupel store verify"));
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, HasSubstr("cupel.db: "));
 }
@@ -100,7 +100,7 @@ TEST_F(StoreCheckTest, IsNoRepair) {
   keep_something();
 
   EXPECT_EQ(check({"--repair"}).exit_status, 2);
-  EXPECT_THAT(run_cupel({"completion", "bash"}).output, HasSubstr("'cupel store check'"));
+  EXPECT_THAT(run_cupel({"completion", "bash"}).output, HasSubstr("'cupel store verify'"));
 }
 
 /// Run 1 holds n1 and n2, and an event of it is not what was written.
@@ -136,13 +136,13 @@ TEST_F(StoreRepairTest, FreesTheNodesAndSaysWhatItDid) {
   const auto would = cupel({"store", "repair", "1", "--dry-run"});
   EXPECT_EQ(would.exit_status, 0);
   EXPECT_THAT(would.output, AllOf(HasSubstr("n[1-2] would be free"), HasSubstr("nothing was")));
-  EXPECT_EQ(cupel({"store", "check"}).exit_status, 1);
+  EXPECT_EQ(cupel({"store", "verify"}).exit_status, 1);
 
   const auto done = cupel({"store", "repair", "1", "--reason", "disk was swapped"});
 
   EXPECT_EQ(done.exit_status, 0) << done.error;
   EXPECT_THAT(done.output, AllOf(HasSubstr("damaged at event 1"), HasSubstr("n[1-2] are free")));
-  const auto checked = cupel({"store", "check"});
+  const auto checked = cupel({"store", "verify"});
   EXPECT_EQ(checked.exit_status, 0);
   EXPECT_THAT(checked.output, HasSubstr("(disk was swapped)"));
   const auto status = cupel({"status"});

@@ -10,7 +10,7 @@ constexpr const char* kGated = R"(playbook: gated
 steps:
   - step: bmc-facts
   - step: approval
-    with: {say: wait}
+    with: {message: wait}
 )";
 
 class SubmitTest : public ::testing::Test {

@@ -14,7 +14,7 @@ parameters:
 steps:
   - step: ssh-wait
   - stage: cpu-memory
-    together: all
+    group_by: all
     with: {duration: "${burn}", memory: 16MiB}
   - step: verdict
 )";

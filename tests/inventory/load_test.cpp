@@ -271,8 +271,8 @@ TEST(LoadProfile, SharesCriteriaBetweenStagesByAnAnchorAndTellsAFaultInThemOnce)
            limit +
            ", source: ours}\n"
            "      - {measure: gpu.hang, at_most: 0, source: ours}\n"
-           "    - {measure: gemm.wrong, at_most: 0, source: ours}\n"
-           "  hbm:\n    - *begun\n    - {measure: hbm.wrong, at_most: 0, source: ours}\n";
+           "    - {measure: gemm.errors, at_most: 0, source: ours}\n"
+           "  hbm:\n    - *begun\n    - {measure: hbm.errors, at_most: 0, source: ours}\n";
   };
   std::vector<Problem> none, once;
 
@@ -284,8 +284,8 @@ TEST(LoadProfile, SharesCriteriaBetweenStagesByAnAnchorAndTellsAFaultInThemOnce)
   std::string told;
   for (const auto& each : good->criteria) told += each.stage + " " + each.measure + "\n";
   EXPECT_EQ(told,
-            "gemm burn.complete\ngemm gpu.hang\ngemm gemm.wrong\n"
-            "hbm burn.complete\nhbm gpu.hang\nhbm hbm.wrong\n");
+            "gemm burn.complete\ngemm gpu.hang\ngemm gemm.errors\n"
+            "hbm burn.complete\nhbm gpu.hang\nhbm hbm.errors\n");
   EXPECT_EQ(to_string(once),
             "mine.yaml:6:9: criterion 'burn.complete' needs at_least or at_most\n"
             "mine.yaml:6:34: unknown key 'at_laest' in criterion (did you mean 'at_least'?)\n");

@@ -40,7 +40,12 @@ class Acceptance : public Report {
     auto verdict = good();
     verdict.checked = {
         {"hbm", "gpu0", "hbm.copy", {2004.5, 1905, {}, "GB/s"}, Met::met, "data sheet", "hbm/copy"},
-        {"hbm", "gpu1", "hbm.lag", {{}, {}, 10, "%"}, Met::missing, "=HYPERLINK(\"x\",\"y\")"},
+        {"hbm",
+         "gpu1",
+         "hbm.below_best",
+         {{}, {}, 10, "%"},
+         Met::missing,
+         "=HYPERLINK(\"x\",\"y\")"},
         {"psu", "", "volts", {12, 11.4, 12.6, "V"}, Met::met, "ATX, 4.2"}};
     return verdict;
   }
@@ -110,7 +115,7 @@ TEST_F(Acceptance, SaysWhatWasNotTested) {
   EXPECT_TRUE(has({"gpu-facts", "skipped: no GPU", {"a01-n02"}}));
   EXPECT_TRUE(has({"hand-off", "not begun", {"a01-n01"}}));
   EXPECT_TRUE(has({"verdict, hand-off", "not begun", {"a01-n02"}}));
-  EXPECT_TRUE(has({"hbm of gpu1: hbm.lag", "no measurement came", {"a01-n01"}}));
+  EXPECT_TRUE(has({"hbm of gpu1: hbm.below_best", "no measurement came", {"a01-n01"}}));
   EXPECT_TRUE(has({"gemm", "not in the playbook", {}}));
   EXPECT_FALSE(has({"gpu-facts", "not in the playbook", {}}));
 }
@@ -126,7 +131,7 @@ TEST_F(Acceptance, ListsSerialNumbersWithTheNodesPlace) {
   const auto told = to_document(summary());
   const auto& node = told.at("summary").at("nodes").as_array()[0];
 
-  EXPECT_EQ(told.at("schema"), 1);
+  EXPECT_EQ(told.at("schema"), 2);
   EXPECT_EQ(node.at("chassis_serial"), "CHASSIS-1");
   EXPECT_EQ(node.at("gpus_with_serial"), 7);
   EXPECT_EQ(node.at("serials").as_array().size(), 7u);

@@ -103,7 +103,7 @@ TEST(Codec, ReadsPlacesLimitsAndUnitsOfFormerVerdicts) {
   ASSERT_EQ(read.size(), 5);
   EXPECT_EQ(read[0], (burnin::Checked{"gemm",
                                       "gpu4",
-                                      "gemm.wrong",
+                                      "gemm.errors",
                                       {12, {}, 0, "errors"},
                                       burnin::Met::failed,
                                       "s",
@@ -114,6 +114,27 @@ TEST(Codec, ReadsPlacesLimitsAndUnitsOfFormerVerdicts) {
   EXPECT_EQ(read[2].quantity, (burnin::Quantity{3.5, 2, 4, "V"}));
   EXPECT_EQ(read[3].quantity, (burnin::Quantity{8, 8, 8, ""}));
   EXPECT_EQ(read[4].quantity, burnin::Quantity{});
+}
+
+TEST(Codec, ReadsFormerNamesOfMeasuresAsThePresentOnes) {
+  const auto findings = findings_from(
+      parse_json(R"({"measurements":[{"name":"kernel.told","value":1}]})").value().as_object());
+  const auto read = verdict_from(parse_json(R"json({"verdict":"fail","format":2,"causes":[
+      {"decision":"fail","part":"gpu4","criterion":"gemm.wrong","criterion_id":"gemm/gemm.wrong#2",
+       "consequence_of":"gpu5: gpu.answers"}],
+      "checked":[{"stage":"hbm","measure":"hbm.lag","criterion_id":"hbm/hbm.lag"}]})json")
+                                     .value()
+                                     .as_object());
+
+  ASSERT_EQ(findings.measurements.size(), 1u);
+  EXPECT_EQ(findings.measurements[0].name, "kernel_log.readable");
+  ASSERT_EQ(read.causes.size(), 1u);
+  EXPECT_EQ(read.causes[0].criterion, "gemm.errors");
+  EXPECT_EQ(read.causes[0].criterion_id, "gemm/gemm.errors#2");
+  EXPECT_EQ(read.causes[0].consequence_of, "gpu5: gpu.responsive");
+  ASSERT_EQ(read.checked.size(), 1u);
+  EXPECT_EQ(read.checked[0].measure, "hbm.below_best");
+  EXPECT_EQ(read.checked[0].criterion_id, "hbm/hbm.below_best");
 }
 
 TEST(Codec, ReadsHowManyPartsAFormerAuditMissed) {

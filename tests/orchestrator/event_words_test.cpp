@@ -62,7 +62,7 @@ TEST(EventWords, AreLoggedWithRunNodeAndStep) {
 }
 
 TEST(EventWords, AreLoggedAsAWarningWhereTheRunChangedItsCourse) {
-  EXPECT_THAT(logged(step_ended("reject", "no licence")), HasSubstr(" warning run=12 "));
+  EXPECT_THAT(logged(step_ended("failed", "no licence")), HasSubstr(" warning run=12 "));
   EXPECT_THAT(logged(event_of(EventKind::run_halted, {{"why", "3 of 3 failed"}})),
               HasSubstr(" warning run=12 node=- step=- run-halted: halted: 3 of 3 failed\n"));
 }

@@ -149,9 +149,9 @@ TEST_F(Feeds, AreTakenOneAfterTheOtherAndComeBack) {
   EXPECT_TRUE(done);
   EXPECT_THAT(rack.cycled, ElementsAre("A1", "A2"));
   EXPECT_EQ(rack.logged_out, 2);
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tried 1", "feed1 psu.feed.carried 1",
+  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 1",
                                   "feed1 psu.feed.lost 1", "feed1 psu.feed.back 1",
-                                  "feed2 psu.feed.tried 1", "feed2 psu.feed.carried 1",
+                                  "feed2 psu.feed.tested 1", "feed2 psu.feed.carried 1",
                                   "feed2 psu.feed.lost 1", "feed2 psu.feed.back 1"));
 }
 
@@ -162,7 +162,7 @@ TEST_F(Feeds, AreNotTakenFromANodeWhoseSuppliesAreNotWell) {
   (void)take();
 
   EXPECT_THAT(rack.cycled, IsEmpty());
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tried 0", "feed2 psu.feed.tried 0"));
+  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 0", "feed2 psu.feed.tested 0"));
   EXPECT_THAT(why(), HasSubstr("nothing is taken away from a node that may need it"));
 }
 
@@ -194,7 +194,7 @@ TEST_F(Feeds, WithoutWhichTheNodeGoesDownEndTheStage) {
   EXPECT_THAT(ended.error().what, HasSubstr("it went down when its feed a01/p1/b1 was off"));
   EXPECT_TRUE(went_down);
   EXPECT_THAT(rack.cycled, ElementsAre("A1"));
-  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tried 1", "feed1 psu.feed.carried 0"));
+  EXPECT_THAT(told(), ElementsAre("feed1 psu.feed.tested 1", "feed1 psu.feed.carried 0"));
 }
 
 TEST_F(Feeds, ThatNoSupplyMissesAreSaidToBeAnothers) {
@@ -212,7 +212,7 @@ TEST_F(Feeds, OfWhichNoOutletIsKnownAreSaidSo) {
   (void)take();
 
   EXPECT_THAT(rack.cycled, ElementsAre("A1"));
-  EXPECT_THAT(told(), ::testing::Contains("feed2 psu.feed.tried 0"));
+  EXPECT_THAT(told(), ::testing::Contains("feed2 psu.feed.tested 0"));
 }
 
 }  // namespace

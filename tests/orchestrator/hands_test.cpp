@@ -37,7 +37,7 @@ TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
   for (const auto& [name, rack, unit] :
        {std::tuple{"n1", "a02", 9}, {"n2", "a01", 17}, {"n3", "a02", 1}, {"n4", "a01", 1}}) {
     run.nodes.push_back(node(name, rack, unit));
-    run.nodes.back().record.steps = {step("power-on", "needs hands", "", "plug in feed B")};
+    run.nodes.back().record.steps = {step("power-on", "needs operator", "", "plug in feed B")};
   }
 
   const auto hands = hands_of(run, {});
@@ -53,7 +53,8 @@ TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
   RunSummary run;
   run.run.id = 12;
   run.nodes.push_back(node("a01-n07", "a01", 49));
-  auto audit = step("audit", "needs hands", "", std::string(30, 'x') + " " + std::string(60, 'y'));
+  auto audit =
+      step("audit", "needs operator", "", std::string(30, 'x') + " " + std::string(60, 'y'));
   audit.needs = {
       {"reseat the DIMM; replace it if it stays away or is of the wrong kind", "dimm A7"}};
   run.nodes[0].record.steps = {audit};
@@ -79,7 +80,7 @@ TEST(Hands, TellWhoeverApprovesWhatThePlaybookHasToSay) {
   playbooks::PlannedStep approval;
   approval.kind = playbooks::StepKind::approval;
   approval.name = "approval";
-  approval.with = {{"say", "look at the sensors first"}};
+  approval.with = {{"message", "look at the sensors first"}};
   engine::RunState state;
   state.nodes["n1"].planned = std::make_shared<const std::vector<playbooks::PlannedStep>>(
       std::vector<playbooks::PlannedStep>{approval});
@@ -113,15 +114,15 @@ TEST(Hands, AtADeskComeFirstAndNeedNoWay) {
   RunSummary run;
   run.run.id = 12;
   run.nodes = {node("n1", "a01", 1), node("n2", "a01", 3)};
-  run.nodes[0].record.steps = {step("bmc-facts", "reject", "unreachable", "no route")};
-  run.nodes[1].record.steps = {step("bmc-facts", "reject", "untrusted", "another certificate")};
+  run.nodes[0].record.steps = {step("bmc-facts", "failed", "unreachable", "no route")};
+  run.nodes[1].record.steps = {step("bmc-facts", "failed", "untrusted", "another certificate")};
   engine::RunState state;
   state.halts["boot-once"] = "3 of 4 failed";
 
   const auto hands = hands_of(run, state);
 
   ASSERT_EQ(hands.size(), 3u);
-  EXPECT_THAT(hands[0].action, HasSubstr("cupel release 12 boot-once"));
+  EXPECT_THAT(hands[0].action, HasSubstr("cupel continue 12 boot-once"));
   EXPECT_THAT(hands[1].action, HasSubstr("cupel bmc n2 accept-certificate"));
   EXPECT_FALSE(hands[1].at_the_rack);
   EXPECT_TRUE(hands[2].at_the_rack);
@@ -132,12 +133,12 @@ TEST(Hands, AreNoneWhereAStepWillNeverWorkOrWorked) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));
   run.nodes[0].record.steps = {step("power-on", "done"),
-                               step("boot-once", "reject", "unsupported", "no such target"),
+                               step("boot-once", "failed", "unsupported", "no such target"),
                                step("ssh-wait", "skipped")};
 
   EXPECT_THAT(hands_of(run, {}), IsEmpty());
-  EXPECT_FALSE(may_be_mended(step("boot-once", "reject", "unsupported")));
-  EXPECT_TRUE(may_be_mended(step("ssh-wait", "reject", "timeout")));
+  EXPECT_FALSE(may_be_mended(step("boot-once", "failed", "unsupported")));
+  EXPECT_TRUE(may_be_mended(step("ssh-wait", "failed", "timeout")));
   EXPECT_FALSE(may_be_mended(step("ssh-wait", "done")));
 }
 
@@ -145,7 +146,7 @@ TEST(Hands, AreWhatTheStepItselfAskedForAndOncePerPart) {
   RunSummary run;
   run.run.id = 12;
   run.nodes.push_back(node("n1", "a01", 1));
-  auto audit = step("audit", "needs hands", "", "2 findings; dimm A7 missing and 1 more");
+  auto audit = step("audit", "needs operator", "", "2 findings; dimm A7 missing and 1 more");
   audit.needs = {{"reseat the DIMM", "dimm A7", true}, {"reseat the GPU", "gpu3", false}};
   run.nodes[0].record.steps = {audit};
   run.nodes[0].record.verdict.emplace();
@@ -182,7 +183,7 @@ TEST(Hands, NameTheCommandThatAcceptsWhatHasChanged) {
        "cupel bmc n1 retry-login"}};
   for (const auto& [error, detail, action] : rows) {
     run.nodes = {node("n1", "a01", 1)};
-    run.nodes[0].record.steps = {step("bmc-facts", "reject", error, detail)};
+    run.nodes[0].record.steps = {step("bmc-facts", "failed", error, detail)};
 
     const auto hands = hands_of(run, {});
 
@@ -221,9 +222,9 @@ RunSummary switch_down() {
     const auto rack = fmt::format("v{:02}", i / 4 + 1);
     run.nodes.push_back(node(fmt::format("{}-n{}", rack, i % 4 + 1), rack, i % 4 * 8 + 1));
     run.nodes.back().record.steps = {
-        step("bmc-facts", "needs hands", "unreachable",
+        step("bmc-facts", "needs operator", "unreachable",
              fmt::format("connect 10.0.{}.{}: No route to host", i / 4, i % 4)),
-        step("ssh-wait", "needs hands", "unreachable", "no route to host")};
+        step("ssh-wait", "needs operator", "unreachable", "no route to host")};
   }
   return run;
 }
@@ -246,7 +247,7 @@ TEST(Hands, OfManyNodesNameOneCommandForAllOfThem) {
   RunSummary run;
   for (int i = 1; i <= 4; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
-    run.nodes.back().record.steps = {step("ssh-wait", "reject", "untrusted", "the host key of it")};
+    run.nodes.back().record.steps = {step("ssh-wait", "failed", "untrusted", "the host key of it")};
   }
 
   const auto groups = grouped(hands_of(run, {}));
@@ -259,7 +260,7 @@ TEST(Hands, OfSomeNodesTellThePlaceOfEach) {
   RunSummary run;
   for (int i = 1; i <= 4; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i * 8 - 7));
-    run.nodes.back().record.steps = {step("ssh-wait", "needs hands", "unreachable", "no route")};
+    run.nodes.back().record.steps = {step("ssh-wait", "needs operator", "unreachable", "no route")};
   }
 
   const auto text = to_text(hands_of(run, {}));
@@ -273,7 +274,7 @@ TEST(Hands, ShowAFewRowsAndHowManyMoreThereAre) {
   for (int i = 1; i <= 30; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
     run.nodes.back().record.steps = {
-        step("power-on", "needs hands", "", std::string(static_cast<std::size_t>(i), 'x'))};
+        step("power-on", "needs operator", "", std::string(static_cast<std::size_t>(i), 'x'))};
   }
   const auto hands = hands_of(run, {});
 
@@ -285,7 +286,7 @@ TEST(Hands, OfAFewNodesStayApartWithThePlaceOfEach) {
   RunSummary run;
   for (int i = 1; i <= 3; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
-    run.nodes.back().record.steps = {step("ssh-wait", "needs hands", "unreachable", "no route")};
+    run.nodes.back().record.steps = {step("ssh-wait", "needs operator", "unreachable", "no route")};
   }
 
   EXPECT_EQ(grouped(hands_of(run, {})).size(), 3u);
@@ -313,7 +314,7 @@ TEST(Hands, OfAHaltBehindTheCanaryBeginWithNoColon) {
 
   const auto text = to_text(hands_of(run, state));
 
-  EXPECT_THAT(text, HasSubstr("cupel release 12\n"));
+  EXPECT_THAT(text, HasSubstr("cupel continue 12\n"));
   EXPECT_THAT(text, HasSubstr("  halted behind the canary: 1 of 1 nodes of the canary failed\n"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr(" : ")));
 }
@@ -338,7 +339,7 @@ TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
       event(step_began, "n3", "power-on"),
       event(step_retried, "n3", "power-on"),
       event(step_began, "n4", "power-on"),
-      event(step_ended, "n4", "power-on", {{"outcome", "reject"}}),
+      event(step_ended, "n4", "power-on", {{"outcome", "failed"}}),
       event(run_halted, "", "", {{"step", "boot-once"}, {"why", "3 of 4"}}),
       event(run_paused, "", "", {{"by", "ada"}})};
 
@@ -358,9 +359,9 @@ TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
 TEST(Standing, CountsNodesThatFailedAndNotTheirSteps) {
   using enum engine::EventKind;
   const std::vector<engine::Event> events{
-      event(step_ended, "n1", "bmc-facts", {{"outcome", "needs hands"}}),
-      event(step_ended, "n1", "ssh-wait", {{"outcome", "needs hands"}}),
-      event(step_ended, "n2", "bmc-facts", {{"outcome", "needs hands"}})};
+      event(step_ended, "n1", "bmc-facts", {{"outcome", "needs operator"}}),
+      event(step_ended, "n1", "ssh-wait", {{"outcome", "needs operator"}}),
+      event(step_ended, "n2", "bmc-facts", {{"outcome", "needs operator"}})};
 
   const auto standing = standing_of(1, events, wall_now());
 
@@ -373,7 +374,7 @@ TEST(Standing, ForgetsWhatAPersonHasLookedAt) {
   using enum engine::EventKind;
   const std::vector<engine::Event> events{
       event(step_began, "n1", "power-on"),
-      event(step_ended, "n1", "power-on", {{"outcome", "reject"}}),
+      event(step_ended, "n1", "power-on", {{"outcome", "failed"}}),
       event(node_retried, "n1", "power-on"),
       event(run_halted, "", "", {{"step", "power-on"}, {"why", "1 of 1"}}),
       event(run_released, "", "", {{"step", "power-on"}}),

@@ -31,7 +31,7 @@ TEST_F(Report, TakesAStepForFailedWhoseCommonResultsCannotBeReadAnyMore) {
 
   const auto step = summary().nodes[0].record.steps[0];
 
-  EXPECT_EQ(step.outcome, "reject");
+  EXPECT_EQ(step.outcome, "failed");
   EXPECT_THAT(step.detail, HasSubstr(gone));
 }
 
@@ -72,13 +72,13 @@ TEST_F(Report, TellsEachNodesVerdictWithItsCauseAndHandOff) {
   EXPECT_THAT(told,
               HasSubstr(R"("node":"a01-n01","verdict":"pass","causes":[],"hand_off":"resumed")"));
   EXPECT_THAT(told, HasSubstr(R"("part":"gpu3","criterion":"gpu.ecc.uncorrected")"));
-  EXPECT_THAT(told, HasSubstr(R"("measured":"2 errors","wanted":"at most 0 errors")"));
+  EXPECT_THAT(told, HasSubstr(R"("measured":"2 errors","expected":"at most 0 errors")"));
   EXPECT_THAT(told, HasSubstr(std::string(64, 'a')));
   EXPECT_THAT(told, HasSubstr(R"("hand_off":"drained","reason":"cupel: fail: gpu3")"));
 }
 
 TEST_F(Report, CallsANodeWithoutAVerdictInconclusiveAndSaysWhichStepFailed) {
-  end("a01-n01", "gpu-facts", {{"detail", "no nvidia-smi"}}, "reject");
+  end("a01-n01", "gpu-facts", {{"detail", "no nvidia-smi"}}, "failed");
 
   const auto told = summary();
 
@@ -88,7 +88,7 @@ TEST_F(Report, CallsANodeWithoutAVerdictInconclusiveAndSaysWhichStepFailed) {
 
 TEST_F(Report, CallsAGoodNodeThatSlurmRefusedInconclusive) {
   end("a01-n01", "verdict", record::to_json(good()));
-  end("a01-n01", "hand-off", {{"detail", "slurmctld does not answer"}}, "reject");
+  end("a01-n01", "hand-off", {{"detail", "slurmctld does not answer"}}, "failed");
 
   EXPECT_EQ(summary().nodes[0].decision, Decision::inconclusive);
 }
@@ -106,8 +106,8 @@ TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
 }
 
 TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {
-  const burnin::Cause slow{Decision::fail, "gpu0", "hbm.lag", "12 %",
-                           "at most 10 %", "a1",   "cool it", {"hbm", "hbm@night"}};
+  const burnin::Cause slow{Decision::fail, "gpu0", "hbm.below_best", "12 %",
+                           "at most 10 %", "a1",   "cool it",        {"hbm", "hbm@night"}};
   auto other = slow, worse = slow;
   other.part = "gpu2";
   worse.part = "gpu3";
@@ -126,8 +126,9 @@ TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {
 
   const auto text = to_text(summary()), page = to_html(summary());
 
-  EXPECT_THAT(text, HasSubstr("gpu[0,2]: hbm.lag 12 %, wanted at most 10 %  (hbm, hbm@night)"));
-  EXPECT_THAT(text, HasSubstr("gpu3: hbm.lag 30 %"));
+  EXPECT_THAT(text,
+              HasSubstr("gpu[0,2]: hbm.below_best 12 %, expected at most 10 %  (hbm, hbm@night)"));
+  EXPECT_THAT(text, HasSubstr("gpu3: hbm.below_best 30 %"));
   EXPECT_THAT(page, HasSubstr("<td>gpu[0-2]<td>hbm.copy<td class=pass>1999 to 2004.5 GB/s"));
   EXPECT_THAT(page, HasSubstr("<td>gpu3<td>hbm.copy<td class=fail>12 GB/s"));
 }
@@ -155,7 +156,7 @@ TEST_F(Report, SaysOnceWhatIsToBeSaidOfSeveralNodesAndTheCommonFirst) {
   for (const auto* node : {"a01-n01", "a01-n02"})
     end(node, "gpu-facts",
         {{"detail", std::string{node} + " at 10.0.0." + node[6] + ": Connection refused"}},
-        "needs hands");
+        "needs operator");
   add({EventKind::run_ended});
 
   const auto text = to_text(summary());

@@ -36,7 +36,7 @@ playbooks::PlannedStep step(StepKind kind, const std::string& name, int minutes 
 struct Bench {
   explicit Bench(std::size_t count) {
     auto approval = step(StepKind::approval, "go");
-    approval.with["say"] = "look at the sensors first";
+    approval.with["message"] = "look at the sensors first";
     const auto steps = std::make_shared<const std::vector<playbooks::PlannedStep>>(std::vector{
         step(StepKind::power_on, "power-on"), approval, step(StepKind::stage, "gemm", 600)});
     plan.playbook = "new-rack";
@@ -73,9 +73,9 @@ TEST(RunTable, NamesTheCommandThatReleasesAHalt) {
   bench.state.halts["power-on"] = "2 of 4 nodes failed";
 
   EXPECT_THAT(notes_of(bench.table()),
-              ElementsAre("halted at power-on: 2 of 4 nodes failed; look, then: cupel release 5 "
+              ElementsAre("halted at power-on: 2 of 4 nodes failed; look, then: cupel continue 5 "
                           "power-on"));
-  EXPECT_EQ(waits_for(bench.table(), 0), "halted: cupel release 5 power-on");
+  EXPECT_EQ(waits_for(bench.table(), 0), "halted: cupel continue 5 power-on");
 }
 
 TEST(RunTable, ShowsWhoWaitsForTheCanaryAndThatItHasHalted) {
@@ -89,7 +89,7 @@ TEST(RunTable, ShowsWhoWaitsForTheCanaryAndThatItHasHalted) {
   bench.state.halts[""] = "1 of 1 nodes of the canary failed";
 
   EXPECT_EQ(before, "canary: the first 1 of 6");
-  EXPECT_EQ(waits_for(bench.table(), 1), "halted: cupel release 5");
+  EXPECT_EQ(waits_for(bench.table(), 1), "halted: cupel continue 5");
   EXPECT_THAT(bench.lines(), Contains("halted behind the canary: 1 of 1 nodes of the canary "
                                       "failed; look, then:"));
 }
@@ -123,7 +123,7 @@ TEST(RunTable, SaysThatNoPlaceIsFree) {
   bench.plan.nodes_at_once = 1;
   bench.run(0, 0, std::chrono::minutes{1});
 
-  EXPECT_EQ(waits_for(bench.table(), 2), "a place: 1 nodes at once");
+  EXPECT_EQ(waits_for(bench.table(), 2), "a slot: 1 nodes work");
 }
 
 TEST(RunTable, MarksAStepThatIsLateAndNoLongerCountsItDown) {
@@ -162,7 +162,7 @@ TEST(RunTable, FitsIntoAnyTerminal) {
   bench.state.halts[""] = "1 of 1 nodes of the canary failed";
   bench.state.halts["power-on"] = "12 of 40 nodes failed; it stops after 12";
   bench.state.paused = true;
-  bench.note = "waits until 2026-11-22T20:00:00Z for what needs hands: cupel hands 5";
+  bench.note = "waits until 2026-11-22T20:00:00Z for repairs: cupel actions 5";
   bench.run(0, 0, std::chrono::minutes{1});
   bench.doing["a01-n001"] = "POST (2:10 of 15:00)";
 

@@ -88,7 +88,7 @@ TEST_F(FaultsTest, ADamagedPageOfASmallStoreIsFoundAtItsOpening) {
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, Code::kStorage);
   EXPECT_THAT(store.error().what,
-              AllOf(HasSubstr("malformed"), HasSubstr("left as it is: see cupel store check")));
+              AllOf(HasSubstr("malformed"), HasSubstr("left as it is: see cupel store verify")));
   EXPECT_THAT(checked().faults, Contains(at("cupel.db")));
   EXPECT_EQ(digest(), before);
 }
@@ -105,7 +105,7 @@ TEST_F(FaultsTest, ADamagedPageOfALargeStoreIsFoundByTheCheckAndByWhoeverReadsIt
 
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, Code::kStorage);
-  EXPECT_THAT(read.error().what, HasSubstr("see cupel store check"));
+  EXPECT_THAT(read.error().what, HasSubstr("see cupel store verify"));
   EXPECT_EQ(digest(), before);
 }
 

@@ -77,7 +77,7 @@ Profile idle_profile() {
   all.criteria.push_back(idle);
   auto wrong = all.criteria.front();
   wrong.stage = "gemm";
-  wrong.measure = "gemm.wrong";
+  wrong.measure = "gemm.errors";
   all.criteria.push_back(wrong);
   return all;
 }
@@ -117,7 +117,7 @@ TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
                                                  "",
                                                  "gpu-facts/gpu.ecc.uncorrected"}}));
   EXPECT_EQ(to_string(causes(record)[0]),
-            "gpu1: gpu.ecc.uncorrected 2 errors, wanted at most 0 errors");
+            "gpu1: gpu.ecc.uncorrected 2 errors, expected at most 0 errors");
 }
 
 TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
@@ -180,7 +180,7 @@ TEST(Verdict, AsksNothingOfAPartThatTheAuditMisses) {
 
 TEST(Verdict, IsInconclusiveAboutAStageThatProvedNothing) {
   auto record = healthy();
-  record.steps[2] = step("disk", "reject", "fio is not installed on the node");
+  record.steps[2] = step("disk", "failed", "fio is not installed on the node");
   record.findings.erase("disk");
 
   EXPECT_EQ(decision(record), Decision::inconclusive);
@@ -201,7 +201,7 @@ TEST(Verdict, IsInconclusiveAboutAStageThatAConditionOfItsOwnKeptFromMeasuring) 
   ASSERT_EQ(found.causes.size(), 1u);
   EXPECT_EQ(found.causes[0].part, "gpu1");
   EXPECT_EQ(measured_text(found.causes[0]), "0 (python3, process 4217)");
-  gemm.push_back({"gemm.wrong", "gpu0", 2, "errors"});
+  gemm.push_back({"gemm.errors", "gpu0", 2, "errors"});
   EXPECT_EQ(decide(idle_profile(), record).decision, Decision::fail) << "what is bad stays bad";
 }
 
@@ -209,7 +209,7 @@ TEST(Verdict, SaysOfAGpuThatIsMissingThatItIsMissingAndNotThatItIsInUse) {
   auto record = healthy();
   record.steps.insert(record.steps.begin() + 2, step("gemm"));
   auto& gemm = record.findings["gemm"].measurements;
-  gemm = {{"gpu.idle", "gpu0", 1, ""}, {"gemm.wrong", "gpu0", 0, "errors"}};
+  gemm = {{"gpu.idle", "gpu0", 1, ""}, {"gemm.errors", "gpu0", 0, "errors"}};
 
   const auto missing = decide(idle_profile(), record);
   gemm[0].value = 0;
@@ -232,7 +232,7 @@ TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
                                           {"gpu.idle", "gpu1", 1, ""}};
   auto with_log = idle_profile();
   with_log.criteria.push_back(with_log.criteria.back());
-  with_log.criteria.back().measure = "kernel.told";
+  with_log.criteria.back().measure = "kernel_log.readable";
   with_log.criteria.back().parts = {""};
 
   const auto found = decide(with_log, record);
@@ -244,7 +244,7 @@ TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
 
 TEST(Verdict, FailsANodeOnWhichAStageHung) {
   auto record = healthy();
-  record.steps[2] = step("disk", "reject", "hung: it was ended after its limit of 120 s");
+  record.steps[2] = step("disk", "failed", "hung: it was ended after its limit of 120 s");
   record.steps[2].hung = true;
   record.findings.erase("disk");
 
@@ -274,7 +274,7 @@ TEST(Verdict, ShowsTheOutputInWhichABadPartWasSeen) {
 
 TEST(Verdict, IsInconclusiveWhereAStepFailedWhateverElseWasMet) {
   auto record = healthy();
-  record.steps[0] = step("power-on", "reject", "HTTP 403");
+  record.steps[0] = step("power-on", "failed", "HTTP 403");
 
   EXPECT_EQ(decision(record), Decision::inconclusive);
   EXPECT_THAT(to_string(causes(record)[0]), HasSubstr("step power-on HTTP 403"));
@@ -282,7 +282,7 @@ TEST(Verdict, IsInconclusiveWhereAStepFailedWhateverElseWasMet) {
 
 TEST(Verdict, BlamesTheFailedStepAndNotThoseItKeptFromRunning) {
   auto record = healthy();
-  record.steps = {step("power-on", "reject", "HTTP 403"), step("gpu-facts", "skipped"),
+  record.steps = {step("power-on", "failed", "HTTP 403"), step("gpu-facts", "skipped"),
                   step("disk", "skipped"), step("verdict", "")};
   record.findings.clear();
 
@@ -333,17 +333,17 @@ TEST(Verdict, IsInconclusiveWhereAPersonSkippedWhatWouldHaveBeenJudged) {
   EXPECT_EQ(decision(disk), Decision::inconclusive);
   EXPECT_EQ(to_string(causes(disk)[0]), "stage disk skipped by kim: the scratch disk is on order");
   auto other_failed = disk;
-  other_failed.steps[0] = step("power-on", "reject", "HTTP 403");
+  other_failed.steps[0] = step("power-on", "failed", "HTTP 403");
   EXPECT_EQ(causes(other_failed).size(), 2) << "a failure does not hide what a person left out";
 }
 
 TEST(Verdict, IsInconclusiveWhereNobodyToldWhetherAStageBelongedToTheNode) {
-  const auto why = "nobody told bmc.vendor, wanted NVIDIA";
+  const auto why = "bmc.vendor is not reported, expected NVIDIA";
   const auto untold = record::Skipped::untold;
   const auto record = without(healthy(), "disk", untold, why);
 
   EXPECT_EQ(decision(record), Decision::inconclusive);
-  EXPECT_EQ(to_string(causes(record)[0]), "stage disk nobody told bmc.vendor, wanted NVIDIA");
+  EXPECT_EQ(to_string(causes(record)[0]), "stage disk bmc.vendor is not reported, expected NVIDIA");
   EXPECT_EQ(decision(without(healthy(), "power-on", untold, why)), Decision::pass);
 }
 
@@ -359,7 +359,7 @@ TEST(Verdict, PutsFailuresFirst) {
   auto record = healthy();
   record.audit = {AuditFinding{Finding::unobserved, "psu", "6 psus", "nobody told", "", ""}};
   record.findings["disk"].measurements[0].value = 1;
-  record.steps[0] = step("power-on", "reject", "HTTP 403");
+  record.steps[0] = step("power-on", "failed", "HTTP 403");
 
   const auto told = causes(record);
 
@@ -388,7 +388,7 @@ TEST(Verdict, IsInconclusiveAboutANodeOfWhichNothingIsKnown) {
   record.steps = {step("ssh-wait"), step("verdict", "")};
 
   EXPECT_EQ(decision(record), Decision::inconclusive);
-  EXPECT_EQ(to_string(causes(record)[0]), "measurements nothing, wanted at least one");
+  EXPECT_EQ(to_string(causes(record)[0]), "measurements nothing, expected at least one");
 }
 
 TEST(Verdict, PassesAnAuditAloneOnlyWhereTheBmcTold) {

@@ -26,20 +26,20 @@ TEST(Condition, IsMetByAnyOfItsValuesWhateverTheirCase) {
 
 TEST(Condition, SaysWhatWasFoundAndWhatWasWanted) {
   EXPECT_EQ(unmet({fact("bmc.vendor", By::is, {"Dell", "HPE"})}, kFacts),
-            "bmc.vendor is NVIDIA, wanted Dell or HPE");
+            "bmc.vendor is NVIDIA, expected Dell or HPE");
   EXPECT_EQ(unmet({fact("bmc.vendor", By::is_not, {"nvidia"})}, kFacts),
-            "bmc.vendor is NVIDIA, wanted anything but nvidia");
+            "bmc.vendor is NVIDIA, expected anything but nvidia");
   EXPECT_EQ(unmet({amount("gpu.count", By::at_least, 9)}, kFacts),
-            "gpu.count is 8, wanted at least 9");
+            "gpu.count is 8, expected at least 9");
   EXPECT_EQ(unmet({amount("gpu.count", By::at_most, 7)}, kFacts),
-            "gpu.count is 8, wanted at most 7");
+            "gpu.count is 8, expected at most 7");
 }
 
 TEST(Condition, IsNotMetByWhatNobodyTold) {
   EXPECT_EQ(unmet({amount("disk.errors", By::at_most, 0)}, kFacts),
-            "nobody told disk.errors, wanted at most 0");
+            "disk.errors is not reported, expected at most 0");
   EXPECT_EQ(unmet({fact("bios.version", By::is_not, {"1.0"})}, kFacts),
-            "nobody told bios.version, wanted anything but 1.0");
+            "bios.version is not reported, expected anything but 1.0");
 }
 
 TEST(Condition, KnowsWhatNobodyToldFromWhatIsOtherwise) {
@@ -54,9 +54,9 @@ TEST(Condition, KnowsWhatNobodyToldFromWhatIsOtherwise) {
 
 TEST(Condition, ComparesOnlyNumbersAsNumbers) {
   EXPECT_EQ(unmet({amount("bmc.version", By::at_least, 24)}, kFacts),
-            "bmc.version is no number: '24.09.17', wanted at least 24");
+            "bmc.version is no number: '24.09.17', expected at least 24");
   EXPECT_EQ(unmet({amount("gpu.count", By::at_least, 8)}, {{"gpu.count", "nan"}}),
-            "gpu.count is no number: 'nan', wanted at least 8");
+            "gpu.count is no number: 'nan', expected at least 8");
 }
 
 TEST(Condition, AboutProfileAndRackIsSettledByTheNodeAlone) {

@@ -17,7 +17,7 @@ TEST(Format, RefusesAConditionOnWhatSeveralMeasureTogether) {
   const auto result = read(R"(playbook: p
 steps:
   - stage: node-facts
-    together: pairs
+    group_by: pairs
   - stage: disk
     when: {measure: {memory.total: {at_least: 1}}}
 )");
@@ -33,11 +33,11 @@ canary: [1, 4]
 limits: {firmware-push: 2}
 steps:
   - stage: disk
-    together: pairs
+    group_by: pairs
     stop_after: {failures: 3, share: 0.1}
     claims: [{resource: firmware-push, scope: rack, count: 2}]
   - step: approval
-    with: {say: look first}
+    with: {message: look first}
 )");
 
   ASSERT_TRUE(result.playbook) << result.told();
@@ -50,7 +50,7 @@ steps:
   EXPECT_EQ(step.stop_after, (StopAfter{3, 0.1}));
   EXPECT_EQ(step.claims, (std::vector{Claim{"firmware-push", Claim::Scope::rack, 2}}));
   EXPECT_EQ(playbook.steps[1].kind, StepKind::approval);
-  EXPECT_EQ(playbook.steps[1].with.at("say"), "look first");
+  EXPECT_EQ(playbook.steps[1].with.at("message"), "look first");
 }
 
 TEST(Format, ReadsConditionsInAllTheirForms) {
@@ -155,10 +155,10 @@ steps:
 )");
 
   EXPECT_EQ(result.told(),
-            "book.yaml:3:3: parameter 'soak' stands nowhere: ${soak} may be a value in with, when, "
-            "deadline, stop_after, canary, limits and nodes_at_once\n"
-            "book.yaml:4:3: parameter 'unused' stands nowhere: ${unused} may be a value in with, "
-            "when, deadline, stop_after, canary, limits and nodes_at_once\n"
+            "book.yaml:3:3: parameter 'soak' is not used: ${soak} may be a value in with, when, "
+            "deadline, stop_after, canary, limits and max_parallel\n"
+            "book.yaml:4:3: parameter 'unused' is not used: ${unused} may be a value in with, "
+            "when, deadline, stop_after, canary, limits and max_parallel\n"
             "book.yaml:5:3: parameter 'needed' needs a value: --set needed=VALUE, or with: where "
             "it is included\n"
             "book.yaml:8:22: there is no parameter 'soka' (did you mean 'soak'?)\n"
@@ -207,10 +207,10 @@ TEST(Format, DoesAStepForEachItemOfAList) {
   const auto result = read(R"(playbook: p
 steps:
   - stage: disk
-    each: [tmp, scratch]
+    foreach: [tmp, scratch]
     with: {directory: "/var/${each}"}
   - stage: disk
-    each: {part: nvme}
+    foreach: {part: nvme}
   - stage: disk
     as: again
   - stage: disk
@@ -228,7 +228,7 @@ TEST(Format, LetsNothingBeginThatNeverCould) {
 limits: {firmware-push: 2}
 steps:
   - step: power-on
-    together: pairs
+    group_by: pairs
     claims: [{resource: firmware-puhs}, {resource: firmware-push, count: 3}]
   - step: approval
 )");
@@ -241,13 +241,13 @@ steps:
       "never begin\n"
       "book.yaml:4:5: 'power-on' is done to each machine by itself; only a stage can be done "
       "together\n"
-      "book.yaml:7:5: 'approval' needs with: {say: ...}: what the person who approves must "
-      "know\n");
+      "book.yaml:7:5: 'approval' needs with: {message: ...}: what the operator must know to "
+      "approve\n");
   EXPECT_EQ(read(R"(playbook: p
 limits: {firmware-push: 2}
 steps:
   - step: power-on
-    together: pairs
+    group_by: pairs
     claims: [{resource: firmware-puhs}, {resource: firmware-push, count: 3}]
 )")
                 .told(),
@@ -267,10 +267,10 @@ limits: {a b: 1, c: none}
 parameters: {each: {default: x}, p: {typ: text}}
 steps:
   - stage: disk
-    together: pair
+    group_by: pair
     stop_after: {failures: 0, share: 2}
     claims: [{scope: world}]
-    each: {part: hcas}
+    foreach: {part: hcas}
     when: {profil: x, measure: [], fact: {bmc.vendor: {}}}
   - 5
   - include: [a]
@@ -282,9 +282,9 @@ steps:
         "book.yaml:3:11: priority must be a whole number from -100 to 100, not '101'",
         "book.yaml:4:10: 'a b' must be at most 64 letters, digits and ._-",
         "book.yaml:4:21: c must be a whole number from 1 to 1000000, not 'none'",
-        "book.yaml:5:14: 'each' is the name of what each: goes through",
+        "book.yaml:5:14: 'each' is the name of the item that foreach is at",
         "book.yaml:5:38: unknown key 'typ' in p (did you mean 'type'?)",
-        "together must be alone, pairs, rack or all, not 'pair' (did you mean 'pairs'?)",
+        "group_by must be alone, pairs, rack or all, not 'pair' (did you mean 'pairs'?)",
         "failures must be a whole number from 1 to 100000", "share must be a number from 0 to 1",
         "each of claims needs resource", "scope must be node, rack or site, not 'world'",
         "there is no part 'hcas' (did you mean 'hca'?)",
@@ -297,13 +297,13 @@ steps:
 TEST(Format, HasBounds) {
   std::string many = "playbook: p\nsteps:\n";
   for (int i = 0; i < 5; ++i) {
-    many += "  - stage: disk\n    each: [";
+    many += "  - stage: disk\n    foreach: [";
     for (int j = 0; j < 250; ++j) many += "x" + std::to_string(1000 * i + j) + ", ";
     many += "last" + std::to_string(i) + "]\n";
   }
   const std::string value(5000, 'x');
   std::string grown = "playbook: p\nparameters: {a: {default: " + std::string(4000, 'x') +
-                      "}}\nsteps: [{step: approval, with: {say: \"${a}${a}\"}}]\n";
+                      "}}\nsteps: [{step: approval, with: {message: \"${a}${a}\"}}]\n";
 
   EXPECT_THAT(read(many).told(), HasSubstr("more than 1000 steps"));
   EXPECT_THAT(read("playbook: " + value + "\nsteps: [{step: verdict}]\n").told(),

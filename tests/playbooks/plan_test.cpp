@@ -134,30 +134,30 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"burn.gpus", "GPUs"},
       {"collective.all_reduce.busbw", "GB/s"},
       {"collective.all_reduce.ring.busbw", "GB/s"},
-      {"collective.wrong", "errors"},
+      {"collective.errors", "errors"},
       {"gemm.bf16.rate", "TFLOP/s"},
       {"gemm.fp16.rate", "TFLOP/s"},
       {"gemm.fp64.rate", "TFLOP/s"},
       {"gemm.fp8.rate", "TFLOP/s"},
       {"gemm.tf32.rate", "TFLOP/s"},
-      {"gemm.lag", "%"},
+      {"gemm.below_best", "%"},
       {"gemm.spread", "%"},
-      {"gemm.wrong", "errors"},
+      {"gemm.errors", "errors"},
       {"gpu.temperature", "C"},
       {"gpu.throttled", "%"},
       {"hbm.copy", "GB/s"},
-      {"hbm.lag", "%"},
+      {"hbm.below_best", "%"},
       {"hbm.tested", "GiB"},
-      {"hbm.wrong", "errors"},
+      {"hbm.errors", "errors"},
       {"p2p.bandwidth", "GB/s"},
-      {"p2p.pair.lag", "%"},
+      {"p2p.pair.below_best", "%"},
       {"p2p.pairs", "count"},
       {"p2p.refused", "count"},
-      {"p2p.wrong", "errors"},
+      {"p2p.errors", "errors"},
       {"pcie.d2h", "GB/s"},
       {"pcie.h2d", "GB/s"},
-      {"pcie.lag", "%"},
-      {"pcie.wrong", "errors"},
+      {"pcie.below_best", "%"},
+      {"pcie.errors", "errors"},
       {"train.jitter", "%"},
       {"train.loss.differs", "count"},
       {"sel.new.critical", "count"},
@@ -271,7 +271,7 @@ TEST(Plan, FillsInWhatThePlaybookLeavesOpen) {
 
 TEST(Plan, TakesThePlaybooksWordForDeadlinesAndTries) {
   const auto made = planned(
-      "playbook: p\nsteps: [{stage: disk, deadline: 9m, tries: 2, on_failure: continue}]\n");
+      "playbook: p\nsteps: [{stage: disk, deadline: 9m, max_attempts: 2, on_failure: continue}]\n");
 
   ASSERT_TRUE(made.plan) << made.told();
   const auto& step = made.plan->nodes[0].steps->at(0);

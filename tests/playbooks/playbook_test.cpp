@@ -14,11 +14,11 @@ using ::testing::HasSubstr;
 TEST(Playbook, ReadsEveryStepAsItsAuthorWroteIt) {
   const auto result = read(R"(playbook: mine
 description: a try
-nodes_at_once: 7
+max_parallel: 7
 steps:
   - step: power-on
     deadline: 90s
-    tries: 3
+    max_attempts: 3
   - stage: cpu-memory
     with: {duration: 2s, memory: 32MiB}
     on_failure: continue
@@ -65,7 +65,7 @@ steps:
 
 TEST(Playbook, TellsAllErrorsAtOnce) {
   const auto result = read(R"(playbook: mine
-nodes_at_once: many
+max_parallel: many
 stpes: []
 steps:
   - step: power-onn
@@ -75,7 +75,7 @@ steps:
     stage: disk
   - step: hand-off
     on_failure: contniue
-    tries: 0
+    max_attempts: 0
     deadline: soon
   - stage: gpu-facts
     with: {anything: 1}
@@ -86,8 +86,8 @@ steps:
        {"book.yaml:2:", "'stpes'", "there is no step 'power-onn' (did you mean 'power-on'?)",
         "book.yaml:7:12: 'cpu-memory' has no parameter 'durations' (did you mean 'duration'?)",
         "memory must be a single value", "exactly one of step: KIND, stage: NAME and include: FILE",
-        "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)", "tries",
-        "deadline", "'gpu-facts' has no parameter 'anything'"})
+        "on_failure must be stop or continue, not 'contniue' (did you mean 'continue'?)",
+        "max_attempts", "deadline", "'gpu-facts' has no parameter 'anything'"})
     EXPECT_THAT(result.told(), HasSubstr(line));
 }
 

@@ -73,7 +73,7 @@ std::set<std::string> transitions() {
     if (!known.emplace(name + (step.handle ? " with a handle" : ""), state).second) continue;
     for (int kind = 0; kind <= kLastKind; ++kind)
       for (const bool person : {false, true})
-        for (const auto* outcome : {"done", "reject"}) {
+        for (const auto* outcome : {"done", "failed"}) {
           auto after = state;
           const auto event = event_for(static_cast<EventKind>(kind), person, outcome);
           apply(after, event);

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// "gpu4 gemm.wrong 12 errors (SM 17, ...)" of each criterion that is not met, a line each.
+/// "gpu4 gemm.errors 12 errors (SM 17, ...)" of each criterion that is not met, a line each.
 std::string not_met(std::string_view stage, const Result<burnin::Findings>& found) {
   if (!found) return "nothing proven: " + found.error().what;
   std::string text;
@@ -109,7 +109,7 @@ TEST(CupelBurn, TellsTheSmThatComputesWrongly) {
   const auto gemm = not_met("gemm", found_by(bench, "gemm", {{"duration", "60s"}}));
   const auto train = not_met("train", found_by(bench, "train", {{"duration", "60s"}}));
 
-  EXPECT_THAT(gemm, AllOf(StartsWith("gpu4 gemm.wrong "), HasSubstr("(SM 17, round ")));
+  EXPECT_THAT(gemm, AllOf(StartsWith("gpu4 gemm.errors "), HasSubstr("(SM 17, round ")));
   EXPECT_THAT(train, StartsWith("gpu4 train.loss.differs "));
 }
 
@@ -125,7 +125,7 @@ TEST(CupelBurn, TellsTheGpuWhoseMemoryIsSlow) {
   Bench bench{{{.kind = gpu_slow_memory, .part = "gpu2", .amount = 0.8}}};
 
   EXPECT_THAT(not_met("hbm", found_by(bench, "hbm", {{"duration", "30s"}})),
-              StartsWith("gpu2 hbm.lag "));
+              StartsWith("gpu2 hbm.below_best "));
 }
 
 TEST(CupelBurn, TellsTheGpuWhosePcieLinkIsSlow) {

@@ -75,8 +75,8 @@ TEST(VirtualCupelNode, SeesWhatHappensWhileItWatches) {
 
   EXPECT_EQ(value_of(watched, "kernel.xid", "gpu1"), 95);
   EXPECT_EQ(value_of(watched, "kernel.xid", "gpu6"), 79);
-  EXPECT_EQ(value_of(watched, "gpu.answers", "gpu6"), 0);
-  EXPECT_EQ(value_of(watched, "gpu.answers", "gpu5"), 1);
+  EXPECT_EQ(value_of(watched, "gpu.responsive", "gpu6"), 0);
+  EXPECT_EQ(value_of(watched, "gpu.responsive", "gpu5"), 1);
   EXPECT_EQ(value_of(watched, "kernel.xid", "gpu5"), 0);
   EXPECT_THAT(value_of(watched, "ib.port.symbol_errors.new", "mlx5_3"), Optional(Ge(3600)));
 }

@@ -65,7 +65,7 @@ const Found kFound[] = {
     {"nccl-tests", {}, {}, ""},
     {"nccl-tests", {{"nvls", "off"}}, {}, ""},
     {"nccl-tests", {{"operation", "all_gather"}}, {}, ""},
-    {"nccl-tests", {}, {{.kind = gpu_wrong_results, .part = "gpu3"}}, "collective.wrong"},
+    {"nccl-tests", {}, {{.kind = gpu_wrong_results, .part = "gpu3"}}, "collective.errors"},
     {"nccl-tests", {}, {{.kind = fabric_manager_off}}, "system not yet initialized"},
     {"gpu-burn", {{"duration", "60s"}}, {}, ""},
     {"gpu-burn", {{"duration", "60s"}, {"precision", "double"}}, {}, ""},

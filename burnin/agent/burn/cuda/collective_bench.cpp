@@ -211,7 +211,7 @@ Outcome<bool> CollectiveBench::verify(Member& member, const Turn& timed) {
          .address = found.index[0] * bytes_of(scalar),
          .detail = words_of(turn) + ": " + cupel::burn::words_of(found, turn.shape.received)});
   }
-  figures_.count("collective.wrong", part(member.rank), static_cast<double>(wrong), "errors");
+  figures_.count("collective.errors", part(member.rank), static_cast<double>(wrong), "errors");
   return true;
 }
 

@@ -72,7 +72,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                          if (options.self_tests() > 0)
                            return worker.self_test(scope, options.self_tests());
                          TRY(worker.burn(scope));
-                         report.result("gemm.wrong", device.part(),
+                         report.result("gemm.errors", device.part(),
                                        static_cast<double>(worker.wrong() +
                                                            model.cross_check->odd(device.part())),
                                        "errors");

@@ -60,7 +60,7 @@ class HbmWorker {
       if (!stop_.over()) whole_sweeps_ = round;
     }
     const auto part = device_.part();
-    report_.result("hbm.wrong", part, static_cast<double>(wrong_), "errors");
+    report_.result("hbm.errors", part, static_cast<double>(wrong_), "errors");
     if (whole_sweeps_ > 0)  // a part of a sweep has not tested all of it
       report_.result("hbm.tested", part, static_cast<double>(words_ * 8) / (1024.0 * kMiB), "GiB");
     report_.result("hbm.rounds", part, static_cast<double>(whole_sweeps_), "count");

@@ -78,7 +78,7 @@ void tell_wrong(Bench& bench, const Set& set, Engine engine, const Peers& peers,
                 std::span<const Mismatches> found) {
   for (std::size_t i = 0; i < set.flows.size(); ++i) {
     const auto part = part_of(bench.named(set.flows[i]));
-    bench.figures.count("p2p.wrong", part, static_cast<double>(found[i].count), "errors");
+    bench.figures.count("p2p.errors", part, static_cast<double>(found[i].count), "errors");
     if (found[i].count == 0) continue;
     bench.report.fault(
         {.what = "wrong-transfer",

@@ -106,7 +106,7 @@ Outcome<> measure(Bench& bench, const Run& run, Lane& lane, Way way, Cancellable
     if (pass >= kWarm) samples.add(rate);
   }
   bench.figures.add(name, run.device.part(), samples, "GB/s", labels_of(run));
-  bench.figures.count("pcie.wrong", run.device.part(), static_cast<double>(wrong), "errors");
+  bench.figures.count("pcie.errors", run.device.part(), static_cast<double>(wrong), "errors");
   return done();
 }
 
