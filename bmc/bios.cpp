@@ -48,17 +48,17 @@ BiosValues differing(const BiosValues& wanted, const BiosSettings& settings) {
 }
 
 Task<Result<BiosState>> ensure_bios(Bmc& bmc, BiosValues wanted, Deadline deadline) {
-  CO_TRY(const BiosSettings before, co_await bmc.bios(deadline));
+  CO_TRY(const BiosSettings before, co_await bmc.bios.read(deadline));
   const auto missing = differing(wanted, before);
   const bool waits = std::ranges::any_of(
       wanted, [&](const auto& one) { return before.pending.contains(one.first); });
   if (missing.empty()) co_return waits ? BiosState::waits_for_boot : BiosState::as_wanted;
-  CO_TRY(co_await bmc.stage_bios(std::move(wanted), deadline));
+  CO_TRY(co_await bmc.bios.stage(std::move(wanted), deadline));
   co_return BiosState::waits_for_boot;
 }
 
 Task<Result<void>> confirm_bios(Bmc& bmc, BiosValues wanted, Deadline deadline) {
-  CO_TRY(const BiosSettings now, co_await bmc.bios(deadline));
+  CO_TRY(const BiosSettings now, co_await bmc.bios.read(deadline));
   std::string waiting;
   for (const auto& [name, value] : wanted)
     if (now.pending.contains(name)) waiting += (waiting.empty() ? "" : ", ") + printable(name);

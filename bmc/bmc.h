@@ -1,257 +1,29 @@
 #pragma once
-// What a controller asks of one BMC, whatever it speaks. Every verb is one round of the protocol:
-// it says what the BMC said, and retries nothing (the step runner does). Not a place for policy or
-// patience.
-#include <chrono>
-#include <map>
-#include <memory>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "base/task.h"
-#include "bmc/sensor.h"
-#include "inventory/parts.h"
+// One BMC, whatever it speaks: facets with the verbs that it can be asked. Derived classes assign
+// the verbs that they have (bmc/redfish/redfish.cpp, bmc/ipmi/ipmi.cpp).
+#include "bmc/facets.h"
 
 namespace cupel::bmc {
 
-using Seconds = std::chrono::sys_seconds;
-
-/// Which protocol gave an answer.
-enum class Protocol { redfish, ipmi };
-
-/// An answer, and who gave it.
-template <class T>
-struct Sourced {
-  T value{};
-  Protocol by = Protocol::redfish;
-
-  operator const T&() const { return value; }
-  friend bool operator==(const Sourced&, const Sourced&) = default;
-  friend bool operator==(const Sourced& one, const T& other) { return one.value == other; }
-};
-
-/// `unknown` covers what a BMC does not tell or tells in a word nobody defined: never taken for
-/// off.
-enum class PowerState { off, powering_on, on, powering_off, unknown };
-enum class ResetType {
-  on,
-  force_off,
-  graceful_shutdown,
-  force_restart,
-  graceful_restart,
-  power_cycle,
-  ac_cycle,  // the machine's standby power too, as if the cord were pulled
-};
-enum class BootTarget { none, pxe, uefi_http, disk, virtual_cd, bios_setup };
-
-std::string_view to_string(Protocol protocol);
-std::string_view to_string(PowerState state);
-std::string_view to_string(ResetType type);
-std::string_view to_string(BootTarget target);
-
-struct Identity {
-  std::string vendor;  // as detected: "NVIDIA", "Dell", ...; empty: unknown
-  std::string model;
-  std::string serial;  // of the system (Dell: the service tag)
-  std::string part_number;
-  std::string uuid;
-  std::string bios_version;
-  std::string bmc_version;
-  std::vector<std::string> bmc_macs{};  // of the BMC's own ports: "aa:bb:cc:00:11:22"
-  Protocol by = Protocol::redfish;
-  friend bool operator==(const Identity&, const Identity&) = default;
-};
-
-/// Everything that the BMC tells of the machine.
-struct Observed {
-  Identity identity;
-  PowerState power = PowerState::unknown;
-  std::vector<inventory::Part> parts;
-  std::vector<inventory::Unknown> unknown;
-  int requests = 0;       // that it took to find out
-  std::size_t bytes = 0;  // of the answers' bodies
-  int unchanged = 0;      // answers that only said so (HTTP 304)
-  Protocol by = Protocol::redfish;
-};
-
-/// What a boot override is set to. In UEFI mode, always.
-struct BootOverride {
-  BootTarget target = BootTarget::none;
-  bool once = false;  // else until it is taken back
-  std::string uri{};  // of uefi_http, where the machine is to be told one
-  friend bool operator==(const BootOverride&, const BootOverride&) = default;
-};
-
-/// One line of an event log.
-struct LogEntry {
-  std::string id;
-  std::optional<Seconds> time{};  // as told, in UTC; nothing where the BMC's date is none
-  std::string severity{};         // "OK", "Warning", "Critical"; empty: not told
-  std::string message{};
-  std::string message_id{};  // of a registry, or empty
-  std::string sensor{};      // that it is about
-  std::string source{};      // URI, or "ipmi:sel/0x0012"
-  friend bool operator==(const LogEntry&, const LogEntry&) = default;
-};
-
-struct EventLog {
-  std::vector<LogEntry> entries{};  // oldest first
-  bool cut = false;                 // there were more than was asked for; the newest are here
-  std::vector<inventory::Unknown> unknown{};
-  Protocol by = Protocol::redfish;
-};
-
-struct Account {
-  std::string id;  // of its slot
-  std::string user;
-  std::string role{};
-  bool enabled = true;
-  bool locked = false;
-  std::string source{};
-  friend bool operator==(const Account&, const Account&) = default;
-};
-
-/// A service of the BMC's own: "HTTPS", "SSH", "IPMI", "KVMIP", "SNMP", "NTP".
-struct NetworkService {
-  std::string name;
-  bool enabled = false;
-  int port = 0;  // 0: not told
-  friend bool operator==(const NetworkService&, const NetworkService&) = default;
-};
-
-/// The BMC's clock, held against ours.
-struct BmcClock {
-  Seconds time{};
-  std::chrono::seconds ahead{0};  // of ours; the round trip is a part of it
-  std::string told{};
-  std::vector<std::string> ntp_servers{};
-  Protocol by = Protocol::redfish;
-};
-
-using BiosValue = std::variant<bool, std::int64_t, double, std::string>;
-using BiosValues = std::map<std::string, BiosValue>;
-
-struct BiosSettings {
-  BiosValues current{};
-  BiosValues pending{};  // that the next boot makes current; only what differs
-};
-
-/// A slot for a virtual disc.
-struct MediaSlot {
-  std::string id;
-  std::vector<std::string> types{};  // "CD", "DVD", "USBStick"
-  std::string image{};               // URL; empty: nothing is in it
-  bool inserted = false;
-  std::string source{};
-  friend bool operator==(const MediaSlot&, const MediaSlot&) = default;
-};
-
-/// A way to the machine's serial console, as the BMC tells it.
-struct ConsoleWay {
-  enum class Kind { sol, ssh, telnet } kind{};
-  bool enabled = false;
-  int port = 0;           // 0: the protocol's own
-  std::string command{};  // to be typed after the login
-  friend bool operator==(const ConsoleWay&, const ConsoleWay&) = default;
-};
-
-/// An open serial console. close() on every path; one reader and one writer at a time.
-class Console {
- public:
-  virtual ~Console() = default;
-  /// What the machine wrote; never empty. Cancel-safe: nothing that was read is lost.
-  /// Errors: kTimeout; kUnreachable (gone, or taken over); kCancelled.
-  virtual Task<Result<std::string>> read(Deadline deadline) = 0;
-  /// Returns when the BMC has taken all of it. Errors: as read.
-  virtual Task<Result<void>> write(std::string bytes, Deadline deadline) = 0;
-  virtual Task<Result<void>> send_break(Deadline deadline) = 0;
-  /// Idempotent; works in a cancelled coroutine, within a few seconds of its own.
-  virtual Task<void> close() = 0;
-};
-
-/// Something happened, and the BMC said so by itself.
-struct Event {
-  enum class Kind { power, fault, other } kind = Kind::other;
-  LogEntry entry{};
-};
-
-/// A subscription. close() on every path.
-class Events {
- public:
-  virtual ~Events() = default;
-  /// Waits until there is at least one. Errors: kTimeout; kUnreachable (ended); kCancelled.
-  virtual Task<Result<std::vector<Event>>> next(Deadline deadline) = 0;
-  virtual Task<void> close() = 0;
-  /// "SSE", "polling": how it comes to know.
-  virtual std::string_view way() const = 0;
-};
-
-/// Where a verb returns a Protocol, that one has accepted it. A verb that a protocol does not have
-/// ends with kUnsupported; so does one that this BMC does not have.
 class Bmc {
  public:
-  virtual ~Bmc() = default;
+  Bmc();
+  Bmc(const Bmc&) = delete;
+  Bmc& operator=(const Bmc&) = delete;
+  virtual ~Bmc();
 
-  // Power.
-  virtual Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) = 0;
-  /// Returns when the BMC has accepted it, not when it is done.
-  virtual Task<Result<Protocol>> reset(ResetType type, Deadline deadline) = 0;
-  /// Empty: the BMC does not tell.
-  virtual Task<Result<std::vector<ResetType>>> allowed_resets(Deadline deadline) = 0;
-
-  // Boot. Returns after reading it back.
-  virtual Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline);
-  virtual Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline);
-
-  // What there is.
-  virtual Task<Result<Identity>> identity(Deadline deadline) = 0;
-  virtual Task<Result<Observed>> observe(Deadline deadline) = 0;
-  /// Versions alone. May take minutes.
-  virtual Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline);
-  virtual Task<Result<Sensors>> sensors(Deadline deadline);
-
-  // The light by which a person finds the machine. Returns after reading it back, where the BMC
-  // tells.
-  virtual Task<Result<Protocol>> locate(bool on, Deadline deadline);
-  virtual Task<Result<Sourced<bool>>> located(Deadline deadline);
-
-  // The event log: at most `most` entries, the newest; `since` leaves out what is older.
-  virtual Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
-                                           Deadline deadline);
-  virtual Task<Result<Protocol>> clear_event_log(Deadline deadline);
-
-  // Virtual media.
-  virtual Task<Result<std::vector<MediaSlot>>> media(Deadline deadline);
-  /// Into the first slot that takes discs. Returns after reading it back.
-  virtual Task<Result<Protocol>> insert_media(std::string url, Deadline deadline);
-  /// Out of every slot that holds something. Idempotent.
-  virtual Task<Result<Protocol>> eject_media(Deadline deadline);
-
-  // The BMC itself.
-  virtual Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline);
-  /// Errors besides the usual: kNotFound (no such user); kInvalid (the BMC's password policy).
-  /// Our own password too: whoever supplies ours must supply the new one from then on.
-  virtual Task<Result<Protocol>> change_password(std::string user, std::string password,
-                                                 Deadline deadline);
-  virtual Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline);
-  virtual Task<Result<Protocol>> enable_service(std::string name, bool enabled, Deadline deadline);
-  /// Restarts the BMC; the machine stays as it is. Returns when it was accepted.
-  virtual Task<Result<Protocol>> reset_bmc(Deadline deadline);
-  virtual Task<Result<BmcClock>> clock(Deadline deadline);
-  virtual Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline);
-
-  // BIOS settings.
-  virtual Task<Result<BiosSettings>> bios(Deadline deadline);
-  /// Takes effect at the next boot. Returns after reading them back as pending.
-  /// Errors: kInvalid names every attribute that there is not, or that may not have that value.
-  virtual Task<Result<void>> stage_bios(BiosValues wanted, Deadline deadline);
-
-  // The serial console.
-  virtual Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline);
-  virtual Task<Result<std::unique_ptr<Console>>> console(Deadline deadline);
-
-  virtual Task<Result<std::unique_ptr<Events>>> events(Deadline deadline);
+  facet::Power power;
+  facet::Boot boot;
+  facet::Facts facts;
+  facet::Update update;
+  facet::Sensors sensors;
+  facet::Locator locator;
+  facet::Log log;
+  facet::Media media;
+  facet::Accounts accounts;
+  facet::Manager manager;
+  facet::Bios bios;
+  facet::Console console;
 
   /// Ends the session, if there is one. Call it on every path; idempotent; works when cancelled.
   virtual Task<void> log_out() = 0;

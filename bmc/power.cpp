@@ -13,7 +13,7 @@ Task<Result<void>> wait_until(Bmc& bmc, PowerState goal, Deadline until, Deadlin
                               Pace pace) {
   auto pause = pace.first;
   for (;;) {
-    CO_TRY(const PowerState state, co_await bmc.power_state(deadline));
+    CO_TRY(const PowerState state, co_await bmc.power.state(deadline));
     if (state == goal) co_return ok();
     if (until.passed())
       co_return Error{Code::kTimeout, "accepted by the BMC, but the machine is still " +
@@ -33,7 +33,7 @@ bool allows(const std::vector<ResetType>& allowed, ResetType type) {
 /// Asks for it, again where the BMC says that it is not ready for that yet.
 Task<Result<void>> reset_when_ready(Bmc& bmc, ResetType type, Deadline deadline, Pace pace) {
   for (int asked = 1;; ++asked) {
-    auto accepted = co_await bmc.reset(type, deadline);
+    auto accepted = co_await bmc.power.reset(type, deadline);
     const bool not_now = !accepted && accepted.error().code == Code::kConflict;
     if (!not_now || asked >= kAskAgainAtMost || deadline.left() < pace.before_asking_again) {
       if (!accepted) co_return std::move(accepted).error();
@@ -51,7 +51,7 @@ bool may_pass(Code code) { return is_transient(code) || code == Code::kMalformed
 Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
   const auto until = deadline.sooner(pace.until_bmc_is_gone);
   while (!until.passed()) {
-    const auto state = co_await bmc.power_state(until);
+    const auto state = co_await bmc.power.state(until);
     if (!state && may_pass(state.error().code)) co_return ok();
     if (!state) co_return state.error();
     const auto nap = std::min(pace.first, until.left());
@@ -64,7 +64,7 @@ Task<Result<void>> wait_until_gone(Bmc& bmc, Deadline deadline, Pace pace) {
 Task<Result<void>> wait_until_back(Bmc& bmc, Deadline deadline, Pace pace) {
   auto pause = pace.first;
   for (;;) {
-    const auto state = co_await bmc.power_state(deadline);
+    const auto state = co_await bmc.power.state(deadline);
     if (state) co_return ok();
     if (!may_pass(state.error().code) || deadline.passed()) co_return state.error();
     const auto nap = std::min(pause, deadline.left());
@@ -76,10 +76,10 @@ Task<Result<void>> wait_until_back(Bmc& bmc, Deadline deadline, Pace pace) {
 }  // namespace
 
 Task<Result<void>> ensure_on(Bmc& bmc, Deadline deadline, Pace pace) {
-  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::on) co_return ok();
   if (before != PowerState::powering_on) {
-    CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+    CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
     if (!allows(allowed, ResetType::on))
       co_return Error{Code::kUnsupported, "power on: no allowed reset turns the machine on"};
     CO_TRY(co_await reset_when_ready(bmc, ResetType::on, deadline, pace));
@@ -90,11 +90,11 @@ Task<Result<void>> ensure_on(Bmc& bmc, Deadline deadline, Pace pace) {
 
 Task<Result<void>> ensure_off(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                               Pace pace) {
-  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::off) co_return ok();
-  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
   if (grace.count() > 0 && allows(allowed, ResetType::graceful_shutdown)) {
-    const auto asked = co_await bmc.reset(ResetType::graceful_shutdown, deadline);
+    const auto asked = co_await bmc.power.reset(ResetType::graceful_shutdown, deadline);
     if (!asked && asked.error().code == Code::kCancelled) co_return asked.error();
     // Refused (nobody listens for the button): no use in waiting for it.
     const auto patience = asked ? deadline.sooner(grace) : Deadline::in({});
@@ -114,9 +114,9 @@ Task<Result<void>> cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline dea
 }
 
 Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
-  CO_TRY(const PowerState before, co_await bmc.power_state(deadline));
+  CO_TRY(const PowerState before, co_await bmc.power.state(deadline));
   if (before == PowerState::off) co_return co_await ensure_on(bmc, deadline, pace);
-  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
   for (const auto type : {ResetType::force_restart, ResetType::power_cycle}) {
     if (!allows(allowed, type)) continue;
     CO_TRY(co_await reset_when_ready(bmc, type, deadline, pace));
@@ -127,7 +127,7 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
 
 Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                             Pace pace) {
-  CO_TRY(const auto allowed, co_await bmc.allowed_resets(deadline));
+  CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
   // Only where the BMC says so: a machine must not stand off because it was tried in vain.
   if (std::ranges::find(allowed, ResetType::ac_cycle) == allowed.end())
     co_return Error{Code::kUnsupported,

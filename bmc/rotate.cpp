@@ -11,7 +11,7 @@ namespace {
 /// One login: any question that only somebody who is logged in may ask.
 Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Deadline deadline) {
   const auto bmc = open();
-  auto told = co_await bmc->power_state(deadline);
+  auto told = co_await bmc->power.state(deadline);
   co_await bmc->log_out();
   // What the BMC cannot tell, it has let us ask.
   if (told || told.error().code == Code::kUnsupported) co_return ok();
@@ -20,7 +20,7 @@ Task<Result<void>> prove(const std::function<std::unique_ptr<Bmc>()>& open, Dead
 
 Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
   const auto bmc = doors.with_old();
-  auto changed = co_await bmc->change_password(doors.user, doors.new_password, deadline);
+  auto changed = co_await bmc->accounts.change_password(doors.user, doors.new_password, deadline);
   co_await bmc->log_out();
   if (changed) co_return ok();
   co_return std::move(changed).error();

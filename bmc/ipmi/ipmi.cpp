@@ -12,16 +12,9 @@
 namespace cupel::bmc::ipmi {
 namespace {
 
-/// Said of a command that changed something.
-Result<Protocol> by_ipmi(Result<void> done) {
-  if (!done) return std::move(done).error();
-  return Protocol::ipmi;
-}
-
-template <class T>
-Result<Sourced<T>> told(Result<T> value) {
-  if (!value) return std::move(value).error();
-  return Sourced<T>{*std::move(value), Protocol::ipmi};
+Task<Result<void>> reset_bmc(Client& client, Deadline deadline) {
+  CO_TRY(co_await client.ask(kColdReset, {}, deadline));
+  co_return ok();
 }
 
 class IpmiBmc final : public Bmc {
@@ -34,47 +27,68 @@ class IpmiBmc final : public Bmc {
         user_{std::move(user)},
         password_{std::move(password)},
         people_{std::move(people)},
-        client_{transport_, node_, access_, user_, password_} {}
-
-  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) override {
-    co_return told(co_await read_power(client_, deadline));
+        client_{transport_, node_, access_, user_, password_} {
+    read_by(power.state, read_power);
+    change_by(power.reset, control);
+    power.allowed_resets.bind(this, &IpmiBmc::allowed_resets);
+    change_by(boot.set, write_boot);
+    read_by(boot.read, read_boot);
+    facts.identity.bind(this, &IpmiBmc::read_identity);
+    facts.observe.bind(this, &IpmiBmc::observe);
+    update.versions.bind(this, &IpmiBmc::versions);
+    sensors.read.bind(this, &IpmiBmc::readings);
+    change_by(locator.set, identify_chassis);
+    read_by(locator.read, read_identify);
+    log.read.bind(this, &IpmiBmc::event_log);
+    change_by(log.clear, clear_log);
+    read_by(accounts.read, read_accounts);
+    change_by(accounts.change_password, write_password);
+    read_by(manager.services, read_services);
+    change_by(manager.enable_service, write_service);
+    change_by(manager.reset, reset_bmc);
+    manager.clock.bind(this, &IpmiBmc::clock);
+    manager.set_clock.bind(this, &IpmiBmc::set_clock);
+    console.ways.bind(this, &IpmiBmc::console_ways);
+    console.open.bind(this, &IpmiBmc::open_own_console);
   }
 
-  Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(co_await control(client_, type, deadline));
+  Task<void> log_out() override { co_await client_.log_out(); }
+
+ private:
+  /// `verb` is done by `how`, which takes the client, the verb's arguments and the deadline.
+  template <class T, class... Args, class How>
+  void read_by(Verb<T(Args...)>& verb, How how) {
+    verb = [this, how](Args... args, Deadline deadline) {
+      return done<T>(false, how, deadline, std::move(args)...);
+    };
+  }
+  /// The same of a change, which is made only of a BMC that is ours.
+  template <class T, class... Args, class How>
+  void change_by(Verb<T(Args...)>& verb, How how) {
+    verb = [this, how](Args... args, Deadline deadline) {
+      return done<T>(true, how, deadline, std::move(args)...);
+    };
+  }
+  template <class T, class How, class... Args>
+  Task<Result<T>> done(bool changes, How how, Deadline deadline, Args... args) {
+    if (changes) {
+      CO_TRY(co_await is_ours(deadline));
+    }
+    co_return answered<T>(co_await how(client_, std::move(args)..., deadline), Protocol::ipmi);
   }
 
   // No command tells; these are what Chassis Control has words for.
-  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) override {
+  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) {
     co_return std::vector{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown,
                           ResetType::force_restart, ResetType::power_cycle};
   }
 
-  Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(co_await write_boot(client_, std::move(wanted), deadline));
-  }
-
-  Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline) override {
-    co_return told(co_await read_boot(client_, deadline));
-  }
-
-  Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(co_await identify_chassis(client_, on, deadline));
-  }
-
-  Task<Result<Sourced<bool>>> located(Deadline deadline) override {
-    co_return told(co_await read_identify(client_, deadline));
-  }
-
-  Task<Result<Identity>> identity(Deadline deadline) override {
+  Task<Result<Identity>> read_identity(Deadline deadline) {
     CO_TRY(Found found, co_await identify(client_, deadline));
     co_return std::move(found.identity);
   }
 
-  Task<Result<Observed>> observe(Deadline deadline) override {
+  Task<Result<Observed>> observe(Deadline deadline) {
     const int requests = client_.requests();
     const auto bytes = client_.bytes();
     auto records = co_await repository(deadline);
@@ -86,7 +100,7 @@ class IpmiBmc final : public Bmc {
     co_return observed;
   }
 
-  Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
+  Task<Result<Sourced<std::vector<inventory::Part>>>> versions(Deadline deadline) {
     CO_TRY(const Bytes answer, co_await client_.ask(kGetDeviceId, {}, deadline));
     CO_TRY(const DeviceId device, within(node_, parse_device_id(answer)));
     inventory::Part bmc{.kind = inventory::PartKind::firmware, .name = "bmc"};
@@ -95,13 +109,13 @@ class IpmiBmc final : public Bmc {
     co_return Sourced<std::vector<inventory::Part>>{{std::move(bmc)}, Protocol::ipmi};
   }
 
-  Task<Result<Sensors>> sensors(Deadline deadline) override {
+  Task<Result<Sensors>> readings(Deadline deadline) {
     CO_TRY(const Records known, co_await repository(deadline));
     co_return co_await read_sensors(client_, *known, deadline);
   }
 
   Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
-                                   Deadline deadline) override {
+                                   Deadline deadline) {
     auto records = co_await repository(deadline);
     if (!records && ends_everything(records.error().code)) co_return std::move(records).error();
     // Without the records, sensors go by their type and number.
@@ -109,39 +123,7 @@ class IpmiBmc final : public Bmc {
     co_return co_await read_log(client_, *known, since, most, deadline);
   }
 
-  Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(co_await clear_log(client_, deadline));
-  }
-
-  Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline) override {
-    co_return told(co_await read_accounts(client_, deadline));
-  }
-
-  Task<Result<Protocol>> change_password(std::string user, std::string password,
-                                         Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(
-        co_await write_password(client_, std::move(user), std::move(password), deadline));
-  }
-
-  Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
-    co_return told(co_await read_services(client_, deadline));
-  }
-
-  Task<Result<Protocol>> enable_service(std::string name, bool enabled,
-                                        Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    co_return by_ipmi(co_await write_service(client_, std::move(name), enabled, deadline));
-  }
-
-  Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
-    CO_TRY(co_await is_ours(deadline));
-    CO_TRY(co_await client_.ask(kColdReset, {}, deadline));
-    co_return Protocol::ipmi;
-  }
-
-  Task<Result<BmcClock>> clock(Deadline deadline) override {
+  Task<Result<BmcClock>> clock(Deadline deadline) {
     CO_TRY(const SelClock told, co_await read_clock(client_, deadline));
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     BmcClock clock{.time = Seconds{std::chrono::seconds{told.seconds} - told.east}};
@@ -153,7 +135,7 @@ class IpmiBmc final : public Bmc {
     co_return clock;
   }
 
-  Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) override {
+  Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) {
     CO_TRY(co_await is_ours(deadline));
     CO_TRY(const SelClock now, co_await read_clock(client_, deadline));
     const auto local = (time + now.east).time_since_epoch().count();
@@ -165,7 +147,7 @@ class IpmiBmc final : public Bmc {
     co_return Protocol::ipmi;
   }
 
-  Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
+  Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) {
     auto enabled = co_await sol_enabled(client_, deadline);
     if (!enabled && enabled.error().code == Code::kUnsupported) co_return std::vector<ConsoleWay>{};
     CO_TRY(const bool yes, std::move(enabled));
@@ -173,7 +155,7 @@ class IpmiBmc final : public Bmc {
   }
 
   // A session of its own: ours may end while somebody watches.
-  Task<Result<std::unique_ptr<Console>>> console(Deadline deadline) override {
+  Task<Result<std::unique_ptr<Console>>> open_own_console(Deadline deadline) {
     auto own = std::make_unique<Client>(transport_, node_, access_, user_, password_);
     // Whoever sits at it may type a password: not to a stranger.
     if (people_) {
@@ -186,9 +168,6 @@ class IpmiBmc final : public Bmc {
     co_return co_await open_console(std::move(own), deadline);
   }
 
-  Task<void> log_out() override { co_await client_.log_out(); }
-
- private:
   static bool ends_everything(Code code) {
     return is_transient(code) || code == Code::kCancelled || code == Code::kRefused ||
            code == Code::kInvalid;

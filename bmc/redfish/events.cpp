@@ -127,7 +127,7 @@ class PolledEvents final : public Events {
  private:
   Task<Result<std::vector<Event>>> look(Deadline deadline) {
     std::vector<Event> events;
-    CO_TRY(const PowerState now, co_await bmc_.power_state(deadline));
+    CO_TRY(const PowerState now, co_await bmc_.power.state(deadline));
     if (looked_) events = difference(power_, now);
     power_ = now;
     CO_TRY(co_await look_at_log(events, deadline));
@@ -138,7 +138,7 @@ class PolledEvents final : public Events {
   /// A BMC without a log still has a power state.
   Task<Result<void>> look_at_log(std::vector<Event>& events, Deadline deadline) {
     if (no_log_) co_return ok();
-    auto log = co_await bmc_.event_log(std::nullopt, kNewest, deadline);
+    auto log = co_await bmc_.log.read(std::nullopt, kNewest, deadline);
     if (!log && log.error().code == Code::kUnsupported) {
       no_log_ = true;
       co_return ok();

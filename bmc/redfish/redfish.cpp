@@ -25,6 +25,18 @@ namespace {
 /// How often a BMC that tells nothing by itself is looked at.
 constexpr std::chrono::seconds kLookAgain{15};
 
+Task<Result<PowerState>> read_system_power(Client&, Document system, Deadline) {
+  co_return power_of(system.body);
+}
+
+std::string boot_attempt(const BootOverride& wanted) {
+  return "boot " + std::string{to_string(wanted.target)} + (wanted.once ? " once" : "");
+}
+
+std::string service_attempt(const std::string& name, bool enabled) {
+  return (enabled ? "enable " : "disable ") + printable(name);
+}
+
 class RedfishBmc final : public Bmc {
  public:
   RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
@@ -35,258 +47,152 @@ class RedfishBmc final : public Bmc {
         client_{transport, whereabouts_.peer(), user, password},
         cache_{cache} {
     client_.at(whereabouts_.moments(client_));
-  }
-
-  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) override {
-    auto system = co_await the_system(deadline);
-    if (!system) co_return named("power state", std::move(system).error());
-    co_return Sourced<PowerState>{power_of(system->body)};
-  }
-
-  Task<Result<Protocol>> reset(ResetType type, Deadline deadline) override {
-    const std::string attempt = "reset " + std::string{to_string(type)};
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named(attempt, std::move(place).error());
-    auto& [layout, system] = *place;
-    auto done = type == ResetType::ac_cycle
-                    ? ac_cycle(client_, layout, std::move(system), deadline)
-                    : reset_system(client_, layout, std::move(system), type, has_ipmi_, deadline);
-    co_return accepted(attempt, co_await std::move(done));
-  }
-
-  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("allowed resets", std::move(place).error());
-    auto& [layout, system] = *place;
-    auto words = co_await allowed_words(client_, system.body, deadline);
-    if (!words) co_return named("allowed resets", std::move(words).error());
-    auto known = known_resets(*words, layout.handling);
-    if (known.empty()) co_return known;  // not told: everything may be tried
-    if (!has_ac_cycle_) {
-      auto way = co_await find_ac_cycle(client_, layout, std::move(system), deadline);
-      if (!way) co_return named("allowed resets", std::move(way).error());
-      has_ac_cycle_ = way->has_value();
-    }
-    if (*has_ac_cycle_) known.push_back(ResetType::ac_cycle);
-    co_return known;
-  }
-
-  Task<Result<Protocol>> set_boot(BootOverride wanted, Deadline deadline) override {
-    const std::string attempt =
-        "boot " + std::string{to_string(wanted.target)} + (wanted.once ? " once" : "");
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named(attempt, std::move(place).error());
-    auto& [layout, system] = *place;
-    co_return accepted(attempt, co_await redfish::set_boot(client_, layout, std::move(system),
-                                                           std::move(wanted), deadline));
-  }
-
-  Task<Result<Sourced<BootOverride>>> boot_override(Deadline deadline) override {
-    auto system = co_await the_system(deadline);
-    if (!system) co_return named("boot override", std::move(system).error());
-    auto seen = co_await read_boot(client_, *std::move(system), deadline);
-    if (!seen) co_return named("boot override", std::move(seen).error());
-    co_return Sourced<BootOverride>{*std::move(seen)};
-  }
-
-  Task<Result<Protocol>> locate(bool on, Deadline deadline) override {
-    const std::string attempt = std::string{"locator light "} + (on ? "on" : "off");
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named(attempt, std::move(place).error());
-    auto& [layout, system] = *place;
-    co_return accepted(attempt,
-                       co_await set_locator(client_, layout, std::move(system), on, deadline));
-  }
-
-  Task<Result<Sourced<bool>>> located(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("locator light", std::move(place).error());
-    auto& [layout, system] = *place;
-    const auto on = co_await read_locator(client_, layout, std::move(system), deadline);
-    if (!on) co_return named("locator light", on.error());
-    co_return Sourced<bool>{*on};
-  }
-
-  Task<Result<Protocol>> clear_event_log(Deadline deadline) override {
-    constexpr auto kAttempt = "clear the event log";
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named(kAttempt, std::move(place).error());
-    co_return accepted(kAttempt,
-                       co_await redfish::clear_event_log(client_, place->layout, deadline));
-  }
-
-  Task<Result<std::vector<MediaSlot>>> media(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("virtual media", std::move(place).error());
-    auto& [layout, system] = *place;
-    auto slots = co_await read_media(client_, layout, std::move(system), deadline);
-    if (!slots) co_return named("virtual media", std::move(slots).error());
-    co_return slots;
-  }
-
-  Task<Result<Protocol>> insert_media(std::string url, Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("insert media", std::move(place).error());
-    auto& [layout, system] = *place;
-    co_return accepted("insert media",
-                       co_await redfish::insert_media(client_, layout, std::move(system),
-                                                      std::move(url), deadline));
-  }
-
-  Task<Result<Protocol>> eject_media(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("eject media", std::move(place).error());
-    auto& [layout, system] = *place;
-    co_return accepted("eject media",
-                       co_await redfish::eject_media(client_, layout, std::move(system), deadline));
-  }
-
-  Task<Result<Sourced<std::vector<Account>>>> accounts(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("accounts", std::move(place).error());
-    auto all = co_await read_accounts(client_, place->layout, deadline);
-    if (!all) co_return named("accounts", std::move(all).error());
-    co_return Sourced<std::vector<Account>>{*std::move(all)};
-  }
-
-  Task<Result<Protocol>> change_password(std::string user, std::string password,
-                                         Deadline deadline) override {
-    const std::string attempt = "change the password of " + printable(user);
-    // A BMC that still has its factory password may show nothing else: then nothing is known.
-    auto place = co_await the_place(deadline);
-    const bool locked = !place && says(place.error(), "PasswordChangeRequired");
-    if (!place && !locked) co_return named(attempt, std::move(place).error());
-    if (locked) {
-      auto done = co_await change_first_password(client_, std::move(place).error(), std::move(user),
-                                                 std::move(password), deadline);
-      co_return accepted(attempt, std::move(done));
-    }
-    auto done = co_await redfish::change_password(client_, place->layout, std::move(user),
-                                                  std::move(password), deadline);
-    co_return accepted(attempt, std::move(done));
-  }
-
-  Task<Result<Sourced<std::vector<NetworkService>>>> network_services(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("network services", std::move(place).error());
-    auto all = co_await read_services(client_, place->layout, deadline);
-    if (!all) co_return named("network services", std::move(all).error());
-    co_return Sourced<std::vector<NetworkService>>{*std::move(all)};
-  }
-
-  Task<Result<Protocol>> enable_service(std::string name, bool enabled,
-                                        Deadline deadline) override {
-    const std::string attempt = (enabled ? "enable " : "disable ") + printable(name);
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named(attempt, std::move(place).error());
-    co_return accepted(attempt, co_await redfish::enable_service(
-                                    client_, place->layout, std::move(name), enabled, deadline));
-  }
-
-  Task<Result<Protocol>> reset_bmc(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("reset the BMC", std::move(place).error());
-    co_return accepted("reset the BMC", co_await reset_manager(client_, place->layout, deadline));
-  }
-
-  Task<Result<BmcClock>> clock(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("clock", std::move(place).error());
-    auto clock = co_await read_clock(client_, place->layout, deadline);
-    if (!clock) co_return named("clock", std::move(clock).error());
-    co_return clock;
-  }
-
-  Task<Result<Protocol>> set_clock(Seconds time, Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("set the clock", std::move(place).error());
-    co_return accepted("set the clock",
-                       co_await redfish::set_clock(client_, place->layout, time, deadline));
-  }
-
-  Task<Result<BiosSettings>> bios(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("BIOS settings", std::move(place).error());
-    auto& [layout, system] = *place;
-    auto settings = co_await read_bios(client_, layout, std::move(system), deadline);
-    if (!settings) co_return named("BIOS settings", std::move(settings).error());
-    co_return settings;
-  }
-
-  Task<Result<void>> stage_bios(BiosValues wanted, Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("stage BIOS settings", std::move(place).error());
-    auto& [layout, system] = *place;
-    auto done = co_await redfish::stage_bios(client_, layout, std::move(system), std::move(wanted),
-                                             deadline);
-    if (!done) co_return named("stage BIOS settings", std::move(done).error());
-    co_return ok();
-  }
-
-  Task<Result<std::vector<ConsoleWay>>> console_ways(Deadline deadline) override {
-    auto place = co_await the_place(deadline);
-    if (!place) co_return named("console", std::move(place).error());
-    auto& [layout, system] = *place;
-    auto ways = co_await read_console_ways(client_, layout, std::move(system), deadline);
-    if (!ways) co_return named("console", std::move(ways).error());
-    co_return ways;
-  }
-
-  Task<Result<Identity>> identity(Deadline deadline) override {
-    Observed seen;
-    Survey survey{client_, deadline, seen};
-    auto machine = co_await find_machine(survey);
-    if (!machine) co_return named("identity", std::move(machine).error());
-    layout_ = layout_of(*machine);
-    const Identity identity = co_await identify(survey, *machine);
-    if (survey.stopped()) co_return named("identity", *survey.stopped());
-    co_return identity;
-  }
-
-  Task<Result<Observed>> observe(Deadline deadline) override {
-    const int before = client_.requests();
-    AuditFetch fetch{client_, cache_};
-    auto seen = co_await read_inventory(fetch, deadline);
-    if (!seen) co_return named("inventory", std::move(seen).error());
-    seen->requests = client_.requests() - before;
-    seen->bytes = fetch.bytes();
-    seen->unchanged = fetch.unchanged();
-    co_return seen;
-  }
-
-  Task<Result<Sourced<std::vector<inventory::Part>>>> firmware(Deadline deadline) override {
-    auto parts = co_await read_versions(client_, deadline);
-    if (!parts) co_return named("firmware", std::move(parts).error());
-    co_return Sourced<std::vector<inventory::Part>>{*std::move(parts)};
-  }
-
-  Task<Result<Sensors>> sensors(Deadline deadline) override {
-    auto found = co_await read_sensors(client_, deadline);
-    if (!found) co_return named("sensors", std::move(found).error());
-    co_return found;
-  }
-
-  Task<Result<EventLog>> event_log(std::optional<Seconds> since, std::size_t most,
-                                   Deadline deadline) override {
-    auto log = co_await read_event_log(client_, since, most, deadline);
-    if (!log) co_return named("event log", std::move(log).error());
-    co_return log;
-  }
-
-  Task<Result<std::unique_ptr<Events>>> events(Deadline deadline) override {
-    auto events = co_await subscribe(client_, *this, kLookAgain, deadline);
-    if (!events) co_return named("events", std::move(events).error());
-    co_return events;
+    assign_machine();
+    assign_manager();
   }
 
   Task<void> log_out() override { return client_.log_out(); }
 
  private:
+  void assign_machine() {
+    assign(power.state, "power state", read_system_power);
+    assign(
+        power.reset, [](ResetType type) { return "reset " + std::string{to_string(type)}; },
+        [this](Client& client, Layout layout, Document system, ResetType type, Deadline deadline) {
+          return type == ResetType::ac_cycle
+                     ? ac_cycle(client, std::move(layout), std::move(system), deadline)
+                     : reset_system(client, std::move(layout), std::move(system), type, has_ipmi_,
+                                    deadline);
+        });
+    assign(power.allowed_resets, "allowed resets",
+           [this](Client&, Layout layout, Document system, Deadline deadline) {
+             return allowed_resets(std::move(layout), std::move(system), deadline);
+           });
+    assign(boot.set, boot_attempt, set_boot);
+    assign(boot.read, "boot override", read_boot);
+    assign(facts.identity, "identity",
+           [this](Client&, Deadline deadline) { return read_identity(deadline); });
+    assign(facts.observe, "inventory",
+           [this](Client&, Deadline deadline) { return observe(deadline); });
+    assign(update.versions, "firmware", read_versions);
+    assign(sensors.read, "sensors", read_sensors);
+    assign(
+        locator.set, [](bool on) { return std::string{"locator light "} + (on ? "on" : "off"); },
+        set_locator);
+    assign(locator.read, "locator light", read_locator);
+    assign(media.slots, "virtual media", read_media);
+    assign(media.insert, "insert media", insert_media);
+    assign(media.eject, "eject media", eject_media);
+    assign(bios.read, "BIOS settings", read_bios);
+    assign(bios.stage, "stage BIOS settings", stage_bios);
+    assign(console.ways, "console", read_console_ways);
+  }
+
+  void assign_manager() {
+    assign(log.read, "event log", read_event_log);
+    assign(log.clear, "clear the event log", clear_event_log);
+    assign(log.subscribe, "events", [this](Client& client, Deadline deadline) {
+      return subscribe(client, *this, kLookAgain, deadline);
+    });
+    assign(accounts.read, "accounts", read_accounts);
+    accounts.change_password.bind(this, &RedfishBmc::change_password);
+    assign(manager.services, "network services", read_services);
+    assign(manager.enable_service, service_attempt, enable_service);
+    assign(manager.reset, "reset the BMC", reset_manager);
+    assign(manager.clock, "clock", read_clock);
+    assign(manager.set_clock, "set the clock", set_clock);
+  }
+
   /// Where things are, and the System as it is now.
   struct Place {
     Layout layout;
     Document system;
   };
+
+  /// `verb` is done by `how`, which takes the client, then the Layout and the System if it needs
+  /// them (they are looked up only then), the verb's arguments and the deadline. `attempt` names it
+  /// in errors: a text, or a function of the arguments that makes one.
+  template <class T, class... Args, class Attempt, class How>
+  void assign(Verb<T(Args...)>& verb, Attempt attempt, How how) {
+    verb = [this, attempt, how](Args... args, Deadline deadline) {
+      std::string text;
+      if constexpr (std::is_convertible_v<Attempt, std::string>)
+        text = attempt;
+      else
+        text = attempt(args...);
+      return done<T>(std::move(text), how, deadline, std::move(args)...);
+    };
+  }
+  template <class T, class How, class... Args>
+  Task<Result<T>> done(std::string attempt, How how, Deadline deadline, Args... args) {
+    if constexpr (std::is_invocable_v<How, Client&, Args..., Deadline>) {
+      co_return answer<T>(attempt, co_await how(client_, std::move(args)..., deadline));
+    } else {
+      auto place = co_await the_place(deadline);
+      if (!place) co_return named(attempt, std::move(place).error());
+      auto& [layout, system] = *place;
+      if constexpr (std::is_invocable_v<How, Client&, Layout, Args..., Deadline>)
+        co_return answer<T>(attempt, co_await how(client_, layout, std::move(args)..., deadline));
+      else if constexpr (std::is_invocable_v<How, Client&, Document, Args..., Deadline>)
+        co_return answer<T>(attempt,
+                            co_await how(client_, std::move(system), std::move(args)..., deadline));
+      else
+        co_return answer<T>(attempt, co_await how(client_, layout, std::move(system),
+                                                  std::move(args)..., deadline));
+    }
+  }
+  template <class T, class Value>
+  Result<T> answer(std::string_view attempt, Result<Value> value) const {
+    if (!value) return named(attempt, std::move(value).error());
+    return answered<T>(std::move(value), Protocol::redfish);
+  }
+
+  Task<Result<std::vector<ResetType>>> allowed_resets(Layout layout, Document system,
+                                                      Deadline deadline) {
+    CO_TRY(const auto words, co_await allowed_words(client_, system.body, deadline));
+    auto known = known_resets(words, layout.handling);
+    if (known.empty()) co_return known;  // not told: everything may be tried
+    if (!has_ac_cycle_) {
+      CO_TRY(const auto way, co_await find_ac_cycle(client_, layout, std::move(system), deadline));
+      has_ac_cycle_ = way.has_value();
+    }
+    if (*has_ac_cycle_) known.push_back(ResetType::ac_cycle);
+    co_return known;
+  }
+
+  Task<Result<Identity>> read_identity(Deadline deadline) {
+    Observed seen;
+    Survey survey{client_, deadline, seen};
+    CO_TRY(Machine machine, co_await find_machine(survey));
+    layout_ = layout_of(machine);
+    const Identity identity = co_await identify(survey, machine);
+    if (survey.stopped()) co_return *survey.stopped();
+    co_return identity;
+  }
+
+  Task<Result<Observed>> observe(Deadline deadline) {
+    const int before = client_.requests();
+    AuditFetch fetch{client_, cache_};
+    CO_TRY(Observed seen, co_await read_inventory(fetch, deadline));
+    seen.requests = client_.requests() - before;
+    seen.bytes = fetch.bytes();
+    seen.unchanged = fetch.unchanged();
+    co_return seen;
+  }
+
+  Task<Result<Protocol>> change_password(std::string user, std::string password,
+                                         Deadline deadline) {
+    const std::string attempt = "change the password of " + printable(user);
+    // A BMC that still has its factory password may show nothing else: then nothing is known.
+    auto place = co_await the_place(deadline);
+    const bool locked = !place && says(place.error(), "PasswordChangeRequired");
+    if (!place && !locked) co_return named(attempt, std::move(place).error());
+    auto changed = locked ? change_first_password(client_, std::move(place).error(),
+                                                  std::move(user), std::move(password), deadline)
+                          : redfish::change_password(client_, place->layout, std::move(user),
+                                                     std::move(password), deadline);
+    co_return answer<Protocol>(attempt, co_await std::move(changed));
+  }
 
   /// Which System is the machine is found out once, and again where it is no longer there.
   Task<Result<Place>> the_place(Deadline deadline) {
@@ -301,16 +207,6 @@ class RedfishBmc final : public Bmc {
     layout_ = layout_of(machine);
     has_ac_cycle_.reset();
     co_return Place{layout_, std::move(machine.system)};
-  }
-
-  Task<Result<Document>> the_system(Deadline deadline) {
-    CO_TRY(Place place, co_await the_place(deadline));
-    co_return std::move(place.system);
-  }
-
-  Result<Protocol> accepted(std::string_view attempt, Result<void> done) const {
-    if (!done) return named(attempt, std::move(done).error());
-    return Protocol::redfish;
   }
 
   /// Errors from below the client do not name the node, those of the client do.

@@ -78,7 +78,7 @@ Task<void> log_in(Scanner& scanner, FoundBmc& bmc) {
                               .trust = *trust};
   const auto one = redfish::open(scanner.transport, "scan of " + bmc.address, std::move(access),
                                  scanner.options.login->password, scanner.keys);
-  const auto identity = co_await one->identity(Deadline::in(scanner.options.login_patience));
+  const auto identity = co_await one->facts.identity(Deadline::in(scanner.options.login_patience));
   co_await one->log_out();
   if (!identity) {
     bmc.note = printable(shortened(identity.error().what, 200));

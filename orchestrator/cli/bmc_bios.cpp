@@ -36,7 +36,7 @@ std::vector<std::string> names_of(const bmc::BiosValues& values) {
 
 Task<Result<Answer>> read_bios(bmc::Bmc& bmc, const std::vector<std::string>& names,
                                Deadline deadline) {
-  CO_TRY(const auto bios, co_await bmc.bios(deadline));
+  CO_TRY(const auto bios, co_await bmc.bios.read(deadline));
   const auto known = names_of(bios.current);
   std::string missing;
   for (const auto& name : names) {
@@ -100,13 +100,13 @@ Result<bmc::BiosValues> typed(const Wanted& wanted, const bmc::BiosValues& curre
 }
 
 Task<Result<Answer>> stage(bmc::Bmc& bmc, const Wanted& wanted, Deadline deadline) {
-  CO_TRY(const auto bios, co_await bmc.bios(deadline));
+  CO_TRY(const auto bios, co_await bmc.bios.read(deadline));
   CO_TRY(const auto values, typed(wanted, bios.current));
   const bool same = std::ranges::all_of(values, [&](const auto& each) {
     return bios.current.at(each.first) == each.second && !bios.pending.contains(each.first);
   });
   if (same) co_return Answer{"already so", {{"staged", false}}};
-  CO_TRY(co_await bmc.stage_bios(values, deadline));
+  CO_TRY(co_await bmc.bios.stage(values, deadline));
   co_return Answer{"staged: takes effect at the next boot", {{"staged", true}}};
 }
 

@@ -70,7 +70,7 @@ Result<std::optional<char>> escape_of(const std::string& word) {
 
 Task<Result<TalkEnd>> talk_to(Connections& connections, const Node& node, console::Talk how) {
   const auto bmc = connections.bmc(node);
-  auto opened = co_await bmc->console(Deadline::in(kOpenPatience));
+  auto opened = co_await bmc->console.open(Deadline::in(kOpenPatience));
   if (!opened) {
     co_await bmc->log_out();
     co_return std::move(opened).error();

@@ -36,7 +36,7 @@ Row row_of(const bmc::LogEntry& entry) {
 
 Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, std::size_t most,
                               Deadline deadline) {
-  CO_TRY(const auto log, co_await bmc.event_log(since, most, deadline));
+  CO_TRY(const auto log, co_await bmc.log.read(since, most, deadline));
   std::vector<Row> rows{{"time (UTC)", "severity", "id", "message"}};
   boost::json::array all;
   for (const auto& entry : log.entries) {
@@ -56,7 +56,7 @@ Task<Result<Answer>> read_log(bmc::Bmc& bmc, std::optional<bmc::Seconds> since, 
 }
 
 Task<Result<Answer>> clear_log(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.clear_event_log(deadline));
+  CO_TRY(const auto by, co_await bmc.log.clear(deadline));
   co_return said("event log cleared", "cleared", true, by);
 }
 
@@ -107,7 +107,7 @@ Task<Error> hear(const Context& context, const Node& node, bmc::Events& events) 
 
 Task<Result<Answer>> listen(const Context& context, bmc::Bmc& bmc, const Node& node,
                             Deadline deadline) {
-  CO_TRY(const auto events, co_await bmc.events(deadline));
+  CO_TRY(const auto events, co_await bmc.log.subscribe(deadline));
   auto ended = co_await hear(context, node, *events);
   co_await events->close();
   if (ended.code == Code::kCancelled) co_return Answer{"stopped listening", {{"stopped", true}}};

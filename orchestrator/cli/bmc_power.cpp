@@ -24,7 +24,7 @@ struct Boot {
 };
 
 Task<Result<Answer>> read_power(bmc::Bmc& bmc, std::string suffix, Deadline deadline) {
-  CO_TRY(const auto state, co_await bmc.power_state(deadline));
+  CO_TRY(const auto state, co_await bmc.power.state(deadline));
   const std::string word{to_string(state.value)};
   co_return said(word + suffix, "power", word, state.by);
 }
@@ -46,7 +46,7 @@ Task<Result<Answer>> turn_off_and_on(bmc::Bmc& bmc, bool force, Deadline deadlin
 }
 
 Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.reset(type, deadline));
+  CO_TRY(const auto by, co_await bmc.power.reset(type, deadline));
   const std::string word{to_string(type)};
   co_return said(word + " accepted", "reset", word, by);
 }
@@ -82,7 +82,7 @@ Answer told(const bmc::BootOverride& boot, bmc::Protocol by) {
 }
 
 Task<Result<Answer>> read_boot(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto boot, co_await bmc.boot_override(deadline));
+  CO_TRY(const auto boot, co_await bmc.boot.read(deadline));
   co_return told(boot.value, boot.by);
 }
 
@@ -90,9 +90,9 @@ Task<Result<Answer>> read_boot(bmc::Bmc& bmc, Deadline deadline) {
 Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::string disc,
                               Deadline deadline) {
   if (!disc.empty()) {
-    CO_TRY(co_await bmc.insert_media(disc, deadline));
+    CO_TRY(co_await bmc.media.insert(disc, deadline));
   }
-  CO_TRY(const auto by, co_await bmc.set_boot(wanted, deadline));
+  CO_TRY(const auto by, co_await bmc.boot.set(wanted, deadline));
   co_return told(wanted, by);
 }
 
@@ -121,12 +121,12 @@ Exit boot(const BmcCommand& command, const Boot& asked) {
 }
 
 Task<Result<Answer>> read_light(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto on, co_await bmc.located(deadline));
+  CO_TRY(const auto on, co_await bmc.locator.read(deadline));
   co_return said(on.value ? "locator light on" : "locator light off", "locate", on.value, on.by);
 }
 
 Task<Result<Answer>> switch_light(bmc::Bmc& bmc, bool on, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.locate(on, deadline));
+  CO_TRY(const auto by, co_await bmc.locator.set(on, deadline));
   co_return said(on ? "locator light on" : "locator light off", "locate", on, by);
 }
 
@@ -138,7 +138,7 @@ Exit locate(const BmcCommand& command, const std::string& what) {
 }
 
 Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.reset_bmc(deadline));
+  CO_TRY(const auto by, co_await bmc.manager.reset(deadline));
   co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
 }
 

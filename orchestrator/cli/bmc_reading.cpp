@@ -43,7 +43,7 @@ std::string unknowns(const std::vector<inventory::Unknown>& unknown) {
 /// And where it is, which the store knows.
 Task<Result<Answer>> show_identity(Connections& connections, const Node& node, Deadline deadline) {
   const auto bmc = connections.bmc(node);
-  auto told = co_await bmc->identity(deadline);
+  auto told = co_await bmc->facts.identity(deadline);
   co_await bmc->log_out();
   CO_TRY(const auto identity, std::move(told));
   Answer answer{one_line(identity), object_of(identity)};
@@ -52,7 +52,7 @@ Task<Result<Answer>> show_identity(Connections& connections, const Node& node, D
 }
 
 Task<Result<Answer>> read_inventory(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto seen, co_await bmc.observe(deadline));
+  CO_TRY(const auto seen, co_await bmc.facts.observe(deadline));
   std::vector<Row> rows{{"part", "name", "model", "serial", "firmware", "health"}};
   for (const auto& part : seen.parts)
     rows.push_back({std::string{to_string(part.kind)}, part.name, part.model, part.serial,
@@ -72,7 +72,7 @@ Task<Result<Answer>> read_inventory(bmc::Bmc& bmc, Deadline deadline) {
 }
 
 Task<Result<Answer>> read_firmware(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto firmware, co_await bmc.firmware(deadline));
+  CO_TRY(const auto firmware, co_await bmc.update.versions(deadline));
   std::vector<Row> rows{{"component", "version", "source"}};
   for (const auto& part : firmware.value) rows.push_back({part.name, part.firmware, part.source});
   const auto count = fmt::format("{} components\n", firmware.value.size());
@@ -112,7 +112,7 @@ boost::json::object object_of(const bmc::Sensor& sensor) {
 }
 
 Task<Result<Answer>> read_sensors(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto seen, co_await bmc.sensors(deadline));
+  CO_TRY(const auto seen, co_await bmc.sensors.read(deadline));
   std::vector<Row> rows{{"kind", "sensor", "value", "health", "may be"}};
   boost::json::array all;
   for (const auto& sensor : seen.sensors) {
@@ -130,7 +130,7 @@ Task<Result<Answer>> read_sensors(bmc::Bmc& bmc, Deadline deadline) {
 }
 
 Task<Result<Answer>> read_accounts(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto accounts, co_await bmc.accounts(deadline));
+  CO_TRY(const auto accounts, co_await bmc.accounts.read(deadline));
   std::vector<Row> rows{{"slot", "user", "role", "state"}};
   boost::json::array all;
   for (const auto& account : accounts.value) {

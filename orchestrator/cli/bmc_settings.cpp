@@ -25,7 +25,7 @@ Exit misused(const BmcCommand& command, std::string what) {
 }
 
 Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto slots, co_await bmc.media(deadline));
+  CO_TRY(const auto slots, co_await bmc.media.slots(deadline));
   std::vector<Row> rows{{"slot", "takes", "holds"}};
   boost::json::array all;
   for (const auto& slot : slots) {
@@ -40,13 +40,13 @@ Task<Result<Answer>> list_media(bmc::Bmc& bmc, Deadline deadline) {
 }
 
 Task<Result<Answer>> insert(bmc::Bmc& bmc, std::string url, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.insert_media(url, deadline));
+  CO_TRY(const auto by, co_await bmc.media.insert(url, deadline));
   const auto shown = bmc::without_credentials(url);
   co_return said("inserted " + shown, "inserted", shown, by);
 }
 
 Task<Result<Answer>> eject(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.eject_media(deadline));
+  CO_TRY(const auto by, co_await bmc.media.eject(deadline));
   co_return said("nothing inserted", "inserted", nullptr, by);
 }
 
@@ -66,7 +66,7 @@ Exit media(const BmcCommand& command, const Words& asked) {
 }
 
 Task<Result<Answer>> list_services(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto services, co_await bmc.network_services(deadline));
+  CO_TRY(const auto services, co_await bmc.manager.services(deadline));
   std::vector<Row> rows{{"service", "state", "port"}};
   boost::json::array all;
   for (const auto& service : services.value) {
@@ -80,7 +80,7 @@ Task<Result<Answer>> list_services(bmc::Bmc& bmc, Deadline deadline) {
 
 Task<Result<Answer>> switch_service(bmc::Bmc& bmc, std::string name, bool enabled,
                                     Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.enable_service(name, enabled, deadline));
+  CO_TRY(const auto by, co_await bmc.manager.enable_service(name, enabled, deadline));
   co_return said(printable(name) + (enabled ? " enabled" : " disabled"), "enabled", enabled, by);
 }
 
@@ -97,7 +97,7 @@ Exit services(const BmcCommand& command, const Words& asked) {
 }
 
 Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline deadline) {
-  CO_TRY(const auto clock, co_await bmc.clock(deadline));
+  CO_TRY(const auto clock, co_await bmc.manager.clock(deadline));
   const auto ahead = clock.ahead.count();
   const auto* side = ahead < 0 ? "behind" : "ahead of";
   auto answer = said(
@@ -113,7 +113,7 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
 
 Task<Result<Answer>> set_clock(bmc::Bmc& bmc, Deadline deadline) {
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  CO_TRY(co_await bmc.set_clock(now, deadline));
+  CO_TRY(co_await bmc.manager.set_clock(now, deadline));
   co_return co_await read_clock(bmc, "set; ", deadline);
 }
 

@@ -49,7 +49,7 @@ Task<Result<Answer>> accept(Connections& connections, std::string name,
 Task<Result<Answer>> retry_login(Connections& connections, const Node& node, Deadline deadline) {
   connections.forget_refusals(node);
   const auto bmc = connections.bmc(node);
-  auto power = co_await bmc->power_state(deadline);
+  auto power = co_await bmc->power.state(deadline);
   co_await bmc->log_out();
   if (!power) co_return std::move(power).error();
   co_return Answer{"the BMC takes user " + printable(node.bmc.user) + " with this password",

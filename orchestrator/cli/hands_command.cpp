@@ -56,7 +56,7 @@ struct Light {
 
 Task<Result<void>> turn(Connections& connections, const Light& light) {
   const auto bmc = connections.bmc(*light.node);
-  const auto done = co_await bmc->locate(light.on, Deadline::in(kPatience));
+  const auto done = co_await bmc->locator.set(light.on, Deadline::in(kPatience));
   co_await bmc->log_out();
   if (!done) co_return done.error();
   co_return ok();

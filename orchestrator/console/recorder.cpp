@@ -56,7 +56,7 @@ Task<Error> listen(bmc::Console& console, BoundedLog& log) {
 Task<Error> record_once(const Recording& recording, const Node& node, BoundedLog& log,
                         bool& heard) {
   const auto bmc = recording.bmc(node);
-  auto console = co_await bmc->console(Deadline::in(kOpenPatience));
+  auto console = co_await bmc->console.open(Deadline::in(kOpenPatience));
   std::optional<Error> ended;
   if (console) {
     heard = true;

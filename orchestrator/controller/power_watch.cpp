@@ -11,7 +11,7 @@ constexpr std::chrono::seconds kPatience{30};
 /// One look at one node. Whatever fails is left aside.
 Task<Result<void>> look(const PowerWatch& watch, const inventory::Node& node) {
   const auto bmc = watch.bmc(node);
-  const auto told = co_await bmc->sensors(Deadline::in(kPatience));
+  const auto told = co_await bmc->sensors.read(Deadline::in(kPatience));
   co_await bmc->log_out();
   if (told && told->watts) watch.measured(node.name, *told->watts);
   co_return ok();

@@ -66,7 +66,7 @@ json::array names_of(const std::vector<inventory::Part>& parts) {
 
 /// The log as a document: `entries`, or `failed`.
 Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
-  const auto log = co_await bmc.event_log(std::nullopt, kMostEntries, deadline);
+  const auto log = co_await bmc.log.read(std::nullopt, kMostEntries, deadline);
   json::object document;
   if (!log) {
     document["failed"] = valid_utf8(log.error().what);
@@ -237,7 +237,7 @@ Task<void> SensorWatch::read() {
     say({{"began", count_}});
     phases_.begin();
     const auto began = Deadline::Clock::now();
-    const auto told = co_await bmc->sensors(request_.deadline.sooner(kSensorPatience));
+    const auto told = co_await bmc->sensors.read(request_.deadline.sooner(kSensorPatience));
     const std::chrono::duration<double> took = Deadline::Clock::now() - began;
     const bool over = co_await cancelled();
     if (over) break;

@@ -187,7 +187,7 @@ Task<Result<void>> FeedWatch::settled(Feed feed) {
 
 Task<bool> FeedWatch::is_off() {
   const auto bmc = doors_.bmc(request_.node);
-  const auto power = co_await bmc->power_state(request_.deadline.sooner(kBmcPatience));
+  const auto power = co_await bmc->power.state(request_.deadline.sooner(kBmcPatience));
   co_await bmc->log_out();
   co_return power && power->value == bmc::PowerState::off;
 }

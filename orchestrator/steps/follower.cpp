@@ -32,7 +32,7 @@ class Absence {
   Task<bool> is_for_good(const StepRequest& request) {
     if (Deadline::Clock::now() < next_) co_return false;
     const auto bmc = doors_.bmc(request.node);
-    const auto power = co_await bmc->power_state(request.deadline.sooner(kConnectPatience));
+    const auto power = co_await bmc->power.state(request.deadline.sooner(kConnectPatience));
     co_await bmc->log_out();
     const bool off = power && power->value == bmc::PowerState::off;
     off_ = off ? off_ + 1 : 0;

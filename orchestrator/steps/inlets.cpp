@@ -32,7 +32,7 @@ std::optional<double> inlet_of(const bmc::Sensors& sensors) {
 /// Asks its BMC, and puts the answer onto the board. Errors: as Bmc::sensors(); kUnsupported.
 Task<Result<double>> ask(Doors& doors, const inventory::Node& node, Deadline deadline) {
   const auto bmc = doors.bmc(node);
-  const auto told = co_await bmc->sensors(deadline);
+  const auto told = co_await bmc->sensors.read(deadline);
   co_await bmc->log_out();
   if (!told) co_return told.error();
   const auto celsius = inlet_of(*told);

@@ -29,10 +29,10 @@ Task<std::string> last_word_of_bmc(Doors& doors, const engine::StepRequest& requ
   std::string text;
   const auto deadline = with_last_word(request.deadline);
   const auto bmc = doors.bmc(request.node);
-  const auto power = co_await bmc->power_state(deadline);
+  const auto power = co_await bmc->power.state(deadline);
   if (power) {
     text = to_string(power->value);
-    const auto log = co_await bmc->event_log(std::nullopt, kMostLines, deadline);
+    const auto log = co_await bmc->log.read(std::nullopt, kMostLines, deadline);
     if (log)
       for (const auto& entry : log->entries) text += "; " + line_of(entry);
   }

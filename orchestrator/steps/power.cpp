@@ -16,7 +16,7 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   auto& error = turned.error();
   if (error.code != Code::kTimeout) co_return std::move(error);
   // Is it the machine that does not come on, or the BMC that does not answer?
-  const auto told = co_await bmc.power_state(request.deadline);
+  const auto told = co_await bmc.power.state(request.deadline);
   if (!told) co_return std::move(error);
   StepEnd end;
   end.outcome = engine::Outcome::needs_hands;

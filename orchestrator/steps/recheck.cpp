@@ -11,7 +11,7 @@ constexpr std::size_t kRoundsBetweenParts = 5;  // a list of parts is dozens of 
 
 Task<bool> bmc_answers(RecheckRequest request) {
   const auto bmc = request.bmc(request.node);
-  const auto power = co_await bmc->power_state(Deadline::in(kAnswerPatience));
+  const auto power = co_await bmc->power.state(Deadline::in(kAnswerPatience));
   co_await bmc->log_out();
   co_return power.has_value();
 }
@@ -24,7 +24,7 @@ Task<bool> node_answers(RecheckRequest request) {
 /// By the BMC's own list: who misses a part there looks there.
 Task<bool> parts_are_back(RecheckRequest request) {
   const auto bmc = request.bmc(request.node);
-  const auto seen = co_await bmc->observe(Deadline::in(kPartsPatience));
+  const auto seen = co_await bmc->facts.observe(Deadline::in(kPartsPatience));
   co_await bmc->log_out();
   if (!seen || seen->parts.empty()) co_return false;
   const auto missing = missing_by_bmc(request.inventory, request.node, seen->parts);

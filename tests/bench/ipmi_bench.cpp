@@ -74,7 +74,7 @@ Task<Result<bmc::PowerState>> power_of(bmc::ipmi::Transport& transport, std::str
   const auto deadline = Deadline::in(std::chrono::seconds{20});
   const inventory::IpmiAccess access{.endpoint = {host, kPort}, .cipher = suite};
   const auto one = bmc::ipmi::open(transport, host, access, kUser, password);
-  const auto state = co_await one->power_state(deadline);
+  const auto state = co_await one->power.state(deadline);
   co_await one->log_out();
   CO_TRY(const auto told, state);
   co_return told.value;

@@ -149,7 +149,7 @@ double ask_all(asio::io_context& io, const std::vector<std::unique_ptr<bmc::Bmc>
   std::vector<bmc::Bmc*> all;
   for (const auto& one : bmcs) all.push_back(one.get());
   const auto begun = Deadline::Clock::now();
-  const auto ask = [](bmc::Bmc* one) { return one->power_state(Deadline::in(60s)); };
+  const auto ask = [](bmc::Bmc* one) { return one->power.state(Deadline::in(60s)); };
   const auto answers =
       run_to_end(io, for_each_of<bmc::Sourced<bmc::PowerState>>(std::move(all), kAtOnce, ask));
   const std::chrono::duration<double> wall = Deadline::Clock::now() - begun;

@@ -94,7 +94,7 @@ class Fleet {
   double power_status() {
     const double before = bench::cpu_seconds();
     const auto ask = [](const std::unique_ptr<bmc::Bmc>* bmc) {
-      return (*bmc)->power_state(Deadline::in(60s));
+      return (*bmc)->power.state(Deadline::in(60s));
     };
     std::vector<const std::unique_ptr<bmc::Bmc>*> all;
     for (const auto& bmc : bmcs_) all.push_back(&bmc);
@@ -108,7 +108,7 @@ class Fleet {
   /// Two questions at a time to each, so that each had two connections.
   void two_at_a_time() {
     const auto ask = [](const std::unique_ptr<bmc::Bmc>* bmc) {
-      return (*bmc)->power_state(Deadline::in(60s));
+      return (*bmc)->power.state(Deadline::in(60s));
     };
     std::vector<const std::unique_ptr<bmc::Bmc>*> all;
     for (const auto& bmc : bmcs_) all.insert(all.end(), 2, &bmc);

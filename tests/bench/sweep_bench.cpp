@@ -52,7 +52,7 @@ Task<Result<bmc::Observed>> read(redfish::Transport& transport, Keys& keys, int 
                                     .password = {},
                                     .trust = {}};
   const auto bmc = redfish::open(transport, "n" + std::to_string(index), access, &password, keys);
-  auto seen = co_await bmc->observe(Deadline::in(10min));
+  auto seen = co_await bmc->facts.observe(Deadline::in(10min));
   co_await bmc->log_out();
   co_return seen;
 }

@@ -34,7 +34,7 @@ class Accounts : public Acting {
   }
   Result<Protocol> change(const std::string& user, const std::string& to) {
     const auto bmc = open();
-    auto done = run(bmc->change_password(user, to, soon()));
+    auto done = run(bmc->accounts.change_password(user, to, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -45,7 +45,7 @@ TEST_F(Accounts, LeavesOutTheSlotsThatADellHasEmpty) {
   have({{"1", ""}, {"2", "admin"}, {"3", ""}, {"16", "audit"}});
   const auto bmc = open();
 
-  const auto told = run(bmc->accounts(soon()));
+  const auto told = run(bmc->accounts.read(soon()));
   run(bmc->log_out());
 
   EXPECT_THAT(told->value, ElementsAre(Account{.id = "2",
@@ -89,12 +89,12 @@ TEST_F(Accounts, SaysStarToADgxThatTakesNoEtag) {
 
 TEST_F(Accounts, LogsInWithTheNewPasswordWhereTheBmcEndsTheSessionOfTheOld) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
 
-  const auto done = run(bmc->change_password("admin", kNew, soon()));
+  const auto done = run(bmc->accounts.change_password("admin", kNew, soon()));
   server.expire_sessions();
   password = kNew;
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(done) << done.error().what;
@@ -134,7 +134,7 @@ TEST_F(Accounts, SaysWhatToDoWhereTheFactoryPasswordHasToChangeFirst) {
                     .body = wants_change(uri("1"))});
   const auto bmc = open();
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   EXPECT_EQ(state.error().code, Code::kRefused);

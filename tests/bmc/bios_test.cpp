@@ -84,13 +84,13 @@ class Bios : public Acting {
   }
   Result<void> stage(BiosValues wanted) {
     const auto bmc = open();
-    auto done = run(bmc->stage_bios(std::move(wanted), soon()));
+    auto done = run(bmc->bios.stage(std::move(wanted), soon()));
     run(bmc->log_out());
     return done;
   }
   Result<BiosSettings> settings() {
     const auto bmc = open();
-    auto told = run(bmc->bios(soon()));
+    auto told = run(bmc->bios.read(soon()));
     run(bmc->log_out());
     return told;
   }
@@ -238,7 +238,7 @@ TEST_F(Bios, WantABootAfterEveryChangeThoughAnIloDoesNotSaySo) {
 
   const auto first = run(ensure_bios(*bmc, uefi(), soon()));
   const auto second = run(ensure_bios(*bmc, uefi(), soon()));
-  ASSERT_TRUE(run(bmc->reset(ResetType::force_restart, soon())));
+  ASSERT_TRUE(run(bmc->power.reset(ResetType::force_restart, soon())));
   const auto third = run(ensure_bios(*bmc, uefi(), soon()));
   run(bmc->log_out());
 

@@ -8,14 +8,14 @@ class Boot : public OverHttps {
   Result<void> set(BootTarget target) {
     const auto bmc = open();
     const bool once = target != BootTarget::none;
-    const auto done = run(bmc->set_boot({.target = target, .once = once}, soon()));
+    const auto done = run(bmc->boot.set({.target = target, .once = once}, soon()));
     run(bmc->log_out());
     if (!done) return done.error();
     return ok();
   }
   Result<BootOverride> seen() {
     const auto bmc = open();
-    const auto told = run(bmc->boot_override(soon()));
+    const auto told = run(bmc->boot.read(soon()));
     run(bmc->log_out());
     if (!told) return told.error();
     return told->value;
@@ -142,7 +142,7 @@ class BootBehavior : public Acting {
  protected:
   Result<Protocol> set(BootOverride wanted) {
     const auto bmc = open();
-    auto done = run(bmc->set_boot(wanted, soon()));
+    auto done = run(bmc->boot.set(wanted, soon()));
     run(bmc->log_out());
     return done;
   }

@@ -109,9 +109,9 @@ class CapturedWrites : public ::testing::TestWithParam<Expected> {
       EXPECT_GT(text.size(), 20u) << verb;
     }
   }
-  Result<Protocol> boot(BootOverride wanted) { return run(bmc->set_boot(wanted, soon())); }
+  Result<Protocol> boot(BootOverride wanted) { return run(bmc->boot.set(wanted, soon())); }
   BootOverride seen() {
-    auto told = run(bmc->boot_override(soon()));
+    auto told = run(bmc->boot.read(soon()));
     return told ? told->value : BootOverride{};
   }
 
@@ -149,10 +149,10 @@ TEST_P(CapturedWrites, BootsFromWhatItHas) {
 }
 
 TEST_P(CapturedWrites, TurnsOffAndOnAgain) {
-  const auto off = run(bmc->reset(ResetType::force_off, soon()));
-  const auto was_off = run(bmc->power_state(soon()));
-  const auto on = run(bmc->reset(ResetType::on, soon()));
-  const auto was_on = run(bmc->power_state(soon()));
+  const auto off = run(bmc->power.reset(ResetType::force_off, soon()));
+  const auto was_off = run(bmc->power.state(soon()));
+  const auto on = run(bmc->power.reset(ResetType::on, soon()));
+  const auto was_on = run(bmc->power.state(soon()));
 
   expect(yes, off, "off");
   expect(yes, on, "on");
@@ -164,10 +164,10 @@ TEST_P(CapturedWrites, TurnsOffAndOnAgain) {
 
 TEST_P(CapturedWrites, CutsItsStandbyPowerWhereItCan) {
   const std::string expected = GetParam().ac;
-  ASSERT_TRUE(run(bmc->reset(ResetType::force_off, soon())));
+  ASSERT_TRUE(run(bmc->power.reset(ResetType::force_off, soon())));
 
-  const auto allowed = run(bmc->allowed_resets(soon()));
-  const auto done = run(bmc->reset(ResetType::ac_cycle, soon()));
+  const auto allowed = run(bmc->power.allowed_resets(soon()));
+  const auto done = run(bmc->power.reset(ResetType::ac_cycle, soon()));
 
   expect(expected.empty() ? no : yes, done, "AC cycle");
   EXPECT_EQ(std::ranges::count(*allowed, ResetType::ac_cycle), expected.empty() ? 0 : 1);
@@ -180,17 +180,17 @@ TEST_P(CapturedWrites, TakesADiscAndGivesItBack) {
   const std::string slot = GetParam().slot, url = "http://10.0.0.1/images/rescue.iso";
   const auto held = [&] {
     std::vector<std::string> ids;
-    const auto media = run(bmc->media(soon()));
+    const auto media = run(bmc->media.slots(soon()));
     if (!media) return ids;
     for (const auto& one : *media)
       if (one.inserted) ids.push_back(one.id + " " + one.image);
     return ids;
   };
 
-  const auto inserted = run(bmc->insert_media(url, soon()));
+  const auto inserted = run(bmc->media.insert(url, soon()));
   const auto then = held();
-  const auto again = run(bmc->insert_media(url, soon()));
-  const auto ejected = run(bmc->eject_media(soon()));
+  const auto again = run(bmc->media.insert(url, soon()));
+  const auto ejected = run(bmc->media.eject(soon()));
 
   expect(slot.empty() ? no : yes, inserted, "insert");
   expect(slot.empty() ? no : yes, again, "insert again");
@@ -204,11 +204,11 @@ TEST_P(CapturedWrites, TakesADiscAndGivesItBack) {
 TEST_P(CapturedWrites, ChangesThePasswordThatLogsIn) {
   const Expected& truth = GetParam();
 
-  const auto done = run(bmc->change_password(truth.user, truth.password, soon()));
+  const auto done = run(bmc->accounts.change_password(truth.user, truth.password, soon()));
   user = truth.user;
   password = truth.password;
   open();
-  const auto accounts = run(bmc->accounts(soon()));
+  const auto accounts = run(bmc->accounts.read(soon()));
 
   expect(yes, done, "change password");
   ASSERT_TRUE(accounts) << accounts.error().what;
@@ -217,8 +217,8 @@ TEST_P(CapturedWrites, ChangesThePasswordThatLogsIn) {
 }
 
 TEST_P(CapturedWrites, RestartsItsBmc) {
-  const auto done = run(bmc->reset_bmc(soon()));
-  const auto after = run(bmc->power_state(soon()));
+  const auto done = run(bmc->manager.reset(soon()));
+  const auto after = run(bmc->power.state(soon()));
 
   expect(yes, done, "reset BMC");
   EXPECT_THAT(machine.actions, ElementsAre("Manager.Reset " + std::string{GetParam().reset_bmc}));
@@ -228,9 +228,9 @@ TEST_P(CapturedWrites, RestartsItsBmc) {
 TEST_P(CapturedWrites, SetsItsClock) {
   const Seconds wanted = std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 12h;
 
-  const auto before = run(bmc->clock(soon()));
-  const auto done = run(bmc->set_clock(wanted, soon()));
-  const auto after = run(bmc->clock(soon()));
+  const auto before = run(bmc->manager.clock(soon()));
+  const auto done = run(bmc->manager.set_clock(wanted, soon()));
+  const auto after = run(bmc->manager.clock(soon()));
 
   ASSERT_TRUE(before) << before.error().what;
   EXPECT_LT(before->ahead, -24h * 30);
@@ -243,13 +243,13 @@ TEST_P(CapturedWrites, TurnsItsLocatorLightOnAndOff) {
   const bool dpu = std::string_view{GetParam().machine}.find("dpu") != std::string_view::npos ||
                    std::string_view{GetParam().machine}.find("bluefield") != std::string_view::npos;
   const auto located = [&] {
-    const auto told = run(bmc->located(soon()));
+    const auto told = run(bmc->locator.read(soon()));
     return told && told->value;
   };
 
-  const auto on = run(bmc->locate(true, soon()));
+  const auto on = run(bmc->locator.set(true, soon()));
   const bool lit = located();
-  const auto off = run(bmc->locate(false, soon()));
+  const auto off = run(bmc->locator.set(false, soon()));
 
   expect(dpu ? no : yes, on, "locate on");
   expect(dpu ? no : yes, off, "locate off");
@@ -258,7 +258,7 @@ TEST_P(CapturedWrites, TurnsItsLocatorLightOnAndOff) {
 }
 
 TEST_P(CapturedWrites, ClearsItsEventLog) {
-  const auto done = run(bmc->clear_event_log(soon()));
+  const auto done = run(bmc->log.clear(soon()));
 
   expect(GetParam().logs > 0 ? yes : no, done, "clear");
   EXPECT_EQ(machine.actions.size(), static_cast<std::size_t>(GetParam().logs))
@@ -268,7 +268,7 @@ TEST_P(CapturedWrites, ClearsItsEventLog) {
 TEST_P(CapturedWrites, SwitchesAServiceOverAndBack) {
   const std::string name = GetParam().service;
   const auto is_on = [&] {
-    const auto all = run(bmc->network_services(soon()));
+    const auto all = run(bmc->manager.services(soon()));
     if (!all) return -1;
     for (const auto& one : all->value)
       if (one.name == name) return one.enabled ? 1 : 0;
@@ -276,9 +276,9 @@ TEST_P(CapturedWrites, SwitchesAServiceOverAndBack) {
   };
   const int before = is_on();
 
-  const auto done = run(bmc->enable_service(name, before == 0, soon()));
+  const auto done = run(bmc->manager.enable_service(name, before == 0, soon()));
   const int after = is_on();
-  const auto none = run(bmc->enable_service("Gopher", true, soon()));
+  const auto none = run(bmc->manager.enable_service("Gopher", true, soon()));
 
   expect(yes, done, "enable service");
   expect(no, none, "no such service");
@@ -293,11 +293,11 @@ TEST_P(CapturedWrites, StagesABiosSettingWhichTheNextBootMakesTrue) {
   const auto early = run(confirm_bios(*bmc, wanted, soon()));
   const auto again = run(ensure_bios(*bmc, wanted, soon()));
   const auto patches = server->asked().patches.size();
-  (void)run(bmc->reset(ResetType::force_restart, soon()));
+  (void)run(bmc->power.reset(ResetType::force_restart, soon()));
   const auto late = run(confirm_bios(*bmc, wanted, soon()));
 
   if (name.empty()) {
-    const auto told = run(bmc->stage_bios({{"Anything", true}}, soon()));
+    const auto told = run(bmc->bios.stage({{"Anything", true}}, soon()));
     EXPECT_FALSE(told);
     EXPECT_GT(told.error().what.size(), 20u);
     return;

@@ -51,7 +51,7 @@ TEST_P(Console, IsReachedTheseWays) {
       .endpoint = server.endpoint(), .user = "admin", .password = {}, .trust = {}};
   const auto bmc = redfish::open(transport, "n", access, password_from(password), keys);
 
-  const auto ways = run_to_end(io, bmc->console_ways(Deadline::in(30s)));
+  const auto ways = run_to_end(io, bmc->console.ways(Deadline::in(30s)));
 
   ASSERT_TRUE(ways) << ways.error().what;
   EXPECT_EQ(*ways, GetParam().ways);

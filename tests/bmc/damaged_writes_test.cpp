@@ -97,18 +97,18 @@ TEST_F(DamagedWrites, EndWithAnErrorThatSaysSomething) {
     const auto bmc = open();
     const auto little = [] { return Deadline::in(2s); };
 
-    ends(bmc->set_boot({.target = BootTarget::pxe, .once = true}, little()), "boot", seed);
-    ends(bmc->reset(ResetType::force_off, little()), "off", seed);
-    ends(bmc->allowed_resets(little()), "allowed", seed);
-    ends(bmc->insert_media("http://10.0.0.1/a.iso", little()), "insert", seed);
-    ends(bmc->eject_media(little()), "eject", seed);
-    ends(bmc->change_password("audit", "Gr4phite-Crucible", little()), "password", seed);
-    ends(bmc->enable_service("SSH", false, little()), "service", seed);
-    ends(bmc->set_clock(Seconds{1'800'000'000s}, little()), "clock", seed);
-    ends(bmc->clear_event_log(little()), "clear", seed);
-    ends(bmc->stage_bios({{"Boot", std::string{"Uefi"}}}, little()), "bios", seed);
-    ends(bmc->console_ways(little()), "console", seed);
-    ends(bmc->reset_bmc(little()), "reset BMC", seed);
+    ends(bmc->boot.set({.target = BootTarget::pxe, .once = true}, little()), "boot", seed);
+    ends(bmc->power.reset(ResetType::force_off, little()), "off", seed);
+    ends(bmc->power.allowed_resets(little()), "allowed", seed);
+    ends(bmc->media.insert("http://10.0.0.1/a.iso", little()), "insert", seed);
+    ends(bmc->media.eject(little()), "eject", seed);
+    ends(bmc->accounts.change_password("audit", "Gr4phite-Crucible", little()), "password", seed);
+    ends(bmc->manager.enable_service("SSH", false, little()), "service", seed);
+    ends(bmc->manager.set_clock(Seconds{1'800'000'000s}, little()), "clock", seed);
+    ends(bmc->log.clear(little()), "clear", seed);
+    ends(bmc->bios.stage({{"Boot", std::string{"Uefi"}}}, little()), "bios", seed);
+    ends(bmc->console.ways(little()), "console", seed);
+    ends(bmc->manager.reset(little()), "reset BMC", seed);
     run(bmc->log_out());
   }
   const auto asked = server.asked();

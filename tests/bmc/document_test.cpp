@@ -115,7 +115,7 @@ TEST_F(HostileBmc, TakesNoMoreMemoryThanOneBmcMay) {
   const auto bmc = open();
 
   for (int i = 0; i < 3; ++i) {
-    const auto seen = run(bmc->observe(soon()));
+    const auto seen = run(bmc->facts.observe(soon()));
     EXPECT_FALSE(seen && seen->unknown.empty());
   }
 

@@ -31,8 +31,8 @@ TEST_F(Echoing, LoginsShowNoPasswordAndTheRefusalIsUnderstood) {
   echo(test::EchoIn::logins);
   const auto bmc = open();
 
-  const auto first = run(bmc->power_state(soon()));
-  const auto second = run(bmc->power_state(soon()));
+  const auto first = run(bmc->power.state(soon()));
+  const auto second = run(bmc->power.state(soon()));
 
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().what, HasSubstr("(hidden)"));
@@ -45,7 +45,7 @@ TEST_F(Echoing, ATokenThatIsTooLongIsRefused) {
   server.change([](auto& options) { options.session_prefix = std::string(5000, 'S'); });
   const auto bmc = open();
 
-  const auto power = run(bmc->power_state(soon()));
+  const auto power = run(bmc->power.state(soon()));
 
   ASSERT_FALSE(power);
   EXPECT_EQ(power.error().code, Code::kMalformed);
@@ -56,9 +56,9 @@ TEST_F(Echoing, RefusalsShowNeitherPasswordNorToken) {
   echo(test::EchoIn::refusals);
   const auto bmc = open();
 
-  const auto power = run(bmc->power_state(soon()));
-  const auto accounts = run(bmc->accounts(soon()));
-  const auto changed = run(bmc->change_password("admin", "An0ther-Pl4n-S3cret", soon()));
+  const auto power = run(bmc->power.state(soon()));
+  const auto accounts = run(bmc->accounts.read(soon()));
+  const auto changed = run(bmc->accounts.change_password("admin", "An0ther-Pl4n-S3cret", soon()));
   run(bmc->log_out());
 
   for (const auto& error : {power.error(), accounts.error(), changed.error()}) {
@@ -71,8 +71,8 @@ TEST_F(Echoing, DocumentsShowNeitherPasswordNorToken) {
   echo(test::EchoIn::documents);
   const auto bmc = open();
 
-  const auto seen = run(bmc->observe(soon()));
-  const auto power = run(bmc->power_state(soon()));
+  const auto seen = run(bmc->facts.observe(soon()));
+  const auto power = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(seen) << seen.error().what;

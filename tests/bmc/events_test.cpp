@@ -93,7 +93,7 @@ class EventStream : public OverHttps {
                {{"ServerSentEventUri", test::HttpsServer::kEventStream}});
   }
   std::unique_ptr<Events> subscribed(Bmc& bmc) {
-    auto events = run(bmc.events(soon()));
+    auto events = run(bmc.log.subscribe(soon()));
     EXPECT_TRUE(events) << events.error().what;
     return events ? *std::move(events) : nullptr;
   }
@@ -127,7 +127,7 @@ TEST_F(EventStream, TakesNoneOfThePlacesForRequests) {
   const auto one = subscribed(*bmc);
 
   server.change([](auto& options) { options.thinking = 20ms; });
-  const auto ask = [](Bmc* asked) { return asked->power_state(Deadline::in(10s)); };
+  const auto ask = [](Bmc* asked) { return asked->power.state(Deadline::in(10s)); };
   auto states = run(for_each_of<Sourced<PowerState>>(std::vector<Bmc*>(4, bmc.get()), 4, ask));
 
   for (const auto& state : states) EXPECT_TRUE(state);
@@ -167,7 +167,7 @@ TEST_F(EventStream, IsCancelledLikeAnythingElse) {
   const auto stopped = run(with_deadline(Deadline::in(30ms), events->next(soon())));
 
   EXPECT_EQ(stopped.error().code, Code::kTimeout);
-  EXPECT_TRUE(run(bmc->power_state(soon())));
+  EXPECT_TRUE(run(bmc->power.state(soon())));
 }
 
 TEST_F(EventStream, IsReplacedByLookingWhereTheServiceNamesNone) {

@@ -41,7 +41,7 @@ TEST_F(OneBmcTest, AsksRedfishAloneWhereThatAnswers) {
   redfish.power = PowerState::on;
   ipmi.power = PowerState::off;
 
-  const auto told = run(bmc->power_state(soon()));
+  const auto told = run(bmc->power.state(soon()));
 
   ASSERT_TRUE(told);
   EXPECT_EQ(*told, (Sourced<PowerState>{PowerState::on, Protocol::redfish}));
@@ -51,7 +51,7 @@ TEST_F(OneBmcTest, AsksRedfishAloneWhereThatAnswers) {
 TEST_F(OneBmcTest, WhatRedfishLacksComesFromIpmiAndSaysSo) {
   ipmi.sensors = Sensors{.by = Protocol::ipmi};
 
-  const auto told = run(bmc->sensors(soon()));
+  const auto told = run(bmc->sensors.read(soon()));
 
   ASSERT_TRUE(told) << told.error().what;
   EXPECT_EQ(told->by, Protocol::ipmi);
@@ -61,8 +61,8 @@ TEST_F(OneBmcTest, DoesNotAskRedfishAgainForAVerbThatItDoesNotHave) {
   ipmi.sensors = Sensors{.by = Protocol::ipmi};
   ipmi.power = PowerState::on;
 
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(run(bmc->sensors(soon())));
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(run(bmc->sensors.read(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
 
   EXPECT_THAT(redfish.asked, ElementsAre("sensors", "power"));
 }
@@ -71,10 +71,10 @@ TEST_F(OneBmcTest, AsksRedfishAgainOnceItCanBeReachedAgain) {
   ipmi.power = PowerState::off;
   redfish.power = PowerState::on;
   redfish.all = Error{Code::kUnreachable, "no route"};
-  ASSERT_EQ(run(bmc->power_state(soon()))->by, Protocol::ipmi);
+  ASSERT_EQ(run(bmc->power.state(soon()))->by, Protocol::ipmi);
   redfish.all.reset();
 
-  const auto told = run(bmc->power_state(soon()));
+  const auto told = run(bmc->power.state(soon()));
 
   EXPECT_EQ(told->by, Protocol::redfish);
 }
@@ -85,7 +85,7 @@ TEST_F(OneBmcTest, NeverGoesAroundARefusalByTheOtherProtocol) {
                           Code::kConflict, Code::kFailed, Code::kMalformed}) {
     redfish.all = Error{code, "no"};
 
-    const auto told = run(bmc->power_state(soon()));
+    const auto told = run(bmc->power.state(soon()));
 
     ASSERT_FALSE(told);
     EXPECT_EQ(told.error().code, code);
@@ -98,9 +98,9 @@ TEST_F(OneBmcTest, NeverRestartsAMachineTwiceBecauseTheFirstAnswerWasLost) {
   redfish.all = Error{Code::kUnreachable, "connection broke"};
   redfish.power = ipmi.power = PowerState::on;
 
-  const auto cycled = run(bmc->reset(ResetType::power_cycle, soon()));
-  const auto restarted = run(bmc->reset_bmc(soon()));
-  const auto on = run(bmc->reset(ResetType::on, soon()));
+  const auto cycled = run(bmc->power.reset(ResetType::power_cycle, soon()));
+  const auto restarted = run(bmc->manager.reset(soon()));
+  const auto on = run(bmc->power.reset(ResetType::on, soon()));
 
   EXPECT_EQ(cycled.error().code, Code::kUnreachable);
   EXPECT_EQ(restarted.error().code, Code::kUnreachable);
@@ -117,7 +117,7 @@ class RestartLeftToIpmi : public OneBmcTest {
     bmc = first_of(std::make_unique<test::FakeBmc>(redfish), std::make_unique<test::FakeBmc>(ipmi),
                    std::make_unique<test::FakeBmc>(alone));
   }
-  auto restart() { return run(bmc->reset(ResetType::force_restart, soon())); }
+  auto restart() { return run(bmc->power.reset(ResetType::force_restart, soon())); }
 
   test::FakeMachine alone;
 };
@@ -162,8 +162,8 @@ TEST_F(OneBmcTest, OneResetThatIsMissingIsNotAllOfThem) {
   redfish.power = ipmi.power = PowerState::on;
   redfish.fails.emplace("reset PowerCycle", Error{Code::kUnsupported, "not among the allowed"});
 
-  const auto cycled = run(bmc->reset(ResetType::power_cycle, soon()));
-  const auto off = run(bmc->reset(ResetType::force_off, soon()));
+  const auto cycled = run(bmc->power.reset(ResetType::power_cycle, soon()));
+  const auto off = run(bmc->power.reset(ResetType::force_off, soon()));
 
   EXPECT_EQ(cycled.value(), Protocol::ipmi);
   EXPECT_EQ(off.value(), Protocol::redfish);
@@ -173,7 +173,7 @@ TEST_F(OneBmcTest, TellsBothErrorsWhereBothFail) {
   redfish.all = Error{Code::kUnreachable, "HTTPS: connection refused"};
   ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
 
-  const auto told = run(bmc->power_state(soon()));
+  const auto told = run(bmc->power.state(soon()));
 
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().code, Code::kTimeout);
@@ -184,7 +184,7 @@ TEST_F(OneBmcTest, TellsBothErrorsWhereBothFail) {
 TEST_F(OneBmcTest, StaysTransientWhereOnlyTheUnreachableOneCouldHaveDoneIt) {
   redfish.all = Error{Code::kUnreachable, "gone"};
 
-  const auto told = run(bmc->sensors(soon()));
+  const auto told = run(bmc->sensors.read(soon()));
 
   EXPECT_EQ(told.error().code, Code::kUnreachable) << "IPMI has no such verb; Redfish may return";
 }
@@ -197,7 +197,7 @@ TEST_F(OneBmcTest, FillsWhatRedfishDoesNotTellOfTheMachineFromIpmi) {
   ipmi.parts = {{.kind = inventory::PartKind::gpu, .name = "gpu9", .source = "ipmi:fru/0x01"},
                 {.kind = inventory::PartKind::psu, .name = "psu0", .source = "ipmi:fru/0x02"}};
 
-  const auto seen = run(bmc->observe(soon()));
+  const auto seen = run(bmc->facts.observe(soon()));
 
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->identity, identity("NVIDIA", "GB200", "S123"));
@@ -210,7 +210,7 @@ TEST_F(OneBmcTest, AnInventoryIsNotLostBecauseIpmiDoesNotAnswer) {
   redfish.identity = identity("NVIDIA", "", "");
   ipmi.all = Error{Code::kTimeout, "RMCP+: no answer"};
 
-  const auto seen = run(bmc->observe(soon()));
+  const auto seen = run(bmc->facts.observe(soon()));
 
   ASSERT_TRUE(seen);
   ASSERT_EQ(seen->unknown.size(), 1);
@@ -221,7 +221,7 @@ TEST_F(OneBmcTest, TheConsoleIsSerialOverLan) {
   test::FakeLine line;
   ipmi.lines = {&line};
 
-  const auto console = run(bmc->console(soon()));
+  const auto console = run(bmc->console.open(soon()));
 
   EXPECT_TRUE(console);
   EXPECT_THAT(redfish.asked, IsEmpty());

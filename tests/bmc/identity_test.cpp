@@ -61,7 +61,7 @@ class Whereabouts : public OverHttps {
     auto to = access();
     if (where != nullptr) to.endpoint = where->endpoint();
     const auto bmc = redfish::open(process, "a01-n01", to, password_from(password), keys, expected);
-    auto done = run(bmc->reset(ResetType::force_off, soon()));
+    auto done = run(bmc->power.reset(ResetType::force_off, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -70,7 +70,7 @@ class Whereabouts : public OverHttps {
     auto to = access();
     to.endpoint = std::move(where);
     const auto bmc = redfish::open(process, "a01-n01", to, password_from(password), keys, expected);
-    auto state = run(bmc->power_state(soon()));
+    auto state = run(bmc->power.state(soon()));
     run(bmc->log_out());
     return state;
   }
@@ -112,10 +112,10 @@ TEST_F(Whereabouts, ChangesNothingWhereTheInventoryNamesAnotherSerial) {
 
 TEST_F(Whereabouts, ReadsTheIdentityOnceInASession) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->reset(ResetType::force_off, soon())));
+  ASSERT_TRUE(run(bmc->power.reset(ResetType::force_off, soon())));
   const int first = server.asked().requests;
 
-  ASSERT_TRUE(run(bmc->reset(ResetType::on, soon())));
+  ASSERT_TRUE(run(bmc->power.reset(ResetType::on, soon())));
   run(bmc->log_out());
 
   EXPECT_LE(server.asked().requests - first, 3);  // the system, the reset, the log-out

@@ -24,7 +24,7 @@ class LocatorLight : public Acting {
   }
   Result<Protocol> locate(bool on) {
     const auto bmc = open();
-    auto done = run(bmc->locate(on, soon()));
+    auto done = run(bmc->locator.set(on, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -48,9 +48,9 @@ TEST_F(LocatorLight, OfADellBlinksAsItIsLitAtRest) {
   server.set(kSystem, system);
 
   const auto bmc = open();
-  const auto before = run(bmc->located(soon()));
-  const auto on = run(bmc->locate(true, soon()));
-  const auto after = run(bmc->located(soon()));
+  const auto before = run(bmc->locator.read(soon()));
+  const auto on = run(bmc->locator.set(true, soon()));
+  const auto after = run(bmc->locator.read(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(before && after);

@@ -352,11 +352,11 @@ TEST_P(Machine, IsReadRightOverHttps) {
       .endpoint = server.endpoint(), .user = "admin", .password = {}, .trust = {}};
   const auto bmc = redfish::open(transport, truth.machine, access, password_from(password), keys);
 
-  const auto power = run_to_end(io, bmc->power_state(Deadline::in(10s)));
-  const auto observed = run_to_end(io, bmc->observe(Deadline::in(60s)));
-  const auto sensors = run_to_end(io, bmc->sensors(Deadline::in(60s)));
-  const auto log = run_to_end(io, bmc->event_log(std::nullopt, 100'000, Deadline::in(60s)));
-  const auto versions = run_to_end(io, bmc->firmware(Deadline::in(60s)));
+  const auto power = run_to_end(io, bmc->power.state(Deadline::in(10s)));
+  const auto observed = run_to_end(io, bmc->facts.observe(Deadline::in(60s)));
+  const auto sensors = run_to_end(io, bmc->sensors.read(Deadline::in(60s)));
+  const auto log = run_to_end(io, bmc->log.read(std::nullopt, 100'000, Deadline::in(60s)));
+  const auto versions = run_to_end(io, bmc->update.versions(Deadline::in(60s)));
   run_to_end(io, [](Bmc& one) -> Task<bool> {
     co_await one.log_out();
     co_return true;

@@ -38,19 +38,19 @@ class OfBmc : public Acting {
  protected:
   Result<Protocol> restart() {
     const auto bmc = open();
-    auto done = run(bmc->reset_bmc(soon()));
+    auto done = run(bmc->manager.reset(soon()));
     run(bmc->log_out());
     return done;
   }
   Result<Protocol> set_clock(Seconds time) {
     const auto bmc = open();
-    auto done = run(bmc->set_clock(time, soon()));
+    auto done = run(bmc->manager.set_clock(time, soon()));
     run(bmc->log_out());
     return done;
   }
   Result<BmcClock> clock() {
     const auto bmc = open();
-    auto told = run(bmc->clock(soon()));
+    auto told = run(bmc->manager.clock(soon()));
     run(bmc->log_out());
     return told;
   }
@@ -163,7 +163,7 @@ class Services : public OfBmc {
   }
   Result<Protocol> enable(const std::string& name, bool enabled) {
     const auto bmc = open();
-    auto done = run(bmc->enable_service(name, enabled, soon()));
+    auto done = run(bmc->manager.enable_service(name, enabled, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -222,7 +222,7 @@ class ClearedLog : public Acting {
   }
   Result<Protocol> clear() {
     const auto bmc = open();
-    auto done = run(bmc->clear_event_log(soon()));
+    auto done = run(bmc->log.clear(soon()));
     run(bmc->log_out());
     return done;
   }

@@ -31,19 +31,19 @@ class Media : public Acting {
   }
   Result<Protocol> insert(const std::string& url = kUrl) {
     const auto bmc = open();
-    auto done = run(bmc->insert_media(url, soon()));
+    auto done = run(bmc->media.insert(url, soon()));
     run(bmc->log_out());
     return done;
   }
   Result<Protocol> eject() {
     const auto bmc = open();
-    auto done = run(bmc->eject_media(soon()));
+    auto done = run(bmc->media.eject(soon()));
     run(bmc->log_out());
     return done;
   }
   std::vector<MediaSlot> slots() {
     const auto bmc = open();
-    auto told = run(bmc->media(soon()));
+    auto told = run(bmc->media.slots(soon()));
     run(bmc->log_out());
     return told ? *told : std::vector<MediaSlot>{};
   }

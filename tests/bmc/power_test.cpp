@@ -12,7 +12,12 @@ constexpr Pace kQuick{
 /// asked.
 class FakeBmc final : public Bmc {
  public:
-  Task<Result<Sourced<PowerState>>> power_state(Deadline) override {
+  FakeBmc() {
+    power.state.bind(this, &FakeBmc::power_state);
+    power.reset.bind(this, &FakeBmc::reset);
+    power.allowed_resets.bind(this, &FakeBmc::allowed_resets);
+  }
+  Task<Result<Sourced<PowerState>>> power_state(Deadline) {
     if (looks_without_answer > 0) {
       if (!never_comes_back) --looks_without_answer;
       co_return Error{Code::kUnreachable, "no route to the BMC"};
@@ -20,7 +25,7 @@ class FakeBmc final : public Bmc {
     if (state != goal && looks_until_change-- <= 0) state = goal;
     co_return Sourced<PowerState>{state};
   }
-  Task<Result<Protocol>> reset(ResetType type, Deadline) override {
+  Task<Result<Protocol>> reset(ResetType type, Deadline) {
     resets.push_back(type);
     if (conflicts-- > 0) co_return Error{Code::kConflict, "not now"};
     if (ignores_resets) co_return Protocol::redfish;
@@ -30,9 +35,7 @@ class FakeBmc final : public Bmc {
     if (type == ResetType::graceful_shutdown && listens) goal = PowerState::off;
     co_return Protocol::redfish;
   }
-  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) override { co_return allowed; }
-  Task<Result<Identity>> identity(Deadline) override { co_return Identity{}; }
-  Task<Result<Observed>> observe(Deadline) override { co_return Observed{}; }
+  Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) { co_return allowed; }
   Task<void> log_out() override { co_return; }
 
   PowerState state = PowerState::off, goal = PowerState::off;
@@ -242,8 +245,8 @@ TEST_F(PowerOverHttps, NeverForcesARestartOnAModelThatItMayHang) {
   server.set(kSystem, system_of("Lenovo", "ThinkSystem SR675 V3 OVX"));
   const auto bmc = open();
 
-  const auto allowed = run(bmc->allowed_resets(soon()));
-  const auto forced = run(bmc->reset(ResetType::force_restart, soon()));
+  const auto allowed = run(bmc->power.allowed_resets(soon()));
+  const auto forced = run(bmc->power.reset(ResetType::force_restart, soon()));
   const auto done = run(restart(*bmc, soon(), kQuick));
   run(bmc->log_out());
 
@@ -297,7 +300,7 @@ TEST_F(PowerOverHttps, CutsAnHpesStandbyPowerOnlyWhileItIsOff) {
   server.set(kSystem, system);
   const auto bmc = open();
 
-  const auto done = run(bmc->reset(ResetType::ac_cycle, soon()));
+  const auto done = run(bmc->power.reset(ResetType::ac_cycle, soon()));
   run(bmc->log_out());
 
   EXPECT_EQ(done.error().code, Code::kConflict);
@@ -310,7 +313,7 @@ TEST_F(PowerOverHttps, CyclesAMachineWhoseStateLagsBehind) {
   const auto bmc = open();
 
   const auto done = run(cycle(*bmc, 0ms, soon(), kQuick));
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(done) << done.error().what;
@@ -322,7 +325,7 @@ TEST_F(PowerOverHttps, TurnsOnAMachineThatIsOffInsteadOfRestartingIt) {
   const auto bmc = open();
   ASSERT_TRUE(run(ensure_off(*bmc, 0ms, soon(), kQuick)));
 
-  const auto done = run(bmc->reset(ResetType::force_restart, soon()));
+  const auto done = run(bmc->power.reset(ResetType::force_restart, soon()));
 
   EXPECT_TRUE(done) << done.error().what;
   EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff", "On"));
@@ -332,9 +335,9 @@ TEST_F(PowerOverHttps, TakesAConflictForSuccessWhereTheMachineIsSoAlready) {
   const auto bmc = open();
   server.misbehave({.method = "POST", .path = kSystem, .status = 409});
 
-  const auto on = run(bmc->reset(ResetType::on, soon()));
+  const auto on = run(bmc->power.reset(ResetType::on, soon()));
   server.misbehave({.method = "POST", .path = kSystem, .status = 409});
-  const auto off = run(bmc->reset(ResetType::force_off, soon()));
+  const auto off = run(bmc->power.reset(ResetType::force_off, soon()));
 
   EXPECT_TRUE(on);
   EXPECT_EQ(off.error().code, Code::kConflict);
@@ -343,7 +346,7 @@ TEST_F(PowerOverHttps, TakesAConflictForSuccessWhereTheMachineIsSoAlready) {
 TEST_F(PowerOverHttps, NamesWhatTheMachineAllowsWhereItCannot) {
   const auto bmc = open();
 
-  const auto done = run(bmc->reset(ResetType::power_cycle, soon()));
+  const auto done = run(bmc->power.reset(ResetType::power_cycle, soon()));
 
   EXPECT_EQ(done.error().code, Code::kUnsupported);
   EXPECT_EQ(done.error().what,
@@ -360,7 +363,7 @@ TEST_F(PowerOverHttps, SaysWhichLicenceTheBmcAsksFor) {
                       "MessageId": "SMC.1.0.OemLicenseNotPassed",
                       "Message": "Not licensed to perform this request: SFT-OOB-LIC"}]}})"});
 
-  const auto done = run(bmc->reset(ResetType::force_off, soon()));
+  const auto done = run(bmc->power.reset(ResetType::force_off, soon()));
 
   EXPECT_EQ(done.error().code, Code::kUnsupported);
   EXPECT_THAT(done.error().what, HasSubstr("SFT-OOB-LIC"));
@@ -373,7 +376,7 @@ TEST_F(PowerOverHttps, DoesNotTakeAStateThatItDoesNotKnowForOff) {
                          {"Actions", {{"#ComputerSystem.Reset", {{"target", "/redfish/v1/X"}}}}}});
   const auto bmc = open();
 
-  EXPECT_EQ(*run(bmc->power_state(soon())), PowerState::unknown);
+  EXPECT_EQ(*run(bmc->power.state(soon())), PowerState::unknown);
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ TEST_P(SecondAudit, TransfersUnderATenthOfTheBytesThatHaveTags) {
   const auto bmc =
       redfish::open(transport, "a01-n01", access, password_from(password), keys, {}, &cache);
 
-  const auto first = run_to_end(io, bmc->observe(Deadline::in(60s)));
+  const auto first = run_to_end(io, bmc->facts.observe(Deadline::in(60s)));
   const auto asked_first = server.asked().lines.size();
-  const auto second = run_to_end(io, bmc->observe(Deadline::in(60s)));
+  const auto second = run_to_end(io, bmc->facts.observe(Deadline::in(60s)));
   run_to_end(io, [](Bmc& one) -> Task<bool> {
     co_await one.log_out();
     co_return true;

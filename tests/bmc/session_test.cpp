@@ -8,8 +8,8 @@ class Session : public OverHttps {};
 TEST_F(Session, LogsInOnceAndLogsOut) {
   const auto bmc = open();
 
-  const auto first = run(bmc->power_state(soon()));
-  const auto second = run(bmc->power_state(soon()));
+  const auto first = run(bmc->power.state(soon()));
+  const auto second = run(bmc->power.state(soon()));
   run(bmc->log_out());
   run(bmc->log_out());
 
@@ -24,9 +24,9 @@ TEST_F(Session, SendsOneWrongPasswordOnceHoweverManyCallersThereAre) {
   const auto one = open(), other = open();
   std::vector<Bmc*> callers{one.get(), one.get(), one.get(), other.get(), other.get()};
 
-  const auto ask = [](Bmc* bmc) { return bmc->power_state(Deadline::in(10s)); };
+  const auto ask = [](Bmc* bmc) { return bmc->power.state(Deadline::in(10s)); };
   auto answers = run(for_each_of<PowerState>(callers, 5, ask));
-  const auto later = run(one->power_state(soon()));
+  const auto later = run(one->power.state(soon()));
 
   for (const auto& answer : answers) {
     ASSERT_FALSE(answer);
@@ -39,11 +39,11 @@ TEST_F(Session, SendsOneWrongPasswordOnceHoweverManyCallersThereAre) {
 
 TEST_F(Session, IsSharedByAllClientsOfOneProcess) {
   const auto one = open(), other = open();
-  ASSERT_TRUE(run(one->power_state(soon())));
-  ASSERT_TRUE(run(other->power_state(soon())));
+  ASSERT_TRUE(run(one->power.state(soon())));
+  ASSERT_TRUE(run(other->power.state(soon())));
 
   run(one->log_out());
-  const auto still = run(other->power_state(soon()));
+  const auto still = run(other->power.state(soon()));
   run(other->log_out());
 
   EXPECT_TRUE(still);
@@ -53,12 +53,12 @@ TEST_F(Session, IsSharedByAllClientsOfOneProcess) {
 
 TEST_F(Session, IsNotSharedUnderAnotherPassword) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   server.change([](auto& options) { options.password = "new one"; });
   password = "new one";
 
   const auto renewed = open();
-  const auto state = run(renewed->power_state(soon()));
+  const auto state = run(renewed->power.state(soon()));
   run(renewed->log_out());
   run(bmc->log_out());
 
@@ -68,10 +68,10 @@ TEST_F(Session, IsNotSharedUnderAnotherPassword) {
 }
 
 TEST_F(Session, IsLeftToTheNextClientByOneThatForgotToLogOut) {
-  ASSERT_TRUE(run(open()->power_state(soon())));
+  ASSERT_TRUE(run(open()->power.state(soon())));
 
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   run(bmc->log_out());
 
   EXPECT_EQ(server.asked().logins, 1);
@@ -84,7 +84,7 @@ TEST_F(Session, SendsNoPasswordThatAnotherProcessSawRefused) {
   const auto ask = [&] {
     redfish::Transport process{io.get_executor(), {}, &memory};
     const auto bmc = redfish::open(process, "a01-n01", access(), password_from(password), keys);
-    return run(bmc->power_state(soon()));
+    return run(bmc->power.state(soon()));
   };
   ASSERT_FALSE(ask());
 
@@ -112,7 +112,7 @@ class Ilo : public Session {
   Result<Sourced<PowerState>> ask() {
     redfish::Transport process{io.get_executor(), {}, &memory};
     const auto bmc = redfish::open(process, "a01-n01", access(), password_from(password), keys);
-    auto state = run(bmc->power_state(soon()));
+    auto state = run(bmc->power.state(soon()));
     run(bmc->log_out());
     return state;
   }
@@ -147,8 +147,8 @@ TEST_F(Ilo, GetsThreeSecondsBetweenCredentials) {
   password = "wrong";
   const auto bmc = open();
 
-  const auto first = run(bmc->power_state(soon()));
-  const auto second = run(bmc->power_state(soon()));
+  const auto first = run(bmc->power.state(soon()));
+  const auto second = run(bmc->power.state(soon()));
 
   EXPECT_EQ(first.error().retry_after, 3s);
   EXPECT_EQ(second.error().code, Code::kBusy);
@@ -166,12 +166,12 @@ TEST_F(Ilo, IsNotLeftWithConnectionsThatItWouldBreak) {
 TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
   server.change([](auto& options) { options.session_prefix = "a8f3kq02z"; });
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   const std::string old = "/redfish/v1/SessionService/Sessions/a8f3kq02z1";
   server.set(old, {{"@odata.id", old}, {"UserName", "admin"}});
   server.change([](auto& options) { options.refuses_tokens_once = true; });
 
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
 
   EXPECT_EQ(server.asked().open_sessions, 1);
   run(bmc->log_out());
@@ -180,10 +180,10 @@ TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
 
 TEST_F(Session, LeavesAnOldOneAloneWhoseNameMayBeSomebodyElsesByNow) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   server.change([](auto& options) { options.refuses_tokens_once = true; });
 
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   run(bmc->log_out());
 
   EXPECT_EQ(server.asked().open_sessions, 1);
@@ -192,10 +192,10 @@ TEST_F(Session, LeavesAnOldOneAloneWhoseNameMayBeSomebodyElsesByNow) {
 TEST_F(Session, TriesAgainOnceThePasswordHasChanged) {
   password = "wrong";
   const auto bmc = open();
-  const auto refused = run(bmc->power_state(soon()));
+  const auto refused = run(bmc->power.state(soon()));
 
   password = "open sesame";
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   EXPECT_EQ(refused.error().code, Code::kRefused);
@@ -206,10 +206,10 @@ TEST_F(Session, TriesAgainOnceThePasswordHasChanged) {
 
 TEST_F(Session, LogsInAgainOnceWhenTheSessionHasEnded) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
 
   server.expire_sessions();
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(state) << state.error().what;
@@ -222,7 +222,7 @@ TEST_F(Session, BacksOffOnceAndThenUsesBasicWhereTheBmcHasNoSessionLeft) {
   const auto bmc = open();
   const auto begun = std::chrono::steady_clock::now();
 
-  const auto state = run(bmc->power_state(Deadline::in(2s)));
+  const auto state = run(bmc->power.state(Deadline::in(2s)));
   run(bmc->log_out());
 
   ASSERT_TRUE(state) << state.error().what;
@@ -240,7 +240,7 @@ TEST_F(Session, IsHadByWaitingWhereTheBmcSaysWhenOneEnds) {
   const auto bmc = open();
   const auto begun = std::chrono::steady_clock::now();
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
 
   ASSERT_TRUE(state) << state.error().what;
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
@@ -254,8 +254,8 @@ TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
   password = "wrong";
   const auto bmc = open();
 
-  const auto first = run(bmc->power_state(Deadline::in(2s)));
-  const auto second = run(bmc->power_state(Deadline::in(2s)));
+  const auto first = run(bmc->power.state(Deadline::in(2s)));
+  const auto second = run(bmc->power.state(Deadline::in(2s)));
 
   EXPECT_EQ(first.error().code, Code::kRefused);
   EXPECT_EQ(second.error().code, Code::kRefused);
@@ -264,10 +264,10 @@ TEST_F(Session, SendsAWrongPasswordByBasicOnceToo) {
 
 TEST_F(Session, NeverOutlivesTheDeadlineOfTheWholeVerb) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   server.change([](auto& options) { options.thinking = 500ms; });
 
-  const auto state = run(bmc->power_state(Deadline::in(50ms)));
+  const auto state = run(bmc->power.state(Deadline::in(50ms)));
 
   EXPECT_EQ(state.error().code, Code::kTimeout);
   run(bmc->log_out());
@@ -278,8 +278,8 @@ TEST_F(Session, IsBusyAndNotRefusedWhileTheBmcStarts) {
   server.misbehave({.method = "POST", .status = 503, .headers = {{"Retry-After", "7"}}});
   const auto bmc = open();
 
-  const auto early = run(bmc->power_state(soon()));
-  const auto later = run(bmc->power_state(soon()));
+  const auto early = run(bmc->power.state(soon()));
+  const auto later = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   EXPECT_EQ(early.error().code, Code::kBusy);
@@ -289,10 +289,10 @@ TEST_F(Session, IsBusyAndNotRefusedWhileTheBmcStarts) {
 
 TEST_F(Session, EndsAfterAnError) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   server.misbehave(page(500, ""));
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   EXPECT_EQ(state.error().code, Code::kFailed);
@@ -300,14 +300,14 @@ TEST_F(Session, EndsAfterAnError) {
 }
 
 Task<Result<PowerState>> ask_and_log_out(Bmc& bmc, Deadline deadline) {
-  auto state = co_await bmc.power_state(deadline);
+  auto state = co_await bmc.power.state(deadline);
   co_await bmc.log_out();
   co_return state;
 }
 
 TEST_F(Session, EndsWhenTheCallerIsCancelledInTheMiddleOfARequest) {
   const auto bmc = open();
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   server.misbehave({.method = "GET", .path = kSystem, .kind = test::Habit::Kind::never_answer});
 
   const int asked = server.asked().requests;

@@ -68,69 +68,71 @@ struct FakeMachine {
 
 class FakeBmc final : public bmc::Bmc {
  public:
-  explicit FakeBmc(FakeMachine& machine) : machine_{machine} {}
+  explicit FakeBmc(FakeMachine& machine) : machine_{machine} {
+    using bmc::Sourced, bmc::PowerState;
+    answers(power.state, "power", [&machine] {
+      return machine.power.transform([&](auto is) { return Sourced<PowerState>{is, machine.by}; });
+    });
+    power.reset = [this](bmc::ResetType type, Deadline) {
+      return answer<bmc::Protocol>("reset " + std::string{to_string(type)}, [this] {
+        return machine_.power.transform([this](auto) { return machine_.by; });
+      });
+    };
+    answers(power.allowed_resets, "allowed", [&machine] { return machine.allowed; });
+    answers(facts.identity, "identity", [&machine] { return machine.identity; });
+    answers(facts.observe, "observe", [&machine] { return observed(machine); });
+    answers(sensors.read, "sensors", [&machine] { return machine.sensors; });
+    answers(log.read, "log", [&machine](auto, std::size_t most) { return newest(machine, most); });
+    answers(manager.reset, "reset bmc", [&machine] { return std::optional{machine.by}; });
+    answers(console.open, "console", [&machine] { return opened(machine); });
+  }
 
-  Task<Result<bmc::Sourced<bmc::PowerState>>> power_state(Deadline) override {
-    CO_TRY(admitted("power"));
-    if (!machine_.power) co_return none("power");
-    co_return bmc::Sourced<bmc::PowerState>{*machine_.power, machine_.by};
-  }
-  Task<Result<bmc::Protocol>> reset(bmc::ResetType type, Deadline) override {
-    CO_TRY(admitted("reset " + std::string{to_string(type)}));
-    if (!machine_.power) co_return none("reset");
-    co_return machine_.by;
-  }
-  Task<Result<std::vector<bmc::ResetType>>> allowed_resets(Deadline) override {
-    CO_TRY(admitted("allowed"));
-    if (!machine_.allowed) co_return none("allowed");
-    co_return *machine_.allowed;
-  }
-  Task<Result<bmc::Identity>> identity(Deadline) override {
-    CO_TRY(admitted("identity"));
-    if (!machine_.identity) co_return none("identity");
-    co_return *machine_.identity;
-  }
-  Task<Result<bmc::Observed>> observe(Deadline) override {
-    CO_TRY(admitted("observe"));
-    if (!machine_.identity) co_return none("observe");
-    bmc::Observed seen;
-    seen.identity = *machine_.identity;
-    seen.power = machine_.power.value_or(bmc::PowerState::unknown);
-    seen.parts = machine_.parts;
-    seen.by = machine_.by;
-    co_return seen;
-  }
-  Task<Result<bmc::Sensors>> sensors(Deadline) override {
-    CO_TRY(admitted("sensors"));
-    if (!machine_.sensors) co_return none("sensors");
-    co_return *machine_.sensors;
-  }
-  Task<Result<bmc::EventLog>> event_log(std::optional<bmc::Seconds>, std::size_t most,
-                                        Deadline) override {
-    CO_TRY(admitted("log"));
-    if (!machine_.log) co_return none("log");
-    auto log = *machine_.log;
-    const auto count = std::min(most, log.entries.size());
-    log.entries.erase(log.entries.begin(), log.entries.end() - static_cast<std::ptrdiff_t>(count));
-    co_return log;
-  }
-  Task<Result<bmc::Protocol>> reset_bmc(Deadline) override {
-    CO_TRY(admitted("reset bmc"));
-    co_return machine_.by;
-  }
-  Task<Result<std::unique_ptr<bmc::Console>>> console(Deadline) override {
-    CO_TRY(admitted("console"));
-    if (machine_.lines.empty()) co_return none("console");
-    const auto which = std::min(machine_.opened++, machine_.lines.size() - 1);
-    std::unique_ptr<bmc::Console> console = std::make_unique<FakeConsole>(*machine_.lines[which]);
-    co_return console;
-  }
   Task<void> log_out() override {
     ++machine_.logged_out;
     co_return;
   }
 
  private:
+  template <class T>
+  using Held = std::function<std::optional<T>()>;
+
+  /// What `get` returns, or kUnsupported where that is nothing.
+  template <class T, class... Args, class Get>
+  void answers(bmc::Verb<T(Args...)>& verb, std::string name, Get get) {
+    verb = [this, name, get](Args... args, Deadline) {
+      return answer<T>(name, [=] { return get(args...); });
+    };
+  }
+  template <class T>
+  Task<Result<T>> answer(std::string verb, Held<T> get) {
+    CO_TRY(admitted(verb));
+    auto held = get();
+    if (!held) co_return Error{Code::kUnsupported, "no " + verb};
+    co_return *std::move(held);
+  }
+
+  static std::optional<bmc::Observed> observed(const FakeMachine& machine) {
+    if (!machine.identity) return std::nullopt;
+    bmc::Observed seen;
+    seen.identity = *machine.identity;
+    seen.power = machine.power.value_or(bmc::PowerState::unknown);
+    seen.parts = machine.parts;
+    seen.by = machine.by;
+    return seen;
+  }
+  static std::optional<bmc::EventLog> newest(const FakeMachine& machine, std::size_t most) {
+    auto held = machine.log;
+    if (held && held->entries.size() > most)
+      held->entries.erase(held->entries.begin(),
+                          held->entries.end() - static_cast<std::ptrdiff_t>(most));
+    return held;
+  }
+  static std::optional<std::unique_ptr<bmc::Console>> opened(FakeMachine& machine) {
+    if (machine.lines.empty()) return std::nullopt;
+    const auto which = std::min(machine.opened++, machine.lines.size() - 1);
+    return std::make_unique<FakeConsole>(*machine.lines[which]);
+  }
+
   Result<void> admitted(const std::string& verb) {
     machine_.asked.push_back(verb);
     if (machine_.all) return *machine_.all;
@@ -138,7 +140,6 @@ class FakeBmc final : public bmc::Bmc {
       return found->second;
     return ok();
   }
-  static Error none(const std::string& verb) { return Error{Code::kUnsupported, "no " + verb}; }
 
   FakeMachine& machine_;
 };

@@ -42,26 +42,23 @@ struct Guarded {
 class GuardedBmc final : public bmc::Bmc {
  public:
   GuardedBmc(Guarded& guarded, std::string password)
-      : guarded_{guarded}, password_{std::move(password)} {}
+      : guarded_{guarded}, password_{std::move(password)} {
+    power.state.bind(this, &GuardedBmc::power_state);
+    accounts.change_password.bind(this, &GuardedBmc::change_password);
+  }
 
-  Task<Result<bmc::Sourced<bmc::PowerState>>> power_state(Deadline) override {
+  Task<void> log_out() override {
+    if (in_) --guarded_.open_sessions;
+    in_ = false;
+    co_return;
+  }
+
+ private:
+  Task<Result<bmc::Sourced<bmc::PowerState>>> power_state(Deadline) {
     CO_TRY(log_in());
     co_return bmc::Sourced<bmc::PowerState>{bmc::PowerState::off};
   }
-  Task<Result<bmc::Protocol>> reset(bmc::ResetType, Deadline) override {
-    co_return Error{Code::kUnsupported, "reset"};
-  }
-  Task<Result<std::vector<bmc::ResetType>>> allowed_resets(Deadline) override {
-    co_return Error{Code::kUnsupported, "resets"};
-  }
-  Task<Result<bmc::Identity>> identity(Deadline) override {
-    co_return Error{Code::kUnsupported, "identity"};
-  }
-  Task<Result<bmc::Observed>> observe(Deadline) override {
-    co_return Error{Code::kUnsupported, "observe"};
-  }
-  Task<Result<bmc::Protocol>> change_password(std::string, std::string password,
-                                              Deadline) override {
+  Task<Result<bmc::Protocol>> change_password(std::string, std::string password, Deadline) {
     CO_TRY(log_in());
     if (guarded_.refuses_change) co_return *guarded_.refuses_change;
     CO_TRY(guarded_.act([&] {
@@ -71,13 +68,7 @@ class GuardedBmc final : public bmc::Bmc {
     if (guarded_.loses_answer_of_change) co_return Error{Code::kUnreachable, "connection broke"};
     co_return bmc::Protocol::redfish;
   }
-  Task<void> log_out() override {
-    if (in_) --guarded_.open_sessions;
-    in_ = false;
-    co_return;
-  }
 
- private:
   Error refusal() {
     guarded_.in_a_row = guarded_.refused_last == password_ ? guarded_.in_a_row + 1 : 1;
     guarded_.refused_last = password_;

@@ -43,14 +43,14 @@ void not_told(bmc::Observed& seen, std::string fact, const Error& error) {
 Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::Profile& profile,
                                                 bmc::Observed& seen, const StepRequest& request) {
   boost::json::object facts;
-  const auto clock = co_await bmc.clock(request.deadline);
+  const auto clock = co_await bmc.manager.clock(request.deadline);
   if (clock)
     facts[inventory::kClockFact] = std::to_string(clock->ahead.count());
   else
     not_told(seen, "clock", clock.error());
   if (!clock && clock.error().code == Code::kCancelled) co_return clock.error();
   if (profile.bios.empty()) co_return facts;
-  const auto bios = co_await bmc.bios(request.deadline);
+  const auto bios = co_await bmc.bios.read(request.deadline);
   const auto lost =
       !bios && (bios.error().code == Code::kCancelled || is_transient(bios.error().code));
   // What the profile wants told is asked for again.
@@ -70,7 +70,7 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
 
 Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
   request.waiting("the BMC's inventory");
-  CO_TRY(auto seen, co_await bmc.observe(request.deadline));
+  CO_TRY(auto seen, co_await bmc.facts.observe(request.deadline));
   const auto& profile = doors.inventory.profile_of(request.node);
   CO_TRY(auto further, co_await further_facts(bmc, profile, seen, request));
   boost::json::object found;

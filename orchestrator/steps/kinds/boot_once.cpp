@@ -21,7 +21,7 @@ Result<bmc::BootTarget> target_of(const StepRequest& request) {
 
 Task<Result<StepEnd>> set_boot(bmc::Bmc& bmc, const StepRequest& request) {
   CO_TRY(const auto target, target_of(request));
-  CO_TRY(co_await bmc.set_boot({.target = target, .once = true}, request.deadline));
+  CO_TRY(co_await bmc.boot.set({.target = target, .once = true}, request.deadline));
   co_return done(fmt::format("next boot from {}", to_string(target)));
 }
 

@@ -22,7 +22,7 @@ TEST_F(WithVendorBehavior, Suite17IsTakenFirst) {
   auto machine = this->machine([](auto...) { return Reply{0, {0x01, 0, 0}}; });
   const auto bmc = open_at(machine.endpoint());
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(state) << state.error().what;
@@ -34,9 +34,9 @@ TEST_F(WithVendorBehavior, Suite17IsTakenFirst) {
 TEST_F(WithVendorBehavior, ABmcThatOffersNoSuite17IsAskedByThreeFromThenOn) {
   auto machine = this->machine([](auto...) { return Reply{0, {0x00, 0, 0}}; }, kSuite3);
 
-  const auto first = run(open_at(machine.endpoint())->power_state(soon()));
+  const auto first = run(open_at(machine.endpoint())->power.state(soon()));
   const int handshakes = machine.handshakes;
-  const auto second = run(open_at(machine.endpoint())->power_state(soon()));
+  const auto second = run(open_at(machine.endpoint())->power.state(soon()));
 
   EXPECT_TRUE(first && second);
   EXPECT_EQ(handshakes, 2);
@@ -48,8 +48,8 @@ TEST_F(WithVendorBehavior, AUserWhoMayNotBeAdministratorGetsWhatHeMayBe) {
   machine.highest_role = 3;
   const auto bmc = open_at(machine.endpoint());
 
-  const auto state = run(bmc->power_state(soon()));
-  const auto reset = run(bmc->reset(ResetType::force_restart, soon()));
+  const auto state = run(bmc->power.state(soon()));
+  const auto reset = run(bmc->power.reset(ResetType::force_restart, soon()));
 
   EXPECT_TRUE(state);
   EXPECT_TRUE(reset) << reset.error().what;
@@ -65,7 +65,7 @@ TEST_F(WithVendorBehavior, ASessionIsRaisedWhereABmcAsksForMoreThanTheStandard) 
   });
   const auto bmc = open_at(machine.endpoint());
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
 
   EXPECT_TRUE(state);
   EXPECT_THAT(machine.asked, ElementsAre("00 01", "06 3b", "00 01"));
@@ -75,7 +75,7 @@ TEST_F(WithVendorBehavior, ABusyNodeIsAskedAFewTimes) {
   auto machine = this->machine([](auto...) { return Reply{.completion = 0xc0}; });
   const auto bmc = open_at(machine.endpoint());
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
 
   ASSERT_FALSE(state);
   EXPECT_EQ(state.error().code, Code::kBusy);
@@ -108,9 +108,9 @@ TEST_F(WithVendorBehavior, ABootOverrideIsSetAndReadBack) {
   const auto bmc = open_at(machine.endpoint());
   const BootOverride wanted{.target = BootTarget::pxe, .once = true};
 
-  const auto set = run(bmc->set_boot(wanted, soon()));
-  const auto told = run(bmc->boot_override(soon()));
-  const auto taken_back = run(bmc->set_boot({}, soon()));
+  const auto set = run(bmc->boot.set(wanted, soon()));
+  const auto told = run(bmc->boot.read(soon()));
+  const auto taken_back = run(bmc->boot.set({}, soon()));
 
   ASSERT_TRUE(set) << set.error().what;
   EXPECT_EQ(told->value, wanted);
@@ -123,7 +123,7 @@ TEST_F(WithVendorBehavior, AVirtualDiscIsAnyDiscWhereABmcKnowsOneKindOnly) {
   auto machine = this->machine([&](auto... all) { return flags(all...); });
   const auto bmc = open_at(machine.endpoint());
 
-  const auto set = run(bmc->set_boot({.target = BootTarget::virtual_cd, .once = true}, soon()));
+  const auto set = run(bmc->boot.set({.target = BootTarget::virtual_cd, .once = true}, soon()));
 
   ASSERT_TRUE(set) << set.error().what;
   EXPECT_EQ(flags.kept, from_hex("a0 14 00 00 00"));
@@ -171,7 +171,7 @@ TEST_F(WithVendorBehavior, RecordsAreReadInPiecesWhereTheBmcHandsOutNoWholeOnes)
     Records records{.most = most};
     auto machine = this->machine([&](auto... all) { return records(all...); });
 
-    const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
+    const auto sensors = run(open_at(machine.endpoint())->sensors.read(soon()));
 
     ASSERT_TRUE(sensors) << most << ": " << sensors.error().what;
     ASSERT_EQ(sensors->sensors.size(), 1u) << most;
@@ -184,7 +184,7 @@ TEST_F(WithVendorBehavior, ALostReservationIsTakenAgain) {
   Records records{.most = 16, .thefts = 3};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
-  const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
+  const auto sensors = run(open_at(machine.endpoint())->sensors.read(soon()));
 
   ASSERT_TRUE(sensors) << sensors.error().what;
   EXPECT_EQ(sensors->sensors.size(), 1u);
@@ -195,7 +195,7 @@ TEST_F(WithVendorBehavior, AReservationThatIsAlwaysLostIsGivenUp) {
   Records records{.most = 16, .thefts = 1000};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
-  const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
+  const auto sensors = run(open_at(machine.endpoint())->sensors.read(soon()));
 
   EXPECT_EQ(sensors.error().code, Code::kBusy);
 }
@@ -204,7 +204,7 @@ TEST_F(WithVendorBehavior, RecordsThatGoInACircleEnd) {
   Records records{.next = 0};
   auto machine = this->machine([&](auto... all) { return records(all...); });
 
-  const auto sensors = run(open_at(machine.endpoint())->sensors(soon()));
+  const auto sensors = run(open_at(machine.endpoint())->sensors.read(soon()));
 
   EXPECT_EQ(sensors.error().code, Code::kMalformed);
   EXPECT_THAT(sensors.error().what, HasSubstr("circle"));
@@ -214,11 +214,11 @@ TEST_F(WithVendorBehavior, AnswersWithoutAnyDataCostOneFactAndNotTheMachine) {
   auto machine = this->machine([](auto...) { return Reply{}; });
   const auto bmc = open_at(machine.endpoint());
 
-  const auto state = run(bmc->power_state(soon()));
-  const auto identity = run(bmc->identity(soon()));
-  const auto log = run(bmc->event_log({}, 10, soon()));
-  const auto clock = run(bmc->clock(soon()));
-  const auto accounts = run(bmc->accounts(soon()));
+  const auto state = run(bmc->power.state(soon()));
+  const auto identity = run(bmc->facts.identity(soon()));
+  const auto log = run(bmc->log.read({}, 10, soon()));
+  const auto clock = run(bmc->manager.clock(soon()));
+  const auto accounts = run(bmc->accounts.read(soon()));
 
   EXPECT_EQ(*state, PowerState::unknown);
   ASSERT_TRUE(identity) << identity.error().what;

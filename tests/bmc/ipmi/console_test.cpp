@@ -67,7 +67,7 @@ class OnTheConsole : public WithTransport {
   }
 
   std::unique_ptr<Console> console() {
-    auto opened = run(bmc->console(soon()));
+    auto opened = run(bmc->console.open(soon()));
     EXPECT_TRUE(opened) << opened.error().what;
     return opened ? *std::move(opened) : nullptr;
   }
@@ -143,7 +143,7 @@ TEST_F(OnTheConsole, WaitsNoLongerThanItIsTold) {
 }
 
 TEST_F(AgainstIpmiSim, SaysThatThereIsNoConsole) {
-  const auto none = run(bmc->console(soon()));
+  const auto none = run(bmc->console.open(soon()));
 
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().what, ::testing::HasSubstr("a01-n01: Activate Payload"));

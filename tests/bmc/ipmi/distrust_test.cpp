@@ -19,7 +19,7 @@ class Distrust : public WithTransport {
     Transport process{io.get_executor(), &all_bmc_limits};
     const auto bmc = open(process, "a01-n01", {.endpoint = machine.endpoint(), .cipher = cipher},
                           "admin", password.source());
-    auto state = run(bmc->power_state(soon()));
+    auto state = run(bmc->power.state(soon()));
     run(bmc->log_out());
     return state;
   }
@@ -72,7 +72,7 @@ TEST_F(Distrust, ShowsNoPasswordThatStandsInAReply) {
                       }};
   const auto bmc = open_at(machine.endpoint());
 
-  const auto accounts = run(bmc->accounts(soon()));
+  const auto accounts = run(bmc->accounts.read(soon()));
   run(bmc->log_out());
 
   ASSERT_TRUE(accounts) << accounts.error().what;

@@ -42,7 +42,7 @@ class Recognise : public WithTransport {
   }
   Result<Protocol> turn_off(ExpectedIdentity people) {
     const auto bmc = open_expecting(std::move(people));
-    auto done = run(bmc->reset(ResetType::force_off, soon()));
+    auto done = run(bmc->power.reset(ResetType::force_off, soon()));
     run(bmc->log_out());
     return done;
   }
@@ -75,7 +75,7 @@ TEST_F(Recognise, LeavesABmcAloneThatIsNotTheOneThatWasThereBefore) {
 TEST_F(Recognise, OpensNoConsoleOfAStranger) {
   const auto bmc = open_expecting({.mac = "aa:bb:cc:00:11:33"});
 
-  const auto console = run(bmc->console(soon()));
+  const auto console = run(bmc->console.open(soon()));
 
   ASSERT_FALSE(console);
   EXPECT_EQ(console.error().code, Code::kUntrusted);
@@ -105,10 +105,10 @@ TEST_F(Recognise, KeepsWhatRedfishToldBefore) {
 TEST_F(Recognise, AsksOnceInASession) {
   const auto bmc = open_expecting({.mac = kMac});
 
-  const auto off = run(bmc->reset(ResetType::force_off, soon()));
-  const auto on = run(bmc->reset(ResetType::on, soon()));
+  const auto off = run(bmc->power.reset(ResetType::force_off, soon()));
+  const auto on = run(bmc->power.reset(ResetType::on, soon()));
   run(bmc->log_out());
-  const auto again = run(bmc->reset(ResetType::force_off, soon()));
+  const auto again = run(bmc->power.reset(ResetType::force_off, soon()));
   run(bmc->log_out());
 
   EXPECT_TRUE(off && on && again);
@@ -119,7 +119,7 @@ TEST_F(Recognise, AsksOnceInASession) {
 TEST_F(Recognise, ReadsFromWhomeverItIs) {
   const auto bmc = open_expecting({.mac = "aa:bb:cc:00:11:33"});
 
-  const auto state = run(bmc->power_state(soon()));
+  const auto state = run(bmc->power.state(soon()));
   run(bmc->log_out());
 
   EXPECT_TRUE(state) << state.error().what;

@@ -19,12 +19,12 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST_F(AgainstIpmiSim, TurnsTheMachineOffAndOnAndCyclesIt) {
-  const auto before = run(bmc->power_state(soon()));
-  const auto off = run(bmc->reset(ResetType::force_off, soon()));
-  const auto then = run(bmc->power_state(soon()));
+  const auto before = run(bmc->power.state(soon()));
+  const auto off = run(bmc->power.reset(ResetType::force_off, soon()));
+  const auto then = run(bmc->power.state(soon()));
   const auto seen = sim->ipmitool({"power", "status"});
-  const auto on = run(bmc->reset(ResetType::on, soon()));
-  const auto after = run(bmc->power_state(soon()));
+  const auto on = run(bmc->power.reset(ResetType::on, soon()));
+  const auto after = run(bmc->power.state(soon()));
 
   ASSERT_TRUE(before) << before.error().what;
   EXPECT_EQ(*before, PowerState::on);
@@ -39,9 +39,9 @@ TEST_F(AgainstIpmiSim, TurnsTheMachineOffAndOnAndCyclesIt) {
 }
 
 TEST_F(AgainstIpmiSim, SaysWhichResetsIpmiHasNoWordFor) {
-  const auto graceful = run(bmc->reset(ResetType::graceful_restart, soon()));
-  const auto cord = run(bmc->reset(ResetType::ac_cycle, soon()));
-  const auto http = run(bmc->set_boot({.target = BootTarget::uefi_http, .once = true}, soon()));
+  const auto graceful = run(bmc->power.reset(ResetType::graceful_restart, soon()));
+  const auto cord = run(bmc->power.reset(ResetType::ac_cycle, soon()));
+  const auto http = run(bmc->boot.set({.target = BootTarget::uefi_http, .once = true}, soon()));
 
   EXPECT_EQ(graceful.error().code, Code::kUnsupported);
   EXPECT_EQ(cord.error().code, Code::kUnsupported);
@@ -50,7 +50,7 @@ TEST_F(AgainstIpmiSim, SaysWhichResetsIpmiHasNoWordFor) {
 
 // This BMC drops the valid bit of the flags: what it took is not what it does.
 TEST_F(AgainstIpmiSim, SaysThatABootOverrideDidNotStick) {
-  const auto set = run(bmc->set_boot({.target = BootTarget::pxe, .once = true}, soon()));
+  const auto set = run(bmc->boot.set({.target = BootTarget::pxe, .once = true}, soon()));
 
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, Code::kFailed);
@@ -69,7 +69,7 @@ std::map<std::string, std::string> printed_sensors(const std::string& out) {
 }
 
 TEST_F(AgainstIpmiSim, ReadsTheSensorsThatIpmitoolPrints) {
-  const auto read = run(bmc->sensors(soon()));
+  const auto read = run(bmc->sensors.read(soon()));
   const auto ipmitool = printed_sensors(sim->ipmitool({"sdr"}).out);
 
   ASSERT_TRUE(read) << read.error().what;
@@ -96,11 +96,11 @@ TEST_F(AgainstIpmiSim, ReadsTheSensorsThatIpmitoolPrints) {
 }
 
 TEST_F(AgainstIpmiSim, ReadsTheLogThatIpmitoolPrintsAndClearsIt) {
-  const auto log = run(bmc->event_log({}, 100, soon()));
-  const auto newest = run(bmc->event_log({}, 1, soon()));
+  const auto log = run(bmc->log.read({}, 100, soon()));
+  const auto newest = run(bmc->log.read({}, 1, soon()));
   const auto ipmitool = sim->ipmitool({"sel", "list"}).out;
-  const auto cleared = run(bmc->clear_event_log(soon()));
-  const auto after = run(bmc->event_log({}, 100, soon()));
+  const auto cleared = run(bmc->log.clear(soon()));
+  const auto after = run(bmc->log.read({}, 100, soon()));
 
   ASSERT_TRUE(log) << log.error().what;
   const auto& entries = log->entries;
@@ -127,7 +127,7 @@ TEST_F(AgainstIpmiSim, ReadsTheLogThatIpmitoolPrintsAndClearsIt) {
 }
 
 TEST_F(AgainstIpmiSim, KnowsTheMachineByItsFru) {
-  const auto identity = run(bmc->identity(soon()));
+  const auto identity = run(bmc->facts.identity(soon()));
   const auto ipmitool = sim->ipmitool({"fru"}).out;
 
   ASSERT_TRUE(identity) << identity.error().what;
@@ -143,7 +143,7 @@ TEST_F(AgainstIpmiSim, KnowsTheMachineByItsFru) {
 }
 
 TEST_F(AgainstIpmiSim, TakesStockOfWhatHasAFru) {
-  const auto observed = run(bmc->observe(soon()));
+  const auto observed = run(bmc->facts.observe(soon()));
 
   ASSERT_TRUE(observed) << observed.error().what;
   const auto& parts = observed->parts;
@@ -165,11 +165,11 @@ TEST_F(AgainstIpmiSim, TakesStockOfWhatHasAFru) {
 }
 
 TEST_F(AgainstIpmiSim, ListsUsersAndChangesAPassword) {
-  const auto accounts = run(bmc->accounts(soon()));
-  const auto changed = run(bmc->change_password("admin", "open-barley", soon()));
-  const auto long_one = run(bmc->change_password("admin", "16-bytes-exactly", soon()));
-  const auto nobody = run(bmc->change_password("nobody", "x", soon()));
-  const auto too_long = run(bmc->change_password("admin", std::string(21, 'x'), soon()));
+  const auto accounts = run(bmc->accounts.read(soon()));
+  const auto changed = run(bmc->accounts.change_password("admin", "open-barley", soon()));
+  const auto long_one = run(bmc->accounts.change_password("admin", "16-bytes-exactly", soon()));
+  const auto nobody = run(bmc->accounts.change_password("nobody", "x", soon()));
+  const auto too_long = run(bmc->accounts.change_password("admin", std::string(21, 'x'), soon()));
 
   ASSERT_TRUE(accounts) << accounts.error().what;
   const auto& all = accounts->value;
@@ -188,8 +188,8 @@ TEST_F(AgainstIpmiSim, ListsUsersAndChangesAPassword) {
 TEST_F(AgainstIpmiSim, ReadsAndSetsTheClock) {
   const Seconds noon{std::chrono::sys_days{std::chrono::year{2031} / 5 / 17} + 12h};
 
-  const auto set = run(bmc->set_clock(noon, soon()));
-  const auto clock = run(bmc->clock(soon()));
+  const auto set = run(bmc->manager.set_clock(noon, soon()));
+  const auto clock = run(bmc->manager.clock(soon()));
 
   ASSERT_TRUE(set) << set.error().what;
   ASSERT_TRUE(clock) << clock.error().what;
@@ -199,8 +199,8 @@ TEST_F(AgainstIpmiSim, ReadsAndSetsTheClock) {
 }
 
 TEST_F(AgainstIpmiSim, TellsWhatItServes) {
-  const auto services = run(bmc->network_services(soon()));
-  const auto ways = run(bmc->console_ways(soon()));
+  const auto services = run(bmc->manager.services(soon()));
+  const auto ways = run(bmc->console.ways(soon()));
 
   ASSERT_TRUE(services) << services.error().what;
   const auto& all = services->value;
@@ -211,11 +211,11 @@ TEST_F(AgainstIpmiSim, TellsWhatItServes) {
 }
 
 TEST_F(AgainstIpmiSim, FindsTheSuiteThatTheBmcHasAndRemembersIt) {
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   const Address address{asio::ip::make_address("127.0.0.1"), sim->endpoint().port};
 
   const auto seventeen = open_at(sim->endpoint(), "admin", 17);
-  const auto refused = run(seventeen->power_state(soon()));
+  const auto refused = run(seventeen->power.state(soon()));
 
   EXPECT_EQ(transport.behavior(address).suite, 3);
   ASSERT_FALSE(refused);
@@ -226,12 +226,12 @@ TEST_F(AgainstIpmiSim, FindsTheSuiteThatTheBmcHasAndRemembersIt) {
 TEST_F(AgainstIpmiSim, TriesAWrongPasswordOnce) {
   password.secret = "wrong";
 
-  const auto first = run(bmc->power_state(soon()));
-  const auto second = run(bmc->power_state(soon()));
+  const auto first = run(bmc->power.state(soon()));
+  const auto second = run(bmc->power.state(soon()));
   const auto other = open_at(sim->endpoint());
-  const auto third = run(other->power_state(soon()));
+  const auto third = run(other->power.state(soon()));
   password.secret = IpmiSim::kPassword;
-  const auto right = run(bmc->power_state(soon()));
+  const auto right = run(bmc->power.state(soon()));
 
   EXPECT_EQ(first.error().code, Code::kRefused);
   EXPECT_THAT(first.error().what, HasSubstr("a01-n01: log in as admin: RAKP"));
@@ -245,7 +245,7 @@ TEST_F(AgainstIpmiSim, TriesAWrongPasswordOnce) {
 TEST_F(AgainstIpmiSim, RefusesAnUnknownUser) {
   const auto stranger = open_at(sim->endpoint(), "mallory");
 
-  const auto state = run(stranger->power_state(soon()));
+  const auto state = run(stranger->power.state(soon()));
 
   EXPECT_EQ(state.error().code, Code::kRefused);
 }
@@ -281,7 +281,7 @@ TEST_F(AgainstIpmiSim, LeavesNoSessionBehind) {
   // It has room for a few sessions: if one were left each time, the last could not be opened.
   for (int i = 0; i < 100; ++i) {
     const auto each = open_at(sim->endpoint(), "admin", 3);
-    const auto state = run(each->power_state(soon()));
+    const auto state = run(each->power.state(soon()));
     ASSERT_TRUE(state) << i << ": " << state.error().what;
     run(each->log_out());
   }
@@ -293,7 +293,7 @@ TEST_F(AgainstIpmiSim, AnswersManyCallersOfOneBmcInTurn) {
   const auto states = run([](Bmc& one, std::vector<int> all) -> Task<std::vector<Result<bool>>> {
     const auto ask = [&one](int) -> Task<Result<bool>> {
       return [](Bmc& whom) -> Task<Result<bool>> {
-        CO_TRY(const auto state, co_await whom.power_state(soon()));
+        CO_TRY(const auto state, co_await whom.power.state(soon()));
         co_return state.value == PowerState::on;
       }(one);
     };

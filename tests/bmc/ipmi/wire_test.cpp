@@ -22,7 +22,7 @@ TEST_F(OverABadWire, AsksAgainWhereADatagramIsLost) {
             }};
   const auto one = open_over(wire);
 
-  const auto state = run(one->power_state(soon()));
+  const auto state = run(one->power.state(soon()));
   run(one->log_out());
 
   ASSERT_TRUE(state) << state.error().what;
@@ -35,7 +35,7 @@ TEST_F(OverABadWire, TakesAnAnswerThatComesTwiceOnce) {
             }};
   const auto one = open_over(wire);
 
-  const auto log = run(one->event_log({}, 100, soon()));
+  const auto log = run(one->log.read({}, 100, soon()));
   run(one->log_out());
 
   ASSERT_TRUE(log) << log.error().what;
@@ -54,7 +54,7 @@ TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
             }};
   const auto one = open_over(wire);
 
-  const auto identity = run(one->identity(soon()));
+  const auto identity = run(one->facts.identity(soon()));
   run(one->log_out());
 
   ASSERT_TRUE(identity) << identity.error().what;
@@ -62,12 +62,12 @@ TEST_F(OverABadWire, LeavesDamagedAndForeignAnswersAside) {
 }
 
 TEST_F(OverABadWire, LogsInAnewWhereTheBmcForgotTheSession) {
-  ASSERT_TRUE(run(bmc->power_state(soon())));
+  ASSERT_TRUE(run(bmc->power.state(soon())));
   sim->stop();
   sim->start();
 
-  const auto silent = run(bmc->power_state(Deadline::in(300ms)));
-  const auto again = run(bmc->power_state(soon()));
+  const auto silent = run(bmc->power.state(Deadline::in(300ms)));
+  const auto again = run(bmc->power.state(soon()));
 
   EXPECT_FALSE(silent);
   ASSERT_TRUE(again) << again.error().what;
@@ -77,7 +77,7 @@ TEST_F(OverABadWire, LogsInAnewWhereTheBmcForgotTheSession) {
 TEST_F(OverABadWire, EndsItsSessionAlsoWhenItWasCancelled) {
   Wire wire{sim->endpoint(), &Wire::honest};
   const auto one = open_over(wire);
-  ASSERT_TRUE(run(one->power_state(soon())));
+  ASSERT_TRUE(run(one->power.state(soon())));
   const int before = wire.to_bmc();
 
   const auto stopped = run([](Bmc& whom) -> Task<Result<bool>> {
@@ -104,7 +104,7 @@ TEST_F(WithTransport, GivesUpOnASilentBmcAtTheDeadline) {
               [](bool, int, const Bytes&) { return std::vector<Bytes>{}; }};
   const auto one = open_at(silent.endpoint());
 
-  const auto state = run(one->power_state(Deadline::in(200ms)));
+  const auto state = run(one->power.state(Deadline::in(200ms)));
   run(one->log_out());
 
   ASSERT_FALSE(state);
@@ -117,7 +117,7 @@ TEST_F(WithTransport, KnowsAtOnceThatNobodyListens) {
   const inventory::Endpoint nobody{"127.0.0.1", free_udp_port()};
   const auto one = open_at(nobody);
 
-  const auto state = run(one->power_state(soon()));
+  const auto state = run(one->power.state(soon()));
   const auto presence = run(ping(transport, nobody, soon()));
 
   EXPECT_EQ(state.error().code, Code::kUnreachable) << state.error().what;
@@ -127,7 +127,7 @@ TEST_F(WithTransport, KnowsAtOnceThatNobodyListens) {
 TEST_F(WithTransport, SpeaksIpv6) {
   const auto one = open_at({"::1", free_udp_port()});
 
-  const auto state = run(one->power_state(soon()));
+  const auto state = run(one->power.state(soon()));
 
   EXPECT_EQ(state.error().code, Code::kUnreachable) << state.error().what;
 }
@@ -136,9 +136,9 @@ TEST_F(WithTransport, SendsNothingThatCannotBe) {
   Wire wire{{"127.0.0.1", free_udp_port()}, &Wire::honest};
   password.secret = std::string(21, 'x');
 
-  const auto long_password = run(open_at(wire.endpoint())->power_state(soon()));
-  const auto long_name = run(open_at(wire.endpoint(), std::string(17, 'a'))->power_state(soon()));
-  const auto suite = run(open_at(wire.endpoint(), "admin", 8)->power_state(soon()));
+  const auto long_password = run(open_at(wire.endpoint())->power.state(soon()));
+  const auto long_name = run(open_at(wire.endpoint(), std::string(17, 'a'))->power.state(soon()));
+  const auto suite = run(open_at(wire.endpoint(), "admin", 8)->power.state(soon()));
 
   EXPECT_EQ(long_password.error().code, Code::kInvalid);
   EXPECT_EQ(long_name.error().code, Code::kInvalid);
@@ -149,7 +149,7 @@ TEST_F(WithTransport, SendsNothingThatCannotBe) {
 TEST_F(WithTransport, SaysThatANameHasNoAddress) {
   const auto one = open_at({"no-such-host.invalid", 623});
 
-  const auto state = run(one->power_state(soon()));
+  const auto state = run(one->power.state(soon()));
 
   EXPECT_EQ(state.error().code, Code::kUnreachable);
   EXPECT_THAT(state.error().what, HasSubstr("no-such-host.invalid"));

@@ -12,10 +12,11 @@ constexpr const char* kNew = "Sesame-opens-5678";  // good enough for every poli
 class VendorBehaviorOfAccounts : public OfEachVendor {
  protected:
   Result<Protocol> change_to(const std::string& wanted) {
-    return with_bmc([&](Bmc& bmc) { return bmc.change_password("admin", wanted, soon()); });
+    return with_bmc(
+        [&](Bmc& bmc) { return bmc.accounts.change_password("admin", wanted, soon()); });
   }
   auto log_in() {
-    return with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
+    return with_bmc([](Bmc& bmc) { return bmc.power.state(soon()); });
   }
   std::uint64_t refused_logins() {
     return server().on([](auto&, auto& service) { return service.refused_logins(); });
@@ -57,7 +58,7 @@ class VendorBehaviorOfAccounts : public OfEachVendor {
 };
 
 TEST_P(VendorBehaviorOfAccounts, ListsTheUsersAndNoFreeSlots) {
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts(soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.accounts.read(soon()); });
 
   ASSERT_TRUE(told) << told.error().what;
   ASSERT_EQ(told->value.size(), 1u);
@@ -120,7 +121,7 @@ TEST_P(VendorBehaviorOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {
 
 TEST_P(VendorBehaviorOfAccounts, NamesTheUsersThereAreForOneThatThereIsNot) {
   const auto changed =
-      with_bmc([](Bmc& bmc) { return bmc.change_password("operator", kNew, soon()); });
+      with_bmc([](Bmc& bmc) { return bmc.accounts.change_password("operator", kNew, soon()); });
 
   ASSERT_FALSE(changed);
   EXPECT_EQ(changed.error().code, Code::kNotFound);
@@ -182,7 +183,7 @@ TEST_P(VendorBehaviorOfAccounts, TwoClientsAtOnceShareOneSessionAndTwoRequests) 
   server().misbehave({.method = "GET", .times = 0, .late = 5ms});
   const auto one = open();
   const auto other = open();
-  const auto ask = [](Bmc* bmc) { return bmc->power_state(soon()); };
+  const auto ask = [](Bmc* bmc) { return bmc->power.state(soon()); };
   std::vector<Bmc*> asked;
   for (int i = 0; i < 6; ++i) asked.insert(asked.end(), {one.get(), other.get()});
 

@@ -10,18 +10,18 @@ constexpr const char* kImage = "https://10.0.0.1/images/installer.iso";
 class VendorBehaviorOfBooting : public OfEachVendor {
  protected:
   Result<Protocol> set(const BootOverride& wanted) {
-    return with_bmc([&](Bmc& bmc) { return bmc.set_boot(wanted, soon()); });
+    return with_bmc([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
   }
   BootOverride told() {
-    auto seen = with_bmc([](Bmc& bmc) { return bmc.boot_override(soon()); });
+    auto seen = with_bmc([](Bmc& bmc) { return bmc.boot.read(soon()); });
     EXPECT_TRUE(seen) << seen.error().what;
     return seen ? seen->value : BootOverride{};
   }
   Result<Protocol> insert(const std::string& url) {
-    return with_bmc([&](Bmc& bmc) { return bmc.insert_media(url, soon()); });
+    return with_bmc([&](Bmc& bmc) { return bmc.media.insert(url, soon()); });
   }
   Result<Protocol> eject() {
-    return with_bmc([](Bmc& bmc) { return bmc.eject_media(soon()); });
+    return with_bmc([](Bmc& bmc) { return bmc.media.eject(soon()); });
   }
   bool turn_off() {
     server().on([](auto& machine, auto&) { return machine.press(rehearsal::Reset::force_off); });
@@ -173,9 +173,9 @@ TEST_P(VendorBehaviorOfBooting, BootsFromTheDiscThatWasPutIn) {
 
 TEST_P(VendorBehaviorOfBooting, TheDiscIsToldAndGoneAfterItsEjection) {
   ASSERT_TRUE(insert(kImage));
-  const auto with = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
+  const auto with = with_bmc([](Bmc& bmc) { return bmc.media.slots(soon()); });
   const auto ejected = eject();
-  const auto without = with_bmc([](Bmc& bmc) { return bmc.media(soon()); });
+  const auto without = with_bmc([](Bmc& bmc) { return bmc.media.slots(soon()); });
   const auto again = eject();
 
   ASSERT_TRUE(with) << with.error().what;

@@ -98,14 +98,15 @@ TEST_P(OverIpmiBySuite, EveryResetDoesWhatItSays) {
   ASSERT_TRUE(server().boot());
 
   const auto restarted =
-      with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::force_restart, soon()); });
+      with_ipmi([](Bmc& bmc) { return bmc.power.reset(ResetType::force_restart, soon()); });
   ASSERT_TRUE(restarted) << restarted.error().what;
   ASSERT_TRUE(boots_reach(2));
-  const auto cycled = with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::power_cycle, soon()); });
+  const auto cycled =
+      with_ipmi([](Bmc& bmc) { return bmc.power.reset(ResetType::power_cycle, soon()); });
   ASSERT_TRUE(cycled) << cycled.error().what;
   ASSERT_TRUE(boots_reach(3));
   const auto shut_down =
-      with_ipmi([](Bmc& bmc) { return bmc.reset(ResetType::graceful_shutdown, soon()); });
+      with_ipmi([](Bmc& bmc) { return bmc.power.reset(ResetType::graceful_shutdown, soon()); });
 
   ASSERT_TRUE(shut_down) << shut_down.error().what;
   EXPECT_TRUE(powers(rehearsal::Power::off));
@@ -120,8 +121,8 @@ TEST_P(OverIpmiBySuite, EveryBootTargetThatIpmiHasIsWhatTheMachineBootsFrom) {
   for (const auto& [target, booted] : words) {
     const BootOverride wanted{.target = target, .once = true};
 
-    const auto set = with_ipmi([&](Bmc& bmc) { return bmc.set_boot(wanted, soon()); });
-    const auto told = with_ipmi([](Bmc& bmc) { return bmc.boot_override(soon()); });
+    const auto set = with_ipmi([&](Bmc& bmc) { return bmc.boot.set(wanted, soon()); });
+    const auto told = with_ipmi([](Bmc& bmc) { return bmc.boot.read(soon()); });
 
     ASSERT_TRUE(set) << to_string(target) << ": " << set.error().what;
     ASSERT_TRUE(told) << told.error().what;
@@ -137,10 +138,10 @@ TEST_P(OverIpmiBySuite, EveryBootTargetThatIpmiHasIsWhatTheMachineBootsFrom) {
 TEST_P(OverIpmiBySuite, ReadsSensorsLogPartsAndClock) {
   ASSERT_TRUE(server().boot());
 
-  const auto sensors = with_ipmi([](Bmc& bmc) { return bmc.sensors(soon()); });
-  const auto log = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
-  const auto seen = with_ipmi([](Bmc& bmc) { return bmc.observe(soon()); });
-  const auto clock = with_ipmi([](Bmc& bmc) { return bmc.clock(soon()); });
+  const auto sensors = with_ipmi([](Bmc& bmc) { return bmc.sensors.read(soon()); });
+  const auto log = with_ipmi([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
+  const auto seen = with_ipmi([](Bmc& bmc) { return bmc.facts.observe(soon()); });
+  const auto clock = with_ipmi([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_TRUE(sensors) << sensors.error().what;
   EXPECT_GT(sensors->sensors.size(), 5u);
@@ -157,10 +158,10 @@ INSTANTIATE_TEST_SUITE_P(Of, OverIpmiBySuite, ::testing::Values(17, 3),
 
 TEST_F(OverIpmi, ClearsTheLog) {
   ASSERT_TRUE(server().boot());
-  const auto before = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto before = with_ipmi([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
 
-  const auto cleared = with_ipmi([](Bmc& bmc) { return bmc.clear_event_log(soon()); });
-  const auto after = with_ipmi([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto cleared = with_ipmi([](Bmc& bmc) { return bmc.log.clear(soon()); });
+  const auto after = with_ipmi([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
 
   ASSERT_TRUE(cleared) << cleared.error().what;
   ASSERT_TRUE(before && after);
@@ -169,16 +170,16 @@ TEST_F(OverIpmi, ClearsTheLog) {
 }
 
 TEST_F(OverIpmi, ChangesAPasswordAndLogsInWithIt) {
-  const auto users = with_ipmi([](Bmc& bmc) { return bmc.accounts(soon()); });
+  const auto users = with_ipmi([](Bmc& bmc) { return bmc.accounts.read(soon()); });
   const auto changed =
-      with_ipmi([](Bmc& bmc) { return bmc.change_password("admin", kNew, soon()); });
+      with_ipmi([](Bmc& bmc) { return bmc.accounts.change_password("admin", kNew, soon()); });
   ASSERT_TRUE(changed) << changed.error().what;
 
   const std::string old = password;
   password = kNew;
-  const auto with_new = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto with_new = with_ipmi([](Bmc& bmc) { return bmc.power.state(soon()); });
   password = old;
-  const auto with_old = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto with_old = with_ipmi([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_TRUE(users) << users.error().what;
   EXPECT_THAT(users->value, ::testing::Contains(::testing::Field(&Account::user, "admin")));
@@ -191,8 +192,8 @@ TEST_F(OverIpmi, SetsTheClock) {
   const auto in_an_hour =
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
-  const auto set = with_ipmi([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
-  const auto told = with_ipmi([](Bmc& bmc) { return bmc.clock(soon()); });
+  const auto set = with_ipmi([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
+  const auto told = with_ipmi([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
   ASSERT_TRUE(told) << told.error().what;
@@ -200,8 +201,8 @@ TEST_F(OverIpmi, SetsTheClock) {
 }
 
 TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
-  const auto services = with_ipmi([](Bmc& bmc) { return bmc.network_services(soon()); });
-  const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console_ways(soon()); });
+  const auto services = with_ipmi([](Bmc& bmc) { return bmc.manager.services(soon()); });
+  const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console.ways(soon()); });
 
   ASSERT_TRUE(services) << services.error().what;
   EXPECT_FALSE(services->value.empty());
@@ -212,10 +213,10 @@ TEST_F(OverIpmi, TellsItsServicesAndItsConsole) {
 
 TEST_F(OverIpmi, SwitchesSerialOverLanOffAndOn) {
   const auto enabled = [&](bool wanted) {
-    return with_ipmi([=](Bmc& bmc) { return bmc.enable_service("sol", wanted, soon()); });
+    return with_ipmi([=](Bmc& bmc) { return bmc.manager.enable_service("sol", wanted, soon()); });
   };
   const auto is_on = [&] {
-    const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console_ways(soon()); });
+    const auto ways = with_ipmi([](Bmc& bmc) { return bmc.console.ways(soon()); });
     return ways && !ways->empty() && (*ways)[0].enabled;
   };
   ASSERT_TRUE(is_on());
@@ -232,8 +233,10 @@ TEST_F(OverIpmi, SwitchesSerialOverLanOffAndOn) {
 }
 
 TEST_F(OverIpmi, DoesNotSwitchItselfOffAndNamesWhatItCanSwitch) {
-  const auto itself = with_ipmi([](Bmc& bmc) { return bmc.enable_service("IPMI", false, soon()); });
-  const auto other = with_ipmi([](Bmc& bmc) { return bmc.enable_service("SNMP", true, soon()); });
+  const auto itself =
+      with_ipmi([](Bmc& bmc) { return bmc.manager.enable_service("IPMI", false, soon()); });
+  const auto other =
+      with_ipmi([](Bmc& bmc) { return bmc.manager.enable_service("SNMP", true, soon()); });
 
   ASSERT_FALSE(itself);
   EXPECT_EQ(itself.error().code, Code::kUnsupported);
@@ -245,7 +248,7 @@ TEST_F(OverIpmi, DoesNotSwitchItselfOffAndNamesWhatItCanSwitch) {
 /// Asks until it answers again.
 Task<Result<PowerState>> until_back(Bmc& bmc) {
   for (;;) {
-    const auto state = co_await bmc.power_state(Deadline::in(10s));
+    const auto state = co_await bmc.power.state(Deadline::in(10s));
     if (state || !is_transient(state.error().code)) co_return state;
   }
 }
@@ -255,10 +258,10 @@ TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
     return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
 
-  const auto on = with_ipmi([](Bmc& bmc) { return bmc.locate(true, soon()); });
+  const auto on = with_ipmi([](Bmc& bmc) { return bmc.locator.set(true, soon()); });
   const bool was_lit = lit();
-  const auto told = with_ipmi([](Bmc& bmc) { return bmc.located(soon()); });
-  const auto off = with_ipmi([](Bmc& bmc) { return bmc.locate(false, soon()); });
+  const auto told = with_ipmi([](Bmc& bmc) { return bmc.locator.read(soon()); });
+  const auto off = with_ipmi([](Bmc& bmc) { return bmc.locator.set(false, soon()); });
 
   ASSERT_TRUE(on) << on.error().what;
   EXPECT_TRUE(was_lit);
@@ -271,7 +274,7 @@ TEST_F(OverIpmi, TurnsTheLocatorLightOnUntilItIsToldOtherwise) {
 TEST_F(OverIpmi, ARestartedBmcIsSilentForAWhileAndLeavesTheMachineAlone) {
   ASSERT_TRUE(server().boot());
 
-  const auto reset = with_ipmi([](Bmc& bmc) { return bmc.reset_bmc(soon()); });
+  const auto reset = with_ipmi([](Bmc& bmc) { return bmc.manager.reset(soon()); });
   const auto back = with_ipmi([](Bmc& bmc) { return until_back(bmc); });
 
   ASSERT_TRUE(reset) << reset.error().what;
@@ -285,7 +288,7 @@ TEST_F(OverIpmi, ALostDatagramCostsTimeAndNothingElse) {
 
   const auto on = with_ipmi([](Bmc& bmc) { return ensure_on(bmc, soon(), kQuick); });
   const auto set = with_ipmi(
-      [](Bmc& bmc) { return bmc.set_boot({.target = BootTarget::pxe, .once = true}, soon()); });
+      [](Bmc& bmc) { return bmc.boot.set({.target = BootTarget::pxe, .once = true}, soon()); });
 
   ASSERT_TRUE(on) << on.error().what;
   ASSERT_TRUE(set) << set.error().what;
@@ -295,7 +298,7 @@ TEST_F(OverIpmi, ALostDatagramCostsTimeAndNothingElse) {
 TEST_F(OverIpmi, ASilentBmcEndsInTimeAndSaysSo) {
   become({.faults = {{.kind = FaultKind::ipmi_silent}}});
 
-  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power_state(Deadline::in(300ms)); });
+  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power.state(Deadline::in(300ms)); });
 
   ASSERT_FALSE(state);
   EXPECT_TRUE(is_transient(state.error().code)) << state.error().what;
@@ -305,7 +308,7 @@ TEST_F(OverIpmi, ASilentBmcEndsInTimeAndSaysSo) {
 TEST_F(OverIpmi, ABmcThatHasSuite3AloneIsAskedByItWhereTheInventoryNamesNone) {
   become({.faults = {{.kind = FaultKind::ipmi_suite_3_only}}});
 
-  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto state = with_ipmi([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(state->value, PowerState::off);
@@ -315,12 +318,12 @@ class BothProtocols : public OverIpmi {
  protected:
   Result<Protocol> restart_a_dgx() {
     return with(first_of(by_redfish(true), by_ipmi(), by_redfish()),
-                [](Bmc& bmc) { return bmc.reset(ResetType::force_restart, soon()); });
+                [](Bmc& bmc) { return bmc.power.reset(ResetType::force_restart, soon()); });
   }
 };
 
 TEST_F(BothProtocols, RedfishAnswersWhatItHas) {
-  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto state = with_both([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_TRUE(state) << state.error().what;
   EXPECT_EQ(state->by, Protocol::redfish);
@@ -330,7 +333,7 @@ TEST_F(BothProtocols, RedfishAnswersWhatItHas) {
 TEST_F(BothProtocols, IpmiTurnsTheLightOnWhereHttpsIsDead) {
   server().silence_https();
 
-  const auto on = with_both([](Bmc& bmc) { return bmc.locate(true, soon()); });
+  const auto on = with_both([](Bmc& bmc) { return bmc.locator.set(true, soon()); });
 
   ASSERT_TRUE(on) << on.error().what;
   EXPECT_EQ(*on, Protocol::ipmi);
@@ -340,8 +343,8 @@ TEST_F(BothProtocols, IpmiTurnsTheLightOnWhereHttpsIsDead) {
 TEST_F(BothProtocols, IpmiTurnsTheMachineOnWhereHttpsIsDead) {
   server().silence_https();
 
-  const auto reset = with_both([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
-  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto reset = with_both([](Bmc& bmc) { return bmc.power.reset(ResetType::on, soon()); });
+  const auto state = with_both([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_TRUE(reset) << reset.error().what;
   EXPECT_EQ(*reset, Protocol::ipmi);
@@ -353,7 +356,8 @@ TEST_F(BothProtocols, IpmiTurnsTheMachineOnWhereHttpsIsDead) {
 TEST_F(BothProtocols, ARestartThatRedfishDoesNotHaveIsIpmis) {
   ASSERT_TRUE(server().boot());
 
-  const auto cycled = with_both([](Bmc& bmc) { return bmc.reset(ResetType::power_cycle, soon()); });
+  const auto cycled =
+      with_both([](Bmc& bmc) { return bmc.power.reset(ResetType::power_cycle, soon()); });
 
   ASSERT_TRUE(cycled) << "a DGX has no PowerCycle: " << cycled.error().what;
   EXPECT_EQ(*cycled, Protocol::ipmi);
@@ -386,7 +390,7 @@ TEST_F(BothProtocols, AKeptOverrideThatAnXccDoesNotHaveIsIpmis) {
   become({.bmc = {.vendor = "lenovo"}});
   const BootOverride kept{.target = BootTarget::disk, .once = false};
 
-  const auto set = with_both([&](Bmc& bmc) { return bmc.set_boot(kept, soon()); });
+  const auto set = with_both([&](Bmc& bmc) { return bmc.boot.set(kept, soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
   EXPECT_EQ(*set, Protocol::ipmi);
@@ -398,7 +402,7 @@ TEST_F(BothProtocols, AMissingLicenceIsToldWhereIpmiCannotHelpEither) {
   become({.bmc = {.vendor = "supermicro", .licensed = false}});
 
   const auto inserted = with_both(
-      [](Bmc& bmc) { return bmc.insert_media("https://10.0.0.1/installer.iso", soon()); });
+      [](Bmc& bmc) { return bmc.media.insert("https://10.0.0.1/installer.iso", soon()); });
 
   ASSERT_FALSE(inserted);
   EXPECT_EQ(inserted.error().code, Code::kUnsupported);
@@ -410,8 +414,8 @@ TEST_F(BothProtocols, ARefusedPasswordIsNotTriedByTheOtherProtocol) {
   (void)server();
   password = "Not-the-password-1";
 
-  const auto state = with_both([](Bmc& bmc) { return bmc.power_state(soon()); });
-  const auto by_ipmi_alone = with_ipmi([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto state = with_both([](Bmc& bmc) { return bmc.power.state(soon()); });
+  const auto by_ipmi_alone = with_ipmi([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_FALSE(state);
   EXPECT_EQ(state.error().code, Code::kRefused);

@@ -18,7 +18,7 @@ TEST_P(VendorBehaviorOfPower, TellsWhichResetsDoNoHarm) {
   for (const auto type : {ResetType::on, ResetType::force_off, ResetType::graceful_shutdown})
     expected.push_back(type);
 
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.allowed_resets(soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.power.allowed_resets(soon()); });
 
   ASSERT_TRUE(told) << told.error().what;
   EXPECT_THAT(*told, ::testing::UnorderedElementsAreArray(expected));
@@ -36,7 +36,7 @@ TEST_P(VendorBehaviorOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
     if (type != ResetType::on) ASSERT_TRUE(server().boot());
     boots_before = boots();
 
-    const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
+    const auto done = with_bmc([=](Bmc& bmc) { return bmc.power.reset(type, soon()); });
 
     if (!has) {
       ASSERT_FALSE(done) << to_string(type);
@@ -57,9 +57,9 @@ TEST_P(VendorBehaviorOfPower, EveryResetDoesWhatItSaysOrSaysWhyNot) {
 }
 
 TEST_P(VendorBehaviorOfPower, AResetIntoTheStateThatItIsInIsNoError) {
-  const auto off = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::force_off, soon()); });
+  const auto off = with_bmc([](Bmc& bmc) { return bmc.power.reset(ResetType::force_off, soon()); });
   ASSERT_TRUE(server().boot());
-  const auto on = with_bmc([](Bmc& bmc) { return bmc.reset(ResetType::on, soon()); });
+  const auto on = with_bmc([](Bmc& bmc) { return bmc.power.reset(ResetType::on, soon()); });
 
   EXPECT_TRUE(off) << off.error().what;
   EXPECT_TRUE(on) << on.error().what;
@@ -69,7 +69,7 @@ TEST_P(VendorBehaviorOfPower, AResetIntoTheStateThatItIsInIsNoError) {
 TEST_P(VendorBehaviorOfPower, ARestartOfAMachineThatIsOffTurnsItOn) {
   const auto type = abilities().resets.front();
 
-  const auto done = with_bmc([=](Bmc& bmc) { return bmc.reset(type, soon()); });
+  const auto done = with_bmc([=](Bmc& bmc) { return bmc.power.reset(type, soon()); });
 
   ASSERT_TRUE(done) << done.error().what;
   EXPECT_TRUE(boots_reach(1));
@@ -132,7 +132,7 @@ TEST_P(VendorBehaviorOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
   become({.speed = 100});
   const auto told = [](Bmc& bmc) -> Task<Result<PowerState>> {
     CO_TRY(co_await ensure_on(bmc, soon(), kQuick));
-    CO_TRY(const PowerState state, co_await bmc.power_state(soon()));
+    CO_TRY(const PowerState state, co_await bmc.power.state(soon()));
     co_return state;
   };
 
@@ -143,7 +143,7 @@ TEST_P(VendorBehaviorOfPower, IsNotDoneBeforeTheBmcItselfSaysSo) {
 }
 
 TEST_P(VendorBehaviorOfPower, LeavesNoSessionBehind) {
-  const auto done = with_bmc([](Bmc& bmc) { return bmc.power_state(soon()); });
+  const auto done = with_bmc([](Bmc& bmc) { return bmc.power.state(soon()); });
 
   ASSERT_TRUE(done) << done.error().what;
   EXPECT_EQ(server().on([](auto&, auto& service) { return service.open_sessions(); }), 0u);

@@ -77,38 +77,38 @@ class Quirks : public ::testing::TestWithParam<Quirk> {
     const auto deadline = Deadline::in(4s);  // so that a request that is swallowed ends soon
     switch (verb) {
       case Verb::tell_power: {
-        CO_TRY(const auto told, co_await bmc.power_state(deadline));
+        CO_TRY(const auto told, co_await bmc.power.state(deadline));
         EXPECT_EQ(told.value, PowerState::off);
         break;
       }
       case Verb::turn_on: {
         CO_TRY(co_await ensure_on(bmc, Deadline::in(20s), kQuick));
-        CO_TRY(const auto told, co_await bmc.power_state(deadline));
+        CO_TRY(const auto told, co_await bmc.power.state(deadline));
         EXPECT_EQ(told.value, PowerState::on);
         break;
       }
       case Verb::look: {
-        CO_TRY(const auto seen, co_await bmc.observe(Deadline::in(20s)));
+        CO_TRY(const auto seen, co_await bmc.facts.observe(Deadline::in(20s)));
         EXPECT_FALSE(seen.parts.empty());
         EXPECT_EQ(seen.power, PowerState::off);
         break;
       }
       case Verb::boot_once: {
-        CO_TRY(co_await bmc.set_boot({.target = BootTarget::pxe, .once = true}, deadline));
-        CO_TRY(const auto told, co_await bmc.boot_override(deadline));
+        CO_TRY(co_await bmc.boot.set({.target = BootTarget::pxe, .once = true}, deadline));
+        CO_TRY(const auto told, co_await bmc.boot.read(deadline));
         EXPECT_EQ(told.value.target, BootTarget::pxe);
         break;
       }
       case Verb::clock: {
-        CO_TRY(co_await bmc.clock(deadline));
+        CO_TRY(co_await bmc.manager.clock(deadline));
         break;
       }
       case Verb::sense: {
-        CO_TRY(co_await bmc.sensors(deadline));
+        CO_TRY(co_await bmc.sensors.read(deadline));
         break;
       }
       case Verb::log: {
-        CO_TRY(co_await bmc.event_log(std::nullopt, 100, deadline));
+        CO_TRY(co_await bmc.log.read(std::nullopt, 100, deadline));
         break;
       }
     }

@@ -16,7 +16,7 @@ class VendorBehaviorOfReading : public OfEachVendor {
 };
 
 TEST_P(VendorBehaviorOfReading, TellsAllPartsOfTheMachine) {
-  const auto seen = with_bmc([](Bmc& bmc) { return bmc.observe(soon()); });
+  const auto seen = with_bmc([](Bmc& bmc) { return bmc.facts.observe(soon()); });
 
   ASSERT_TRUE(seen) << seen.error().what;
   std::map<inventory::PartKind, int> counted;
@@ -35,7 +35,7 @@ TEST_P(VendorBehaviorOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
   redfish::MemoryCache cache;
   const auto audit = [&] {
     const auto bmc = open(&cache);
-    auto seen = run(bmc->observe(soon()));
+    auto seen = run(bmc->facts.observe(soon()));
     log_out(*bmc);
     return seen;
   };
@@ -58,7 +58,7 @@ TEST_P(VendorBehaviorOfReading, ASecondAuditAsksOnlyWhetherAnythingHasChanged) {
 TEST_P(VendorBehaviorOfReading, TellsWhatItMeasures) {
   ASSERT_TRUE(server().boot());
 
-  const auto read = with_bmc([](Bmc& bmc) { return bmc.sensors(soon()); });
+  const auto read = with_bmc([](Bmc& bmc) { return bmc.sensors.read(soon()); });
 
   ASSERT_TRUE(read) << read.error().what;
   std::map<SensorKind, int> counted;
@@ -75,8 +75,8 @@ TEST_P(VendorBehaviorOfReading, TellsItsLogOldestFirst) {
   plant({.kind = rehearsal::FaultKind::psu_missing, .part = "psu1"});
   ASSERT_TRUE(server().boot());
 
-  const auto log = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
-  const auto newest = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 1, soon()); });
+  const auto log = with_bmc([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
+  const auto newest = with_bmc([](Bmc& bmc) { return bmc.log.read({}, 1, soon()); });
 
   ASSERT_TRUE(log) << log.error().what;
   const auto& entries = log->entries;
@@ -109,7 +109,7 @@ Task<Result<std::string>> hears(Events& events, std::vector<Event::Kind> kinds) 
 
 TEST_P(VendorBehaviorOfReading, NoticesThatTheMachineIsTurnedOnAndAFault) {
   const auto bmc = open();
-  const auto subscribed = run(bmc->events(soon()));
+  const auto subscribed = run(bmc->log.subscribe(soon()));
   ASSERT_TRUE(subscribed) << subscribed.error().what;
   EXPECT_EQ((*subscribed)->way(), abilities().events);
   run([](Events& events) -> Task<bool> {

@@ -10,10 +10,10 @@ namespace {
 class VendorBehaviorOfSettings : public OfEachVendor {
  protected:
   auto services() {
-    return with_bmc([](Bmc& bmc) { return bmc.network_services(soon()); });
+    return with_bmc([](Bmc& bmc) { return bmc.manager.services(soon()); });
   }
   auto enable(const std::string& name, bool enabled) {
-    return with_bmc([&](Bmc& bmc) { return bmc.enable_service(name, enabled, soon()); });
+    return with_bmc([&](Bmc& bmc) { return bmc.manager.enable_service(name, enabled, soon()); });
   }
   bool serves(const std::string& name) {
     return server().on(
@@ -68,8 +68,8 @@ TEST_P(VendorBehaviorOfSettings, SetsItsClock) {
   const auto in_an_hour =
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
-  const auto set = with_bmc([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
+  const auto set = with_bmc([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_TRUE(set) << set.error().what;
   ASSERT_TRUE(told) << told.error().what;
@@ -86,8 +86,8 @@ TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
   const auto in_an_hour =
       std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()) + 1h;
 
-  const auto set = with_bmc([=](Bmc& bmc) { return bmc.set_clock(in_an_hour, soon()); });
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.clock(soon()); });
+  const auto set = with_bmc([=](Bmc& bmc) { return bmc.manager.set_clock(in_an_hour, soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.manager.clock(soon()); });
 
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().code, Code::kConflict) << set.error().what;
@@ -100,7 +100,7 @@ TEST_P(VendorBehaviorOfSettings, SaysThatNtpSetsTheClockAndItsServers) {
 Task<Result<std::set<Code>>> until_back(Bmc& bmc, Deadline deadline) {
   std::set<Code> said;
   for (;;) {
-    const auto state = co_await bmc.power_state(deadline);
+    const auto state = co_await bmc.power.state(deadline);
     if (state) co_return said;
     said.insert(state.error().code);
     if (!is_transient(state.error().code)) co_return state.error();
@@ -112,7 +112,7 @@ TEST_P(VendorBehaviorOfSettings, RestartsTheBmcAndLeavesTheMachineAlone) {
   become({.speed = 100});
   ASSERT_TRUE(server().boot());
   const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
-    CO_TRY(co_await bmc.reset_bmc(soon()));
+    CO_TRY(co_await bmc.manager.reset(soon()));
     CO_TRY(co_await pause_for(150ms));  // the answer still goes out; then it is away
     co_return co_await until_back(bmc, soon());
   };
@@ -131,7 +131,7 @@ TEST_P(VendorBehaviorOfSettings,
   become({.bmc = {.new_certificate = true}});
   const auto before = server().fingerprint();
   const auto restarted = [](Bmc& bmc) -> Task<Result<std::set<Code>>> {
-    CO_TRY(co_await bmc.reset_bmc(soon()));
+    CO_TRY(co_await bmc.manager.reset(soon()));
     CO_TRY(co_await pause_for(150ms));
     co_return co_await until_back(bmc, soon());
   };
@@ -146,7 +146,7 @@ TEST_P(VendorBehaviorOfSettings,
 }
 
 TEST_P(VendorBehaviorOfSettings, ReadsTheBiosSettings) {
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios.read(soon()); });
 
   ASSERT_TRUE(told) << told.error().what;
   const auto& current = told->current;
@@ -184,7 +184,7 @@ TEST_P(VendorBehaviorOfSettings, NamesEveryWrongBiosSettingAtOnce) {
                           {"AcPwrRcvryDelay", std::int64_t{5}}};
 
   const auto staged = ensure(wanted);
-  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios(soon()); });
+  const auto told = with_bmc([](Bmc& bmc) { return bmc.bios.read(soon()); });
 
   ASSERT_FALSE(staged);
   EXPECT_EQ(staged.error().code, Code::kInvalid) << staged.error().what;
@@ -214,10 +214,10 @@ TEST_P(VendorBehaviorOfSettings, TurnsItsLocatorLightOnAndOff) {
     return server().on([](auto& machine, auto&) { return machine.locator(); });
   };
   const auto locate = [&](bool on) {
-    return with_bmc([=](Bmc& bmc) { return bmc.locate(on, soon()); });
+    return with_bmc([=](Bmc& bmc) { return bmc.locator.set(on, soon()); });
   };
   const auto located = [&] {
-    const auto told = with_bmc([](Bmc& bmc) { return bmc.located(soon()); });
+    const auto told = with_bmc([](Bmc& bmc) { return bmc.locator.read(soon()); });
     return told ? std::optional{told->value} : std::nullopt;
   };
 
@@ -240,10 +240,10 @@ TEST_P(VendorBehaviorOfSettings, TurnsItsLocatorLightOnAndOff) {
 
 TEST_P(VendorBehaviorOfSettings, ClearsItsEventLog) {
   ASSERT_TRUE(server().boot());
-  const auto before = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto before = with_bmc([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
 
-  const auto cleared = with_bmc([](Bmc& bmc) { return bmc.clear_event_log(soon()); });
-  const auto after = with_bmc([](Bmc& bmc) { return bmc.event_log({}, 100, soon()); });
+  const auto cleared = with_bmc([](Bmc& bmc) { return bmc.log.clear(soon()); });
+  const auto after = with_bmc([](Bmc& bmc) { return bmc.log.read({}, 100, soon()); });
 
   ASSERT_TRUE(before) << before.error().what;
   EXPECT_GE(before->entries.size(), 2u);

@@ -1,0 +1,98 @@
+#pragma once
+// What a BMC can be asked: a facet for each part of its work, a verb for each question or act.
+// Every verb is one round of the protocol: it says what the BMC said, and retries nothing (the step
+// runner does). Not a place for policy or patience.
+//
+// Where a verb returns a Protocol, that one has accepted it. A verb that a protocol does not have
+// ends with kUnsupported; so does one that this BMC does not have. `Twice::forbidden`: an act that
+// must not happen twice, and is not asked of another protocol once this one may have accepted it.
+#include "bmc/verb.h"
+
+namespace cupel::bmc::facet {
+
+struct Power {
+  Verb<Sourced<PowerState>()> state{"power state"};
+  /// Returns when the BMC has accepted it, not when it is done. Some types must not happen twice.
+  Verb<Protocol(ResetType type)> reset{"reset"};
+  /// Empty: the BMC does not tell.
+  Verb<std::vector<ResetType>()> allowed_resets{"allowed resets"};
+};
+
+struct Boot {
+  /// Returns after reading it back.
+  Verb<Protocol(BootOverride wanted)> set{"set boot"};
+  Verb<Sourced<BootOverride>()> read{"boot override"};
+};
+
+/// What the machine is and what it is made of.
+struct Facts {
+  Verb<bmc::Identity()> identity{"identity"};
+  Verb<Observed()> observe{"inventory"};
+};
+
+struct Update {
+  /// Versions alone. May take minutes.
+  Verb<Sourced<std::vector<inventory::Part>>()> versions{"firmware"};
+};
+
+struct Sensors {
+  Verb<bmc::Sensors()> read{"sensors"};
+};
+
+/// The light by which a person finds the machine.
+struct Locator {
+  /// Returns after reading it back, where the BMC tells.
+  Verb<Protocol(bool on)> set{"locator light"};
+  Verb<Sourced<bool>()> read{"locator light"};
+};
+
+struct Log {
+  /// At most `most` entries, the newest; `since` leaves out what is older.
+  Verb<EventLog(std::optional<Seconds> since, std::size_t most)> read{"event log"};
+  Verb<Protocol()> clear{"clear event log"};
+  /// What the BMC says by itself from now on.
+  Verb<std::unique_ptr<Events>()> subscribe{"events"};
+};
+
+/// Virtual media.
+struct Media {
+  Verb<std::vector<MediaSlot>()> slots{"virtual media"};
+  /// Into the first slot that takes discs. Returns after reading it back.
+  Verb<Protocol(std::string url)> insert{"insert media"};
+  /// Out of every slot that holds something. Idempotent.
+  Verb<Protocol()> eject{"eject media"};
+};
+
+struct Accounts {
+  Verb<Sourced<std::vector<Account>>()> read{"accounts"};
+  /// Errors besides the usual: kNotFound (no such user); kInvalid (the BMC's password policy).
+  /// Our own password too: whoever supplies ours must supply the new one from then on.
+  Verb<Protocol(std::string user, std::string password)> change_password{"change password",
+                                                                         Twice::forbidden};
+};
+
+/// The BMC itself.
+struct Manager {
+  Verb<Sourced<std::vector<NetworkService>>()> services{"network services"};
+  Verb<Protocol(std::string name, bool enabled)> enable_service{"enable service"};
+  /// Restarts the BMC; the machine stays as it is. Returns when it was accepted.
+  Verb<Protocol()> reset{"reset BMC", Twice::forbidden};
+  Verb<BmcClock()> clock{"clock"};
+  Verb<Protocol(Seconds time)> set_clock{"set clock"};
+};
+
+/// BIOS settings.
+struct Bios {
+  Verb<BiosSettings()> read{"BIOS settings"};
+  /// Takes effect at the next boot. Returns after reading them back as pending.
+  /// Errors: kInvalid names every attribute that there is not, or that may not have that value.
+  Verb<void(BiosValues wanted)> stage{"stage BIOS settings"};
+};
+
+/// The serial console.
+struct Console {
+  Verb<std::vector<ConsoleWay>()> ways{"console"};
+  Verb<std::unique_ptr<bmc::Console>()> open{"console"};
+};
+
+}  // namespace cupel::bmc::facet
