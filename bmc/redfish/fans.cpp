@@ -1,5 +1,4 @@
-// Fans: inline in Thermal (until Redfish 2020.4), or members of a ThermalSubsystem. Their speed is
-// a sensor's.
+// Fans. Their speed is a sensor's.
 #include "bmc/redfish/inventory.h"
 
 namespace cupel::bmc::redfish {
@@ -8,29 +7,11 @@ namespace {
 using inventory::Part;
 using inventory::PartKind;
 
-Task<std::vector<Document>> inline_fans(Survey& survey, const Document& chassis) {
-  const auto uri = survey.link(chassis, "Thermal");
-  if (uri.empty()) co_return std::vector<Document>{};
-  const auto thermal = co_await survey.read(uri, "fans");
-  if (!thermal) co_return std::vector<Document>{};
-  co_return rows_of(survey, *thermal, "Fans", "fans");
-}
-
-Task<std::vector<Document>> subsystem_fans(Survey& survey, const Document& chassis) {
-  const auto uri = survey.link(chassis, "ThermalSubsystem");
-  if (uri.empty()) co_return std::vector<Document>{};
-  const auto subsystem = co_await survey.read(uri, "fans");
-  if (!subsystem) co_return std::vector<Document>{};
-  const auto collection = link_at(subsystem->body, "Fans");
-  if (collection.empty()) survey.unknown("fans", uri, "lists no Fans");
-  co_return co_await survey.members(collection, "fan");
-}
-
-Task<void> fans_of(Survey& survey, const Document& chassis, std::vector<Document>& fans) {
-  if (chassis.body.is_null() || is_module(chassis)) co_return;
-  fans = co_await inline_fans(survey, chassis);
-  if (fans.empty()) fans = co_await subsystem_fans(survey, chassis);
-}
+constexpr ChassisParts kFans{.resource = "Thermal",
+                             .subsystem = "ThermalSubsystem",
+                             .list = "Fans",
+                             .what = "fans",
+                             .one = "fan"};
 
 }  // namespace
 
@@ -38,7 +19,7 @@ Task<void> read_fans(Survey& survey, const Machine& machine) {
   const auto& chassis = *machine.chassis;
   std::vector<std::vector<Document>> fans(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
-    return fans_of(piece, chassis[at], fans[at]);
+    return read_list(piece, chassis[at], kFans, fans[at]);
   };
   co_await read_beside(survey, chassis.size(), read);
   std::size_t number = 0;

@@ -103,6 +103,23 @@ bool is_module(const Document& chassis) {
   return std::ranges::find(kModules, type) != kModules.end();
 }
 
+Task<void> read_list(Survey& survey, const Document& chassis, ChassisParts parts,
+                     std::vector<Document>& into) {
+  if (chassis.body.is_null() || is_module(chassis)) co_return;
+  if (const auto uri = survey.link(chassis, parts.resource); !uri.empty()) {
+    const auto resource = co_await survey.read(uri, parts.what);
+    if (resource) into = rows_of(survey, *resource, parts.list, parts.what);
+    if (!into.empty()) co_return;
+  }
+  const auto uri = survey.link(chassis, parts.subsystem);
+  if (uri.empty()) co_return;
+  const auto subsystem = co_await survey.read(uri, parts.what);
+  if (!subsystem) co_return;
+  const auto collection = link_at(subsystem->body, parts.list);
+  if (collection.empty()) survey.unknown(parts.what, uri, std::string{"lists no "} + parts.list);
+  into = co_await survey.members(collection, parts.one);
+}
+
 Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   Observed seen;
   Survey survey{fetch, deadline, seen};

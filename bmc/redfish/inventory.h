@@ -22,6 +22,18 @@ Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline 
 /// ones for every one of its forty. Source: DSP0268, Chassis.ChassisType.
 bool is_module(const Document& chassis);
 
+/// Parts that a chassis lists in one of two places: inline in `resource` (until Redfish 2020.4), or
+/// as members of `subsystem`; under the same name in both.
+struct ChassisParts {
+  const char* resource;
+  const char* subsystem;
+  const char* list;
+  const char* what;  // in Observed::unknown; and one of them
+  const char* one;
+};
+Task<void> read_list(Survey& survey, const Document& chassis, ChassisParts parts,
+                     std::vector<Document>& into);
+
 /// CPUs, GPUs, DIMMs; the memory of a GPU goes to its GPU. compute.cpp
 Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims);
 

@@ -1,4 +1,4 @@
-// Power supplies: inline in Power (until Redfish 2020.4), or members of a PowerSubsystem.
+// Power supplies.
 #include "base/text.h"
 #include "bmc/redfish/inventory.h"
 
@@ -40,29 +40,11 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
   }
 }
 
-Task<std::vector<Document>> inline_supplies(Survey& survey, const Document& chassis) {
-  const auto uri = survey.link(chassis, "Power");
-  if (uri.empty()) co_return std::vector<Document>{};
-  const auto power = co_await survey.read(uri, "PSUs");
-  if (!power) co_return std::vector<Document>{};
-  co_return rows_of(survey, *power, "PowerSupplies", "PSUs");
-}
-
-Task<std::vector<Document>> subsystem_supplies(Survey& survey, const Document& chassis) {
-  const auto uri = survey.link(chassis, "PowerSubsystem");
-  if (uri.empty()) co_return std::vector<Document>{};
-  const auto subsystem = co_await survey.read(uri, "PSUs");
-  if (!subsystem) co_return std::vector<Document>{};
-  const auto collection = link_at(subsystem->body, "PowerSupplies");
-  if (collection.empty()) survey.unknown("PSUs", uri, "lists no PowerSupplies");
-  co_return co_await survey.members(collection, "PSU");
-}
-
-Task<void> supplies_of(Survey& survey, const Document& chassis, std::vector<Document>& supplies) {
-  if (chassis.body.is_null() || is_module(chassis)) co_return;
-  supplies = co_await inline_supplies(survey, chassis);
-  if (supplies.empty()) supplies = co_await subsystem_supplies(survey, chassis);
-}
+constexpr ChassisParts kSupplies{.resource = "Power",
+                                 .subsystem = "PowerSubsystem",
+                                 .list = "PowerSupplies",
+                                 .what = "PSUs",
+                                 .one = "PSU"};
 
 }  // namespace
 
@@ -70,7 +52,7 @@ Task<void> read_psus(Survey& survey, const Machine& machine) {
   const auto& chassis = *machine.chassis;
   std::vector<std::vector<Document>> supplies(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
-    return supplies_of(piece, chassis[at], supplies[at]);
+    return read_list(piece, chassis[at], kSupplies, supplies[at]);
   };
   std::size_t number = 0;
   const auto add = [&](std::size_t at) { add_psus(survey, machine, supplies[at], number); };
