@@ -13,7 +13,6 @@ namespace cupel::cli {
 namespace {
 
 using engine::Event;
-using engine::EventKind;
 using engine::RunState;
 using std::chrono::milliseconds;
 
@@ -35,13 +34,8 @@ class LiveTable final : public RunView {
   LiveTable(const playbooks::Plan& plan, engine::RunId run) : plan_{plan}, run_{run} {}
 
   void on_event(const Event& event, const RunState& state) override {
-    if (event.kind == EventKind::step_began || event.kind == EventKind::step_ended)
-      doing_.erase(event.node);
-    if (event.kind == EventKind::step_retried) {
-      const auto* why = event.data.if_contains("why");
-      if (why != nullptr && why->is_string())
-        doing_[event.node] = "another try: " + std::string{why->get_string()};
-    }
+    const auto node = state.nodes.find(event.node);
+    if (node != state.nodes.end()) forget_of_an_earlier_try(node->first, node->second);
     state_ = &state;
     draw_soon();
   }
@@ -62,6 +56,14 @@ class LiveTable final : public RunView {
   void finish() override { draw(); }
 
  private:
+  /// What a step said that it waits for is of one try.
+  void forget_of_an_earlier_try(const std::string& name, const engine::NodeState& node) {
+    const auto now = report::try_of(node);
+    auto& last = tries_[name];
+    if (last != now) doing_.erase(name);
+    last = now;
+  }
+
   /// At most ten times a second, however fast events come.
   void draw_soon() {
     if (report::wall_now() - drawn_ >= milliseconds{100}) draw();
@@ -103,6 +105,7 @@ class LiveTable final : public RunView {
   engine::RunId run_;
   const RunState* state_ = nullptr;
   report::NodeWords doing_{};
+  std::map<std::string, report::Try> tries_{};
   report::NodeWords held_{};
   engine::WallTime drawn_{};
   std::string told_{};  // of the run as a whole

@@ -2,6 +2,7 @@
 
 #include "base/for_each_of.h"
 #include "base/json.h"
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/hands.h"
 #include "orchestrator/steps/step_type.h"
@@ -60,7 +61,7 @@ Task<Result<void>> look(const HandsWatch& watch, const Wait& wait) {
   again.node = wait.node->name;
   again.step = wait.from;
   again.text = wait.recheck->seen;
-  again.by = record::kByItself;
+  again.by = engine::kByItself;
   CO_TRY(watch.store->ask(again));
   co_return ok();
 }

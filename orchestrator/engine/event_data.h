@@ -7,6 +7,9 @@
 
 namespace cupel::engine {
 
+/// Who asks for a retry in the controller's own name.
+inline constexpr std::string_view kByItself = "cupel";
+
 inline std::string text_in(const Event& event, std::string_view key) {
   const auto* value = event.data.if_contains(key);
   return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};

@@ -85,8 +85,8 @@ struct RunState {
 /// Every step of the plan, waiting.
 RunState initial_state(const playbooks::Plan& plan);
 
-/// Replays one fact. Total: an event of a node or step that the plan does not know changes nothing
-/// (but see `strangers`), and so does one that makes no sense in the step's phase.
+/// Replays one fact (fold.h). Total: an event of a node or step that the plan does not know changes
+/// nothing (but see `strangers`), and so does one that makes no sense in the step's phase.
 void apply(RunState& state, const Event& event);
 
 /// What a node's runner must do next.

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "burnin/stage.h"
 #include "orchestrator/engine/event_data.h"
-#include "orchestrator/engine/former_words.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::record {
@@ -35,18 +35,28 @@ Skipped skipped_because(const Event& event) {
 void skip(StepRecord& step, const Event& event) {
   step.outcome = "skipped";
   step.skipped = skipped_because(event);
-  step.detail = text_in(event, "why");
   if (const auto by = text_in(event, "by"); !by.empty())
     step.detail = "skipped by " + by + (step.detail.empty() ? "" : ": " + step.detail);
-  step.ended = event.time;
 }
 
-StepRecord& step_of(NodeRecord& record, const Event& event) {
-  const auto found = std::ranges::find(record.steps, event.step, &StepRecord::name);
-  if (found != record.steps.end()) return *found;
-  record.steps.push_back({event.step});
-  record.steps.back().began = event.time;
-  return record.steps.back();
+/// Where the step stands, and why: told by the event that brought it there.
+StepRecord step_record(const engine::StepState& state, const engine::StepTrace& trace) {
+  StepRecord step{trace.name};
+  step.detail = state.detail;
+  step.attempts = state.attempt;
+  step.revivals = trace.revivals;
+  step.began = trace.met;
+  if (!state.over()) return step;
+  step.ended = state.ended;
+  if (state.phase == engine::StepState::Phase::skipped) {
+    skip(step, *trace.moved);
+    return step;
+  }
+  step.outcome = to_string(state.outcome);
+  step.error = text_in(*trace.moved, "error");
+  step.needs = needed_from(trace.moved->data.if_contains("hands"));
+  step.hung = trace.moved->data.contains("hung");
+  return step;
 }
 
 /// Scalars that a step found out about the machine: "bmc.version".
@@ -87,33 +97,6 @@ void take_findings(NodeRecord& record, const Event& event) {
   }
 }
 
-/// A failed step and all behind it are to be done again; what they found stays until then.
-void want_again(NodeRecord& record, const Event& event) {
-  const auto from = std::ranges::find(record.steps, text_in(event, "from"), &StepRecord::name);
-  const bool by_itself = text_in(event, "by") == kByItself;
-  for (auto& step : record.steps) {
-    const bool failed =
-        !step.outcome.empty() && step.outcome != "done" && step.outcome != "skipped";
-    if (!failed) continue;
-    // Of the first that failed: for its sake the node is taken up again.
-    if (by_itself) ++step.revivals;
-    break;
-  }
-  for (auto step = from; step != record.steps.end(); ++step) {
-    step->outcome.clear();
-    step->skipped = Skipped::no;
-    step->needs.clear();
-    step->ended = {};
-  }
-}
-
-/// What moves a step on; a halt or a person's wish only names one.
-bool is_of_a_step(EventKind kind) {
-  return kind == EventKind::step_began || kind == EventKind::step_retried ||
-         kind == EventKind::step_skipped || kind == EventKind::step_ended ||
-         kind == EventKind::step_approved || kind == EventKind::step_stopped;
-}
-
 /// The document that a group's events name: what was found on each of its nodes.
 json::object shares_of(const store::Store& store, const Event& event) {
   const auto bytes = store.evidence(text_in(event, "evidence"));
@@ -151,40 +134,19 @@ std::string_view to_string(Skipped skipped) {
   __builtin_unreachable();
 }
 
-NodeRecord fold_node(std::string node, const std::vector<Event>& events) {
+NodeRecord record_of(const std::string& node, const engine::FoldedRun& run) {
   NodeRecord record;
-  record.node = std::move(node);
-  for (const auto& event : events) {
-    if (event.kind == EventKind::node_retried) want_again(record, event);
-    const bool refused = event.data.contains("refused");  // a wish that made no sense
-    if (event.step.empty() || refused || !is_of_a_step(event.kind)) continue;
-    auto& step = step_of(record, event);
-    if (event.kind == EventKind::step_began) {
-      ++step.attempts;
-      step.outcome.clear();  // a person wanted it again
-      step.skipped = Skipped::no;
-      step.needs.clear();
-      step.ended = {};
-    }
-    if (event.kind == EventKind::step_approved && step.outcome.empty()) {
-      step.outcome = "done";
-      step.detail = "approved by " + text_in(event, "by");
-      step.ended = event.time;
-    }
-    const bool half_done =
-        event.kind == EventKind::step_retried || event.kind == EventKind::step_stopped;
-    if (half_done) step.detail = text_in(event, "why");
-    if (event.kind == EventKind::step_skipped) skip(step, event);
-    if (event.kind != EventKind::step_ended) continue;
-    step.outcome = engine::present_word(engine::kFormerOutcomes, text_in(event, "outcome"));
-    step.error = text_in(event, "error");
-    step.needs = needed_from(event.data.if_contains("hands"));
-    take_facts(record, event);
-    step.detail = text_in(event, "detail");
-    step.ended = event.time;
-    step.hung = event.data.contains("hung");
-    take_findings(record, event);
-    take_log(record, event);
+  record.node = node;
+  const auto trace = run.trace.nodes.find(node);
+  if (trace == run.trace.nodes.end()) return record;
+  const auto& steps = run.state.nodes.at(node).steps;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (trace->second.steps[i].moved != nullptr)
+      record.steps.push_back(step_record(steps[i], trace->second.steps[i]));
+  for (const auto* end : trace->second.ends) {
+    take_facts(record, *end);
+    take_findings(record, *end);
+    take_log(record, *end);
   }
   return record;
 }
@@ -193,7 +155,7 @@ Result<NodeRecord> node_record(const store::Store& store, engine::RunId run,
                                const std::string& node) {
   TRY(auto events, store.events(run, node));
   hand_out(store, events);
-  return fold_node(node, events);
+  return record_of(node, engine::fold(events));
 }
 
 }  // namespace cupel::record

@@ -10,6 +10,10 @@
 #include "inventory/audit.h"
 #include "orchestrator/store/store.h"
 
+namespace cupel::engine {
+struct FoldedRun;
+}
+
 namespace cupel::record {
 
 /// Why a step was not done. `untold`: its condition asks for what nobody told. `unknown`: whoever
@@ -44,9 +48,6 @@ struct StepRecord {
   engine::WallTime ended{};
 };
 
-/// Who asks for a retry in the controller's own name.
-inline constexpr std::string_view kByItself = "cupel";
-
 struct NodeRecord {
   std::string node;
   std::vector<StepRecord> steps{};  // in the order in which they were met
@@ -66,8 +67,8 @@ struct NodeRecord {
 /// that cannot be read any more the step is taken for failed.
 void hand_out(const store::Store& store, std::vector<engine::Event>& events);
 
-/// A fold over the node's events, as hand_out() leaves them. Pure.
-NodeRecord fold_node(std::string node, const std::vector<engine::Event>& events);
+/// A view of what folds from the node's events, or from its run's, as hand_out() leaves them. Pure.
+NodeRecord record_of(const std::string& node, const engine::FoldedRun& run);
 
 /// The same from the store. Errors: kStorage.
 Result<NodeRecord> node_record(const store::Store& store, engine::RunId run,

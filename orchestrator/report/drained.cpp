@@ -1,26 +1,22 @@
 #include "orchestrator/report/drained.h"
 
 #include "inventory/node_range.h"
+#include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/fold.h"
 
 namespace cupel::report {
-namespace {
-
-std::string word_of(const engine::Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
-
-}  // namespace
 
 std::set<std::string> drained_by(std::span<const engine::Event> events) {
   std::set<std::string> drained;
-  for (const auto& event : events) {
-    if (event.kind != engine::EventKind::step_ended || word_of(event, "outcome") != "done")
-      continue;
-    // A drain keeps the reason that the node had before; a hand-off says what Slurm has now.
-    if (event.data.contains("reason_before") || word_of(event, "slurm") == "drained")
-      drained.insert(event.node);
-    if (word_of(event, "slurm") == "resumed") drained.erase(event.node);
+  const auto run = engine::fold(events);
+  for (const auto& [node, trace] : run.trace.nodes) {
+    for (const auto* end : trace.ends) {
+      if (text_in(*end, "outcome") != to_string(engine::Outcome::done)) continue;
+      // A drain keeps the reason that the node had before; a hand-off says what Slurm has now.
+      const auto slurm = text_in(*end, "slurm");
+      if (end->data.contains("reason_before") || slurm == "drained") drained.insert(node);
+      if (slurm == "resumed") drained.erase(node);
+    }
   }
   return drained;
 }

@@ -1,37 +1,36 @@
 #include "orchestrator/report/left_behind.h"
 
-#include <utility>
-
 #include "burnin/undo.h"
+#include "orchestrator/engine/fold.h"
 
 namespace cupel::report {
 namespace {
 
-bool is_done(const engine::Event& event) {
-  const auto* outcome = event.data.if_contains("outcome");
-  return event.kind == engine::EventKind::step_ended && outcome != nullptr && *outcome == "done";
+/// A stage that changes the machine began its work, and what changes it back has not ended well
+/// since. Events of one run: the later one has the higher address.
+bool is_changed(const engine::NodeTrace& node, const engine::StepTrace& step) {
+  const auto* undo = burnin::undo_of(step.name);
+  if (undo == nullptr || step.started == nullptr) return false;
+  return std::ranges::none_of(node.steps, [&](const engine::StepTrace& other) {
+    return burnin::undone_by(other.name) == undo && other.done != nullptr &&
+           other.done > step.started;
+  });
+}
+
+bool is_at_work(const engine::StepState& step) {
+  return step.phase == engine::StepState::Phase::running && step.handle;
 }
 
 }  // namespace
 
 LeftBehind left_behind(const std::vector<engine::Event>& events) {
-  using engine::EventKind;
   LeftBehind left;
-  std::set<std::pair<std::string, std::string>> jobs;
-  std::set<std::pair<std::string, const burnin::Undo*>> changed;
-  for (const auto& event : events) {
-    const std::pair job{event.node, event.step};
-    const auto kind = event.kind;
-    if (kind == EventKind::step_started) jobs.insert(job);
-    const auto* undo = burnin::undo_of(event.step);
-    if (kind == EventKind::step_started && undo != nullptr) changed.emplace(event.node, undo);
-    if (kind == EventKind::step_ended || kind == EventKind::step_shed ||
-        kind == EventKind::step_stopped)
-      jobs.erase(job);
-    if (is_done(event)) changed.erase({event.node, burnin::undone_by(event.step)});
+  const auto run = engine::fold(events);
+  for (const auto& [name, node] : run.trace.nodes) {
+    if (std::ranges::any_of(run.state.nodes.at(name).steps, is_at_work)) left.at_work.insert(name);
+    const auto changed = [&](const auto& step) { return is_changed(node, step); };
+    if (std::ranges::any_of(node.steps, changed)) left.set.insert(name);
   }
-  for (const auto& [node, undo] : changed) left.set.insert(node);
-  for (const auto& [node, step] : jobs) left.at_work.insert(node);
   return left;
 }
 

@@ -15,7 +15,7 @@ struct LeftBehind {
   bool anything() const { return !at_work.empty() || !set.empty(); }
 };
 
-/// A fold over the events of one run. Pure.
+/// Of the events of one run. Pure.
 LeftBehind left_behind(const std::vector<engine::Event>& events);
 
 }  // namespace cupel::report

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <optional>
 
+#include "orchestrator/engine/event_data.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::report {
@@ -12,12 +13,8 @@ namespace {
 
 using engine::Event;
 using engine::EventKind;
+using engine::text_in;
 using std::chrono::milliseconds;
-
-std::string said(const Event& event, std::string_view key) {
-  const auto* value = event.data.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
-}
 
 Pairs pairs_in(const Event& event, std::string_view key) {
   Pairs pairs;
@@ -53,23 +50,23 @@ std::string_view deed_of(EventKind kind) {
 
 std::optional<Deed> deed_in(const Event& event) {
   const auto what = deed_of(event.kind);
-  const auto by = said(event, "by");
-  if (what.empty() || by.empty() || by == record::kByItself || event.data.contains("refused"))
+  const auto by = text_in(event, "by");
+  if (what.empty() || by.empty() || by == engine::kByItself || event.data.contains("refused"))
     return std::nullopt;
-  Deed deed{event.time, by, std::string{what}, event.node, event.step, said(event, "why")};
-  if (deed.step.empty()) deed.step = said(event, "step");
-  if (deed.step.empty()) deed.step = said(event, "from");
+  Deed deed{event.time, by, std::string{what}, event.node, event.step, text_in(event, "why")};
+  if (deed.step.empty()) deed.step = text_in(event, "step");
+  if (deed.step.empty()) deed.step = text_in(event, "from");
   return deed;
 }
 
 void take_begin(Provenance& all, const Event& event) {
-  all.begun_by = said(event, "by");
-  all.host = said(event, "host");
+  all.begun_by = text_in(event, "by");
+  all.host = text_in(event, "host");
   all.versions = pairs_in(event, "versions");
   all.parameters = pairs_in(event, "parameters");
   all.profiles = pairs_in(event, "profiles_sha256");
-  all.playbook_sha256 = said(event, "playbook_sha256");
-  all.inventory_sha256 = said(event, "inventory_sha256");
+  all.playbook_sha256 = text_in(event, "playbook_sha256");
+  all.inventory_sha256 = text_in(event, "inventory_sha256");
 }
 
 /// What the controller has noticed of the clock; else, where it went back, by at least how much.

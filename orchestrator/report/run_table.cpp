@@ -135,6 +135,13 @@ struct Row {
   std::string what{};
 };
 
+/// What a step that runs says, else why it waits for another try.
+std::string words_of(const RunTable& table, const std::string& node, const StepState& step) {
+  auto said = find_words(table.doing, node);
+  if (!said.empty() || step.until == engine::WallTime{} || step.detail.empty()) return said;
+  return "another try: " + step.detail;
+}
+
 /// Failed first, then running, then waiting, then done.
 int rank_of(const RunTable& table, std::size_t node) {
   const auto& state = state_of(table, node);
@@ -172,7 +179,7 @@ Row row_of(const RunTable& table, std::size_t node) {
     row.step = fmt::format("{}/{} {}", index + 1, state.steps.size(),
                            (*table.plan.nodes[node].steps)[index].name);
     row.what =
-        open->phase == Phase::running ? find_words(table.doing, name) : waits_for(table, node);
+        open->phase == Phase::running ? words_of(table, name, *open) : waits_for(table, node);
     if (open->phase == Phase::running) {
       row.elapsed = clock_text(table.now - open->began);
       row.eta = eta_of(table, node, index);
@@ -274,6 +281,13 @@ void add_wrapped(std::vector<std::string>& lines, const std::string& text, std::
 }
 
 }  // namespace
+
+Try try_of(const engine::NodeState& node) {
+  const auto open =
+      std::ranges::find_if(node.steps, [](const StepState& step) { return !step.over(); });
+  if (open == node.steps.end()) return {.step = node.steps.size()};
+  return {static_cast<std::size_t>(open - node.steps.begin()), open->attempt, open->tries};
+}
 
 std::string waits_for(const RunTable& table, std::size_t node) {
   const auto& state = state_of(table, node);

@@ -12,6 +12,16 @@ namespace cupel::report {
 /// Text by node's name.
 using NodeWords = std::map<std::string, std::string, std::less<>>;
 
+/// Which try of which step a node is at.
+struct Try {
+  std::size_t step = 0;
+  int attempt = 0;
+  int ended = 0;  // tries that failed or wait
+  friend bool operator==(const Try&, const Try&) = default;
+};
+
+Try try_of(const engine::NodeState& node);
+
 struct RunTable {
   engine::RunId run = 0;
   const playbooks::Plan& plan;

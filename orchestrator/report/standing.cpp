@@ -3,94 +3,56 @@
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
-#include <set>
 
 #include "orchestrator/engine/event_data.h"
-#include "orchestrator/report/summary.h"
+#include "orchestrator/engine/fold.h"
 
 namespace cupel::report {
 namespace {
 
-using engine::Event;
-using engine::EventKind;
-using engine::text_in;
-
 constexpr std::size_t kMostLate = 20;
 
-/// What one step of one node is at.
-struct Now {
-  enum class At { running, between_tries, done, failed } at = At::running;
-  engine::WallTime began{};
-  bool overdue = false;
-};
+using Phase = engine::StepState::Phase;
 
-using Steps = std::map<std::pair<std::string, std::string>, Now>;
-
-void take_step(Steps& steps, const Event& event) {
-  auto& now = steps[{event.node, event.step}];
-  if (event.kind == EventKind::step_began) now = {Now::At::running, event.time, false};
-  if (event.kind == EventKind::step_retried) now.at = Now::At::between_tries;
-  if (event.kind == EventKind::step_overdue) now.overdue = true;
-  if (event.kind == EventKind::step_ended)
-    now.at = text_in(event, "outcome") == "done" ? Now::At::done : Now::At::failed;
-  if (event.kind == EventKind::step_skipped) now.at = Now::At::done;
-  if (event.kind == EventKind::step_shed) now.at = Now::At::between_tries;
-  if (event.kind == EventKind::step_stopped) steps.erase({event.node, event.step});
+void count_running(Standing& standing, const std::string& node, const engine::StepTrace& step,
+                   bool overdue, engine::WallTime now) {
+  ++standing.running[step.name];
+  if (!overdue || standing.overdue.size() >= kMostLate) return;
+  const auto running = std::max(now - step.moved->time, std::chrono::milliseconds{0});
+  standing.overdue.push_back({node, step.name, running});
 }
 
-void take_run(Standing& standing, const Event& event) {
-  if (event.kind == EventKind::run_paused) {
-    standing.paused = true;
-    const auto by = text_in(event, "by");
-    standing.paused_by = by.empty() ? by : " by " + by;
+void count(Standing& standing, const std::string& name, const engine::NodeState& node,
+           const engine::NodeTrace& trace, engine::WallTime now) {
+  bool failed = false;
+  for (std::size_t i = 0; i < node.steps.size(); ++i) {
+    const auto& step = node.steps[i];
+    const auto& traced = trace.steps[i];
+    if (traced.between_tries)
+      ++standing.between_tries;
+    else if (step.phase == Phase::running)
+      count_running(standing, name, traced, step.overdue, now);
+    if (step.phase != Phase::failed) continue;
+    failed = true;
+    ++standing.failed_steps;
   }
-  if (event.kind == EventKind::run_unpaused) standing.paused = false;
-  if (event.kind == EventKind::run_halted)
-    standing.halts[text_in(event, "step")] = text_in(event, "why");
-  if (event.kind != EventKind::run_released) return;
-  const auto step = text_in(event, "step");
-  if (step.empty())
-    standing.halts.clear();
-  else
-    standing.halts.erase(step);
-}
-
-void count(Standing& standing, const Steps& steps, engine::WallTime now) {
-  std::set<std::string_view> failed;
-  for (const auto& [where, step] : steps) {
-    if (step.at == Now::At::between_tries) ++standing.between_tries;
-    if (step.at == Now::At::failed) {
-      failed.insert(where.first);
-      ++standing.failed_steps;
-    }
-    if (step.at != Now::At::running) continue;
-    ++standing.running[where.second];
-    if (step.overdue && standing.overdue.size() < kMostLate)
-      standing.overdue.push_back(
-          {where.first, where.second, std::max(now - step.began, std::chrono::milliseconds{0})});
-  }
-  standing.failed = failed.size();
+  standing.failed += failed ? 1 : 0;
 }
 
 }  // namespace
 
-Standing standing_of(engine::RunId run, std::span<const Event> events, engine::WallTime now) {
+Standing standing_of(engine::RunId id, std::span<const engine::Event> events,
+                     engine::WallTime now) {
+  const auto run = engine::fold(events);
   Standing standing;
-  standing.run = run;
-  Steps steps;
-  for (const auto& event : events) {
-    if (event.data.contains("refused")) continue;
-    if (event.kind == EventKind::node_retried) {
-      // What failed is wanted again: it counts anew when it begins.
-      for (auto& [where, step] : steps)
-        if (where.first == event.node && step.at == Now::At::failed) step.at = Now::At::done;
-    } else if (!event.node.empty() && !event.step.empty()) {
-      take_step(steps, event);
-    } else {
-      take_run(standing, event);
-    }
-  }
-  count(standing, steps, now);
+  standing.run = id;
+  standing.paused = run.state.paused;
+  standing.halts.insert(run.state.halts.begin(), run.state.halts.end());
+  if (run.trace.paused != nullptr)
+    if (const auto by = text_in(*run.trace.paused, "by"); !by.empty())
+      standing.paused_by = " by " + by;
+  for (const auto& [name, node] : run.state.nodes)
+    count(standing, name, node, run.trace.nodes.at(name), now);
   return standing;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// How a run that works stands: what runs, what is late, what waits for a person. Folded from its
-// events alone, so that it can be told without the inventory that the run was planned with. Pure.
+// How a run that works stands: what runs, what is late, what waits for a person. From its events
+// alone, so that it can be told without the inventory that the run was planned with. Pure.
 #include <boost/json/object.hpp>
 #include <map>
 #include <span>
@@ -29,8 +29,7 @@ struct Standing {
   std::string paused_by{};  // " by root", or empty
 };
 
-Standing standing_of(engine::RunId run, std::span<const engine::Event> events,
-                     engine::WallTime now);
+Standing standing_of(engine::RunId id, std::span<const engine::Event> events, engine::WallTime now);
 
 /// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 nodes failed".
 std::string to_text(const Standing& standing);

@@ -10,6 +10,7 @@
 #include "burnin/consequences.h"
 #include "burnin/verdict_text.h"
 #include "inventory/node_range.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/alike.h"
@@ -243,44 +244,24 @@ json::object to_json(const NodeSummary& node) {
   return object;
 }
 
-/// An approval of all nodes, step by step: of the one that it names, or of every one.
-std::vector<engine::Event> approvals_of(const engine::Event& event,
-                                        const std::vector<std::string>& steps) {
-  std::vector<engine::Event> all;
-  for (const auto& step : steps) {
-    const bool meant = event.step.empty() ? step.starts_with("approval") : step == event.step;
-    if (!meant) continue;
-    all.push_back(event);
-    all.back().step = step;
-  }
-  return all;
-}
-
 }  // namespace
 
 std::size_t RunSummary::count(Decision decision) const {
   return static_cast<std::size_t>(std::ranges::count(nodes, decision, &NodeSummary::decision));
 }
 
-Result<RunSummary> summarize(const store::Store& store, engine::RunId run) {
+Result<RunSummary> summarize(const store::Store& store, engine::RunId id) {
   RunSummary summary;
-  TRY(summary.run, store.run(run));
-  TRY(auto events, store.events(run));
+  TRY(summary.run, store.run(id));
+  TRY(auto events, store.events(id));
   summary.provenance = provenance_of(events);
   summary.took = undo_clock_sets(events);
   record::hand_out(store, events);
-  std::map<std::string, std::vector<engine::Event>, std::less<>> by_node;
-  for (const auto& event : events) {
+  for (const auto& event : events)
     if (event.kind == engine::EventKind::run_started) take_plan(summary, event.data);
-    if (!event.node.empty()) by_node[event.node].push_back(event);
-    const bool of_all = event.kind == engine::EventKind::step_approved && event.node.empty();
-    if (!of_all || event.data.contains("refused")) continue;
-    for (const auto& node : summary.nodes)
-      for (auto& each : approvals_of(event, summary.steps))
-        by_node[node.record.node].push_back(std::move(each));
-  }
+  const auto run = engine::fold(events);
   for (auto& node : summary.nodes) {
-    node.record = record::fold_node(node.record.node, by_node[node.record.node]);
+    node.record = record::record_of(node.record.node, run);
     conclude(node, summary.steps.size());
   }
   return summary;

@@ -54,7 +54,7 @@ struct RunSummary {
 };
 
 /// Errors: kNotFound; kStorage.
-Result<RunSummary> summarize(const store::Store& store, engine::RunId run);
+Result<RunSummary> summarize(const store::Store& store, engine::RunId id);
 
 /// Nodes that failed alike, and what they have in common: model, versions of BMC and BIOS, rack,
 /// unit, profile.

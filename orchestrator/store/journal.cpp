@@ -5,30 +5,13 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
 
 namespace cupel::store {
 namespace {
-
-/// What a run's phase is after the event; nothing if it stays.
-std::optional<RunPhase> phase_after(engine::EventKind kind) {
-  using engine::EventKind;
-  switch (kind) {
-    case EventKind::run_started:
-    case EventKind::run_resumed:
-      return RunPhase::running;
-    case EventKind::run_interrupted:
-      return RunPhase::interrupted;
-    case EventKind::run_cancelled:
-      return RunPhase::cancelled;
-    case EventKind::run_ended:
-      return RunPhase::ended;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// The run as it is after an event; its nodes free, and its snapshots gone, once it is over.
 void move_run(soci::session& sql, RunId run, RunPhase phase, WallTime time) {
@@ -230,7 +213,7 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
       event.time = time;
       event.hash = row.hash;
       tip.hash = row.hash;
-      if (const auto phase = phase_after(event.kind)) move_run(sql, run, *phase, time);
+      if (const auto phase = engine::phase_after(event.kind)) move_run(sql, run, *phase, time);
     }
     writing.commit();
     tips[run] = std::move(tip);

@@ -10,6 +10,7 @@ engine::Event done(const std::string& node, boost::json::object data) {
   engine::Event event;
   event.kind = engine::EventKind::step_ended;
   event.node = node;
+  event.step = "drain";
   event.data = std::move(data);
   event.data["outcome"] = "done";
   return event;
