@@ -25,7 +25,7 @@ cupel_unsafe_levels() {
       0:d????????[tT] | 0:l????????? | $cupel_me:l?????????) ;;
       0:[d-]????-??-? | $cupel_me:[d-]????-??-?) ;;
       *)
-        echo "$cupel_name is $cupel_mode of user $cupel_owner: it must belong to root or to user $cupel_me, and nobody else may write to it"
+        echo "$cupel_name is $cupel_mode of user $cupel_owner: it must belong to root or to user $cupel_me, and no other user may write to it"
         break
         ;;
     esac

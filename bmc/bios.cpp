@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// "A is 1, not 2; B is not told".
+/// "A is 1, not 2; B is not reported".
 std::string said(const BiosValues& wanted, const BiosValues& current) {
   std::string text;
   for (const auto& [name, value] : wanted) {
@@ -15,7 +15,7 @@ std::string said(const BiosValues& wanted, const BiosValues& current) {
     const bool so = now != current.end() && same_setting(now->second, value);
     if (so) continue;
     text += (text.empty() ? "" : "; ") + printable(name) +
-            (now == current.end() ? " is not told"
+            (now == current.end() ? " is not reported"
                                   : " is " + to_text(now->second) + ", not " + to_text(value));
   }
   return text;

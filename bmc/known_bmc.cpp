@@ -82,7 +82,7 @@ std::string described(const KnownBmc& known) {
   say("serial", known.serial);
   if (known.serial.empty()) say("UUID", known.uuid);
   for (const auto& mac : known.macs) say("BMC MAC", mac);
-  return text.empty() ? "somebody who does not tell" : text;
+  return text.empty() ? "an unknown machine" : text;
 }
 
 }  // namespace cupel::bmc

@@ -179,7 +179,7 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
     if (expected.count == 0) return;
     findings.push_back({Finding::unobserved, std::string{to_string(expected.kind)},
                         fmt::format("{} {}s", expected.count, to_string(expected.kind)),
-                        "neither the BMC nor the node told", "", "look at the machine"});
+                        "neither the BMC nor the node reported it", "", "look at the machine"});
     return;
   }
   const auto before = findings.size();
@@ -201,7 +201,8 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
     }
   if (!told)
     findings.push_back({Finding::unobserved, "firmware " + expected.component, expected.version,
-                        "neither the BMC nor the node told", "", "read the version by hand"});
+                        "neither the BMC nor the node reported it", "",
+                        "read the version by hand"});
 }
 
 /// What its own BMC says is sick. Who told nothing is not judged. Of firmware a BMC says Warning

@@ -27,7 +27,7 @@ std::vector<Problem> told_once(std::vector<Problem> problems) {
   }
   if (told.size() > once.size())
     once.push_back({{once.front().where.file, 0, 0},
-                    std::to_string(told.size() - once.size()) + " more errors are not told"});
+                    std::to_string(told.size() - once.size()) + " more errors are not listed"});
   return once;
 }
 

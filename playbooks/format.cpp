@@ -78,12 +78,12 @@ Shape when_shape() {
 Shape with_shape() { return table_of(of_kind(Kind::text), kMostNames); }
 
 Shape parameter_shape() {
-  return map_of({{"default", "its value where nobody says another; without one it must be said",
-                  of_kind(Kind::text)},
-                 {"type", "what its value must be; text unless said",
-                  word_of({"text", "duration", "size", "integer", "number"})},
-                 {"values", "all that it may be", list_of(of_kind(Kind::text), kMostNames)},
-                 {"description", "one line for people", of_kind(Kind::text)}});
+  return map_of(
+      {{"default", "the default; without it the parameter must be set", of_kind(Kind::text)},
+       {"type", "what its value must be; text unless said",
+        word_of({"text", "duration", "size", "integer", "number"})},
+       {"values", "all that it may be", list_of(of_kind(Kind::text), kMostNames)},
+       {"description", "one line for people", of_kind(Kind::text)}});
 }
 
 Shape claims_shape() {

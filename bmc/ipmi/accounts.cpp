@@ -182,7 +182,7 @@ Task<Result<void>> write_service(Client& client, std::string name, bool enabled,
   if (which == "ipmi")
     co_return Error{
         Code::kUnsupported,
-        client.node() + ": IPMI is not switched off by IPMI: nobody could undo it here"};
+        client.node() + ": IPMI is not switched off by IPMI: it could not be switched on again"};
   if (which != "sol")
     co_return Error{Code::kNotFound, client.node() + ": IPMI has no service " + printable(name) +
                                          " to switch; it has: IPMI, SOL"};

@@ -104,7 +104,7 @@ Result<Fru> parse_fru(View bytes) {
   if (bytes.size() < kFruHeader) return Error{Code::kMalformed, "a FRU without a whole header"};
   const auto header = bytes.first(kFruHeader);
   const bool blank = std::ranges::all_of(header, [&](auto each) { return each == header[0]; });
-  if (blank) return Error{Code::kNotFound, "a FRU that nobody has written"};
+  if (blank) return Error{Code::kNotFound, "an empty FRU"};
   if (checksum(header) != 0) return Error{Code::kMalformed, "a FRU header with a wrong checksum"};
   if ((header[0] & 0x0f) != 1) return Error{Code::kMalformed, "a FRU of a version other than 1"};
   Fru fru;

@@ -38,10 +38,10 @@ Task<Result<void>> recognise(Client& client, ExpectedIdentity people, Deadline d
   const KnownBmc before = memory.known_bmc(client.node()).value_or(KnownBmc{});
   const auto seen = comparable(found, people.serial.empty() ? before.serial : people.serial);
   if (auto why = identity_mismatch(before, people, seen))
-    co_return Error{Code::kUntrusted,
-                    client.node() + ": a stranger answers IPMI at the BMC's address: " + *why +
-                        "; if this was meant, run: cupel bmc " + client.node() +
-                        " accept-certificate"};
+    co_return Error{
+        Code::kUntrusted,
+        client.node() + ": identity mismatch: another machine answers IPMI at the BMC's address: " +
+            *why + "; if this was meant, run: cupel bmc " + client.node() + " accept-certificate"};
   const KnownBmc now = completed(before, seen);
   if (now != before) memory.keep_known_bmc(client.node(), now);
   co_return ok();

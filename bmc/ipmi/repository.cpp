@@ -32,7 +32,7 @@ struct Piece {
 Task<Result<void>> reserve(Client& client, Walk& walk, Deadline deadline) {
   if (++walk.reservations > kMostReservations)
     co_return Error{Code::kBusy, client.node() + ": " + walk.reserve.name +
-                                     ": somebody else keeps taking the reservation"};
+                                     ": another client keeps taking the reservation"};
   CO_TRY(const Bytes told, co_await client.ask(walk.reserve, {}, deadline));
   Reader reader{told};
   walk.reservation = reader.u16();

@@ -43,7 +43,7 @@ void add_drive(Survey& survey, const Document& drive, bool nvme, std::size_t num
   if (part.slot.empty()) part.slot = told(drive.body, "Name");
   // A bay that says nothing but its number (SimpleStorage of an empty port).
   if (part.model.empty() && part.serial.empty() && !part.size_bytes)
-    return survey.unknown(part.name, part.source, "nothing told of it");
+    return survey.unknown(part.name, part.source, "not reported");
   for (const auto& function : links_at(drive.body, "Links/PCIeFunctions"))
     claims.claim(function, part.source);
   survey.add(std::move(part));

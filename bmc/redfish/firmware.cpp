@@ -35,7 +35,7 @@ void add_member(Survey& survey, const Document& member) {
   if (is_absent(member.body)) return;
   // "no valid golden_image_arm!!!!" (BlueField)
   if (canonical_version(part.firmware).empty())
-    return survey.unknown("version of " + part.name, member.uri, "told as " + part.firmware);
+    return survey.unknown("version of " + part.name, member.uri, "reported as " + part.firmware);
   survey.add(std::move(part));
 }
 

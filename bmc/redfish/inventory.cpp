@@ -34,7 +34,7 @@ bool is_in_post(const json::value& system) {
 void note_power(Survey& survey, const Machine& machine) {
   survey.seen().power = power_of(machine.system.body);
   if (survey.seen().power == PowerState::unknown)
-    survey.unknown("power state", machine.system.uri, "absent, or a word nobody defined");
+    survey.unknown("power state", machine.system.uri, "absent, or an undefined value");
   const bool on = survey.seen().power == PowerState::on;
   // Lists of PCIe devices vanish meanwhile (iLO 5).
   if (survey.seen().power == PowerState::powering_on || (on && is_in_post(machine.system.body)))

@@ -49,7 +49,7 @@ class RedfishPdu final : public Pdu {
     if (outlet.target.empty() || !outlet.off_for)
       co_return named(attempt, {Code::kUnsupported,
                                 "it does not cycle by itself (no PowerCycle, or no "
-                                "PowerCycleDelaySeconds): it would stay off if nobody came back"});
+                                "PowerCycleDelaySeconds): it would stay off after a crash"});
     auto done = co_await act(client_, outlet.target, json::value{{"PowerState", kCycle}}, deadline);
     if (!done) co_return named(attempt, std::move(done).error());
     co_return ok();

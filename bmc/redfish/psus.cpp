@@ -33,7 +33,7 @@ void add_psus(Survey& survey, const Machine& machine, const std::vector<Document
     if (psu.slot.empty()) psu.slot = bay_of(supply.body);
     if (is_dummy(psu, *machine.rules)) continue;
     if (says_nothing(psu)) {
-      survey.unknown("psu" + std::to_string(mine), supply.uri, "nothing told of it");
+      survey.unknown("psu" + std::to_string(mine), supply.uri, "not reported");
       continue;
     }
     survey.add(std::move(psu));

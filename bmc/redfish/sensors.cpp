@@ -369,7 +369,7 @@ Task<Result<Sensors>> read_sensors(Fetch& fetch, Deadline deadline) {
   co_await read_all_of(readings, machine);
   if (survey.stopped()) co_return *survey.stopped();
   if (!found.watts)
-    survey.unknown("watts of the machine", machine.system.uri, "told by no chassis");
+    survey.unknown("watts of the machine", machine.system.uri, "listed by no chassis");
   found.unknown = std::move(seen.unknown);
   found.by = Protocol::redfish;
   co_return found;

@@ -17,8 +17,9 @@ constexpr std::size_t kMostAlike = 4;  // that are asked who they are
 /// The client's errors name the node.
 Error stranger_error(const std::string& node, std::string why) {
   return Error{Code::kUntrusted,
-               node + ": a stranger answers at the BMC's address: " + std::move(why) +
-                   "; if this was meant, run: cupel bmc " + node + " accept-certificate"};
+               node + ": identity mismatch: another machine answers at the BMC's address: " +
+                   std::move(why) + "; if this was meant, run: cupel bmc " + node +
+                   " accept-certificate"};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void add_feeds(const SupplyTranscript& told, Findings& findings) {
   // Those that nobody came to, for no reason that is told already.
   if (std::ranges::any_of(told.cuts, &FeedCut::fell)) return;
   for (auto number = static_cast<int>(told.cuts.size()) + 1; number <= told.feeds; ++number)
-    say("psu.feed.tested", {.number = number}, 0, "", "nobody came to it");
+    say("psu.feed.tested", {.number = number}, 0, "", "not reached");
 }
 
 }  // namespace cupel::burnin

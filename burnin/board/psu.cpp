@@ -216,7 +216,7 @@ int readings_in(const SupplyTranscript& told, std::string_view phase) {
 Result<void> check_read(const SupplyTranscript& told) {
   if (told.readings.empty())
     return Error{Code::kNoMeasurement,
-                 "the BMC told nothing of its supplies meanwhile: " +
+                 "the BMC reported no supplies meanwhile: " +
                      (told.why.empty() ? std::string{"it was not read"} : told.why)};
   double longest = 0;
   for (const auto& reading : told.readings) longest = std::max(longest, reading.seconds);
@@ -250,7 +250,8 @@ void add_lost(const SupplyTranscript& told, Findings& findings) {
   for (const auto& [part, is_lost] : lost)
     findings.measurements.push_back({"psu.lost", part, is_lost ? 1.0 : 0.0, "count"});
   for (const auto& part : untold)
-    if (!lost.contains(part)) findings.unknown.push_back({"health of " + part, "BMC", "not told"});
+    if (!lost.contains(part))
+      findings.unknown.push_back({"health of " + part, "BMC", "not reported"});
 }
 
 void add_redundancy(const SupplyTranscript& told, Findings& findings) {
@@ -264,7 +265,7 @@ void add_redundancy(const SupplyTranscript& told, Findings& findings) {
   if (any)
     findings.measurements.push_back({"psu.redundant", "", whole ? 1.0 : 0.0, ""});
   else
-    findings.unknown.push_back({"redundancy of the supplies", "BMC", "not told"});
+    findings.unknown.push_back({"redundancy of the supplies", "BMC", "not reported"});
 }
 
 void add_voltages(const SupplyTranscript& told, Findings& findings) {
@@ -278,13 +279,13 @@ void add_voltages(const SupplyTranscript& told, Findings& findings) {
   for (const auto& [part, volts] : lowest)
     findings.measurements.push_back({"psu.voltage.lowest", part, volts, "V"});
   if (lowest.empty())
-    findings.unknown.push_back({"input voltage of the supplies", "BMC", "not told"});
+    findings.unknown.push_back({"input voltage of the supplies", "BMC", "not reported"});
 }
 
 void add_power(const SupplyTranscript& told, Findings& findings) {
   const auto idle = watts_in(told, "idle"), full = watts_in(told, "full");
   if (idle.empty() || full.empty()) {
-    findings.unknown.push_back({"power of each supply", "BMC", "not told"});
+    findings.unknown.push_back({"power of each supply", "BMC", "not reported"});
     return;
   }
   findings.measurements.push_back({"psu.power.step", "", sum_of(full) - sum_of(idle), "W"});

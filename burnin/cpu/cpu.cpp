@@ -212,7 +212,7 @@ Result<std::map<Place, Core>> read_cores(const Topology& topology, std::string_v
     core.cpus.push_back(cpu);
     const auto report = reports.find(cpu);
     if (report == reports.end() || !report->second.status) {
-      undone = fmt::format("nothing is told of logical CPU {}", cpu);
+      undone = fmt::format("logical CPU {} is not reported", cpu);
       continue;
     }
     const auto& [stress, status] = report->second;
@@ -295,7 +295,7 @@ void add_clocks(std::string_view text, const Topology& topology, Findings& findi
                                      "MHz", name_of(slowest.second)});
   if (lowest.empty())
     findings.unknown.push_back({"cpu.frequency.lowest", "/proc/cpuinfo, cpufreq",
-                                "no clock was told at least twice while the CPUs worked"});
+                                "no clock was reported at least twice while the CPUs worked"});
 }
 
 void add_base_clock(std::string_view text, Findings& findings) {

@@ -132,7 +132,7 @@ void add_speed(const json::value& job, const Way& way, const Asked& asked, Findi
   const auto speed = fio::speed_of(job, way.job, asked.seconds);
   if (!speed) {
     findings.unknown.push_back({std::string{way.bandwidth}, fmt::format("fio job {}", way.job),
-                                "it did not run for as long as it was told"});
+                                "it ran shorter than requested"});
     return;
   }
   findings.measurements.push_back({std::string{way.bandwidth}, "", speed->gigabytes, "GB/s"});
@@ -171,7 +171,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   if (!bytes || !time || !direct)
     return nothing_proven("fio was not started: " + script::complaint(output));
   const auto text = fio::json_of(output.text);
-  if (text.empty()) return nothing_proven("fio told nothing: " + script::complaint(output));
+  if (text.empty()) return nothing_proven("fio reported nothing: " + script::complaint(output));
   TRY(const auto root, within("fio", parse_json(text)));
   TRY(auto findings, read_jobs(root, {*bytes, *time}, *direct == "1"));
   const auto drive = drive_of(root);

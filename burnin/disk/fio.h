@@ -35,7 +35,7 @@ struct Speed {
   std::optional<double> p99_us{};
 };
 
-/// Of one way ("read", "write") of a job; nothing where it did not run for as long as it was told.
+/// Of one way ("read", "write") of a job; nothing where it ran shorter than requested.
 std::optional<Speed> speed_of(const json::value& job, std::string_view way, double seconds);
 
 struct Drive {

@@ -311,7 +311,7 @@ Result<double> read_jobs(const json::value& root, const Asked& asked, const std:
     if (speed)
       add(*speed);
     else
-      add_unknown(findings, way.measure, part, "it did not run for as long as it was told");
+      add_unknown(findings, way.measure, part, "it ran shorter than requested");
     return ok();
   };
   for (const auto& way : kSequential) {
@@ -349,7 +349,7 @@ Result<void> read_target(std::string_view text, const std::vector<std::string>& 
     return nothing_proven(script::clean(*why));
   const auto report = fio::json_of(text);
   if (report.empty())
-    return nothing_proven(fmt::format("{}: fio told nothing: {}", part,
+    return nothing_proven(fmt::format("{}: fio reported nothing: {}", part,
                                       script::complaint({std::string{text}, "", 0})));
   TRY(const auto root, within("fio", parse_json(report)));
   TRY(const auto errors, within(part, read_jobs(root, asked, part, direct, findings)));

@@ -17,7 +17,7 @@ std::string_view scratch_functions() {
 enter_scratch() {
   if cd -P "$1" 2>/dev/null && [ "$(pwd -P)" = "$1" ] && [ -z "$(ls -A .)" ] && scratch_is_ours; then return 0; fi
   cd /
-  echo "cupel-gave-up: somebody else changed $1 while it was made: make the folder above it sticky (chmod +t), or writable for its owner alone"
+  echo "cupel-gave-up: another user changed $1 while it was made: make the folder above it sticky (chmod +t), or writable for its owner alone"
   return 1
 }
 remove_scratch() {

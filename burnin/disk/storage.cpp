@@ -195,7 +195,7 @@ Result<void> read_report(const json::value& root, const Asked& asked, bool direc
     else if (speed)
       findings.measurements.push_back({measure, "", speed->gigabytes, "GB/s"});
     else
-      add_unknown(findings, measure, "the job did not run for as long as it was told");
+      add_unknown(findings, measure, "the job ran shorter than requested");
   }
   findings.measurements.push_back({"storage.errors", "", errors, "errors"});
   return ok();
@@ -205,7 +205,7 @@ Result<void> read_report(const json::value& root, const Asked& asked, bool direc
 Result<bool> read_mount(const Output& output, Findings& findings) {
   const auto told = script::said(output, "cupel-mounted: ");
   const auto types = script::said(output, "cupel-types: ");
-  if (!told || !types) return nothing_proven("nothing is told of the mount");
+  if (!told || !types) return nothing_proven("the mount is not reported");
   const auto kind = told->substr(0, told->find(" at "));
   const auto wanted = words(*types);
   const bool right = std::ranges::find(wanted, kind) != wanted.end();
@@ -231,7 +231,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   const auto direct = script::said(output, "cupel-direct: ");
   const auto text = fio::json_of(output.text);
   if (!direct || text.empty())
-    return nothing_proven("fio told nothing: " + script::complaint(output));
+    return nothing_proven("fio reported nothing: " + script::complaint(output));
   TRY(const auto root, within("fio", parse_json(text)));
   TRY(read_report(root, {*bytes, *time}, *direct == "1", findings));
   const auto nodes = script::said(output, "cupel-nodes: ");

@@ -54,7 +54,7 @@ constexpr std::array kCollectiveParameters{
     ParameterRow{"min", Kind::size, "of the messages", "8", {}, 8, 16 * kGiB},
     ParameterRow{"max",
                  Kind::size,
-                 "of the messages; of less than 1GiB no bandwidth is told",
+                 "of the messages; below 1GiB no bandwidth is reported",
                  "16GiB",
                  {},
                  8,

@@ -39,8 +39,8 @@ Result<void> check_types(std::string_view asked, const inventory::Profile& profi
     const auto told = gpus_that_told(type, run);
     if (judged && told < run.gpus.size())
       return Error{Code::kNoMeasurement,
-                   fmt::format("cupel-burn was asked for {}, and {} of {} GPUs told its rate", type,
-                               told, run.gpus.size())};
+                   fmt::format("cupel-burn was asked for {}, and {} of {} GPUs reported its rate",
+                               type, told, run.gpus.size())};
     if (!judged)
       findings.unknown.push_back(
           {measure, "profile",

@@ -210,11 +210,11 @@ Result<void> check_whole(const BurnReport& report, int exit_status, std::string_
     return nothing_proven(fmt::format("did not end: exit status {}, {}", exit_status, complaint));
   if (!report.end->complete) return nothing_proven("says itself that it is not complete");
   if (report.damaged > 0)
-    return nothing_proven(fmt::format("told {} lines that cannot be read", report.damaged));
-  if (report.too_much) return nothing_proven("told more than can be kept");
+    return nothing_proven(fmt::format("printed {} lines that cannot be read", report.damaged));
+  if (report.too_much) return nothing_proven("printed more than can be kept");
   if (exit_status != static_cast<int>(expected_exit(report)))
     return nothing_proven(fmt::format(
-        "contradicts itself: exit status {} with {} faults and {} hangs told", exit_status,
+        "contradicts itself: exit status {} with {} faults and {} hangs reported", exit_status,
         plain(std::max(report.fault_lines(), report.end->faults), 0), report.hangs.size()));
   return ok();
 }

@@ -233,7 +233,7 @@ void add_ecc(const Gpu& gpu, Findings& findings) {
     if (count)
       findings.measurements.push_back({std::string{measure}, gpu.name, *count, "errors"});
     else
-      add_unknown(gpu, measure, "not all counters told", findings);
+      add_unknown(gpu, measure, "not all counters reported", findings);
   }
 }
 

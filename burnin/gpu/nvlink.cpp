@@ -149,7 +149,7 @@ void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings
     const bool bad = told.crc + told.replays + told.recoveries > 0;
     if (told.uncounted > 0)
       findings.unknown.push_back(
-          {"NVLink errors of " + gpu.name, std::string{kSource}, "not all counters told"});
+          {"NVLink errors of " + gpu.name, std::string{kSource}, "not all counters reported"});
     if (told.counted == 0 || (told.uncounted > 0 && !bad)) continue;
     add("nvlink.crc_errors", gpu.name, told.crc, "errors");
     add("nvlink.replays", gpu.name, told.replays, "count");

@@ -14,7 +14,7 @@ constexpr std::string_view kEnd = "</nvidia_smi_log>";
 Result<SmiLog> parse_smi(std::string_view text) {
   SmiLog log;
   auto begin = text.find(kBegin);
-  if (begin == text.npos) return Error{Code::kNoMeasurement, "nvidia-smi told of no GPU"};
+  if (begin == text.npos) return Error{Code::kNoMeasurement, "nvidia-smi lists no GPU"};
   while (begin != text.npos) {
     const auto next = text.find(kBegin, begin + kBegin.size());
     const auto end = text.find(kEnd, begin);

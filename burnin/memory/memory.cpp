@@ -296,7 +296,7 @@ void add_bandwidth(const NumaNode& node, const std::string& part, Findings& find
     findings.measurements.push_back({"memory.bandwidth", part, *speed, "GB/s"});
   else
     findings.unknown.push_back({"memory.bandwidth of " + part, "stress-ng --stream",
-                                "it told no rate: the time was too short, or it did not work"});
+                                "it reported no rate: the time was too short, or it did not work"});
 }
 
 Result<Findings> parse(const Profile&, const Output& output) {

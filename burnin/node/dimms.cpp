@@ -83,8 +83,8 @@ void add_dimm(const Block& block, Findings& findings) {
   dimm.size_bytes = size_of(block);
   dimm.source = kSource;
   if (dimm.slot.empty() || !dimm.size_bytes) {
-    findings.unknown.push_back(
-        {dimm.slot.empty() ? "a DIMM" : "size of " + dimm.name, std::string{kSource}, "not told"});
+    findings.unknown.push_back({dimm.slot.empty() ? "a DIMM" : "size of " + dimm.name,
+                                std::string{kSource}, "not reported"});
     return;
   }
   add_speed(block, dimm.name, findings);
@@ -105,7 +105,7 @@ std::string why_no_dimms(std::string_view text) {
     const bool said = why == "not readable" && !trimmed(last).empty();
     return said ? why + ": " + script::clean(last) : why;
   }
-  return "dmidecode told of none";
+  return "dmidecode lists none";
 }
 
 }  // namespace

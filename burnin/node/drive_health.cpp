@@ -25,7 +25,7 @@ constexpr std::array kFields{
 void add_drive(const std::string& drive, std::string_view document, Findings& findings) {
   const auto read = parse_json(document);
   if (!read) {
-    findings.unknown.push_back({"health of " + drive, std::string{kSource}, "not told"});
+    findings.unknown.push_back({"health of " + drive, std::string{kSource}, "not reported"});
     return;
   }
   const auto* log = find(*read, "nvme_smart_health_information_log");

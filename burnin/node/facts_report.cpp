@@ -143,7 +143,7 @@ void add_dimms(const json::value& facts, Findings& findings) {
     if (slot.empty() || bytes == 0) continue;
     auto part = part_of(PartKind::dimm, dimm_name(slot));
     if (!bytes) {
-      findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not told"});
+      findings.unknown.push_back({"size of " + part.name, std::string{kSource}, "not reported"});
       continue;
     }
     part.slot = slot;
@@ -370,7 +370,7 @@ void add_drives(const json::value& facts, Findings& findings) {
 
 Result<Findings> read_facts(const Profile& profile, std::string_view text) {
   const auto line = last_line(text, "facts");
-  if (!line) return Error{Code::kNoMeasurement, "cupel-node told no facts"};
+  if (!line) return Error{Code::kNoMeasurement, "cupel-node reported no facts"};
   TRY(const auto facts, parse_line(*line));
   const Names names{profile, places_of(facts)};
   Findings findings;

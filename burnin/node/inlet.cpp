@@ -82,7 +82,7 @@ void add_inlet(std::string_view in_band, std::string_view beside, Findings& find
   if (!by_bmc || neighbours.size() < kFewest) {
     findings.unknown.push_back(
         {"thermal.inlet.above_neighbours", "the BMCs",
-         by_bmc ? "fewer than two neighbours in its rack told theirs"
+         by_bmc ? "fewer than two neighbours in its rack reported theirs"
                 : script::clean(text_at(root, "failed").value_or("its own BMC does not tell it"))});
     return;
   }

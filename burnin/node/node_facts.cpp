@@ -241,7 +241,7 @@ void add_edac(const Sysfs& sysfs, Findings& findings) {
   }
   add(findings, "edac.uncorrected", "", uncorrected, "errors");
   add(findings, "edac.corrected", "", corrected, "errors");
-  if (!uncorrected) add_unknown(findings, "memory errors", kFolder, "a ue_count is not told");
+  if (!uncorrected) add_unknown(findings, "memory errors", kFolder, "a ue_count is not reported");
 }
 
 std::string slot_of(const Attributes& device) {
@@ -292,7 +292,8 @@ void add_port(const std::string& name, const Attributes& hca, const std::string&
   const auto state = at(hca, port + "/state"), physical = at(hca, port + "/phys_state");
   const auto rate = rate_of(at(hca, port + "/rate"));
   if (state.empty() || physical.empty() || !rate)
-    return add_unknown(findings, "link of " + name, "/sys/class/infiniband", "not told in full");
+    return add_unknown(findings, "link of " + name, "/sys/class/infiniband",
+                       "not reported in full");
   const bool active = state.ends_with("ACTIVE") && physical.ends_with("LinkUp");
   add(findings, "ib.port.active", name, active ? 1 : 0, "");
   add(findings, "ib.port.rate", name, active ? *rate : 0, "Gb/s");
@@ -358,7 +359,7 @@ Result<Findings> parse(const Profile&, const Output& output) {
   const Sysfs sysfs{output.text};
   if (sysfs.empty())
     return Error{Code::kNoMeasurement,
-                 "the node told nothing of /proc and /sys: " + script::complaint(output)};
+                 "the node reported nothing of /proc and /sys: " + script::complaint(output)};
   // Half of the error counters would add up to too little.
   if (!script::said(output, "cupel-all-told"))
     return Error{Code::kMalformed, "the node's answer is cut short"};

@@ -74,7 +74,7 @@ void add_unknown(Findings& findings, const json::value& root) {
     if (findings.unknown.size() == kMost) return;
     findings.unknown.push_back({script::clean(text_at(each, "fact").value_or("something")),
                                 script::clean(text_at(each, "source").value_or("cupel-node")),
-                                script::clean(text_at(each, "why").value_or("not told"))});
+                                script::clean(text_at(each, "why").value_or("not reported"))});
   }
 }
 

@@ -363,11 +363,11 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
                        : check_stress(section.text, status, *wanted));
     loaded = true;
   }
-  if (!loaded) return nothing_proven("nothing is told of the load");
+  if (!loaded) return nothing_proven("the load is not reported");
   const bool any = std::ranges::any_of(
                        samples.gpus, [](const auto& each) { return !each.second.chip.empty(); }) ||
                    !samples.cpus.empty();
-  if (!any) return nothing_proven("no temperature was told: no hwmon sensor, no nvidia-smi");
+  if (!any) return nothing_proven("no temperature is reported: no hwmon sensor, no nvidia-smi");
   add_steadiness(samples, *window, findings);
   add_spread(samples, names, *window, findings);
   add_gpus(samples, names, slowdown, findings);

@@ -44,7 +44,7 @@ constexpr std::array kParameters{
                  "as it is", kLocal},
     ParameterRow{"at_most",
                  Kind::duration,
-                 "after so long the node puts it back by itself, whoever forgot it",
+                 "after this time the node restores its settings by itself",
                  "24h",
                  {},
                  kMinute,

@@ -264,7 +264,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   if (!reader.failed()) {
     if (const auto error = text_at(*root, "runtime_error"))
       return nothing_proven(script::clean(*error));
-    if (reader.lost()) return nothing_proven("it told results that cannot be read or kept");
+    if (reader.lost()) return nothing_proven("it printed results that cannot be read or kept");
     if (!reader.proves())
       return nothing_proven(reader.only_skipped() ? "all tests were skipped" : "it ran no test");
   }

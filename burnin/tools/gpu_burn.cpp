@@ -257,7 +257,7 @@ void add_gpu(const std::string& name, const Burnt& gpu, std::string_view precisi
   if (gpu.celsius && *gpu.celsius > 0)
     add("gpuburn.temperature", *gpu.celsius, "C");
   else
-    unknown("gpuburn.temperature", "it was not told");
+    unknown("gpuburn.temperature", "it is not reported");
 }
 
 Result<Findings> parse(const Profile& profile, const Output& output) {

@@ -185,7 +185,7 @@ void add_test(const Sourced& told, const ToolGpus& gpus, Findings& findings) {
   if (test == kTests.end()) return;
   const bool twice = std::ranges::any_of(
       findings.measurements, [&](const Measurement& each) { return each.name == test->measure; });
-  if (twice) return add_unknown(told.name, "it is told twice", findings);
+  if (twice) return add_unknown(told.name, "it is reported twice", findings);
   if (told.status != "Passed") return add_unknown(told.name, told.status, findings);
   if (!is_whole(*test, told)) return add_unknown(told.name, "its table is not whole", findings);
   add_cells(*test, told, gpus, findings);

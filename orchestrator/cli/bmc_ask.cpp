@@ -219,7 +219,7 @@ Result<std::string> url_of(const std::string& text) {
       return text;
   }
   return Error{Code::kInvalid, "'" + printable(shortened(bmc::without_credentials(text), 200)) +
-                                   "' is not a URL that a BMC can be told (http://, https://, "
+                                   "' is not a URL for a BMC (http://, https://, "
                                    "nfs:// or cifs://)"};
 }
 

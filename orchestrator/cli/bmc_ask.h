@@ -65,7 +65,7 @@ Answer said(std::string text, std::string_view word, Value&& value, bmc::Protoco
 /// "2026-11-21T10:00:00Z" (also without time or zone, which then is UTC), or so long ago: "2h".
 /// Errors: kInvalid.
 Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now);
-/// "2026-11-21 10:00:00"; "unknown" where it was not told.
+/// "2026-11-21 10:00:00"; "unknown" where it is not reported.
 std::string text_of(std::optional<bmc::Seconds> time);
 
 /// A URL that a BMC can be told: http, https, nfs or cifs. Errors: kInvalid.

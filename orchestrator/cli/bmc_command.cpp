@@ -5,7 +5,7 @@
 namespace cupel::cli {
 
 void add_bmc(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("bmc", "ask BMCs by hand");
+  auto* command = app.add_subcommand("bmc", "read and control BMCs");
   command->footer(
       "Examples: cupel bmc a01-n07 power\n"
       "          cupel bmc rack:a01 power on\n"

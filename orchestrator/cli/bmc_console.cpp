@@ -144,7 +144,7 @@ void add_bmc_console(CLI::App& bmc, const BmcCommand& command) {
                               "append what the machine writes to this file (up to 64 MiB)");
   console_command->add_option("--escape", asked->escape, "another character, or none [~]");
   console_command->footer(
-      "Without a terminal it sends what standard input has, and ends 2 s after the last answer:\n"
+      "Without a terminal it sends standard input, and ends 2 s after the last answer:\n"
       "  printf 'root\\n' | cupel bmc a01-n07 console");
   console_command->callback([command, asked] { command.exit = at_console(command, *asked); });
 }

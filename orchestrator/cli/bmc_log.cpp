@@ -122,7 +122,7 @@ void add_bmc_log(CLI::App& bmc, const BmcCommand& command) {
   log_command->add_option("WHAT", asked->what, "show (if not said), clear")
       ->check(CLI::IsMember({"show", "clear"}));
   log_command->add_option("--since", asked->since,
-                          "a time in UTC (2026-11-21T10:00:00Z) or so long ago (2h)");
+                          "a time in UTC (2026-11-21T10:00:00Z) or an age (2h)");
   log_command->add_option("--last", asked->last, "so many entries at most [50]")
       ->check(CLI::Range(1, 100'000));
   log_command->callback([command, asked] { command.exit = log(command, *asked); });

@@ -179,7 +179,7 @@ Exit export_pins(const BmcCommand& command) {
 
 void add_bmc_pins(CLI::App& bmc, const BmcCommand& command) {
   auto* pins = bmc.add_subcommand(
-      "pins", "certificates that BMCs and PDUs must show: import, list, export; asks nobody");
+      "pins", "pinned certificates of BMCs and PDUs: import, list, export; contacts no BMC");
   pins->require_subcommand(1);
   pins->footer(
       "Examples: cupel bmc pins import certificates.txt\n"
@@ -188,13 +188,13 @@ void add_bmc_pins(CLI::App& bmc, const BmcCommand& command) {
       "A line of the file: a node's name, a PDU's name or an address, and SHA256:<64 digits>;\n"
       "or the name alone, with its PEM certificate on the lines below. '#' begins a comment.");
   auto asked = std::make_shared<Import>();
-  auto* import = pins->add_subcommand("import", "pin what the file names; all of it or nothing");
+  auto* import = pins->add_subcommand("import", "pin all certificates in the file, or none");
   import->add_option("FILE", asked->file, "the list")->required();
   import->add_flag("--replace", asked->replace, "also where another certificate is pinned");
   import->callback([command, asked] { command.exit = import_pins(command, *asked); });
-  auto* list = pins->add_subcommand("list", "what is pinned, and what is not");
+  auto* list = pins->add_subcommand("list", "which certificates are pinned, and which are not");
   list->callback([command] { command.exit = list_pins(command); });
-  auto* out = pins->add_subcommand("export", "what is pinned, as a file to import");
+  auto* out = pins->add_subcommand("export", "the pinned certificates, as a file to import");
   out->callback([command] { command.exit = export_pins(command); });
 }
 

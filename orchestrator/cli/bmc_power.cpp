@@ -149,7 +149,7 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
   auto power_asked = std::make_shared<Power>();
   power
       ->add_option("WHAT", power_asked->what,
-                   "status (if not said), on, off, cycle (off and on, each until the BMC says "
+                   "status [the default], on, off, cycle (off and on, each until the BMC says "
                    "so), reset (at once), ac-cycle (standby power too)")
       ->check(CLI::IsMember({"status", "on", "off", "cycle", "reset", "ac-cycle"}));
   power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
@@ -159,20 +159,20 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
     });
   });
 
-  auto* boot_command = bmc.add_subcommand("boot", "read or set where the next boot comes from");
+  auto* boot_command = bmc.add_subcommand("boot", "read or set the source of the next boot");
   auto boot_asked = std::make_shared<Boot>();
   boot_command
       ->add_option("TARGET", boot_asked->target,
-                   "pxe, http [URL], cd [URL], disk, bios, none; read it if not said")
+                   "pxe, http [URL], cd [URL], disk, bios, none [reads it]")
       ->check(CLI::IsMember({"pxe", "http", "disk", "cd", "bios", "none"}));
   boot_command->add_option("URL", boot_asked->url,
                            "of http: what to boot; of cd: the image, which is inserted first");
   boot_command->add_flag("--keep", boot_asked->keep, "every boot, not only the next one");
   boot_command->callback([command, boot_asked] { command.exit = boot(command, *boot_asked); });
 
-  auto* light = bmc.add_subcommand("locate", "the light by which a person finds the machine");
+  auto* light = bmc.add_subcommand("locate", "the identify LED of the machine");
   auto light_asked = std::make_shared<std::string>();
-  light->add_option("WHAT", *light_asked, "on, off; read it if not said")
+  light->add_option("WHAT", *light_asked, "on, off [reads it]")
       ->check(CLI::IsMember({"on", "off"}));
   light->callback([command, light_asked] { command.exit = locate(command, *light_asked); });
 

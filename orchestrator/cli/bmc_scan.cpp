@@ -153,19 +153,21 @@ void add_bmc_scan(CLI::App& bmc, const BmcCommand& command) {
       "With --json it prints one object for each BMC, and [] where there is none.");
   auto asked = std::make_shared<Scan>();
   scan_command->add_option("NETWORK", asked->networks,
-                           "such as 10.0.1.0/24; the inventory's bmc_networks if not said");
+                           "such as 10.0.1.0/24; [bmc_networks of the inventory]");
   scan_command->add_option("--port", asked->port, "of HTTPS [443]")->check(CLI::Range(1, 65'535));
   scan_command->add_flag("--ipmi", asked->ipmi, "ask by IPMI too (a presence ping)");
   scan_command->add_option("--ipmi-port", asked->ipmi_port, "of IPMI [623]")
       ->check(CLI::Range(1, 65'535));
   scan_command->add_flag("--ssdp", asked->ssdp, "ask by multicast too (SSDP)");
-  scan_command->add_option("--user", asked->user, "log in to what is known, for model and serial");
+  scan_command->add_option("--user", asked->user,
+                           "login name for known BMCs, to read model and serial number");
   scan_command->add_option("--password", asked->password, "env:NAME, file:PATH or cmd:COMMAND");
-  scan_command->add_option("--ca", asked->ca, "also log in where this authority (PEM) vouches")
+  scan_command
+      ->add_option("--ca", asked->ca, "also log in to BMCs with a certificate of this CA (PEM)")
       ->check(CLI::ExistingFile);
   scan_command->add_flag("--trust-unknown", asked->trust_unknown,
-                         "log in to whoever answers: everybody on that network who acts like a BMC "
-                         "is sent the password in clear");
+                         "log in everywhere: any machine on that network that behaves like a BMC "
+                         "receives the password");
   scan_command->callback([command, asked] { command.exit = scan(command, *asked); });
 }
 

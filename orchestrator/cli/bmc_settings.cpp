@@ -106,7 +106,7 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
                   printable(joined(clock.ntp_servers))),
       "time", text_of(clock.time), clock.by);
   answer.object["ahead_seconds"] = ahead;
-  answer.object["told"] = clock.told;
+  answer.object["reported"] = clock.told;
   answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);
   co_return answer;
 }
@@ -134,16 +134,17 @@ void add_bmc_settings(CLI::App& bmc, const BmcCommand& command) {
   media_command->add_option("URL", disc->value, "of the image to insert");
   media_command->callback([command, disc] { command.exit = media(command, *disc); });
 
-  auto* service_command = bmc.add_subcommand("services", "what the BMC serves on its network");
+  auto* service_command = bmc.add_subcommand("services", "the network services of the BMC");
   auto service = std::make_shared<Words>();
   service_command->add_option("WHAT", service->what, "enable, disable; list them if not said")
       ->check(CLI::IsMember({"enable", "disable"}));
   service_command->add_option("NAME", service->value, "HTTPS, SSH, IPMI, ...");
   service_command->callback([command, service] { command.exit = services(command, *service); });
 
-  auto* clock_command = bmc.add_subcommand("clock", "the BMC's clock against ours; or set it");
+  auto* clock_command =
+      bmc.add_subcommand("clock", "the BMC's clock compared with this machine's; or set it");
   auto time = std::make_shared<Words>();
-  clock_command->add_option("WHAT", time->what, "set it to ours; read it if not said")
+  clock_command->add_option("WHAT", time->what, "set it to ours [reads it]")
       ->check(CLI::IsMember({"set"}));
   clock_command->callback([command, time] { command.exit = clock(command, *time); });
 }

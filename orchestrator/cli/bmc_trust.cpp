@@ -120,8 +120,7 @@ Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Dea
       bmc::health(budget), budget.requests, budget.retries, budget.latency.count(),
       budget.longest.count(), budget.refused, budget.busy, budget.server_errors, budget.malformed,
       budget.resets, budget.unreachable, budget.timeouts,
-      stopped ? "; nobody logs in as " + printable(node.bmc.user) + " until its password changes"
-              : "");
+      stopped ? "; no login as " + printable(node.bmc.user) + " until its password changes" : "");
   answer.object = object_of(budget);
   answer.object["logins_stopped"] = stopped;
   add_whereabouts(answer, connections.store(), node);
@@ -132,11 +131,11 @@ Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Dea
 
 void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
   auto* password = bmc.add_subcommand(
-      "password", "change it from the factory's to the inventory's, safe against any interruption");
+      "password", "change it from the factory's to the inventory's; an interruption is safe");
   auto again = std::make_shared<bool>(false);
   auto what = std::make_shared<std::string>();
   password->add_option("WHAT", *what, "rotate")->required()->check(CLI::IsMember({"rotate"}));
-  password->add_flag("--again", *again, "try although it was refused too often before");
+  password->add_flag("--again", *again, "try although it was refused too often");
   password->callback([command, again, what] {
     command.exit = ask_over_connections(
         command, [again](Connections& connections, const Node& node, Deadline deadline) {
@@ -145,17 +144,17 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
   });
 
   auto* budget = bmc.add_subcommand(
-      "budget", "how the BMC fared with our requests, and its health; asks it nothing");
+      "budget", "counters of requests to the BMC, and its health; sends no request");
   budget->callback([command] { command.exit = ask_over_connections(command, show_budget); });
 
   auto* retry = bmc.add_subcommand(
       "retry-login",
-      "forget that the BMC refused the inventory's user and password, and try them once: for when "
+      "forget that the BMC refused the inventory's user and password, and try them once: use when "
       "the BMC was corrected");
   retry->callback([command] { command.exit = ask_over_connections(command, retry_login); });
 
   auto* certificate = bmc.add_subcommand(
-      "accept-certificate", "pin the certificate that the BMC, or the PDU of that name, has now");
+      "accept-certificate", "pin the present certificate of the BMC, or of the PDU with that name");
   certificate->callback([command] {
     if (names_a_pdu(*command.asked)) {
       command.exit = accept_of_pdu(command);

@@ -190,8 +190,7 @@ void print_names(const Context& context, const std::string& kind) {
 }  // namespace
 
 void add_completion(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("completion", "a script that completes cupel's words in your shell");
+  auto* command = app.add_subcommand("completion", "a completion script for your shell");
   command->footer(
       "Examples: source <(cupel completion bash)\n"
       "          autoload -U bashcompinit; bashcompinit; source <(cupel completion zsh)\n"

@@ -323,7 +323,7 @@ CLI::App* add(CLI::App& app, Context& context, Exit& exit, Kind kind, const char
 }
 
 void add_reason(CLI::App& command, const Words& words) {
-  command.add_option("--reason", words.asked->reason, "is recorded with your name");
+  command.add_option("--reason", words.asked->reason, "the reason, recorded with your name");
 }
 
 /// Of a run as a whole.
@@ -379,7 +379,8 @@ void add_skip(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("RUN", words.asked->run, "its number; 0: the newest")->required();
   command->add_option("NODE", words.asked->node, "its name")->required();
   command->add_option("STEP", words.asked->step, "its name")->required();
-  command->add_option("--reason", words.asked->reason, "is recorded with your name")->required();
+  command->add_option("--reason", words.asked->reason, "the reason, recorded with your name")
+      ->required();
 }
 
 void add_continue(CLI::App& app, Context& context, Exit& exit) {

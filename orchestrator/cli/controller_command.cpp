@@ -50,24 +50,23 @@ Exit follow_run(Context& context, engine::RunId named) {
 
 void add_controller(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand(
-      "controller", "drive what is submitted to this state folder, until all of it is over");
+      "controller", "drive the runs that are submitted to this state folder, until all are over");
   command->footer(
       "Example: cupel controller --stay    as a service of systemd: see docs/operating.md\n"
-      "`cupel run PLAYBOOK --detach` starts one in the background where none lives.");
+      "`cupel run PLAYBOOK --detach` starts one in the background if none runs.");
   auto stays = std::make_shared<bool>(false);
-  command->add_flag("--stay", *stays, "stay when all is over, until SIGTERM or Ctrl-C");
+  command->add_flag("--stay", *stays, "stay when all runs are over, until SIGTERM or Ctrl-C");
   add_json_flag(*command, context);
   command->callback([&context, &exit, stays] { exit = control_submitted(context, *stays); });
 }
 
 void add_follow(CLI::App& app, Context& context, Exit& exit) {
-  auto* command =
-      app.add_subcommand("follow", "show a run that another process drives, until it is over");
+  auto* command = app.add_subcommand("follow", "show the run of another process, until it is over");
   command->footer(
       "Example: cupel follow 12\n"
       "Ctrl-C leaves the run going. Exit codes as those of cupel run.");
   auto id = std::make_shared<engine::RunId>(0);
-  command->add_option("RUN", *id, "its number; the newest if not said");
+  command->add_option("RUN", *id, "its number [the newest]");
   add_json_flag(*command, context);
   command->callback([&context, &exit, id] { exit = follow_run(context, *id); });
 }

@@ -286,13 +286,13 @@ Exit accept(const Context& context, const Asked& asked) {
 }  // namespace
 
 void add_exec(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand(
-      "exec", "run one command on many nodes, by hand: cupel exec NODES -- COMMAND");
+  auto* command =
+      app.add_subcommand("exec", "run one command on many nodes: cupel exec NODES -- COMMAND");
   command->footer(
       "Examples: cupel exec all -b -- uname -r\n"
       "          cupel exec rack:a01 --timeout 60s -- 'nvidia-smi -L | wc -l'\n"
       "          cupel exec a01-n07 --accept-host-key\n"
-      "Exit codes: 0 it exited with 0 everywhere, 1 not everywhere, 2 the input is wrong,\n"
+      "Exit codes: 0 exit status 0 on all nodes, 1 not on all, 2 the input is wrong,\n"
       "            3 interrupted (the command was ended on the nodes).");
   auto asked = std::make_shared<Asked>();
   command->add_option("NODES", asked->nodes, "as with run --nodes")->required();
@@ -304,7 +304,7 @@ void add_exec(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--timeout", asked->patience, "for each node, such as 60s or 15m [10m]");
   command->add_flag("--stdin", asked->input, "give standard input to every node");
   auto* accepting = command->add_flag("--accept-host-key", asked->accept,
-                                      "pin the host key that each node has now");
+                                      "pin the present host key of each node");
   add_json_flag(*command, context);
   gather->excludes(command->get_option("--json"))->excludes(accepting);
   command->callback([&context, &exit, asked] {

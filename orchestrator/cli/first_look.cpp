@@ -75,8 +75,9 @@ void look_at_nodes_first(const Context& context, const Planned& planned) {
   const auto text = lacks_text(*lacks);
   if (!text.empty())
     say(stderr,
-        "cupel: stages of this run need what is not on these nodes; they will end in needs "
-        "hands:\n{}",
+        "cupel: stages of this run need tools that are missing on these nodes; they will end in "
+        "needs "
+        "operator:\n{}",
         text);
 }
 

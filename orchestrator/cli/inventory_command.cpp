@@ -41,9 +41,9 @@ Exit check(const Context& context, const std::string& file) {
 }  // namespace
 
 void add_inventory(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("inventory", "what should exist");
+  auto* command = app.add_subcommand("inventory", "the expected machines");
   command->require_subcommand(1);
-  auto* checking = command->add_subcommand("check", "read an inventory and say every error in it");
+  auto* checking = command->add_subcommand("check", "list all errors in an inventory");
   checking->footer("Example: cupel inventory check site.yaml");
   auto file = std::make_shared<std::string>(default_inventory());
   checking->add_option("FILE", *file, "inventory [$CUPEL_INVENTORY, ./inventory.yaml]");

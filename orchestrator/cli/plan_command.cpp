@@ -157,7 +157,7 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Context& context, Exit& exit) {
   auto* command =
-      app.add_subcommand("plan", "what a run would do, and for how long; touches nothing");
+      app.add_subcommand("plan", "the steps of a run and their duration; touches nothing");
   command->footer("Example: cupel plan new-rack --nodes rack:a01");
   auto options = std::make_shared<PlanOptions>();
   add_plan_options(*command, *options);

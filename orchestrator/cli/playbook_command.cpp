@@ -102,21 +102,20 @@ Exit list(const Context& context) {
 }
 
 void add_check(CLI::App& group, Context& context, Exit& exit) {
-  auto* command = group.add_subcommand("check", "say every error in playbooks; touches nothing");
+  auto* command = group.add_subcommand("check", "list all errors in playbooks; touches nothing");
   command->footer(
       "Examples: cupel playbook check mine.yaml\n"
       "          cupel playbook check *.yaml --inventory site.yaml");
   auto options = std::make_shared<CheckOptions>();
   command->add_option("FILE", options->files, "files, or shipped ones by their names")->required();
-  command->add_option("-i,--inventory", options->inventory, "plan them for its nodes too");
+  command->add_option("-i,--inventory", options->inventory, "also plan them for its nodes");
   add_set_option(*command, options->settings);
   add_json_flag(*command, context);
   command->callback([&context, &exit, options] { exit = check(context, *options); });
 }
 
 void add_schema(CLI::App& group, Exit& exit) {
-  auto* command =
-      group.add_subcommand("schema", "the format as JSON Schema, with which editors complete it");
+  auto* command = group.add_subcommand("schema", "the format as JSON Schema, for editors");
   command->footer(
       "Example: cupel playbook schema > playbook.schema.json, and as a playbook's first line:\n"
       "         # yaml-language-server: $schema=playbook.schema.json");
@@ -127,7 +126,7 @@ void add_schema(CLI::App& group, Exit& exit) {
 }
 
 void add_list(CLI::App& group, Context& context, Exit& exit) {
-  auto* command = group.add_subcommand("list", "the playbooks that cupel brings along");
+  auto* command = group.add_subcommand("list", "the playbooks that are part of cupel");
   command->footer("Example: cupel playbook list");
   add_json_flag(*command, context);
   command->callback([&context, &exit] { exit = list(context); });
@@ -136,7 +135,7 @@ void add_list(CLI::App& group, Context& context, Exit& exit) {
 }  // namespace
 
 void add_playbook(CLI::App& app, Context& context, Exit& exit) {
-  auto* group = app.add_subcommand("playbook", "recipes: check them, list them, write them");
+  auto* group = app.add_subcommand("playbook", "check, list and write playbooks");
   group->require_subcommand(1);
   add_check(*group, context, exit);
   add_schema(*group, exit);

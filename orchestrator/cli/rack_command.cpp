@@ -22,10 +22,10 @@ Exit serve(const Context& context, RackSource source) {
 }  // namespace
 
 void add_rack(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("rack", "a virtual rack, left standing for other clients");
+  auto* command = app.add_subcommand("rack", "a virtual rack for other clients");
   command->require_subcommand(1);
   auto* stand = command->add_subcommand(
-      "serve", "stands until SIGINT or SIGTERM, and says how each node is reached");
+      "serve", "serves until SIGINT or SIGTERM, and prints the addresses of each node");
   stand->footer(
       "Examples: cupel rack serve h100-8\n"
       "          cupel rack serve --inventory site.yaml --scenario quirks --folder ~/rack");

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 void add_rack_options(CLI::App& command, RackSource& source) {
   command.add_option("--inventory", source.inventory,
-                     "your own inventory: virtual nodes in the place of its nodes");
+                     "your own inventory: virtual nodes in place of its nodes");
   command.add_option("--scenario", source.scenario,
-                     "what shall happen: faults, rules, kinds of BMC, boot times");
+                     "scenario: faults, rules, kinds of BMC, boot times");
   command.add_option("--folder", source.folder, "keys, certificates, inventory and journal");
   command.add_option("--slurm", source.slurm, "slurm.conf of a Slurm that knows the nodes");
   command.add_option("--speed", source.speed, "so many times faster than life [60]")

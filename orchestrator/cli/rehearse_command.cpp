@@ -161,10 +161,11 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("-n,--nodes", options->nodes, "as with run --nodes");
   add_set_option(*command, options->settings);
   auto* all = command->add_flag("--catalogue", options->catalogue,
-                                "plant every fault of the catalogue, and tell what was found");
+                                "plant each fault of the catalogue, and report what was found");
   command
-      ->add_option("--healthy", options->healthy,
-                   "so many racks without any fault, each of another seed: nobody may be blamed")
+      ->add_option(
+          "--healthy", options->healthy,
+          "this many racks without faults, each with another seed; any finding is a false positive")
       ->check(CLI::Range(1, 1000))
       ->excludes(all);
   command->add_option("--only", options->only, "of the catalogue, these faults")->needs(all);

@@ -101,7 +101,8 @@ std::shared_ptr<Where> add_detach_flag(CLI::App& command) {
 }  // namespace
 
 void add_run(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("run", "do what a playbook says; survives any interruption");
+  auto* command =
+      app.add_subcommand("run", "execute a playbook; an interrupted run can be resumed");
   command->footer("Example: cupel run new-rack --nodes rack:a01");
   auto options = std::make_shared<PlanOptions>();
   add_plan_options(*command, *options);
@@ -109,7 +110,7 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
   add_beside_flags(*command, context.run);
   auto on_nodes = std::make_shared<bool>(false);
   command->add_flag("--programs-on-nodes", *on_nodes,
-                    "begin though this machine lacks cupel-node or cupel-burn: the nodes' images "
+                    "start without cupel-node or cupel-burn on this machine: the nodes' images "
                     "have them");
   const auto where = add_detach_flag(*command);
   command->callback([&context, &exit, options, on_nodes, where] {
@@ -119,10 +120,10 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
 }
 
 void add_resume(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("resume", "go on with a run that was interrupted");
+  auto* command = app.add_subcommand("resume", "resume an interrupted run");
   command->footer("Example: cupel resume 12");
   auto id = std::make_shared<engine::RunId>(0);
-  command->add_option("RUN", *id, "its number; the newest if not said");
+  command->add_option("RUN", *id, "its number [the newest]");
   add_json_flag(*command, context);
   add_beside_flags(*command, context.run);
   const auto where = add_detach_flag(*command);

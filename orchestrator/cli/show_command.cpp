@@ -266,30 +266,28 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
 }  // namespace
 
 void add_show(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("show", "all that is known of one node");
+  auto* command = app.add_subcommand("show", "all facts about one node");
   command->footer("Example: cupel show a01-n07");
   auto node = std::make_shared<std::string>();
   auto run = std::make_shared<engine::RunId>(0);
   command->add_option("NODE", *node, "its name")->required();
-  command->add_option("--run", *run, "of this run; the node's newest if not said");
+  command->add_option("--run", *run, "run number [the newest run of the node]");
   auto all = std::make_shared<bool>(false);
-  command->add_flag("--all", *all,
-                    "each part's numbers by themselves, and all that follows from each cause");
+  command->add_flag("--all", *all, "a row for each part, and all consequences of each cause");
   add_json_flag(*command, context);
   command->callback([&context, &exit, node, run, all] { exit = show(context, *node, *run, *all); });
 }
 
 void add_report(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("report", "what became of a run");
+  auto* command = app.add_subcommand("report", "the result of a run");
   command->footer(
       "Examples: cupel report 12 --html run-12.html\n"
       "          cupel report 12 --csv > run-12.csv");
   auto run = std::make_shared<engine::RunId>(0);
   auto wish = std::make_shared<ReportWish>();
-  command->add_option("RUN", *run, "its number; the newest if not said");
-  command->add_option(
-      "--html", wish->html,
-      "write one self-contained HTML file (mode 0600), to read, to print and to sign");
+  command->add_option("RUN", *run, "its number [the newest]");
+  command->add_option("--html", wish->html,
+                      "write one self-contained HTML file (mode 0600), to read, print and sign");
   command->add_flag("--csv", wish->csv, "print one line for each criterion of each node");
   command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
   add_json_flag(*command, context);

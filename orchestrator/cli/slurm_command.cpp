@@ -65,7 +65,7 @@ Exit print_conf(const Context& context, const std::string& file, bool checking) 
 }  // namespace
 
 void add_slurm(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("slurm", "what Slurm should know of the nodes");
+  auto* command = app.add_subcommand("slurm", "the lines for slurm.conf");
   command->require_subcommand(1);
   auto* conf =
       command->add_subcommand("conf", "the NodeName, Gres and partition lines of the inventory");

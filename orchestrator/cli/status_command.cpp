@@ -232,7 +232,7 @@ Exit status(const Context& context) {
 }  // namespace
 
 void add_status(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("status", "the newest runs and how they stand");
+  auto* command = app.add_subcommand("status", "the newest runs and their state");
   command->footer("Example: cupel status");
   add_json_flag(*command, context);
   command->callback([&context, &exit] { exit = status(context); });

@@ -146,7 +146,7 @@ void add_check(CLI::App& store, Context& context, Exit& exit) {
       "verify", "read all that is kept and list what is broken; changes nothing");
   command->footer(
       "Example: cupel store verify\n"
-      "Exit codes: 0 all of it is whole, 1 something is broken, 2 there is no store or it is of a\n"
+      "Exit codes: 0 all is intact, 1 something is broken, 2 there is no store or it is of a\n"
       "            newer Cupel, 3 it could not be read.");
   add_json_flag(*command, context);
   command->callback([&context, &exit] { exit = check(context); });
@@ -156,7 +156,7 @@ void add_repair(CLI::App& store, Context& context, Exit& exit) {
   auto* command = store.add_subcommand(
       "repair", "cancel a run whose journal is damaged, and free the nodes that it holds");
   command->footer(
-      "The journal stays as it is, as what can still be read of it may tell what happened. The\n"
+      "The journal is not changed: what is still readable may show what happened. The\n"
       "repair is recorded with your name. Refused while a controller works.\n"
       "Example: cupel store repair 12 --reason 'disk was replaced'\n"
       "Exit codes: 0 the run is over and holds no node, 2 it needs no repair, there is no such "
@@ -164,8 +164,8 @@ void add_repair(CLI::App& store, Context& context, Exit& exit) {
       "            or a controller works, 3 the store could not be read or written.");
   auto request = std::make_shared<store::RepairRequest>();
   command->add_option("RUN", request->run, "its number")->required();
-  command->add_option("--reason", request->reason, "is recorded with your name");
-  command->add_flag("--dry-run", request->dry_run, "say what would be done, and change nothing");
+  command->add_option("--reason", request->reason, "the reason, recorded with your name");
+  command->add_flag("--dry-run", request->dry_run, "show what would be done; change nothing");
   add_json_flag(*command, context);
   command->callback([&context, &exit, request] {
     request->by = login_name();
@@ -178,10 +178,10 @@ std::string not_an_age(const std::string& text) {
 }
 
 void add_prune(CLI::App& store, Context& context, Exit& exit) {
-  auto* command =
-      store.add_subcommand("prune", "remove old runs, and the evidence that no other run names");
+  auto* command = store.add_subcommand(
+      "prune", "remove old runs, and the evidence that no other run refers to");
   command->footer(
-      "Runs that are not over stay, and so do pinned keys and what is known of BMCs. A number is\n"
+      "Runs that are not over stay, and so do pinned keys and facts about BMCs. A number is\n"
       "never given to another run. Refused while a controller works.\n"
       "Example: cupel store prune --older-than 90d --keep 20\n"
       "Exit codes: 0 done (or nothing was to be done), 2 a run named is not over or not there, or\n"
@@ -199,7 +199,7 @@ void add_prune(CLI::App& store, Context& context, Exit& exit) {
   command->add_option("--keep", request->keep, "the newest so many runs stay")
       ->check(CLI::Range(0, 1'000'000));
   command->add_option("--run", request->runs, "this run; repeatable");
-  command->add_flag("--dry-run", request->dry_run, "say what would be removed, and change nothing");
+  command->add_flag("--dry-run", request->dry_run, "show what would be removed; change nothing");
   command->get_option("--run")->excludes("--older-than")->excludes("--keep");
   add_json_flag(*command, context);
   command->callback([&context, &exit, request] {
@@ -211,7 +211,7 @@ void add_prune(CLI::App& store, Context& context, Exit& exit) {
 }  // namespace
 
 void add_store(CLI::App& app, Context& context, Exit& exit) {
-  auto* store = app.add_subcommand("store", "the journal, snapshots and evidence that are kept");
+  auto* store = app.add_subcommand("store", "journal, snapshots and evidence");
   store->require_subcommand(1);
   add_check(*store, context, exit);
   add_repair(*store, context, exit);

@@ -130,7 +130,7 @@ Result<ConsoleLock> ConsoleLock::take(const std::filesystem::path& locks, const 
   for (int tried = 0; tried < 3 && !ours; ++tried) ours = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
   if (!ours)
     return Error{Code::kConflict,
-                 node + ": somebody else is at this console (" + file.string() + " is locked)"};
+                 node + ": the console is in use (" + file.string() + " is locked)"};
   return lock;
 }
 

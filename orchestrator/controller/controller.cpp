@@ -296,7 +296,7 @@ void Controller::show(Driven& driven) {
   const auto id = driven.run.id;
   const auto until = hands_until(id);
   if (until && !driven.waits)
-    log::info({.run = id}, "waits-for-hands",
+    log::info({.run = id}, "waits-for-repair",
               fmt::format("waits until {} for repairs: cupel actions {}", report::utc(*until), id));
   driven.waits = until.has_value();
   if (!driven.view || driven.shown_to_its_end) return;

@@ -150,11 +150,10 @@ void Engine::check_group(ActiveRun& run, std::size_t which) {
   if (live.size() == 1) {
     const auto& node = *run.nodes[live.front()].plan->node;
     leave_group(run, live.front());
-    return queue(
-        run,
-        event_of(EventKind::step_skipped, node.name, run.setup.plan.groups[which].step,
-                 {{"why", "nobody is left to do it with: " + gone}, {"because", "partner"}}),
-        {});
+    return queue(run,
+                 event_of(EventKind::step_skipped, node.name, run.setup.plan.groups[which].step,
+                          {{"why", "no partner is left: " + gone}, {"because", "partner"}}),
+                 {});
   }
   for (const auto node : live) {
     leave_group(run, node);

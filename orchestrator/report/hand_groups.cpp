@@ -74,7 +74,7 @@ int rank_of(const HandGroup& group) {
 
 /// "a01 U13".
 std::string place_of(const Hand& hand) {
-  if (hand.rack.empty()) return "rack not told";
+  if (hand.rack.empty()) return "unknown rack";
   return hand.unit == 0 ? hand.rack : fmt::format("{} U{}", hand.rack, hand.unit);
 }
 

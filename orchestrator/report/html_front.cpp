@@ -32,7 +32,7 @@ std::string header(const RunSummary& summary) {
   if (!summary.provenance.clock_sets.empty())
     text += fmt::format(
         "<p class=inconclusive>The clock of the admin node was set during the run, or the machine "
-        "slept: {}. Times of day are as the clock told them; durations do not count it.</p>",
+        "slept: {}. Times of day are those of the clock; durations are not affected.</p>",
         escaped(clock_text(summary.provenance)));
   return text;
 }
@@ -111,7 +111,8 @@ std::string node_row(const NodeSummary& node) {
       "<tr><td><a href=\"#{0}\">{0}</a><td>{1}<td>{2}<td>{3}<td>{4}<td>{5}<td class={6}>{6}</tr>",
       escaped(record.node), escaped(node.position.rack), unit,
       escaped(model == record.facts.end() ? "" : model->second),
-      serial.empty() ? std::string{"not told"} : escaped(serial), gpus, to_string(node.decision));
+      serial.empty() ? std::string{"not reported"} : escaped(serial), gpus,
+      to_string(node.decision));
 }
 
 std::string nodes(const RunSummary& summary) {

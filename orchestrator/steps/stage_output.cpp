@@ -19,7 +19,7 @@ std::string evidence_of(const StepRequest& request, const burnin::Output& output
       "# stage {} on {}, exit status {}\n# script\n{}\n# standard output\n{}\n"
       "# standard error\n{}\n{}{}",
       request.step.name, request.node.name, output.exit_status, request.step.job->script,
-      output.text, output.errors, output.beside.empty() ? "" : "# what the BMC told meanwhile\n",
+      output.text, output.errors, output.beside.empty() ? "" : "# readings of the BMC meanwhile\n",
       output.beside);
 }
 
@@ -58,7 +58,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
     return end;
   }
   if (spool.lost) {
-    end.detail = "the stage vanished from the node: it restarted, or somebody ended it";
+    end.detail = "the stage is gone from the node: the node restarted, or the stage was ended";
     return end;
   }
   if (spool.output.exit_status == kEndedByLimit) {

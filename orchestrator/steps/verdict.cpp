@@ -38,8 +38,8 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   std::set<std::string, std::less<>> told;
   for (const auto& step : record.steps)
     if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
-  // What the BMC's log said stands, whatever came of the stage; where it was not told there is no
-  // number to miss.
+  // What the BMC's log said stands, whatever came of the stage; where it is not reported there is
+  // no number to miss.
   for (const auto& [name, findings] : record.findings) {
     if (!burnin::is_bmc_log(name)) continue;
     if (findings.measurements.empty())
@@ -85,7 +85,7 @@ Cause cause_of(const NodeRecord& record, const Checked& checked, Decision decisi
 /// Stages that proved nothing, and whether they told why.
 using Unproven = std::map<std::string, bool, std::less<>>;
 
-/// Where the same was told of others, a part of which it was not told is missing itself.
+/// Where the same was told of others, a part of which it is not reported is missing itself.
 bool told_of_others(const Checked& one, const AllChecked& checked) {
   return std::ranges::any_of(checked, [&](const Checked& each) {
     return each.stage == one.stage && each.measure == one.measure && each.met != Met::missing;

@@ -229,7 +229,7 @@ TEST_F(Bios, NamesWhatTheBootDidNotMakeTrue) {
   EXPECT_EQ(done.error().code, Code::kFailed);
   EXPECT_EQ(done.error().what,
             "the machine has booted, and of its BIOS settings Boot is Bios, not Uefi; Gone is not "
-            "told");
+            "reported");
 }
 
 TEST_F(Bios, WantABootAfterEveryChangeThoughAnIloDoesNotSaySo) {

@@ -1,5 +1,5 @@
 // A BMC whose resources are damaged, by seed: every verb that changes something ends, with what it
-// wanted or with an error that says something, and never writes where it was not told to.
+// wanted or with an error that says something, and never writes where it was not asked to.
 #include <random>
 
 #include "tests/bmc/acting.h"

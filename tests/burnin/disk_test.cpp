@@ -93,7 +93,8 @@ TEST(Disk, ProvesNothingWhereFioDidNotDoItsWork) {
   for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
            {output("28"), "No space left"},
            {output("0", "8388608"), "verified 8 MiB of 16 MiB"},
-           {std::string{kHead} + "fio: pid=0, err=22\n", "fio told nothing: fio: pid=0, err=22"},
+           {std::string{kHead} + "fio: pid=0, err=22\n",
+            "fio reported nothing: fio: pid=0, err=22"},
            {"", "not started"},
            {"cupel-gave-up: not enough space in /x: 9 KiB needed, '3' KiB free\n",
             "not enough space"}}) {

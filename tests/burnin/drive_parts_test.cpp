@@ -243,7 +243,7 @@ TEST(Storage, ProvesNothingWithoutAWholeReport) {
   EXPECT_THAT(why(parsed("storage", replaced(text, "\"verify\"", "\"other\""))),
               HasSubstr("nothing of the verification"));
   EXPECT_THAT(why(parsed("storage", replaced(text, "cupel-mounted: ", ""))),
-              HasSubstr("nothing is told of the mount"));
+              HasSubstr("the mount is not reported"));
   EXPECT_TRUE(says_unknown(*parsed("storage", replaced(text, "cupel-direct: 1", "cupel-direct: 0")),
                            "storage.read.bandwidth"));
 }
@@ -292,7 +292,7 @@ class ScratchFolder : public ::testing::TestWithParam<FolderOfAll::When> {
   /// Who comes too late changes nothing; who comes in time is told of.
   void expect_told(const Result<Findings>& found) const {
     if (GetParam() == FolderOfAll::When::made)
-      EXPECT_THAT(why(found), AllOf(HasSubstr("somebody else changed"), HasSubstr("chmod +t")));
+      EXPECT_THAT(why(found), AllOf(HasSubstr("another user changed"), HasSubstr("chmod +t")));
     all.expect_victim_untouched();
   }
   const FolderOfAll all{GetParam()};

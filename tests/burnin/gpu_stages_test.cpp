@@ -243,7 +243,7 @@ TEST(GpuStages, WantTheRateOfEachTypeThatWasAskedForAndSayWhichAreJudgedByNobody
   ASSERT_TRUE(both && without_floor);
   EXPECT_EQ(missed("gemm", *both), "");
   EXPECT_FALSE(says_unknown(*both, "gemm.fp8.rate"));
-  EXPECT_THAT(more.error().what, HasSubstr("asked for fp64, and 0 of 8 GPUs told its rate"));
+  EXPECT_THAT(more.error().what, HasSubstr("asked for fp64, and 0 of 8 GPUs reported its rate"));
   EXPECT_THAT(one_gpu_less.error().what, HasSubstr("7 of 8 GPUs"));
   EXPECT_TRUE(says_unknown(*without_floor, "gemm.fp8.rate"));
 }

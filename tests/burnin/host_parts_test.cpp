@@ -86,17 +86,17 @@ TEST(Cpu, NamesTheCoreThatComputesWrongly) {
 }
 
 TEST(Cpu, ProvesNothingWhereACoreDidNotWork) {
-  proves_nothing(
-      "cpu", {{replaced(cpu_text(), "cupel-ended: 2 0", "cupel-ended: 2 1"),
-               "on logical CPU 2: stress-ng ended with exit status 1"},
-              {replaced(cpu_text(), "cupel-ended: 2 0\n", ""), "nothing is told of logical CPU 2"},
-              {replaced(cpu_text(), "[103] cpu                3372      2.00",
-                        "[103] cpu                3372      1.10"),
-               "on logical CPU 2: stressor cpu ran for 1.1 of 2 s"},
-              {replaced(cpu_text(), "cupel-begin: topology", "x"), "does not tell its CPUs"},
-              {replaced(cpu_text(), "cupel-begin: counters after", "x"), "cut short"},
-              {"cupel-gave-up: stress-ng is not installed on the node\n", "not installed"},
-              {"", "not started"}});
+  proves_nothing("cpu",
+                 {{replaced(cpu_text(), "cupel-ended: 2 0", "cupel-ended: 2 1"),
+                   "on logical CPU 2: stress-ng ended with exit status 1"},
+                  {replaced(cpu_text(), "cupel-ended: 2 0\n", ""), "logical CPU 2 is not reported"},
+                  {replaced(cpu_text(), "[103] cpu                3372      2.00",
+                            "[103] cpu                3372      1.10"),
+                   "on logical CPU 2: stressor cpu ran for 1.1 of 2 s"},
+                  {replaced(cpu_text(), "cupel-begin: topology", "x"), "does not tell its CPUs"},
+                  {replaced(cpu_text(), "cupel-begin: counters after", "x"), "cut short"},
+                  {"cupel-gave-up: stress-ng is not installed on the node\n", "not installed"},
+                  {"", "not started"}});
 }
 
 TEST(Cpu, AndTheOthersRefuseWhatCannotBeMeant) {
@@ -181,7 +181,7 @@ TEST(Memory, ReadsTheBandwidthInTheWordsOfEachVersion) {
     EXPECT_NEAR(value_of(*found, "memory.bandwidth", "numa1").value_or(0), 117.7, 0.1) << text;
   }
   EXPECT_TRUE(says_unknown(*parsed("memory", older), "memory.bandwidth of numa0"))
-      << "of how many instances is not told";
+      << "of how many instances is not reported";
 }
 
 TEST(Memory, NamesTheNumaNodeWhereBitsAreWrong) {
@@ -386,7 +386,7 @@ echo '0, 59, N/A, 631.95'
 
 TEST(Thermal, SaysThatNothingTellsATemperature) {
   EXPECT_THAT(why(parsed("thermal", replaced(thermal_text(), "cupel-at: ", "x"))),
-              HasSubstr("no temperature was told"));
+              HasSubstr("no temperature is reported"));
   EXPECT_THAT(why(parsed("thermal", "cupel-gave-up: cupel-burn is not installed on the node\n")),
               HasSubstr("cupel-burn is not installed"));
 }

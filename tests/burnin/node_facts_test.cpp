@@ -122,7 +122,7 @@ TEST(NodeFacts, TakesARateThatADownPortDreamsOfForNothing) {
 
   EXPECT_EQ(value_of(*found, "ib.port.rate", "mlx5_3"), 0);
   EXPECT_EQ(value_of(*found, "ib.port.rate", "mlx5_4"), std::nullopt)
-      << "a port whose state is not told";
+      << "a port whose state is not reported";
 }
 
 TEST(NodeFacts, TellsOfThisVeryMachineWhatItsLibraryTells) {

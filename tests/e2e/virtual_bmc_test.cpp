@@ -81,7 +81,7 @@ TEST_P(ByEither, AStrangersSerialNumberStopsAChangeAndNoReading) {
 
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_EQ(on.status, 1);
-  EXPECT_THAT(on.err, AllOf(HasSubstr("stranger"), HasSubstr("serial S9")));
+  EXPECT_THAT(on.err, AllOf(HasSubstr("identity mismatch"), HasSubstr("serial S9")));
   EXPECT_EQ(site.run({"bmc", "v01-n01", "power"}).out, "v01-n01: off\n");
 }
 

@@ -126,7 +126,7 @@ TEST(LoadInventory, StopsReadingWhereNobodyReadsTheErrors) {
   const auto problems = parse_inventory(text, "site.yaml", "/nowhere").problems;
 
   ASSERT_EQ(problems.size(), kMostProblems + 1);
-  EXPECT_EQ(problems.back().what, "9001 more errors are not told");
+  EXPECT_EQ(problems.back().what, "9001 more errors are not listed");
 }
 
 }  // namespace

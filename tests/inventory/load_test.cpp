@@ -235,8 +235,8 @@ TEST(LoadInventory, TellsSoManyErrorsAndCountsTheRest) {
   const auto result = loaded(text);
 
   ASSERT_EQ(result.problems.size(), kMostProblems + 1);
-  EXPECT_EQ(result.problems.back().what, "499 more errors are not told");
-  EXPECT_THAT(to_string(result.problems), testing::EndsWith("499 more errors are not told\n"));
+  EXPECT_EQ(result.problems.back().what, "499 more errors are not listed");
+  EXPECT_THAT(to_string(result.problems), testing::EndsWith("499 more errors are not listed\n"));
 }
 
 TEST(Profiles, EveryShippedOneIsSound) {

@@ -55,7 +55,7 @@ Task<Result<StepEnd>> perform_audit(Doors& doors, const StepRequest& request) {
   const auto by_node = parts_by_node(record);
   if (!record.bmc_told && by_node.empty())
     co_return ended_by(
-        Error{Code::kNoMeasurement, "neither the BMC nor the node told what is in it"});
+        Error{Code::kNoMeasurement, "neither the BMC nor the node reported its parts"});
   const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial, record.facts};
   const inventory::Wanted wanted{request.node.serial, host_names_of(request.node)};
   const auto findings = inventory::audit(doors.inventory.profile_of(request.node), wanted, seen);
