@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "orchestrator/engine/command.h"
+#include "orchestrator/engine/fold.h"
 #include "orchestrator/engine/run_state.h"
 #include "orchestrator/record/node_record.h"
 
@@ -27,7 +30,9 @@ TEST(FormerOutcomes, AreTranslatedInANodesRecord) {
     began.step = ended.step = "power-on";
     ended.data = {{"outcome", row.former}, {"detail", "why"}};
 
-    const auto record = record::fold_node("n1", {began, ended});
+    const std::array events{began, ended};
+
+    const auto record = record::record_of("n1", fold(events));
 
     ASSERT_EQ(record.steps.size(), 1u);
     EXPECT_EQ(record.steps[0].outcome, row.now);
