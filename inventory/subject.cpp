@@ -85,6 +85,10 @@ Subject read_subject(std::string_view text) {
 }  // namespace
 
 Subject Subject::part_of(std::string node, std::string part) {
+  const bool is_text = std::ranges::any_of(
+      kPrefixes, [&](const auto& each) { return part.starts_with(each.second); });
+  if (is_text)
+    if (auto subject = parse_subject(part)) return *std::move(subject);
   const auto kind = part.empty() ? Kind::node : Kind::part;
   return {kind, std::move(node), std::move(part)};
 }
@@ -97,6 +101,32 @@ std::string to_text(const Subject& subject) {
   if (subject.kind == Kind::link)
     text.append(kBetween).append(end_text(subject.far_name, subject.far_part));
   return text;
+}
+
+std::string_view to_string(Subject::Kind kind) {
+  switch (kind) {
+    case Kind::node:
+      return "node";
+    case Kind::part:
+      return "part";
+    case Kind::link:
+      return "link";
+    case Kind::switch_port:
+      return "switch-port";
+    case Kind::power_feed:
+      return "power-feed";
+    case Kind::group:
+      return "group";
+  }
+  __builtin_unreachable();
+}
+
+std::string part_text(const Subject& subject) {
+  return is_beyond_a_node(subject) ? to_text(subject) : subject.part;
+}
+
+bool is_beyond_a_node(const Subject& subject) {
+  return subject.kind != Kind::node && subject.kind != Kind::part;
 }
 
 Result<Subject> parse_subject(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "orchestrator/report/serials.h"
+#include "orchestrator/report/subject_json.h"
 #include "orchestrator/report/untested.h"
 #include "orchestrator/report/verdict_json.h"
 
@@ -19,6 +20,7 @@ json::array measurements_json(const record::NodeRecord& record) {
     for (const auto& each : findings.measurements) {
       json::object object{{"stage", stage}, {"measure", each.name}};
       if (!each.part.empty()) object["part"] = each.part;
+      put_subject(object, each.part);
       if (std::isfinite(each.value))
         object["value"] = each.value;
       else
@@ -112,8 +114,8 @@ std::string to_csv(const RunSummary& summary) {
       const auto* is_met = met == nullptr ? "" : met->get_bool() ? "yes" : "no";
       text += line({run, rehearsal, node.record.node, node.position.rack, unit, serial,
                     to_string(node.decision), told("stage"), told("part"), told("measure"),
-                    told("measured"), told("value"), told("unit"), told("wanted"), told("at_least"),
-                    told("at_most"), is_met, told("source"), told("evidence")});
+                    told("measured"), told("value"), told("unit"), told("expected"),
+                    told("at_least"), told("at_most"), is_met, told("source"), told("evidence")});
     }
   }
   return text;

@@ -10,6 +10,7 @@
 #include "burnin/consequences.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
+#include "orchestrator/report/subject_json.h"
 
 namespace cupel::report {
 namespace {
@@ -162,6 +163,7 @@ boost::json::array to_json(const std::vector<Hand>& hands) {
     if (hand.unit != 0) object["unit"] = hand.unit;
     if (!hand.node.empty()) object["node"] = hand.node;
     if (!hand.part.empty()) object["part"] = hand.part;
+    put_subject(object, hand.part);
     boost::json::array explains;
     for (const auto& each : hand.consequences) explains.emplace_back(burnin::cause_name(each));
     if (!explains.empty()) object["explains"] = std::move(explains);

@@ -4,6 +4,7 @@
 
 #include "burnin/verdict_text.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/report/subject_json.h"
 
 namespace cupel::report {
 namespace {
@@ -22,9 +23,11 @@ void put(json::object& object, std::string_view key, const std::string& text) {
 
 json::object to_json(const burnin::Cause& cause) {
   auto object = record::to_json(cause);
+  put_subject(object, cause.part);
   put(object, "margin", margin(cause.quantity));
   put(object, "measured", measured_text(cause));
   put(object, "expected", wanted_text(cause));
+  object.erase("wanted");  // the journal's key
   return object;
 }
 
@@ -43,6 +46,7 @@ json::object to_json(const burnin::Checked& checked) {
                       {"measured", measured_text(checked)},
                       {"expected", wanted_text(checked)},
                       {"source", checked.source}};
+  put_subject(object, checked.part);
   put(object, "value", quantity.value);
   put(object, "at_least", quantity.at_least);
   put(object, "at_most", quantity.at_most);

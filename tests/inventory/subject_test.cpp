@@ -41,5 +41,17 @@ TEST(Subject, IsANodeWhereNoPartIsNamed) {
   EXPECT_FALSE(is_valid(Subject::part_of("n1", "gpu\t0")));
 }
 
+TEST(Subject, OfARecordIsAPartOfItsNodeOrWhatTheTextNamesInFull) {
+  const std::vector<Subject> all{{Kind::node, "n1"},
+                                 {Kind::part, "n1", "gpu3"},
+                                 {Kind::link, "n1", "mlx5_0/1", "leaf3", "swp7"},
+                                 {Kind::switch_port, "leaf3", "swp7"},
+                                 {Kind::power_feed, "pdu2", "B"},
+                                 {Kind::group, "rail0"}};
+
+  for (const auto& subject : all) EXPECT_EQ(Subject::part_of("n1", part_text(subject)), subject);
+  EXPECT_EQ(Subject::part_of("n1", "link:half").kind, Kind::part) << "no text of a link";
+}
+
 }  // namespace
 }  // namespace cupel::inventory

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "burnin/verdict_text.h"
+#include "inventory/subject.h"
 
 namespace cupel::record {
 namespace {
@@ -42,6 +43,22 @@ TEST(Codec, ReadsAVerdictAsItWasWritten) {
   EXPECT_EQ(read.decision, verdict().decision);
   EXPECT_EQ(read.causes, verdict().causes);
   EXPECT_EQ(read.checked, verdict().checked);
+}
+
+TEST(Codec, KeepsALinkAndAPowerFeedAsTheSubjectOfACause) {
+  using inventory::Subject;
+  for (const Subject& subject :
+       {Subject{Subject::Kind::link, "n1", "mlx5_0/1", "leaf3", "swp7"},
+        Subject{Subject::Kind::power_feed, "pdu2", "B"}, Subject::part_of("n1", "gpu3")}) {
+    burnin::Verdict verdict;
+    verdict.causes = {{burnin::Decision::fail, part_text(subject), "link.rate"}};
+    verdict.checked = {{"links", part_text(subject), "link.rate"}};
+
+    const auto read = verdict_from(to_json(verdict));
+
+    EXPECT_EQ(Subject::part_of("n1", read.causes[0].part), subject);
+    EXPECT_EQ(Subject::part_of("n1", read.checked[0].part), subject);
+  }
 }
 
 TEST(Codec, WritesNumbersAndLimitsOfAVerdictAsNumbers) {

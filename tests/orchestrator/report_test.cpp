@@ -1,6 +1,7 @@
 // From events to what people and programs read of a run.
 #include <fmt/format.h>
 
+#include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
 #include "tests/orchestrator/report_fixture.h"
 
@@ -103,6 +104,43 @@ TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
   EXPECT_THAT(page, HasSubstr("<svg"));
   for (const auto* outside : {"<script", "http://", "https://", "src=", "@import"})
     EXPECT_THAT(page, Not(HasSubstr(outside)));
+}
+
+TEST_F(Report, TellsALinkAndAPowerFeedAsTheSubjectsOfCauses) {
+  const std::string link = "link:a01-n01/mlx5_0/1<->leaf3/swp7";
+  auto slow = bad();
+  slow.causes[0].part = link;
+  slow.causes.push_back({Decision::fail, "feed:pdu2/B", "feed.current", "0 A", "at least 1 A"});
+  slow.checked = {{"links", link, "link.rate", {90, 95, {}, "GB/s"}, burnin::Met::failed}};
+  end("a01-n01", "links",
+      {{"measurements", {{{"name", "link.rate"}, {"part", link}, {"value", 90.0}}}}});
+  end("a01-n01", "verdict", record::to_json(slow));
+
+  const auto text = to_text(summary()), page = to_html(summary());
+  const auto node = to_document(summary()).at("summary").at("nodes").at(0);
+
+  const boost::json::value ends = {
+      {"kind", "link"},
+      {"ends",
+       {{{"name", "a01-n01"}, {"part", "mlx5_0/1"}}, {{"name", "leaf3"}, {"part", "swp7"}}}}};
+  const boost::json::value feed = {{"kind", "power-feed"}, {"name", "pdu2"}, {"part", "B"}};
+  EXPECT_EQ(node.at("causes").at(0).at("subject"), ends);
+  EXPECT_EQ(node.at("causes").at(0).at("part"), link.c_str());
+  EXPECT_EQ(node.at("causes").at(1).at("subject"), feed);
+  EXPECT_EQ(node.at("checked").at(0).at("subject"), ends);
+  EXPECT_EQ(node.at("measurements").at(0).at("subject"), ends);
+  EXPECT_THAT(text, HasSubstr(link + ": gpu.ecc.uncorrected 2 errors"));
+  EXPECT_THAT(text, HasSubstr("feed:pdu2/B: feed.current 0 A, expected at least 1 A"));
+  EXPECT_THAT(page, HasSubstr("link:a01-n01/mlx5_0/1&lt;-&gt;leaf3/swp7"));
+}
+
+TEST_F(Report, AddsNoSubjectToAPartOfTheNode) {
+  end("a01-n01", "verdict", record::to_json(bad()));
+
+  const auto cause = to_document(summary()).at("summary").at("nodes").at(0).at("causes").at(0);
+
+  EXPECT_EQ(cause.at("part"), "gpu3");
+  EXPECT_FALSE(cause.as_object().contains("subject"));
 }
 
 TEST_F(Report, SaysInOneLineWhatEqualPartsHaveInCommon) {

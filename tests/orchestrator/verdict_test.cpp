@@ -120,6 +120,22 @@ TEST(Verdict, FailsThePartWhoseNumberIsBadWithItsEvidence) {
             "gpu1: gpu.ecc.uncorrected 2 errors, expected at most 0 errors");
 }
 
+TEST(Verdict, NamesALinkByBothEndsAndAPowerFeedByItsPdu) {
+  const std::string link = "link:n1/mlx5_0/1<->leaf3/swp7", feed = "feed:pdu2/B";
+  auto all = profile();
+  all.criteria[0].parts = {"link:*", "feed:*"};
+  auto record = healthy();
+  record.findings["gpu-facts"].measurements = {errors(link, 2), errors(feed, 3)};
+
+  const auto found = decide(all, record).causes;
+
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(to_string(found[0]),
+            link + ": gpu.ecc.uncorrected 2 errors, expected at most 0 errors");
+  EXPECT_EQ(to_string(found[1]),
+            feed + ": gpu.ecc.uncorrected 3 errors, expected at most 0 errors");
+}
+
 TEST(Verdict, FailsAPartThatDidNotProveItselfInAStageThatRan) {
   auto record = healthy();
   record.findings["gpu-facts"].measurements.pop_back();
