@@ -1,6 +1,7 @@
 #include "bmc/fallback_bmc.h"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 namespace cupel::bmc {
@@ -77,6 +78,7 @@ class FallbackBmc final : public Bmc {
               &Manager::clock, &Manager::set_clock);
     fall_back(&Bmc::bios, &Bios::read, &Bios::stage);
     fall_back(&Bmc::console, &facet::Console::ways, &facet::Console::open);
+    assert(sizeof(Bmc) == sizeof(void*) + named_);  // else a facet is not named here
 
     // Where it takes more than that.
     power.reset.bind(this, &FallbackBmc::reset);
@@ -100,6 +102,7 @@ class FallbackBmc final : public Bmc {
   void fall_back(Facet Bmc::* facet, Verbs Facet::*... verbs) {
     static_assert(sizeof(Facet) == (sizeof(Verbs) + ...), "a verb of this facet is not named here");
     (one_falls_back(facet, verbs), ...);
+    named_ += sizeof(Facet);
   }
   template <class Facet, class T, class... Args>
   void one_falls_back(Facet Bmc::* facet, Verb<T(Args...)> Facet::* verb) {
@@ -218,6 +221,7 @@ class FallbackBmc final : public Bmc {
   std::unique_ptr<Bmc> redfish_;
   std::unique_ptr<Bmc> ipmi_;
   std::unique_ptr<Bmc> last_resort_;
+  std::size_t named_ = 0;                         // bytes of facets
   std::set<std::string, std::less<>> missing_{};  // verbs that this Redfish does not have
 };
 
