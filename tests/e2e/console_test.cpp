@@ -65,7 +65,7 @@ TEST_F(ConsoleTest, IsRecordedWhereTold) {
 }
 
 constexpr const char* kPowerOn =
-    "playbook: power\ndescription: on, with the consoles recorded\nnodes_at_once: 8\nsteps:\n"
+    "playbook: power\ndescription: on, with the consoles recorded\nmax_parallel: 8\nsteps:\n"
     "  - step: power-on\n  - step: ssh-wait\n";
 
 TEST_F(ConsoleTest, OfARunIsInTheNodesEvidenceAndInEveryReport) {
@@ -100,7 +100,7 @@ class FactoryTest : public ::testing::Test {
     site.write("power.yaml", kWithPassword);
   }
   static constexpr const char* kWithPassword =
-      "playbook: power\ndescription: from the factory\nnodes_at_once: 8\nsteps:\n"
+      "playbook: power\ndescription: from the factory\nmax_parallel: 8\nsteps:\n"
       "  - step: bmc-password\n  - step: power-on\n  - step: ssh-wait\n";
 
   RackSite site{

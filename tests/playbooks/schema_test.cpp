@@ -88,7 +88,7 @@ TEST(Schema, RefusesWhatTheParserRefuses) {
       "playbook: p\nsteps: []\n",
       "playbook: p\nsteps: [5]\n",
       "playbook: p\nsteps: [{step: verdict}]\nstpes: 1\n",
-      "playbook: p\nnodes_at_once: many\nsteps: [{step: verdict}]\n",
+      "playbook: p\nmax_parallel: many\nsteps: [{step: verdict}]\n",
       "playbook: p\ncanary: [0]\nsteps: [{step: verdict}]\n",
       "playbook: p\npriority: 1.5\nsteps: [{step: verdict}]\n",
       "playbook: p\nlimits: {a b: 1}\nsteps: [{step: verdict}]\n",
