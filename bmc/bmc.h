@@ -21,7 +21,7 @@ class Bmc {
   facet::Log log;
   facet::Media media;
   facet::Accounts accounts;
-  facet::Manager manager;
+  facet::ManagementController manager;
   facet::Bios bios;
   facet::Console console;
 

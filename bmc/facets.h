@@ -72,7 +72,7 @@ struct Accounts {
 };
 
 /// The BMC itself.
-struct Manager {
+struct ManagementController {
   Verb<Sourced<std::vector<NetworkService>>()> services{"network services"};
   Verb<Protocol(std::string name, bool enabled)> enable_service{"enable service"};
   /// Restarts the BMC; the machine stays as it is. Returns when it was accepted.

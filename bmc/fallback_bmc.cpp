@@ -74,8 +74,9 @@ class FallbackBmc final : public Bmc {
     fall_back(&Bmc::log, &Log::read, &Log::clear, &Log::subscribe);
     fall_back(&Bmc::media, &Media::slots, &Media::insert, &Media::eject);
     fall_back(&Bmc::accounts, &Accounts::read, &Accounts::change_password);
-    fall_back(&Bmc::manager, &Manager::services, &Manager::enable_service, &Manager::reset,
-              &Manager::clock, &Manager::set_clock);
+    fall_back(&Bmc::manager, &ManagementController::services, &ManagementController::enable_service,
+              &ManagementController::reset, &ManagementController::clock,
+              &ManagementController::set_clock);
     fall_back(&Bmc::bios, &Bios::read, &Bios::stage);
     fall_back(&Bmc::console, &facet::Console::ways, &facet::Console::open);
     assert(sizeof(Bmc) == sizeof(void*) + named_);  // else a facet is not named here
@@ -159,8 +160,8 @@ class FallbackBmc final : public Bmc {
     return ask(name, Twice::harmless, &Bmc::boot, &facet::Boot::set, deadline, std::move(wanted));
   }
   Task<Result<Protocol>> enable_service(std::string name, bool enabled, Deadline deadline) {
-    return ask("service " + name, Twice::harmless, &Bmc::manager, &facet::Manager::enable_service,
-               deadline, name, enabled);
+    return ask("service " + name, Twice::harmless, &Bmc::manager,
+               &facet::ManagementController::enable_service, deadline, name, enabled);
   }
 
   Task<Result<Identity>> identity(Deadline deadline) {
