@@ -160,7 +160,7 @@ class Rehearsal {
 
   /// Errors: kInvalid: there is no such fault.
   Result<void> plan(std::vector<inventory::Problem>& problems) {
-    TRY(const auto answer, ask_sim(sim_words()));
+    TRY(const auto answer, ask_sim(options_.programs, sim_words()));
     problems = problems_of(answer);
     if (!problems.empty()) return ok();
     if (const auto* error = answer.as_object().if_contains("error"))
@@ -210,7 +210,7 @@ class Rehearsal {
     auto words = sim_words();
     words.insert(words.begin() + 1, {run.name, "--folder", run.folder.string()});
     RackProcess rack;
-    CO_TRY(rack.start(std::move(words)));
+    CO_TRY(rack.start(options_.programs, std::move(words)));
     CO_TRY(co_await run_controller(run, options_.speed));
     // Where this machine could not keep up, the rack's time went slower than it was told.
     run.speed = speed_in(rack.stop(), options_.speed);

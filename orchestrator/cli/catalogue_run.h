@@ -6,7 +6,8 @@
 namespace cupel::cli {
 
 struct CatalogueOptions {
-  std::string folder;  // racks, inventories, journals
+  std::string folder;                // racks, inventories, journals
+  std::filesystem::path programs{};  // where cupel-sim lies; empty: beside cupel
   double speed = 60;
   std::uint64_t seed = 1;
   std::size_t nodes = 24;  // of a rack

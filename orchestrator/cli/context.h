@@ -29,7 +29,7 @@ enum class Exit : int {
 struct Context {
   std::filesystem::path state{};
   bool state_named = false;          // by --state, not by $CUPEL_STATE or by custom
-  std::filesystem::path programs{};  // where cupel-node and cupel-burn lie; empty: beside cupel
+  std::filesystem::path programs{};  // where cupel-node, cupel-burn, cupel-sim lie
   std::string log{};                 // "stderr", "none" or a file; empty: as the command has it
   bool json = false;
   controller::RunFlags run{};         // how a run is accompanied

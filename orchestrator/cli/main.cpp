@@ -94,8 +94,8 @@ int run(int argc, char** argv) {
                  "folder of the journal, pins and evidence [$CUPEL_STATE]")
       ->each([&context](const std::string&) { context.state_named = true; });
   app.add_option("--programs", context.programs,
-                 "folder of the programs for nodes (cupel-node, cupel-burn) [beside cupel, or "
-                 "../libexec/cupel]")
+                 "folder of the programs for nodes (cupel-node, cupel-burn) and of cupel-sim, the "
+                 "virtual rack [beside cupel, or ../libexec/cupel]")
       ->check(CLI::ExistingDirectory);
   app.add_option("--log", context.log,
                  "where the controller logs: stderr, none or a file [cupel controller: stderr, "

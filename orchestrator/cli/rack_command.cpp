@@ -8,15 +8,16 @@ namespace cupel::cli {
 namespace {
 
 Exit serve(const Context& context, RackSource source) {
-  const auto sim = find_sim();
+  const auto sim = find_sim(context.programs);
   if (!sim) return complain(context, sim.error(), Exit::invalid);
-  auto answer = ask_sim(words_for("check", source));
+  auto answer = ask_sim(context.programs, words_for("check", source));
   if (!answer) return complain(context, answer.error(), Exit::unfinished);
   const auto problems = problems_of(*answer);
   if (!problems.empty()) return complain(context, problems);
   const auto ready = choose_folder(source, "cupel-rack");
   if (!ready) return complain(context, ready.error(), Exit::invalid);
-  return complain(context, become_sim(words_for("serve", source)), Exit::unfinished);
+  return complain(context, become_sim(context.programs, words_for("serve", source)),
+                  Exit::unfinished);
 }
 
 }  // namespace

@@ -37,9 +37,9 @@ struct CheckedRack {
 };
 
 /// Its problems join those that are there. Nothing on any, or where cupel-sim says something else.
-Result<std::optional<CheckedRack>> check_rack(const RackSource& source,
+Result<std::optional<CheckedRack>> check_rack(const Context& context, const RackSource& source,
                                               std::vector<inventory::Problem>& problems) {
-  TRY(const auto answer, ask_sim(words_for("check", source)));
+  TRY(const auto answer, ask_sim(context.programs, words_for("check", source)));
   for (auto& problem : problems_of(answer)) problems.push_back(std::move(problem));
   if (!problems.empty()) return std::nullopt;
   const auto* rack = answer.as_object().if_contains("rack");
@@ -85,7 +85,7 @@ std::optional<CheckedRack> checked(const Context& context, Options& options, Exi
   std::vector<inventory::Problem> problems;
   const auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
   options.source.on = options.source.on || (playbook && !turns_on(*playbook));
-  const auto rack = check_rack(options.source, problems);
+  const auto rack = check_rack(context, options.source, problems);
   if (rack && problems.empty()) return *rack;
   exit = rack ? complain(context, problems) : complain(context, rack.error(), Exit::invalid);
   return std::nullopt;
@@ -93,6 +93,7 @@ std::optional<CheckedRack> checked(const Context& context, Options& options, Exi
 
 Exit rehearse_all(const Context& context, const Options& options) {
   CatalogueOptions how{.folder = options.source.folder};
+  how.programs = context.programs;
   how.speed = options.source.speed.value_or(kUsualSpeed);
   how.seed = options.source.seed.value_or(kUsualSeed);
   how.nodes = options.rack_nodes;
@@ -121,7 +122,7 @@ Exit rehearse(Context& context, Options options) {
   const auto kept = store::keep_for_rehearsals(context.state);
   if (!kept) return complain(context, kept.error(), Exit::invalid);
   RackProcess process;
-  const auto stands = process.start(words_for("serve", source));
+  const auto stands = process.start(context.programs, words_for("serve", source));
   if (!stands) return complain(context, stands.error(), Exit::invalid);
   if (!context.json && !source.inventory.empty())
     say("{} virtual nodes in the place of {}'s, at loopback addresses: none of its own is "

@@ -9,18 +9,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "base/json.h"
 #include "base/process.h"
-#include "orchestrator/ssh/programs.h"
+#include "orchestrator/ssh/missing_program.h"
 
 namespace cupel::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kSimProgram = "cupel-sim";
+constexpr std::string_view kSimProgram = "cupel-sim";
 
 /// As execv() takes them; valid as long as `words`.
 std::vector<char*> line_of(std::vector<std::string>& words) {
@@ -37,22 +34,21 @@ int place_at(const boost::json::value& problem, std::string_view key) {
 
 }  // namespace
 
-Result<std::string> find_sim() {
-  const auto folders = ssh::program_folders({});
-  for (const auto& folder : folders) {
-    const auto file = folder / kSimProgram;
-    if (::access(file.c_str(), X_OK) == 0) return file.string();
-  }
-  const auto beside = folders.empty() ? std::string{"cupel's folder"} : folders.front().string();
-  return Error{
-      Code::kNotFound,
-      "the virtual rack is a program of its own, cupel-sim, and it lies neither in " + beside +
-          " nor in ../libexec/cupel of it. scripts/install puts it there; in a build tree: "
-          "cmake --build BUILD --target cupel-sim"};
+Result<std::string> find_sim(const std::filesystem::path& programs) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(programs)};
+  if (const auto file = ssh::file_of(shelf, kSimProgram)) return file->string();
+  std::string places;
+  for (const auto& folder : shelf.folders())
+    places += (places.empty() ? "in " : ", nor in ") + folder.string();
+  return Error{Code::kNotFound,
+               "the virtual rack is a program of its own, cupel-sim, and it is not " +
+                   (places.empty() ? "beside cupel" : places) +
+                   ". scripts/install puts it there; in a build tree: cmake --build BUILD --target "
+                   "cupel-sim"};
 }
 
-Error become_sim(const std::vector<std::string>& words) {
-  auto sim = find_sim();
+Error become_sim(const std::filesystem::path& programs, const std::vector<std::string>& words) {
+  auto sim = find_sim(programs);
   if (!sim) return std::move(sim).error();
   std::vector<std::string> all{*sim};
   all.insert(all.end(), words.begin(), words.end());
@@ -60,9 +56,10 @@ Error become_sim(const std::vector<std::string>& words) {
   return Error{Code::kFailed, *sim + ": " + std::strerror(errno)};
 }
 
-Result<boost::json::value> ask_sim(const std::vector<std::string>& words) {
+Result<boost::json::value> ask_sim(const std::filesystem::path& programs,
+                                   const std::vector<std::string>& words) {
   constexpr std::chrono::minutes kMost{2};
-  TRY(const auto sim, find_sim());
+  TRY(const auto sim, find_sim(programs));
   ProcessRequest request;
   request.argv = {sim};
   request.argv.insert(request.argv.end(), words.begin(), words.end());
@@ -86,8 +83,9 @@ std::vector<inventory::Problem> problems_of(const boost::json::value& answer) {
   return problems;
 }
 
-Result<void> RackProcess::start(std::vector<std::string> words) {
-  TRY(auto sim, find_sim());
+Result<void> RackProcess::start(const std::filesystem::path& programs,
+                                std::vector<std::string> words) {
+  TRY(auto sim, find_sim(programs));
   words.insert(words.begin(), sim);
   const auto line = line_of(words);
   int ends[2];

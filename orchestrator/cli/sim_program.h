@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <boost/json/value.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,16 @@
 
 namespace cupel::cli {
 
-/// Beside the program that runs us, or in ../libexec/cupel of its folder. Errors: kNotFound, saying
-/// what is to be installed.
-Result<std::string> find_sim();
+/// In the folder that --programs names (`programs`); else beside the program that runs us, or in
+/// ../libexec/cupel of its folder. Errors: kNotFound, saying what is to be installed.
+Result<std::string> find_sim(const std::filesystem::path& programs);
 
 /// Becomes cupel-sim with these words. Errors: it could not.
-Error become_sim(const std::vector<std::string>& words);
+Error become_sim(const std::filesystem::path& programs, const std::vector<std::string>& words);
 
 /// Runs it to its end. Its one line of JSON. Errors: kNotFound (see find_sim), kFailed.
-Result<boost::json::value> ask_sim(const std::vector<std::string>& words);
+Result<boost::json::value> ask_sim(const std::filesystem::path& programs,
+                                   const std::vector<std::string>& words);
 
 /// What it says of files that are wrong; empty where it says nothing of that.
 std::vector<inventory::Problem> problems_of(const boost::json::value& answer);
@@ -34,7 +36,7 @@ class RackProcess {
   ~RackProcess() { stop(); }
 
   /// Returns once the rack has said that it stands. Errors: kNotFound (see find_sim), kFailed.
-  Result<void> start(std::vector<std::string> words);
+  Result<void> start(const std::filesystem::path& programs, std::vector<std::string> words);
 
   /// Ends it. All that it printed after its first byte. Idempotent.
   std::string stop();

@@ -76,5 +76,22 @@ TEST(Install, FindsTheVirtualRackInItsLibexecAndNamesItWhereItIsMissing) {
   EXPECT_THAT(missing.err, HasSubstr("cupel-sim"));
 }
 
+TEST(Install, FindsTheVirtualRackWhereProgramsSays) {
+  const test::TemporaryFolder folder;
+  const auto cupel = fs::absolute(CUPEL_BINARY);
+  const auto serve = [&](const fs::path& programs) {
+    return run({cupel.string(), "--programs", programs.string(), "rack", "serve", "h100-9",
+                "--folder", (folder.path() / "rack").string()});
+  };
+
+  const auto there = serve(cupel.parent_path());
+  const auto missing = serve(folder.path());
+
+  EXPECT_EQ(there.status, 2);
+  EXPECT_THAT(there.err, HasSubstr("h100-9")) << "it was asked, and knows no such rack";
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("cupel-sim, and it is not in " + folder.path().string()));
+}
+
 }  // namespace
 }  // namespace cupel::testing
