@@ -161,6 +161,7 @@ void Controller::start_companions(Driven& driven) {
     companions_->start(console::record_consoles(std::move(recording)));
   }
   PowerWatch power;
+  power.run = driven.run.id;
   power.bmc = bmc;
   power.loaded = [this, &driven] {
     return loaded_nodes(driven.planned->plan, engine_.state(driven.run.id));

@@ -2,6 +2,7 @@
 
 #include "base/for_each_of.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/hands.h"
@@ -62,7 +63,12 @@ Task<Result<void>> look(const HandsWatch& watch, const Wait& wait) {
   again.step = wait.from;
   again.text = wait.recheck->seen;
   again.by = engine::kByItself;
-  CO_TRY(watch.store->ask(again));
+  const log::About about{.run = watch.run, .node = again.node, .step = wait.step};
+  const auto asked = watch.store->ask(again);
+  if (asked)
+    log::info(about, "repair-seen", again.text);
+  else
+    log::warning(about, "retry-not-asked-for", asked.error().what);
   co_return ok();
 }
 

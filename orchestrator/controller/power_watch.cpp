@@ -1,6 +1,9 @@
 #include "orchestrator/controller/power_watch.h"
 
+#include <set>
+
 #include "base/for_each_of.h"
+#include "base/log.h"
 
 namespace cupel::controller {
 namespace {
@@ -8,12 +11,26 @@ namespace {
 constexpr std::size_t kWidth = 8;
 constexpr std::chrono::seconds kPatience{30};
 
+/// Nodes whose power could not be read at the last look.
+using Unread = std::set<std::string, std::less<>>;
+
+/// A BMC that never tells would fill the log: said when it changes.
+void note(const PowerWatch& watch, Unread& unread, const std::string& node, std::string_view why) {
+  const log::About about{.run = watch.run, .node = node};
+  if (!why.empty() && unread.insert(node).second) log::info(about, "power-not-measured", why);
+  if (why.empty() && unread.erase(node) > 0) log::info(about, "power-measured", "again");
+}
+
 /// One look at one node. Whatever fails is left aside.
-Task<Result<void>> look(const PowerWatch& watch, const inventory::Node& node) {
+Task<Result<void>> look(const PowerWatch& watch, Unread& unread, const inventory::Node& node) {
   const auto bmc = watch.bmc(node);
   const auto told = co_await bmc->sensors.read(Deadline::in(kPatience));
   co_await bmc->log_out();
   if (told && told->watts) watch.measured(node.name, *told->watts);
+  const bool stopped = !told && told.error().code == Code::kCancelled;
+  if (stopped) co_return ok();
+  const auto none = told && !told->watts ? std::string{"its BMC reports no power"} : std::string{};
+  note(watch, unread, node.name, told ? none : told.error().what);
   co_return ok();
 }
 
@@ -37,7 +54,8 @@ std::vector<const inventory::Node*> loaded_nodes(const playbooks::Plan& plan,
 }
 
 Task<Result<void>> watch_power(PowerWatch watch) {
-  const auto verb = [&watch](const inventory::Node* node) { return look(watch, *node); };
+  Unread unread;
+  const auto verb = [&](const inventory::Node* node) { return look(watch, unread, *node); };
   for (;;) {
     CO_TRY(co_await pause_for(watch.pause));
     auto nodes = watch.loaded();

@@ -10,6 +10,7 @@
 namespace cupel::controller {
 
 struct PowerWatch {
+  engine::RunId run = 0;  // for the log
   /// Nodes of which a step with load runs now.
   std::function<std::vector<const inventory::Node*>()> loaded;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
@@ -17,7 +18,8 @@ struct PowerWatch {
   std::chrono::seconds pause{60};
 };
 
-/// Until it is cancelled. Some nodes at a time, each in a session of its own that ends with the
+/// Until it is cancelled. Logs once that a node's power cannot be read, and once that it can be
+/// again. Some nodes at a time, each in a session of its own that ends with the
 /// look: BMCs have few.
 Task<Result<void>> watch_power(PowerWatch watch);
 

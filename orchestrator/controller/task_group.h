@@ -4,6 +4,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <list>
 
+#include "base/log.h"
 #include "base/task.h"
 
 namespace cupel::controller {
@@ -23,6 +24,7 @@ class TaskGroup {
         asio::bind_cancellation_slot(one.stop.slot(), [this, &one](std::exception_ptr thrown) {
           if (thrown && !bug_) bug_ = thrown;
           one.ended = true;
+          note_error(one);
           if (ending_) all_gone_.cancel();
         }));
   }
@@ -44,6 +46,12 @@ class TaskGroup {
     std::optional<Result<void>> result{};
     bool ended = false;
   };
+
+  /// What goes on beside the work may fail; the work does not.
+  static void note_error(const One& one) {
+    const bool failed = one.result && !*one.result && one.result->error().code != Code::kCancelled;
+    if (failed) log::warning({}, "task-ended", one.result->error().what);
+  }
 
   asio::any_io_executor executor_;
   asio::steady_timer all_gone_;
