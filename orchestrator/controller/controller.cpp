@@ -62,13 +62,14 @@ bool over(const engine::RunState& state) {
 
 /// One run, with all that it stands on.
 struct Controller::Driven {
-  Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store, Network& network,
-         const engine::Clock& clock, std::shared_ptr<ssh::ProgramShelf> programs)
+  Driven(store::Run which, std::unique_ptr<Planned> what, store::Store& store,
+         store::JournalThread& writer, Network& network, const engine::Clock& clock,
+         std::shared_ptr<ssh::ProgramShelf> programs)
       : run{std::move(which)},
         options{run_options_of(run.options)},
         planned{std::move(what)},
         connections{planned->inventory, store, network},
-        written{store, run.id},
+        written{writer, run.id},
         journal{written, clock},
         snapshots{store, run.id},
         steps{connections.doors(std::move(programs))},
@@ -78,7 +79,7 @@ struct Controller::Driven {
   RunOptions options;
   std::unique_ptr<Planned> planned;
   Connections connections;
-  store::RunJournal written;
+  store::BackgroundJournal written;
   store::ClockedJournal journal;
   store::RunSnapshots snapshots;
   steps::NodeSteps steps;
@@ -98,6 +99,7 @@ Controller::Controller(Front& front, store::Store& store, Settings settings)
       store_{store},
       settings_{std::move(settings)},
       network_{store},
+      writer_{store.folder()},
       programs_{std::make_shared<ssh::ProgramShelf>(ssh::program_folders(settings_.programs))},
       engine_{dispatcher_, clock_},
       notifier_{network_.io.get_executor(), [this](engine::RunId run, const std::string& what) {
@@ -108,8 +110,8 @@ Controller::~Controller() = default;
 
 Result<std::unique_ptr<Controller::Driven>> Controller::make(std::unique_ptr<Planned> planned,
                                                              const store::Run& run) {
-  auto driven =
-      std::make_unique<Driven>(run, std::move(planned), store_, network_, clock_, programs_);
+  auto driven = std::make_unique<Driven>(run, std::move(planned), store_, writer_, network_, clock_,
+                                         programs_);
   TRY(driven->state, store::standing(store_, run.id, driven->planned->plan));
   // A crash between the run's row and its first event leaves a run without a plan to show.
   const bool fresh = driven->state.last_sequence == 0;

@@ -12,6 +12,7 @@
 #include "orchestrator/controller/planned_run.h"
 #include "orchestrator/controller/task_group.h"
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/store/background_journal.h"
 
 namespace cupel::controller {
 
@@ -64,6 +65,7 @@ class Controller {
   store::Store& store_;
   Settings settings_;
   Network network_;
+  store::JournalThread writer_;  // ended before the loop whose coroutines await it
   std::shared_ptr<ssh::ProgramShelf> programs_;
   engine::RealClock clock_{};
   engine::Dispatcher dispatcher_;

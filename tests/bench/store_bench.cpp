@@ -1,7 +1,7 @@
 // Events a second into the journal, by batch, beside the bound: the same rows by SQLite's own C
 // interface with the same durability, without hashes, JSON or SOCI. In turns, because a disk's sync
 // takes now this and now that; the median of the turns, and CPU, which a busy machine changes
-// least.
+// least. Last: the same on a thread of its own, as the controller writes its journals.
 // With MEASUREMENTS, each step that ended has so many numbers, which stand in a table as well; the
 // bound has them in its rows alone.
 //   build/release/tests/store_bench [SECONDS [MEASUREMENTS]]
@@ -15,7 +15,7 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "orchestrator/store/store.h"
+#include "orchestrator/store/background_journal.h"
 #include "tests/bench/cpu_time.h"
 
 namespace cupel {
@@ -106,6 +106,34 @@ class Ours {
   std::int64_t done_ = 0;
 };
 
+/// As Ours, and as the controller has it: on a thread of its own.
+class OnItsThread {
+ public:
+  explicit OnItsThread(const fs::path& folder) {
+    store_ = store::Store::open(folder).value();
+    const auto run = store_->begin_run({.playbook = "bench", .nodes = {"a000-n00"}}).value();
+    thread_ = std::make_unique<store::JournalThread>(folder);
+    journal_ = std::make_unique<store::BackgroundJournal>(*thread_, run);
+  }
+
+  void append(std::vector<store::Event>& batch) {
+    fill(batch, done_);
+    cost_of(cost, [&] {
+      must(run_to_end(io_, journal_->append(batch)).has_value(), "cannot append on the thread");
+    });
+    done_ += static_cast<std::int64_t>(batch.size());
+  }
+
+  Cost cost{};
+
+ private:
+  asio::io_context io_{1};
+  std::unique_ptr<store::Store> store_{};
+  std::unique_ptr<store::JournalThread> thread_{};
+  std::unique_ptr<store::BackgroundJournal> journal_{};
+  std::int64_t done_ = 0;
+};
+
 /// The tables and settings of the store, and rows of the same bytes.
 class Bound {
  public:
@@ -178,24 +206,28 @@ int run_all(double seconds) {
   std::string name = "/var/tmp/cupel-store-bench-XXXXXX";
   must(::mkdtemp(name.data()) != nullptr, "cannot make a folder");
   const fs::path folder{name};
-  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %10s  %s\n", "batch", "events/s", "ms/batch",
-              "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound", "bytes/ev");
+  std::printf("%6s  %10s %10s %8s  %10s %10s %8s  %10s  %8s  %10s\n", "batch", "events/s",
+              "ms/batch", "CPU us/ev", "bound/s", "ms/batch", "CPU us/ev", "ours/bound", "bytes/ev",
+              "ms thread");
   for (const std::size_t size : {1, 10, 100, 1000}) {
     Ours ours{folder / fmt::format("ours-{}", size)};
+    OnItsThread thread{folder / fmt::format("thread-{}", size)};
     Bound bound{folder / fmt::format("bound-{}", size)};
     std::vector<store::Event> batch(size);
     for (const auto begin = Clock::now(); seconds_since(begin) < seconds;) {
       ours.append(batch);
+      thread.append(batch);
       bound.append(batch);
     }
     const auto events = static_cast<double>(size);
     const auto all = events * static_cast<double>(ours.cost.seconds.size());
     const auto mine = ours.cost.median();
     const auto plain = bound.cost.median();
-    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %10.2f  %.0f\n", size,
+    std::printf("%6zu  %10.0f %10.3f %8.1f  %10.0f %10.3f %8.1f  %10.2f  %8.0f  %10.3f\n", size,
                 events / mine, 1000 * mine, 1e6 * ours.cost.cpu / all, events / plain, 1000 * plain,
                 1e6 * bound.cost.cpu / all, plain / mine,
-                bytes_in(folder / fmt::format("ours-{}", size)) / static_cast<double>(ours.done()));
+                bytes_in(folder / fmt::format("ours-{}", size)) / static_cast<double>(ours.done()),
+                1000 * thread.cost.median());
     std::fflush(stdout);
   }
   fs::remove_all(folder);
