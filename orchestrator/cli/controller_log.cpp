@@ -6,18 +6,16 @@
 
 #include <cstdio>
 
-namespace cupel::cli {
+#include "orchestrator/controller/state_folder.h"
 
-std::filesystem::path controller_log(const std::filesystem::path& state) {
-  return state / "controller.log";
-}
+namespace cupel::cli {
 
 Terminals::Terminals() {
   for (int fd = 0; fd < 3; ++fd) is_[static_cast<std::size_t>(fd)] = ::isatty(fd) == 1;
 }
 
 void Terminals::leave(const std::filesystem::path& state) {
-  const auto log = controller_log(state);
+  const auto log = controller::controller_log(state);
   int fd = ::open(log.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,12 +1,9 @@
 #pragma once
-// Where a controller without a terminal writes what it has to say: controller.log in the state
-// folder. Not truth: that is in the journal.
+// The terminals of this process, and how what went to them goes to controller.log instead.
 #include <array>
 #include <filesystem>
 
 namespace cupel::cli {
-
-std::filesystem::path controller_log(const std::filesystem::path& state);
 
 /// Which of standard input, output and error are terminals. To be asked while they are there: one
 /// that was hung up answers that it is none.

@@ -6,14 +6,12 @@
 #include <boost/json.hpp>
 
 #include "base/login.h"
-#include "orchestrator/cli/background.h"
-#include "orchestrator/cli/controller_log.h"
 #include "orchestrator/cli/follow.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal_front.h"
-#include "orchestrator/controller/controller.h"
-#include "orchestrator/controller/run_status.h"
+#include "orchestrator/controller/background.h"
+#include "orchestrator/controller/state_folder.h"
 #include "orchestrator/report/drained.h"
 #include "orchestrator/report/left_behind.h"
 #include "orchestrator/report/summary.h"
@@ -22,8 +20,7 @@
 namespace cupel::cli {
 namespace {
 
-using controller::Connections;
-
+using controller::Submitted;
 using engine::RunPhase;
 using store::ControllerLock;
 
@@ -94,29 +91,24 @@ Exit conclude(const Context& context, const store::Store& store, engine::RunId i
   return complain(context, Error{Code::kCancelled, what}, Exit::unfinished);
 }
 
-/// Drives the run, and whatever is submitted meanwhile. The lock is held as long as this takes.
+/// Input that is wrong has touched nothing.
+Exit exit_for(const Error& error) {
+  const bool wrong = error.code == Code::kInvalid || error.code == Code::kConflict;
+  return wrong ? Exit::invalid : Exit::unfinished;
+}
+
+/// Drives the run, and whatever is submitted meanwhile.
 Exit control(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
-             const store::Run& run, ControllerLock) {
+             Submitted submitted) {
   const auto logs = start_log(context, "none");
   if (!logs) return complain(context, logs.error(), Exit::invalid);
   TerminalFront front{context};
-  controller::Controller drives{front, store, controller_settings(context)};
-  const auto added = drives.add(std::move(planned), run);
-  if (!added) {
-    const bool wrong = added.error().code != Code::kStorage;
-    return complain(context, added.error(), wrong ? Exit::invalid : Exit::unfinished);
-  }
-  const auto ran = drives.work();
-  if (!ran && ran.error().code == Code::kStorage) {
-    // A journal that is damaged says itself what helps; else it is the disk.
-    const auto damaged = store.broken_at(run.id);
-    const bool whole = damaged && !*damaged;
-    const auto what = fmt::format(
-        "{}. Nothing more was started, and what was written is kept{}", ran.error().what,
-        whole ? fmt::format(". Make room, then: cupel resume {}", run.id) : "");
-    return complain(context, Error{Code::kStorage, what}, Exit::unfinished);
-  }
-  return conclude(context, store, run.id);
+  const auto run = submitted.run.id;
+  const auto drove = controller::drive(front, store, std::move(planned), std::move(submitted),
+                                       controller_settings(context));
+  if (drove) return conclude(context, store, run);
+  const bool wrong = drove.error().code != Code::kStorage;
+  return complain(context, drove.error(), wrong ? Exit::invalid : Exit::unfinished);
 }
 
 /// Nothing where nobody has begun it yet, and nobody is there who would.
@@ -150,19 +142,29 @@ std::optional<Exit> watched(const Context& context, store::Store& store, const P
 Exit watch(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
            const store::Run& run) {
   if (const auto exit = watched(context, store, *planned, run.id)) return *exit;
-  auto lock = ControllerLock::take(store.folder());
+  auto mine = controller::take_over(store, run);
   // Another one that waited was faster: it takes the run up as the first one would have.
-  if (!lock) return watch(context, store, std::move(planned), run);
-  return control(context, store, std::move(planned), run, *std::move(lock));
+  if (!mine) return watch(context, store, std::move(planned), run);
+  return control(context, store, std::move(planned), *std::move(mine));
+}
+
+/// `--log`, for a process that may work in another folder.
+std::string log_from_root(const Context& context) {
+  const bool file = !context.log.empty() && context.log != "stderr" && context.log != "none";
+  return file ? std::filesystem::absolute(context.log).string() : context.log;
 }
 
 /// Leaves the run to a controller without a terminal, and says which one.
 Exit detached(const Context& context, const store::Store& store, engine::RunId run) {
-  const auto process = leave_to_background(context, store, run);
+  asio::io_context io{1};
+  auto leaving = controller::leave_to_background(
+      {.state = context.state, .programs = context.programs, .log = log_from_root(context)}, store,
+      run);
+  const auto process = run_to_end(io, std::move(leaving));
   if (!process) return complain(context, process.error(), Exit::unfinished);
   const auto now = store.run(run);
   if (now && now->phase != RunPhase::running) return conclude(context, store, run);
-  const auto log = controller_log(store.folder()).string();
+  const auto log = controller::controller_log(store.folder()).string();
   if (context.json)
     std::printf("%s\n", boost::json::serialize(
                             boost::json::object{{"run", run}, {"pid", *process}, {"log", log}})
@@ -187,18 +189,14 @@ void say_submitted(const Context& context, const store::Store& store, engine::Ru
       run, what, who);
 }
 
-/// Whether the secrets can be had, said before anything is written.
-Result<void> check_secrets(const Planned& planned, store::Store& store) {
-  Connections connections{planned.inventory, store};
-  std::vector<const inventory::Node*> nodes;
-  for (const auto& each : planned.plan.nodes) nodes.push_back(each.node);
-  return connections.check_secrets(nodes);
-}
-
-/// One that stays in the background holds the lock itself.
-Result<ControllerLock> lock_if_here(Where where, const store::Store& store) {
-  if (where == Where::background) return Error{Code::kConflict, "left to the background"};
-  return ControllerLock::take(store.folder());
+/// By this process, or shown by it, or left to the background.
+Exit go_on(Context& context, store::Store& store, std::unique_ptr<Planned> planned,
+           Submitted submitted, Where where) {
+  const auto run = submitted.run;
+  if (submitted.lock) return control(context, store, std::move(planned), std::move(submitted));
+  if (where == Where::background) return detached(context, store, run.id);
+  say_submitted(context, store, run.id, submitted.at_work ? "is at work already" : "was submitted");
+  return watch(context, store, std::move(planned), run);
 }
 
 }  // namespace
@@ -218,34 +216,10 @@ Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where
   auto opened = open_store_for(context, planned->inventory);
   if (!opened) return complain_of_store(context, opened.error());
   auto& store = **opened;
-  const auto secrets = check_secrets(*planned, store);
-  if (!secrets) return complain(context, secrets.error(), Exit::invalid);
-
-  auto lock = lock_if_here(where, store);
-  if (!lock && lock.error().code != Code::kConflict)
-    return complain(context, lock.error(), Exit::unfinished);
-  store::Run run;
-  run.playbook = planned->playbook.name;
-  run.playbook_file = planned->playbook.file;
-  run.playbook_text = planned->playbook.text;
-  run.inventory_file = std::filesystem::absolute(planned->inventory.file).string();
-  run.inventory_digest = planned->inventory.digest;
-  for (const auto& each : planned->plan.nodes) run.nodes.push_back(each.node->name);
-  run.phase = lock ? RunPhase::running : RunPhase::submitted;
-  auto options = controller::with({}, context.run);
-  options.rehearsal = is_of_virtual_rack(planned->inventory.file);
-  options.begun_by = login_name();
-  run.options = to_text(options);
-  const auto id = store.begin_run(run);
-  if (!id) {
-    const bool held = id.error().code == Code::kConflict;
-    return complain(context, id.error(), held ? Exit::invalid : Exit::unfinished);
-  }
-  run.id = *id;
-  if (lock) return control(context, store, std::move(planned), run, *std::move(lock));
-  if (where == Where::background) return detached(context, store, run.id);
-  say_submitted(context, store, run.id, "was submitted");
-  return watch(context, store, std::move(planned), run);
+  auto submitted = controller::submit(
+      store, *planned, {.flags = context.run, .begun_by = login_name(), .where = where});
+  if (!submitted) return complain(context, submitted.error(), exit_for(submitted.error()));
+  return go_on(context, store, std::move(planned), *std::move(submitted), where);
 }
 
 Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Run run,
@@ -253,26 +227,10 @@ Exit execute_again(Context& context, std::unique_ptr<Planned> planned, store::Ru
   auto opened = open_store_for(context, planned->inventory);
   if (!opened) return complain_of_store(context, opened.error());
   auto& store = **opened;
-  auto lock = lock_if_here(where, store);
-  if (!lock && lock.error().code != Code::kConflict)
-    return complain(context, lock.error(), Exit::unfinished);
-  const bool driven =
-      !lock && controller::find(controller::read_status(store.folder()), run.id) != nullptr;
-  if (!driven) {
-    run.options = to_text(controller::with(controller::run_options_of(run.options), context.run));
-    const auto kept = store.keep_options(run.id, run.options);
-    if (!kept) return complain(context, kept.error(), Exit::unfinished);
-  }
-  if (lock) return control(context, store, std::move(planned), run, *std::move(lock));
-  if (!driven) {
-    const auto secrets = check_secrets(*planned, store);
-    if (!secrets) return complain(context, secrets.error(), Exit::invalid);
-    const auto submitted = store.submit_again(run.id);
-    if (!submitted) return complain(context, submitted.error(), Exit::unfinished);
-  }
-  if (where == Where::background) return detached(context, store, run.id);
-  say_submitted(context, store, run.id, driven ? "is at work already" : "was submitted");
-  return watch(context, store, std::move(planned), run);
+  auto submitted = controller::submit_again(store, *planned, std::move(run),
+                                            {.flags = context.run, .where = where});
+  if (!submitted) return complain(context, submitted.error(), exit_for(submitted.error()));
+  return go_on(context, store, std::move(planned), *std::move(submitted), where);
 }
 
 }  // namespace cupel::cli

@@ -3,12 +3,11 @@
 // controller lives already, by that one, while this one watches. Says how it ended.
 
 #include "orchestrator/cli/plan_options.h"
+#include "orchestrator/controller/submit.h"
 
 namespace cupel::cli {
 
-/// Who drives a run where no controller lives: this process, or one that is started for it and has
-/// no terminal.
-enum class Where { here, background };
+using controller::Where;
 
 /// Begins a new run of the plan. Errors become exit codes: see Exit.
 Exit execute_new(Context& context, std::unique_ptr<Planned> planned, Where where = Where::here);

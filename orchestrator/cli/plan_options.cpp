@@ -7,13 +7,16 @@
 namespace cupel::cli {
 namespace {
 
-Exit join(const Context& context, Planned& planned,
-          const std::vector<const inventory::Node*>& nodes) {
-  std::vector<inventory::Problem> problems;
-  auto plan = playbooks::make_plan(planned.playbook, planned.inventory, nodes, problems);
-  if (!plan) return complain(context, problems);
-  planned.plan = std::move(*plan);
-  return Exit::passed;
+std::unique_ptr<Planned> plan_or_complain(
+    const Context& context, std::expected<std::unique_ptr<Planned>, controller::NoPlan> planned,
+    Exit& exit) {
+  if (planned) return *std::move(planned);
+  const auto& failure = planned.error();
+  if (const auto* error = std::get_if<Error>(&failure))
+    exit = complain(context, *error, Exit::invalid);
+  else
+    exit = complain(context, std::get<std::vector<inventory::Problem>>(failure));
+  return nullptr;
 }
 
 }  // namespace
@@ -50,42 +53,21 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
 
 std::unique_ptr<Planned> planned_or_complain(const Context& context, const PlanOptions& options,
                                              Exit& exit) {
-  const auto arguments = arguments_of(options.settings);
+  auto arguments = arguments_of(options.settings);
   if (!arguments) {
     exit = complain(context, arguments.error(), Exit::invalid);
     return nullptr;
   }
-  std::vector<inventory::Problem> problems;
-  auto playbook = playbooks::load_playbook(options.playbook, problems, *arguments);
-  auto loaded = inventory::load_inventory(options.inventory);
-  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
-  warn(loaded.warnings);
-  if (playbook) warn(playbook->warnings);
-  if (!problems.empty()) {
-    exit = complain(context, problems);
-    return nullptr;
-  }
-  auto planned =
-      std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
-  const auto nodes = inventory::select(planned->inventory, options.nodes);
-  if (!nodes) {
-    exit = complain(context, nodes.error(), Exit::invalid);
-    return nullptr;
-  }
-  exit = join(context, *planned, *nodes);
-  return exit == Exit::passed ? std::move(planned) : nullptr;
+  const controller::PlanRequest request{options.playbook, options.inventory, options.nodes,
+                                        *std::move(arguments)};
+  auto planning = controller::plan_run(request);
+  warn(planning.warnings);
+  return plan_or_complain(context, std::move(planning.planned), exit);
 }
 
 std::unique_ptr<Planned> planned_again_or_complain(const Context& context, const store::Run& run,
                                                    Exit& exit) {
-  auto planned = controller::plan_again(run);
-  if (planned) return *std::move(planned);
-  const auto& failure = planned.error();
-  if (const auto* error = std::get_if<Error>(&failure))
-    exit = complain(context, *error, Exit::invalid);
-  else
-    exit = complain(context, std::get<std::vector<inventory::Problem>>(failure));
-  return nullptr;
+  return plan_or_complain(context, controller::plan_again(run), exit);
 }
 
 }  // namespace cupel::cli

@@ -61,7 +61,7 @@ Result<void> choose_folder(RackSource& source, const std::string& name) {
                              site->string())};
   const auto inventory = (fs::path{source.folder} / "inventory.yaml").string();
   std::error_code failure;
-  if (!fs::exists(inventory, failure) || is_of_virtual_rack(inventory)) return ok();
+  if (!fs::exists(inventory, failure) || controller::is_of_virtual_rack(inventory)) return ok();
   return Error{Code::kConflict,
                fmt::format("no virtual rack wrote {}, and it would be overwritten. "
                            "Name another --folder, or none",

@@ -1,16 +1,11 @@
 #pragma once
-// The store that a command opens for the machines of an inventory: records of virtual machines and
-// of real ones never share a folder.
+// The store that a command opens for the machines of an inventory, and what it says of it.
 #include "orchestrator/cli/context.h"
+#include "orchestrator/controller/state_folder.h"
 
 namespace cupel::cli {
 
-/// Whether the file is an inventory that a virtual rack wrote.
-bool is_of_virtual_rack(const std::string& inventory_file);
-
-/// Opens the store of `context.state`. For a virtual rack that must be a rehearsal's: a folder that
-/// a person named with --state, and that holds nothing yet, becomes one. For real machines it must
-/// not be one. Errors: kConflict, with what to do; those of Store::open.
+/// The store of `context.state`, as controller::open_store_for() opens it.
 Result<std::unique_ptr<store::Store>> open_store_for(const Context& context,
                                                      const inventory::Inventory& inventory);
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/progress.h"
 #include "orchestrator/cli/say.h"
+#include "orchestrator/controller/state_folder.h"
 
 namespace cupel::cli {
 
@@ -49,7 +50,7 @@ bool TerminalFront::hang_up() {
   in_log_ = was_shown;
   if (in_log_ && !log::is_on()) {
     // Where it cannot be written, nobody is left to say so to.
-    [[maybe_unused]] const auto started = log::to_file(controller_log(context_.state));
+    [[maybe_unused]] const auto started = log::to_file(controller::controller_log(context_.state));
   }
   if (shows_ == Shows::log || in_log_) return was_shown;
   say(stderr, "cupel: the terminal is gone; process {} goes on with its runs: cupel status\n",

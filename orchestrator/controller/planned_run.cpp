@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "inventory/select.h"
 
 namespace cupel::controller {
 namespace {
@@ -36,7 +37,36 @@ Result<void> check_unchanged(const inventory::Inventory& inventory, const store:
   return ok();
 }
 
+/// The plan of `planned`'s playbook on these nodes of its inventory.
+std::expected<std::unique_ptr<Planned>, NoPlan> joined(
+    std::unique_ptr<Planned> planned, const std::vector<const inventory::Node*>& nodes) {
+  std::vector<inventory::Problem> problems;
+  auto plan = playbooks::make_plan(planned->playbook, planned->inventory, nodes, problems);
+  if (!plan) return std::unexpected{NoPlan{std::move(problems)}};
+  planned->plan = std::move(*plan);
+  return planned;
+}
+
 }  // namespace
+
+Planning plan_run(const PlanRequest& request) {
+  std::vector<inventory::Problem> problems;
+  auto playbook = playbooks::load_playbook(request.playbook, problems, request.arguments);
+  auto loaded = inventory::load_inventory(request.inventory);
+  for (auto& problem : loaded.problems) problems.push_back(std::move(problem));
+  auto warnings = std::move(loaded.warnings);
+  if (playbook)
+    warnings.insert(warnings.end(), playbook->warnings.begin(), playbook->warnings.end());
+  const auto refused = [&](NoPlan why) {
+    return Planning{std::unexpected{std::move(why)}, std::move(warnings)};
+  };
+  if (!problems.empty()) return refused(std::move(problems));
+  auto planned =
+      std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
+  auto nodes = inventory::select(planned->inventory, request.nodes);
+  if (!nodes) return refused(std::move(nodes).error());
+  return {joined(std::move(planned), *nodes), std::move(warnings)};
+}
 
 std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run) {
   std::vector<inventory::Problem> problems;
@@ -50,10 +80,7 @@ std::expected<std::unique_ptr<Planned>, NoPlan> plan_again(const store::Run& run
       std::make_unique<Planned>(Planned{std::move(*loaded.inventory), std::move(*playbook), {}});
   std::vector<const inventory::Node*> nodes;
   for (const auto& name : run.nodes) nodes.push_back(planned->inventory.node(name));
-  auto plan = playbooks::make_plan(planned->playbook, planned->inventory, nodes, problems);
-  if (!plan) return std::unexpected{NoPlan{std::move(problems)}};
-  planned->plan = std::move(*plan);
-  return planned;
+  return joined(std::move(planned), nodes);
 }
 
 std::string to_string(const NoPlan& failure) {

@@ -1,6 +1,6 @@
 #pragma once
-// A plan with all that it points into, and how a run that exists gets its plan again. Reads files;
-// touches no machine.
+// A plan with all that it points into, and how a run gets it: a new one, and one that exists. Reads
+// files; touches no machine.
 #include <expected>
 #include <memory>
 #include <variant>
@@ -19,6 +19,22 @@ struct Planned {
 
 /// Why there is no plan: what is wrong in the files, or that they no longer fit the run.
 using NoPlan = std::variant<std::vector<inventory::Problem>, Error>;
+
+/// Which playbook on which nodes.
+struct PlanRequest {
+  std::string playbook{};   // a file, or a shipped one by its name
+  std::string inventory{};  // a file
+  std::string nodes = "all";
+  playbooks::Arguments arguments{};  // what its parameters are set to
+};
+
+struct Planning {
+  std::expected<std::unique_ptr<Planned>, NoPlan> planned;
+  std::vector<inventory::Problem> warnings{};  // of both files; they stop nothing
+};
+
+/// Reads both files and joins them. An Error is kInvalid: the nodes that were named.
+Planning plan_run(const PlanRequest& request);
 
 /// The plan of a run that exists: its own playbook's text, its own nodes. An Error is kConflict:
 /// the inventory has lost nodes of the run, or has changed since it began.

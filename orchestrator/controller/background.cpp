@@ -1,4 +1,4 @@
-#include "orchestrator/cli/background.h"
+#include "orchestrator/controller/background.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,13 +8,12 @@
 
 #include <cstring>
 
-#include "base/task.h"
-#include "orchestrator/cli/controller_log.h"
+#include "orchestrator/controller/state_folder.h"
 #include "orchestrator/store/controller_lock.h"
 
 extern char** environ;
 
-namespace cupel::cli {
+namespace cupel::controller {
 namespace {
 
 using store::ControllerLock;
@@ -30,29 +29,13 @@ std::string own_program() {
   return there ? self.string() : "/proc/self/exe";
 }
 
-std::vector<std::string> words_of_controller(const Context& context) {
-  std::vector<std::string> words{"cupel", "--state",
-                                 std::filesystem::absolute(context.state).string()};
-  if (!context.programs.empty()) {
-    words.emplace_back("--programs");
-    words.push_back(std::filesystem::absolute(context.programs).string());
-  }
-  if (!context.log.empty()) {
-    const bool file = context.log != "stderr" && context.log != "none";
-    words.emplace_back("--log");
-    words.push_back(file ? std::filesystem::absolute(context.log).string() : context.log);
-  }
-  words.emplace_back("controller");
-  return words;
-}
-
 /// `cupel controller`, of nobody's terminal. Errors: kFailed.
-Result<pid_t> start_controller(const Context& context) {
-  auto words = words_of_controller(context);
+Result<pid_t> start(const BackgroundController& controller) {
+  auto words = words_of(controller);
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const auto log = std::filesystem::absolute(controller_log(context.state));
+  const auto log = std::filesystem::absolute(controller_log(controller.state));
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
@@ -63,8 +46,8 @@ Result<pid_t> start_controller(const Context& context) {
   ::posix_spawnattr_init(&how);
   ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int failure =
-      ::posix_spawn(&pid, own_program().c_str(), &files, &how, argv.data(), environ);
+  const auto program = controller.program.empty() ? own_program() : controller.program.string();
+  const int failure = ::posix_spawn(&pid, program.c_str(), &files, &how, argv.data(), environ);
   ::posix_spawnattr_destroy(&how);
   ::posix_spawn_file_actions_destroy(&files);
   if (failure != 0)
@@ -73,23 +56,42 @@ Result<pid_t> start_controller(const Context& context) {
   return pid;
 }
 
-Task<Result<int>> wait_until_begun(const Context& context, const store::Store& store,
-                                   engine::RunId id) {
+}  // namespace
+
+std::vector<std::string> words_of(const BackgroundController& controller) {
+  const auto absolute = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).string();
+  };
+  std::vector<std::string> words{"cupel", "--state", absolute(controller.state)};
+  if (!controller.programs.empty()) {
+    words.emplace_back("--programs");
+    words.push_back(absolute(controller.programs));
+  }
+  if (!controller.log.empty()) {
+    words.emplace_back("--log");
+    words.push_back(controller.log);
+  }
+  words.emplace_back("controller");
+  return words;
+}
+
+Task<Result<int>> leave_to_background(BackgroundController controller, const store::Store& store,
+                                      engine::RunId id) {
   const auto deadline = Deadline::in(kBeginsWithin);
   pid_t started = 0;
   while (!deadline.passed()) {
     // In this order: the one that has begun the run may be gone again.
-    const auto holder = ControllerLock::holder(context.state);
+    const auto holder = ControllerLock::holder(controller.state);
     CO_TRY(const auto run, store.run(id));
     if (run.phase != engine::RunPhase::submitted) co_return holder ? holder->pid : 0;
     const bool ended = started > 0 && ::waitpid(started, nullptr, WNOHANG) == started;
     if (ended && !holder)
       co_return Error{Code::kFailed,
                       fmt::format("the controller ended before it began run {}: see {}", id,
-                                  controller_log(context.state).string())};
+                                  controller_log(controller.state).string())};
     if (ended) started = 0;  // another one was faster
     if (!holder && started == 0) {
-      CO_TRY(started, start_controller(context));
+      CO_TRY(started, start(controller));
     }
     CO_TRY(co_await pause_for(kLookAgain));
   }
@@ -99,12 +101,4 @@ Task<Result<int>> wait_until_begun(const Context& context, const store::Store& s
                               id, kBeginsWithin.count())};
 }
 
-}  // namespace
-
-Result<int> leave_to_background(const Context& context, const store::Store& store,
-                                engine::RunId run) {
-  asio::io_context io{1};
-  return run_to_end(io, wait_until_begun(context, store, run));
-}
-
-}  // namespace cupel::cli
+}  // namespace cupel::controller
