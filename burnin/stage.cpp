@@ -13,6 +13,7 @@
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/memory/memory.h"
+#include "burnin/network/tcp_pair.h"
 #include "burnin/node/node_facts.h"
 #include "burnin/node/thermal.h"
 #include "burnin/node/watch.h"
@@ -56,6 +57,8 @@ std::span<const Stage> stages() {
       psu(),
       settings(),
       settings_restore(),
+      // Between two nodes.
+      tcp_pair(),
   };
   return kStages;
 }

@@ -67,7 +67,8 @@ struct Beside {
 /// Whether a stage lists parts for the audit, which judges them without criteria.
 enum class Lists { nothing, parts, gpus };
 
-struct Undo;  // burnin/undo.h
+struct GroupStage;  // burnin/group_stage.h
+struct Undo;        // burnin/undo.h
 
 struct Stage {
   std::string_view name;                     // "gpu-facts"
@@ -82,7 +83,7 @@ struct Stage {
   /// kMalformed. A tool that reports bad parts is no Error: that is what measurements are for.
   Result<Findings> (*parse)(const inventory::Profile& profile, const Output& output);
 
-  /// Names of the measurements that parse() can give: a criterion for another one is a typing
+  /// Names of the measurements that parse() can give, a criterion for another one is a typing
   /// error.
   std::span<const std::string_view> measures;
 
@@ -101,6 +102,9 @@ struct Stage {
   std::span<const std::string_view> preconditions{};
   /// What changes back what it changes; nullptr: it changes nothing.
   const Undo* undo = nullptr;
+  /// Of a stage that several nodes do as one measurement; nullptr: each node does it by itself, and
+  /// the two functions above are all there is.
+  const GroupStage* group = nullptr;
 };
 
 /// Every stage there is, in the order in which a newcomer meets them.

@@ -28,12 +28,21 @@ class Check {
       report(step, fmt::format("'{}' is done to each machine by itself; only a stage can be done "
                                "together",
                                step.name));
+    check_group(step);
     learn(step);
   }
 
  private:
   void report(const PlaybookStep& step, std::string what) {
     problems_.push_back({step.where, std::move(what)});
+  }
+
+  void check_group(const PlaybookStep& step) {
+    const auto* stage = step.kind == StepKind::stage ? burnin::stage(step.name) : nullptr;
+    if (stage != nullptr && stage->group != nullptr && step.together == Together::alone)
+      report(step, fmt::format("'{}' is a measurement of several nodes: it needs group_by: pairs, "
+                               "rack or all",
+                               step.name));
   }
 
   void check_name(const PlaybookStep& step) {

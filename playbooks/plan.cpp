@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "burnin/group_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
 #include "burnin/undo.h"
@@ -299,6 +300,30 @@ std::vector<std::string> Plan::step_names() const {
   return names;
 }
 
+namespace {
+
+/// A measurement of several nodes takes as many as its stage says.
+void check_groups(const Playbook& playbook, const std::vector<Group>& groups,
+                  std::vector<Problem>& problems) {
+  std::set<std::string> told;
+  for (const auto& [name, members] : groups) {
+    const auto* stage = burnin::stage(name);
+    if (stage == nullptr || stage->group == nullptr) continue;
+    const auto least = stage->group->least, most = stage->group->most;
+    if (members.size() >= least && members.size() <= most) continue;
+    if (!told.insert(name).second) continue;
+    const auto written = std::ranges::find(playbook.steps, name, &PlaybookStep::name);
+    const auto& where = written == playbook.steps.end() ? playbook.steps.front() : *written;
+    const auto expected =
+        least == most ? fmt::format("{} nodes", least) : fmt::format("{} to {} nodes", least, most);
+    problems.push_back({where.where, fmt::format("'{}' is a measurement of {}, and group_by: gives "
+                                                 "it {}",
+                                                 name, expected, members.size())});
+  }
+}
+
+}  // namespace
+
 std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Inventory& inventory,
                               const std::vector<const inventory::Node*>& nodes,
                               std::vector<Problem>& problems) {
@@ -323,6 +348,7 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
     plan.nodes.push_back({node, steps});
   }
   plan.groups = groups_of(plan.nodes, problems);
+  check_groups(playbook, plan.groups, problems);
   if (problems.size() > before) return std::nullopt;
   return plan;
 }

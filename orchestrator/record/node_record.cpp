@@ -7,6 +7,7 @@
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
+#include "orchestrator/store/group_document.h"
 
 namespace cupel::record {
 namespace {
@@ -115,16 +116,16 @@ void hand_out(const store::Store& store, std::vector<Event>& events) {
     if (!shared) continue;
     const auto hash = text_in(event, "evidence");
     if (!known.contains(hash)) known[hash] = shares_of(store, event);
-    const auto* mine = known[hash].if_contains(event.node);
+    const auto mine = store::found_on(known[hash], event.node);
     event.data.erase("evidence");
-    if (mine == nullptr || !mine->is_object()) {
+    if (!mine) {
       if (text_in(event, "outcome") != "done") continue;  // another's end was its own
       // Nothing proves any more what was found.
       event.data["outcome"] = "failed";
       event.data["detail"] = "what was found cannot be read: evidence " + hash;
       continue;
     }
-    for (const auto& [key, value] : mine->get_object()) event.data[key] = value;
+    for (const auto& [key, value] : *mine) event.data[key] = value;
   }
 }
 

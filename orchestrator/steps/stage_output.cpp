@@ -46,7 +46,7 @@ std::optional<std::string> missing_here(const Doors& doors, std::string_view why
 
 }  // namespace
 
-Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
+Result<StepEnd> keep_output(Doors& doors, const StepRequest& request, const Spool& spool) {
   constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
   TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
   StepEnd end;
@@ -67,9 +67,17 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
         fmt::format("hung: it was ended after its limit of {} s", request.step.job->limit.count());
     return end;
   }
+  end.outcome = engine::Outcome::done;
+  return end;
+}
+
+Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
+  TRY(auto end, keep_output(doors, request, spool));
+  if (end.outcome != engine::Outcome::done) return end;
   const auto& profile = doors.inventory.profile_of(request.node);
   auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
   if (!findings) {
+    end.outcome = engine::Outcome::reject;
     end.detail = findings.error().what;
     if (const auto ours = missing_here(doors, end.detail)) end.detail = *ours;
     if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
@@ -79,7 +87,7 @@ Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spoo
     return end;
   }
   auto found = record::to_json(*findings);
-  found["evidence"] = hash;
+  found["evidence"] = end.found["evidence"];
   if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
   return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));
 }

@@ -6,6 +6,7 @@
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/group_members.h"
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
 
@@ -30,17 +31,6 @@ constexpr seconds kStopPatience{30};  // TERM, and KILL for a supervisor that do
 constexpr seconds kLetGoPatience{60};
 constexpr std::size_t kCleanUpsAtOnce = 32;
 
-/// One node's part in a stage that several do together.
-struct Part {
-  Doors& doors;
-  StepRequest request;
-  std::shared_ptr<Follower> follower{};
-  std::optional<StepEnd> end{};
-  std::function<void()> when_written{};
-};
-
-using Parts = std::vector<std::shared_ptr<Part>>;
-
 /// Each node has a folder of its own; all of them are found again by the one handle of the step.
 Parts parts_of(Doors& doors, const StepRequest& request, const std::string& handle) {
   Parts parts;
@@ -49,9 +39,10 @@ Parts parts_of(Doors& doors, const StepRequest& request, const std::string& hand
       tell(what.empty() ? what : name + ": " + what);
     };
     auto job = job_of(doors, *member, handle + "-" + member->name);
-    StepRequest mine{request.run, *member,          {},           request.step, request.attempt,
-                     job.folder,  request.deadline, request.stop, {},           waiting};
-    auto part = std::make_shared<Part>(Part{doors, std::move(mine)});
+    auto step = std::make_shared<playbooks::PlannedStep>(request.step);
+    StepRequest mine{request.run, *member,          {},           *step, request.attempt,
+                     job.folder,  request.deadline, request.stop, {},    waiting};
+    auto part = std::make_shared<Part>(Part{doors, std::move(step), std::move(mine)});
     part->follower = std::make_shared<Follower>(doors, part->request, std::move(job));
     parts.push_back(std::move(part));
   }
@@ -85,8 +76,9 @@ Task<void> clean_up_all(Parts parts) {
 
 /// What was found on each node lies in one document, which all of their events name: a rack's
 /// findings in each of its events would be the rack's square.
-Result<void> keep_shares(Doors& doors, const Parts& parts, StepEnd& end) {
-  boost::json::object shares;
+Result<void> keep_shares(Doors& doors, const Parts& parts, boost::json::object of_group,
+                         StepEnd& end) {
+  auto shares = std::move(of_group);
   for (const auto& part : parts)
     if (part->end) shares[part->request.node.name] = part->end->found;
   make_readable(shares);
@@ -127,19 +119,24 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
 Task<Result<StepEnd>> follow_together(Doors& doors, const StepRequest& request,
                                       std::string handle) {
   const auto parts = parts_of(doors, request, handle);
-  auto all = co_await all_or_none<bool>(parts, do_part);
+  const auto* group = burnin::stage(request.step.name)->group;
+  boost::json::object of_group;
+  auto all = group == nullptr ? co_await all_or_none<bool>(parts, do_part)
+                              : co_await do_as_group(doors, *group, parts, of_group);
   if (all) {
     auto end = done(fmt::format("measured on {} nodes together", parts.size()));
-    CO_TRY(keep_shares(doors, parts, end));
+    CO_TRY(keep_shares(doors, parts, std::move(of_group), end));
     end.when_written = [parts]() { return clean_up_all(parts); };
     co_return end;
   }
   auto ended = ended_by(std::move(all).error());
   if (ended) {
     auto& end = *ended;
-    CO_TRY(keep_shares(doors, parts, end));
+    CO_TRY(keep_shares(doors, parts, {}, end));
     end.begin_anew = std::ranges::any_of(
         parts, [](const auto& part) { return part->end && part->end->begin_anew; });
+    // A member that waited for the others while no controller was there to start them.
+    if (group != nullptr && request.handle) end.begin_anew = true;
   }
   co_return ended;
 }
@@ -148,7 +145,8 @@ Task<Result<void>> end_on_nodes(Doors& doors, const StepRequest& request) {
   auto bounded = request;
   bounded.deadline = request.deadline.sooner(kLetGoPatience);
   auto parts = parts_of(doors, bounded, *request.handle);
-  if (request.members.empty()) parts.push_back(std::make_shared<Part>(Part{doors, bounded}));
+  if (request.members.empty())
+    parts.push_back(std::make_shared<Part>(Part{doors, nullptr, bounded}));
   const auto all = co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, end_part);
   for (const auto& each : all)
     if (!each) co_return each.error();

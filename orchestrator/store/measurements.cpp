@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "inventory/subject.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/group_document.h"
 #include "orchestrator/store/measured.h"
 
 namespace cupel::store {
@@ -45,7 +46,9 @@ void add_numbers(const EventRow& row, const json::object& findings,
                        text_in(each, "unit"),
                        value->to_number<double>(),
                        static_cast<std::int64_t>(numbers.size())};
-    const bool sound = std::isfinite(number.value) && is_valid(subject) &&
+    // Both ends have what belongs to their link; the table has it once, with the first of them.
+    const bool of_far_end = subject.kind == Subject::Kind::link && subject.name != row.node;
+    const bool sound = std::isfinite(number.value) && is_valid(subject) && !of_far_end &&
                        !number.measure.empty() && is_short_text(number.measure) &&
                        is_short_text(number.unit) && is_short_text(number.stage);
     if (sound) numbers.push_back(std::move(number));
@@ -78,8 +81,8 @@ std::vector<EventNumber> EventNumbers::of(const EventRow& row, const json::objec
   if (const auto* log = data.if_contains("log"); log != nullptr && log->is_object())
     add_numbers(row, log->get_object(), numbers);
   if (!data.contains("together")) return numbers;
-  const auto* mine = shared(text_in(data, "evidence")).if_contains(row.node);
-  if (mine != nullptr && mine->is_object()) add_numbers(row, mine->get_object(), numbers);
+  const auto mine = found_on(shared(text_in(data, "evidence")), row.node);
+  if (mine) add_numbers(row, *mine, numbers);
   return numbers;
 }
 

@@ -35,8 +35,11 @@ TEST(Subject, RefusesWhatIsHalfOrNotPrintable) {
     EXPECT_EQ(parse_subject(text).error().code, Code::kMalformed) << text;
 }
 
-TEST(Subject, IsANodeWhereNoPartIsNamed) {
+TEST(Subject, IsANodeWhereNoPartIsNamedAndALinkWhereOneIs) {
   EXPECT_EQ(Subject::part_of("n1", ""), Subject::node("n1"));
+  const Subject link{Kind::link, "n1", "eth0", "n2", "eth1"};
+  EXPECT_EQ(Subject::part_of("n1", to_text(link)), link);
+  EXPECT_FALSE(is_valid(Subject::part_of("n1", "link:n1/eth0<->n2")));
   EXPECT_EQ(to_text(Subject::part_of("n1", "gpu0")), "n1/gpu0");
   EXPECT_FALSE(is_valid(Subject::part_of("n1", "gpu\t0")));
 }

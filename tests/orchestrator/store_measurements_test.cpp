@@ -113,6 +113,25 @@ TEST_F(MeasurementsTest, TakesEachNodesOwnNumbersOfAStepThatSeveralDidTogether) 
   EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(MeasurementsTest, HasANumberOfALinkOnceWithItsCriterion) {
+  const auto hash = store_->keep_evidence(
+      R"({"n1":{"measurements":[{"name":"links","value":1}]},"n2":{},
+          "group:pair.n1":{"links":[
+            {"name":"rate","part":"link:n1/eth0<->n2/eth1","value":94,"unit":"Gb/s"},
+            {"name":"rate","part":"link:n1/eth0<->n9","value":9},
+            {"name":"rate","part":"link:n8/a<->n9/b","value":9}]}})");
+  const auto data = R"({"together":true,"evidence":")" + hash.value() + "\"}";
+  end("n1", "pair", data);
+  end("n2", "pair", data);
+
+  end("n1", "verdict", R"({"verdict":"pass","format":2,"checked":[{"stage":"pair",
+      "part":"link:n1/eth0<->n2/eth1","measure":"rate","value":94,"criterion_id":"pair/rate"}]})");
+
+  EXPECT_THAT(all({.measure = "rate"}),
+              ElementsAre("link:n1/eth0<->n2/eth1 pair 94 Gb/s of h100, pair/rate"));
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(MeasurementsTest, LeavesOutWhatIsNoNumberOrNamesNoSubject) {
   end("n1", "gemm", R"({"measurements":[{"name":"rate","value":null},{"name":"rate"},
       {"name":"rate","part":"gpu\n0","value":1},{"name":"","value":1},{"value":1},7,

@@ -96,8 +96,8 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
   const auto names = made.plan->step_names();
   for (const auto& stage : burnin::stages()) {
     const std::set<std::string_view> elsewhere{
-        "cpu-memory", "disk",       "storage",  "dcgm-diag", "nvbandwidth",
-        "sel",        "nccl-tests", "gpu-burn", "settings",  "settings-restore"};
+        "cpu-memory", "disk",     "storage",  "dcgm-diag",        "nvbandwidth", "sel",
+        "nccl-tests", "gpu-burn", "settings", "settings-restore", "tcp-pair"};
     const bool there = std::ranges::any_of(
         names, [&](const auto& name) { return burnin::base_name(name) == stage.name; });
     EXPECT_NE(there, elsewhere.contains(stage.name)) << stage.name;
@@ -395,6 +395,33 @@ TEST(Plan, CarriesWhatAdmissionNeedsToKnow) {
   EXPECT_EQ(steps[0].stop_after, playbook.steps[0].stop_after);
   EXPECT_TRUE(steps[0].once);
   EXPECT_FALSE(steps[1].once);
+}
+
+TEST(Plan, RefusesAMeasurementOfSeveralNodesOnEachByItself) {
+  std::vector<Problem> problems;
+
+  parse_playbook("playbook: p\nsteps: [{stage: tcp-pair}, {step: verdict}]\n", "book.yaml",
+                 problems);
+
+  EXPECT_THAT(to_string(problems), HasSubstr("'tcp-pair' is a measurement of several nodes: it "
+                                             "needs group_by: pairs"));
+}
+
+TEST(Plan, RefusesAMeasurementOfTwoNodesOnThree) {
+  const auto playbook = with_steps("playbook: p\nsteps: [{stage: tcp-pair, group_by: all}]\n");
+  std::vector<Problem> problems;
+  auto inventory = two_of(shipped_profile("dgx-h100", problems));
+  inventory.nodes.push_back(inventory.nodes.front());
+  inventory.nodes.back().name = "n3";
+  const auto& all = inventory.nodes;
+
+  const auto two = make_plan(playbook, inventory, {&all[0], &all[1]}, problems);
+  EXPECT_TRUE(two) << to_string(problems);
+  const auto three = make_plan(playbook, inventory, {&all[0], &all[1], &all[2]}, problems);
+
+  EXPECT_FALSE(three);
+  EXPECT_THAT(to_string(problems), HasSubstr("'tcp-pair' is a measurement of 2 nodes, and "
+                                             "group_by: gives it 3"));
 }
 
 TEST(Plan, ReckonsAStagesLoadByWhatTheMachineHas) {

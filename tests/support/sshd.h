@@ -29,6 +29,7 @@ class Sshd {
 
   /// A key that it does not accept.
   std::string strange_key() const { return file("strange"); }
+  /// In its folder. What lies in "path" is found first by commands on the node.
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   std::uint16_t port() const { return port_; }
   pid_t pid() const { return pid_; }

@@ -9,6 +9,7 @@
 #include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/subcommand.h"
+#include "burnin/agent/node/tcp/subcommand.h"
 #include "burnin/agent/node/watch/watch.h"
 
 namespace cupel::agent {
@@ -35,6 +36,11 @@ constexpr std::array kSubcommands{
     Subcommand{"facts", "", "one document of what this node is made of", facts},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
+    Subcommand{"tcp",
+               "serve [--port P] [--wait SECONDS] | send --to HOST --port P  "
+               "[--seconds N] [--most BYTES]",
+               "sends data to another node and back; send reads the token of standard input",
+               measure_tcp},
 };
 
 int usage() {

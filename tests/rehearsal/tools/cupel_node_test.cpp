@@ -1,5 +1,6 @@
 // The virtual cupel-node, read by the product's own stages and judged by the shipped profile.
 #include "burnin/criteria/judge.h"
+#include "burnin/group_stage.h"
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {
@@ -88,6 +89,30 @@ TEST(VirtualCupelNode, RefusesWhatTheRealOneRefuses) {
   EXPECT_EQ(bench.sh("cupel-node nonsense").status, 64);
   EXPECT_EQ(bench.sh("cupel-node watch --seconds x").status, 64);
   EXPECT_EQ(bench.sh("cupel-node facts --nonsense").status, 64);
+}
+
+TEST(VirtualCupelNode, MeasuresTheLinkOfTwoNodesAsTheProfileExpects) {
+  const auto& group = *burnin::stage("tcp-pair")->group;
+  const std::vector<burnin::Member> members{{"n1", "10.0.0.1"}, {"n2", "10.0.0.2"}};
+  const auto jobs = group.prepare_group(members, {{"duration", "3s"}}).value();
+  Bench one, other;
+
+  const auto server = one.sh(jobs[0].script);
+  const auto shared = group.shared(server.out);
+  ASSERT_TRUE(shared) << server.out;
+  const auto client = other.sh("shared='" + *shared + "'\n" + jobs[1].script);
+
+  const std::vector<burnin::Output> outputs{{server.out, server.err, server.status},
+                                            {client.out, client.err, client.status}};
+  const auto found = group.analyse_group(dgx(), members, outputs);
+  ASSERT_TRUE(found) << found.error().what;
+  auto findings = found->members[0];
+  for (const auto& [link, measured] : found->links) {
+    findings.measurements.push_back(measured);
+    findings.measurements.back().part = to_text(link);
+  }
+  EXPECT_THAT(not_met("tcp-pair", findings), ElementsAre());
+  EXPECT_EQ(value_of(findings, "tcp.retransmits", to_text(found->links[0].link)), 0);
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#pragma once
+// A stage that is one measurement of several nodes. Each member has a job of its own (server and
+// client, rank 2 of 8), one member may hand a value to the others (a port and a token, an NCCL id),
+// and what all of them reported is analysed together. How the jobs are run, and ended together, is
+// in orchestrator/steps/group_members.h.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "burnin/stage.h"
+#include "inventory/subject.h"
+
+namespace cupel::burnin {
+
+/// A node that takes part.
+struct Member {
+  std::string node;
+  std::string address;  // host name or address, as the inventory has it
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// What one member runs. Exit status 0: its part is done. Any other ends the jobs of all members.
+struct MemberJob {
+  std::string role;    // "server", "client", "rank 2 of 8"
+  std::string script;  // finds the shared value in $shared
+};
+
+/// A number that belongs to two nodes alike.
+struct LinkMeasurement {
+  inventory::Subject link;
+  Measurement measured;  // its `part` stays empty: the link says it
+  friend bool operator==(const LinkMeasurement&, const LinkMeasurement&) = default;
+};
+
+struct GroupFindings {
+  std::vector<Findings> members{};  // in the members' order
+  std::vector<LinkMeasurement> links{};
+};
+
+struct GroupStage {
+  std::size_t least = 2;
+  std::size_t most = 2;
+
+  /// A job for each member, in their order. The expected time and the limit of each are those of
+  /// Stage::prepare, whose script is not run. Errors: kInvalid, naming the parameter or the member.
+  Result<std::vector<MemberJob>> (*prepare_group)(std::span<const Member> members,
+                                                  const Parameters& parameters);
+
+  /// What the first member hands to the others, as soon as its output so far contains it; they
+  /// begin then. Letters, digits and " .:_+/=-" only. nullptr: all begin at once.
+  std::optional<std::string> (*shared)(std::string_view output) = nullptr;
+
+  /// Pure. Of members that all ended with status 0. Errors: as Stage::parse.
+  Result<GroupFindings> (*analyse_group)(const inventory::Profile& profile,
+                                         std::span<const Member> members,
+                                         std::span<const Output> outputs);
+};
+
+/// Whether a value may be handed to a member: by the signs that GroupStage::shared allows, and at
+/// most 1024 of them.
+bool is_shared_value(std::string_view value);
+
+}  // namespace cupel::burnin

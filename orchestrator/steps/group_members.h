@@ -1,0 +1,27 @@
+#pragma once
+// The members of a group stage (burnin/group_stage.h): each one's job, the value that one hands to
+// the others, and the analysis of what all of them reported.
+#include "burnin/group_stage.h"
+#include "orchestrator/steps/follower.h"
+
+namespace cupel::steps {
+
+/// One node's part in a stage that several do together.
+struct Part {
+  Doors& doors;
+  std::shared_ptr<playbooks::PlannedStep> step;  // its own, with its own job
+  engine::StepRequest request;
+  std::shared_ptr<Follower> follower{};
+  std::optional<engine::StepEnd> end{};
+  std::function<void()> when_written{};
+};
+
+using Parts = std::vector<std::shared_ptr<Part>>;
+
+/// All members to their end. The first whose job fails, vanishes or cannot be reached ends the
+/// others' waiting. Fills each part's end, and `of_group` with what belongs to links. Errors:
+/// kCancelled, kStorage; else why the measurement came to nothing, naming the member.
+Task<Result<std::vector<bool>>> do_as_group(Doors& doors, const burnin::GroupStage& stage,
+                                            Parts parts, boost::json::object& of_group);
+
+}  // namespace cupel::steps
