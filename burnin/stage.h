@@ -83,8 +83,8 @@ struct Stage {
   /// kMalformed. A tool that reports bad parts is no Error: that is what measurements are for.
   Result<Findings> (*parse)(const inventory::Profile& profile, const Output& output);
 
-  /// Names of the measurements that parse() can give, a criterion for another one is a typing
-  /// error.
+  /// Names of the measurements that parse() can give, each with a row in burnin/measures/measure.h:
+  /// a criterion for another one is a typing error.
   std::span<const std::string_view> measures;
 
   Load load;
@@ -97,9 +97,6 @@ struct Stage {
   /// Its findings are the BMC's log, as read after every stage; as a stage of its own it only lets
   /// time pass.
   bool is_bmc_log = false;
-  /// Of these measures: they are of the test and not of the machine. Where one is not met, the
-  /// stage has proven nothing.
-  std::span<const std::string_view> preconditions{};
   /// What changes back what it changes; nullptr: it changes nothing.
   const Undo* undo = nullptr;
   /// Of a stage that several nodes do as one measurement; nullptr: each node does it by itself, and

@@ -338,8 +338,6 @@ Result<Findings> parse(const Profile&, const Output& output) {
   return findings;
 }
 
-constexpr std::array<std::string_view, 1> kPreconditions{"psu.feed.tested"};
-
 bool wants_feeds_taken(const Parameters& with) {
   const auto said = with.find("feeds");
   return said != with.end() && said->second == "yes";
@@ -357,7 +355,6 @@ Stage psu() {
             {1, 1, "all GPUs at their power limit for half of the time, or all cores"},
             kPrograms};
   row.beside = {.bmc_sensors = true, .pdu_feeds = wants_feeds_taken};
-  row.preconditions = kPreconditions;
   return row;
 }
 

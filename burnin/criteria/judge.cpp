@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
+#include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 
 namespace cupel::burnin {
@@ -16,28 +16,6 @@ using inventory::Criterion;
 
 bool same_unit(const Criterion& criterion, const Measurement& found) {
   return criterion.unit.empty() || found.unit.empty() || criterion.unit == found.unit;
-}
-
-/// What no machine reaches is no reading: a unit that was mistaken, a counter that ran over, a
-/// sensor that is not there. Generous: ten times what the best parts of today do.
-struct Range {
-  std::string_view unit;
-  double least, most;
-};
-constexpr std::array kBelievable{
-    Range{"C", -60, 250},       Range{"GB/s", 0, 1e5},    Range{"TFLOP/s", 0, 1e5},
-    Range{"GiB", 0, 1e6},       Range{"W", 0, 1e6},       Range{"V", -1000, 1000},
-    Range{"MHz", 0, 1e5},       Range{"Gb/s", 0, 1e5},    Range{"lanes", 0, 64},
-    Range{"links", 0, 1000},    Range{"GPUs", 0, 1000},   Range{"errors", 0, 1e19},
-    Range{"count", 0, 1e19},    Range{"tests", 0, 1e6},   Range{"%", -1e6, 1e6},
-    Range{"tokens/s", 0, 1e12}, Range{"us", -1e15, 1e15}, Range{"s", -1e15, 1e15},
-    Range{"", -1e15, 1e15},
-};
-
-bool is_believable(double value, std::string_view unit) {
-  if (!std::isfinite(value)) return false;
-  const auto* range = std::ranges::find(kBelievable, unit, &Range::unit);
-  return range == kBelievable.end() || (value >= range->least && value <= range->most);
 }
 
 bool meets(const Criterion& criterion, double value) {
@@ -52,7 +30,7 @@ bool meets(const Criterion& criterion, double value) {
 double excess(const Criterion& criterion, const Measurement& found) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const auto& unit = found.unit.empty() ? criterion.unit : found.unit;
-  if (!is_believable(found.value, unit) || !same_unit(criterion, found)) return kInfinite;
+  if (!is_plausible(found.value, unit) || !same_unit(criterion, found)) return kInfinite;
   double worst = -kInfinite;
   if (criterion.at_least) worst = std::max(worst, *criterion.at_least - found.value);
   if (criterion.at_most) worst = std::max(worst, found.value - *criterion.at_most);
@@ -92,7 +70,7 @@ Checked compare(const Named& named, const std::string& step, const std::string& 
   if (std::isfinite(found->value)) result.quantity.value = found->value;
   if (!found->unit.empty()) result.quantity.unit = found->unit;
   if (!same_unit(criterion, *found)) result.quantity.unit_of_limits = criterion.unit;
-  if (!is_believable(found->value, result.quantity.unit) || !same_unit(criterion, *found))
+  if (!is_plausible(found->value, result.quantity.unit) || !same_unit(criterion, *found))
     return result;
   result.met = meets(criterion, found->value) ? Met::met : Met::failed;
   if (result.met == Met::met) result.remedy.clear();
@@ -127,12 +105,6 @@ std::vector<Named> named_criteria(const inventory::Profile& profile) {
 }
 
 }  // namespace
-
-bool is_precondition(std::string_view measure) {
-  return std::ranges::any_of(stages(), [&](const Stage& each) {
-    return std::ranges::find(each.preconditions, measure) != each.preconditions.end();
-  });
-}
 
 std::vector<Checked> judge(const inventory::Profile& profile,
                            const std::set<std::string, std::less<>>& stages,

@@ -13,11 +13,6 @@
 
 namespace cupel::burnin {
 
-/// Whether a measurement is of the test and not of the machine: that nobody else's program was on
-/// the GPU, that the run came to its end, that the kernel's log could be read. Where it is not met,
-/// the stage has proven nothing.
-bool is_precondition(std::string_view measure);
-
 using FindingsByStage = std::map<std::string, Findings, std::less<>>;
 
 /// Every criterion of the profile whose stage is in `stages` ("disk", "disk@scratch": each time by

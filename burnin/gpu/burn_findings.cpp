@@ -19,8 +19,6 @@ namespace {
 using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-burn";
-constexpr std::array<std::string_view, 3> kPreconditions{"burn.complete", "gpu.idle",
-                                                         "kernel_log.readable"};
 constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
                                                      "burn.gpus",
                                                      "burn.faults",
@@ -442,8 +440,6 @@ void add_facts(const BurnReport& run, Findings& findings) {
 }  // namespace
 
 std::span<const std::string_view> burn_measures() { return kMeasures; }
-
-std::span<const std::string_view> burn_preconditions() { return kPreconditions; }
 
 Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
                                const Output& output) {

@@ -47,8 +47,6 @@ struct BurnStage {
 /// Measurements that every such stage gives: whether its GPUs were idle before, what the kernel and
 /// the driver said of them while it ran.
 std::span<const std::string_view> burn_measures();
-/// Those of them that are of the test and not of the machine.
-std::span<const std::string_view> burn_preconditions();
 
 /// Errors: kNoMeasurement where nothing is proven: no cupel-burn, no planted error found, no end, a
 /// contradiction; then only faults, hangs and Xids are told, where there are any.

@@ -241,7 +241,6 @@ Stage gemm() {
             measures<kGemm>(),
             {1.0, 0, "all GPUs at their power limit: nothing draws more"},
             kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 
@@ -255,7 +254,6 @@ Stage hbm() {
       measures<kHbm>(),
       {0.7, 0, "memory and its controllers at full rate on all GPUs, their SMs are mostly idle"},
       kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 
@@ -268,7 +266,6 @@ Stage pcie() {
             measures<kPcie>(),
             {0.35, 0, "all GPUs awake at their highest clock, and moving what PCIe carries"},
             kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 
@@ -281,7 +278,6 @@ Stage p2p() {
             measures<kP2p>(),
             {0.4, 0, "all NVLinks at work while all pairs copy at once"},
             kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 
@@ -294,7 +290,6 @@ Stage collective() {
             measures<kCollective>(),
             {0.5, 0, "all NVLinks, switches and some SMs at work"},
             kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 
@@ -307,7 +302,6 @@ Stage train() {
             measures<kTrain>(),
             {0.95, 0, "matrix products most of the time, collectives in between"},
             kPrograms};
-  row.preconditions = burn_preconditions();
   return row;
 }
 

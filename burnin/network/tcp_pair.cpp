@@ -33,7 +33,7 @@ constexpr std::array kParameters{
                  "on which one of the two listens: one that the firewall lets through, or any",
                  "any"}};
 constexpr std::array<std::string_view, 5> kMeasures{"tcp.links", "tcp.bandwidth", "tcp.retransmits",
-                                                    "tcp.rtt", "tcp.strangers"};
+                                                    "tcp.rtt", "tcp.refused"};
 
 constexpr seconds kConnect{60};      // from the server's first line to the client's connection
 constexpr double kLeastTime = 1e-6;  // of a direction, in seconds
@@ -118,7 +118,7 @@ void take_line(const json::object& line, Report& report) {
   } else if (word == "tcp-received") {
     report.received = amount_in(line, "bytes");
     report.seconds = amount_in(line, "seconds");
-  } else if (word == "tcp-strangers") {
+  } else if (word == "tcp-refused") {
     report.strangers = amount_in(line, "count");
   }
 }
@@ -178,7 +178,7 @@ Result<GroupFindings> analyse_group(const Profile&, std::span<const Member> memb
   member.measurements.push_back({"tcp.links", "", 1, "links"});
   found.members.assign(2, member);
   if (server.strangers)
-    found.members[0].measurements.push_back({"tcp.strangers", "", *server.strangers, "count"});
+    found.members[0].measurements.push_back({"tcp.refused", "", *server.strangers, "count"});
   return found;
 }
 

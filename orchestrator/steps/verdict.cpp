@@ -4,6 +4,7 @@
 
 #include "burnin/consequences.h"
 #include "burnin/criteria/judge.h"
+#include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "playbooks/step_kind.h"

@@ -74,7 +74,7 @@ Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments) {
     if (!slept) co_return 130;
     co_await process->say(text);
   }
-  if (serves) co_await process->say("{\"kind\":\"tcp-strangers\",\"count\":0}\n");
+  if (serves) co_await process->say("{\"kind\":\"tcp-refused\",\"count\":0}\n");
   co_return 0;
 }
 

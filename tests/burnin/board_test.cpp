@@ -60,7 +60,7 @@ Result<Findings> read_log(json::array entries, json::value before, bool cut = fa
   Output output;
   output.beside = json::serialize(
       json::object{{"entries", std::move(entries)}, {"before", std::move(before)}, {"cut", cut}});
-  return stage("sel")->parse(profile(), output);
+  return parsed("sel", output);
 }
 
 TEST(Sel, CountsWhatIsNewBySeverityAndPart) {
@@ -111,7 +111,7 @@ TEST(Sel, AsksNotWhereTheLogLiesButWhereTheEntrySaysItComesFrom) {
       {"entries", json::array{of_psu}},
       {"before", json::array{}}});
 
-  const auto found = stage("sel")->parse(profile(), output);
+  const auto found = parsed("sel", output);
 
   EXPECT_EQ(value_of(*found, "sel.new.critical", "psu4"), 1);
   EXPECT_EQ(value_of(*found, "sel.new.critical", "bmc"), std::nullopt);
@@ -129,9 +129,8 @@ TEST(Sel, TakesAnEntryOfALogThatWasClearedForNewThoughItsNumberWasThereBefore) {
 TEST(Sel, CallsNothingNewWhereNobodyKnowsWhatWasThereBefore) {
   Output silent;
   silent.beside = R"({"failed": "no answer in 90000 ms", "before": []})";
-  for (const auto& found :
-       {read_log({entry(1, "Critical", "Fan 1 failed")}, nullptr),
-        stage("sel")->parse(profile(), silent), stage("sel")->parse(profile(), Output{})}) {
+  for (const auto& found : {read_log({entry(1, "Critical", "Fan 1 failed")}, nullptr),
+                            parsed("sel", silent), parsed("sel", Output{})}) {
     ASSERT_TRUE(found);
     EXPECT_THAT(found->measurements, IsEmpty());
     EXPECT_TRUE(says_unknown(*found, "the BMC's log"));
@@ -228,7 +227,7 @@ std::string transcript(const std::string& idle, const std::string& full) {
 Result<Findings> psu(std::string beside, std::string text = "cupel-phase: over 0\n") {
   Output output{std::move(text), "", 0};
   output.beside = std::move(beside);
-  return stage("psu")->parse(profile(), output);
+  return parsed("psu", output);
 }
 
 TEST(Psu, MeasuresTheStepTheShareAndTheLowestInput) {

@@ -109,7 +109,7 @@ TEST(CpuMemory, FindsNothingWrongWithThisMachine) {
 
   const auto output = run_script(job->script);
 
-  const auto found = stage("cpu-memory")->parse(profile(), output);
+  const auto found = parsed("cpu-memory", output);
   ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "stress.failures"), 0);
   EXPECT_GT(value_of(*found, "stress.bogo_ops", "vm").value_or(0), 0);
@@ -121,7 +121,7 @@ TEST(CpuMemory, DoesNotBelieveStressNgWhenItHadNoMemory) {
 
   const auto output = run_script(job->script);
 
-  const auto found = stage("cpu-memory")->parse(profile(), output);
+  const auto found = parsed("cpu-memory", output);
   ASSERT_FALSE(found) << "stress-ng calls this a successful run\n" << output.text;
   EXPECT_EQ(found.error().code, Code::kNoMeasurement);
 }

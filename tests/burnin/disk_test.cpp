@@ -152,7 +152,7 @@ TEST(Disk, MeasuresThisMachinesDriveAndLeavesNothingBehind) {
 
   const auto output = run_script(prepared("disk", small(folder.path()))->script);
 
-  const auto found = stage("disk")->parse(profile(), output);
+  const auto found = parsed("disk", output);
   ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "disk.errors"), 0);
   if (output.text.contains("cupel-direct: 1")) {
@@ -169,7 +169,7 @@ TEST(Disk, GoesWithoutDirectIoWhereItIsRefused) {
   const auto output =
       run_script(prepared("disk", small(folder.path()))->script, "dd() { return 1; }\n");
 
-  const auto found = stage("disk")->parse(profile(), output);
+  const auto found = parsed("disk", output);
   ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "disk.errors"), 0);
   EXPECT_TRUE(says_unknown(*found, "disk.read.bandwidth"));
@@ -190,7 +190,7 @@ TEST(Disk, FindsABlockThatFioReadsBackWrong) {
 
   const auto output = run_script(script);
 
-  const auto found = stage("disk")->parse(profile(), output);
+  const auto found = parsed("disk", output);
   ASSERT_TRUE(found) << found.error().what << "\n" << output.text << output.errors;
   EXPECT_GE(value_of(*found, "disk.errors").value_or(0), 1);
 }
@@ -203,7 +203,7 @@ TEST(Disk, SaysThatThereIsNotEnoughSpace) {
 
   const auto output = run_script(prepared("disk", with)->script);
 
-  const auto found = stage("disk")->parse(profile(), output);
+  const auto found = parsed("disk", output);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Code::kNoMeasurement);
   EXPECT_THAT(found.error().what, HasSubstr("not enough space"));
@@ -216,7 +216,7 @@ TEST(Disk, DoesNotTakeMemoryForADrive) {
 
   const auto output = run_script(prepared("disk", small("/dev/shm"))->script);
 
-  const auto found = stage("disk")->parse(profile(), output);
+  const auto found = parsed("disk", output);
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().what, HasSubstr("tmpfs"));
 }

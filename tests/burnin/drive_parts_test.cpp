@@ -52,7 +52,7 @@ class FileDrive {
   }
 
   Result<Findings> test(const Parameters& with, const std::string& mounted = "") const {
-    return stage("nvme")->parse(profile(), run(with, mounted));
+    return parsed("nvme", run(with, mounted));
   }
 
  private:
@@ -72,7 +72,7 @@ TEST(Nvme, TestsADriveThatHoldsNothing) {
 
   const auto output = node.run({{"raw", "yes"}});
 
-  const auto found = stage("nvme")->parse(profile(), output);
+  const auto found = parsed("nvme", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   const auto& all = *found;
   EXPECT_EQ(value_of(all, "nvme.errors", "nvme0"), 0);
@@ -138,7 +138,7 @@ TEST(Nvme, TestsAMountedDriveByAFileAndLeavesNothingBehind) {
 
   const auto output = node.run({}, mount);
 
-  const auto found = stage("nvme")->parse(profile(), output);
+  const auto found = parsed("nvme", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "nvme.errors", "nvme0"), 0);
   EXPECT_TRUE(fs::is_empty(mount));
@@ -210,7 +210,7 @@ TEST(Storage, WritesAndVerifiesAndCountsItsNeighbours) {
 
   const auto output = run_storage(folder.path(), "nfs", "nfs4");
 
-  const auto found = stage("storage")->parse(profile(), output);
+  const auto found = parsed("storage", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "storage.mounted"), 1);
   EXPECT_EQ(value_of(*found, "storage.errors"), 0);
@@ -226,7 +226,7 @@ TEST(Storage, FindsALocalDiskWhereASharedOneWasDueAndWritesNothingToIt) {
   const auto absent = run_storage(folder.path() / "gone", "lustre", "lustre");
 
   for (const auto& output : {local, absent}) {
-    const auto found = stage("storage")->parse(profile(), output);
+    const auto found = parsed("storage", output);
     ASSERT_TRUE(found) << why(found) << output.errors;
     EXPECT_EQ(value_of(*found, "storage.mounted"), 0);
     EXPECT_EQ(value_of(*found, "storage.errors"), std::nullopt);
@@ -309,12 +309,11 @@ TEST_P(ScratchFolder, OfDiskThatAnotherUserExchangesLeadsNowhere) {
   const auto job =
       prepared("disk", {{"directory", all.open().string()}, {"size", "16MiB"}, {"runtime", "1s"}});
 
-  expect_told(stage("disk")->parse(profile(), run_script(job->script, all.swaps)));
+  expect_told(parsed("disk", run_script(job->script, all.swaps)));
 }
 
 TEST_P(ScratchFolder, OfStorageThatAnotherUserExchangesLeadsNowhere) {
-  expect_told(
-      stage("storage")->parse(profile(), run_storage(all.open(), "nfs", "nfs4", all.swaps)));
+  expect_told(parsed("storage", run_storage(all.open(), "nfs", "nfs4", all.swaps)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Drives, ScratchFolder,

@@ -158,7 +158,7 @@ TEST(GpuBurn, KeepsOneLineOfEachPerCentAndAllOthers) {
            "printf '\\ndone\\n\\nTested 1 GPUs:\\n\\tGPU 0: FAULTY\\n'");
 
   const auto output = node.run("gpu-burn", {{"duration", "30s"}});
-  const auto found = stage("gpu-burn")->parse(profile(), output);
+  const auto found = parsed("gpu-burn", output);
 
   EXPECT_THAT(output.text, HasSubstr(node.folder() + "\nasked: -tc 30\n"));
   EXPECT_FALSE(output.text.contains("proc'd: 1 "));

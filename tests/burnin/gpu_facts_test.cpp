@@ -256,7 +256,7 @@ TEST(GpuFacts, SaysThatTheToolIsMissing) {
   const auto output = run_script(prepared("gpu-facts")->script, "PATH=/nowhere\n");
 
   if (installed("nvidia-smi")) GTEST_SKIP() << "this machine has nvidia-smi";
-  const auto found = stage("gpu-facts")->parse(profile(), output);
+  const auto found = parsed("gpu-facts", output);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, Code::kNoMeasurement);
   EXPECT_EQ(found.error().what, "nvidia-smi is not installed on the node");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "burnin/measures/measure.h"
 #include "tests/burnin/burn_said.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/support/damage.h"

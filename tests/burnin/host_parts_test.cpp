@@ -115,7 +115,7 @@ TEST(Cpu, FindsNothingWrongWithThisMachine) {
 
   const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script);
 
-  const auto found = stage("cpu")->parse(profile(), output);
+  const auto found = parsed("cpu", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   double cores = 0;
   for (const auto& each : found->measurements) {
@@ -136,7 +136,7 @@ if [ "$4" = 0 ]; then exit 2; fi
 
   const auto output = run_script(prepared("cpu", {{"duration", "2s"}})->script, liar.path());
 
-  const auto found = stage("cpu")->parse(profile(), output);
+  const auto found = parsed("cpu", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   std::vector<std::string> wrong;
   for (const auto& each : found->measurements)
@@ -229,7 +229,7 @@ TEST(Memory, FindsNothingWrongWithThisMachine) {
 
   const auto output = run_script(script);
 
-  const auto found = stage("memory")->parse(profile(), output);
+  const auto found = parsed("memory", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "memory.failures", "numa0"), 0);
   EXPECT_TRUE(value_of(*found, "memory.bandwidth", "numa0") ||
@@ -377,7 +377,7 @@ echo '0, 59, N/A, 631.95'
       prepared("thermal", {{"load", "cpu"}, {"duration", "14s"}, {"window", "6s"}})->script,
       gpus.path());
 
-  const auto found = stage("thermal")->parse(profile(), output);
+  const auto found = parsed("thermal", output);
   ASSERT_TRUE(found) << why(found) << "\n" << output.text << output.errors;
   EXPECT_EQ(value_of(*found, "gpu.temperature", "gpu0"), 59);
   EXPECT_TRUE(says_unknown(*found, "thermal.margin of gpu0"));

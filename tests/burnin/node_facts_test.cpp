@@ -128,7 +128,7 @@ TEST(NodeFacts, TakesARateThatADownPortDreamsOfForNothing) {
 TEST(NodeFacts, TellsOfThisVeryMachineWhatItsLibraryTells) {
   const auto output = run_script(prepared("node-facts")->script);
 
-  const auto found = stage("node-facts")->parse(profile(), output);
+  const auto found = parsed("node-facts", output);
 
   ASSERT_TRUE(found) << found.error().what << "\n" << output.errors;
   const auto& findings = *found;
@@ -156,7 +156,7 @@ TEST(NodeFacts, TakesATableThatNobodyCanReadAsNotReadableAndNotAsNoise) {
   const auto output = tools.run("node-facts");
 
   EXPECT_EQ(output.errors, "");
-  const auto found = stage("node-facts")->parse(profile(), output);
+  const auto found = parsed("node-facts", output);
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(why_no_dimms(*found), "not readable: /dev/mem: No such file or directory");
 }

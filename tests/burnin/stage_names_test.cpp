@@ -109,11 +109,5 @@ TEST(StageParameters, AreBoundedByTheirRows) {
     }
 }
 
-TEST(StageNames, OfPreconditionsAreThoseOfMeasures) {
-  for (const auto& each : stages())
-    for (const auto name : each.preconditions)
-      EXPECT_NE(std::ranges::find(each.measures, name), each.measures.end()) << name;
-}
-
 }  // namespace
 }  // namespace cupel::burnin

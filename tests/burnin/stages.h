@@ -1,5 +1,6 @@
 #pragma once
 // A stage as its tests use it: prepared, run by a real shell, parsed.
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 #include "inventory/load_profile.h"
 #include "tests/support/captures.h"
@@ -26,8 +28,23 @@ inline Result<Job> prepared(std::string_view name, const Parameters& with = {}) 
   return stage(name)->prepare(profile(), with);
 }
 
+/// Every measurement has its row, and the row's unit.
+inline void expect_rows_for(std::string_view stage, const Findings& findings) {
+  for (const auto& each : findings.measurements) {
+    const auto* row = measure_row(each.name);
+    ASSERT_NE(row, nullptr) << stage << " measures " << each.name;
+    EXPECT_EQ(each.unit, row->unit) << stage << " measures " << each.name;
+  }
+}
+
+inline Result<Findings> parsed(std::string_view name, const Output& output) {
+  auto found = stage(name)->parse(profile(), output);
+  if (found) expect_rows_for(name, *found);
+  return found;
+}
+
 inline Result<Findings> parsed(std::string_view name, std::string text, int exit_status = 0) {
-  return stage(name)->parse(profile(), Output{std::move(text), "", exit_status});
+  return parsed(name, Output{std::move(text), "", exit_status});
 }
 
 /// By dash, the strictest of the shells that nodes have, where it is installed. `before` goes in

@@ -15,7 +15,7 @@ constexpr const char* kServer =
     R"({"kind":"tcp-ready","port":40123,"token":"0123456789abcdef0123456789abcdef"}
 {"kind":"tcp-received","bytes":1250000000,"seconds":1}
 {"kind":"tcp-sent","bytes":625000000,"segments":10000,"retransmits":250,"rtt_us":81}
-{"kind":"tcp-strangers","count":3}
+{"kind":"tcp-refused","count":3}
 )";
 constexpr const char* kClient =
     R"({"kind":"tcp-sent","bytes":1250000000,"segments":20000,"retransmits":0,"rtt_us":80}
@@ -47,7 +47,7 @@ TEST(TcpPair, MeasuresEachDirectionOfTheLink) {
   ASSERT_EQ(found->members.size(), 2u);
   EXPECT_THAT(found->members[0].measurements,
               ElementsAre(Measurement{"tcp.links", "", 1, "links"},
-                          Measurement{"tcp.strangers", "", 3, "count"}));
+                          Measurement{"tcp.refused", "", 3, "count"}));
   EXPECT_THAT(found->members[1].measurements,
               ElementsAre(Measurement{"tcp.links", "", 1, "links"}));
 }

@@ -298,7 +298,7 @@ TEST(NvBandwidth, IsAskedForTextWhereItsVersionKnowsNoJson) {
   esac)");
 
   const auto output = node.run("nvbandwidth");
-  const auto found = stage("nvbandwidth")->parse(profile(), output);
+  const auto found = parsed("nvbandwidth", output);
 
   ASSERT_TRUE(found) << refusal(found) << output.text;
   EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu1"), 54.94);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 #include "burnin/tools/perftest.h"
 #include "inventory/load_profile.h"
@@ -33,6 +34,8 @@ void must_be_sound(const burnin::Stage& stage, const burnin::Findings& findings)
   for (const auto& each : findings.measurements) {
     const bool known = std::ranges::find(stage.measures, each.name) != stage.measures.end();
     if (!known || !std::isfinite(each.value)) __builtin_trap();
+    const auto* row = burnin::measure_row(each.name);
+    if (row == nullptr || row->unit != each.unit) __builtin_trap();
     must_be_readable(each.part);
   }
   for (const auto& part : findings.parts)

@@ -177,7 +177,7 @@ Result<void> serve(const Options& options) {
   TRY(auto down, server.accept(kDown, Clock::now() + kConnect));
   TRY(const auto sent, down.send(bounds));
   TRY(say_sent(sent));
-  JsonLine strangers{"tcp-strangers"};
+  JsonLine strangers{"tcp-refused"};
   strangers.add("count", server.strangers());
   return say(strangers);
 }

@@ -1,0 +1,82 @@
+#include <array>
+
+#include "burnin/measures/tables.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::array kBurnMeasures{
+    MeasureRow{"burn.complete", "", "1: the run came to its end", Better::more, true},
+    MeasureRow{"burn.gpus", "GPUs", "GPUs that took part", Better::more},
+    MeasureRow{"burn.faults", "errors", "GPUs that failed while they computed", Better::less},
+    MeasureRow{"kernel_log.readable", "", "1: the kernel's log could be read", Better::more, true},
+    MeasureRow{"gemm.*.rate", "TFLOP/s", "matrix products of this type", Better::more},
+    MeasureRow{"gemm.errors", "errors", "products that differ from what they must be",
+               Better::less},
+    MeasureRow{"gemm.spread", "%", "between the fastest and the slowest GPU", Better::less},
+    MeasureRow{"gemm.below_best", "%", "behind the best of the node's GPUs", Better::less},
+    MeasureRow{"gemm.rounds", "count", "rounds that were done"},
+    MeasureRow{"hbm.errors", "errors", "words that read back wrong", Better::less},
+    MeasureRow{"hbm.tested", "GiB", "memory that was written and verified", Better::more},
+    MeasureRow{"hbm.read", "GB/s", "reads of the GPU's own memory", Better::more},
+    MeasureRow{"hbm.write", "GB/s", "writes of the GPU's own memory", Better::more},
+    MeasureRow{"hbm.copy", "GB/s", "copies within the GPU's own memory, reads and writes added",
+               Better::more},
+    MeasureRow{"hbm.below_best", "%", "behind the best of the node's GPUs", Better::less},
+    MeasureRow{"pcie.h2d", "GB/s", "host to device, from the near NUMA node", Better::more},
+    MeasureRow{"pcie.d2h", "GB/s", "device to host, to the near NUMA node", Better::more},
+    MeasureRow{"pcie.both", "GB/s", "both directions at once, added", Better::more},
+    MeasureRow{"pcie.far.h2d", "GB/s", "host to device, from the far NUMA node", Better::more},
+    MeasureRow{"pcie.far.d2h", "GB/s", "device to host, to the far NUMA node", Better::more},
+    MeasureRow{"pcie.far.both", "GB/s", "both directions at once with the far NUMA node, added",
+               Better::more},
+    MeasureRow{"pcie.all.h2d", "GB/s", "host to device, all GPUs at once", Better::more},
+    MeasureRow{"pcie.all.d2h", "GB/s", "device to host, all GPUs at once", Better::more},
+    MeasureRow{"pcie.all.both", "GB/s", "both directions, all GPUs at once", Better::more},
+    MeasureRow{"pcie.latency", "us", "of a small copy", Better::less},
+    MeasureRow{"pcie.errors", "errors", "copies that arrived damaged", Better::less},
+    MeasureRow{"pcie.below_best", "%", "behind the best of the node's GPUs", Better::less},
+    MeasureRow{"p2p.errors", "errors", "copies that arrived damaged", Better::less},
+    MeasureRow{"p2p.bandwidth", "GB/s", "from one GPU to another, one pair at a time",
+               Better::more},
+    MeasureRow{"p2p.read", "GB/s", "from one GPU to another, by reads", Better::more},
+    MeasureRow{"p2p.sm.bandwidth", "GB/s", "one pair at a time, copied by the SMs", Better::more},
+    MeasureRow{"p2p.all.bandwidth", "GB/s", "all pairs at once", Better::more},
+    MeasureRow{"p2p.all.sm.bandwidth", "GB/s", "all pairs at once, copied by the SMs",
+               Better::more},
+    MeasureRow{"p2p.both", "GB/s", "both directions of a pair at once, added", Better::more},
+    MeasureRow{"p2p.pairs", "count", "pairs that were measured", Better::more},
+    MeasureRow{"p2p.pair.below_best", "%", "behind what is usual for the two GPUs of the pair",
+               Better::less},
+    MeasureRow{"p2p.pair.bandwidth", "GB/s", "of a pair that is slow", Better::more},
+    MeasureRow{"p2p.refused", "count", "pairs between which the driver refused access",
+               Better::less},
+    MeasureRow{"collective.errors", "errors", "results that differ from what they must be",
+               Better::less},
+    MeasureRow{"collective.nvls", "", "1: NCCL used NVLink SHARP", Better::more},
+    MeasureRow{"collective.*.busbw", "GB/s", "bus bandwidth of the operation, at its largest size",
+               Better::more},
+    MeasureRow{"collective.*.busbw.in_place", "GB/s", "bus bandwidth in place, at its largest size",
+               Better::more},
+    MeasureRow{"collective.*.ring.busbw", "GB/s", "bus bandwidth by rings, without NVLink SHARP",
+               Better::more},
+    MeasureRow{"collective.*.hca.busbw", "GB/s", "bus bandwidth through the HCAs instead of NVLink",
+               Better::more},
+    MeasureRow{"collective.*.latency", "us", "of the operation at its smallest size", Better::less},
+    MeasureRow{"collective.rings.*.busbw", "GB/s", "bus bandwidth by rings, without NVLink SHARP",
+               Better::more},
+    MeasureRow{"collective.rings.*.busbw.in_place", "GB/s", "bus bandwidth by rings in place",
+               Better::more},
+    MeasureRow{"collective.rings.*.latency", "us", "by rings, at its smallest size", Better::less},
+    MeasureRow{"train.tokens", "tokens/s", "tokens that the model was trained with", Better::more},
+    MeasureRow{"train.mfu", "%", "model FLOPs used, of the GPUs' peak", Better::more},
+    MeasureRow{"train.jitter", "%", "between the slowest and the median step", Better::less},
+    MeasureRow{"train.loss.differs", "count", "losses that differ between GPUs or repeats",
+               Better::less},
+};
+
+}  // namespace
+
+std::span<const MeasureRow> burn_measure_rows() { return kBurnMeasures; }
+
+}  // namespace cupel::burnin

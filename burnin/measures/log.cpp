@@ -1,0 +1,42 @@
+#include <array>
+
+#include "burnin/measures/tables.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::array kLogMeasures{
+    MeasureRow{"kernel.mce", "count", "machine checks while watched", Better::less},
+    MeasureRow{"kernel.edac.uncorrected", "count",
+               "messages of uncorrected memory errors while watched", Better::less},
+    MeasureRow{"kernel.edac.corrected", "count",
+               "messages of corrected memory errors while watched", Better::less},
+    MeasureRow{"kernel.aer.uncorrected", "count",
+               "messages of uncorrectable PCIe errors while watched", Better::less},
+    MeasureRow{"kernel.aer.corrected", "count", "messages of correctable PCIe errors while watched",
+               Better::less},
+    MeasureRow{"kernel.pcie", "count", "other PCIe errors while watched", Better::less},
+    MeasureRow{"kernel.nvme", "count", "errors of NVMe drives while watched", Better::less},
+    MeasureRow{"kernel.mlx5", "count", "errors of the HCAs' driver while watched", Better::less},
+    MeasureRow{"kernel.link", "count", "network links that went down while watched", Better::less},
+    MeasureRow{"kernel.oom", "count", "processes killed for want of memory while watched",
+               Better::less},
+    MeasureRow{"kernel.hang", "count", "hung tasks and lockups while watched", Better::less},
+    MeasureRow{"kernel.thermal", "count", "messages of thermal throttling while watched",
+               Better::less},
+    MeasureRow{"kernel.xid", "", "Xid while watched; 0: none", Better::less},
+    MeasureRow{"kernel.xid.count", "count", "Xids while watched", Better::less},
+    MeasureRow{"kernel.sxid", "", "SXid while watched; 0: none", Better::less},
+    MeasureRow{"watch.cpu", "%", "of one CPU that watching took", Better::less},
+    MeasureRow{"sel.new.critical", "count", "new critical entries of the BMC's log", Better::less},
+    MeasureRow{"sel.new.warning", "count", "new warnings of the BMC's log", Better::less},
+    MeasureRow{"sel.new.other", "count", "new entries of the BMC's log that no rule knows"},
+    MeasureRow{"sel.new.harmless", "count",
+               "new entries of the BMC's log that are known to be harmless"},
+};
+
+}  // namespace
+
+std::span<const MeasureRow> log_measure_rows() { return kLogMeasures; }
+
+}  // namespace cupel::burnin
