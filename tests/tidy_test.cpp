@@ -163,7 +163,7 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       }
 }
 
-TEST(Tidy, NobodyIncludesAllOfAsio) {
+TEST(Tidy, NoFileIncludesAllOfAsio) {
   for (const auto& source : sources())
     EXPECT_EQ(source.text.find("#include <boost/"
                                "asio.hpp>"),
@@ -171,19 +171,19 @@ TEST(Tidy, NobodyIncludesAllOfAsio) {
         << source.path;
 }
 
-TEST(Tidy, NobodyIncludesASourceFile) {
+TEST(Tidy, NoFileIncludesASourceFile) {
   const std::regex source_file{R"re(#include ["<]([^">]+\.(cpp|cc|cxx|c))[">])re"};
   for (const auto& source : sources())
     EXPECT_EQ(includes(source, source_file), std::vector<std::string>{}) << source.path;
 }
 
-TEST(Tidy, NobodySleepsWhereThereIsAnEvent) {
+TEST(Tidy, NoFileSleepsWhereThereIsAnEvent) {
   const std::regex sleeps{R"(\b(this_thread::sleep_\w+|usleep|nanosleep)\()"};
   for (const auto& source : sources())
     EXPECT_FALSE(std::regex_search(source.text, sleeps)) << source.path;
 }
 
-TEST(Tidy, NobodySpawnsWhatNobodyOwns) {
+TEST(Tidy, NoFileSpawnsADetachedTask) {
   for (const auto& source : sources()) {
     if (source.path.starts_with("tests/")) continue;
     EXPECT_EQ(source.text.find("asio::"
@@ -207,7 +207,7 @@ TEST(Tidy, VendorsAreDataInOnePlace) {
   }
 }
 
-TEST(Tidy, NobodyWritesABootOrderOrAHostInterface) {
+TEST(Tidy, NoFileWritesABootOrderOrAHostInterface) {
   const std::regex written{R"re("(BootOrder|HostInterfaces?)")re"};
   for (const auto& source : sources()) {
     if (!source.path.starts_with("bmc/")) continue;
@@ -250,7 +250,7 @@ TEST(Tidy, EveryTestThatTheTrapsNameExists) {
   EXPECT_GT(expect_named_tests_exist("docs/traps.md"), 40);
 }
 
-TEST(Tidy, EveryTrapIsToldOnceAndHasATestUnlessItWaits) {
+TEST(Tidy, EveryTrapIsListedOnceAndHasATestUnlessItWaits) {
   std::ifstream traps{fs::path{SOURCE_DIR} / "docs/traps.md"};
   const std::regex row{R"(^\| (\d+) \|)"}, test{R"(`\w+\.[A-Z]\w+`)"};
   std::smatch number;

@@ -11,13 +11,13 @@
 #include "orchestrator/cli/interrupt.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/terminal.h"
+#include "orchestrator/console/console_session.h"
 #include "orchestrator/console/recorder.h"
-#include "orchestrator/console/talk.h"
 
 namespace cupel::cli {
 namespace {
 
-using console::TalkEnd;
+using console::SessionEnd;
 using inventory::Node;
 
 constexpr std::chrono::seconds kOpenPatience{60};
@@ -68,7 +68,8 @@ Result<std::optional<char>> escape_of(const std::string& word) {
   return Error{Code::kInvalid, "--escape takes one character, or none"};
 }
 
-Task<Result<TalkEnd>> talk_to(Connections& connections, const Node& node, console::Talk how) {
+Task<Result<SessionEnd>> talk_to(Connections& connections, const Node& node,
+                                 console::ConsoleSession how) {
   const auto bmc = connections.bmc(node);
   auto opened = co_await bmc->console.open(Deadline::in(kOpenPatience));
   if (!opened) {
@@ -83,14 +84,14 @@ Task<Result<TalkEnd>> talk_to(Connections& connections, const Node& node, consol
         how.escape ? fmt::format("{}. ends, {}? helps", *how.escape, *how.escape) : "no escape";
     say(stderr, "[console of {}: {}]\r\n", node.name, hint);
   }
-  auto ended = co_await console::talk(**opened, std::move(how));
+  auto ended = co_await console::run_console_session(**opened, std::move(how));
   terminal.reset();
   co_await (*opened)->close();
   co_await bmc->log_out();
   co_return ended;
 }
 
-Exit conclude(const Context& context, const Node& node, const Stopped<Result<TalkEnd>>& ended) {
+Exit conclude(const Context& context, const Node& node, const Stopped<Result<SessionEnd>>& ended) {
   if (ended.interrupted) return Exit::unfinished;
   if (!ended.value) {
     const auto& error = ended.value.error();
@@ -120,7 +121,7 @@ Exit at_console(const BmcCommand& command, const Console& asked) {
   const auto& node = *reached->nodes.front();
   const auto lock = console::ConsoleLock::take(context.state / "locks", node.name);
   if (!lock) return complain(context, lock.error(), Exit::failed);
-  console::Talk how{.escape = *escape};
+  console::ConsoleSession how{.escape = *escape};
   std::unique_ptr<Record> record;
   if (!asked.record.empty()) {
     auto opened = Record::open(asked.record);

@@ -26,8 +26,9 @@ std::string_view words_for(bmc::Rotated rotated) {
 
 Task<Result<Answer>> rotate(Connections& connections, const Node& node, bool again,
                             Deadline deadline) {
-  auto doors = connections.doors(nullptr);  // no stage runs here
-  CO_TRY(const auto rotated, co_await steps::rotate_bmc_password(doors, node, again, deadline));
+  auto environment = connections.environment(nullptr);  // no stage runs here
+  CO_TRY(const auto rotated,
+         co_await steps::rotate_bmc_password(environment, node, again, deadline));
   co_return Answer{std::string{words_for(rotated)},
                    {{"changed", rotated == bmc::Rotated::changed}}};
 }

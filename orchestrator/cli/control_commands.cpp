@@ -12,7 +12,7 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/drained.h"
-#include "orchestrator/report/left_behind.h"
+#include "orchestrator/report/leftovers.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/journal_end.h"
@@ -100,16 +100,16 @@ Task<bool> wait_for_end(const Context& context, const store::Store& store, engin
 }
 
 /// Errors: kStorage.
-Result<report::LeftBehind> left_behind(const store::Store& store, engine::RunId run) {
+Result<report::Leftovers> leftovers(const store::Store& store, engine::RunId run) {
   TRY(const auto events, store.events(run));
-  return report::left_behind(events);
+  return report::leftovers(events);
 }
 
 /// It is over; and what is still set on its nodes is said.
 Exit ended(const Context& context, const store::Store& store, const Command& command) {
   const auto exit = said(context, command, "accepted",
                          " is cancelled" + report::still_drained(store, command.run));
-  const auto left = left_behind(store, command.run);
+  const auto left = leftovers(store, command.run);
   if (!left) return complain(context, left.error(), Exit::unfinished);
   if (left->set.empty()) return exit;
   return complain(
@@ -141,7 +141,7 @@ Exit cancel(Context& context, store::Store& store, const Command& command) {
   asio::io_context io{1};
   if (run_to_end(io, wait_for_end(context, store, command.run)))
     return ended(context, store, command);
-  const auto left = left_behind(store, command.run);
+  const auto left = leftovers(store, command.run);
   if (!left) return complain(context, left.error(), Exit::unfinished);
   if (left->anything()) {
     if (end_its_jobs(context, store, command.run)) return ended(context, store, command);

@@ -13,7 +13,7 @@
 #include "orchestrator/controller/background.h"
 #include "orchestrator/controller/state_folder.h"
 #include "orchestrator/report/drained.h"
-#include "orchestrator/report/left_behind.h"
+#include "orchestrator/report/leftovers.h"
 #include "orchestrator/report/summary.h"
 #include "orchestrator/store/controller_lock.h"
 
@@ -69,7 +69,7 @@ Exit exit_of(const store::Store& store, engine::RunId run) {
 std::string still_set(const store::Store& store, engine::RunId run) {
   const auto events = store.events(run);
   if (!events) return {};
-  const auto count = report::left_behind(*events).set.size();
+  const auto count = report::leftovers(*events).set.size();
   if (count == 0) return {};
   return fmt::format(
       "; {} node{} its settings until then, or until `cupel cancel {}` puts them back", count,

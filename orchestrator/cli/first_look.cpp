@@ -8,7 +8,7 @@
 #include "inventory/node_range.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/controller/connections.h"
-#include "orchestrator/ssh/ask.h"
+#include "orchestrator/ssh/run_script.h"
 #include "orchestrator/steps/node_tools.h"
 
 namespace cupel::cli {
@@ -35,7 +35,8 @@ Task<Result<std::string>> look_at(Connections& connections, const playbooks::Nod
   if (deadline.passed()) co_return Error{Code::kTimeout, "no time is left"};
   const auto& node = *planned.node;
   CO_TRY(const auto session, co_await connections.ssh(node, deadline));
-  CO_TRY(const auto said, co_await ssh::ask(*session, job->script, {}, node.ssh.sudo, deadline));
+  CO_TRY(const auto said,
+         co_await ssh::run_script(*session, job->script, {}, node.ssh.sudo, deadline));
   const auto look = burnin::read_look(said.out);
   co_return steps::what_to_install(look, node.ssh.sudo, node.ssh.user).value_or("");
 }

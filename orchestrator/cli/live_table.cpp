@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::cli {
 namespace {
@@ -43,7 +43,7 @@ class LiveTable final : public RunView {
     doing_[std::string{node}] = what;
     draw_soon();
   }
-  void waits_for_hands(std::optional<engine::WallTime> until) override {
+  void waits_for_repair(std::optional<engine::WallTime> until) override {
     told_ = words_of_wait(until, run_);
   }
   void hold(report::NodeWords held) override { held_ = std::move(held); }

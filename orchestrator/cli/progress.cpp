@@ -10,7 +10,7 @@
 #include "orchestrator/cli/live_table.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/controller/event_words.h"
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/summary.h"
 
 namespace cupel::cli {
@@ -33,7 +33,7 @@ class PlainLines final : public RunView {
     std::fflush(stdout);
   }
   void on_waiting(std::string_view, std::string_view, std::string_view) override {}
-  void waits_for_hands(std::optional<engine::WallTime> until) override {
+  void waits_for_repair(std::optional<engine::WallTime> until) override {
     const bool news = until && !waits_;
     waits_ = until.has_value();
     if (!news) return;

@@ -56,7 +56,7 @@ std::string program_of(const std::string& told) {
 std::string not_a_time(const std::string& text, bool may_be_zero) {
   const auto span = inventory::duration_of(text);
   const bool fits =
-      span && (may_be_zero || span->count() > 0) && *span <= controller::kLongestHandsPatience;
+      span && (may_be_zero || span->count() > 0) && *span <= controller::kLongestRepairPatience;
   return fits ? std::string{} : "not a time of at most 7 days, such as 90s: " + text;
 }
 
@@ -84,7 +84,7 @@ void add_beside_flags(CLI::App& command, controller::RunFlags& flags) {
        "how often a node that waits for repair is checked [1m]");
   time("--measure-power", flags.measure_power, false,
        "how often the power draw of loaded nodes is read from their BMCs [1m]");
-  time("--wait-for-repair", flags.hands_patience, true,
+  time("--wait-for-repair", flags.repair_patience, true,
        "how long a finished run stays open for nodes that wait for repair, and continues them once "
        "they are repaired; 0s: not at all [15m]");
 }
@@ -114,7 +114,8 @@ void add_run(CLI::App& app, Context& context, Exit& exit) {
                     "have them");
   const auto where = add_detach_flag(*command);
   command->callback([&context, &exit, options, on_nodes, where] {
-    if (!context.run.hands_patience) context.run.hands_patience = controller::kUsualHandsPatience;
+    if (!context.run.repair_patience)
+      context.run.repair_patience = controller::kUsualRepairPatience;
     exit = run(context, *options, *on_nodes, *where);
   });
 }

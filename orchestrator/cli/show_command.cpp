@@ -15,8 +15,8 @@
 #include "orchestrator/console/bounded_log.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
-#include "orchestrator/report/alike.h"
 #include "orchestrator/report/document.h"
+#include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/verdict_json.h"
@@ -58,7 +58,7 @@ void print_consequences(const std::vector<burnin::Cause>& consequences, bool eac
 }
 
 void print_causes(const report::NodeSummary& node, bool each_part) {
-  for (const auto& [cause, consequences] : report::alike(burnin::explained(node.causes))) {
+  for (const auto& [cause, consequences] : report::fold_equal(burnin::explained(node.causes))) {
     const auto seen = report::stages_text(cause.stages);
     say("  {}{}\n", printable(burnin::to_string(cause)), seen.empty() ? seen : "  (" + seen + ")");
     if (!cause.remedy.empty())
@@ -70,7 +70,7 @@ void print_causes(const report::NodeSummary& node, bool each_part) {
 
 void print_numbers(const burnin::Findings& findings, bool each_part) {
   if (!each_part) {
-    for (const auto& each : report::alike(findings.measurements))
+    for (const auto& each : report::fold_equal(findings.measurements))
       say("  {:<34} {:<24} {}\n", each.name, each.value, printable(each.parts));
     return;
   }

@@ -14,7 +14,7 @@
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/kept_summary.h"
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/run_progress.h"
 #include "orchestrator/report/wrapped.h"
 
 namespace cupel::cli {
@@ -85,7 +85,7 @@ void say_approvals(const RunStatus& status, const store::Run& run) {
         run.id, printable(step));
 }
 
-void say_standing(const store::Run& run, const report::Standing& standing,
+void say_standing(const store::Run& run, const report::RunProgress& standing,
                   const RunStatus* status) {
   add("{}", to_text(standing));
   if (standing.paused) add("paused{}: cupel unpause {}", standing.paused_by, standing.run);
@@ -117,7 +117,7 @@ bool works(const store::Run& run) {
 struct Shown {
   store::Run run{};
   boost::json::object summary{};
-  std::optional<report::Standing> standing{};
+  std::optional<report::RunProgress> standing{};
   std::vector<report::FailureGroup> failures{};
 };
 
@@ -146,7 +146,7 @@ Result<Shown> shown_of(const store::Store& store, const store::Run& run) {
   TRY(const auto events, store.events(run.id));
   shown.summary = report::to_json(summary)["summary"].as_object();
   mark_in_work(shown.summary, summary);
-  shown.standing = report::standing_of(run.id, events, report::wall_now());
+  shown.standing = report::progress_of(run.id, events, report::wall_now());
   shown.failures = report::failures_of(summary);
   return shown;
 }

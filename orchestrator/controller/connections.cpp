@@ -59,11 +59,11 @@ Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::No
   return ssh::connect(node.name, node.ssh, store_, deadline);
 }
 
-steps::Doors Connections::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
+steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShelf> programs) {
   std::optional<handoff::Slurm> slurm;
   const bool rehearsal = store::purpose_of(store_.folder()) == store::Purpose::rehearsal;
   if (inventory_.slurm) slurm.emplace(*inventory_.slurm, rehearsal ? "cupel REHEARSAL" : "cupel");
-  steps::Doors doors{
+  steps::StepEnvironment environment{
       inventory_,
       store_,
       [this](const inventory::Node& node) { return bmc(node); },
@@ -73,11 +73,11 @@ steps::Doors Connections::doors(std::shared_ptr<ssh::ProgramShelf> programs) {
         return bmc_as(node, login);
       },
       [this](const inventory::Node& node) { forget_refusals(node); }};
-  doors.pdu = [this](const inventory::Pdu& pdu) {
+  environment.pdu = [this](const inventory::Pdu& pdu) {
     return bmc::redfish::open_pdu(network_.redfish, pdu, secret_source(pdu.password), store_);
   };
-  doors.programs = std::move(programs);
-  return doors;
+  environment.programs = std::move(programs);
+  return environment;
 }
 
 Result<void> Connections::check_secrets(const std::vector<const inventory::Node*>& nodes) {

@@ -41,7 +41,7 @@ class Connections {
   void forget_refusals(const inventory::Node& node);
   Task<Result<std::unique_ptr<ssh::Session>>> ssh(const inventory::Node& node, Deadline deadline);
   /// `programs`: those that stages bring to nodes.
-  steps::Doors doors(std::shared_ptr<ssh::ProgramShelf> programs);
+  steps::StepEnvironment environment(std::shared_ptr<ssh::ProgramShelf> programs);
 
   /// Fetches every secret that the nodes name once, so that a missing one is said before anything
   /// is touched. Errors: kInvalid, naming all of them.

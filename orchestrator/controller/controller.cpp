@@ -11,8 +11,8 @@
 #include "orchestrator/console/recorder.h"
 #include "orchestrator/controller/eta.h"
 #include "orchestrator/controller/event_words.h"
-#include "orchestrator/controller/hands_watch.h"
 #include "orchestrator/controller/power_watch.h"
+#include "orchestrator/controller/repair_watch.h"
 #include "orchestrator/controller/run_events.h"
 #include "orchestrator/controller/run_options.h"
 #include "orchestrator/controller/run_status.h"
@@ -72,7 +72,7 @@ struct Controller::Driven {
         written{writer, run.id},
         journal{written, clock},
         snapshots{store, run.id},
-        steps{connections.doors(std::move(programs))},
+        steps{connections.environment(std::move(programs))},
         eta{planned->plan, planned->inventory} {}
 
   store::Run run;
@@ -145,7 +145,7 @@ void Controller::drive(std::unique_ptr<Driven> driven) {
                .observer = *one.observer,
                .first = std::move(one.first),
                .snapshots = &one.snapshots,
-               .hands_patience = one.options.hands_patience});
+               .repair_patience = one.options.repair_patience});
   if (companions_) start_companions(one);
   // Before its first event: nobody shall take it for one that nobody drives.
   publish();
@@ -171,20 +171,20 @@ void Controller::start_companions(Driven& driven) {
   power.measured = [this](std::string_view node, double watts) { engine_.measured(node, watts); };
   power.pause = driven.options.measure_power;
   companions_->start(watch_power(std::move(power)));
-  HandsWatch hands;
-  hands.run = driven.run.id;
-  hands.plan = &driven.planned->plan;
-  hands.inventory = &driven.planned->inventory;
-  hands.state = [this, &driven]() -> const engine::RunState& {
+  RepairWatch watch;
+  watch.run = driven.run.id;
+  watch.plan = &driven.planned->plan;
+  watch.inventory = &driven.planned->inventory;
+  watch.state = [this, &driven]() -> const engine::RunState& {
     return engine_.state(driven.run.id);
   };
-  hands.bmc = bmc;
-  hands.ssh = [&connections](const inventory::Node& node, Deadline deadline) {
+  watch.bmc = bmc;
+  watch.ssh = [&connections](const inventory::Node& node, Deadline deadline) {
     return connections.ssh(node, deadline);
   };
-  hands.store = &store_;
-  hands.pause = driven.options.look_again;
-  companions_->start(watch_hands(std::move(hands)));
+  watch.store = &store_;
+  watch.pause = driven.options.look_again;
+  companions_->start(watch_repairs(std::move(watch)));
 }
 
 Result<void> Controller::work() { return run_to_end(network_.io, work_all()); }
@@ -303,7 +303,7 @@ void Controller::show(Driven& driven) {
               fmt::format("waits until {} for repairs: cupel actions {}", report::utc(*until), id));
   driven.waits = until.has_value();
   if (!driven.view || driven.shown_to_its_end) return;
-  driven.view->waits_for_hands(until);
+  driven.view->waits_for_repair(until);
   report::NodeWords held;
   for (auto& each : engine_.held())
     if (each.run == id) held[each.node] = std::move(each.why);
@@ -330,7 +330,7 @@ void Controller::announce(Weight weight, engine::RunId run, std::string_view eve
 }
 
 std::optional<engine::WallTime> Controller::hands_until(engine::RunId run) const {
-  const auto left = engine_.waits_for_hands(run);
+  const auto left = engine_.waits_for_repair(run);
   if (!left) return std::nullopt;
   return to_ten_seconds(clock_.wall() + *left);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 #include "orchestrator/report/run_table.h"
 #include "playbooks/plan.h"
 
@@ -19,7 +19,7 @@ enum class Weight { information, warning };
 class RunView : public engine::Observer {
  public:
   /// Until when the finished rest of the run waits for operator actions; nothing: it does not.
-  virtual void waits_for_hands(std::optional<engine::WallTime>) {}
+  virtual void waits_for_repair(std::optional<engine::WallTime>) {}
   /// Which nodes' steps may not begin yet, and why.
   virtual void hold(report::NodeWords) {}
   /// Once a second.

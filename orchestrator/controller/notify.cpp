@@ -37,8 +37,8 @@ std::optional<std::string_view> notice_of(const Event& event) {
       return "end";
     case EventKind::step_ended: {
       const auto outcome = engine::outcome_of(text(event, "outcome"));
-      const bool for_operator =
-          outcome == engine::Outcome::needs_hands || outcome == engine::Outcome::suspect_bmc;
+      const bool for_operator = outcome == engine::Outcome::needs_operator ||
+                                outcome == engine::Outcome::bmc_unresponsive;
       return for_operator ? std::optional<std::string_view>{"action"} : std::nullopt;
     }
     default:

@@ -4,7 +4,7 @@
 // bystander: a program that fails, hangs or is slow costs the run nothing.
 #include <deque>
 
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 
 namespace cupel::controller {
 

@@ -15,7 +15,7 @@ seconds span_of(const boost::json::object& object, std::string_view key, seconds
                 seconds least) {
   const auto* value = object.if_contains(key);
   if (value == nullptr || !value->is_int64()) return usual;
-  return std::clamp(seconds{value->get_int64()}, least, kLongestHandsPatience);
+  return std::clamp(seconds{value->get_int64()}, least, kLongestRepairPatience);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ RunOptions with(RunOptions options, const RunFlags& said) {
   options.notify = said.notify.value_or(options.notify);
   options.look_again = said.look_again.value_or(options.look_again);
   options.measure_power = said.measure_power.value_or(options.measure_power);
-  options.hands_patience = said.hands_patience.value_or(options.hands_patience);
+  options.repair_patience = said.repair_patience.value_or(options.repair_patience);
   return options;
 }
 
@@ -34,7 +34,7 @@ std::string to_text(const RunOptions& options) {
                              {"notify", options.notify},
                              {"look_again_s", options.look_again.count()},
                              {"measure_power_s", options.measure_power.count()},
-                             {"hands_patience_s", options.hands_patience.count()}};
+                             {"hands_patience_s", options.repair_patience.count()}};
   if (options.rehearsal) object["rehearsal"] = true;
   if (!options.begun_by.empty()) object["begun_by"] = options.begun_by;
   return boost::json::serialize(object);
@@ -54,7 +54,7 @@ RunOptions run_options_of(std::string_view text) {
   if (begun_by != nullptr && begun_by->is_string()) options.begun_by = begun_by->get_string();
   options.look_again = span_of(*object, "look_again_s", options.look_again, seconds{1});
   options.measure_power = span_of(*object, "measure_power_s", options.measure_power, seconds{1});
-  options.hands_patience = span_of(*object, "hands_patience_s", seconds{0}, seconds{0});
+  options.repair_patience = span_of(*object, "hands_patience_s", seconds{0}, seconds{0});
   return options;
 }
 

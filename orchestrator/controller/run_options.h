@@ -9,13 +9,13 @@
 namespace cupel::controller {
 
 struct RunOptions {
-  bool consoles = true;                    // they are recorded
-  std::string notify{};                    // program that is told of what people should know
-  std::chrono::seconds look_again{60};     // how often what needs hands is looked at
-  std::chrono::seconds measure_power{60};  // how often loaded nodes' BMCs are asked what they draw
-  std::chrono::seconds hands_patience{0};  // how long an otherwise finished run waits for hands
-  bool rehearsal = false;                  // its machines are virtual
-  std::string begun_by{};                  // the login's name; of a run of an older Cupel empty
+  bool consoles = true;                     // they are recorded
+  std::string notify{};                     // program that is told of what people should know
+  std::chrono::seconds look_again{60};      // how often what needs hands is looked at
+  std::chrono::seconds measure_power{60};   // how often loaded nodes' BMCs are asked what they draw
+  std::chrono::seconds repair_patience{0};  // how long an otherwise finished run waits for hands
+  bool rehearsal = false;                   // its machines are virtual
+  std::string begun_by{};                   // the login's name; of a run of an older Cupel empty
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
@@ -26,11 +26,11 @@ struct RunFlags {
   std::optional<std::string> notify{};
   std::optional<std::chrono::seconds> look_again{};
   std::optional<std::chrono::seconds> measure_power{};
-  std::optional<std::chrono::seconds> hands_patience{};
+  std::optional<std::chrono::seconds> repair_patience{};
 };
 
-inline constexpr std::chrono::seconds kUsualHandsPatience{15 * 60};
-inline constexpr std::chrono::seconds kLongestHandsPatience{7 * 24 * 3600};
+inline constexpr std::chrono::seconds kUsualRepairPatience{15 * 60};
+inline constexpr std::chrono::seconds kLongestRepairPatience{7 * 24 * 3600};
 
 RunOptions with(RunOptions options, const RunFlags& said);
 

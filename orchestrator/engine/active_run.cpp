@@ -30,7 +30,7 @@ ActiveRun::ActiveRun(RunSetup given) : setup{std::move(given)} {
   const auto& plan = setup.plan;
   nodes.resize(plan.nodes.size());
   step_count = plan.step_count();
-  auto ahead = paths_ahead(plan);
+  auto ahead = critical_paths(plan);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = plan.nodes[i];
     auto& mine = nodes[i];

@@ -3,8 +3,8 @@
 // made again from that: nothing here is a fact. For the engine's own files only.
 #include <functional>
 
+#include "orchestrator/engine/critical_path.h"
 #include "orchestrator/engine/engine.h"
-#include "orchestrator/engine/path_ahead.h"
 
 namespace cupel::engine {
 
@@ -63,7 +63,7 @@ struct NodeRun {
   };
   NodeState* state = nullptr;
   const playbooks::NodePlan* plan = nullptr;
-  PathAhead ahead{};  // from each step on
+  CriticalPath ahead{};  // from each step on
   Work* work = nullptr;
   Place place = Place::room;
   bool dirty = false;

@@ -20,7 +20,7 @@ namespace cupel::engine {
 struct Offer {
   RunId run = 0;
   int priority = 0;                       // higher first
-  std::chrono::seconds remaining_path{};  // from the start of this step on; see path_ahead.h
+  std::chrono::seconds remaining_path{};  // from the start of this step on; see critical_path.h
   std::vector<const inventory::Node*> nodes{};
   const playbooks::PlannedStep* step = nullptr;  // outlives the offer
   /// Begun by a controller that is gone, and going on in the world: it holds what it needs from now

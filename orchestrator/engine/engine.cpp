@@ -289,7 +289,7 @@ void Engine::finish_runs() {
     const bool through = run.over == run.nodes.size() && run.dirty.empty();
     const bool stopped = run.stopping() && run.stop_carried_out;
     if (!stopped && (run.stopping() || !through)) continue;
-    const bool waits = through && waits_for_hands(run);
+    const bool waits = through && waits_for_repair(run);
     if (waits && !run.stopping()) continue;
     if (run.stop == Stop::cancel && !std::exchange(run.putting_back, true))
       for (std::size_t i = 0; i < run.nodes.size(); ++i)
@@ -310,8 +310,8 @@ void Engine::finish_runs() {
 
 /// Reckoned from the ends of the steps, as the journal has them: a resume waits only the rest. A
 /// wall clock that jumped makes it no longer than the patience, and none shorter than nothing.
-bool Engine::waits_for_hands(ActiveRun& run) const {
-  const std::chrono::milliseconds patience = run.setup.hands_patience;
+bool Engine::waits_for_repair(ActiveRun& run) const {
+  const std::chrono::milliseconds patience = run.setup.repair_patience;
   const auto now = clock_.now();
   if (!run.hands_until) {
     run.hands_until = now;
@@ -319,7 +319,7 @@ bool Engine::waits_for_hands(ActiveRun& run) const {
       for (std::size_t i = 0; i < node.state->steps.size(); ++i) {
         const auto& step = node.state->steps[i];
         const bool needs =
-            step.outcome == Outcome::needs_hands || step.outcome == Outcome::suspect_bmc;
+            step.outcome == Outcome::needs_operator || step.outcome == Outcome::bmc_unresponsive;
         // Behind a failure that the playbook itself goes on behind nobody waits.
         const bool stops = (*node.plan->steps)[i].on_failure == playbooks::OnFailure::stop;
         if (step.phase != StepState::Phase::failed || !needs || !stops) continue;
@@ -339,7 +339,7 @@ void Engine::measured(std::string_view node, double watts) {
 }
 
 const RunState& Engine::state(RunId run) const { return find(run)->state(); }
-std::optional<std::chrono::milliseconds> Engine::waits_for_hands(RunId id) const {
+std::optional<std::chrono::milliseconds> Engine::waits_for_repair(RunId id) const {
   const auto& run = *find(id);
   const auto now = clock_.now();
   if (run.finished || !run.hands_until || *run.hands_until <= now) return std::nullopt;

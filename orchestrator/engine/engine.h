@@ -3,13 +3,13 @@
 // transient. One loop for all runs of a controller; once a turn, all that happened is written with
 // one fsync, and nothing is done before the event that says so is durable. While a journal writes,
 // the world goes on: what it brings waits for the next turn. Knows no BMC, no SSH and no database:
-// see doors.h. What may begin is the dispatcher's to say, what is next run_state.h's.
+// see interfaces.h. What may begin is the dispatcher's to say, what is next run_state.h's.
 #include <map>
 #include <set>
 
 #include "orchestrator/engine/command.h"
 #include "orchestrator/engine/dispatcher.h"
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 
 namespace cupel::engine {
 
@@ -43,7 +43,7 @@ struct RunSetup {
   Snapshots* snapshots = nullptr;
   /// A run whose nodes are all through stays open for so long after a step that needs hands, so
   /// that the node can be retried when they were there.
-  std::chrono::seconds hands_patience{0};
+  std::chrono::seconds repair_patience{0};
 };
 
 class Engine {
@@ -75,7 +75,7 @@ class Engine {
   /// Of a run that was added; as its journal has it.
   const RunState& state(RunId run) const;
   /// How long a run whose nodes are all through still stays open for hands; nothing if it does not.
-  std::optional<std::chrono::milliseconds> waits_for_hands(RunId run) const;
+  std::optional<std::chrono::milliseconds> waits_for_repair(RunId run) const;
   Stop why_stopped(RunId run) const;
 
   /// What is ready and may not begin, and why.
@@ -106,9 +106,9 @@ class Engine {
   void keep_snapshot(ActiveRun& run, std::size_t more);
   void carry_out_stops();
   void finish_runs();
-  bool waits_for_hands(ActiveRun& run) const;
+  bool waits_for_repair(ActiveRun& run) const;
 
-  // settle.cpp: what is next for each node.
+  // schedule.cpp: what is next for each node.
   void settle();
   void settle(ActiveRun& run, std::size_t node);
   void offer(ActiveRun& run, std::vector<std::size_t> nodes);
@@ -135,15 +135,15 @@ class Engine {
   void fire_timers();
   void schedule(Work& work);
 
-  // let_go.cpp: how a step ends for good, and leaves nothing behind.
+  // abort.cpp: how a step ends for good, and leaves nothing behind.
   void end(Work& work, StepEnd end);
   void put_back(Work& work, std::string why);
   void leave(Work& work);
   void conclude(Work& work, EventKind kind, StepEnd end);
-  void let_go(Work& work);
+  void abort(Work& work);
   /// Runs `task`, which the work's signal cancels; digest() hears of its end.
   void spawn(Work& work, Task<void> task);
-  void digest_let_go(Work& work);
+  void digest_abort(Work& work);
   void write_last(Work& work, boost::json::object data);
   void shed();
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "orchestrator/engine/path_ahead.h"
+#include "orchestrator/engine/critical_path.h"
 
 namespace cupel::engine {
 namespace {
@@ -25,7 +25,7 @@ class VirtualRun {
       : plan_{plan},
         dispatcher_{limits},
         groups_{groups_of_steps(plan)},
-        ahead_{paths_ahead(plan)} {
+        ahead_{critical_paths(plan)} {
     dispatcher_.know(inventory);
     tree_.know(inventory);
     curves_.resize(tree_.levels().size());
@@ -264,7 +264,7 @@ class VirtualRun {
   PowerTree tree_{};
   std::vector<std::vector<std::int32_t>> groups_;
   std::vector<PowerCurve> curves_{};  // by level
-  std::vector<PathAhead> ahead_;
+  std::vector<CriticalPath> ahead_;
   std::vector<Seat> at_{};
   std::vector<std::size_t> arrived_{};  // by group
   std::unordered_map<Ticket, Step> steps_{};

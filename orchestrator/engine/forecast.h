@@ -4,7 +4,7 @@
 // the engine: it knows of no retries, no people and no other runs.
 #include <optional>
 
-#include "orchestrator/engine/bound.h"
+#include "orchestrator/engine/lower_bound.h"
 #include "orchestrator/engine/power_curve.h"
 
 namespace cupel::engine {
@@ -40,7 +40,7 @@ struct Forecast {
   std::vector<Step> steps{};    // in the order in which they first begin
   std::vector<Level> levels{};  // room first
   std::chrono::seconds end{};
-  std::vector<Bound> bounds{};  // the tightest first; none if nothing is to be done
+  std::vector<LowerBound> bounds{};  // the tightest first; none if nothing is to be done
   std::vector<Never> never{};
   std::size_t begun = 0;  // steps in all
 

@@ -13,8 +13,8 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> kOutcomes{{
     {Outcome::wait, "wait"},
     {Outcome::retry, "retry"},
     {Outcome::reject, "failed"},
-    {Outcome::needs_hands, "needs operator"},
-    {Outcome::suspect_bmc, "BMC unresponsive"},
+    {Outcome::needs_operator, "needs operator"},
+    {Outcome::bmc_unresponsive, "BMC unresponsive"},
 }};
 
 constexpr std::array<std::pair<RunPhase, std::string_view>, 5> kPhases{{

@@ -14,7 +14,7 @@
 namespace cupel::engine {
 
 /// How a step ended. The first three are not ends: `wait` and `retry` lead to another try.
-enum class Outcome { done, wait, retry, reject, needs_hands, suspect_bmc };
+enum class Outcome { done, wait, retry, reject, needs_operator, bmc_unresponsive };
 
 std::string_view to_string(Outcome outcome);
 std::optional<Outcome> outcome_of(std::string_view word);

@@ -130,7 +130,7 @@ Task<Result<void>> Engine::keep_handle(Work& work, std::string handle) {
 void Engine::digest(Work& work) {
   if (work.bug) std::rethrow_exception(work.bug);
   if (work.stage == Stage::tail || broken_) return release(work);
-  if (work.stage == Stage::letting_go) return digest_let_go(work);
+  if (work.stage == Stage::letting_go) return digest_abort(work);
   auto result = std::move(*work.result);
   work.result.reset();
   StepEnd end;
@@ -256,7 +256,7 @@ void Engine::fire_timers() {
     timers_.erase(timers_.begin());
     work.timer.reset();
     if (work.stage == Stage::pausing) {
-      work.last ? let_go(work) : queue_began(work);
+      work.last ? abort(work) : queue_began(work);
     } else if (work.stage == Stage::letting_go) {
       work.timed_out = true;
       work.signal.emit(asio::cancellation_type::terminal);

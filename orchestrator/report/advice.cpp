@@ -84,7 +84,7 @@ const Advice* advice_for(const record::StepRecord& step) {
   return nullptr;
 }
 
-bool asks_for_hands(const record::StepRecord& step) {
+bool asks_for_operator(const record::StepRecord& step) {
   return !step.needs.empty() &&
          (step.outcome == "needs operator" || step.outcome == "BMC unresponsive");
 }

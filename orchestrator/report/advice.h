@@ -22,7 +22,7 @@ struct Advice {
 const Advice* advice_for(const record::StepRecord& step);
 
 /// Whether the step itself names what a person is to do.
-bool asks_for_hands(const record::StepRecord& step);
+bool asks_for_operator(const record::StepRecord& step);
 
 /// The action with the run and the node in the places of RUN and NODE.
 std::string action_for(std::string_view action, std::int64_t run, const std::string& node);

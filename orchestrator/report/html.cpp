@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
-#include "orchestrator/report/alike.h"
+#include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html_front.h"
 #include "orchestrator/report/html_rack.h"
 #include "orchestrator/report/html_text.h"
@@ -35,9 +35,9 @@ std::string causes(const NodeSummary& node) {
                            {"Seen in", 12},
                            {"What to do", 21},
                            {"Evidence", 10}});
-  for (const auto& [cause, consequences] : alike(burnin::explained(node.causes))) {
+  for (const auto& [cause, consequences] : fold_equal(burnin::explained(node.causes))) {
     text += cause_row(cause, "", action_for(cause.remedy, 0, node.record.node));
-    for (const auto& each : alike(consequences))
+    for (const auto& each : fold_equal(consequences))
       text += cause_row(each, " class=dim", "follows from " + each.consequence_of);
   }
   return text.append(kTableEnd);
@@ -71,7 +71,7 @@ std::string checked(const NodeSummary& node) {
                            {"Expected", 13},
                            {"Source of the number", 26},
                            {"Evidence", 10}});
-  for (const auto& each : alike(node.record.verdict->checked))
+  for (const auto& each : fold_equal(node.record.verdict->checked))
     text += fmt::format(
         "<tr><td>{}<td>{}<td>{}<td class={}>{}<td>{}<td class=dim>{}"
         "<td><code>{}</code></tr>",

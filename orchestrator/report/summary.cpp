@@ -13,8 +13,8 @@
 #include "orchestrator/engine/fold.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
-#include "orchestrator/report/alike.h"
 #include "orchestrator/report/document.h"
+#include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/rehearsal.h"
 #include "orchestrator/report/verdict_json.h"
 
@@ -191,7 +191,7 @@ std::string node_lines(const RunSummary& summary, bool all) {
     if (names.size() > 1) text += fmt::format(" ({} nodes, of {}:)", names.size(), names.front());
     text += "\n";
     const auto whose = names.size() == 1 ? names.front() : std::string{"NODE"};
-    for (const auto& each : alike(burnin::explained(node->causes)))
+    for (const auto& each : fold_equal(burnin::explained(node->causes)))
       text += cause_lines(each, whose);
   }
   std::size_t left = 0;

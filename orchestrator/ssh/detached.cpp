@@ -19,12 +19,12 @@ constexpr std::size_t kChunk = 4u << 20;
 constexpr std::size_t kBeforeChunk = 64 * 1024;
 
 /// Both streams of one command, each bounded. cupel-node sends both pieces in one.
-struct Heard {
+struct BothStreams {
   std::string out;
   std::string err;
 };
 
-Sink into(Heard& heard) {
+Sink into(BothStreams& heard) {
   return [&heard](Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? heard.out : heard.err;
     constexpr auto kMost = kBeforeChunk + 2 * kChunk;
@@ -45,7 +45,7 @@ Result<void> check(const JobHandle& handle) {
                                    " (absolute, three levels or more)"};
 }
 
-Error failed(std::string_view attempt, const JobHandle& handle, const Heard& heard) {
+Error failed(std::string_view attempt, const JobHandle& handle, const BothStreams& heard) {
   return Error{Code::kFailed, std::string{attempt} + " " + handle.folder + ": " +
                                   shortened(printable(trimmed(heard.err)), 500)};
 }
@@ -131,7 +131,8 @@ Result<JobState> state_by_program(std::string_view answer) {
   return state;
 }
 
-Result<JobState> state_of(const Heard& heard, std::uint64_t out_from, std::uint64_t err_from) {
+Result<JobState> state_of(const BothStreams& heard, std::uint64_t out_from,
+                          std::uint64_t err_from) {
   const auto by_program = heard.out.find(job_script::kNodeHeader);
   if (by_program < heard.out.find(job_script::kHeader))
     return state_by_program(std::string_view{heard.out}.substr(by_program));
@@ -155,7 +156,7 @@ constexpr std::chrono::seconds kSpare{1};
 
 /// Sends one script about the job. Errors: as Session::run(), naming what was tried.
 Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std::string_view what,
-                                  std::string script, std::string payload, Heard& heard,
+                                  std::string script, std::string payload, BothStreams& heard,
                                   Deadline deadline) {
   auto sent = sent_script(script, payload, handle.sudo);
   const auto sink = into(heard);
@@ -167,7 +168,7 @@ Task<Result<CommandOutcome>> send(Session& session, const JobHandle& handle, std
 /// A script about the job of which nothing is wanted but that it succeeds.
 Task<Result<void>> order(Session& session, JobHandle handle, std::string what, std::string script,
                          Deadline deadline) {
-  Heard heard;
+  BothStreams heard;
   CO_TRY(const auto ran,
          co_await send(session, handle, what, std::move(script), {}, heard, deadline));
   if (ran.exit_status == 0) co_return ok();
@@ -181,7 +182,7 @@ Task<Result<void>> start_job(Session& session, JobHandle handle, std::string scr
   CO_TRY(check(handle));
   auto start =
       job_script::start(handle.folder, sha256_hex(script), limit, handle.programs, program);
-  Heard heard;
+  BothStreams heard;
   CO_TRY(const auto ran, co_await send(session, handle, "start job", std::move(start),
                                        std::move(script), heard, deadline));
   if (ran.exit_status == 0) co_return ok();
@@ -197,7 +198,7 @@ Task<Result<JobState>> read_job(Session& session, JobHandle handle, std::uint64_
   const auto patience = std::chrono::floor<std::chrono::seconds>(deadline.left()) - kSpare;
   const auto pause = std::clamp(patience, std::chrono::seconds{0}, wait);
   auto script = job_script::read(handle.folder, out_from, err_from, pause, kChunk, handle.programs);
-  Heard heard;
+  BothStreams heard;
   CO_TRY(const auto ran,
          co_await send(session, handle, "read job", std::move(script), {}, heard, deadline));
   if (ran.exit_status != 0) co_return failed("read job", handle, heard);
@@ -219,7 +220,7 @@ Task<Result<void>> stop_job(Session& session, JobHandle handle, Deadline deadlin
 
 Task<Result<void>> forget_job(Session& session, JobHandle handle, Deadline deadline) {
   CO_TRY(check(handle));
-  Heard heard;
+  BothStreams heard;
   CO_TRY(const auto ran, co_await send(session, handle, "forget job",
                                        job_script::forget(handle.folder), {}, heard, deadline));
   if (ran.exit_status == job_script::kStillRunning)

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/safe_path.h"
 #include "base/text.h"
-#include "orchestrator/ssh/ask.h"
+#include "orchestrator/ssh/run_script.h"
 
 namespace cupel::ssh {
 namespace {
@@ -101,7 +101,7 @@ std::string finish_script(const Place& at, const std::string& sha256) {
          at.part + ".*\n";
 }
 
-Result<std::uint64_t> size_in(const Heard& heard) {
+Result<std::uint64_t> size_in(const ScriptResult& heard) {
   for (const auto line : lines(heard.out)) {
     if (!line.starts_with(kSize)) continue;
     if (const auto size = number<std::uint64_t>(trimmed(line.substr(kSize.size())))) return *size;
@@ -109,7 +109,7 @@ Result<std::uint64_t> size_in(const Heard& heard) {
   return Error{Code::kMalformed, "the node does not say how much of it came"};
 }
 
-Error failed(const Heard& heard) {
+Error failed(const ScriptResult& heard) {
   if (heard.status == kDamaged)
     return {Code::kFailed, "what arrived has another checksum than lib/manifest says: pack anew"};
   const auto words = shortened(printable(trimmed(heard.err)), 300);
@@ -155,9 +155,9 @@ class Bringer {
 
  private:
   /// Errors: kFailed where the script does, too.
-  Task<Result<Heard>> asked(std::string script, std::string input) {
+  Task<Result<ScriptResult>> asked(std::string script, std::string input) {
     CO_TRY(auto heard,
-           co_await ask(session_, std::move(script), std::move(input), sudo_, deadline_));
+           co_await run_script(session_, std::move(script), std::move(input), sudo_, deadline_));
     if (heard.status != 0) co_return failed(heard);
     co_return heard;
   }
@@ -198,7 +198,7 @@ Task<Result<ByName>> ask_what_fits(Session& session, const ProgramShelf& shelf, 
   const auto script = std::string{safe_path_functions()} + "if [ -x " + program +
                       " ] && [ -z \"$(cupel_unsafe " + program + ")\" ]; then " + program +
                       " libraries; fi\n";
-  CO_TRY(const auto said, co_await ask(session, script, {}, sudo, deadline.sooner(kToOpen)));
+  CO_TRY(const auto said, co_await run_script(session, script, {}, sudo, deadline.sooner(kToOpen)));
   co_return told_in(said.out, shelf.on_node() + "/lib/");
 }
 

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/safe_path.h"
 #include "base/text.h"
-#include "orchestrator/ssh/ask.h"
 #include "orchestrator/ssh/job_place.h"
+#include "orchestrator/ssh/run_script.h"
 
 namespace cupel::ssh {
 namespace {
@@ -75,8 +75,8 @@ std::map<std::string, std::string> sums_of(const std::string& out) {
 Task<Result<void>> bring(Session& session, const std::string& folder, const std::string& name,
                          const ProgramFile& file, bool sudo, Deadline deadline) {
   const auto what = "bring " + name + " to " + folder;
-  auto heard =
-      co_await ask(session, receive_script(folder, name, file.sha256), file.bytes, sudo, deadline);
+  auto heard = co_await run_script(session, receive_script(folder, name, file.sha256), file.bytes,
+                                   sudo, deadline);
   if (!heard) co_return std::move(heard).error().within(what);
   const auto& said = *heard;
   if (said.status == 0) co_return ok();
@@ -91,7 +91,7 @@ Task<Result<void>> bring(Session& session, const std::string& folder, const std:
 
 /// What stands between our program and this node, in words; empty: it runs there. The loader names
 /// the version of the C library that it misses: "libc.so.6: version `GLIBC_2.34' not found".
-std::string why_not(const std::string& program, const Heard& said) {
+std::string why_not(const std::string& program, const ScriptResult& said) {
   const auto name = program.substr(program.rfind('/') + 1);
   const auto told = shortened(printable(trimmed(said.err)), 300);
   if (said.err.contains("GLIBC_") && said.err.contains("not found"))
@@ -108,7 +108,7 @@ Task<Result<std::string>> why_it_does_not_run(Session& session, std::string prog
                                               Deadline deadline) {
   const auto version = shell_quoted(program) + " --version";
   const auto script = version + " && exit 0\ngetconf GNU_LIBC_VERSION >&2\nexit 1\n";
-  CO_TRY(const auto said, co_await ask(session, script, {}, false, deadline));
+  CO_TRY(const auto said, co_await run_script(session, script, {}, false, deadline));
   const bool runs = said.status == 0 && said.out.contains("\"protocol\":1}");
   co_return runs ? std::string{} : why_not(program, said);
 }
@@ -145,7 +145,7 @@ Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
                                       bool sudo, Deadline deadline) {
   const auto& folder = shelf.on_node();
   const auto script = look_script(folder, names, job_folder);
-  CO_TRY(const auto seen, co_await ask(session, script, {}, sudo, deadline));
+  CO_TRY(const auto seen, co_await run_script(session, script, {}, sudo, deadline));
   if (seen.status == kUnsafePath)
     co_return Error{Code::kFailed, "look at " + folder + " and " + job_folder + ": " +
                                        shortened(printable(trimmed(seen.err)), 500)};

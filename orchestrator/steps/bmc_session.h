@@ -6,9 +6,9 @@ namespace cupel::steps {
 
 /// Runs `verb` on the node's BMC and logs out, whatever came of it.
 template <class Verb>
-Task<Result<engine::StepEnd>> with_bmc(Doors& doors, const engine::StepRequest& request,
-                                       Verb verb) {
-  const auto bmc = doors.bmc(request.node);
+Task<Result<engine::StepEnd>> with_bmc(StepEnvironment& environment,
+                                       const engine::StepRequest& request, Verb verb) {
+  const auto bmc = environment.bmc(request.node);
   auto ended = co_await verb(*bmc, request);
   co_await bmc->log_out();
   if (ended) co_return ended;

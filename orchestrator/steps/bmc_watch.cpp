@@ -80,10 +80,10 @@ Task<json::object> read_log(bmc::Bmc& bmc, Deadline deadline) {
 }
 
 /// From the journal what is not on the board.
-BmcBoard::Log& known_of(const Doors& doors, const StepRequest& request) {
-  auto& log = doors.board->logs[request.node.name];
+BmcBoard::Log& known_of(const StepEnvironment& environment, const StepRequest& request) {
+  auto& log = environment.board->logs[request.node.name];
   if (log.mark && log.parts) return log;
-  auto told = record::node_record(doors.store, request.run, request.node.name);
+  auto told = record::node_record(environment.store, request.run, request.node.name);
   const auto record = told ? *std::move(told) : record::NodeRecord{};
   const auto found = record.evidence.find(kLogMark);
   if (!log.mark) log.mark = found == record.evidence.end() ? std::string{} : found->second;
@@ -92,17 +92,17 @@ BmcBoard::Log& known_of(const Doors& doors, const StepRequest& request) {
 }
 
 /// Of the log as it was at that mark; null where nobody knows.
-json::value known_at(const Doors& doors, const std::string& mark) {
+json::value known_at(const StepEnvironment& environment, const std::string& mark) {
   if (mark.empty()) return nullptr;
-  const auto kept = doors.store.evidence(mark);
+  const auto kept = environment.store.evidence(mark);
   if (!kept) return nullptr;
   const auto parsed = parse_json(*kept);
   if (!parsed) return nullptr;
   return burnin::marks_of(*parsed);
 }
 
-std::string kept(Doors& doors, const json::object& document) {
-  auto hash = doors.store.keep_evidence(json::serialize(document));
+std::string kept(StepEnvironment& environment, const json::object& document) {
+  auto hash = environment.store.keep_evidence(json::serialize(document));
   return hash ? *std::move(hash) : std::string{};
 }
 
@@ -118,46 +118,48 @@ std::string in_words(const burnin::Findings& found) {
 
 }  // namespace
 
-bool is_log_watched(const Doors& doors, const inventory::Node& node) {
-  const auto profile = doors.inventory.profiles.find(node.profile);
-  if (profile == doors.inventory.profiles.end()) return false;
+bool is_log_watched(const StepEnvironment& environment, const inventory::Node& node) {
+  const auto profile = environment.inventory.profiles.find(node.profile);
+  if (profile == environment.inventory.profiles.end()) return false;
   const auto stage = burnin::bmc_log_stage().name;
   return std::ranges::any_of(profile->second.criteria,
                              [&](const auto& criterion) { return criterion.stage == stage; });
 }
 
-Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
-  if (!is_log_watched(doors, request.node)) co_return std::nullopt;
+Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc& bmc,
+                                          const StepRequest& request) {
+  if (!is_log_watched(environment, request.node)) co_return std::nullopt;
   request.waiting("the BMC's log");
   const auto document = co_await read_log(bmc, request.deadline.sooner(kLogPatience));
   if (document.contains("failed")) co_return std::nullopt;
-  auto hash = kept(doors, document);
+  auto hash = kept(environment, document);
   if (hash.empty()) co_return std::nullopt;
   co_return hash;
 }
 
 Task<void> LogWatch::before() {
-  if (request_.handle || !is_log_watched(doors_, request_.node)) co_return;
-  if (!known_of(doors_, request_).mark->empty()) co_return;
-  const auto bmc = doors_.bmc(request_.node);
-  mark_ = co_await log_mark(doors_, *bmc, request_);
+  if (request_.handle || !is_log_watched(environment_, request_.node)) co_return;
+  if (!known_of(environment_, request_).mark->empty()) co_return;
+  const auto bmc = environment_.bmc(request_.node);
+  mark_ = co_await log_mark(environment_, *bmc, request_);
   co_await bmc->log_out();
 }
 
 Task<void> LogWatch::after(StepEnd& end) {
-  if (!is_log_watched(doors_, request_.node)) co_return;
+  if (!is_log_watched(environment_, request_.node)) co_return;
   request_.waiting("the BMC's log");
-  const auto bmc = doors_.bmc(request_.node);
+  const auto bmc = environment_.bmc(request_.node);
   auto document = co_await read_log(*bmc, request_.deadline.sooner(kLogPatience));
   co_await bmc->log_out();
-  auto& known = known_of(doors_, request_);
-  document["before"] = known_at(doors_, known.mark->empty() ? mark_.value_or("") : *known.mark);
+  auto& known = known_of(environment_, request_);
+  document["before"] =
+      known_at(environment_, known.mark->empty() ? mark_.value_or("") : *known.mark);
   document["parts"] = *known.parts;
-  const auto hash = kept(doors_, document);
+  const auto hash = kept(environment_, document);
   burnin::Output output;
   output.beside = json::serialize(document);
   const auto found =
-      burnin::bmc_log_stage().parse(doors_.inventory.profile_of(request_.node), output);
+      burnin::bmc_log_stage().parse(environment_.inventory.profile_of(request_.node), output);
   if (!found) co_return;
   auto log = record::to_json(*found);
   log["evidence"] = hash;
@@ -173,7 +175,7 @@ Task<void> LogWatch::after(StepEnd& end) {
 }
 
 std::function<void()> LogWatch::when_written() const {
-  return [board = doors_.board, node = request_.node.name, mark = new_mark_] {
+  return [board = environment_.board, node = request_.node.name, mark = new_mark_] {
     if (mark) board->logs[node].mark = *mark;
   };
 }
@@ -218,18 +220,18 @@ std::string SensorWatch::read_enough() const {
 }
 
 void SensorWatch::take(const json::array& sensors) {
-  const auto supplies = burnin::read_supplies(sensors, *known_of(doors_, request_).parts);
+  const auto supplies = burnin::read_supplies(sensors, *known_of(environment_, request_).parts);
   read_ = count_;
   well_.reset();
   if (supplies.empty()) return;
   well_ = std::ranges::all_of(supplies, [](const auto& each) { return each.second.well(); });
 }
 
-void SensorWatch::say_parts() { say({{"parts", *known_of(doors_, request_).parts}}); }
+void SensorWatch::say_parts() { say({{"parts", *known_of(environment_, request_).parts}}); }
 
 Task<void> SensorWatch::read() {
   say_parts();
-  const auto bmc = doors_.bmc(request_.node);
+  const auto bmc = environment_.bmc(request_.node);
   auto failing = kShortestPause;
   for (;;) {
     ++count_;

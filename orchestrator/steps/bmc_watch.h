@@ -14,11 +14,11 @@ namespace cupel::steps {
 inline constexpr std::string_view kLogMark = "log_mark";
 
 /// Whether anybody would judge what the BMC's log says of this node.
-bool is_log_watched(const Doors& doors, const inventory::Node& node);
+bool is_log_watched(const StepEnvironment& environment, const inventory::Node& node);
 
 /// The log as it is now, for whoever reads it later: the mark, or nothing where the BMC does not
 /// tell. Asks on `bmc`'s session.
-Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc,
+Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc& bmc,
                                           const engine::StepRequest& request);
 
 /// The BMC's log around one stage. What a stage before it left as its last reading is where this
@@ -27,7 +27,8 @@ Task<std::optional<std::string>> log_mark(Doors& doors, bmc::Bmc& bmc,
 class LogWatch {
  public:
   /// `request` must live as long.
-  LogWatch(Doors& doors, const engine::StepRequest& request) : doors_{doors}, request_{request} {}
+  LogWatch(StepEnvironment& environment, const engine::StepRequest& request)
+      : environment_{environment}, request_{request} {}
 
   /// Reads only where nothing in this run has read it before, and the stage is not under way yet.
   Task<void> before();
@@ -37,7 +38,7 @@ class LogWatch {
   std::function<void()> when_written() const;
 
  private:
-  Doors& doors_;
+  StepEnvironment& environment_;
   const engine::StepRequest& request_;
   std::optional<std::string> mark_{};      // of before()
   std::optional<std::string> new_mark_{};  // of after()
@@ -48,8 +49,8 @@ class LogWatch {
 class SensorWatch {
  public:
   /// `request` must live as long.
-  SensorWatch(Doors& doors, const engine::StepRequest& request)
-      : doors_{doors}, request_{request} {}
+  SensorWatch(StepEnvironment& environment, const engine::StepRequest& request)
+      : environment_{environment}, request_{request} {}
 
   /// What the stage said just now.
   void heard(std::string_view piece);
@@ -83,7 +84,7 @@ class SensorWatch {
     if (on_news) on_news();
   }
 
-  Doors& doors_;
+  StepEnvironment& environment_;
   const engine::StepRequest& request_;
   std::string told_{};
   std::string half_{};  // of a line

@@ -21,8 +21,8 @@ constexpr seconds kBmcPatience{30};
 
 }  // namespace
 
-FeedWatch::FeedWatch(Doors& doors, const StepRequest& request, SensorWatch& sensors)
-    : doors_{doors}, request_{request}, sensors_{sensors} {
+FeedWatch::FeedWatch(StepEnvironment& environment, const StepRequest& request, SensorWatch& sensors)
+    : environment_{environment}, request_{request}, sensors_{sensors} {
   sensors_.leave_alone(burnin::kFeedPhase);
   sensors_.on_news = [this] {
     if (news_) news_->cancel();
@@ -67,13 +67,13 @@ Task<Result<void>> FeedWatch::take_each() {
   for (std::size_t i = 0; i < node.feeds.size(); ++i) {
     const Feed feed{static_cast<int>(i) + 1, node.feeds[i],
                     i < node.outlets.size() ? node.outlets[i] : std::string{}};
-    const auto* access = doors_.inventory.pdu_of(feed.breaker);
-    if (access == nullptr || feed.outlets.empty() || !doors_.pdu) {
+    const auto* access = environment_.inventory.pdu_of(feed.breaker);
+    if (access == nullptr || feed.outlets.empty() || !environment_.pdu) {
       say(feed, "name", feed.breaker);
       say(feed, "failed", "the inventory names no outlet of it that a PDU switches");
       continue;
     }
-    const auto pdu = doors_.pdu(*access);
+    const auto pdu = environment_.pdu(*access);
     auto taken = co_await take(*pdu, feed);
     co_await pdu->log_out();
     if (!taken) co_return taken;
@@ -186,7 +186,7 @@ Task<Result<void>> FeedWatch::settled(Feed feed) {
 }
 
 Task<bool> FeedWatch::is_off() {
-  const auto bmc = doors_.bmc(request_.node);
+  const auto bmc = environment_.bmc(request_.node);
   const auto power = co_await bmc->power.state(request_.deadline.sooner(kBmcPatience));
   co_await bmc->log_out();
   co_return power && power->value == bmc::PowerState::off;

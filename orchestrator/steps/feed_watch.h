@@ -11,7 +11,7 @@ namespace cupel::steps {
 class FeedWatch {
  public:
   /// `request` and `sensors` must live as long.
-  FeedWatch(Doors& doors, const engine::StepRequest& request, SensorWatch& sensors);
+  FeedWatch(StepEnvironment& environment, const engine::StepRequest& request, SensorWatch& sensors);
   FeedWatch(const FeedWatch&) = delete;
   FeedWatch& operator=(const FeedWatch&) = delete;
   ~FeedWatch() { sensors_.on_news = {}; }
@@ -42,7 +42,7 @@ class FeedWatch {
   void say(const Feed& feed, std::string_view what);
   void say(const Feed& feed, std::string_view what, std::string_view words);
 
-  Doors& doors_;
+  StepEnvironment& environment_;
   const engine::StepRequest& request_;
   SensorWatch& sensors_;
   std::optional<boost::asio::steady_timer> news_{};

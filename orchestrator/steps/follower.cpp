@@ -27,35 +27,36 @@ constexpr std::string_view kBurnProgram = "cupel-burn";
 /// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
 class Absence {
  public:
-  explicit Absence(const Doors& doors) : doors_{doors} {}
+  explicit Absence(const StepEnvironment& environment) : environment_{environment} {}
 
   Task<bool> is_for_good(const StepRequest& request) {
     if (Deadline::Clock::now() < next_) co_return false;
-    const auto bmc = doors_.bmc(request.node);
+    const auto bmc = environment_.bmc(request.node);
     const auto power = co_await bmc->power.state(request.deadline.sooner(kConnectPatience));
     co_await bmc->log_out();
     const bool off = power && power->value == bmc::PowerState::off;
     off_ = off ? off_ + 1 : 0;
-    next_ = Deadline::Clock::now() + doors_.ask_power_every;
+    next_ = Deadline::Clock::now() + environment_.ask_power_every;
     co_return off_ == 2;
   }
 
  private:
-  const Doors& doors_;
-  Deadline::Clock::time_point next_ = Deadline::Clock::now() + doors_.ask_power_every;
+  const StepEnvironment& environment_;
+  Deadline::Clock::time_point next_ = Deadline::Clock::now() + environment_.ask_power_every;
   int off_ = 0;
 };
 
 }  // namespace
 
-Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRequest& request,
-                                                      Deadline until, WhenOff when_off) {
-  Absence absence{doors};
+Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environment,
+                                                      const StepRequest& request, Deadline until,
+                                                      WhenOff when_off) {
+  Absence absence{environment};
   auto pause = kFirstPause;
   const auto begun = Deadline::Clock::now();
   for (;;) {
     const auto deadline = until.sooner(kConnectPatience);
-    auto session = co_await doors.ssh(request.node, deadline);
+    auto session = co_await environment.ssh(request.node, deadline);
     if (session) co_return session;
     auto& error = session.error();
     if (!is_transient(error.code)) co_return std::move(error);
@@ -73,7 +74,7 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors, const StepRe
 
 Task<Result<Spool>> Follower::follow() {
   for (;;) {
-    auto session = co_await connected(doors_, request_, request_.deadline, WhenOff::give_up);
+    auto session = co_await connected(environment_, request_, request_.deadline, WhenOff::give_up);
     if (!session) co_return std::move(session).error();
     session_ = *std::move(session);
     auto ended = co_await start_and_read();
@@ -157,18 +158,19 @@ Result<seconds> Follower::patience_with_silence() const {
 /// controller has not got, the stage's script itself misses, in words.
 Task<Result<ssh::Brought>> Follower::bring_programs() {
   const auto* stage = burnin::stage(request_.step.name);
-  if (stage == nullptr || stage->programs.empty() || !doors_.programs) co_return ssh::Brought{};
+  if (stage == nullptr || stage->programs.empty() || !environment_.programs)
+    co_return ssh::Brought{};
   const bool burns = std::ranges::find(stage->programs, kBurnProgram) != stage->programs.end() &&
-                     doors_.inventory.profile_of(request_.node).has_gpus();
+                     environment_.inventory.profile_of(request_.node).has_gpus();
   std::vector<std::string> names{std::string{ssh::kNodeProgram}};
   for (const auto name : stage->programs)
     if (name != ssh::kNodeProgram && (burns || name != kBurnProgram)) names.emplace_back(name);
-  CO_TRY(auto brought, co_await ssh::ensure_programs(*session_, *doors_.programs, std::move(names),
-                                                     handle_.folder, request_.node.ssh.sudo,
-                                                     request_.deadline.sooner(kBringPatience)));
+  CO_TRY(auto brought, co_await ssh::ensure_programs(
+                           *session_, *environment_.programs, std::move(names), handle_.folder,
+                           request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
   if (!burns || brought.started) co_return brought;
   const auto deadline = request_.deadline.sooner(kBringLibrariesPatience);
-  CO_TRY(co_await ssh::ensure_libraries(*session_, *doors_.programs, request_.node.ssh.sudo,
+  CO_TRY(co_await ssh::ensure_libraries(*session_, *environment_.programs, request_.node.ssh.sudo,
                                         request_.waiting, deadline));
   co_return brought;
 }

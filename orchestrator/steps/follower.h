@@ -20,7 +20,7 @@ enum class WhenOff { wait, give_up };
 /// A session, as soon as the node answers. `give_up`: where there is something to lose by waiting
 /// for a node that its BMC says is off. Errors: as ssh::connect at the last try; kFailed: it is
 /// off.
-Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors,
+Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environment,
                                                       const engine::StepRequest& request,
                                                       Deadline until,
                                                       WhenOff when_off = WhenOff::wait);
@@ -29,8 +29,8 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(Doors& doors,
 class Follower {
  public:
   /// `request` need only live until follow() has ended.
-  Follower(Doors& doors, const engine::StepRequest& request, ssh::JobHandle handle)
-      : doors_{doors},
+  Follower(StepEnvironment& environment, const engine::StepRequest& request, ssh::JobHandle handle)
+      : environment_{environment},
         request_{request},
         handle_{std::move(handle)},
         last_word_{with_last_word(request.deadline)} {}
@@ -52,7 +52,7 @@ class Follower {
   Result<std::chrono::seconds> patience_with_silence() const;
   Task<Result<ssh::Brought>> bring_programs();
 
-  Doors& doors_;
+  StepEnvironment& environment_;
   const engine::StepRequest& request_;
   ssh::JobHandle handle_;
   std::unique_ptr<ssh::Session> session_{};

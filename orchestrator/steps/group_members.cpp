@@ -94,9 +94,9 @@ Task<Result<bool>> do_member(const std::shared_ptr<GroupMember>& member) {
   if (member->shared && member->leads) listen_for_shared(*member);
   auto spool = co_await part.follower->follow();
   if (!spool) co_return std::move(spool).error().within(role_of(*member));
-  CO_TRY(part.end, keep_output(part.doors, part.request, *spool));
+  CO_TRY(part.end, keep_output(part.environment, part.request, *spool));
   member->output = std::move(spool->output);
-  LogWatch log{part.doors, part.request};
+  LogWatch log{part.environment, part.request};
   co_await log.after(*part.end);
   part.when_written = log.when_written();
   auto why = why_not_done(*member, *part.end);
@@ -119,13 +119,14 @@ void put_findings(const burnin::Findings& findings, engine::StepEnd& end) {
   for (const auto& [key, value] : found) end.found[key] = value;
 }
 
-Result<void> analyse(Doors& doors, const burnin::GroupStage& stage, const Parts& parts,
-                     const GroupMembers& members, boost::json::object& of_group) {
+Result<void> analyse(StepEnvironment& environment, const burnin::GroupStage& stage,
+                     const Parts& parts, const GroupMembers& members,
+                     boost::json::object& of_group) {
   std::vector<burnin::Output> outputs;
   for (const auto& member : members) outputs.push_back(member->output);
   const auto& first = parts.front()->request;
-  TRY(auto findings,
-      stage.analyse_group(doors.inventory.profile_of(first.node), members_of(parts), outputs));
+  TRY(auto findings, stage.analyse_group(environment.inventory.profile_of(first.node),
+                                         members_of(parts), outputs));
   for (std::size_t i = 0; i < parts.size() && i < findings.members.size(); ++i)
     put_findings(findings.members[i], *parts[i]->end);
   std::vector<store::LinkNumber> links;
@@ -138,8 +139,9 @@ Result<void> analyse(Doors& doors, const burnin::GroupStage& stage, const Parts&
 
 }  // namespace
 
-Task<Result<std::vector<bool>>> do_as_group(Doors& doors, const burnin::GroupStage& stage,
-                                            Parts parts, boost::json::object& of_group) {
+Task<Result<std::vector<bool>>> do_as_group(StepEnvironment& environment,
+                                            const burnin::GroupStage& stage, Parts parts,
+                                            boost::json::object& of_group) {
   const auto members = members_of(parts);
   if (members.size() < stage.least || members.size() > stage.most)
     co_return Error{Code::kInvalid, fmt::format("it takes {} to {} nodes, not {}", stage.least,
@@ -154,7 +156,7 @@ Task<Result<std::vector<bool>>> do_as_group(Doors& doors, const burnin::GroupSta
         GroupMember{parts[i], stage, shared, std::move(jobs.at(i)), i == 0}));
   auto ended = co_await all_or_none<bool>(all, do_member);
   if (!ended) co_return ended;
-  CO_TRY(analyse(doors, stage, parts, all, of_group));
+  CO_TRY(analyse(environment, stage, parts, all, of_group));
   co_return ended;
 }
 

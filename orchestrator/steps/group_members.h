@@ -8,7 +8,7 @@ namespace cupel::steps {
 
 /// One node's part in a stage that several do together.
 struct Part {
-  Doors& doors;
+  StepEnvironment& environment;
   std::shared_ptr<playbooks::PlannedStep> step;  // its own, with its own job
   engine::StepRequest request;
   std::shared_ptr<Follower> follower{};
@@ -21,7 +21,8 @@ using Parts = std::vector<std::shared_ptr<Part>>;
 /// All members to their end. The first whose job fails, vanishes or cannot be reached ends the
 /// others' waiting. Fills each part's end, and `of_group` with what belongs to links. Errors:
 /// kCancelled, kStorage; else why the measurement came to nothing, naming the member.
-Task<Result<std::vector<bool>>> do_as_group(Doors& doors, const burnin::GroupStage& stage,
-                                            Parts parts, boost::json::object& of_group);
+Task<Result<std::vector<bool>>> do_as_group(StepEnvironment& environment,
+                                            const burnin::GroupStage& stage, Parts parts,
+                                            boost::json::object& of_group);
 
 }  // namespace cupel::steps

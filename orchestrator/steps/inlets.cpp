@@ -30,20 +30,21 @@ std::optional<double> inlet_of(const bmc::Sensors& sensors) {
 }
 
 /// Asks its BMC, and puts the answer onto the board. Errors: as Bmc::sensors(); kUnsupported.
-Task<Result<double>> ask(Doors& doors, const inventory::Node& node, Deadline deadline) {
-  const auto bmc = doors.bmc(node);
+Task<Result<double>> ask(StepEnvironment& environment, const inventory::Node& node,
+                         Deadline deadline) {
+  const auto bmc = environment.bmc(node);
   const auto told = co_await bmc->sensors.read(deadline);
   co_await bmc->log_out();
   if (!told) co_return told.error();
   const auto celsius = inlet_of(*told);
   if (!celsius) co_return Error{Code::kUnsupported, "its BMC tells no inlet temperature"};
-  doors.board->inlets[node.name] = {*celsius, std::chrono::steady_clock::now()};
+  environment.board->inlets[node.name] = {*celsius, std::chrono::steady_clock::now()};
   co_return *celsius;
 }
 
-std::optional<double> on_board(const Doors& doors, const std::string& node) {
-  const auto found = doors.board->inlets.find(node);
-  const bool fresh = found != doors.board->inlets.end() &&
+std::optional<double> on_board(const StepEnvironment& environment, const std::string& node) {
+  const auto found = environment.board->inlets.find(node);
+  const bool fresh = found != environment.board->inlets.end() &&
                      std::chrono::steady_clock::now() - found->second.when < kFresh;
   return fresh ? std::optional{found->second.celsius} : std::nullopt;
 }
@@ -62,27 +63,27 @@ std::vector<const inventory::Node*> neighbours_of(const inventory::Inventory& in
   return all;
 }
 
-Task<std::string> inlets_around(Doors& doors, const StepRequest& request) {
+Task<std::string> inlets_around(StepEnvironment& environment, const StepRequest& request) {
   boost::json::object told;
-  const auto own = co_await ask(doors, request.node, request.deadline.sooner(kPatience));
+  const auto own = co_await ask(environment, request.node, request.deadline.sooner(kPatience));
   if (!own) {
     told["failed"] = valid_utf8(own.error().what);
     co_return boost::json::serialize(told);
   }
   told["inlet"] = *own;
-  const auto neighbours = neighbours_of(doors.inventory, request.node);
+  const auto neighbours = neighbours_of(environment.inventory, request.node);
   std::vector<const inventory::Node*> silent;
   for (const auto* each : neighbours)
-    if (!on_board(doors, each->name)) silent.push_back(each);
+    if (!on_board(environment, each->name)) silent.push_back(each);
   const auto deadline = request.deadline.sooner(kPatience);
-  const auto verb = [&doors, deadline](const inventory::Node* each) {
-    return ask(doors, *each, deadline);
+  const auto verb = [&environment, deadline](const inventory::Node* each) {
+    return ask(environment, *each, deadline);
   };
   [[maybe_unused]] const auto asked =
       co_await for_each_of<double>(std::move(silent), kNeighbours, verb);
   boost::json::array others;
   for (const auto* each : neighbours)
-    if (const auto celsius = on_board(doors, each->name))
+    if (const auto celsius = on_board(environment, each->name))
       others.push_back({{"node", each->name}, {"celsius", *celsius}});
   told["neighbours"] = std::move(others);
   co_return boost::json::serialize(told);

@@ -24,11 +24,12 @@ std::string line_of(const bmc::LogEntry& entry) {
 
 }  // namespace
 
-Task<std::string> last_word_of_bmc(Doors& doors, const engine::StepRequest& request) {
+Task<std::string> last_word_of_bmc(StepEnvironment& environment,
+                                   const engine::StepRequest& request) {
   constexpr std::size_t kMostLines = 3;
   std::string text;
   const auto deadline = with_last_word(request.deadline);
-  const auto bmc = doors.bmc(request.node);
+  const auto bmc = environment.bmc(request.node);
   const auto power = co_await bmc->power.state(deadline);
   if (power) {
     text = to_string(power->value);

@@ -6,6 +6,7 @@ namespace cupel::steps {
 
 /// On or off, and the newest lines of its log, in one line. Empty where the BMC does not tell.
 /// Never fails.
-Task<std::string> last_word_of_bmc(Doors& doors, const engine::StepRequest& request);
+Task<std::string> last_word_of_bmc(StepEnvironment& environment,
+                                   const engine::StepRequest& request);
 
 }  // namespace cupel::steps

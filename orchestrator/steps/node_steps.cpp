@@ -36,10 +36,10 @@ Result<StepEnd> ended_by_bmc(Error error) {
   if (!ended || !is_transient(code)) return ended;
   auto& end = *ended;
   if (code == Code::kUnreachable) {
-    end.at_last = Outcome::needs_hands;
+    end.at_last = Outcome::needs_operator;
     ask_for(end, {{"look at the BMC: its network cable, its power, its lights"}});
   } else {
-    end.at_last = Outcome::suspect_bmc;
+    end.at_last = Outcome::bmc_unresponsive;
     ask_for(end, {{"look at the BMC; pull its power for a minute where it does not recover"}});
   }
   return ended;
@@ -49,7 +49,7 @@ Result<StepEnd> ended_by_ssh(Error error) {
   const bool silent = error.code == Code::kUnreachable || error.code == Code::kTimeout;
   auto ended = ended_by(std::move(error));
   if (!ended || !silent) return ended;
-  ended->at_last = Outcome::needs_hands;
+  ended->at_last = Outcome::needs_operator;
   ask_for(*ended, {{"look at the machine: its screen, its network cables"}});
   return ended;
 }
@@ -72,14 +72,14 @@ Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   const auto& type = type_of(request.step.kind);
   if (type.reattach == nullptr) request.started = refuse_handle;
   const bool reattach = type.reattach != nullptr && request.handle.has_value();
-  auto ended = co_await (reattach ? type.reattach : type.perform)(doors_, request);
+  auto ended = co_await (reattach ? type.reattach : type.perform)(environment_, request);
   co_return ended;
 }
 
-Task<Result<void>> NodeSteps::let_go(engine::StepRequest request) {
+Task<Result<void>> NodeSteps::abort(engine::StepRequest request) {
   const auto& type = type_of(request.step.kind);
   if (type.abort == nullptr || !request.handle) co_return ok();
-  co_return co_await type.abort(doors_, request);
+  co_return co_await type.abort(environment_, request);
 }
 
 const StepType& NodeSteps::type_of(playbooks::StepKind kind) const {

@@ -8,7 +8,7 @@
 #include "bmc/bmc.h"
 #include "bmc/pdu.h"
 #include "bmc/rotate.h"
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 #include "orchestrator/handoff/slurm.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/programs.h"
@@ -19,7 +19,7 @@
 namespace cupel::steps {
 
 /// How the steps reach the world. All of them are called on the loop's thread.
-struct Doors {
+struct StepEnvironment {
   const inventory::Inventory& inventory;
   store::Store& store;
   std::function<std::unique_ptr<bmc::Bmc>(const inventory::Node&)> bmc;
@@ -45,24 +45,25 @@ std::span<const StepType> step_types();
 
 class NodeSteps : public engine::Steps {
  public:
-  explicit NodeSteps(Doors doors, std::span<const StepType> types = step_types())
-      : doors_{std::move(doors)}, types_{types} {}
+  explicit NodeSteps(StepEnvironment environment, std::span<const StepType> types = step_types())
+      : environment_{std::move(environment)}, types_{types} {}
 
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
-  Task<Result<void>> let_go(engine::StepRequest request) override;
+  Task<Result<void>> abort(engine::StepRequest request) override;
 
  private:
   const StepType& type_of(playbooks::StepKind kind) const;
 
-  Doors doors_;
+  StepEnvironment environment_;
   std::span<const StepType> types_;
 };
 
 /// From the factory's password to the inventory's, with the store as the memory of what was begun.
 /// `again`: a person wants it tried although it was refused too often. Errors: as
 /// bmc::rotate_password; kInvalid where the inventory has no factory login for the node.
-Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
-                                               bool again, Deadline deadline);
+Task<Result<bmc::Rotated>> rotate_bmc_password(StepEnvironment& environment,
+                                               const inventory::Node& node, bool again,
+                                               Deadline deadline);
 
 /// A failure as the end of a step: transient ones ask for another try, the rest are final.
 /// Cancellation and a broken store stay errors: the engine must see them.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "orchestrator/ssh/ask.h"
+#include "orchestrator/ssh/run_script.h"
 
 namespace cupel::steps {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kLookPatience{20};
 
 StepEnd needs_a_person(std::string action, std::string detail) {
   auto end = done(std::move(detail));
-  end.outcome = engine::Outcome::needs_hands;
+  end.outcome = engine::Outcome::needs_operator;
   // That it was done is not seen from afar by whether the machine answers.
   ask_for(end, {{.action = std::move(action), .part = {}, .goes_on = false}});
   return end;
@@ -37,7 +37,7 @@ Task<Result<StepEnd>> look_at_tools(const StepRequest& request, ssh::Session& se
   const auto& script = request.step.job->script;
   const auto& access = request.node.ssh;
   const auto deadline = request.deadline.sooner(kLookPatience);
-  auto heard = co_await ssh::ask(session, script, {}, access.sudo, deadline);
+  auto heard = co_await ssh::run_script(session, script, {}, access.sudo, deadline);
   if (!heard) co_return ended_by_ssh(std::move(heard).error());
   const auto& said = *heard;
   const auto look = burnin::read_look(said.out);

@@ -7,7 +7,7 @@
 namespace cupel::steps {
 
 /// How the step that waited for SSH ends, by the look that its plan gave it (Job): "answers", or,
-/// where a tool or the right to use them is missing, in needs_hands with one action. A look that
+/// where a tool or the right to use them is missing, in needs_operator with one action. A look that
 /// tells nothing is no reason to stop. Errors: as Steps::perform().
 Task<Result<engine::StepEnd>> look_at_tools(const engine::StepRequest& request,
                                             ssh::Session& session);

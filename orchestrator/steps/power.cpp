@@ -19,7 +19,7 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   const auto told = co_await bmc.power.state(request.deadline);
   if (!told) co_return std::move(error);
   StepEnd end;
-  end.outcome = engine::Outcome::needs_hands;
+  end.outcome = engine::Outcome::needs_operator;
   end.detail = std::move(error.what);
   ask_for(end, {{"look at the machine: its power supplies, their cords and lights"}});
   co_return end;

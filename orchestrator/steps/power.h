@@ -5,7 +5,7 @@
 
 namespace cupel::steps {
 
-/// Ends in needs_hands where the BMC answers and the machine does not come on. Errors: as
+/// Ends in needs_operator where the BMC answers and the machine does not come on. Errors: as
 /// bmc::ensure_on().
 Task<Result<engine::StepEnd>> turn_on(bmc::Bmc& bmc, const engine::StepRequest& request);
 

@@ -10,34 +10,36 @@ using bmc::RotationNote;
 
 std::string note_name(const inventory::Node& node) { return "rotation:" + node.name; }
 
-bmc::RotationDoors doors_for(Doors& doors, const inventory::Node& node, std::string secret) {
+bmc::RotationDoors doors_for(StepEnvironment& environment, const inventory::Node& node,
+                             std::string secret) {
   bmc::RotationDoors rotation{
       .node = node.name, .user = node.bmc.user, .new_password = std::move(secret)};
-  rotation.with_new = [&doors, &node] { return doors.bmc(node); };
-  rotation.with_old = [&doors, &node] { return doors.bmc_as(node, *node.bmc.factory); };
-  rotation.note = [&doors, &node]() -> Result<std::optional<RotationNote>> {
-    const auto text = doors.store.pinned(note_name(node));
+  rotation.with_new = [&environment, &node] { return environment.bmc(node); };
+  rotation.with_old = [&environment, &node] { return environment.bmc_as(node, *node.bmc.factory); };
+  rotation.note = [&environment, &node]() -> Result<std::optional<RotationNote>> {
+    const auto text = environment.store.pinned(note_name(node));
     return text ? std::optional{bmc::rotation_note_of(*text)} : std::nullopt;
   };
-  rotation.write_note = [&doors, &node](std::optional<RotationNote> note) {
-    return doors.store.repin(note_name(node), note ? to_text(*note) : std::string{});
+  rotation.write_note = [&environment, &node](std::optional<RotationNote> note) {
+    return environment.store.repin(note_name(node), note ? to_text(*note) : std::string{});
   };
-  rotation.forget_refusals = [&doors, &node] {
-    if (doors.forget_refusals) doors.forget_refusals(node);
+  rotation.forget_refusals = [&environment, &node] {
+    if (environment.forget_refusals) environment.forget_refusals(node);
   };
   return rotation;
 }
 
 }  // namespace
 
-Task<Result<bmc::Rotated>> rotate_bmc_password(Doors& doors, const inventory::Node& node,
-                                               bool again, Deadline deadline) {
-  if (!node.bmc.factory || !doors.bmc_as)
+Task<Result<bmc::Rotated>> rotate_bmc_password(StepEnvironment& environment,
+                                               const inventory::Node& node, bool again,
+                                               Deadline deadline) {
+  if (!node.bmc.factory || !environment.bmc_as)
     co_return Error{Code::kInvalid, node.name +
                                         ": the inventory names no factory login to change "
                                         "from (bmc: {factory: {user, password}})"};
   CO_TRY(auto secret, co_await inventory::resolve_secret(node.bmc.password, deadline));
-  auto rotation = doors_for(doors, node, std::move(secret));
+  auto rotation = doors_for(environment, node, std::move(secret));
   if (again) {
     CO_TRY(const auto note, rotation.note());
     if (note) {

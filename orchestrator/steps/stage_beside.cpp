@@ -46,20 +46,21 @@ bool went_down(Beside& beside) {
 
 }  // namespace
 
-Task<void> read_beside(Doors& doors, const StepRequest& request, burnin::Output& output) {
+Task<void> read_beside(StepEnvironment& environment, const StepRequest& request,
+                       burnin::Output& output) {
   if (!burnin::stage(request.step.name)->beside.neighbour_inlets) co_return;
   request.waiting("the air of its neighbours");
-  output.beside = co_await inlets_around(doors, request);
+  output.beside = co_await inlets_around(environment, request);
 }
 
-Task<Result<Spool>> follow_and_read(Doors& doors, const StepRequest& request,
+Task<Result<Spool>> follow_and_read(StepEnvironment& environment, const StepRequest& request,
                                     const std::shared_ptr<Follower>& follower) {
   if (!burnin::stage(request.step.name)->beside.bmc_sensors) co_return co_await follower->follow();
-  Beside beside{follower, SensorWatch{doors, request}};
+  Beside beside{follower, SensorWatch{environment, request}};
   std::vector<Work> works{Work::follow, Work::read};
   // Of one that was found again nobody has read the phases before: it is done anew.
   if (!request.handle && burnin::takes_feeds(request.step.name, request.step.with)) {
-    beside.feeds.emplace(doors, request, beside.sensors);
+    beside.feeds.emplace(environment, request, beside.sensors);
     works.push_back(Work::take_feeds);
   }
   follower->on_output = [&beside](std::string_view piece) { beside.sensors.heard(piece); };

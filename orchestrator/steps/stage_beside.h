@@ -6,10 +6,12 @@
 namespace cupel::steps {
 
 /// The stage to its end, with what it wants beside it. Errors: as Follower::follow().
-Task<Result<Spool>> follow_and_read(Doors& doors, const engine::StepRequest& request,
+Task<Result<Spool>> follow_and_read(StepEnvironment& environment,
+                                    const engine::StepRequest& request,
                                     const std::shared_ptr<Follower>& follower);
 
 /// What only the BMCs tell of a stage that has just ended.
-Task<void> read_beside(Doors& doors, const engine::StepRequest& request, burnin::Output& output);
+Task<void> read_beside(StepEnvironment& environment, const engine::StepRequest& request,
+                       burnin::Output& output);
 
 }  // namespace cupel::steps

@@ -36,19 +36,21 @@ boost::json::object facts_of(const burnin::Findings& findings) {
 
 /// "cupel-burn is not installed on the node" is no fault of the node where we should have brought
 /// it.
-std::optional<std::string> missing_here(const Doors& doors, std::string_view why) {
+std::optional<std::string> missing_here(const StepEnvironment& environment, std::string_view why) {
   constexpr std::string_view kSaid = " is not installed on the node";
-  if (!doors.programs || !why.starts_with("cupel-") || !why.ends_with(kSaid)) return std::nullopt;
+  if (!environment.programs || !why.starts_with("cupel-") || !why.ends_with(kSaid))
+    return std::nullopt;
   const auto name = why.substr(0, why.size() - kSaid.size());
-  if (ssh::file_of(*doors.programs, name)) return std::nullopt;
-  return ssh::why_missing(*doors.programs, name);
+  if (ssh::file_of(*environment.programs, name)) return std::nullopt;
+  return ssh::why_missing(*environment.programs, name);
 }
 
 }  // namespace
 
-Result<StepEnd> keep_output(Doors& doors, const StepRequest& request, const Spool& spool) {
+Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& request,
+                            const Spool& spool) {
   constexpr int kEndedByLimit = 124;  // coreutils timeout(1)
-  TRY(auto hash, doors.store.keep_evidence(evidence_of(request, spool.output)));
+  TRY(auto hash, environment.store.keep_evidence(evidence_of(request, spool.output)));
   StepEnd end;
   end.outcome = engine::Outcome::reject;
   end.found["evidence"] = hash;
@@ -71,15 +73,16 @@ Result<StepEnd> keep_output(Doors& doors, const StepRequest& request, const Spoo
   return end;
 }
 
-Result<StepEnd> read_output(Doors& doors, const StepRequest& request, const Spool& spool) {
-  TRY(auto end, keep_output(doors, request, spool));
+Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& request,
+                            const Spool& spool) {
+  TRY(auto end, keep_output(environment, request, spool));
   if (end.outcome != engine::Outcome::done) return end;
-  const auto& profile = doors.inventory.profile_of(request.node);
+  const auto& profile = environment.inventory.profile_of(request.node);
   auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
   if (!findings) {
     end.outcome = engine::Outcome::reject;
     end.detail = findings.error().what;
-    if (const auto ours = missing_here(doors, end.detail)) end.detail = *ours;
+    if (const auto ours = missing_here(environment, end.detail)) end.detail = *ours;
     if (!spool.why_by_shell.empty()) end.detail += "; " + spool.why_by_shell;
     end.found["error"] = to_string(findings.error().code);
     // What was read before a controller died is gone with it: the phases must be gone through anew.

@@ -6,11 +6,11 @@ namespace cupel::steps {
 
 /// Keeps all that the tool said as evidence. `done` where the job ended by itself, whatever its
 /// exit status; else why there is nothing to parse. Errors: kStorage.
-Result<engine::StepEnd> keep_output(Doors& doors, const engine::StepRequest& request,
-                                    const Spool& spool);
+Result<engine::StepEnd> keep_output(StepEnvironment& environment,
+                                    const engine::StepRequest& request, const Spool& spool);
 
 /// Keeps it too, and has it parsed. Errors: kStorage.
-Result<engine::StepEnd> read_output(Doors& doors, const engine::StepRequest& request,
-                                    const Spool& spool);
+Result<engine::StepEnd> read_output(StepEnvironment& environment,
+                                    const engine::StepRequest& request, const Spool& spool);
 
 }  // namespace cupel::steps

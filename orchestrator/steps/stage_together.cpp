@@ -17,9 +17,10 @@ using engine::StepRequest;
 
 using std::chrono::seconds;
 
-ssh::JobHandle job_of(const Doors& doors, const inventory::Node& node, std::string folder) {
+ssh::JobHandle job_of(const StepEnvironment& environment, const inventory::Node& node,
+                      std::string folder) {
   ssh::JobHandle handle{std::move(folder), node.ssh.sudo};
-  if (doors.programs) handle.programs = doors.programs->on_node();
+  if (environment.programs) handle.programs = environment.programs->on_node();
   return handle;
 }
 
@@ -32,18 +33,19 @@ constexpr seconds kLetGoPatience{60};
 constexpr std::size_t kCleanUpsAtOnce = 32;
 
 /// Each node has a folder of its own; all of them are found again by the one handle of the step.
-Parts parts_of(Doors& doors, const StepRequest& request, const std::string& handle) {
+Parts parts_of(StepEnvironment& environment, const StepRequest& request,
+               const std::string& handle) {
   Parts parts;
   for (const auto* member : request.members) {
     auto waiting = [tell = request.waiting, name = member->name](const std::string& what) {
       tell(what.empty() ? what : name + ": " + what);
     };
-    auto job = job_of(doors, *member, handle + "-" + member->name);
+    auto job = job_of(environment, *member, handle + "-" + member->name);
     auto step = std::make_shared<playbooks::PlannedStep>(request.step);
     StepRequest mine{request.run, *member,          {},           *step, request.attempt,
                      job.folder,  request.deadline, request.stop, {},    waiting};
-    auto part = std::make_shared<Part>(Part{doors, std::move(step), std::move(mine)});
-    part->follower = std::make_shared<Follower>(doors, part->request, std::move(job));
+    auto part = std::make_shared<Part>(Part{environment, std::move(step), std::move(mine)});
+    part->follower = std::make_shared<Follower>(environment, part->request, std::move(job));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -54,9 +56,9 @@ Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   const auto& name = part->request.node.name;
   auto spool = co_await part->follower->follow();
   if (!spool) co_return std::move(spool).error().within(name);
-  co_await read_beside(part->doors, part->request, spool->output);
-  CO_TRY(part->end, read_output(part->doors, part->request, *spool));
-  LogWatch log{part->doors, part->request};
+  co_await read_beside(part->environment, part->request, spool->output);
+  CO_TRY(part->end, read_output(part->environment, part->request, *spool));
+  LogWatch log{part->environment, part->request};
   co_await log.after(*part->end);
   part->when_written = log.when_written();
   if (part->end->outcome != engine::Outcome::done)
@@ -76,13 +78,13 @@ Task<void> clean_up_all(Parts parts) {
 
 /// What was found on each node lies in one document, which all of their events name: a rack's
 /// findings in each of its events would be the rack's square.
-Result<void> keep_shares(Doors& doors, const Parts& parts, boost::json::object of_group,
-                         StepEnd& end) {
+Result<void> keep_shares(StepEnvironment& environment, const Parts& parts,
+                         boost::json::object of_group, StepEnd& end) {
   auto shares = std::move(of_group);
   for (const auto& part : parts)
     if (part->end) shares[part->request.node.name] = part->end->found;
   make_readable(shares);
-  TRY(const auto hash, doors.store.keep_evidence(boost::json::serialize(shares)));
+  TRY(const auto hash, environment.store.keep_evidence(boost::json::serialize(shares)));
   end.found["together"] = true;
   end.found["evidence"] = hash;
   return ok();
@@ -98,8 +100,8 @@ Error while_it_answered(Error error, std::string_view node) {
 Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
   const auto& request = part->request;
   const auto& name = request.node.name;
-  const auto job = job_of(part->doors, request.node, *request.handle);
-  auto session = co_await connected(part->doors, request, request.deadline);
+  const auto job = job_of(part->environment, request.node, *request.handle);
+  auto session = co_await connected(part->environment, request, request.deadline);
   if (!session) {
     auto& error = session.error();
     if (error.code == Code::kTimeout) error.code = Code::kUnreachable;
@@ -116,23 +118,23 @@ Task<Result<bool>> end_part(const std::shared_ptr<Part>& part) {
 
 }  // namespace
 
-Task<Result<StepEnd>> follow_together(Doors& doors, const StepRequest& request,
+Task<Result<StepEnd>> follow_together(StepEnvironment& environment, const StepRequest& request,
                                       std::string handle) {
-  const auto parts = parts_of(doors, request, handle);
+  const auto parts = parts_of(environment, request, handle);
   const auto* group = burnin::stage(request.step.name)->group;
   boost::json::object of_group;
   auto all = group == nullptr ? co_await all_or_none<bool>(parts, do_part)
-                              : co_await do_as_group(doors, *group, parts, of_group);
+                              : co_await do_as_group(environment, *group, parts, of_group);
   if (all) {
     auto end = done(fmt::format("measured on {} nodes together", parts.size()));
-    CO_TRY(keep_shares(doors, parts, std::move(of_group), end));
+    CO_TRY(keep_shares(environment, parts, std::move(of_group), end));
     end.when_written = [parts]() { return clean_up_all(parts); };
     co_return end;
   }
   auto ended = ended_by(std::move(all).error());
   if (ended) {
     auto& end = *ended;
-    CO_TRY(keep_shares(doors, parts, {}, end));
+    CO_TRY(keep_shares(environment, parts, {}, end));
     end.begin_anew = std::ranges::any_of(
         parts, [](const auto& part) { return part->end && part->end->begin_anew; });
     // A member that waited for the others while no controller was there to start them.
@@ -141,12 +143,12 @@ Task<Result<StepEnd>> follow_together(Doors& doors, const StepRequest& request,
   co_return ended;
 }
 
-Task<Result<void>> end_on_nodes(Doors& doors, const StepRequest& request) {
+Task<Result<void>> end_on_nodes(StepEnvironment& environment, const StepRequest& request) {
   auto bounded = request;
   bounded.deadline = request.deadline.sooner(kLetGoPatience);
-  auto parts = parts_of(doors, bounded, *request.handle);
+  auto parts = parts_of(environment, bounded, *request.handle);
   if (request.members.empty())
-    parts.push_back(std::make_shared<Part>(Part{doors, nullptr, bounded}));
+    parts.push_back(std::make_shared<Part>(Part{environment, nullptr, bounded}));
   const auto all = co_await for_each_of<bool>(std::move(parts), kCleanUpsAtOnce, end_part);
   for (const auto& each : all)
     if (!each) co_return each.error();

@@ -38,16 +38,18 @@ struct StepType {
   /// `request.started` before it acts, by which reattach() and abort() find what was started, and
   /// may replace it by a better one once there is one (the URI of a BMC's task). Errors: as
   /// engine::Steps::perform().
-  Task<Result<engine::StepEnd>> (*perform)(Doors& doors, const engine::StepRequest& request);
+  Task<Result<engine::StepEnd>> (*perform)(StepEnvironment& environment,
+                                           const engine::StepRequest& request);
 
   /// Of a kind that is done once: a try of a step that has a handle. What the handle names may be
   /// under way, have ended, or never have begun. Errors: as perform().
-  Task<Result<engine::StepEnd>> (*reattach)(Doors& doors,
+  Task<Result<engine::StepEnd>> (*reattach)(StepEnvironment& environment,
                                             const engine::StepRequest& request) = nullptr;
 
   /// Of a kind that is done once: ends what the handle names. Idempotent. Errors: as
-  /// engine::Steps::let_go().
-  Task<Result<void>> (*abort)(Doors& doors, const engine::StepRequest& request) = nullptr;
+  /// engine::Steps::abort().
+  Task<Result<void>> (*abort)(StepEnvironment& environment,
+                              const engine::StepRequest& request) = nullptr;
 
   const Recheck* recheck = &kBmcAnswers;
 };

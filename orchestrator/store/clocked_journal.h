@@ -2,7 +2,7 @@
 // A journal that also writes down when the machine's clock was set: all times in it are that
 // clock's, and nobody could tell otherwise how long anything took.
 #include "orchestrator/engine/clock.h"
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 
 namespace cupel::store {
 

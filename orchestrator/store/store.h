@@ -13,7 +13,7 @@
 #include "bmc/memory.h"
 #include "inventory/trust.h"
 #include "orchestrator/engine/command.h"
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 
 namespace cupel::engine {
 class Clock;

@@ -172,7 +172,7 @@ TEST(Facts, TellEachDimmFromTheFirmwaresTable) {
   EXPECT_EQ(find(rows[2], "serial"), nullptr);
 }
 
-TEST(Facts, BelieveNoTableOfTheFirmwareBeyondItsEnd) {
+TEST(Facts, ReadTheFirmwareTableOnlyToItsEnd) {
   const auto whole = memory_device(16384, 0, 4400, {"A1", "NODE 0", "Samsung", "3A5F", "M321"});
 
   for (std::size_t length = 0; length < whole.size(); ++length)

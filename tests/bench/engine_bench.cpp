@@ -63,7 +63,7 @@ struct Timed : engine::Steps {
   std::size_t begun = 0;
 
   explicit Timed(VirtualClock& its_clock) : clock{its_clock} {}
-  Task<Result<void>> let_go(engine::StepRequest) override { co_return ok(); }
+  Task<Result<void>> abort(engine::StepRequest) override { co_return ok(); }
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override {
     const auto mine = begun++;
     if (handles && !request.handle) {
@@ -211,7 +211,7 @@ void idle(std::size_t nodes) {
       CO_TRY(co_await pause_for(1h));
       co_return engine::StepEnd{};
     }
-    Task<Result<void>> let_go(engine::StepRequest) override { co_return ok(); }
+    Task<Result<void>> abort(engine::StepRequest) override { co_return ok(); }
   } steps;
   Silent observer;
   engine::RealClock clock;

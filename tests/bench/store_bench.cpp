@@ -135,9 +135,9 @@ class OnItsThread {
 };
 
 /// The tables and settings of the store, and rows of the same bytes.
-class Bound {
+class LowerBound {
  public:
-  explicit Bound(const fs::path& folder) {
+  explicit LowerBound(const fs::path& folder) {
     fs::create_directories(folder);
     must(sqlite3_open((folder / "bound.db").c_str(), &sql_) == SQLITE_OK, "cannot open SQLite");
     run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; "
@@ -149,12 +149,12 @@ class Bound {
     sqlite3_prepare_v2(sql_, "INSERT INTO event VALUES (1, ?, ?, ?, ?, ?, ?, ?)", -1, &insert_,
                        nullptr);
   }
-  ~Bound() {
+  ~LowerBound() {
     sqlite3_finalize(insert_);
     sqlite3_close(sql_);
   }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
+  LowerBound(const LowerBound&) = delete;
+  LowerBound& operator=(const LowerBound&) = delete;
 
   void append(std::vector<store::Event>& batch) {
     fill(batch, done_);
@@ -212,7 +212,7 @@ int run_all(double seconds) {
   for (const std::size_t size : {1, 10, 100, 1000}) {
     Ours ours{folder / fmt::format("ours-{}", size)};
     OnItsThread thread{folder / fmt::format("thread-{}", size)};
-    Bound bound{folder / fmt::format("bound-{}", size)};
+    LowerBound bound{folder / fmt::format("bound-{}", size)};
     std::vector<store::Event> batch(size);
     for (const auto begin = Clock::now(); seconds_since(begin) < seconds;) {
       ours.append(batch);

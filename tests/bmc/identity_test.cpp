@@ -22,7 +22,7 @@ TEST(KnownBmc, IsTheSameWhereOneThingThatWasLearnedAgrees) {
   EXPECT_EQ(identity_mismatch(known, {}, who("", {}, "u1")), std::nullopt);
 }
 
-TEST(KnownBmc, IsAStrangerWhereNothingAgrees) {
+TEST(KnownBmc, MismatchesWhereNothingAgrees) {
   const KnownBmc known{.serial = "S1", .macs = {"aa:bb:cc:00:11:22"}};
 
   EXPECT_EQ(identity_mismatch(known, {}, who("S2", {"aa:bb:cc:00:11:33"})),
@@ -30,7 +30,7 @@ TEST(KnownBmc, IsAStrangerWhereNothingAgrees) {
             "aa:bb:cc:00:11:33");
 }
 
-TEST(KnownBmc, IsNoStrangerForWhatItDoesNotTell) {
+TEST(KnownBmc, MatchesWhereAValueIsNotReported) {
   EXPECT_EQ(identity_mismatch({.serial = "S1"}, {}, who("")), std::nullopt);
   EXPECT_EQ(identity_mismatch({}, {}, who("S1")), std::nullopt);
   EXPECT_EQ(identity_mismatch({}, {.serial = "S1"}, who("")), std::nullopt);
@@ -90,7 +90,7 @@ TEST_F(Whereabouts, RemembersABmcAtItsFirstChange) {
   EXPECT_EQ(server.asked().resets, std::vector<std::string>{"ForceOff"});
 }
 
-TEST_F(Whereabouts, ChangesNothingOnAStranger) {
+TEST_F(Whereabouts, ChangesNothingAfterAnIdentityMismatch) {
   ASSERT_TRUE(turn_off());
   rename(server, "OTHER");
 
@@ -121,7 +121,7 @@ TEST_F(Whereabouts, ReadsTheIdentityOnceInASession) {
   EXPECT_LE(server.asked().requests - first, 3);  // the system, the reset, the log-out
 }
 
-TEST_F(Whereabouts, SendsNoPasswordToAStrangersServiceRoot) {
+TEST_F(Whereabouts, SendsNoPasswordToAServiceRootWithAnotherIdentity) {
   auto root = test::small_machine("/redfish/v1");
   root.as_object()["UUID"] = "11111111-2222-3333-4444-555555555555";
   server.set("/redfish/v1", root);
@@ -161,7 +161,7 @@ TEST_F(MovedBmc, IsAskedAtItsNewAddressFirstFromThenOn) {
   EXPECT_LE(moved.asked().connections - before, 2);
 }
 
-TEST_F(MovedBmc, IsFollowedWhereAStrangerHasItsAddress) {
+TEST_F(MovedBmc, IsFoundWhereAnotherBmcHasItsAddress) {
   Server other{{.address = "127.0.0.9", .port = moved.endpoint().port}};
 
   const auto state = look(nearby, old_place());

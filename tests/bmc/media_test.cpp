@@ -139,7 +139,7 @@ TEST_F(Media, UsesTheSlotsOfTheSystemWhereAnIdracHasMovedThem) {
   EXPECT_EQ(slots().front().source, moved);
 }
 
-TEST_F(Media, DoesNotBelieveInsertedAloneAfterTheEjection) {
+TEST_F(Media, ChecksMoreThanInsertedAfterTheEjection) {
   ASSERT_TRUE(insert());
   auto stale = slot({{"Inserted", true}, {"Image", ""}});
   server.misbehave({.method = "POST", .path = kSlot, .status = 204});

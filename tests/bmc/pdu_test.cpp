@@ -128,7 +128,7 @@ TEST_F(RackPdu, SaysWhichOutletsThereAre) {
 }
 
 /// Whatever one of its documents says: an error, or an outlet that can be believed.
-TEST_F(RackPdu, ThatTellsNonsenseIsNotBelieved) {
+TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
   std::mt19937 random{7};
   const std::map<std::string, json::value> shown{
       {"/redfish/v1/PowerEquipment", {{"RackPDUs", link("/redfish/v1/PowerEquipment/RackPDUs")}}},

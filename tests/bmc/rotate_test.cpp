@@ -85,7 +85,7 @@ TEST_F(RotateTest, TriesEachPasswordOnceWhereNeitherIsRight) {
   EXPECT_FALSE(note) << "nothing is pending";
 }
 
-TEST_F(RotateTest, AsksForTheOldPasswordAfterOneRefusalThatNobodyBelievesYet) {
+TEST_F(RotateTest, TriesTheOldPasswordAgainAfterASingleRefusal) {
   bmc.believed_at = 5;
 
   const auto rotated = rotate();
@@ -108,7 +108,7 @@ TEST_F(RotateTest, ComesBackToTheNewPasswordThatWasRefusedInAMood) {
   EXPECT_FALSE(note);
 }
 
-TEST_F(RotateTest, BelievesABmcOfMoodsInTheEndThatNeitherIsRight) {
+TEST_F(RotateTest, ReportsBothPasswordsWrongAfterRepeatedRefusals) {
   bmc.password = "somebody else's";
   bmc.believed_at = 5;
 
@@ -148,7 +148,7 @@ TEST_F(RotateTest, SaysWhatTheBmcsPolicyRefuses) {
   EXPECT_FALSE(note);
 }
 
-TEST_F(RotateTest, DoesNotBelieveAChangeThatTheBmcForgets) {
+TEST_F(RotateTest, DetectsAPasswordChangeThatTheBmcLoses) {
   bmc.forgets_change = true;
 
   const auto rotated = rotate();

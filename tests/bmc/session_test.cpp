@@ -131,7 +131,7 @@ TEST_F(Ilo, IsAskedAgainAfterARefusalThatMayBeAMood) {
   EXPECT_EQ(memory.refusal("a01-n01", "admin"), std::nullopt);
 }
 
-TEST_F(Ilo, IsBelievedTheFifthTime) {
+TEST_F(Ilo, TreatsTheFifth401AsAWrongPassword) {
   password = "wrong";
   for (int i = 0; i < 4; ++i) ASSERT_EQ(ask().error().code, Code::kBusy);
 

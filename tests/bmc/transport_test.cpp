@@ -253,7 +253,7 @@ TEST_F(Transport, RefusesWhatTheInventoryDidNotPin) {
   EXPECT_TRUE(keys.pins.empty());
 }
 
-TEST_F(Transport, BelievesWhatTheNamedAuthorityVouchesFor) {
+TEST_F(Transport, AcceptsACertificateOfTheConfiguredCa) {
   const test::TemporaryFolder folder;
   const auto file = folder.path() / "ca.pem";
   ASSERT_TRUE(write_file(file, server.certificate_pem()));

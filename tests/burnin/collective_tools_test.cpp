@@ -89,7 +89,7 @@ TEST(NcclTests, ReadsRowsWithTagsInFrontAndWithoutTheirHeader) {
   EXPECT_EQ(read_nccl_tests(text).nccl, "2.16.2+cuda11.6");
 }
 
-TEST(NcclTests, BelievesNoRowIntoWhichALineWasSpliced) {
+TEST(NcclTests, RejectsARowIntoWhichALineWasSpliced) {
   CUPEL_NEEDS_SAMPLE(text, kNew);
   const auto spliced = replaced(text, "8109.1  132.41  231.72",
                                 "8109.1 n1:77:77 [0] NCCL INFO comm 0x1\n 132.41  231.72");
@@ -185,7 +185,7 @@ TEST(Perftest, ReadsWhatOldVersionsCallMegabytesAsMebibytes) {
   EXPECT_THAT(*row.messages * row.bytes * 8 / 1e9, DoubleNear(*row.average, 0.05));
 }
 
-TEST(Perftest, BelievesNoAverageWithoutItsUnit) {
+TEST(Perftest, RejectsAnAverageWithoutItsUnit) {
   const auto rows =
       read_perftest(" #bytes  #iterations  BW average  MsgRate[Mpps]\n 65536  5000  92.1  0.1\n");
 

@@ -51,7 +51,7 @@ TEST(GpuBurn, ReadsEightGpusAsTheyWereCaptured) {
   EXPECT_EQ(value_of(findings, "gpuburn.temperature", "gpu7"), 61);
 }
 
-TEST(GpuBurn, IsNotBelievedForItsExitStatus) {
+TEST(GpuBurn, DoesNotPassByItsExitStatusAlone) {
   const auto found = burnt(drawn(kWork, "0 - 3  (WARNING!)") +
                            drawn(kMoreWork, "0 - 9  (WARNING!)") + ended("OK", "FAULTY"));
 

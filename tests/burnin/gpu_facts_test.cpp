@@ -187,7 +187,7 @@ TEST(GpuFacts, NumbersThemInOrderWhereTheProfileKnowsNoPlaces) {
   EXPECT_EQ(found->parts.front().slot, "00000000:07:00.0");
 }
 
-TEST(GpuFacts, DoesNotGiveAStrangerTheMissingOnesName) {
+TEST(GpuFacts, DoesNotNameAForeignGpuAfterTheMissingOne) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
   auto addresses = places();
   addresses[5] = "aa:00.0";

@@ -115,7 +115,7 @@ TEST(GpuStages, SayWhyThereIsNoCupelBurn) {
   EXPECT_EQ(found.error().what, "cupel-burn is not installed on the node");
 }
 
-TEST(GpuStages, BelieveNoProgramOfAnotherProtocol) {
+TEST(GpuStages, RejectAProgramOfAnotherProtocol) {
   const auto text = replaced(good().text(), R"("protocol":1)", R"("protocol":2)");
 
   EXPECT_THAT(parsed("gemm", text).error().what, HasSubstr("another protocol"));

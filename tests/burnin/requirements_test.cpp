@@ -78,7 +78,7 @@ TEST(Requirements, TellWhatAPersonTypes) {
             "(package cuda-drivers of NVIDIA's repository)");
 }
 
-TEST(Requirements, BelieveOnlyALookThatCameToItsEnd) {
+TEST(Requirements, UseOnlyACompleteCheck) {
   const auto cut = read_look("cupel-lacks: fio\n");
   const auto strange = read_look("cupel-lacks: $(reboot)\ncupel-no-root\ncupel-looked\n");
 

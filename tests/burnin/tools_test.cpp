@@ -97,7 +97,7 @@ std::string on_gpu(int gpu, const std::string& status, const std::string& more =
          R"(,"status":")" + status + "\"" + more + "}";
 }
 
-TEST(DcgmDiag, BelievesTheReportAndNotTheExitStatus) {
+TEST(DcgmDiag, UsesTheReportAndNotTheExitStatus) {
   CUPEL_NEEDS_SAMPLE(good, "dcgmi-diag/gcm_non_fatal_error_code_output_rc205.json");
   CUPEL_NEEDS_SAMPLE(bad, "dcgmi-diag/gcm_diag_fail_output_rc0.json");
 
@@ -271,7 +271,7 @@ TEST(NvBandwidth, ChargesRefusedPeersToTheGpuThatTheyShareAsTheStageP2pDoes) {
       << "who did not read was not refused, nor let in";
 }
 
-TEST(NvBandwidth, BelievesNoTableThatIsNotWholeAndNoStatusButPassed) {
+TEST(NvBandwidth, RejectsAnIncompleteTableAndAnyStatusButPassed) {
   const auto lame = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388"]])"));
   const auto broken =
       parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])", "Error"));

@@ -113,7 +113,7 @@ TEST_F(NeedsTest, AreSaidOfAllNodesWhileTheFirstIsStillTheCanary) {
   child.wait();
 }
 
-TEST_F(NeedsTest, BelieveThatNodesHaveOurProgramsWhereAPersonSaysSo) {
+TEST_F(NeedsTest, AcceptThatNodesHaveOurProgramsWhereAnOptionSaysSo) {
   const auto site = site_of(1);
 
   const auto ran =

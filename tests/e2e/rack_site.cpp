@@ -63,7 +63,7 @@ std::vector<std::string> RackSite::cupel(std::vector<std::string> arguments) con
   std::vector<std::string> all{"env",        "-C",      folder_.string(),
                                CUPEL_BINARY, "--state", file("state")};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  if (waits_for_hands(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
+  if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }
 

@@ -84,7 +84,7 @@ std::vector<std::string> Site::cupel(std::vector<std::string> arguments) const {
                                "--state",
                                (folder / "state").string()};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  if (waits_for_hands(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
+  if (waits_for_repair(arguments)) all.insert(all.end(), {"--wait-for-repair", "0s"});
   return all;
 }
 

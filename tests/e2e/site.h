@@ -85,7 +85,7 @@ class Site {
 };
 
 /// A run that would stay open for a person who never comes in a test, unless the test says so.
-inline bool waits_for_hands(const std::vector<std::string>& arguments) {
+inline bool waits_for_repair(const std::vector<std::string>& arguments) {
   const bool runs = !arguments.empty() && arguments[0] == "run";
   return runs && std::ranges::find(arguments, "--wait-for-repair") == arguments.end() &&
          std::ranges::find(arguments, "--help") == arguments.end();

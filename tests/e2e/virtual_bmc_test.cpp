@@ -73,7 +73,7 @@ TEST_P(ByEither, ClearsTheLogSetsTheClockAndTheNextBoot) {
   EXPECT_THAT(column(read, "boot"), Each("pxe"));
 }
 
-TEST_P(ByEither, AStrangersSerialNumberStopsAChangeAndNoReading) {
+TEST_P(ByEither, AnIdentityMismatchStopsAChangeButNotAReading) {
   site.change_inventory("serial: \"", "serial: \"S9");
 
   const auto read = site.run({"bmc", "v01-n01", "power"});

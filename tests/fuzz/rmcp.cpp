@@ -38,7 +38,7 @@ void open_sealed(View bytes) {
   if (!opened || opened->payload.size() != bytes.size()) __builtin_trap();
 }
 
-void talk(View bytes) {
+void run_console_session(View bytes) {
   SolStream stream{10};
   stream.send("hello");
   for (std::size_t at = 0; at < bytes.size();) {
@@ -66,6 +66,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   presences.on_datagram(bytes);
   shake_hands(bytes);
   open_sealed(bytes);
-  talk(bytes);
+  run_console_session(bytes);
   return 0;
 }

@@ -72,7 +72,7 @@ TEST(Audit, DoesNotTakeABmcsSilenceForAbsence) {
   EXPECT_THAT(audit(eight_gpus(), {}, {bmc, parts}), IsEmpty());
 }
 
-TEST(Audit, BelievesNobodyWhereNobodyTold) {
+TEST(Audit, ReportsUnobservedPartsWhereNothingIsReported) {
   const auto findings = audit(eight_gpus(), {}, {{}, {}});
 
   ASSERT_EQ(findings.size(), 1);

@@ -59,7 +59,7 @@ class AuditStepTest : public store::StoreTest {
     playbooks::PlannedStep planned;
     planned.kind = playbooks::StepKind::audit;
     planned.name = "audit";
-    Doors doors{inventory, *store, {}, {}, std::nullopt};
+    StepEnvironment doors{inventory, *store, {}, {}, std::nullopt};
     const auto stop = engine::Stop::no;
     const engine::StepRequest request{run,
                                       node,
@@ -95,7 +95,7 @@ TEST_F(AuditStepTest, CountsThePartsOfAStageThatWasDoneTwiceOnce) {
   EXPECT_THAT(audited(), IsEmpty());
 }
 
-TEST_F(AuditStepTest, BelievesTheNewestLook) {
+TEST_F(AuditStepTest, UsesTheNewestReading) {
   saw("gpu-facts", gpus(2));
   saw("gpu-facts@after", gpus(1));
 

@@ -40,8 +40,8 @@ class BmcWatch : public ssh::OnANode {
     run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
   }
 
-  Doors doors() {
-    Doors all{
+  StepEnvironment doors() {
+    StepEnvironment all{
         inventory, *store,
         [this](const inventory::Node& which) {
           const auto other = others.find(which.name);

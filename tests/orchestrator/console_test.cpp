@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "orchestrator/console/console_session.h"
 #include "orchestrator/console/recorder.h"
-#include "orchestrator/console/talk.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
 
@@ -258,9 +258,9 @@ class TalkTest : public ::testing::Test {
     ASSERT_EQ(::write(in_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
   void end_input() { ::close(std::exchange(in_[1], -1)); }
-  Result<TalkEnd> talk_over() {
+  Result<SessionEnd> talk_over() {
     test::FakeConsole console{line};
-    return run_to_end(io, with_deadline(Deadline::in(10s), talk(console, how)));
+    return run_to_end(io, with_deadline(Deadline::in(10s), run_console_session(console, how)));
   }
   std::string shown() {
     ::close(std::exchange(out_[1], -1));
@@ -273,7 +273,7 @@ class TalkTest : public ::testing::Test {
 
   asio::io_context io;
   FakeLine line;
-  Talk how{};
+  ConsoleSession how{};
   std::string record;
   bool disk_full = false;
 
@@ -288,7 +288,7 @@ TEST_F(TalkTest, CarriesWhatIsTypedAndWhatIsSaid) {
 
   const auto ended = talk_over();
 
-  EXPECT_EQ(ended.value(), TalkEnd::escape);
+  EXPECT_EQ(ended.value(), SessionEnd::escape);
   EXPECT_EQ(line.heard, "root\r");
   EXPECT_EQ(line.breaks, 1);
 }
@@ -300,7 +300,7 @@ TEST_F(TalkTest, AScriptsInputEndsAndTheAnswerIsStillHeard) {
 
   const auto ended = talk_over();
 
-  EXPECT_EQ(ended.value(), TalkEnd::input_ended);
+  EXPECT_EQ(ended.value(), SessionEnd::input_ended);
   EXPECT_EQ(shown(), "\x1b[2Jlogin: Password: ") << "a terminal's own sequences pass untouched";
   EXPECT_EQ(record, "\x1b[2Jlogin: Password: ");
 }
@@ -309,7 +309,7 @@ TEST_F(TalkTest, APersonsEndOfInputIsTheEnd) {
   how.interactive = true;
   end_input();
 
-  EXPECT_EQ(talk_over().value(), TalkEnd::input_ended);
+  EXPECT_EQ(talk_over().value(), SessionEnd::input_ended);
 }
 
 /// Each of its reads gives up in the moment in which the other half ends.
@@ -329,9 +329,10 @@ TEST_F(TalkTest, EndsThoughEveryReadGivesUpInThatMoment) {
   end_input();
   SilentConsole console;
 
-  const auto ended = run_to_end(io, with_deadline(Deadline::in(10s), talk(console, how)));
+  const auto ended =
+      run_to_end(io, with_deadline(Deadline::in(10s), run_console_session(console, how)));
 
-  EXPECT_EQ(ended.value(), TalkEnd::input_ended);
+  EXPECT_EQ(ended.value(), SessionEnd::input_ended);
 }
 
 TEST_F(TalkTest, SaysThatTheConsoleWasLost) {

@@ -59,7 +59,7 @@ struct ScriptedSteps : Steps {
 
   std::vector<std::string> let_go_of{};
   Result<void> when_let_go = ok();
-  Task<Result<void>> let_go(StepRequest request) override {
+  Task<Result<void>> abort(StepRequest request) override {
     CO_TRY(co_await pause_for(1ms));
     let_go_of.push_back(*request.handle);
     co_return when_let_go;

@@ -92,7 +92,7 @@ class Feeds : public ::testing::Test {
   }
   /// What comes of it, and what was found.
   Result<std::vector<bool>> take() {
-    Doors doors{
+    StepEnvironment doors{
         inventory,
         *store,
         [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(rack.machine); },

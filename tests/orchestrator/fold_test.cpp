@@ -6,8 +6,8 @@
 
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
-#include "orchestrator/report/left_behind.h"
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/leftovers.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::engine {
 namespace {
@@ -148,7 +148,7 @@ TEST(StandingView, CountsAStepThatWasShedAsBetweenTriesAndAStoppedOneNot) {
       event(step_began, "n1", "gpu-burn"), event(step_shed, "n1", "gpu-burn"),
       event(step_began, "n2", "gpu-burn"), event(step_stopped, "n2", "gpu-burn")};
 
-  const auto standing = report::standing_of(1, events, WallTime{});
+  const auto standing = report::progress_of(1, events, WallTime{});
 
   EXPECT_EQ(standing.between_tries, 1u);
   EXPECT_THAT(standing.running, IsEmpty());
@@ -159,7 +159,7 @@ TEST(StandingView, CountsAnOverdueStepFromItsLastTry) {
       at(1, event(step_began, "n1", "power-on")), at(2, event(step_retried, "n1", "power-on")),
       at(10, event(step_began, "n1", "power-on")), at(20, event(step_overdue, "n1", "power-on"))};
 
-  const auto standing = report::standing_of(1, events, WallTime{std::chrono::seconds{25}});
+  const auto standing = report::progress_of(1, events, WallTime{std::chrono::seconds{25}});
 
   ASSERT_EQ(standing.overdue.size(), 1u);
   EXPECT_EQ(standing.overdue[0].running, std::chrono::seconds{15});
@@ -170,11 +170,11 @@ TEST(LeftBehindView, NamesNodesWithAJobUntilTheStepIsOver) {
                             event(step_started, "n1", "gpu-burn", {{"handle", "burn.1"}}),
                             event(step_retried, "n1", "gpu-burn")};
 
-  EXPECT_THAT(report::left_behind(events).at_work, ElementsAre("n1"));
+  EXPECT_THAT(report::leftovers(events).at_work, ElementsAre("n1"));
 
   events.push_back(event(step_stopped, "n1", "gpu-burn"));
 
-  EXPECT_FALSE(report::left_behind(events).anything());
+  EXPECT_FALSE(report::leftovers(events).anything());
 }
 
 TEST(LeftBehindView, NamesNodesThatAreChangedUntilTheUndoingStageIsDone) {
@@ -187,16 +187,16 @@ TEST(LeftBehindView, NamesNodesThatAreChangedUntilTheUndoingStageIsDone) {
   change(events);
   events.push_back(ended("settings-restore", "failed"));
 
-  EXPECT_THAT(report::left_behind(events).set, ElementsAre("n1"));
+  EXPECT_THAT(report::leftovers(events).set, ElementsAre("n1"));
 
   events.push_back(event(node_retried, "n1", "", {{"from", "settings"}}));
   events.push_back(ended("settings-restore"));
 
-  EXPECT_THAT(report::left_behind(events).set, IsEmpty());
+  EXPECT_THAT(report::leftovers(events).set, IsEmpty());
 
   change(events);
 
-  EXPECT_THAT(report::left_behind(events).set, ElementsAre("n1")) << "it was changed again";
+  EXPECT_THAT(report::leftovers(events).set, ElementsAre("n1")) << "it was changed again";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "orchestrator/engine/path_ahead.h"
+#include "orchestrator/engine/critical_path.h"
 #include "tests/orchestrator/power_site.h"
 
 namespace cupel::engine {
@@ -184,11 +184,11 @@ TEST(Forecasting, FirmwareFeedsTheImageStreamsFromEarlyOn) {
   }
 }
 
-TEST(PathAhead, CountsTheTurnsOfAQueueOfTheWholeSiteAndTheRacksTakeTurns) {
+TEST(CriticalPath, CountsTheTurnsOfAQueueOfTheWholeSiteAndTheRacksTakeTurns) {
   const auto site = site_of({.racks = 2, .nodes = 2});
   const auto plan = firmware_then_image(site, 1);
 
-  const auto ahead = paths_ahead(plan);
+  const auto ahead = critical_paths(plan);
 
   ASSERT_THAT(ahead, SizeIs(4));
   const auto turn = [&](std::size_t node) { return ahead[node]->back(); };
@@ -199,11 +199,11 @@ TEST(PathAhead, CountsTheTurnsOfAQueueOfTheWholeSiteAndTheRacksTakeTurns) {
   EXPECT_EQ(ahead[0]->front(), 29min + 24min);
 }
 
-TEST(PathAhead, IsOneListForAllNodesThatQueueForNothing) {
+TEST(CriticalPath, IsOneListForAllNodesThatQueueForNothing) {
   const auto site = site_of({.nodes = 3});
   const auto plan = plan_of(site, {step_of("look", 0, 1min), step_of("soak", 1, 1h)});
 
-  const auto ahead = paths_ahead(plan);
+  const auto ahead = critical_paths(plan);
 
   EXPECT_EQ(ahead[0], ahead[2]);
   EXPECT_THAT(*ahead[0], ElementsAre(1h + 1min, 1h));

@@ -99,9 +99,9 @@ class GroupStage : public ::testing::Test {
     return *std::move(end);
   }
   /// What the engine asks for where a step did not end as done.
-  void let_go() {
+  void abort() {
     auto all = steps();
-    const auto gone = run_to_end(io, all.let_go(request(60s)));
+    const auto gone = run_to_end(io, all.abort(request(60s)));
     EXPECT_TRUE(gone) << gone.error().what;
   }
   bool any_runs() const {
@@ -197,7 +197,7 @@ TEST_F(GroupStage, EndsForAllWhereOneMembersJobDies) {
 
   EXPECT_EQ(end.outcome, Outcome::reject);
   EXPECT_THAT(end.detail, HasSubstr("a01-n02 (client): "));
-  let_go();
+  abort();
   EXPECT_FALSE(any_runs()) << "the server would have waited for a minute";
 }
 
@@ -208,7 +208,7 @@ TEST_F(GroupStage, EndsAtItsDeadlineWhereTheServerNeverComesUp) {
 
   EXPECT_NE(end.outcome, Outcome::done);
   EXPECT_TRUE(any_runs());
-  let_go();
+  abort();
   EXPECT_FALSE(any_runs());
   EXPECT_FALSE(std::filesystem::exists(handle + "-a01-n01"));
   EXPECT_FALSE(std::filesystem::exists(handle + "-a01-n02"));
@@ -233,7 +233,7 @@ TEST_F(GroupStage, MeasuresNothingWithAMemberThatHasAnotherToken) {
   EXPECT_EQ(end.outcome, Outcome::reject);
   EXPECT_THAT(end.detail,
               HasSubstr("a01-n02 (client): exit status 2: tcp: 127.0.0.2 refused the token"));
-  let_go();
+  abort();
   EXPECT_FALSE(any_runs());
 }
 

@@ -14,7 +14,7 @@ class LostNode : public EngineTest {
                      step(StepKind::stage, "memory", OnFailure::go_on),
                      step(StepKind::stage, "disk", OnFailure::go_on),
                      step(StepKind::verdict, "verdict")});
-    steps_.script["n1/cpu"] = {ends(Outcome::needs_hands, "no route to host")};
+    steps_.script["n1/cpu"] = {ends(Outcome::needs_operator, "no route to host")};
     steps_.when_let_go = Error{Code::kUnreachable, "no route to host"};
   }
   void give(std::vector<PlannedStep> steps) {

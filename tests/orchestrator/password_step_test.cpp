@@ -75,7 +75,7 @@ class PasswordStepTest : public testing::Test {
     last = engine.state(1).nodes.at(node.name).steps.front();
     return ended;
   }
-  Doors doors() {
+  StepEnvironment doors() {
     return {
         inventory,
         *store,

@@ -34,7 +34,7 @@ class StageStepTest : public ::testing::Test {
 
   /// The first node answers SSH in an hour, the second never.
   Result<StepEnd> run(std::vector<const inventory::Node*> members, std::chrono::seconds patience) {
-    Doors doors{
+    StepEnvironment doors{
         inventory, *store,
         [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
         [](const inventory::Node& node, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
@@ -122,7 +122,7 @@ TEST_F(StageStepTest, OfANodeThatNeverCameTellsWhatItsBmcSaid) {
   const auto end = wait();
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end->outcome, Outcome::needs_hands);
+  EXPECT_EQ(end->outcome, Outcome::needs_operator);
   EXPECT_THAT(end->detail,
               HasSubstr("no route to host; its BMC: on; Powered on; State asserted (ACPI); "
                         "2026-11-21 02:00:00 Critical: OS has"));
@@ -153,7 +153,7 @@ TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothin
   const auto end = wait();
 
   ASSERT_TRUE(end);
-  EXPECT_EQ(end->outcome, Outcome::needs_hands);
+  EXPECT_EQ(end->outcome, Outcome::needs_operator);
   EXPECT_EQ(end->detail, "no route to host");
 }
 
@@ -171,7 +171,7 @@ class StageOnANode : public ssh::OnANode {
              ::testing::UnitTest::GetInstance()->current_test_info()->name();
   }
 
-  Doors doors() {
+  StepEnvironment doors() {
     return {inventory,
             *store,
             {},
@@ -181,7 +181,7 @@ class StageOnANode : public ssh::OnANode {
             std::nullopt};
   }
   /// As they are brought by a controller that has them: `watch` is looked after by cupel-node.
-  Doors doors_with_programs() {
+  StepEnvironment doors_with_programs() {
     planned.name = "watch";
     inventory.profiles[node.profile];
     auto all = doors();
@@ -238,7 +238,7 @@ TEST_F(StageOnANode, OfWhichNothingIsHeardSaysSoAndEndsByItsDeadline) {
   EXPECT_THAT(tried->detail, ::testing::ContainsRegex("nothing heard for [0-9]+ s"));
   EXPECT_THAT(told, ::testing::Contains(::testing::ContainsRegex("nothing heard for 9[3-9] s")));
   ASSERT_TRUE(burns());
-  const auto gone = run_to_end(io, steps.let_go(request(60s)));
+  const auto gone = run_to_end(io, steps.abort(request(60s)));
   EXPECT_TRUE(gone) << gone.error().what;
   EXPECT_FALSE(burns());
   EXPECT_FALSE(std::filesystem::exists(handle));
@@ -284,7 +284,7 @@ TEST_F(StageOnANode, ThatDoesNotAnswerIsSaidToBeUnreachable) {
   };
   NodeSteps steps{std::move(silent)};
 
-  const auto gone = run_to_end(io, steps.let_go(request(1s)));
+  const auto gone = run_to_end(io, steps.abort(request(1s)));
 
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().code, Code::kUnreachable);
@@ -296,11 +296,11 @@ TEST_F(StageOnANode, GoesOnWithoutItsControllerUntilItIsLetGo) {
   ASSERT_TRUE(tried);
   ASSERT_TRUE(burns()) << tried->detail;
 
-  ASSERT_TRUE(run_to_end(io, steps.let_go(request(30s))));
+  ASSERT_TRUE(run_to_end(io, steps.abort(request(30s))));
 
   EXPECT_FALSE(burns());
   EXPECT_FALSE(std::filesystem::exists(handle));
-  EXPECT_TRUE(run_to_end(io, steps.let_go(request(30s)))) << "a second time";
+  EXPECT_TRUE(run_to_end(io, steps.abort(request(30s)))) << "a second time";
 }
 
 TEST_F(StageOnANode, ThatWasEndedHalfDoneHasNoResultAndBeginsAnew) {

@@ -40,7 +40,7 @@ class StateCodec : public ::testing::Test {
                      .attempt = 3,
                      .tries = 2,
                      .retries = 1,
-                     .outcome = Outcome::needs_hands,
+                     .outcome = Outcome::needs_operator,
                      .detail = "no \"power\"",
                      .began = WallTime{milliseconds{1'100}},
                      .ended = WallTime{milliseconds{1'900}},

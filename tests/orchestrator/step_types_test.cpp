@@ -79,20 +79,20 @@ Task<Result<StepEnd>> start_update(const StepRequest& request, const std::string
   co_return co_await wait_for_task(std::move(task));
 }
 
-Task<Result<StepEnd>> perform_update(Doors&, const StepRequest& request) {
+Task<Result<StepEnd>> perform_update(StepEnvironment&, const StepRequest& request) {
   const auto token = "update of " + request.node.name;
   CO_TRY(co_await request.started(token));
   co_return co_await start_update(request, token);
 }
 
-Task<Result<StepEnd>> reattach_update(Doors&, const StepRequest& request) {
+Task<Result<StepEnd>> reattach_update(StepEnvironment&, const StepRequest& request) {
   service->reattached.push_back(*request.handle);
   auto task = service->find(*request.handle);
   if (task) co_return co_await wait_for_task(*std::move(task));
   co_return co_await start_update(request, *request.handle);
 }
 
-Task<Result<void>> abort_update(Doors&, const StepRequest& request) {
+Task<Result<void>> abort_update(StepEnvironment&, const StepRequest& request) {
   service->aborted.push_back(*request.handle);
   co_return ok();
 }
@@ -145,7 +145,7 @@ class DoneOnce : public testing::Test {
   Result<void> control(bool cancel = false) {
     auto state = engine::initial_state(plan_);
     for (const auto& event : journal_.events) apply(state, event);
-    NodeSteps steps{Doors{inventory_, *store_, {}, {}, std::nullopt}, types_};
+    NodeSteps steps{StepEnvironment{inventory_, *store_, {}, {}, std::nullopt}, types_};
     CancelsOnceStarted observer;
     asio::io_context io;
     engine::Dispatcher dispatcher;

@@ -152,7 +152,7 @@ TEST_F(QemuTest, ACycleIsAnotherProcessAndAResetIsTheSame) {
   EXPECT_FALSE(is_there(first.value_or(0)));
 }
 
-TEST_F(QemuTest, AMachineWithoutAnOperatingSystemDoesNotHeedAPoliteWord) {
+TEST_F(QemuTest, AMachineWithoutAnOperatingSystemIgnoresAGracefulShutdown) {
   ASSERT_TRUE(turn_on());
 
   EXPECT_EQ(ipmitool({"power", "soft"}).status, 0);

@@ -4,7 +4,7 @@ namespace cupel::steps::kinds {
 namespace {
 
 /// The engine waits for the person by itself, and asks nobody to do anything.
-Task<Result<engine::StepEnd>> perform_approval(Doors&, const engine::StepRequest&) {
+Task<Result<engine::StepEnd>> perform_approval(StepEnvironment&, const engine::StepRequest&) {
   co_return done("approved");
 }
 

@@ -50,23 +50,25 @@ std::vector<std::string> host_names_of(const inventory::Node& node) {
   return {node.name, node.slurm_name};
 }
 
-Task<Result<StepEnd>> perform_audit(Doors& doors, const StepRequest& request) {
-  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequest& request) {
+  CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto by_node = parts_by_node(record);
   if (!record.bmc_told && by_node.empty())
     co_return ended_by(
         Error{Code::kNoMeasurement, "neither the BMC nor the node reported its parts"});
   const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial, record.facts};
   const inventory::Wanted wanted{request.node.serial, host_names_of(request.node)};
-  const auto findings = inventory::audit(doors.inventory.profile_of(request.node), wanted, seen);
+  const auto findings =
+      inventory::audit(environment.inventory.profile_of(request.node), wanted, seen);
   boost::json::object found{{"audit", record::to_json(findings)}};
   const auto detail = findings.empty() ? std::string{"as the profile says"}
                                        : fmt::format("{} finding{}", findings.size(),
                                                      findings.size() == 1 ? "" : "s");
   auto end = done(detail, std::move(found));
-  auto needs = needs_of(findings, missing_by_bmc(doors.inventory, request.node, record.bmc_parts));
+  auto needs =
+      needs_of(findings, missing_by_bmc(environment.inventory, request.node, record.bmc_parts));
   if (!needs.empty()) {
-    end.outcome = engine::Outcome::needs_hands;
+    end.outcome = engine::Outcome::needs_operator;
     end.detail += fmt::format("; {} missing", needs.front().part);
     if (needs.size() > 1) end.detail += fmt::format(" and {} more", needs.size() - 1);
     ask_for(end, std::move(needs));

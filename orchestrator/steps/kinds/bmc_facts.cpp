@@ -68,10 +68,11 @@ Task<Result<boost::json::object>> further_facts(bmc::Bmc& bmc, const inventory::
   co_return facts;
 }
 
-Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& request) {
+Task<Result<StepEnd>> observe(StepEnvironment& environment, bmc::Bmc& bmc,
+                              const StepRequest& request) {
   request.waiting("the BMC's inventory");
   CO_TRY(auto seen, co_await bmc.facts.observe(request.deadline));
-  const auto& profile = doors.inventory.profile_of(request.node);
+  const auto& profile = environment.inventory.profile_of(request.node);
   CO_TRY(auto further, co_await further_facts(bmc, profile, seen, request));
   boost::json::object found;
   found["bmc_parts"] = record::to_json(seen.parts);
@@ -87,10 +88,10 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
   found["requests"] = seen.requests;
   found["by"] = to_string(seen.by);
   make_readable(found);
-  CO_TRY(found["evidence"], doors.store.keep_evidence(boost::json::serialize(found)));
+  CO_TRY(found["evidence"], environment.store.keep_evidence(boost::json::serialize(found)));
   // From here on, what its log says is new, and its parts have these names.
-  doors.board->logs.erase(request.node.name);
-  const auto mark = co_await log_mark(doors, bmc, request);
+  environment.board->logs.erase(request.node.name);
+  const auto mark = co_await log_mark(environment, bmc, request);
   if (mark) found[kLogMark] = *mark;
   co_return done(
       fmt::format("{} {} {}: {} parts in {} requests", seen.identity.vendor, seen.identity.model,
@@ -98,11 +99,11 @@ Task<Result<StepEnd>> observe(Doors& doors, bmc::Bmc& bmc, const StepRequest& re
       std::move(found));
 }
 
-Task<Result<StepEnd>> perform_bmc_facts(Doors& doors, const StepRequest& request) {
-  const auto verb = [&doors](bmc::Bmc& bmc, const StepRequest& asked) {
-    return observe(doors, bmc, asked);
+Task<Result<StepEnd>> perform_bmc_facts(StepEnvironment& environment, const StepRequest& request) {
+  const auto verb = [&environment](bmc::Bmc& bmc, const StepRequest& asked) {
+    return observe(environment, bmc, asked);
   };
-  co_return co_await with_bmc(doors, request, verb);
+  co_return co_await with_bmc(environment, request, verb);
 }
 
 }  // namespace

@@ -15,12 +15,12 @@ std::string_view words_for(bmc::Rotated rotated) {
   __builtin_unreachable();
 }
 
-Task<Result<engine::StepEnd>> perform_bmc_password(Doors& doors,
+Task<Result<engine::StepEnd>> perform_bmc_password(StepEnvironment& environment,
                                                    const engine::StepRequest& request) {
   if (!request.node.bmc.factory)
     co_return done("nothing to do: the inventory names no factory login");
   request.waiting("the BMC's password");
-  auto rotated = co_await rotate_bmc_password(doors, request.node, false, request.deadline);
+  auto rotated = co_await rotate_bmc_password(environment, request.node, false, request.deadline);
   if (!rotated) co_return ended_by_bmc(std::move(rotated).error());
   co_return done(std::string{words_for(*rotated)});
 }

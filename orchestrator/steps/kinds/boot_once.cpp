@@ -25,8 +25,8 @@ Task<Result<StepEnd>> set_boot(bmc::Bmc& bmc, const StepRequest& request) {
   co_return done(fmt::format("next boot from {}", to_string(target)));
 }
 
-Task<Result<StepEnd>> perform_boot_once(Doors& doors, const StepRequest& request) {
-  co_return co_await with_bmc(doors, request, set_boot);
+Task<Result<StepEnd>> perform_boot_once(StepEnvironment& environment, const StepRequest& request) {
+  co_return co_await with_bmc(environment, request, set_boot);
 }
 
 }  // namespace

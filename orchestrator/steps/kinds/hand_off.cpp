@@ -109,12 +109,13 @@ burnin::Cause not_as_before(const burnin::Stage& stage, const std::vector<std::s
 }
 
 /// Why a node that passed is not given away. One on which no stage has run need not answer SSH.
-Task<Result<std::vector<burnin::Cause>>> changes_left(Doors& doors, const StepRequest& request,
+Task<Result<std::vector<burnin::Cause>>> changes_left(StepEnvironment& environment,
+                                                      const StepRequest& request,
                                                       const record::NodeRecord& record) {
   std::vector<burnin::Cause> causes;
   if (!ran_a_stage(record)) co_return causes;
   const auto deadline = request.deadline.sooner(kAsked);
-  CO_TRY(const auto session, co_await doors.ssh(request.node, deadline));
+  CO_TRY(const auto session, co_await environment.ssh(request.node, deadline));
   for (const auto& stage : burnin::stages()) {
     if (stage.undo == nullptr) continue;
     CO_TRY(const auto left, co_await left_by(*session, stage, deadline));
@@ -123,17 +124,17 @@ Task<Result<std::vector<burnin::Cause>>> changes_left(Doors& doors, const StepRe
   co_return causes;
 }
 
-Task<Result<StepEnd>> perform_hand_off(Doors& doors, const StepRequest& request) {
-  if (!doors.slurm) co_return done("the inventory has no Slurm");
-  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+Task<Result<StepEnd>> perform_hand_off(StepEnvironment& environment, const StepRequest& request) {
+  if (!environment.slurm) co_return done("the inventory has no Slurm");
+  CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   // Without a verdict there is no proof: what is not known to be good stays out.
   auto verdict = record.verdict.value_or(burnin::Verdict{});
   if (verdict.decision == burnin::Decision::pass) {
-    auto left = co_await changes_left(doors, request, record);
+    auto left = co_await changes_left(environment, request, record);
     if (!left) co_return ended_by_ssh(std::move(left).error());
     if (!left->empty()) verdict = {.causes = *std::move(left)};
   }
-  auto& slurm = *doors.slurm;
+  auto& slurm = *environment.slurm;
   auto handed = verdict.decision == burnin::Decision::pass ? co_await give(slurm, request)
                                                            : co_await keep(slurm, request, verdict);
   if (handed) co_return handed;

@@ -14,8 +14,9 @@ Task<Result<StepEnd>> turn_off_and_on(bmc::Bmc& bmc, const StepRequest& request)
   co_return co_await turn_on(bmc, request);
 }
 
-Task<Result<StepEnd>> perform_power_cycle(Doors& doors, const StepRequest& request) {
-  co_return co_await with_bmc(doors, request, turn_off_and_on);
+Task<Result<StepEnd>> perform_power_cycle(StepEnvironment& environment,
+                                          const StepRequest& request) {
+  co_return co_await with_bmc(environment, request, turn_off_and_on);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 using engine::StepEnd;
 using engine::StepRequest;
 
-Task<Result<StepEnd>> perform_power_off(Doors& doors, const StepRequest& request) {
-  co_return co_await with_bmc(doors, request, turn_off);
+Task<Result<StepEnd>> perform_power_off(StepEnvironment& environment, const StepRequest& request) {
+  co_return co_await with_bmc(environment, request, turn_off);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 using engine::StepEnd;
 using engine::StepRequest;
 
-Task<Result<StepEnd>> perform_power_on(Doors& doors, const StepRequest& request) {
-  co_return co_await with_bmc(doors, request, turn_on);
+Task<Result<StepEnd>> perform_power_on(StepEnvironment& environment, const StepRequest& request) {
+  co_return co_await with_bmc(environment, request, turn_on);
 }
 
 }  // namespace

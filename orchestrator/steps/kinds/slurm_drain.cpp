@@ -22,8 +22,8 @@ Task<Result<void>> wait_until_free(handoff::Slurm& slurm, const StepRequest& req
   }
 }
 
-Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
-  auto& slurm = *doors.slurm;
+Task<Result<StepEnd>> drain_and_wait(StepEnvironment& environment, const StepRequest& request) {
+  auto& slurm = *environment.slurm;
   const auto& name = request.node.slurm_name;
   CO_TRY(const auto before, co_await slurm.node(name, request.deadline));
   const auto reason = fmt::format("{}: not qualified (run {})", slurm.signature(), request.run);
@@ -31,7 +31,7 @@ Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
     CO_TRY(co_await slurm.drain(name, reason, request.deadline));
   }
   CO_TRY(co_await wait_until_free(slurm, request));
-  const auto& profile = doors.inventory.profile_of(request.node);
+  const auto& profile = environment.inventory.profile_of(request.node);
   boost::json::array warnings;
   for (const auto& each : handoff::disagreements(profile, before)) warnings.emplace_back(each);
   boost::json::object found{{"reason_before", before.reason}, {"disagreements", warnings}};
@@ -40,9 +40,10 @@ Task<Result<StepEnd>> drain_and_wait(Doors& doors, const StepRequest& request) {
   co_return done(detail, std::move(found));
 }
 
-Task<Result<StepEnd>> perform_slurm_drain(Doors& doors, const StepRequest& request) {
-  if (!doors.slurm) co_return done("the inventory has no Slurm");
-  auto drained = co_await drain_and_wait(doors, request);
+Task<Result<StepEnd>> perform_slurm_drain(StepEnvironment& environment,
+                                          const StepRequest& request) {
+  if (!environment.slurm) co_return done("the inventory has no Slurm");
+  auto drained = co_await drain_and_wait(environment, request);
   if (drained) co_return drained;
   co_return ended_by(std::move(drained).error());
 }

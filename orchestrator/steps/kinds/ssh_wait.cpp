@@ -24,10 +24,10 @@ std::string action_for_silent(std::string_view said) {
   return "look at the machine: its screen, its network cables";
 }
 
-Task<Result<StepEnd>> perform_ssh_wait(Doors& doors, const StepRequest& request) {
+Task<Result<StepEnd>> perform_ssh_wait(StepEnvironment& environment, const StepRequest& request) {
   const auto last_word = with_last_word(request.deadline);
   const auto for_bmc = std::min<milliseconds>(kBmcPatience, last_word.left() / 4);
-  auto session = co_await connected(doors, request, Deadline::at(last_word.when() - for_bmc));
+  auto session = co_await connected(environment, request, Deadline::at(last_word.when() - for_bmc));
   if (session) co_return co_await look_at_tools(request, **session);
   // connected() has waited for as long as there was time: another try would not have any.
   auto ended = ended_by_ssh(std::move(session).error());
@@ -35,7 +35,7 @@ Task<Result<StepEnd>> perform_ssh_wait(Doors& doors, const StepRequest& request)
   if (!silent) co_return ended;
   auto& end = *ended;
   end.outcome = end.at_last;
-  const auto said = co_await last_word_of_bmc(doors, request);
+  const auto said = co_await last_word_of_bmc(environment, request);
   if (!said.empty()) end.detail += "; its BMC: " + said;
   ask_for(end, {{action_for_silent(said)}});
   co_return ended;

@@ -28,10 +28,11 @@ std::string fresh_folder(const StepRequest& request) {
 /// A node that failed before anything was changed on it is not waited for: it may be off. Nothing
 /// where there is something to undo, or nobody knows: a playbook that changes nothing itself asks
 /// what another one has left.
-Result<std::optional<StepEnd>> nothing_to_undo(Doors& doors, const StepRequest& request) {
+Result<std::optional<StepEnd>> nothing_to_undo(StepEnvironment& environment,
+                                               const StepRequest& request) {
   const auto* undo = burnin::undone_by(request.step.name);
   if (undo == nullptr) return std::nullopt;
-  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   const auto changes = [&](const auto& step) { return burnin::undo_of(step.name) == undo; };
   const auto changed = [&](const auto& step) { return changes(step) && step.attempts > 0; };
   const bool none = std::ranges::none_of(record.steps, changes);
@@ -40,14 +41,14 @@ Result<std::optional<StepEnd>> nothing_to_undo(Doors& doors, const StepRequest& 
 }
 
 /// Whether what this run has changed is really changed back, by what the stages found.
-Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
+Result<void> doubt(StepEnvironment& environment, const StepRequest& request, StepEnd& end) {
   const auto* undo = burnin::undone_by(request.step.name);
   if (undo == nullptr || end.outcome != engine::Outcome::done) return ok();
   burnin::Findings undone;
   if (const auto* facts = end.found.if_contains("facts"); facts != nullptr && facts->is_object())
     for (const auto& [name, value] : facts->get_object())
       if (value.is_string()) undone.facts[std::string{name}] = value.get_string();
-  TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
+  TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
   std::vector<burnin::Findings> changed;
   for (const auto& [step, findings] : record.findings)
     if (burnin::undo_of(step) == undo) changed.push_back(findings);
@@ -59,16 +60,16 @@ Result<void> doubt(Doors& doors, const StepRequest& request, StepEnd& end) {
 }
 
 /// Goes on by itself where this is cancelled: it is found again, or let go.
-Task<Result<StepEnd>> follow_alone(Doors& doors, const StepRequest& request, LogWatch& log,
-                                   std::string folder) {
-  const auto follower =
-      std::make_shared<Follower>(doors, request, job_of(doors, request.node, std::move(folder)));
-  auto spool = co_await follow_and_read(doors, request, follower);
+Task<Result<StepEnd>> follow_alone(StepEnvironment& environment, const StepRequest& request,
+                                   LogWatch& log, std::string folder) {
+  const auto follower = std::make_shared<Follower>(
+      environment, request, job_of(environment, request.node, std::move(folder)));
+  auto spool = co_await follow_and_read(environment, request, follower);
   if (!spool) co_return ended_by_ssh(std::move(spool).error());
-  co_await read_beside(doors, request, spool->output);
-  auto ended = read_output(doors, request, *spool);
+  co_await read_beside(environment, request, spool->output);
+  auto ended = read_output(environment, request, *spool);
   if (!ended) co_return ended;
-  CO_TRY(doubt(doors, request, *ended));
+  CO_TRY(doubt(environment, request, *ended));
   co_await log.after(*ended);
   ended->when_written = [follower, written = log.when_written()] {
     written();
@@ -77,25 +78,26 @@ Task<Result<StepEnd>> follow_alone(Doors& doors, const StepRequest& request, Log
   co_return ended;
 }
 
-Task<Result<StepEnd>> perform_stage(Doors& doors, const StepRequest& request) {
+Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequest& request) {
   const bool together = !request.members.empty();
   auto folder = fresh_folder(request);
   if (together) {
     CO_TRY(co_await request.started(folder));
-    co_return co_await follow_together(doors, request, std::move(folder));
+    co_return co_await follow_together(environment, request, std::move(folder));
   }
-  CO_TRY(auto nothing, nothing_to_undo(doors, request));
+  CO_TRY(auto nothing, nothing_to_undo(environment, request));
   if (nothing) co_return std::move(*nothing);
-  LogWatch log{doors, request};
+  LogWatch log{environment, request};
   co_await log.before();
   CO_TRY(co_await request.started(folder));
-  co_return co_await follow_alone(doors, request, log, std::move(folder));
+  co_return co_await follow_alone(environment, request, log, std::move(folder));
 }
 
-Task<Result<StepEnd>> reattach_stage(Doors& doors, const StepRequest& request) {
-  if (!request.members.empty()) co_return co_await follow_together(doors, request, *request.handle);
-  LogWatch log{doors, request};
-  co_return co_await follow_alone(doors, request, log, *request.handle);
+Task<Result<StepEnd>> reattach_stage(StepEnvironment& environment, const StepRequest& request) {
+  if (!request.members.empty())
+    co_return co_await follow_together(environment, request, *request.handle);
+  LogWatch log{environment, request};
+  co_return co_await follow_alone(environment, request, log, *request.handle);
 }
 
 }  // namespace

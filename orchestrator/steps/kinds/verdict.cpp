@@ -28,9 +28,9 @@ std::string passed_over(const record::NodeRecord& record, const std::string& tol
   return text;
 }
 
-Task<Result<StepEnd>> perform_verdict(Doors& doors, const StepRequest& request) {
-  CO_TRY(const auto record, record::node_record(doors.store, request.run, request.node.name));
-  const auto verdict = decide(doors.inventory.profile_of(request.node), record);
+Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRequest& request) {
+  CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
+  const auto verdict = decide(environment.inventory.profile_of(request.node), record);
   auto detail = std::string{to_string(verdict.decision)};
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
   auto found = record::to_json(verdict);

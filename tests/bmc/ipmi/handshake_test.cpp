@@ -65,7 +65,7 @@ Bytes sent(const Action& action) {
 bool is_done(const Action& action) { return std::holds_alternative<Done>(action); }
 bool waits(const Action& action) { return std::holds_alternative<Wait>(action); }
 
-TEST(Handshake, SaysWhatIpmitoolSaysAndBelievesWhatIpmiSimAnswers) {
+TEST(Handshake, SendsWhatIpmitoolSendsAndAcceptsWhatIpmiSimAnswers) {
   Handshake handshake{as_ipmitool()};
 
   const auto open = sent(handshake.start());
@@ -211,7 +211,7 @@ TEST(Handshake, LeavesForeignLateAndCutDatagramsAside) {
   EXPECT_EQ(rakp1, told(kRakp1, 1));
 }
 
-TEST(Handshake, DoesNotBelieveABmcThatCannotProveTheKey) {
+TEST(Handshake, RejectsABmcThatCannotProveTheKey) {
   Handshake handshake{as_ipmitool()};
   handshake.start();
   handshake.on_datagram(told(kOpenResponse, 0));

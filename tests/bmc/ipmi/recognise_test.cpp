@@ -72,7 +72,7 @@ TEST_F(Recognise, LeavesABmcAloneThatIsNotTheOneThatWasThereBefore) {
   EXPECT_THAT(machine.asked, Not(Contains(kPower)));
 }
 
-TEST_F(Recognise, OpensNoConsoleOfAStranger) {
+TEST_F(Recognise, OpensNoConsoleAfterAnIdentityMismatch) {
   const auto bmc = open_expecting({.mac = "aa:bb:cc:00:11:33"});
 
   const auto console = run(bmc->console.open(soon()));

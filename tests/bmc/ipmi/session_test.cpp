@@ -47,7 +47,7 @@ TEST(Session, OpensAllLengthsThatTheOtherEndSeals) {
   }
 }
 
-TEST(Session, BelievesNoByteThatWasChangedOrCut) {
+TEST(Session, RejectsChangedAndTruncatedBytes) {
   Pair pair{kSuite17};
   const auto datagram = pair.console.seal(PayloadType::ipmi, from_hex("20 18 c8 81 04 01 7a"));
 

@@ -32,7 +32,7 @@ struct Scripted : Steps {
     CO_TRY(co_await clock.pause(slow.contains(request.node.name) ? 50min : time));
     co_return script ? script(request) : StepEnd{};
   }
-  Task<Result<void>> let_go(StepRequest) override { co_return ok(); }
+  Task<Result<void>> abort(StepRequest) override { co_return ok(); }
 };
 
 StepEnd ends(Outcome outcome, std::chrono::milliseconds after = 0ms) {
@@ -76,7 +76,7 @@ class People : public testing::Test, public Observer {
                   .journal = journal_,
                   .steps = steps_,
                   .observer = *this,
-                  .hands_patience = hands_patience_});
+                  .repair_patience = repair_patience_});
     asio::io_context io;
     auto all = [](People& test) -> Task<Result<void>> {
       const auto executor = co_await asio::this_coro::executor;
@@ -120,7 +120,7 @@ class People : public testing::Test, public Observer {
     return static_cast<std::size_t>(std::ranges::count(seen_, kind, &Event::kind));
   }
 
-  std::chrono::seconds hands_patience_{0};
+  std::chrono::seconds repair_patience_{0};
   VirtualClock clock_{};
   Clock::Time start_ = clock_.now();
   std::vector<inventory::Node> nodes_{};
@@ -193,13 +193,13 @@ TEST_F(People, TheCanaryGoesFirstAndAFailingOneStopsTheRest) {
   EXPECT_THAT(waves, ElementsAre(1, 3, 7));
 }
 
-TEST_F(People, ARunStaysOpenForHandsAndGoesOnWhenTheyWereThere) {
+TEST_F(People, ARunStaysOpenForRepairsAndContinuesAfterThem) {
   plan(2, {step("facts"), step("power"), step("audit")});
-  hands_patience_ = 1h;
+  repair_patience_ = 1h;
   int tries = 0;
   steps_.script = [&](const StepRequest& request) {
     const bool missing = request.node.name == "n1" && request.step.name == "audit";
-    return missing && ++tries == 1 ? ends(Outcome::needs_hands) : StepEnd{};
+    return missing && ++tries == 1 ? ends(Outcome::needs_operator) : StepEnd{};
   };
   asks_ = {{600s, {.kind = Command::Kind::retry, .node = "n1", .step = "facts"}},
            {601s, {.kind = Command::Kind::retry, .node = "n1", .step = "audit"}}};
@@ -215,10 +215,10 @@ TEST_F(People, ARunStaysOpenForHandsAndGoesOnWhenTheyWereThere) {
 
 TEST_F(People, ARunForWhichNobodyComesEndsWhenItsPatienceIsOver) {
   plan(2, {step("power"), step("boot")});
-  hands_patience_ = 1h;
+  repair_patience_ = 1h;
   steps_.script = [](const StepRequest& request) {
     auto end = ends(request.node.name == "n1" ? Outcome::retry : Outcome::done);
-    end.at_last = Outcome::needs_hands;
+    end.at_last = Outcome::needs_operator;
     return end;
   };
 
@@ -226,17 +226,17 @@ TEST_F(People, ARunForWhichNobodyComesEndsWhenItsPatienceIsOver) {
   const auto waited = clock_.now() - start_;
 
   const auto& failed = engine_->state(1).nodes.at("n1").steps[0];
-  EXPECT_EQ(failed.outcome, Outcome::needs_hands) << "the last of its tries says what it needs";
+  EXPECT_EQ(failed.outcome, Outcome::needs_operator) << "the last of its tries says what it needs";
   EXPECT_EQ(failed.attempt, 3);
   EXPECT_GE(waited, 1h);
   EXPECT_LT(waited, 1h + 5min);
 }
 
-TEST_F(People, ATurnedClockMakesNobodyWaitLongerForHands) {
+TEST_F(People, AChangedClockDoesNotProlongTheWaitForRepairs) {
   plan(2, {step("power"), step("boot")});
-  hands_patience_ = 1h;
+  repair_patience_ = 1h;
   steps_.script = [&](const StepRequest& request) {
-    if (request.node.name == "n1") return ends(Outcome::needs_hands);
+    if (request.node.name == "n1") return ends(Outcome::needs_operator);
     if (request.step.name == "boot") clock_.set_wall(-24h);
     return StepEnd{};
   };

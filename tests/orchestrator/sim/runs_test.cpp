@@ -43,7 +43,7 @@ struct OneRun : engine::Steps, engine::Observer {
     CO_TRY(co_await clock.pause(60s));
     co_return engine::StepEnd{};
   }
-  Task<Result<void>> let_go(engine::StepRequest) override { co_return ok(); }
+  Task<Result<void>> abort(engine::StepRequest) override { co_return ok(); }
   void on_event(const Event& event, const engine::RunState&) override {
     if (heard) heard(event);
   }

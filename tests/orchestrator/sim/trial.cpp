@@ -48,8 +48,8 @@ struct Watching : engine::Observer {
                       event.kind == EventKind::step_stopped;
     const bool end = event.kind == EventKind::run_ended || event.kind == EventKind::run_cancelled;
     for (const auto& [name, machine] : trial.world.machines) {
-      const bool let_go = end || (over && event.node == name);
-      if (let_go && trial.world.has_job(name))
+      const bool abort = end || (over && event.node == name);
+      if (abort && trial.world.has_job(name))
         trial.complaints.push_back(name + " still has a job after " +
                                    std::string{to_string(event.kind)} + " " + event.step);
     }

@@ -175,7 +175,7 @@ Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   if (!spared && world_.chance(world_.weather.reject))
     co_return ends(Outcome::reject, "no licence");
   if (!spared && world_.chance(world_.weather.hands))
-    co_return ends(Outcome::needs_hands, "reseat the riser");
+    co_return ends(Outcome::needs_operator, "reseat the riser");
   if (name == "firmware") co_return co_await firmware(request);
   if (name == "power-on") co_return co_await power_on(request);
   if (name == "ssh-wait") co_return co_await wait_for_boot(request);
@@ -185,7 +185,7 @@ Task<Result<StepEnd>> WorldSteps::perform(engine::StepRequest request) {
   co_return StepEnd{};
 }
 
-Task<Result<void>> WorldSteps::let_go(engine::StepRequest request) {
+Task<Result<void>> WorldSteps::abort(engine::StepRequest request) {
   const auto& flash = world_.machines[request.node.name].flash;
   if (request.step.name == "firmware" && flash) {
     // Nobody breaks that off.

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "orchestrator/engine/doors.h"
+#include "orchestrator/engine/interfaces.h"
 #include "tests/orchestrator/sim/virtual_time.h"
 
 namespace cupel::sim {
@@ -87,7 +87,7 @@ class WorldSteps : public engine::Steps {
   WorldSteps(World& world, const std::vector<engine::Event>& journal)
       : world_{world}, journal_{journal} {}
   Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override;
-  Task<Result<void>> let_go(engine::StepRequest request) override;
+  Task<Result<void>> abort(engine::StepRequest request) override;
 
  private:
   using End = Task<Result<engine::StepEnd>>;

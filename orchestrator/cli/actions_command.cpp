@@ -15,7 +15,7 @@
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/controller/connections.h"
-#include "orchestrator/report/hand_groups.h"
+#include "orchestrator/report/action_groups.h"
 
 namespace cupel::cli {
 namespace {
@@ -97,7 +97,7 @@ void turn_lights(const Context& context, Connections& connections,
 struct LookedAt {
   report::RunSummary summary{};
   std::unique_ptr<Planned> planned{};  // of one that is over: only where its lights are wanted
-  std::vector<report::Hand> hands{};
+  std::vector<report::OperatorAction> actions{};
 };
 
 bool is_over(const store::Run& run) {
@@ -124,7 +124,7 @@ Result<void> look(const Context& context, const store::Store& store, const store
     TRY(const auto events, store.events(run.id));
     for (const auto& event : events) apply(state, event);
   }
-  seen.hands = report::hands_of(seen.summary, state);
+  seen.actions = report::actions_of(seen.summary, state);
   return ok();
 }
 
@@ -146,7 +146,8 @@ Result<std::vector<LookedAt>> look_at(const Context& context, const store::Store
     if (is_over(run) && std::ranges::all_of(run.nodes, is_newer)) continue;
     LookedAt seen;
     TRY(look(context, store, run, locate, seen, exit));
-    std::erase_if(seen.hands, [&](const report::Hand& hand) { return is_newer(hand.node); });
+    std::erase_if(seen.actions,
+                  [&](const report::OperatorAction& item) { return is_newer(item.node); });
     newer.merge(worked_on(seen.summary));
     all.push_back(std::move(seen));
   }
@@ -158,8 +159,8 @@ void light_the_way(const Context& context, store::Store& store,
                    const std::vector<LookedAt>& looked_at) {
   Names wanted, inventories;
   for (const auto& each : looked_at)
-    for (const auto& hand : each.hands)
-      if (hand.at_the_rack && !hand.node.empty()) wanted.insert(hand.node);
+    for (const auto& item : each.actions)
+      if (item.at_the_rack && !item.node.empty()) wanted.insert(item.node);
   for (const auto& each : looked_at) {
     if (!each.planned || !inventories.insert(each.summary.run.inventory_file).second) continue;
     Connections connections{each.planned->inventory, store};
@@ -168,15 +169,15 @@ void light_the_way(const Context& context, store::Store& store,
 }
 
 /// What machines have in common comes before what is to be done on each of them.
-void say_hands(const std::vector<LookedAt>& looked_at, const std::vector<report::Hand>& hands,
-               bool all) {
+void say_actions(const std::vector<LookedAt>& looked_at,
+                 const std::vector<report::OperatorAction>& actions, bool all) {
   for (const auto& each : looked_at) {
-    if (each.hands.empty()) continue;
+    if (each.actions.empty()) continue;
     for (const auto& group : report::failures_of(each.summary))
       for (const auto& cluster : group.clusters)
         say("run {}: {}\n", each.summary.run.id, printable(to_text(group, cluster)));
   }
-  std::fputs(report::to_text(hands, {.width = terminal_width(), .all = all}).c_str(), stdout);
+  std::fputs(report::to_text(actions, {.width = terminal_width(), .all = all}).c_str(), stdout);
 }
 
 struct Wish {
@@ -185,7 +186,7 @@ struct Wish {
   bool all = false;
 };
 
-Exit hands(Context& context, const Wish& wish) {
+Exit actions(Context& context, const Wish& wish) {
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
@@ -193,8 +194,9 @@ Exit hands(Context& context, const Wish& wish) {
   const auto looked_at = look_at(context, store, wish.run, wish.locate, exit);
   if (!looked_at) return complain(context, looked_at.error(), Exit::invalid);
   if (wish.locate && exit != Exit::passed) return exit;
-  std::vector<report::Hand> all;
-  for (const auto& each : *looked_at) all.insert(all.end(), each.hands.begin(), each.hands.end());
+  std::vector<report::OperatorAction> all;
+  for (const auto& each : *looked_at)
+    all.insert(all.end(), each.actions.begin(), each.actions.end());
   report::sort_for_walking(all);
   if (wish.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
@@ -204,7 +206,7 @@ Exit hands(Context& context, const Wish& wish) {
   } else if (say("{}", rehearsal_line(context.state)); all.empty()) {
     say("{}nothing to do\n", wish.run == 0 ? "" : fmt::format("run {}: ", wish.run));
   } else {
-    say_hands(*looked_at, all, wish.all);
+    say_actions(*looked_at, all, wish.all);
   }
   return all.empty() ? Exit::passed : Exit::failed;
 }
@@ -231,7 +233,7 @@ void add_actions(CLI::App& app, Context& context, Exit& exit) {
                     "one row for each node and part, all of them [equal actions share a row; 20 "
                     "rows are shown]");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, wish] { exit = hands(context, *wish); });
+  command->callback([&context, &exit, wish] { exit = actions(context, *wish); });
 }
 
 }  // namespace cupel::cli

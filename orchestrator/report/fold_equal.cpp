@@ -1,4 +1,4 @@
-#include "orchestrator/report/alike.h"
+#include "orchestrator/report/fold_equal.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -50,7 +50,7 @@ std::string measured_of(const std::vector<const burnin::Checked*>& group) {
 
 }  // namespace
 
-std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes) {
+std::vector<burnin::Cause> fold_equal(std::span<const burnin::Cause> causes) {
   const auto groups = grouped(causes, key_of_cause);
   std::vector<burnin::Cause> told;
   for (const auto& group : groups) {
@@ -60,7 +60,7 @@ std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes) {
   return told;
 }
 
-std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes) {
+std::vector<burnin::Explained> fold_equal(std::span<const burnin::Explained> causes) {
   const auto groups =
       grouped(causes, [](const burnin::Explained& each) { return key_of_cause(each.cause); });
   std::vector<burnin::Explained> told;
@@ -77,7 +77,7 @@ std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes) 
   return told;
 }
 
-std::vector<CheckedRow> alike(std::span<const burnin::Checked> checked) {
+std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked) {
   const auto groups = grouped(checked, [](const burnin::Checked& each) {
     const bool met = each.met == burnin::Met::met;
     return fmt::format("{}\n{}\n{}\n{}\n{}", each.stage, each.measure, wanted_text(each),
@@ -92,7 +92,7 @@ std::vector<CheckedRow> alike(std::span<const burnin::Checked> checked) {
   return told;
 }
 
-std::vector<Reading> alike(std::span<const burnin::Measurement> measurements) {
+std::vector<Reading> fold_equal(std::span<const burnin::Measurement> measurements) {
   const auto groups = grouped(measurements, [](const burnin::Measurement& each) {
     return fmt::format("{}\n{}", each.name, each.unit);
   });

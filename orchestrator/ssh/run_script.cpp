@@ -1,4 +1,4 @@
-#include "orchestrator/ssh/ask.h"
+#include "orchestrator/ssh/run_script.h"
 
 #include "orchestrator/ssh/sent_script.h"
 
@@ -6,10 +6,10 @@ namespace cupel::ssh {
 
 constexpr std::size_t kMostWords = 16 * 1024;
 
-Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
-                        Deadline deadline) {
+Task<Result<ScriptResult>> run_script(Session& session, std::string script, std::string input,
+                                      bool sudo, Deadline deadline) {
   auto sent = sent_script(script, input, sudo);
-  Heard heard;
+  ScriptResult heard;
   const Sink sink = [&heard](Stream stream, std::string_view piece) {
     auto& text = stream == Stream::out ? heard.out : heard.err;
     text += piece.substr(0, kMostWords - std::min(text.size(), kMostWords));

@@ -14,10 +14,10 @@ namespace cupel::report {
 
 /// Causes that differ in nothing but their part, as one: its part is "gpu[0-4,6-7]". In the order
 /// in which each was met first.
-std::vector<burnin::Cause> alike(std::span<const burnin::Cause> causes);
+std::vector<burnin::Cause> fold_equal(std::span<const burnin::Cause> causes);
 
 /// The same, each with what it explains of all of its parts.
-std::vector<burnin::Explained> alike(std::span<const burnin::Explained> causes);
+std::vector<burnin::Explained> fold_equal(std::span<const burnin::Explained> causes);
 
 /// A row of the numbers against their criteria.
 struct CheckedRow {
@@ -30,14 +30,14 @@ struct CheckedRow {
 
 /// Numbers that met the same criterion, as one: "gpu[0-7]", "52 to 54 C". One that did not meet it
 /// stays by itself unless others measured just the same.
-std::vector<CheckedRow> alike(std::span<const burnin::Checked> checked);
+std::vector<CheckedRow> fold_equal(std::span<const burnin::Checked> checked);
 
 /// A number of several parts: what was measured lies between two ends.
 struct Reading {
   std::string name{}, parts{};
   std::string value{};  // "52 to 54 C"
 };
-std::vector<Reading> alike(std::span<const burnin::Measurement> measurements);
+std::vector<Reading> fold_equal(std::span<const burnin::Measurement> measurements);
 
 /// "gpu.count, p2p.pairs of gpu[0-4,6-7] and 2 more": what a cause explains, in a few words; empty
 /// for none.

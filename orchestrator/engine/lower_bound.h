@@ -13,7 +13,7 @@ namespace cupel::engine {
 
 /// The whole cannot end before `at_least`, because of `what`: "breaker a01/p1/b1 allows 1 soak at a
 /// time".
-struct Bound {
+struct LowerBound {
   std::chrono::seconds at_least{};
   std::string what{};
 };
@@ -21,8 +21,8 @@ struct Bound {
 /// The tightest first: at most `most` of them. Never longer than what is possible when every step
 /// takes what is expected, and steps that could never begin are left out. `tree` knows the nodes,
 /// all of them idle.
-std::vector<Bound> bounds(const playbooks::Plan& plan, const PowerTree& tree, const Limits& limits,
-                          std::size_t most = 8);
+std::vector<LowerBound> bounds(const playbooks::Plan& plan, const PowerTree& tree,
+                               const Limits& limits, std::size_t most = 8);
 
 /// Steps that a node does, were there enough of everything: when each begins, and the whole ends.
 /// A step of a group begins when the last of its members has arrived.

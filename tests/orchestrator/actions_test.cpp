@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 #include <sstream>
 
-#include "orchestrator/report/hand_groups.h"
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/action_groups.h"
+#include "orchestrator/report/run_progress.h"
 
 namespace cupel::report {
 namespace {
@@ -31,7 +31,7 @@ record::StepRecord step(std::string name, std::string outcome, std::string error
   return one;
 }
 
-TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
+TEST(Actions, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
   RunSummary run;
   run.run.id = 12;
   for (const auto& [name, rack, unit] :
@@ -40,16 +40,16 @@ TEST(Hands, AreSortedSoThatAPersonWalksOnceFromTheBottomUp) {
     run.nodes.back().record.steps = {step("power-on", "needs operator", "", "plug in feed B")};
   }
 
-  const auto hands = hands_of(run, {});
+  const auto actions = actions_of(run, {});
 
   std::vector<std::string> order;
-  for (const auto& hand : hands) order.push_back(hand.node);
+  for (const auto& item : actions) order.push_back(item.node);
   EXPECT_THAT(order, ElementsAre("n4", "n2", "n3", "n1"));
-  EXPECT_EQ(hands[0].action, "plug in feed B");
-  EXPECT_TRUE(hands[0].goes_on);
+  EXPECT_EQ(actions[0].action, "plug in feed B");
+  EXPECT_TRUE(actions[0].goes_on);
 }
 
-TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
+TEST(Actions, FitTheTerminalAndCutNoCommandInTwo) {
   RunSummary run;
   run.run.id = 12;
   run.nodes.push_back(node("a01-n07", "a01", 49));
@@ -59,7 +59,7 @@ TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
       {"reseat the DIMM; replace it if it stays away or is of the wrong kind", "dimm A7"}};
   run.nodes[0].record.steps = {audit};
 
-  const auto text = to_text(hands_of(run, {}), {.width = 80});
+  const auto text = to_text(actions_of(run, {}), {.width = 80});
 
   std::istringstream lines{text};
   std::string line;
@@ -76,7 +76,7 @@ TEST(Hands, FitTheTerminalAndCutNoCommandInTwo) {
   EXPECT_EQ(line, "                           " + std::string(60, 'y'));
 }
 
-TEST(Hands, TellWhoeverApprovesWhatThePlaybookHasToSay) {
+TEST(Actions, TellWhoeverApprovesWhatThePlaybookHasToSay) {
   playbooks::PlannedStep approval;
   approval.kind = playbooks::StepKind::approval;
   approval.name = "approval";
@@ -88,13 +88,13 @@ TEST(Hands, TellWhoeverApprovesWhatThePlaybookHasToSay) {
   RunSummary run;
   run.run.id = 12;
 
-  const auto hands = hands_of(run, state);
+  const auto actions = actions_of(run, state);
 
-  ASSERT_EQ(hands.size(), 1u);
-  EXPECT_EQ(hands[0].why, "1 nodes wait for approval: look at the sensors first");
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].why, "1 nodes wait for approval: look at the sensors first");
 }
 
-TEST(Hands, NameThePartAndItsRemedy) {
+TEST(Actions, NameThePartAndItsRemedy) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));
   run.nodes[0].record.verdict.emplace();
@@ -102,15 +102,15 @@ TEST(Hands, NameThePartAndItsRemedy) {
       {burnin::Decision::fail, "gpu5", "audit: missing", "7", "8 gpus", "", "reseat gpu5"},
       {burnin::Decision::inconclusive, "gpu6", "ecc", "nothing", "", "", "x"}};
 
-  const auto hands = hands_of(run, {});
+  const auto actions = actions_of(run, {});
 
-  ASSERT_EQ(hands.size(), 1u);
-  EXPECT_EQ(hands[0].part, "gpu5");
-  EXPECT_EQ(hands[0].action, "reseat gpu5");
-  EXPECT_THAT(to_text(hands), HasSubstr("a01 U1"));
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].part, "gpu5");
+  EXPECT_EQ(actions[0].action, "reseat gpu5");
+  EXPECT_THAT(to_text(actions), HasSubstr("a01 U1"));
 }
 
-TEST(Hands, AtADeskComeFirstAndNeedNoWay) {
+TEST(Actions, AtADeskComeFirstAndNeedNoWay) {
   RunSummary run;
   run.run.id = 12;
   run.nodes = {node("n1", "a01", 1), node("n2", "a01", 3)};
@@ -119,30 +119,30 @@ TEST(Hands, AtADeskComeFirstAndNeedNoWay) {
   engine::RunState state;
   state.halts["boot-once"] = "3 of 4 failed";
 
-  const auto hands = hands_of(run, state);
+  const auto actions = actions_of(run, state);
 
-  ASSERT_EQ(hands.size(), 3u);
-  EXPECT_THAT(hands[0].action, HasSubstr("cupel continue 12 boot-once"));
-  EXPECT_THAT(hands[1].action, HasSubstr("cupel bmc n2 accept-certificate"));
-  EXPECT_FALSE(hands[1].at_the_rack);
-  EXPECT_TRUE(hands[2].at_the_rack);
-  EXPECT_THAT(hands[2].action, HasSubstr("network cable"));
+  ASSERT_EQ(actions.size(), 3u);
+  EXPECT_THAT(actions[0].action, HasSubstr("cupel continue 12 boot-once"));
+  EXPECT_THAT(actions[1].action, HasSubstr("cupel bmc n2 accept-certificate"));
+  EXPECT_FALSE(actions[1].at_the_rack);
+  EXPECT_TRUE(actions[2].at_the_rack);
+  EXPECT_THAT(actions[2].action, HasSubstr("network cable"));
 }
 
-TEST(Hands, AreNoneWhereAStepWillNeverWorkOrWorked) {
+TEST(Actions, AreNoneWhereAStepWillNeverWorkOrWorked) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));
   run.nodes[0].record.steps = {step("power-on", "done"),
                                step("boot-once", "failed", "unsupported", "no such target"),
                                step("ssh-wait", "skipped")};
 
-  EXPECT_THAT(hands_of(run, {}), IsEmpty());
+  EXPECT_THAT(actions_of(run, {}), IsEmpty());
   EXPECT_FALSE(may_be_mended(step("boot-once", "failed", "unsupported")));
   EXPECT_TRUE(may_be_mended(step("ssh-wait", "failed", "timeout")));
   EXPECT_FALSE(may_be_mended(step("ssh-wait", "done")));
 }
 
-TEST(Hands, AreWhatTheStepItselfAskedForAndOncePerPart) {
+TEST(Actions, AreWhatTheStepItselfAskedForAndOncePerPart) {
   RunSummary run;
   run.run.id = 12;
   run.nodes.push_back(node("n1", "a01", 1));
@@ -154,18 +154,18 @@ TEST(Hands, AreWhatTheStepItselfAskedForAndOncePerPart) {
       {burnin::Decision::fail, "dimm A7", "audit: missing", "", "", "", "reseat the DIMM"},
       {burnin::Decision::fail, "psu2", "audit: missing", "", "", "", "check the cord"}};
 
-  const auto hands = hands_of(run, {});
+  const auto actions = actions_of(run, {});
 
-  ASSERT_EQ(hands.size(), 3u);
-  EXPECT_EQ(hands[0].part + ": " + hands[0].action, "dimm A7: reseat the DIMM");
-  EXPECT_TRUE(hands[0].goes_on);
-  EXPECT_FALSE(hands[1].goes_on);
-  EXPECT_EQ(hands[1].action, "reseat the GPU; then: cupel retry 12 n1 --from bmc-facts");
-  EXPECT_EQ(hands[2].part, "psu2");
+  ASSERT_EQ(actions.size(), 3u);
+  EXPECT_EQ(actions[0].part + ": " + actions[0].action, "dimm A7: reseat the DIMM");
+  EXPECT_TRUE(actions[0].goes_on);
+  EXPECT_FALSE(actions[1].goes_on);
+  EXPECT_EQ(actions[1].action, "reseat the GPU; then: cupel retry 12 n1 --from bmc-facts");
+  EXPECT_EQ(actions[2].part, "psu2");
   EXPECT_FALSE(may_be_mended(audit)) << "nobody can see from afar whether the GPU is back";
 }
 
-TEST(Hands, NameTheCommandThatAcceptsWhatHasChanged) {
+TEST(Actions, NameTheCommandThatAcceptsWhatHasChanged) {
   RunSummary run;
   run.run.id = 12;
   const std::vector<std::tuple<const char*, const char*, const char*>> rows{
@@ -185,15 +185,15 @@ TEST(Hands, NameTheCommandThatAcceptsWhatHasChanged) {
     run.nodes = {node("n1", "a01", 1)};
     run.nodes[0].record.steps = {step("bmc-facts", "failed", error, detail)};
 
-    const auto hands = hands_of(run, {});
+    const auto actions = actions_of(run, {});
 
-    ASSERT_EQ(hands.size(), 1u) << detail;
-    EXPECT_THAT(hands[0].action, HasSubstr(action)) << detail;
-    EXPECT_FALSE(hands[0].at_the_rack);
+    ASSERT_EQ(actions.size(), 1u) << detail;
+    EXPECT_THAT(actions[0].action, HasSubstr(action)) << detail;
+    EXPECT_FALSE(actions[0].at_the_rack);
   }
 }
 
-TEST(Hands, AskForNothingThatFollowsFromSomethingElse) {
+TEST(Actions, AskForNothingThatFollowsFromSomethingElse) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));
   run.nodes[0].record.verdict.emplace();
@@ -205,12 +205,12 @@ TEST(Hands, AskForNothingThatFollowsFromSomethingElse) {
     causes.back().consequence_of = "gpu5: audit: missing";
   }
 
-  const auto hands = hands_of(run, {});
+  const auto actions = actions_of(run, {});
 
-  ASSERT_EQ(hands.size(), 1u);
-  EXPECT_EQ(hands[0].consequences.size(), 3u);
-  EXPECT_THAT(to_text(hands), HasSubstr("explains p2p.pairs of gpu[0-2]"));
-  EXPECT_THAT(boost::json::serialize(to_json(hands)),
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(actions[0].consequences.size(), 3u);
+  EXPECT_THAT(to_text(actions), HasSubstr("explains p2p.pairs of gpu[0-2]"));
+  EXPECT_THAT(boost::json::serialize(to_json(actions)),
               HasSubstr(R"("explains":["gpu0: p2p.pairs")"));
 }
 
@@ -229,70 +229,70 @@ RunSummary switch_down() {
   return run;
 }
 
-TEST(Hands, OfManyNodesWithTheSameToDoAreOneRow) {
-  const auto hands = hands_of(switch_down(), {});
+TEST(Actions, OfManyNodesWithTheSameToDoAreOneRow) {
+  const auto actions = actions_of(switch_down(), {});
 
-  const auto groups = grouped(hands);
+  const auto groups = grouped(actions);
 
-  EXPECT_EQ(hands.size(), 600u);
+  EXPECT_EQ(actions.size(), 600u);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].nodes.size(), 300u);
-  EXPECT_THAT(to_text(hands), HasSubstr("75 racks  300 nodes"));
-  EXPECT_THAT(to_text(hands), HasSubstr("v[01-75]-n[1-4]\n"));
-  EXPECT_LT(std::ranges::count(to_text(hands), '\n'), 10);
-  EXPECT_GT(std::ranges::count(to_text(hands, {.all = true}), '\n'), 1200);
+  EXPECT_THAT(to_text(actions), HasSubstr("75 racks  300 nodes"));
+  EXPECT_THAT(to_text(actions), HasSubstr("v[01-75]-n[1-4]\n"));
+  EXPECT_LT(std::ranges::count(to_text(actions), '\n'), 10);
+  EXPECT_GT(std::ranges::count(to_text(actions, {.all = true}), '\n'), 1200);
 }
 
-TEST(Hands, OfManyNodesNameOneCommandForAllOfThem) {
+TEST(Actions, OfManyNodesNameOneCommandForAllOfThem) {
   RunSummary run;
   for (int i = 1; i <= 4; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
     run.nodes.back().record.steps = {step("ssh-wait", "failed", "untrusted", "the host key of it")};
   }
 
-  const auto groups = grouped(hands_of(run, {}));
+  const auto groups = grouped(actions_of(run, {}));
 
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_THAT(groups[0].action, HasSubstr("cupel exec 'n[1-4]' --accept-host-key"));
 }
 
-TEST(Hands, OfSomeNodesTellThePlaceOfEach) {
+TEST(Actions, OfSomeNodesTellThePlaceOfEach) {
   RunSummary run;
   for (int i = 1; i <= 4; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i * 8 - 7));
     run.nodes.back().record.steps = {step("ssh-wait", "needs operator", "unreachable", "no route")};
   }
 
-  const auto text = to_text(hands_of(run, {}));
+  const auto text = to_text(actions_of(run, {}));
 
   EXPECT_THAT(text, HasSubstr("a01    4 nodes"));
   EXPECT_THAT(text, HasSubstr("n1 (a01 U1), n2 (a01 U9), n3 (a01 U17), n4 (a01 U25)\n"));
 }
 
-TEST(Hands, ShowAFewRowsAndHowManyMoreThereAre) {
+TEST(Actions, ShowAFewRowsAndHowManyMoreThereAre) {
   RunSummary run;
   for (int i = 1; i <= 30; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
     run.nodes.back().record.steps = {
         step("power-on", "needs operator", "", std::string(static_cast<std::size_t>(i), 'x'))};
   }
-  const auto hands = hands_of(run, {});
+  const auto actions = actions_of(run, {});
 
-  EXPECT_THAT(to_text(hands), HasSubstr("and 10 more on 10 nodes: --all shows each"));
-  EXPECT_THAT(to_text(hands, {.all = true}), ::testing::Not(HasSubstr("more on")));
+  EXPECT_THAT(to_text(actions), HasSubstr("and 10 more on 10 nodes: --all shows each"));
+  EXPECT_THAT(to_text(actions, {.all = true}), ::testing::Not(HasSubstr("more on")));
 }
 
-TEST(Hands, OfAFewNodesStayApartWithThePlaceOfEach) {
+TEST(Actions, OfAFewNodesStayApartWithThePlaceOfEach) {
   RunSummary run;
   for (int i = 1; i <= 3; ++i) {
     run.nodes.push_back(node(fmt::format("n{}", i), "a01", i));
     run.nodes.back().record.steps = {step("ssh-wait", "needs operator", "unreachable", "no route")};
   }
 
-  EXPECT_EQ(grouped(hands_of(run, {})).size(), 3u);
+  EXPECT_EQ(grouped(actions_of(run, {})).size(), 3u);
 }
 
-TEST(Hands, OfEqualPartsOfOneNodeAreOneRow) {
+TEST(Actions, OfEqualPartsOfOneNodeAreOneRow) {
   RunSummary run;
   run.nodes.push_back(node("n1", "a01", 1));
   run.nodes[0].record.verdict.emplace();
@@ -300,19 +300,19 @@ TEST(Hands, OfEqualPartsOfOneNodeAreOneRow) {
     run.nodes[0].causes.push_back(
         {burnin::Decision::fail, part, "gpu.mig", "1", "at most 0", "", "nvidia-smi -mig 0"});
 
-  const auto groups = grouped(hands_of(run, {}));
+  const auto groups = grouped(actions_of(run, {}));
 
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].parts, "gpu[0-2]");
 }
 
-TEST(Hands, OfAHaltBehindTheCanaryBeginWithNoColon) {
+TEST(Actions, OfAHaltBehindTheCanaryBeginWithNoColon) {
   RunSummary run;
   run.run.id = 12;
   engine::RunState state;
   state.halts[""] = "1 of 1 nodes of the canary failed";
 
-  const auto text = to_text(hands_of(run, state));
+  const auto text = to_text(actions_of(run, state));
 
   EXPECT_THAT(text, HasSubstr("cupel continue 12\n"));
   EXPECT_THAT(text, HasSubstr("  halted behind the canary: 1 of 1 nodes of the canary failed\n"));
@@ -329,7 +329,7 @@ engine::Event event(engine::EventKind kind, std::string of = {}, std::string at 
   return one;
 }
 
-TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
+TEST(RunProgress, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
   using enum engine::EventKind;
   const std::vector<engine::Event> events{
       event(run_started),
@@ -343,7 +343,7 @@ TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
       event(run_halted, "", "", {{"step", "boot-once"}, {"why", "3 of 4"}}),
       event(run_paused, "", "", {{"by", "ada"}})};
 
-  const auto standing = standing_of(1, events, wall_now());
+  const auto standing = progress_of(1, events, wall_now());
 
   EXPECT_EQ(standing.running.at("power-on"), 2u);
   EXPECT_EQ(standing.between_tries, 1u);
@@ -356,21 +356,21 @@ TEST(Standing, CountsWhatRunsWhatIsLateAndWhatIsHalted) {
   EXPECT_EQ(to_text(standing), "2 at power-on; 1 between tries; 1 overdue; 1 node failed");
 }
 
-TEST(Standing, CountsNodesThatFailedAndNotTheirSteps) {
+TEST(RunProgress, CountsNodesThatFailedAndNotTheirSteps) {
   using enum engine::EventKind;
   const std::vector<engine::Event> events{
       event(step_ended, "n1", "bmc-facts", {{"outcome", "needs operator"}}),
       event(step_ended, "n1", "ssh-wait", {{"outcome", "needs operator"}}),
       event(step_ended, "n2", "bmc-facts", {{"outcome", "needs operator"}})};
 
-  const auto standing = standing_of(1, events, wall_now());
+  const auto standing = progress_of(1, events, wall_now());
 
   EXPECT_EQ(standing.failed, 2u);
   EXPECT_EQ(standing.failed_steps, 3u);
   EXPECT_EQ(to_text(standing), "nothing runs; 2 nodes failed");
 }
 
-TEST(Standing, ForgetsWhatAPersonHasLookedAt) {
+TEST(RunProgress, ForgetsWhatAPersonHasLookedAt) {
   using enum engine::EventKind;
   const std::vector<engine::Event> events{
       event(step_began, "n1", "power-on"),
@@ -381,7 +381,7 @@ TEST(Standing, ForgetsWhatAPersonHasLookedAt) {
       event(run_paused),
       event(run_unpaused)};
 
-  const auto standing = standing_of(1, events, wall_now());
+  const auto standing = progress_of(1, events, wall_now());
 
   EXPECT_EQ(standing.failed, 0u);
   EXPECT_THAT(standing.halts, IsEmpty());

@@ -6,7 +6,7 @@
 
 namespace cupel::ssh {
 
-struct Heard {
+struct ScriptResult {
   int status = 0;
   std::string out;  // the first 16 KiB of each
   std::string err;
@@ -14,7 +14,7 @@ struct Heard {
 
 /// Runs `script` by sh, as root where `sudo` says so, with `input` as its standard input; no
 /// command line on the node shows either. Errors: as Session::run(); a script that fails is none.
-Task<Result<Heard>> ask(Session& session, std::string script, std::string input, bool sudo,
-                        Deadline deadline);
+Task<Result<ScriptResult>> run_script(Session& session, std::string script, std::string input,
+                                      bool sudo, Deadline deadline);
 
 }  // namespace cupel::ssh

@@ -17,7 +17,7 @@ struct Late {
   std::chrono::milliseconds running{};
 };
 
-struct Standing {
+struct RunProgress {
   engine::RunId run = 0;
   std::map<std::string, std::size_t> running{};  // step -> nodes that do it now
   std::map<std::string, std::string> halts{};    // step -> why; "" of the canary
@@ -29,11 +29,12 @@ struct Standing {
   std::string paused_by{};  // " by root", or empty
 };
 
-Standing standing_of(engine::RunId id, std::span<const engine::Event> events, engine::WallTime now);
+RunProgress progress_of(engine::RunId id, std::span<const engine::Event> events,
+                        engine::WallTime now);
 
 /// "12 at power-on, 4 at gpu-facts; 3 between tries; 2 nodes failed".
-std::string to_text(const Standing& standing);
-boost::json::object to_json(const Standing& standing);
+std::string to_text(const RunProgress& standing);
+boost::json::object to_json(const RunProgress& standing);
 
 engine::WallTime wall_now();
 

@@ -15,14 +15,14 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class HandsOfRuns : public ::testing::Test {
+class ActionsOfRuns : public ::testing::Test {
  protected:
-  HandsOfRuns() {
+  ActionsOfRuns() {
     std::string made = (std::filesystem::temp_directory_path() / "cupel-hands-XXXXXX").string();
     folder = ::mkdtemp(made.data());
     store = *std::move(store::Store::open(folder));
   }
-  ~HandsOfRuns() override {
+  ~ActionsOfRuns() override {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
   }
@@ -57,7 +57,7 @@ class HandsOfRuns : public ::testing::Test {
   std::unique_ptr<store::Store> store;
 };
 
-TEST_F(HandsOfRuns, AreThoseOfTheNewestRunOfEachNode) {
+TEST_F(ActionsOfRuns, AreThoseOfTheNewestRunOfEachNode) {
   ended_run("n1", "needs operator");
   ended_run("n2", "done");
 
@@ -68,7 +68,7 @@ TEST_F(HandsOfRuns, AreThoseOfTheNewestRunOfEachNode) {
   EXPECT_EQ(second.status, 0) << second.out;
 }
 
-TEST_F(HandsOfRuns, AreOverWhereANewerRunWorkedOnTheNode) {
+TEST_F(ActionsOfRuns, AreOverWhereANewerRunWorkedOnTheNode) {
   ended_run("n1", "needs operator");
   ended_run("n1", "done");
 
@@ -78,7 +78,7 @@ TEST_F(HandsOfRuns, AreOverWhereANewerRunWorkedOnTheNode) {
   EXPECT_THAT(first.out, HasSubstr("plug in n1"));
 }
 
-TEST_F(HandsOfRuns, NameTheirRunWhereThereAreSeveral) {
+TEST_F(ActionsOfRuns, NameTheirRunWhereThereAreSeveral) {
   ended_run("n1", "needs operator");
   ended_run("n2", "needs operator");
 
@@ -88,7 +88,7 @@ TEST_F(HandsOfRuns, NameTheirRunWhereThereAreSeveral) {
   EXPECT_THAT(one.out, Not(HasSubstr("run 1: ")));
 }
 
-TEST_F(HandsOfRuns, AreADocumentWithAVersionInJson) {
+TEST_F(ActionsOfRuns, AreADocumentWithAVersionInJson) {
   ended_run("n1", "needs operator");
 
   const auto told = parse_json(hands({"--json"}).out);

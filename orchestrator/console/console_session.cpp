@@ -1,4 +1,4 @@
-#include "orchestrator/console/talk.h"
+#include "orchestrator/console/console_session.h"
 
 #include <fcntl.h>
 
@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kWritePatience{30};
 
 struct Conversation {
   bmc::Console& console;
-  const Talk& how;
+  const ConsoleSession& how;
   Stream in;
   Stream out;
   Escape escape;
@@ -31,7 +31,7 @@ Task<bool> show(Conversation& all, std::string text) {
   co_return !failure;
 }
 
-Task<Result<TalkEnd>> from_machine(Conversation& all) {
+Task<Result<SessionEnd>> from_machine(Conversation& all) {
   for (;;) {
     auto said = co_await all.console.read(Deadline::in(all.how.quiet));
     if (!said) {
@@ -39,7 +39,7 @@ Task<Result<TalkEnd>> from_machine(Conversation& all) {
       // The end of the other half can come in the very moment in which a read gives up.
       const bool stopped = co_await cancelled();
       if (stopped) co_return Error{Code::kCancelled, "stopped"};
-      if (all.input_over) co_return TalkEnd::input_ended;
+      if (all.input_over) co_return SessionEnd::input_ended;
       continue;
     }
     if (all.recording && all.how.record) {
@@ -47,11 +47,11 @@ Task<Result<TalkEnd>> from_machine(Conversation& all) {
       all.recording = kept.has_value();
       if (!kept) {
         const bool told = co_await show(all, "\r\n[" + kept.error().what + "]\r\n");
-        if (!told) co_return TalkEnd::output_gone;
+        if (!told) co_return SessionEnd::output_gone;
       }
     }
     const bool shown = co_await show(all, *std::move(said));
-    if (!shown) co_return TalkEnd::output_gone;
+    if (!shown) co_return SessionEnd::output_gone;
   }
 }
 
@@ -77,7 +77,7 @@ Task<Result<bool>> act_on(Conversation& all, Typed typed) {
   __builtin_unreachable();
 }
 
-Task<Result<TalkEnd>> from_keyboard(Conversation& all) {
+Task<Result<SessionEnd>> from_keyboard(Conversation& all) {
   std::string piece(kPiece, '\0');
   for (;;) {
     const auto [failure, size] =
@@ -87,10 +87,10 @@ Task<Result<TalkEnd>> from_keyboard(Conversation& all) {
     if (failure) break;
     for (auto& typed : all.escape.feed(std::string_view{piece}.substr(0, size))) {
       CO_TRY(const bool end, co_await act_on(all, std::move(typed)));
-      if (end) co_return TalkEnd::escape;
+      if (end) co_return SessionEnd::escape;
     }
   }
-  if (all.how.interactive) co_return TalkEnd::input_ended;
+  if (all.how.interactive) co_return SessionEnd::input_ended;
   // A script's input has ended; what it asked for may still be answered.
   all.input_over = true;
   for (;;) {
@@ -105,12 +105,12 @@ Stream copy_of(const asio::any_io_executor& executor, int fd) {
 
 }  // namespace
 
-Task<Result<TalkEnd>> talk(bmc::Console& console, Talk how) {
+Task<Result<SessionEnd>> run_console_session(bmc::Console& console, ConsoleSession how) {
   const auto executor = co_await asio::this_coro::executor;
   Conversation all{console, how, copy_of(executor, how.in), copy_of(executor, how.out),
                    Escape{how.escape}};
-  std::optional<Result<TalkEnd>> machine;
-  std::optional<Result<TalkEnd>> keyboard;
+  std::optional<Result<SessionEnd>> machine;
+  std::optional<Result<SessionEnd>> keyboard;
   auto race = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, detail::run_into(machine, from_machine(all)), asio::deferred),
       asio::co_spawn(executor, detail::run_into(keyboard, from_keyboard(all)), asio::deferred));

@@ -39,7 +39,7 @@ struct StepEnd {
   boost::json::object found{};
   std::chrono::milliseconds retry_after{0};  // of `retry` and `wait`; 0: the engine's own backoff
   /// Done once the end is in the journal: what a resume would still have needed may go now. An end
-  /// that has none, and is not `done`, is followed by Steps::let_go().
+  /// that has none, and is not `done`, is followed by Steps::abort().
   std::function<Task<void>()> when_written{};
   /// What the handle names was ended by a controller that died before it could say so: half of it
   /// proves nothing, and it is to begin anew. Heard only of a handle that an earlier controller
@@ -71,13 +71,13 @@ class Steps {
  public:
   virtual ~Steps() = default;
   /// One try. Looks first: already so is done. When cancelled it ends soon, and leaves alone what
-  /// its handle names: let_go() is asked for where that is not wanted any more. Errors: kCancelled,
+  /// its handle names: abort() is asked for where that is not wanted any more. Errors: kCancelled,
   /// kStorage, and nothing else: all other failures are a StepEnd.
   virtual Task<Result<StepEnd>> perform(StepRequest request) = 0;
   /// Ends what `request.handle` names, and whatever that started; leaves nothing of it. It may have
   /// ended before, or never begun; what cannot be broken off is waited for. Idempotent. Errors: why
   /// it may go on; kUnreachable: the node does not answer SSH, and nothing else.
-  virtual Task<Result<void>> let_go(StepRequest request) = 0;
+  virtual Task<Result<void>> abort(StepRequest request) = 0;
 };
 
 class Observer {

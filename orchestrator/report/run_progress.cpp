@@ -1,4 +1,4 @@
-#include "orchestrator/report/standing.h"
+#include "orchestrator/report/run_progress.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ constexpr std::size_t kMostLate = 20;
 
 using Phase = engine::StepState::Phase;
 
-void count_running(Standing& standing, const std::string& node, const engine::StepTrace& step,
+void count_running(RunProgress& standing, const std::string& node, const engine::StepTrace& step,
                    bool overdue, engine::WallTime now) {
   ++standing.running[step.name];
   if (!overdue || standing.overdue.size() >= kMostLate) return;
@@ -22,7 +22,7 @@ void count_running(Standing& standing, const std::string& node, const engine::St
   standing.overdue.push_back({node, step.name, running});
 }
 
-void count(Standing& standing, const std::string& name, const engine::NodeState& node,
+void count(RunProgress& standing, const std::string& name, const engine::NodeState& node,
            const engine::NodeTrace& trace, engine::WallTime now) {
   bool failed = false;
   for (std::size_t i = 0; i < node.steps.size(); ++i) {
@@ -41,10 +41,10 @@ void count(Standing& standing, const std::string& name, const engine::NodeState&
 
 }  // namespace
 
-Standing standing_of(engine::RunId id, std::span<const engine::Event> events,
-                     engine::WallTime now) {
+RunProgress progress_of(engine::RunId id, std::span<const engine::Event> events,
+                        engine::WallTime now) {
   const auto run = engine::fold(events);
-  Standing standing;
+  RunProgress standing;
   standing.run = id;
   standing.paused = run.state.paused;
   standing.halts.insert(run.state.halts.begin(), run.state.halts.end());
@@ -56,7 +56,7 @@ Standing standing_of(engine::RunId id, std::span<const engine::Event> events,
   return standing;
 }
 
-std::string to_text(const Standing& standing) {
+std::string to_text(const RunProgress& standing) {
   std::string line;
   for (const auto& [step, nodes] : standing.running)
     line += fmt::format("{}{} at {}", line.empty() ? "" : ", ", nodes, step);
@@ -68,7 +68,7 @@ std::string to_text(const Standing& standing) {
   return line;
 }
 
-boost::json::object to_json(const Standing& standing) {
+boost::json::object to_json(const RunProgress& standing) {
   boost::json::object running, halts;
   for (const auto& [step, nodes] : standing.running) running[step] = nodes;
   for (const auto& [step, why] : standing.halts) halts[step] = why;

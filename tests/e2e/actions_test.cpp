@@ -28,7 +28,7 @@ steps:
   - step: verdict
 )";
 
-class HandsTest : public ::testing::Test {
+class ActionsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     site.write("boot.yaml", kBoot);
@@ -71,7 +71,7 @@ class HandsTest : public ::testing::Test {
   RackSite site{{.network = 77, .ports = "bmc: 0, ssh: 0"}};
 };
 
-TEST_F(HandsTest, AMachineThatHangsLightsTheWayAndTheRunGoesOnWhenItAnswers) {
+TEST_F(ActionsTest, AHungMachineIsLocatedAndTheRunContinuesWhenItAnswers) {
   plant({{.kind = FaultKind::boot_hangs}});
   auto run = begin("boot.yaml", "10m");
   ASSERT_TRUE(run.wait_for("\"needs operator\""));
@@ -93,7 +93,7 @@ TEST_F(HandsTest, AMachineThatHangsLightsTheWayAndTheRunGoesOnWhenItAnswers) {
   EXPECT_FALSE(light("v01-n02"));
 }
 
-TEST_F(HandsTest, AMissingPartIsAskedForByNameAndTheNodeIsReadAnewWhenItIsBack) {
+TEST_F(ActionsTest, AMissingPartIsAnActionAndTheNodeIsReadAgainWhenItIsBack) {
   plant({{.kind = FaultKind::psu_missing, .part = "psu2"}});
   auto run = begin("parts.yaml", "10m");
   ASSERT_TRUE(run.wait_for("\"needs operator\""));
@@ -109,7 +109,7 @@ TEST_F(HandsTest, AMissingPartIsAskedForByNameAndTheNodeIsReadAnewWhenItIsBack) 
   EXPECT_EQ(site.run({"actions"}).status, 0);
 }
 
-TEST_F(HandsTest, ARunForWhichNobodyComesEndsWithinItsPatience) {
+TEST_F(ActionsTest, ARunWithoutARepairEndsAfterItsPatience) {
   plant({{.kind = FaultKind::boot_hangs}});
 
   const auto ran = begin("boot.yaml", "2s").wait();
@@ -119,7 +119,7 @@ TEST_F(HandsTest, ARunForWhichNobodyComesEndsWithinItsPatience) {
   EXPECT_EQ(count(EventKind::node_retried), 0u);
 }
 
-TEST_F(HandsTest, AWaitThatIsInterruptedIsResumedWithWhatIsLeftOfIt) {
+TEST_F(ActionsTest, AnInterruptedWaitIsResumedWithTheTimeLeft) {
   plant({{.kind = FaultKind::boot_hangs}});
   auto first = begin("boot.yaml", "10m");
   ASSERT_TRUE(first.wait_for("\"needs operator\""));
@@ -136,7 +136,7 @@ TEST_F(HandsTest, AWaitThatIsInterruptedIsResumedWithWhatIsLeftOfIt) {
   EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
 }
 
-TEST_F(HandsTest, NobodyWaitsLongerThanAWeek) {
+TEST_F(ActionsTest, RejectsAWaitOfMoreThanAWeek) {
   const auto ran = site.run({"run", "boot.yaml", "--wait-for-repair", "8d"});
 
   EXPECT_EQ(ran.status, 2) << ran.out << ran.err;

@@ -1,4 +1,4 @@
-#include "orchestrator/engine/bound.h"
+#include "orchestrator/engine/lower_bound.h"
 
 #include <fmt/format.h>
 
@@ -104,8 +104,8 @@ class Passages {
     gather();
   }
 
-  std::vector<Bound> bounds() {
-    std::vector<Bound> found;
+  std::vector<LowerBound> bounds() {
+    std::vector<LowerBound> found;
     for (LevelIndex i = 0; i < tree_.levels().size(); ++i)
       if (const auto level = levels_.find(i); level != levels_.end())
         add_level(i, level->second, found);
@@ -186,7 +186,7 @@ class Passages {
     return all;
   }
 
-  void add_level(LevelIndex index, const Passage& passage, std::vector<Bound>& found) const {
+  void add_level(LevelIndex index, const Passage& passage, std::vector<LowerBound>& found) const {
     const auto& level = tree_.levels()[index];
     auto jobs = jobs_of(passage);
     const auto share = std::clamp(limits_.power_share, 0.0, 1.0);
@@ -201,7 +201,8 @@ class Passages {
     found.push_back({seconds{floor.at_least}, what});
   }
 
-  void add_slots(const std::string& name, const Passage& passage, std::vector<Bound>& found) const {
+  void add_slots(const std::string& name, const Passage& passage,
+                 std::vector<LowerBound>& found) const {
     auto jobs = jobs_of(passage);
     const auto floor = floor_of(passage.capacity, jobs);
     if (floor.at_least == 0) return;
@@ -226,7 +227,7 @@ std::chrono::seconds path_of(const playbooks::NodePlan& node) {
 
 /// Nodes that are let in stay in until they are through, unless they wait for others: told only
 /// where nobody does. The canary's waves come one after the other.
-void add_nodes_at_once(const playbooks::Plan& plan, std::vector<Bound>& found) {
+void add_nodes_at_once(const playbooks::Plan& plan, std::vector<LowerBound>& found) {
   if (!plan.groups.empty() || plan.nodes.empty() || plan.nodes_at_once <= 0) return;
   std::map<std::int64_t, Jobs> by_length;
   std::size_t from = 0;
@@ -312,9 +313,9 @@ Earliest earliest(const playbooks::Plan& plan) {
   return found;
 }
 
-std::vector<Bound> bounds(const playbooks::Plan& plan, const PowerTree& tree, const Limits& limits,
-                          std::size_t most) {
-  std::vector<Bound> found;
+std::vector<LowerBound> bounds(const playbooks::Plan& plan, const PowerTree& tree,
+                               const Limits& limits, std::size_t most) {
+  std::vector<LowerBound> found;
   const auto path = earliest(plan);
   if (!plan.nodes.empty())
     found.push_back(
@@ -322,7 +323,7 @@ std::vector<Bound> bounds(const playbooks::Plan& plan, const PowerTree& tree, co
   add_nodes_at_once(plan, found);
   auto others = Passages{plan, tree, limits}.bounds();
   std::ranges::move(others, std::back_inserter(found));
-  std::ranges::stable_sort(found, std::ranges::greater{}, &Bound::at_least);
+  std::ranges::stable_sort(found, std::ranges::greater{}, &LowerBound::at_least);
   if (found.size() > most) found.resize(most);
   return found;
 }

@@ -62,10 +62,10 @@ void Engine::conclude(Work& work, EventKind kind, StepEnd end) {
   work.end = std::move(end);
   const bool settled = work.end.outcome == Outcome::done || work.end.when_written;
   if (settled || !work.run->has_handle(work)) return write_last(work, {});
-  let_go(work);
+  abort(work);
 }
 
-void Engine::let_go(Work& work) {
+void Engine::abort(Work& work) {
   work.stage = Stage::letting_go;
   work.timed_out = false;
   work.retry = clock_.now() + std::max(kLetGoPatience, work.planned->deadline);
@@ -73,13 +73,13 @@ void Engine::let_go(Work& work) {
   const auto attempt = [](Work& mine, StepRequest asked) -> Task<Result<void>> {
     const bool stopped = mine.timed_out || mine.stop == Stop::interrupt;
     if (stopped) co_return Error{Code::kCancelled, "stopped"};
-    auto gone = co_await mine.run->setup.steps.let_go(std::move(asked));
+    auto gone = co_await mine.run->setup.steps.abort(std::move(asked));
     co_return gone;
   };
   spawn(work, detail::run_into(work.gone, attempt(work, request_for(work, work.retry))));
 }
 
-void Engine::digest_let_go(Work& work) {
+void Engine::digest_abort(Work& work) {
   auto gone = std::move(*work.gone);
   work.gone.reset();
   if (gone) return write_last(work, {});

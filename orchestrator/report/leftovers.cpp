@@ -1,4 +1,4 @@
-#include "orchestrator/report/left_behind.h"
+#include "orchestrator/report/leftovers.h"
 
 #include "burnin/undo.h"
 #include "orchestrator/engine/fold.h"
@@ -23,8 +23,8 @@ bool is_at_work(const engine::StepState& step) {
 
 }  // namespace
 
-LeftBehind left_behind(const std::vector<engine::Event>& events) {
-  LeftBehind left;
+Leftovers leftovers(const std::vector<engine::Event>& events) {
+  Leftovers left;
   const auto run = engine::fold(events);
   for (const auto& [name, node] : run.trace.nodes) {
     if (std::ranges::any_of(run.state.nodes.at(name).steps, is_at_work)) left.at_work.insert(name);

@@ -1,16 +1,16 @@
 #pragma once
 // What needs a person, as people read it: the same action on many nodes is one row. Pure, for text;
-// what programs read (hands.h) keeps each by itself.
+// what programs read (actions.h) keeps each by itself.
 #include <string>
 #include <vector>
 
-#include "orchestrator/report/hands.h"
+#include "orchestrator/report/actions.h"
 
 namespace cupel::report {
 
 /// The same to do on these parts of these nodes.
-struct HandGroup {
-  Hand first{};
+struct ActionGroup {
+  OperatorAction first{};
   std::vector<std::string> nodes{};  // one, or at least kLeastAlike; none of what is done at a desk
   std::vector<std::string> racks{};
   std::vector<std::string> places{};  // of each node: "a01-n07 (a01 U13)"
@@ -23,15 +23,15 @@ inline constexpr std::size_t kLeastAlike = 4;
 
 /// What is done at a desk first, then what most nodes have in common, then the rest in the order in
 /// which `hands` stand.
-std::vector<HandGroup> grouped(const std::vector<Hand>& hands);
+std::vector<ActionGroup> grouped(const std::vector<OperatorAction>& actions);
 
-struct HandsText {
+struct ActionsText {
   std::size_t width = 0;  // no line is wider; 0: as they come
   bool all = false;       // each hand by itself, all of them
   std::size_t most = 20;  // groups that are shown, unless `all`
 };
 
 /// With its headings, and how many more there are. Runs are named where there are several.
-std::string to_text(const std::vector<Hand>& hands, const HandsText& how = {});
+std::string to_text(const std::vector<OperatorAction>& actions, const ActionsText& how = {});
 
 }  // namespace cupel::report

@@ -9,7 +9,7 @@
 
 namespace cupel::console {
 
-struct Talk {
+struct ConsoleSession {
   int in = 0;  // read without blocking the loop; neither is closed
   int out = 1;
   bool interactive = false;  // a person: the end of what is typed is the end
@@ -20,9 +20,9 @@ struct Talk {
   std::function<Result<void>(std::string_view)> record{};
 };
 
-enum class TalkEnd { escape, input_ended, output_gone };
+enum class SessionEnd { escape, input_ended, output_gone };
 
 /// Errors: kUnreachable (the console was lost); kCancelled; whatever the console ends with.
-Task<Result<TalkEnd>> talk(bmc::Console& console, Talk how);
+Task<Result<SessionEnd>> run_console_session(bmc::Console& console, ConsoleSession how);
 
 }  // namespace cupel::console

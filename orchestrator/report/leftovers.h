@@ -9,13 +9,13 @@
 
 namespace cupel::report {
 
-struct LeftBehind {
+struct Leftovers {
   std::set<std::string> at_work{};  // nodes with a job that nobody has ended
   std::set<std::string> set{};      // nodes on which something was set, and not all of it put back
   bool anything() const { return !at_work.empty() || !set.empty(); }
 };
 
 /// Of the events of one run. Pure.
-LeftBehind left_behind(const std::vector<engine::Event>& events);
+Leftovers leftovers(const std::vector<engine::Event>& events);
 
 }  // namespace cupel::report

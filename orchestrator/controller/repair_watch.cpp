@@ -1,11 +1,11 @@
-#include "orchestrator/controller/hands_watch.h"
+#include "orchestrator/controller/repair_watch.h"
 
 #include "base/for_each_of.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/record/node_record.h"
-#include "orchestrator/report/hands.h"
+#include "orchestrator/report/actions.h"
 #include "orchestrator/steps/step_type.h"
 
 namespace cupel::controller {
@@ -28,7 +28,7 @@ std::string first_of(const playbooks::NodePlan& node, std::optional<playbooks::S
 }
 
 /// How the step ended is in the state, of what in the record.
-std::optional<Wait> wait_of(const HandsWatch& watch, const playbooks::NodePlan& node,
+std::optional<Wait> wait_of(const RepairWatch& watch, const playbooks::NodePlan& node,
                             const engine::NodeState& state) {
   using Phase = engine::StepState::Phase;
   const bool failed = std::ranges::any_of(
@@ -51,7 +51,7 @@ std::optional<Wait> wait_of(const HandsWatch& watch, const playbooks::NodePlan& 
 }
 
 /// Asks for the retry as a person would: the controller takes it in a second.
-Task<Result<void>> look(const HandsWatch& watch, const Wait& wait) {
+Task<Result<void>> look(const RepairWatch& watch, const Wait& wait) {
   const steps::RecheckRequest request{*watch.inventory, *wait.node, wait.parts, watch.bmc,
                                       watch.ssh};
   const bool mended = co_await wait.recheck->look(request);
@@ -74,7 +74,7 @@ Task<Result<void>> look(const HandsWatch& watch, const Wait& wait) {
 
 }  // namespace
 
-Task<Result<void>> watch_hands(HandsWatch watch) {
+Task<Result<void>> watch_repairs(RepairWatch watch) {
   const auto verb = [&](const Wait& wait) { return look(watch, wait); };
   for (std::size_t round = 1;; ++round) {
     CO_TRY(co_await pause_for(watch.pause));

@@ -1,7 +1,7 @@
 #pragma once
 // What needs a person: where to go, which part, the one thing to do there. Read from a run's record
 // and state; nothing is judged here. Turning lights on is the caller's business. How they are
-// shown: hand_groups.h.
+// shown: action_groups.h.
 #include <boost/json/array.hpp>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace cupel::report {
 
-struct Hand {
+struct OperatorAction {
   engine::RunId run = 0;
   std::string rack{};  // empty: nothing to walk to
   int unit = 0;
@@ -26,21 +26,21 @@ struct Hand {
   /// The controller looks by itself whether it was done, and goes on.
   bool goes_on = false;
 
-  friend bool operator==(const Hand&, const Hand&) = default;
+  friend bool operator==(const OperatorAction&, const OperatorAction&) = default;
 };
 
 /// Sorted by rack and unit, from the bottom up, so that a person walks once; what is done at a desk
 /// comes first.
-std::vector<Hand> hands_of(const RunSummary& summary, const engine::RunState& state);
+std::vector<OperatorAction> actions_of(const RunSummary& summary, const engine::RunState& state);
 
 /// The same of several runs.
-void sort_for_walking(std::vector<Hand>& hands);
+void sort_for_walking(std::vector<OperatorAction>& actions);
 
 /// Whether the step may go on once the world is better, and that can be seen from afar: somebody
 /// plugged a cable, changed a password, accepted a certificate. Pure.
 bool may_be_mended(const record::StepRecord& step);
 
 /// Each by itself.
-boost::json::array to_json(const std::vector<Hand>& hands);
+boost::json::array to_json(const std::vector<OperatorAction>& actions);
 
 }  // namespace cupel::report

@@ -13,7 +13,7 @@
 
 namespace cupel::controller {
 
-struct HandsWatch {
+struct RepairWatch {
   engine::RunId run = 0;
   const playbooks::Plan* plan = nullptr;
   const inventory::Inventory* inventory = nullptr;
@@ -26,7 +26,7 @@ struct HandsWatch {
 
 /// Until it is cancelled, at most kMostRetries times for each step of a node, by the journal's
 /// count: then a person has to say `cupel retry`.
-Task<Result<void>> watch_hands(HandsWatch watch);
+Task<Result<void>> watch_repairs(RepairWatch watch);
 
 inline constexpr int kMostRetries = 3;
 

@@ -1,4 +1,4 @@
-#include "orchestrator/report/hand_groups.h"
+#include "orchestrator/report/action_groups.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
-#include "orchestrator/report/alike.h"
 #include "orchestrator/report/clusters.h"
+#include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/wrapped.h"
 
 namespace cupel::report {
@@ -20,9 +20,9 @@ namespace {
 /// Commands that take a list of nodes.
 constexpr std::string_view kForMany[] = {"cupel bmc NODE ", "cupel exec NODE "};
 
-std::string action_on(const Hand& hand, const std::vector<std::string>& nodes) {
-  if (nodes.size() < 2) return hand.action;
-  auto text = hand.pattern;
+std::string action_on(const OperatorAction& item, const std::vector<std::string>& nodes) {
+  if (nodes.size() < 2) return item.action;
+  auto text = item.pattern;
   for (const auto command : kForMany) {
     const auto at = text.find(command);
     if (at == text.npos) continue;
@@ -32,34 +32,34 @@ std::string action_on(const Hand& hand, const std::vector<std::string>& nodes) {
 }
 
 /// What hands must have in common to be one; of the reason, all but numbers and names.
-std::string key_of(const Hand& hand) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", hand.run, hand.step, hand.pattern, hand.at_the_rack,
-                     cause_of(hand.why, hand.node));
+std::string key_of(const OperatorAction& item) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", item.run, item.step, item.pattern, item.at_the_rack,
+                     cause_of(item.why, item.node));
 }
 
 /// The parts of one node that want the same.
 struct OnOneNode {
-  Hand first{};
+  OperatorAction first{};
   std::vector<std::string> parts{};
 };
 
-std::vector<OnOneNode> by_node(const std::vector<Hand>& hands) {
+std::vector<OnOneNode> by_node(const std::vector<OperatorAction>& actions) {
   std::vector<OnOneNode> all;
   std::map<std::string, std::size_t> where;
-  for (const auto& hand : hands) {
-    const auto [found, fresh] = where.try_emplace(hand.node + "\n" + key_of(hand), all.size());
-    if (fresh) all.push_back({hand, {}});
+  for (const auto& item : actions) {
+    const auto [found, fresh] = where.try_emplace(item.node + "\n" + key_of(item), all.size());
+    if (fresh) all.push_back({item, {}});
     auto& one = all[found->second];
-    if (!hand.part.empty()) one.parts.push_back(hand.part);
+    if (!item.part.empty()) one.parts.push_back(item.part);
     if (!fresh)
-      one.first.consequences.insert(one.first.consequences.end(), hand.consequences.begin(),
-                                    hand.consequences.end());
+      one.first.consequences.insert(one.first.consequences.end(), item.consequences.begin(),
+                                    item.consequences.end());
   }
   return all;
 }
 
-HandGroup group_of(const OnOneNode& one) {
-  HandGroup group{.first = one.first, .parts = inventory::fold(one.parts)};
+ActionGroup group_of(const OnOneNode& one) {
+  ActionGroup group{.first = one.first, .parts = inventory::fold(one.parts)};
   group.action = one.first.action;
   if (!one.first.node.empty()) group.nodes = {one.first.node};
   if (!one.first.rack.empty()) group.racks = {one.first.rack};
@@ -67,34 +67,34 @@ HandGroup group_of(const OnOneNode& one) {
 }
 
 /// 0: at a desk for a whole run; 1: what nodes have in common; 2: of one node.
-int rank_of(const HandGroup& group) {
+int rank_of(const ActionGroup& group) {
   if (group.nodes.empty()) return 0;
   return group.nodes.size() > 1 ? 1 : 2;
 }
 
 /// "a01 U13".
-std::string place_of(const Hand& hand) {
-  if (hand.rack.empty()) return "unknown rack";
-  return hand.unit == 0 ? hand.rack : fmt::format("{} U{}", hand.rack, hand.unit);
+std::string place_of(const OperatorAction& item) {
+  if (item.rack.empty()) return "unknown rack";
+  return item.unit == 0 ? item.rack : fmt::format("{} U{}", item.rack, item.unit);
 }
 
 using Row = std::array<std::string, 3>;
 
-Row row_of(const HandGroup& group) {
-  const auto& hand = group.first;
+Row row_of(const ActionGroup& group) {
+  const auto& item = group.first;
   const bool many = group.nodes.size() > 1;
   std::string where = "desk";
-  if (hand.at_the_rack && group.racks.size() > 1)
+  if (item.at_the_rack && group.racks.size() > 1)
     where = fmt::format("{} racks", group.racks.size());
-  else if (hand.at_the_rack && many && !hand.rack.empty())
-    where = hand.rack;
-  else if (hand.at_the_rack)
-    where = place_of(hand);
-  return {where, many ? fmt::format("{} nodes", group.nodes.size()) : hand.node, group.parts};
+  else if (item.at_the_rack && many && !item.rack.empty())
+    where = item.rack;
+  else if (item.at_the_rack)
+    where = place_of(item);
+  return {where, many ? fmt::format("{} nodes", group.nodes.size()) : item.node, group.parts};
 }
 
 /// Of so many that one can walk to them, with their places.
-std::string nodes_of(const HandGroup& group) {
+std::string nodes_of(const ActionGroup& group) {
   constexpr std::size_t kMostPlaces = 16;
   if (!group.first.at_the_rack || group.nodes.size() > kMostPlaces)
     return inventory::fold(group.nodes);
@@ -102,20 +102,20 @@ std::string nodes_of(const HandGroup& group) {
 }
 
 /// The lines below an action.
-std::vector<std::string> remarks_on(const HandGroup& group, bool runs_named) {
-  const auto& hand = group.first;
+std::vector<std::string> remarks_on(const ActionGroup& group, bool runs_named) {
+  const auto& item = group.first;
   std::vector<std::string> lines;
   if (group.nodes.size() > 1) lines.push_back(printable(nodes_of(group)));
-  std::string why = runs_named ? fmt::format("run {}: ", hand.run) : "";
-  if (!hand.step.empty()) why += hand.step + ": ";
-  if (group.nodes.size() > 1) why += fmt::format("{}: ", hand.node);
-  lines.push_back(printable(why + hand.why));
-  if (!hand.consequences.empty())
-    lines.push_back(printable("explains " + consequences_text(hand.consequences)));
+  std::string why = runs_named ? fmt::format("run {}: ", item.run) : "";
+  if (!item.step.empty()) why += item.step + ": ";
+  if (group.nodes.size() > 1) why += fmt::format("{}: ", item.node);
+  lines.push_back(printable(why + item.why));
+  if (!item.consequences.empty())
+    lines.push_back(printable("explains " + consequences_text(item.consequences)));
   return lines;
 }
 
-std::string below(const std::vector<Row>& rows, const std::vector<const HandGroup*>& groups,
+std::string below(const std::vector<Row>& rows, const std::vector<const ActionGroup*>& groups,
                   bool runs_named, std::size_t width) {
   std::array<std::size_t, 3> widths{};
   for (const auto& row : rows)
@@ -136,14 +136,14 @@ std::string below(const std::vector<Row>& rows, const std::vector<const HandGrou
 
 }  // namespace
 
-std::vector<HandGroup> grouped(const std::vector<Hand>& hands) {
-  const auto ones = by_node(hands);
+std::vector<ActionGroup> grouped(const std::vector<OperatorAction>& actions) {
+  const auto ones = by_node(actions);
   std::map<std::string, std::vector<std::size_t>> alike;
   const auto key = [](const OnOneNode& one) {
     return inventory::fold(one.parts) + "\n" + key_of(one.first);
   };
   for (std::size_t i = 0; i < ones.size(); ++i) alike[key(ones[i])].push_back(i);
-  std::vector<HandGroup> groups;
+  std::vector<ActionGroup> groups;
   for (std::size_t i = 0; i < ones.size(); ++i) {
     const auto& same = alike[key(ones[i])];
     const bool many = same.size() >= kLeastAlike && !ones[i].first.node.empty();
@@ -163,23 +163,23 @@ std::vector<HandGroup> grouped(const std::vector<Hand>& hands) {
     }
     groups.push_back(std::move(group));
   }
-  std::ranges::stable_sort(groups, [](const HandGroup& a, const HandGroup& b) {
+  std::ranges::stable_sort(groups, [](const ActionGroup& a, const ActionGroup& b) {
     if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
     return rank_of(a) == 1 && a.nodes.size() > b.nodes.size();
   });
   return groups;
 }
 
-std::string to_text(const std::vector<Hand>& hands, const HandsText& how) {
-  std::vector<HandGroup> groups;
+std::string to_text(const std::vector<OperatorAction>& actions, const ActionsText& how) {
+  std::vector<ActionGroup> groups;
   if (how.all)
-    for (const auto& hand : hands)
-      groups.push_back(group_of({hand, hand.part.empty() ? std::vector<std::string>{}
-                                                         : std::vector<std::string>{hand.part}}));
+    for (const auto& item : actions)
+      groups.push_back(group_of({item, item.part.empty() ? std::vector<std::string>{}
+                                                         : std::vector<std::string>{item.part}}));
   else
-    groups = grouped(hands);
+    groups = grouped(actions);
   std::vector<Row> rows{{"where", "node", "part"}};
-  std::vector<const HandGroup*> shown;
+  std::vector<const ActionGroup*> shown;
   std::set<std::string> left_nodes;
   for (const auto& group : groups) {
     if (how.all || shown.size() < how.most) {
@@ -190,7 +190,7 @@ std::string to_text(const std::vector<Hand>& hands, const HandsText& how) {
     }
   }
   std::set<engine::RunId> runs;
-  for (const auto& hand : hands) runs.insert(hand.run);
+  for (const auto& item : actions) runs.insert(item.run);
   auto text = below(rows, shown, runs.size() > 1, how.width);
   if (shown.size() < groups.size())
     text +=

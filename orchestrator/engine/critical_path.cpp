@@ -1,4 +1,4 @@
-#include "orchestrator/engine/path_ahead.h"
+#include "orchestrator/engine/critical_path.h"
 
 #include <algorithm>
 #include <map>
@@ -54,8 +54,8 @@ std::vector<seconds> path(const std::vector<PlannedStep>& steps, const Behind& b
 
 }  // namespace
 
-std::vector<PathAhead> paths_ahead(const playbooks::Plan& plan) {
-  std::map<const std::vector<PlannedStep>*, PathAhead> shared;
+std::vector<CriticalPath> critical_paths(const playbooks::Plan& plan) {
+  std::map<const std::vector<PlannedStep>*, CriticalPath> shared;
   std::map<std::string_view, Queue> queues;  // by step
   for (const auto n : in_turn(plan))
     for (const auto& step : *plan.nodes[n].steps)
@@ -69,7 +69,7 @@ std::vector<PathAhead> paths_ahead(const playbooks::Plan& plan) {
     for (std::size_t turn = 0; turn < queue.nodes.size(); ++turn)
       behind[queue.nodes[turn]][step] =
           (queue.nodes.size() - turn + queue.at_once - 1) / queue.at_once;
-  std::vector<PathAhead> all;
+  std::vector<CriticalPath> all;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const auto& steps = *plan.nodes[n].steps;
     const auto rounds = [&](std::size_t s) {

@@ -1,0 +1,178 @@
+#include "orchestrator/report/actions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <map>
+#include <tuple>
+
+#include "burnin/consequences.h"
+#include "burnin/verdict_text.h"
+#include "orchestrator/report/advice.h"
+#include "orchestrator/report/subject_json.h"
+
+namespace cupel::report {
+namespace {
+
+/// One way for one thing: the audit and the verdict may both have asked for it.
+OperatorAction* asked_for(std::vector<OperatorAction>& actions, const OperatorAction& item) {
+  const auto found = std::ranges::find_if(actions, [&](const OperatorAction& each) {
+    return each.part == item.part && each.action.starts_with(item.action);
+  });
+  return found == actions.end() ? nullptr : &*found;
+}
+
+OperatorAction at(const RunSummary& summary, const NodeSummary& node, std::string_view action) {
+  OperatorAction item;
+  item.run = summary.run.id;
+  item.rack = node.position.rack;
+  item.unit = node.position.unit;
+  item.node = node.record.node;
+  item.action = action_for(action, item.run, item.node);
+  item.pattern = action_for(action, item.run, "NODE");
+  return item;
+}
+
+/// What the step itself asked for.
+void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
+               std::vector<OperatorAction>& actions) {
+  for (const auto& need : step.needs) {
+    const auto* again = need.goes_on ? "" : "; then: cupel retry RUN NODE --from bmc-facts";
+    auto item = at(summary, node, need.action + again);
+    item.part = need.part;
+    item.step = step.name;
+    item.why = step.detail.empty() ? step.outcome : step.detail;
+    item.goes_on = need.goes_on;
+    actions.push_back(std::move(item));
+  }
+}
+
+void add_steps(const RunSummary& summary, const NodeSummary& node,
+               std::vector<OperatorAction>& actions) {
+  for (const auto& step : node.record.steps) {
+    if (asks_for_operator(step)) {
+      add_needs(summary, node, step, actions);
+      continue;
+    }
+    const auto* advice = advice_for(step);
+    if (advice == nullptr) continue;
+    const bool by_itself = advice->action.empty();
+    auto item = at(summary, node, by_itself ? std::string_view{step.detail} : advice->action);
+    item.step = step.name;
+    item.why = by_itself ? step.outcome : step.detail;
+    item.at_the_rack = advice->at_the_rack;
+    item.goes_on = advice->goes_on;
+    actions.push_back(std::move(item));
+  }
+}
+
+/// Causes that name a remedy: a part to reseat, to replace, to clean. Consequences name none of
+/// their own.
+void add_causes(const RunSummary& summary, const NodeSummary& node,
+                std::vector<OperatorAction>& actions) {
+  if (!node.record.verdict) return;
+  for (auto& [cause, consequences] : burnin::explained(node.causes)) {
+    if (cause.decision != burnin::Decision::fail || cause.remedy.empty()) continue;
+    auto item = at(summary, node, cause.remedy);
+    item.part = cause.part;
+    item.step = "verdict";
+    item.why = burnin::to_string(cause);
+    item.consequences = std::move(consequences);
+    if (auto* known = asked_for(actions, item))
+      std::ranges::move(item.consequences, std::back_inserter(known->consequences));
+    else
+      actions.push_back(std::move(item));
+  }
+}
+
+/// The first step that is not over, where that waits for a person's word.
+const playbooks::PlannedStep* awaits_approval(const engine::NodeState& node) {
+  for (std::size_t i = 0; node.planned && i < node.steps.size(); ++i) {
+    if (node.steps[i].over()) continue;
+    const auto& step = (*node.planned)[i];
+    return playbooks::row_of(step.kind).name == "approval" ? &step : nullptr;
+  }
+  return nullptr;
+}
+
+/// One line each for the run, not one for each node: they are done with one command.
+void add_desk(const RunSummary& summary, const engine::RunState& state,
+              std::vector<OperatorAction>& actions) {
+  std::map<std::string, std::size_t> waiting;
+  std::map<std::string, std::string> told;  // to whoever approves
+  for (const auto& [name, node] : state.nodes) {
+    const auto* step = awaits_approval(node);
+    if (step == nullptr) continue;
+    ++waiting[step->name];
+    if (const auto message = step->with.find("message"); message != step->with.end())
+      told[step->name] = ": " + message->second;
+  }
+  const auto desk = [&](std::string step, std::string action, std::string why) {
+    OperatorAction item;
+    item.run = summary.run.id;
+    item.step = std::move(step);
+    item.pattern = action;
+    item.action = std::move(action);
+    item.why = std::move(why);
+    item.at_the_rack = false;
+    item.goes_on = true;
+    actions.push_back(std::move(item));
+  };
+  for (const auto& [step, nodes] : waiting)
+    desk(step, fmt::format("cupel approve {} {}", summary.run.id, step),
+         fmt::format("{} nodes wait for approval{}", nodes, told[step]));
+  for (const auto& [step, why] : state.halts)
+    desk(step,
+         fmt::format("look at the failures; then: cupel continue {}{}{}", summary.run.id,
+                     step.empty() ? "" : " ", step),
+         fmt::format("halted{}: {}", step.empty() ? " behind the canary" : "", why));
+}
+
+}  // namespace
+
+bool may_be_mended(const record::StepRecord& step) {
+  if (asks_for_operator(step)) return std::ranges::all_of(step.needs, &record::Needed::goes_on);
+  const auto* advice = advice_for(step);
+  return advice != nullptr && advice->goes_on;
+}
+
+std::vector<OperatorAction> actions_of(const RunSummary& summary, const engine::RunState& state) {
+  std::vector<OperatorAction> actions;
+  add_desk(summary, state, actions);
+  for (const auto& node : summary.nodes) {
+    std::vector<OperatorAction> of_node;
+    add_steps(summary, node, of_node);
+    add_causes(summary, node, of_node);
+    std::ranges::move(of_node, std::back_inserter(actions));
+  }
+  sort_for_walking(actions);
+  return actions;
+}
+
+void sort_for_walking(std::vector<OperatorAction>& actions) {
+  std::ranges::stable_sort(actions, [](const OperatorAction& a, const OperatorAction& b) {
+    return std::tie(a.at_the_rack, a.rack, a.unit) < std::tie(b.at_the_rack, b.rack, b.unit);
+  });
+}
+
+boost::json::array to_json(const std::vector<OperatorAction>& actions) {
+  boost::json::array all;
+  for (const auto& item : actions) {
+    boost::json::object object{{"run", item.run},   {"where", item.at_the_rack ? "rack" : "desk"},
+                               {"step", item.step}, {"action", item.action},
+                               {"why", item.why},   {"goes_on_by_itself", item.goes_on}};
+    if (!item.rack.empty()) object["rack"] = item.rack;
+    if (item.unit != 0) object["unit"] = item.unit;
+    if (!item.node.empty()) object["node"] = item.node;
+    if (!item.part.empty()) object["part"] = item.part;
+    put_subject(object, item.part);
+    boost::json::array explains;
+    for (const auto& each : item.consequences) explains.emplace_back(burnin::cause_name(each));
+    if (!explains.empty()) object["explains"] = std::move(explains);
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+}  // namespace cupel::report
