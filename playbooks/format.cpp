@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "burnin/stage.h"
+
 namespace cupel::playbooks {
 namespace {
 

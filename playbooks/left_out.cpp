@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "burnin/stage.h"
 #include "burnin/undo.h"
 
 namespace cupel::playbooks {

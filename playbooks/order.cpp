@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "inventory/yaml.h"
 
 namespace cupel::playbooks {

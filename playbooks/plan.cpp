@@ -9,6 +9,7 @@
 #include "burnin/group_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
+#include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "inventory/node_range.h"
 #include "inventory/shipped.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "burnin/stage.h"
+#include "burnin/job.h"
 #include "inventory/problem.h"
 #include "playbooks/condition.h"
 #include "playbooks/parameter.h"

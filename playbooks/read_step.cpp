@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "playbooks/format.h"
 
 namespace cupel::playbooks {

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "burnin/stage.h"
 #include "playbooks/format.h"
 
 namespace cupel::playbooks {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "burnin/stage.h"
+#include "burnin/job.h"
 #include "inventory/profile.h"
 
 namespace cupel::playbooks {

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "burnin/stage.h"
 #include "orchestrator/cli/table.h"
 
 namespace cupel::cli {

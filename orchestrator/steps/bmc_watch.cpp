@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "burnin/board/event_log.h"
+#include "burnin/stage.h"
 #include "orchestrator/record/codec.h"
 
 namespace cupel::steps {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "burnin/stage.h"
 #include "orchestrator/ssh/libraries.h"
 
 namespace cupel::steps {

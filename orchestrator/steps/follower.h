@@ -1,7 +1,7 @@
 #pragma once
 // A stage on a node, followed from here over as many connections as it takes: brought there,
 // started, read from where the last word ended. What its output means is for burnin/.
-#include "burnin/stage.h"
+#include "burnin/job.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
 

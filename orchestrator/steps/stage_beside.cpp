@@ -2,6 +2,7 @@
 
 #include "base/all_or_none.h"
 #include "burnin/board/feeds.h"
+#include "burnin/stage.h"
 #include "orchestrator/steps/feed_watch.h"
 #include "orchestrator/steps/inlets.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/missing_program.h"
 

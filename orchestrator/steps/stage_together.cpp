@@ -5,6 +5,7 @@
 #include "base/all_or_none.h"
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
+#include "burnin/stage.h"
 #include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/group_members.h"
 #include "orchestrator/steps/stage_beside.h"

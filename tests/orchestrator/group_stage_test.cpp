@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "burnin/criteria/judge.h"
+#include "burnin/stage.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/node_steps.h"
 #include "orchestrator/store/measured.h"

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "inventory/load_profile.h"
 #include "playbooks/format.h"
 #include "playbooks/plan.h"

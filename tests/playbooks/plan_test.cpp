@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "burnin/stage.h"
 #include "inventory/load_profile.h"
 #include "inventory/shipped.h"
 

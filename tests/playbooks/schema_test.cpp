@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "inventory/shipped.h"
 #include "tests/playbooks/read.h"
 #include "tests/support/child.h"

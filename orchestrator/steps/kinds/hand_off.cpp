@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "burnin/stage.h"
 #include "burnin/undo.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/record/node_record.h"

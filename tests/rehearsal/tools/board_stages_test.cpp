@@ -1,6 +1,7 @@
 // The stages that set a node's settings, and the one that steps its load, as scripts on a virtual
 // node.
 #include "burnin/settings/settings.h"
+#include "burnin/stage.h"
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {

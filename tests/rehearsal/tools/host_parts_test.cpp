@@ -1,6 +1,7 @@
 // The stages of the host's parts on a virtual node: a healthy one gives what they want, and each
 // fault is found in the part that has it.
 #include "burnin/criteria/judge.h"
+#include "burnin/stage.h"
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {
