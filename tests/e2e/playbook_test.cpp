@@ -88,7 +88,7 @@ TEST_F(PlaybookTest, IsCheckedAloneAndAgainstAnInventory) {
   EXPECT_THAT(alone.out, HasSubstr("outer.yaml: playbook outer, 4 steps, no error\n"));
   EXPECT_EQ(bad.status, 2);
   EXPECT_THAT(bad.err, AllOf(HasSubstr("bad.yaml:2:17: there is no stage 'dsk'"),
-                             HasSubstr("bad.yaml:2:47: tries must be"),
+                             HasSubstr("bad.yaml:2:54: max_attempts must be"),
                              HasSubstr("--set burn: bad.yaml has no parameter 'burn'"),
                              HasSubstr("--set burn: burn must be a duration"),
                              HasSubstr("cupel: 4 errors; nothing was touched")));
