@@ -32,8 +32,8 @@ constexpr std::array kParameters{
     ParameterRow{"port", ParameterRow::Kind::text,
                  "on which one of the two listens: one that the firewall lets through, or any",
                  "any"}};
-constexpr std::array<std::string_view, 5> kMeasures{"tcp.links", "tcp.bandwidth", "tcp.retransmits",
-                                                    "tcp.rtt", "tcp.refused"};
+constexpr std::array<std::string_view, 5> kMeasures{"tcp.links", "tcp.throughput",
+                                                    "tcp.retransmits", "tcp.rtt", "tcp.refused"};
 
 constexpr seconds kConnect{60};      // from the server's first line to the client's connection
 constexpr double kLeastTime = 1e-6;  // of a direction, in seconds
@@ -152,7 +152,7 @@ Result<void> add_direction(const Report& from, const Report& to, const std::stri
     return Error{Code::kMalformed, fmt::format("{}: {:.0f} bytes were sent, and {:.0f} came",
                                                direction, *from.sent, *to.received)};
   constexpr double kBits = 8e-9, kPercent = 100;
-  found.push_back({"tcp.bandwidth", "", *to.received * kBits / *to.seconds, "Gb/s", direction});
+  found.push_back({"tcp.throughput", "", *to.received * kBits / *to.seconds, "Gb/s", direction});
   found.push_back(
       {"tcp.retransmits", "", kPercent * *from.retransmits / *from.segments, "%", direction});
   if (from.rtt) found.push_back({"tcp.rtt", "", *from.rtt, "us", direction});

@@ -37,10 +37,10 @@ TEST(TcpPair, MeasuresEachDirectionOfTheLink) {
   ASSERT_TRUE(found) << found.error().what;
   const Subject link{Subject::Kind::link, "n1", "10.0.0.1", "n2", "10.0.0.2"};
   const std::vector<LinkMeasurement> expected{
-      {link, {"tcp.bandwidth", "", 10, "Gb/s", "n2 to n1"}},
+      {link, {"tcp.throughput", "", 10, "Gb/s", "n2 to n1"}},
       {link, {"tcp.retransmits", "", 0, "%", "n2 to n1"}},
       {link, {"tcp.rtt", "", 80, "us", "n2 to n1"}},
-      {link, {"tcp.bandwidth", "", 2.5, "Gb/s", "n1 to n2"}},
+      {link, {"tcp.throughput", "", 2.5, "Gb/s", "n1 to n2"}},
       {link, {"tcp.retransmits", "", 2.5, "%", "n1 to n2"}},
       {link, {"tcp.rtt", "", 81, "us", "n1 to n2"}}};
   EXPECT_EQ(found->links, expected);

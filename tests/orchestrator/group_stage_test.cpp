@@ -155,7 +155,7 @@ class GroupStage : public ::testing::Test {
 };
 
 TEST_F(GroupStage, JournalsWhatBelongsToTheLinkOnceAndJudgesBothEndsByIt) {
-  expect_of_links("tcp.bandwidth", 1e-9, "Gb/s");
+  expect_of_links("tcp.throughput", 1e-9, "Gb/s");
 
   const auto end = run();
 
@@ -163,7 +163,7 @@ TEST_F(GroupStage, JournalsWhatBelongsToTheLinkOnceAndJudgesBothEndsByIt) {
   const auto id = journalled(end);
   EXPECT_THAT(not_met(id, "a01-n01"), IsEmpty());
   EXPECT_THAT(not_met(id, "a01-n02"), IsEmpty());
-  const auto numbers = store::measured(folder.path(), {.measure = "tcp.bandwidth"}).value();
+  const auto numbers = store::measured(folder.path(), {.measure = "tcp.throughput"}).value();
   ASSERT_EQ(numbers.size(), 2u) << "one for each direction";
   for (const auto& each : numbers) {
     EXPECT_EQ(each.subject, kLink);
@@ -173,20 +173,20 @@ TEST_F(GroupStage, JournalsWhatBelongsToTheLinkOnceAndJudgesBothEndsByIt) {
   const auto record = record::node_record(*store, id, "a01-n02").value();
   std::vector<std::string> traced;
   for (const auto& each : record.findings.at(kPair).measurements)
-    if (each.name == "tcp.bandwidth") traced.push_back(each.part + " " + each.traced_to);
+    if (each.name == "tcp.throughput") traced.push_back(each.part + " " + each.traced_to);
   EXPECT_THAT(traced, ElementsAre(std::string{kLink} + " a01-n02 to a01-n01",
                                   std::string{kLink} + " a01-n01 to a01-n02"));
   EXPECT_FALSE(any_runs());
 }
 
 TEST_F(GroupStage, FailsBothEndsOfALinkThatIsSlowerThanTheCriterion) {
-  expect_of_links("tcp.bandwidth", 90'000, "Gb/s");
+  expect_of_links("tcp.throughput", 90'000, "Gb/s");
 
   const auto end = run();
 
   ASSERT_EQ(end.outcome, Outcome::done) << end.detail;
   const auto id = journalled(end);
-  const auto expected = ElementsAre("tcp.bandwidth " + std::string{kLink});
+  const auto expected = ElementsAre("tcp.throughput " + std::string{kLink});
   EXPECT_THAT(not_met(id, "a01-n01"), expected);
   EXPECT_THAT(not_met(id, "a01-n02"), expected);
 }

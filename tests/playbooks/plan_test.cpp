@@ -215,7 +215,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"storage.errors", "errors"},
       {"storage.read.bandwidth", "GB/s"},
       {"storage.write.bandwidth", "GB/s"},
-      {"tcp.bandwidth", "Gb/s"},
+      {"tcp.throughput", "Gb/s"},
       {"tcp.links", "links"},
       {"tcp.retransmits", "%"},
       {"thermal.faults", "errors"},
