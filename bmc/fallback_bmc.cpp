@@ -120,14 +120,14 @@ class FallbackBmc final : public Bmc {
                       std::type_identity_t<Args>... args) {
     Error missing{Code::kUnsupported, name + ": not by this BMC's Redfish"};
     if (!missing_.contains(name)) {
-      auto told = co_await (redfish_.get()->*facet.*verb)(args..., deadline);
-      if (told || !lacks(told.error().code, twice)) co_return told;
-      missing = std::move(told).error();
+      auto answer = co_await (redfish_.get()->*facet.*verb)(args..., deadline);
+      if (answer || !lacks(answer.error().code, twice)) co_return answer;
+      missing = std::move(answer).error();
       if (missing.code == Code::kUnsupported) missing_.insert(name);
     }
-    auto told = co_await (ipmi_.get()->*facet.*verb)(args..., deadline);
-    if (told) co_return told;
-    co_return both(std::move(missing), std::move(told).error());
+    auto answer = co_await (ipmi_.get()->*facet.*verb)(args..., deadline);
+    if (answer) co_return answer;
+    co_return both(std::move(missing), std::move(answer).error());
   }
 
   Task<Result<Protocol>> reset(ResetType type, Deadline deadline) {
@@ -165,12 +165,12 @@ class FallbackBmc final : public Bmc {
   }
 
   Task<Result<Identity>> identity(Deadline deadline) {
-    auto told =
+    auto answer =
         co_await ask("identity", Twice::harmless, &Bmc::facts, &facet::Facts::identity, deadline);
-    if (!told || told->by == Protocol::ipmi || tells_who(*told)) co_return told;
+    if (!answer || answer->by == Protocol::ipmi || tells_who(*answer)) co_return answer;
     const auto more = co_await ipmi_->facts.identity(deadline);
-    if (more) fill(*told, *more);
-    co_return told;
+    if (more) fill(*answer, *more);
+    co_return answer;
   }
   Task<Result<Observed>> observe(Deadline deadline) {
     auto seen =
@@ -190,9 +190,9 @@ class FallbackBmc final : public Bmc {
   /// By IPMI where Redfish leaves it to that. IPMI is looked at first: once a restart was asked of
   /// it nobody may ask another.
   Task<Result<Protocol>> restart(std::string name, ResetType type, Deadline deadline) {
-    auto told = co_await redfish_->power.reset(type, deadline);
-    if (told || !lacks(told.error().code, Twice::forbidden)) co_return told;
-    auto missing = std::move(told).error();
+    auto answer = co_await redfish_->power.reset(type, deadline);
+    if (answer || !lacks(answer.error().code, Twice::forbidden)) co_return answer;
+    auto missing = std::move(answer).error();
     const auto there = co_await ipmi_->power.state(deadline.sooner(kIpmiThere));
     const bool silent = !there && lacks(there.error().code, Twice::harmless);
     auto done = silent ? co_await last_resort_->power.reset(type, deadline)
