@@ -353,8 +353,31 @@ bool is_mismatch(std::string_view text) {
   return text.find("Driver/library version mismatch") != text.npos;
 }
 
-/// "Unable to determine the device handle for GPU0000:5D:00.0: Unknown Error": a GPU that fell off
-/// its bus.
+/// "GPU0000:5D:00.0: Unknown Error", and of newer drivers "GPU3: 0000:61:00.0: Unknown Error".
+struct Lost {
+  std::string name{}, why{};
+};
+
+Lost lost_of(std::string_view words, std::span<const std::string> places) {
+  if (words.starts_with("GPU")) words = trimmed(words.substr(3));
+  constexpr std::string_view kParted = ": ";
+  const auto cut = [&] {
+    const auto end = std::min(words.find(kParted), words.size());
+    auto piece = script::clean(words.substr(0, end));
+    words.remove_prefix(std::min(end + kParted.size(), words.size()));
+    return piece;
+  };
+  auto place = cut();
+  const bool numbered = number<int>(place).has_value();
+  std::string name = numbered ? "gpu" + place : std::string{};
+  if (!numbered || words.find(kParted) != words.npos) {
+    if (numbered) place = cut();
+    name = gpu_at(place, places).value_or("gpu at " + place);
+  }
+  return {name, words.empty() ? "no handle" : script::clean(words)};
+}
+
+/// GPUs that fell off their bus: "Unable to determine the device handle for ...".
 void add_lost(std::string_view text, std::span<const std::string> places, Findings& findings) {
   constexpr std::string_view kLost = "Unable to determine the device handle for ";
   constexpr std::size_t kMostLines = 64;
@@ -362,14 +385,9 @@ void add_lost(std::string_view text, std::span<const std::string> places, Findin
   for (const auto line : lines(text)) {
     const auto at = line.find(kLost);
     if (at == line.npos || seen.size() == kMostLines) continue;
-    auto rest = trimmed(line.substr(at + kLost.size()));
-    if (rest.starts_with("GPU")) rest = trimmed(rest.substr(3));
-    const auto end = rest.find(": ");
-    const auto address = script::clean(rest.substr(0, end));
-    if (!seen.insert(address).second) continue;
-    findings.unknown.push_back(
-        {gpu_at(address, places).value_or("gpu at " + address), std::string{kSource},
-         script::clean(end == rest.npos ? std::string_view{"no handle"} : rest.substr(end + 2))});
+    auto lost = lost_of(trimmed(line.substr(at + kLost.size())), places);
+    if (seen.insert(lost.name).second)
+      findings.unknown.push_back({lost.name, std::string{kSource}, lost.why});
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "burnin/script.h"
+#include "burnin/xids.h"
 
 namespace cupel::burnin {
 namespace {
@@ -102,21 +103,13 @@ std::optional<Seen> event_of(std::string_view line, std::string_view mark) {
   if (rest.starts_with("PCI:")) rest.remove_prefix(4);
   const auto end = rest.find("): ");
   if (end == rest.npos) return std::nullopt;
-  auto bus = script::clean(rest.substr(0, end));
+  // Of an instance of MIG: "0000:9b:00 GPU-I:05".
+  auto bus = script::clean(rest.substr(0, std::min(end, rest.find(' '))));
   rest.remove_prefix(end + 3);
   const auto comma = std::min(rest.find(','), rest.size());
   const auto code = number<int>(trimmed(rest.substr(0, comma)));
   if (!code || *code <= 0) return std::nullopt;
   return Seen{std::move(bus), *code, trimmed(rest.substr(std::min(comma + 1, rest.size())))};
-}
-
-/// Those whose immediate action is a reset, a restart or a person. The rest are the program's own,
-/// or tell what is read elsewhere (63: a row remap).
-bool is_serious(int xid) {
-  constexpr std::array kSerious{46,  48,  54,  62,  64,  74,  79,  95,  109, 110,
-                                119, 120, 136, 140, 142, 143, 144, 145, 146, 147,
-                                148, 149, 150, 155, 156, 158, 167, 168, 171, 172};
-  return std::ranges::find(kSerious, xid) != kSerious.end();
 }
 
 std::string name_of(const std::string& bus, std::span<const KnownGpu> gpus,
@@ -169,7 +162,8 @@ void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
   for (const auto& gpu : gpus) by_gpu[gpu.name] = 0;
   for (const auto line : lines(text)) {
     if (by_gpu.size() + by_switch.size() > kMostParts) break;
-    if (const auto xid = event_of(line, "NVRM: Xid ("); xid && is_serious(xid->code)) {
+    const auto xid = event_of(line, "NVRM: Xid (");
+    if (xid && weight_of_xid(xid->code, xid->rest) == XidWeight::error) {
       auto& first = by_gpu[name_of(xid->bus, gpus, places)];
       if (first == 0) first = xid->code;
     }
@@ -179,8 +173,12 @@ void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
     const auto word = line.substr(begin + 7, line.find(':', begin) - begin - 7);
     by_switch.emplace(script::clean(word), sxid->code);
   }
-  for (const auto& [part, code] : by_gpu)
-    findings.measurements.push_back({"gpu.xid", part, static_cast<double>(code), ""});
+  for (const auto& [part, code] : by_gpu) {
+    const auto* known = xid_of(code);
+    const auto meaning = known == nullptr ? std::string_view{} : known->meaning;
+    findings.measurements.push_back(
+        {"gpu.xid", part, static_cast<double>(code), "", std::string{meaning}});
+  }
   for (const auto& [part, code] : by_switch)
     findings.measurements.push_back({"nvswitch.sxid", part, static_cast<double>(code), ""});
 }

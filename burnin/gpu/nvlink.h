@@ -21,10 +21,9 @@ struct KnownGpu {
 /// not answer (MIG), they are unknown. Lines of other tools in between do not matter.
 void add_nvlinks(std::string_view text, std::span<const KnownGpu> gpus, Findings& findings);
 
-/// "gpu.xid": the first Xid of a GPU that calls for more than starting the program anew, 0 for
-/// none; "nvswitch.sxid" likewise, of fatal ones. `places`: the profile's addresses of gpu0, gpu1,
-/// ... Only where the kernel's log was read. Source: NVIDIA's Xid catalogue, column "immediate
-/// action".
+/// "gpu.xid": the first serious Xid of a GPU (burnin/xids.h), 0 for none; "nvswitch.sxid": its
+/// first fatal SXid. `places`: the profile's addresses of gpu0, gpu1, ... Only where the kernel's
+/// log was read.
 void add_xids(std::string_view text, std::span<const KnownGpu> gpus,
               std::span<const std::string> places, Findings& findings);
 

@@ -6,6 +6,8 @@ namespace cupel::burnin {
 namespace {
 
 constexpr std::array kLogMeasures{
+    MeasureRow{"kernel.gpu", "count", "GPUs that the driver lost or could not start while watched",
+               Better::less},
     MeasureRow{"kernel.mce", "count", "machine checks while watched", Better::less},
     MeasureRow{"kernel.edac.uncorrected", "count",
                "messages of uncorrected memory errors while watched", Better::less},
@@ -17,6 +19,8 @@ constexpr std::array kLogMeasures{
                Better::less},
     MeasureRow{"kernel.pcie", "count", "other PCIe errors while watched", Better::less},
     MeasureRow{"kernel.nvme", "count", "errors of NVMe drives while watched", Better::less},
+    MeasureRow{"kernel.disk", "count", "I/O errors of other drives and file systems while watched",
+               Better::less},
     MeasureRow{"kernel.mlx5", "count", "errors of the HCAs' driver while watched", Better::less},
     MeasureRow{"kernel.link", "count", "network links that went down while watched", Better::less},
     MeasureRow{"kernel.oom", "count", "processes killed for want of memory while watched",

@@ -85,6 +85,7 @@ struct Messages {
   std::string_view measure, kind, weight;  // no weight: all but harmless ones
 };
 constexpr std::array kMessages{
+    Messages{"kernel.gpu", "gpu", "error"},
     Messages{"kernel.mce", "mce", "error"},
     Messages{"kernel.edac.uncorrected", "edac", "error"},
     Messages{"kernel.edac.corrected", "edac", "corrected"},
@@ -92,6 +93,7 @@ constexpr std::array kMessages{
     Messages{"kernel.aer.corrected", "aer", "corrected"},
     Messages{"kernel.pcie", "pcie", "error"},
     Messages{"kernel.nvme", "nvme", "error"},
+    Messages{"kernel.disk", "disk", "error"},
     Messages{"kernel.mlx5", "mlx5", "error"},
     Messages{"kernel.link", "link", "error"},
     Messages{"kernel.oom", "oom", "error"},

@@ -38,6 +38,42 @@ constexpr Case kCases[]{
      sxid, Weight::information, "0000:85:00.0", "nvswitch2", 12028},
     {"nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Fatal, Link 63 LTSSM Fault Up", sxid,
      Weight::error, "0000:05:00.0", "nvswitch0", 20034},
+    {"NVRM: Xid (PCI:0000:9b:00 GPU-I:05): 94, pid=7, name=x, Contained: SM (0x1).", xid,
+     Weight::error, "0000:9b:00.0", "", 94},
+    {"NVRM: Xid (PCI:0000:9b:00): 92, High single-bit ECC error rate", xid, Weight::error,
+     "0000:9b:00.0", "", 92},
+    {"NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node "
+     "Reboot Required)",
+     xid, Weight::error, "0000:9b:00.0", "", 154},
+    {"NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) "
+     "to 0x0 (None)",
+     xid, Weight::information, "0000:9b:00.0", "", 154},
+    {"NVRM: GPU 0000:61:00.0: RmInitAdapter failed! (0x62:0xffff:2477)", gpu, Weight::error,
+     "0000:61:00.0", ""},
+    {"NVRM: GPU 0000:61:00.0: GPU has fallen off the bus.", gpu, Weight::error, "0000:61:00.0", ""},
+    {"mce: Uncorrected hardware memory error in user-access at 3f2a1c0040", mce, Weight::error, "",
+     ""},
+    {"Memory failure: 0x3f2a1c0: recovery action for dirty LRU page: Failed", mce, Weight::error,
+     "", ""},
+    {"{1}[Hardware Error]: event severity: fatal", mce, Weight::error, "", ""},
+    {"{7}[Hardware Error]: event severity: recoverable", mce, Weight::error, "", ""},
+    {"{7}[Hardware Error]: event severity: corrected", mce, Weight::corrected, "", ""},
+    {"[Hardware Error]: Deferred error, no action required.", mce, Weight::error, "", ""},
+    {"pcieport 0000:15:01.0: DPC: containment event, status:0x1f01 source:0x0000", aer,
+     Weight::error, "0000:15:01.0", ""},
+    {"pcieport 0000:15:01.0: AER: device recovery failed", aer, Weight::error, "0000:15:01.0", ""},
+    {"blk_update_request: I/O error, dev sdb, sector 2048 op 0x0:(READ) flags 0x0", disk,
+     Weight::error, "", "sdb"},
+    {"I/O error, dev nvme4n1, sector 2048 op 0x0:(READ) flags 0x0 phys_seg 1", nvme, Weight::error,
+     "", "nvme4"},
+    {"EXT4-fs error (device sda2): ext4_find_entry:1455: inode #2: comm ls: reading directory",
+     disk, Weight::error, "", "sda2"},
+    {"EXT4-fs error (device nvme1n1p2): ext4_lookup:1785: inode #2: comm ls: deleted inode", disk,
+     Weight::error, "", "nvme1"},
+    {"XFS (dm-0): metadata I/O error in \"xfs_imap_to_bp+0x5d\" at daddr 0x40", disk, Weight::error,
+     "", "dm-0"},
+    {"nvme nvme0: frozen state error detected, reset controller", nvme, Weight::error, "", "nvme0"},
+    {"pciehp 0000:15:01.0:pcie004: Slot(8): Link Down", pcie, Weight::error, "0000:15:01.0", ""},
     {"mce: [Hardware Error]: Machine check events logged", mce, Weight::information, "", ""},
     {"mce: [Hardware Error]: CPU 5: Machine Check Exception: 5 Bank 7: be00000000800400", mce,
      Weight::error, "", "CPU5"},
@@ -111,14 +147,24 @@ TEST(KernelMessages, AreTheSameBehindTheStampsOfEveryTool) {
 
 TEST(KernelMessages, ThatSayNothingOfAPartAreNone) {
   for (const std::string_view line :
-       {"", "IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready",
+       {"",
+        "IPv6: ADDRCONF(NETDEV_CHANGE): calia3f11b97c70: link becomes ready",
         "perf: interrupt took too long (2509 > 2500), lowering",
-        "nvidia-nvswitch2: open (major=510)", "nvme nvme0: pci function 0000:c3:00.0",
+        "nvidia-nvswitch2: open (major=510)",
+        "nvme nvme0: pci function 0000:c3:00.0",
         "nvme nvme0: 63/0/0 default/read/poll queues",
         "mlx5_core 0000:18:00.0: firmware version: 28.41.1000",
         "EDAC MC0: Giving out device to module i10nm_edac controller Intel_10nm Socket#0 IMC#0",
-        "NVRM: GPU Board Serial Number: 1653723052734", "NVRM: Xid (nonsense): 79, x",
-        "NVRM: Xid (PCI:0000:91:00): x", "mce: CPU3: Package temperature/speed normal",
+        "NVRM: GPU Board Serial Number: 1653723052734",
+        "NVRM: Xid (nonsense): 79, x",
+        "NVRM: Xid (PCI:0000:91:00): x",
+        "blk_update_request: I/O error, dev fd0, sector 0",
+        "I/O error, dev sr0, sector 0 op 0x0",
+        "XFS (dm-0): Mounting V5 Filesystem",
+        "EXT4-fs (sda2): mounted filesystem with ordered",
+        "{1}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 1",
+        "pcieport 0000:15:01.0: AER: device recovery successful",
+        "mce: CPU3: Package temperature/speed normal",
         "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Severity 1 Engine instance 62",
         "pcieport 0000:1a:01.0: AER: Corrected error received: 0000:1b:00.0"})
     EXPECT_FALSE(recognise(line)) << line;
@@ -148,7 +194,7 @@ TEST(KernelMessages, OfRealLogsAreCountedRight) {
   CUPEL_NEEDS_SAMPLE(flaps, "syslog/ib_6flaps.syslog");
   CUPEL_NEEDS_SAMPLE(calm, "syslog/ib_0flaps.syslog");
 
-  EXPECT_EQ(counted(fallen), (Counts{{"xid error", 1}, {"sxid error", 4}}));
+  EXPECT_EQ(counted(fallen), (Counts{{"xid error", 1}, {"gpu error", 1}, {"sxid error", 4}}));
   EXPECT_EQ(counted(gsp), (Counts{{"xid error", 5}}));
   EXPECT_EQ(counted(oom_log), (Counts{{"xid information", 17}, {"oom error", 3}}));
   EXPECT_EQ(counted(quiet), (Counts{}));
@@ -209,6 +255,56 @@ TEST(KernelMessages, OfARecordAreJoinedToItsDevice) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->part, "nvme3");
   EXPECT_EQ(found->pci, "0000:c5:00.0");
+}
+
+/// Of records as the kernel numbers them.
+std::vector<KernelMessage> read(const std::vector<std::string>& texts) {
+  MessageReader reader;
+  std::vector<KernelMessage> all;
+  for (const auto& text : texts)
+    for (auto& each : reader.read({.text = text})) all.push_back(std::move(each));
+  if (auto last = reader.rest()) all.push_back(*std::move(last));
+  return all;
+}
+
+/// As ghes.c and cper.c of Linux word them, on a server whose firmware has memory errors first.
+TEST(KernelMessages, OfTheFirmwareNameTheDimmAndTheAddressThatLaterLinesReport) {
+  const auto found = read({
+      "{1}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 4",
+      "{1}[Hardware Error]: event severity: recoverable",
+      "{1}[Hardware Error]:  Error 0, type: recoverable",
+      "{1}[Hardware Error]:   section_type: memory error",
+      "nvme nvme3: I/O 12 QID 4 timeout, aborting",
+      "{1}[Hardware Error]:   physical_address: 0x0000003f2a1c0040",
+      "{1}[Hardware Error]:   error_type: 3, multi-bit ECC",
+      "{1}[Hardware Error]:   DIMM location: P0 CHANNEL A DIMM 0",
+      "{2}[Hardware Error]: event severity: corrected",
+      "{2}[Hardware Error]:   section_type: PCIe error",
+      "{2}[Hardware Error]:   device_id: 0000:1b:00.0",
+      "mce: [Hardware Error]: CPU 5: Machine Check Exception: 5 Bank 7: be00000000800400",
+  });
+
+  ASSERT_EQ(found.size(), 4);
+  EXPECT_EQ(found[0].kind, nvme);
+  EXPECT_EQ(found[1], (KernelMessage{.kind = edac,
+                                     .weight = Weight::error,
+                                     .part = "dimm P0 CHANNEL A DIMM 0",
+                                     .detail = "firmware reported severity recoverable, memory "
+                                               "error, 3, multi-bit ECC, physical address "
+                                               "0x0000003f2a1c0040, DIMM P0 CHANNEL A DIMM 0"}));
+  EXPECT_EQ(found[2].kind, aer);
+  EXPECT_EQ(found[2].weight, Weight::corrected);
+  EXPECT_EQ(found[2].pci, "0000:1b:00.0");
+  EXPECT_EQ(found[3].kind, mce);
+  EXPECT_EQ(found[3].part, "CPU5");
+}
+
+TEST(KernelMessages, OfTheFirmwareWithoutASectionAreMachineChecks) {
+  const auto found = read({"{9}[Hardware Error]: event severity: fatal"});
+
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_EQ(found[0].kind, mce);
+  EXPECT_EQ(found[0].weight, Weight::error);
 }
 
 TEST(KernelMessages, ThatAreNoRecordsAreRefused) {

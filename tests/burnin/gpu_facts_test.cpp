@@ -228,6 +228,27 @@ TEST(GpuFacts, NamesTheOneThatFellOffItsBusAndReadsTheOthersOneByOne) {
   EXPECT_EQ(unknown.back(), (inventory::Unknown{"gpu5", "nvidia-smi -q -x", "Unknown Error"}));
 }
 
+TEST(GpuFacts, NamesALostGpuByItsAddressWhetherOrNotTheDriverNumbersIt) {
+  CUPEL_NEEDS_SAMPLE(capture, kA100);
+  const auto lost = [&](const std::string& words) {
+    const auto found =
+        parsed("gpu-facts", "Unable to determine the device handle for " + words + "\n" + capture);
+    return found ? found->unknown.back() : inventory::Unknown{};
+  };
+
+  const auto old = lost("GPU0000:C3:00.0: Unknown Error");
+  const auto fresh = lost("GPU7: 0000:C3:00.0: Unknown Error");
+  const auto elsewhere = lost("GPU3: 0000:12:00.0: GPU is lost.  Reboot the system");
+  const auto bare = lost("GPU3: Unknown Error");
+
+  using inventory::Unknown;
+  EXPECT_EQ(old, (Unknown{"gpu5", "nvidia-smi -q -x", "Unknown Error"}));
+  EXPECT_EQ(fresh, old);
+  EXPECT_EQ(elsewhere, (Unknown{"gpu at 0000:12:00.0", "nvidia-smi -q -x",
+                                "GPU is lost.  Reboot the system"}));
+  EXPECT_EQ(bare, (Unknown{"gpu3", "nvidia-smi -q -x", "Unknown Error"}));
+}
+
 TEST(GpuFacts, ToleratesWarningsAround) {
   CUPEL_NEEDS_SAMPLE(capture, kA100);
 

@@ -94,6 +94,39 @@ TEST(Xids, OfSomebodysProgramAreNoFaultOfTheGpu) {
   EXPECT_EQ(value_of(xids(log), "gpu.xid", "gpu0"), 0);
 }
 
+TEST(Xids, OfMemoryErrorsThatWereContainedOrCorrectedTooOftenAreSerious) {
+  for (const int code : {92, 94, 121, 157, 169}) {
+    const auto findings = xids("[1.0] NVRM: Xid (PCI:0000:9b:00): " + std::to_string(code) +
+                               ", pid=12, name=cupel-burn, words\n");
+
+    EXPECT_EQ(value_of(findings, "gpu.xid", "gpu1"), code);
+    EXPECT_EQ(value_of(findings, "gpu.xid", "gpu0"), 0);
+  }
+}
+
+TEST(Xids, OfOneInstanceOfMigAreThoseOfItsGpu) {
+  const auto findings = xids("[1.0] NVRM: Xid (PCI:0000:9b:00 GPU-I:05): 48, pid=1, name=x, DBE\n");
+
+  EXPECT_EQ(value_of(findings, "gpu.xid", "gpu1"), 48);
+}
+
+TEST(Xids, OfNvlink5ThatEndNothingAreNoFault) {
+  const auto findings = xids(
+      "[1.0] NVRM: Xid (PCI:0000:9b:00): 145, RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x04 0x8)\n");
+
+  EXPECT_EQ(value_of(findings, "gpu.xid", "gpu1"), 0);
+}
+
+TEST(Xids, ThatAskForARecoveryAreSeriousUntilNoneIsAskedFor) {
+  const std::string line = "[1.0] NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed ";
+
+  const auto asked = xids(line + "from 0x0 (None) to 0x2 (Node Reboot Required)\n");
+  const auto over = xids(line + "from 0x1 (GPU Reset Required) to 0x0 (None)\n");
+
+  EXPECT_EQ(value_of(asked, "gpu.xid", "gpu1"), 154);
+  EXPECT_EQ(value_of(over, "gpu.xid", "gpu1"), 0);
+}
+
 TEST(Xids, AreNotFatalWhereTheFabricManagerSaysSo) {
   const auto findings = xids(
       "[1.0] nvidia-nvswitch2: SXid (PCI:0000:85:00.0): 12028, Non-fatal, Link 61 egress PRIV\n");

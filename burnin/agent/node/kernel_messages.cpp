@@ -1,10 +1,12 @@
 #include "burnin/agent/node/kernel_messages.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
+#include "burnin/agent/node/hardware_messages.h"
+#include "burnin/agent/node/message_text.h"
 #include "burnin/agent/node/tree.h"
+#include "burnin/xids.h"
 
 namespace cupel::agent {
 namespace {
@@ -12,61 +14,10 @@ namespace {
 using enum MessageKind;
 using Found = std::optional<KernelMessage>;
 
-constexpr std::size_t kMostDetail = 160;
-
 constexpr std::array<std::string_view, kMessageKinds> kKinds{
-    "xid", "sxid", "mce", "edac", "aer", "pcie", "nvme", "mlx5", "link", "oom", "thermal", "hang"};
+    "xid",  "sxid", "gpu",  "mce",  "edac", "aer",     "pcie",
+    "nvme", "disk", "mlx5", "link", "oom",  "thermal", "hang"};
 constexpr std::array<std::string_view, 4> kWeights{"harmless", "information", "corrected", "error"};
-
-std::string bounded(std::string_view text) {
-  std::string kept{trimmed(text.substr(0, kMostDetail))};
-  for (char& c : kept)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) c = '?';
-  return kept;
-}
-
-bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
-/// What follows `mark`; nothing where it is not there.
-std::optional<std::string_view> after(std::string_view text, std::string_view mark) {
-  const auto at = text.find(mark);
-  return at == text.npos ? std::nullopt : std::optional{text.substr(at + mark.size())};
-}
-
-std::optional<int> leading_number(std::string_view text) {
-  int value = 0;
-  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc{} && value >= 0 ? std::optional{value} : std::nullopt;
-}
-
-/// Letters, digits and '_' from the beginning: "nvme0" of "nvme0: I/O".
-std::string_view leading_word(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && end < 32 &&
-         (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
-    ++end;
-  return text.substr(0, end);
-}
-
-/// The first PCI address with domain and function in the text: "0000:1b:00.0".
-std::string first_address(std::string_view text) {
-  for (std::size_t dot = text.find('.'); dot != text.npos; dot = text.find('.', dot + 1)) {
-    if (dot < 10 || dot + 1 >= text.size()) continue;
-    const auto found = pci_address(text.substr(dot - 10, 12));
-    if (found && text[dot - 3] == ':' && text[dot - 6] == ':') return *found;
-  }
-  return {};
-}
-
-/// Those whose first action is a reset, a restart or a person, and contained memory errors: a
-/// burn-in's own program makes no mistakes. The rest are the program's, or tell what is read
-/// elsewhere. Source: NVIDIA's Xid catalogue, column "immediate action".
-bool is_serious(int xid) {
-  constexpr std::array kSerious{46,  48,  54,  62,  64,  74,  79,  92,  94,  95,  109, 110,
-                                119, 120, 121, 136, 140, 142, 143, 144, 145, 146, 147, 148,
-                                149, 150, 155, 156, 157, 158, 167, 168, 169, 171, 172};
-  return std::ranges::find(kSerious, xid) != kSerious.end();
-}
 
 /// "(PCI:0000:1b:00): 79, pid=1, name=x, GPU has fallen off the bus."
 struct Event {
@@ -80,6 +31,7 @@ std::optional<Event> event_of(std::string_view text) {
   if (close == text.npos) return std::nullopt;
   auto place = text.substr(0, close);
   if (place.starts_with("PCI:")) place.remove_prefix(4);
+  place = place.substr(0, place.find(' '));  // of an instance of MIG: "0000:9b:00 GPU-I:05"
   const auto pci = pci_address(place);
   const auto code = leading_number(text.substr(close + 3));
   if (!pci || !code) return std::nullopt;
@@ -92,12 +44,29 @@ Found xid_of(std::string_view line) {
   const auto event = told ? event_of(*told) : std::nullopt;
   if (!event) return std::nullopt;
   KernelMessage message{.kind = xid, .code = event->code, .pci = event->pci};
-  message.weight = is_serious(event->code) ? Weight::error : Weight::information;
-  // NVLink 5 says itself which of its events end nothing. Both spacings are in use.
-  if (event->code >= 144 && event->code <= 150 && has(event->rest, "Nonfatal"))
-    message.weight = Weight::corrected;
+  switch (burnin::weight_of_xid(event->code, event->rest)) {
+    case burnin::XidWeight::information:
+      message.weight = Weight::information;
+      break;
+    case burnin::XidWeight::corrected:
+      message.weight = Weight::corrected;
+      break;
+    case burnin::XidWeight::error:
+      break;
+  }
   message.detail = bounded(event->rest);
   return message;
+}
+
+/// "NVRM: GPU 0000:61:00.0: RmInitAdapter failed! (0x62:0xffff:2477)"; "NVRM: GPU 0000:61:00.0: GPU
+/// has fallen off the bus.", with an Xid before it or without.
+Found gpu_of(std::string_view line) {
+  const auto told = after(line, "NVRM: ");
+  if (!told) return std::nullopt;
+  constexpr std::array<std::string_view, 3> kBad{"RmInitAdapter failed", "fallen off the bus",
+                                                 "GPU is lost"};
+  if (std::ranges::none_of(kBad, [&](auto word) { return has(*told, word); })) return std::nullopt;
+  return KernelMessage{.kind = gpu, .pci = first_address(*told), .detail = bounded(*told)};
 }
 
 /// One event is a head ("Fatal, Link 48 LTSSM Fault Up") and lines of data: only the head counts.
@@ -115,53 +84,15 @@ Found sxid_of(std::string_view line) {
   return message;
 }
 
-Found mce_of(std::string_view line) {
-  const auto error = after(line, "[Hardware Error]: ");
-  const auto plain = after(line, "mce: ");
-  if (const auto cpu = after(line, "mce: CPU"); cpu && has(line, "temperature")) {
-    if (has(line, "temperature/speed normal")) return std::nullopt;
-    return KernelMessage{.kind = thermal,
-                         .weight = Weight::information,
-                         .part = "CPU" + std::string{leading_word(*cpu)},
-                         .detail = bounded(*plain)};
-  }
-  if (!error) return std::nullopt;
-  // "Machine check events logged" tells of one; what it was is in the lines that EDAC writes.
-  if (has(*error, "Machine check events logged"))
-    return KernelMessage{.kind = mce, .weight = Weight::information, .detail = bounded(*error)};
-  const auto cpu = after(*error, "CPU ");
-  const bool head = cpu && (has(*error, "Machine Check") || has(*error, "MC"));
-  const bool corrected = has(*error, "Corrected error");
-  const bool uncorrected = has(*error, "Uncorrected") || has(*error, "Fatal") || has(line, "Fatal");
-  if (!head && !corrected && !uncorrected) return std::nullopt;
-  KernelMessage message{.kind = mce, .detail = bounded(*error)};
-  if (cpu) message.part = "CPU" + std::string{leading_word(*cpu)};
-  if (corrected && !uncorrected) message.weight = Weight::corrected;
-  return message;
-}
-
-/// "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 ..."
-Found edac_of(std::string_view line) {
-  const auto told = after(line, "EDAC MC");
-  if (!told) return std::nullopt;
-  const auto rest = after(*told, ": ");
-  if (!rest) return std::nullopt;
-  const auto cells = words(*rest);
-  const bool counted = cells.size() > 2 && (cells[1] == "CE" || cells[1] == "UE");
-  if (!counted || !number_in(cells[0])) return std::nullopt;
-  KernelMessage message{.kind = edac, .detail = bounded(*rest)};
-  message.weight = cells[1] == "CE" ? Weight::corrected : Weight::error;
-  if (const auto on = after(*rest, " on ")) {
-    const auto label = on->substr(0, on->find_first_of(" ("));
-    message.part = "dimm " + bounded(label);
-  }
-  return message;
-}
-
 /// The heads of an AER report: "nvidia 0000:1b:00.0: PCIe Bus Error: severity=Corrected, ..." and
 /// what firmware that has the error first makes of it. The port's own line ("AER: Corrected error
 /// received: 0000:1b:00.0") stands before each, and is passed over.
 Found aer_of(std::string_view line) {
+  // A port that cut its device off, and a device that did not come back.
+  for (const std::string_view mark : {"DPC: containment event", "evice recovery failed"})
+    if (const auto at = line.find(mark); at != line.npos)
+      return KernelMessage{
+          .kind = aer, .pci = first_address(line), .detail = bounded(line.substr(at))};
   const auto bus = after(line, "PCIe Bus Error: severity=");
   if (!bus) return std::nullopt;
   KernelMessage message{.kind = aer, .pci = first_address(line), .detail = bounded(*bus)};
@@ -187,7 +118,7 @@ Found pcie_of(std::string_view line) {
 Found nvme_of(std::string_view line) {
   // "nvme nvme0: I/O 5 QID 1 timeout, aborting"; "nvme0n1: I/O Error ..."; "critical medium error,
   // dev nvme0n1, sector 2048".
-  constexpr std::array<std::string_view, 12> kBad{"timeout",
+  constexpr std::array<std::string_view, 13> kBad{"timeout",
                                                   "controller is down",
                                                   "Removing after probe failure",
                                                   "Device not ready",
@@ -198,6 +129,7 @@ Found nvme_of(std::string_view line) {
                                                   "medium error",
                                                   "Abort status",
                                                   "resetting controller",
+                                                  "frozen state error",
                                                   "protection error"};
   const auto told = after(line, "nvme nvme");
   const auto device = told ? told : after(line, "dev nvme");
@@ -211,6 +143,35 @@ Found nvme_of(std::string_view line) {
   if (!bad) return std::nullopt;
   return KernelMessage{
       .kind = nvme, .part = "nvme" + std::to_string(*index), .detail = bounded(line.substr(plain))};
+}
+
+/// "I/O error, dev sdb, sector 2048 op 0x0:(READ)"; "Buffer I/O error on dev sdb1"; "EXT4-fs error
+/// (device sda2): ...". Not of drives that a BMC or nobody put in: sr0, fd0, loop3.
+Found disk_of(std::string_view line) {
+  constexpr std::array<std::string_view, 8> kMarks{"I/O error, dev ",
+                                                   "critical medium error, dev ",
+                                                   "critical target error, dev ",
+                                                   "I/O error on dev ",
+                                                   "EXT4-fs error (device ",
+                                                   "BTRFS error (device ",
+                                                   "BTRFS critical (device ",
+                                                   "XFS ("};
+  for (const auto mark : kMarks) {
+    const auto told = after(line, mark);
+    if (!told) continue;
+    const bool said = mark != "XFS (" || has(*told, "orruption") || has(*told, "I/O error") ||
+                      has(*told, "shut down") || has(*told, "Shutting down");
+    const auto device = leading_word(told->substr(0, told->find('-')));
+    if (!said || device.starts_with("sr") || device.starts_with("fd") || device.starts_with("loop"))
+      return std::nullopt;
+    const auto name = told->substr(0, told->find_first_of("), :"));
+    std::string part = bounded(name);
+    if (const auto drive = after(name, "nvme"); drive && leading_number(*drive))
+      part = "nvme" + std::to_string(*leading_number(*drive));
+    return KernelMessage{
+        .kind = disk, .part = std::move(part), .detail = bounded(line.substr(line.find(mark)))};
+  }
+  return std::nullopt;
 }
 
 /// "mlx5_core 0000:18:00.0: mlx5_cmd_out_err:838:(pid 1): ACCESS_REG(0x805) op_mod(0x1) failed,
@@ -296,8 +257,8 @@ Found hang_of(std::string_view line) {
   return std::nullopt;
 }
 
-constexpr std::array kReaders{xid_of,  sxid_of, edac_of, aer_of, mce_of, pcie_of,
-                              nvme_of, mlx5_of, link_of, oom_of, hang_of};
+constexpr std::array kReaders{xid_of,  sxid_of, gpu_of,  edac_of, aer_of, mce_of, pcie_of,
+                              nvme_of, disk_of, mlx5_of, link_of, oom_of, hang_of};
 
 }  // namespace
 
@@ -341,5 +302,24 @@ Found recognise(const KernelRecord& record) {
     found->pci = pci_address(std::string_view{record.device}.substr(kPci.size())).value_or("");
   return found;
 }
+
+std::vector<KernelMessage> MessageReader::read(const KernelRecord& record) {
+  std::vector<KernelMessage> found;
+  if (report_->take(record.text)) return found;
+  // Lines of other messages come in between; only another line of the firmware ends a report.
+  if (report_->is_open() && has(record.text, "[Hardware Error]:")) {
+    found.push_back(report_->finish());
+    if (report_->take(record.text)) return found;
+  }
+  if (auto message = recognise(record)) found.push_back(*std::move(message));
+  return found;
+}
+
+Found MessageReader::rest() {
+  return report_->is_open() ? std::optional{report_->finish()} : std::nullopt;
+}
+
+MessageReader::MessageReader() : report_{std::make_unique<FirmwareReport>()} {}
+MessageReader::~MessageReader() = default;
 
 }  // namespace cupel::agent

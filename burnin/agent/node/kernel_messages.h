@@ -1,29 +1,33 @@
 #pragma once
-// What one line of the kernel's log says of a part: Xid, SXid, MCE, EDAC, AER, NVMe, mlx5, OOM.
-// Pure; who the part is by its name (gpu3, mlx5_5) is told elsewhere, by its PCI address.
+// What one line of the kernel's log says of a part: Xid, SXid, MCE, EDAC, AER, NVMe, mlx5, OOM,
+// I/O. Pure; who the part is by its name (gpu3, mlx5_5) is told elsewhere, by its PCI address.
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cupel::agent {
 
 enum class MessageKind : std::uint8_t {
   xid,
   sxid,
-  mce,
-  edac,
+  gpu,   // the driver lost a GPU or could not start it, in words of its own
+  mce,   // machine checks, and pages that were given up
+  edac,  // memory errors
   aer,
   pcie,  // a slot or a link of a device: "Link Down", less bandwidth than it could have
   nvme,
+  disk,  // I/O errors of other drives, and of file systems
   mlx5,
   link,  // a network port lost or gained its carrier
   oom,
   thermal,
   hang,  // a task or a CPU that stands still, an oops
 };
-constexpr int kMessageKinds = 12;
+constexpr int kMessageKinds = 14;
 std::string_view to_string(MessageKind kind);
 
 enum class Weight : std::uint8_t {
@@ -64,5 +68,22 @@ std::optional<KernelRecord> parse_record(std::string_view record);
 
 /// As recognise(), and the record's own device where the line does not name one.
 std::optional<KernelMessage> recognise(const KernelRecord& record);
+
+class FirmwareReport;
+
+/// Records in their order, for messages that take several lines.
+class MessageReader {
+ public:
+  MessageReader();
+  ~MessageReader();
+
+  /// What is complete with this record: none, one or two.
+  std::vector<KernelMessage> read(const KernelRecord& record);
+  /// What is still open, where nothing follows for now.
+  std::optional<KernelMessage> rest();
+
+ private:
+  std::unique_ptr<FirmwareReport> report_;
+};
 
 }  // namespace cupel::agent

@@ -111,23 +111,25 @@ void Watch::say_sample(double now, const std::vector<Reading>& readings) {
 void Watch::listen(double now) {
   for (const auto& record : kernel_.read()) {
     ++records_;
-    const auto message = recognise(record);
-    if (!message) continue;
-    const auto part = names_.of(*message);
-    const bool first = summary_.add(*message, part);
-    // A flood that says nothing is told of once, and counted.
-    if (message->weight == Weight::harmless && !first) continue;
-    if (std::floor(now) != second_) told_in_second_ = 0;
-    second_ = std::floor(now);
-    // The first of its kind is told also in the middle of a flood.
-    const bool room = told_in_second_ < kMostTold && told_ < kMostInAll;
-    if (!room && !first) {
-      ++untold_;
-      continue;
-    }
-    ++told_in_second_, ++told_;
-    say_message(now, *message, part, record);
+    for (const auto& message : reader_.read(record)) take(now, message, record);
   }
+}
+
+void Watch::take(double now, const KernelMessage& message, const KernelRecord& record) {
+  const auto part = names_.of(message);
+  const bool first = summary_.add(message, part);
+  // A flood that says nothing is told of once, and counted.
+  if (message.weight == Weight::harmless && !first) return;
+  if (std::floor(now) != second_) told_in_second_ = 0;
+  second_ = std::floor(now);
+  // The first of its kind is told also in the middle of a flood.
+  const bool room = told_in_second_ < kMostTold && told_ < kMostInAll;
+  if (!room && !first) {
+    ++untold_;
+    return;
+  }
+  ++told_in_second_, ++told_;
+  say_message(now, message, part, record);
 }
 
 void Watch::say_message(double now, const KernelMessage& message, const std::string& part,
@@ -146,6 +148,7 @@ void Watch::say_message(double now, const KernelMessage& message, const std::str
 
 void Watch::end(double now, bool stopped) {
   listen(now);
+  if (const auto last = reader_.rest()) take(now, *last, {});
   const double used = cpu_seconds();
   JsonLine line{"summary"};
   line.add("seconds", std::round(now * 1000) / 1000).add("samples", samples_);

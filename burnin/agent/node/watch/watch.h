@@ -39,6 +39,7 @@ class Watch {
 
  private:
   void say_sample(double now, const std::vector<Reading>& readings);
+  void take(double now, const KernelMessage& message, const KernelRecord& record);
   void say_message(double now, const KernelMessage& message, const std::string& part,
                    const KernelRecord& record);
   std::vector<Gap> gaps() const;
@@ -47,6 +48,7 @@ class Watch {
   Say say_;
   PartNames names_;
   KernelLog kernel_;
+  MessageReader reader_;
   std::vector<std::unique_ptr<Sampler>> samplers_;
   WatchSummary summary_;
   std::uint64_t samples_ = 0, told_ = 0, untold_ = 0;

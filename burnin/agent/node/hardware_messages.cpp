@@ -1,0 +1,139 @@
+#include "burnin/agent/node/hardware_messages.h"
+
+#include <array>
+
+#include "base/text.h"
+#include "burnin/agent/node/message_text.h"
+#include "burnin/agent/node/tree.h"
+
+namespace cupel::agent {
+namespace {
+
+using enum MessageKind;
+using Found = std::optional<KernelMessage>;
+
+constexpr std::string_view kMark = "[Hardware Error]:";
+constexpr std::string_view kSeverity = "event severity: ";
+
+/// "mce: Uncorrected hardware memory error in user-access at 3f2a1c0"; "Memory failure: 0x3f2a1:
+/// recovery action for dirty LRU page: Failed". Source: mm/memory-failure.c of Linux.
+Found lost_memory_of(std::string_view line) {
+  for (const std::string_view mark : {"hardware memory error in", "Memory failure: 0x"}) {
+    const auto at = line.find(mark);
+    if (at == line.npos) continue;
+    const auto begin = std::min(line.find("Uncorrected "), at);
+    return KernelMessage{.kind = mce, .detail = bounded(line.substr(begin))};
+  }
+  return std::nullopt;
+}
+
+Weight weight_of_severity(std::string_view severity) {
+  if (severity.starts_with("corrected")) return Weight::corrected;
+  return severity.starts_with("info") ? Weight::information : Weight::error;
+}
+
+}  // namespace
+
+Found mce_of(std::string_view line) {
+  const auto error = after(line, "[Hardware Error]: ");
+  const auto plain = after(line, "mce: ");
+  if (const auto cpu = after(line, "mce: CPU"); cpu && has(line, "temperature")) {
+    if (has(line, "temperature/speed normal")) return std::nullopt;
+    return KernelMessage{.kind = thermal,
+                         .weight = Weight::information,
+                         .part = "CPU" + std::string{leading_word(*cpu)},
+                         .detail = bounded(*plain)};
+  }
+  if (auto lost = lost_memory_of(line)) return lost;
+  if (!error) return std::nullopt;
+  if (const auto severity = after(*error, kSeverity))
+    return KernelMessage{
+        .kind = mce, .weight = weight_of_severity(*severity), .detail = bounded(*error)};
+  // "Machine check events logged" tells of one; what it was is in the lines that EDAC writes.
+  if (has(*error, "Machine check events logged"))
+    return KernelMessage{.kind = mce, .weight = Weight::information, .detail = bounded(*error)};
+  const auto cpu = after(*error, "CPU ");
+  const bool head = cpu && (has(*error, "Machine Check") || has(*error, "MC"));
+  const bool corrected = has(*error, "Corrected error");
+  // Deferred: data is wrong, and nobody has used it yet (AMD).
+  const bool uncorrected = has(*error, "Uncorrected") || has(*error, "Deferred error") ||
+                           has(*error, "Fatal") || has(line, "Fatal");
+  if (!head && !corrected && !uncorrected) return std::nullopt;
+  KernelMessage message{.kind = mce, .detail = bounded(*error)};
+  if (cpu) message.part = "CPU" + std::string{leading_word(*cpu)};
+  if (corrected && !uncorrected) message.weight = Weight::corrected;
+  return message;
+}
+
+/// "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 ..."
+Found edac_of(std::string_view line) {
+  const auto told = after(line, "EDAC MC");
+  if (!told) return std::nullopt;
+  const auto rest = after(*told, ": ");
+  if (!rest) return std::nullopt;
+  const auto cells = words(*rest);
+  const bool counted = cells.size() > 2 && (cells[1] == "CE" || cells[1] == "UE");
+  if (!counted || !number_in(cells[0])) return std::nullopt;
+  KernelMessage message{.kind = edac, .detail = bounded(*rest)};
+  message.weight = cells[1] == "CE" ? Weight::corrected : Weight::error;
+  if (const auto on = after(*rest, " on ")) {
+    const auto label = on->substr(0, on->find_first_of(" ("));
+    message.part = "dimm " + bounded(label);
+  }
+  return message;
+}
+
+bool FirmwareReport::take(std::string_view line) {
+  const auto said = after(line, kMark);
+  if (!said) return false;
+  // Without a number it is of the boot before (BERT), or no report at all.
+  auto before = line.substr(0, line.find(kMark));
+  if (!before.ends_with('}')) return false;
+  before.remove_suffix(1);
+  const auto number = bounded(before.substr(before.rfind('{') + 1));
+  const auto severity = after(*said, kSeverity);
+  if (is_open()) {
+    if (number != number_ || severity) return false;
+    note(*said);
+    return true;
+  }
+  if (!severity) return false;
+  number_ = number;
+  severity_ = bounded(*severity);
+  return true;
+}
+
+void FirmwareReport::note(std::string_view said) {
+  const std::array<std::pair<std::string_view, std::string*>, 6> kRows{{
+      {"section_type: ", &section_},
+      {"physical_address: ", &address_},
+      {"DIMM location: ", &dimm_},
+      {"device_id: ", &device_},
+      {"error_type: ", &type_},
+      {"aer_uncor_status: ", &type_},
+  }};
+  for (const auto& [mark, into] : kRows)
+    if (const auto value = after(said, mark); value && into->empty()) *into = bounded(*value);
+}
+
+KernelMessage FirmwareReport::finish() {
+  const bool of_memory = has(section_, "memory error"), of_pcie = has(section_, "PCIe error");
+  KernelMessage message{.kind = of_memory ? edac
+                                : of_pcie ? aer
+                                          : mce,
+                        .weight = weight_of_severity(severity_)};
+  const bool placed = !dimm_.empty() && !dimm_.starts_with("not present");
+  if (placed) message.part = "dimm " + dimm_;
+  if (of_pcie) message.pci = pci_address(device_).value_or("");
+  std::string detail = "firmware reported severity " + severity_;
+  for (const auto& [name, value] : {std::pair{"", &section_},
+                                    {"", &type_},
+                                    {"physical address ", &address_},
+                                    {"DIMM ", &dimm_}})
+    if (!value->empty()) detail += ", " + (name + *value);
+  message.detail = bounded(detail);
+  *this = FirmwareReport{};
+  return message;
+}
+
+}  // namespace cupel::agent
