@@ -80,6 +80,18 @@ TEST(Child, IsAskedToEndAndTellsBySignal) {
   EXPECT_EQ(*status, 128 + 15);
 }
 
+TEST(Child, ThatSigtermEndedIsStoppedOnlyWhereItsParentWasAskedToStop) {
+  EXPECT_TRUE(judge_end("nvls on", 4, true, true));
+  EXPECT_TRUE(judge_end("nvls on", 1, true, false));
+  EXPECT_TRUE(judge_end("nvls on", 128 + 15, false, true));
+
+  const auto killed = judge_end("nvls on", 128 + 15, false, false);
+  ASSERT_FALSE(killed);
+  EXPECT_THAT(killed.error().message, HasSubstr("the process for nvls on ended with status 143"));
+  EXPECT_FALSE(judge_end("nvls on", 128 + 9, false, true));
+  EXPECT_FALSE(judge_end("nvls on", 0, false, true));
+}
+
 TEST(Child, AProgramThatIsNotThereIsTold) {
   const auto status =
       run_child({"/nowhere/cupel-burn"}, [](std::string_view) {}, [] { return false; });

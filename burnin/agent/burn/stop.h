@@ -1,6 +1,8 @@
 #pragma once
-// When to stop: the time is over, SIGTERM or SIGINT came, or one of the workers could not go on. A
-// second signal ends the program at once.
+// When to stop: the time is over, SIGTERM or SIGINT came, or one of the workers could not go on.
+// Signals that follow within five seconds are the same request: a job is stopped by a signal to
+// each of its processes, and the parent among them sends its child another one. A later signal ends
+// the program at once.
 #include <atomic>
 #include <chrono>
 
@@ -15,8 +17,9 @@ class Stop {
   Stop(const Stop&) = delete;
   Stop& operator=(const Stop&) = delete;
 
-  /// From now on SIGTERM and SIGINT ask this one. At most one at a time.
-  void listen();
+  /// From now on SIGTERM and SIGINT ask this one. At most one at a time. `same_request`: for how
+  /// long after the first signal further ones are ignored.
+  void listen(Clock::duration same_request = std::chrono::seconds{5});
 
   bool by_signal() const;
   /// Lets all workers end: one of them failed.

@@ -168,6 +168,7 @@ Outcome<> run_here(const Options& options, Report& report, Stop& stop, Watchdog&
   if (route.hca && !has_hcas()) return no_hcas();
   std::vector<int> ordinals;
   for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
+  if (stop.by_signal()) return done();
   WatchdogScope scope{watchdog, ""};
   scope.doing("NCCL's beginning over " + std::to_string(ordinals.size()) + " ranks, nvls " +
               std::string{route.nvls_word()} + ", path " + std::string{route.path_word()});
@@ -230,13 +231,7 @@ Outcome<> run_child_for(const Options& options, Report& report, Stop& stop, Watc
     report.end(false, false);
     ::_exit(kHang);
   }
-  const bool is_known = relay.has_ended() && (status <= 2 || status == 4);
-  if (!is_known)
-    return Failure{.code = "nccl",
-                   .message = "the process for " + what + " ended with status " +
-                              std::to_string(status) +
-                              " and no last line (128 and more: by a signal); see dmesg"};
-  return done();
+  return judge_end(what, status, relay.has_ended(), stop.by_signal());
 }
 
 /// One child for each way; before them those that only tell what NCCL chooses.
@@ -251,6 +246,7 @@ Outcome<> run_children(const Options& options, Report& report, Stop& stop, Watch
     }
     if (options.self_tests() == 0 && !options.flag("--survey")) {
       TRY(run_child_for(options, report, stop, scope, route, 60, true));
+      if (stop.by_signal()) break;
     }
     const auto left = std::chrono::duration<double>(stop.deadline() - Stop::Clock::now()).count();
     TRY(run_child_for(options, report, stop, scope, route,

@@ -84,6 +84,15 @@ Outcome<int> run_child(const std::vector<std::string>& words,
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+Outcome<> judge_end(std::string_view what, int status, bool has_ended, bool is_asked_to_end) {
+  if (has_ended && (status <= 2 || status == 4)) return done();
+  if (is_asked_to_end && status == 128 + SIGTERM) return done();
+  return Failure{.code = "nccl",
+                 .message = "the process for " + std::string{what} + " ended with status " +
+                            std::to_string(status) +
+                            " and no last line (128 and more: by a signal); see dmesg"};
+}
+
 std::string_view member_of(std::string_view line, std::string_view name) {
   const auto mark = "\"" + std::string{name} + "\":";
   const auto at = line.find(mark);

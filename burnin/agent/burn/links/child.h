@@ -37,6 +37,11 @@ class Relay {
   bool is_complete_ = false;
 };
 
+/// What an end with `status` means for the parent. `has_ended`: the child printed its end line. A
+/// child that SIGTERM ended before it listened for it has only stopped, where the parent was asked
+/// to stop too. A hang (3) is the caller's. Errors: nccl, where it ended as no cupel-burn does.
+Outcome<> judge_end(std::string_view what, int status, bool has_ended, bool is_asked_to_end);
+
 /// The text of a member of one of our own lines, as it stands there; empty where there is none.
 std::string_view member_of(std::string_view line, std::string_view name);
 
