@@ -363,21 +363,30 @@ void add_faults(const BurnStage& stage, const Faults& faults, Findings& findings
   add(findings, "burn.faults", "", faults.elsewhere, "errors");
 }
 
-/// `all`: GPUs that did not hang are told, too.
+/// `all`: GPUs that did not hang are reported, too. Of one that may hang nothing is: it is unknown.
 void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings& findings) {
-  std::map<std::string, std::string> hung;
-  for (const auto& hang : run.hangs)
-    hung.emplace(part_named(hang.part, run, names).value_or(""),
-                 fmt::format("{}, for {} s", hang.doing, plain(hang.seconds, 0)));
+  std::map<std::string, std::string> hung, late;
+  for (const auto& hang : run.hangs) {
+    const auto words = fmt::format("{}, for {} s", hang.doing, plain(hang.seconds, 0));
+    hung.emplace(part_named(hang.part, run, names).value_or(""), words);
+    for (const auto& each : hang.late)
+      if (const auto part = part_named(each, run, names); part && !part->empty())
+        late.emplace(*part, words);
+  }
   std::set<std::string> parts{""};
   for (const auto& gpu : run.gpus) parts.insert(names.name_at(gpu.pci));
   for (const auto& part : parts) {
     const auto found = hung.find(part);
+    const auto may = late.find(part);
     if (found != hung.end()) {
       add(findings, "gpu.hang", part, 1, "", part.empty() ? std::string{} : found->second);
       add_unknown(findings, part.empty() ? "the node" : part, "it hung in " + found->second);
+    } else if (may != late.end()) {
+      add_unknown(findings, part,
+                  "it made no progress either, and may be the one that hangs: " + may->second);
+    } else if (all) {
+      add(findings, "gpu.hang", part, 0, "");
     }
-    if (found == hung.end() && all) add(findings, "gpu.hang", part, 0, "");
   }
 }
 

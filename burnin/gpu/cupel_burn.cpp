@@ -145,9 +145,14 @@ class Reader {
   }
 
   void hang(const json::value& said) {
-    keep(report_.hangs,
-         {word_at(said, "part"), word_at(said, "doing"), amount_at(said, "seconds").value_or(0)},
-         kMostOthers);
+    BurnHang hang{word_at(said, "part"), word_at(said, "doing"),
+                  amount_at(said, "seconds").value_or(0)};
+    const auto* late = find(said, "late");
+    if (const auto* list = late == nullptr ? nullptr : late->if_array(); list != nullptr)
+      for (const auto& each : *list)
+        if (each.is_string() && hang.late.size() < kMostGpus)
+          hang.late.push_back(script::clean(each.get_string()));
+    keep(report_.hangs, std::move(hang), kMostOthers);
   }
 
   void error(const json::value& said) {

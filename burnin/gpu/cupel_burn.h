@@ -33,6 +33,8 @@ struct BurnFault {
 struct BurnHang {
   std::string part{}, doing{};
   double seconds = 0;
+  std::vector<std::string>
+      late{};  // all that may hang, where it is not the one alone that is named
 };
 
 struct BurnError {

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <future>
+#include <list>
 
 #include "base/json.h"
 #include "burnin/agent/burn/stop.h"
@@ -26,14 +28,14 @@ TEST(BurnWatchdog, WhoMakesNoProgressIsLateWithWhatItWasDoing) {
   scope.doing("gemm bf16", 17);
 
   fake.now += seconds{59};
-  EXPECT_FALSE(fake.watchdog.late());
+  EXPECT_TRUE(fake.watchdog.hangs().empty());
   fake.now += seconds{1};
-  const auto late = fake.watchdog.late();
+  const auto hangs = fake.watchdog.hangs();
 
-  ASSERT_TRUE(late);
-  EXPECT_EQ(late->part, "gpu3");
-  EXPECT_EQ(late->doing, "gemm bf16 round 17");
-  EXPECT_EQ(late->seconds, 60);
+  ASSERT_EQ(hangs.size(), 1);
+  EXPECT_EQ(hangs[0].part, "gpu3");
+  EXPECT_EQ(hangs[0].doing, "gemm bf16 round 17");
+  EXPECT_EQ(hangs[0].seconds, 60);
 }
 
 TEST(BurnWatchdog, ProgressStartsTheCountAgain) {
@@ -44,7 +46,7 @@ TEST(BurnWatchdog, ProgressStartsTheCountAgain) {
   scope.alive();
   fake.now += seconds{50};
 
-  EXPECT_FALSE(fake.watchdog.late());
+  EXPECT_TRUE(fake.watchdog.hangs().empty());
 }
 
 TEST(BurnWatchdog, WhoRestsBetweenTwoBeatsIsNotLate) {
@@ -54,20 +56,60 @@ TEST(BurnWatchdog, WhoRestsBetweenTwoBeatsIsNotLate) {
   scope.idle();
   fake.now += seconds{600};
 
-  EXPECT_FALSE(fake.watchdog.late());
+  EXPECT_TRUE(fake.watchdog.hangs().empty());
 }
 
-TEST(BurnWatchdog, OfSeveralTheOneThatHangsLongestIsNamed) {
+TEST(BurnWatchdog, NamesTheOneThatStoppedWhereTheOthersGoOn) {
   Fake fake;
   WatchdogScope first{fake.watchdog, "gpu0"};
   WatchdogScope second{fake.watchdog, "gpu1"};
-  second.doing("all-reduce", 4);
+  second.doing("gemm bf16", 4);
+  fake.now += seconds{55};
+  first.doing("gemm bf16", 5);
   fake.now += seconds{5};
-  first.doing("all-reduce", 5);
-  fake.now += seconds{70};
 
-  EXPECT_EQ(fake.watchdog.late()->part, "gpu1");
+  const auto hangs = fake.watchdog.hangs();
+
+  ASSERT_EQ(hangs.size(), 1);
+  EXPECT_EQ(hangs[0].part, "gpu1");
+  EXPECT_THAT(hangs[0].late, testing::ElementsAre("gpu1"));
   EXPECT_EQ(fake.watchdog.doing().round, 4);
+}
+
+TEST(BurnWatchdog, AsksGpusInOneStepWhichHasNotReachedTheOthers) {
+  Fake fake;
+  std::list<WatchdogScope> scopes;
+  std::list<StepPosition> positions;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    auto& scope = scopes.emplace_back(fake.watchdog, "gpu" + std::to_string(gpu));
+    positions.emplace_back(scope, [gpu] { return std::optional<std::uint64_t>{gpu == 5 ? 3 : 7}; });
+    scope.doing("training step", 9);
+    fake.now += milliseconds{1};  // the guilty one is not the first
+  }
+  fake.now += seconds{60};
+
+  const auto hangs = fake.watchdog.hangs();
+
+  ASSERT_EQ(hangs.size(), 1);
+  EXPECT_EQ(hangs[0].part, "gpu5");
+  EXPECT_THAT(hangs[0].late, testing::ElementsAre("gpu5"));
+}
+
+TEST(BurnWatchdog, DoesNotAskAGpuWhosePositionHasEnded) {
+  Fake fake;
+  WatchdogScope scope{fake.watchdog, "gpu0"};
+  scope.doing("training step", 1);
+  bool asked = false;
+  {
+    const StepPosition position{scope, [&]() -> std::optional<std::uint64_t> {
+                                  asked = true;
+                                  return std::nullopt;
+                                }};
+  }
+  fake.now += seconds{60};
+
+  EXPECT_EQ(fake.watchdog.hangs().size(), 1);
+  EXPECT_FALSE(asked);
 }
 
 TEST(BurnWatchdog, WhoLeftIsNotWaitedFor) {
@@ -78,7 +120,7 @@ TEST(BurnWatchdog, WhoLeftIsNotWaitedFor) {
   }
   fake.now += seconds{600};
 
-  EXPECT_FALSE(fake.watchdog.late());
+  EXPECT_TRUE(fake.watchdog.hangs().empty());
   EXPECT_EQ(fake.watchdog.doing().what, "waiting");
 }
 
@@ -134,6 +176,33 @@ TEST(BurnStop, ASignalWakesWhoWaitsAtOnce) {
   EXPECT_FALSE(waiting.get());
   EXPECT_TRUE(stop.over());
   EXPECT_TRUE(stop.by_signal());
+}
+
+TEST(BurnStop, ASecondSignalWithinSecondsIsTheSameRequest) {
+  EXPECT_EXIT(
+      {
+        Stop stop{seconds{60}};
+        stop.listen();
+        ::raise(SIGTERM);
+        ::raise(SIGTERM);
+        ::raise(SIGINT);
+        ::_exit(stop.by_signal() ? 4 : 2);
+      },
+      testing::ExitedWithCode(4), "");
+}
+
+TEST(BurnStop, ASignalAfterThoseSecondsEndsTheProgram) {
+  EXPECT_EXIT(
+      {
+        Stop stop{seconds{60}};
+        stop.listen(Stop::Clock::duration{0});
+        ::raise(SIGTERM);
+        const auto first = Stop::Clock::now();
+        while (Stop::Clock::now() == first) continue;
+        ::raise(SIGTERM);
+        ::_exit(4);
+      },
+      testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(BurnStop, WhenTheTimeIsOverItWasNoSignal) {

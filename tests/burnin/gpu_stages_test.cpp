@@ -183,6 +183,29 @@ TEST(GpuStages, TakeAHangForAFinding) {
   EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), std::nullopt);
 }
 
+TEST(GpuStages, NameNoGpuOfAHangWhereOneOfSeveralMayBeTheCause) {
+  auto said = good();
+  said.command = "collective";
+  said.lines = R"({"kind":"hang","doing":"all_reduce","seconds":61,"late":["gpu2","gpu5"]})"
+               "\n";
+  said.end = R"({"kind":"end","seconds":70,"faults":0,"complete":true,"stopped":false})";
+  said.status = 3;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.hang"), 1);
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu5"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu0"), 0);
+  const auto is_open = [&](std::string_view part) {
+    return std::ranges::any_of(found->unknown, [&](const auto& each) { return each.fact == part; });
+  };
+  EXPECT_TRUE(is_open("gpu2"));
+  EXPECT_TRUE(is_open("gpu5"));
+  EXPECT_FALSE(is_open("gpu0"));
+}
+
 TEST(GpuStages, ProveNoGpuWellWhereNobodyReadTheKernelsLog) {
   const auto text = replaced(good().text(), "cupel-kernel-log: told\n", "");
 

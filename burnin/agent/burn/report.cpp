@@ -86,10 +86,17 @@ void Report::fault(const Fault& fault, std::uint64_t times) {
   write(line.text());
 }
 
-void Report::hang(std::string_view part, std::string_view doing, double seconds) {
+void Report::hang(const Hang& hang) {
   JsonLine line{"hang"};
-  if (!part.empty()) line.add("part", part);
-  write(line.add("doing", doing).add("seconds", seconds).text());
+  if (!hang.part.empty()) line.add("part", hang.part);
+  line.add("doing", hang.doing).add("seconds", hang.seconds);
+  const bool is_alone = hang.late.size() == 1 && hang.late.front() == hang.part;
+  if (!is_alone && !hang.late.empty()) {
+    line.array("late");
+    for (const auto& part : hang.late) line.item(part);
+    line.end();
+  }
+  write(line.text());
 }
 
 void Report::failure(const Failure& failure) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "burnin/agent/burn/failure.h"
+#include "burnin/agent/burn/hang.h"
 #include "burnin/agent/burn/statistics.h"
 #include "burnin/agent/common/json_line.h"
 
@@ -69,7 +70,8 @@ class Report {
   /// Printed at once, and counted; after kMostFaultLines only counted. `times`: how many it stands
   /// for.
   void fault(const Fault& fault, std::uint64_t times = 1);
-  void hang(std::string_view part, std::string_view doing, double seconds);
+  /// With "late": all that may hang, where it is not the one alone that is named.
+  void hang(const Hang& hang);
   /// Hardware that reports its own defect is a fault; all else is an error.
   void failure(const Failure& failure);
   /// What was planted and not found is a fault too: a detector that does not detect.

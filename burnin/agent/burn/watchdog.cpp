@@ -1,30 +1,72 @@
 #include "burnin/agent/burn/watchdog.h"
 
+#include <algorithm>
 #include <future>
 #include <memory>
 
 namespace cupel::burn {
 namespace {
 
-constexpr double kHeartbeat = 5;  // seconds; the protocol asks for ten
+constexpr double kHeartbeat = 5;                    // seconds; the protocol asks for ten
+constexpr std::chrono::seconds kMostForAnswers{5};  // of GPUs that are asked where they are
 
 }  // namespace
 
 Watchdog::Watchdog(std::chrono::duration<double> hang_after, Now now)
     : hang_after_{hang_after}, now_{std::move(now)} {}
 
-std::optional<Watchdog::Late> Watchdog::late() const {
+std::vector<Hang> Watchdog::hangs() const {
   const auto now = now_();
-  const std::scoped_lock lock{mutex_};
-  std::optional<Late> latest;
-  for (const auto& worker : workers_) {
-    const std::chrono::duration<double> still = now - worker.since;
-    if (worker.idle || still < hang_after_) continue;
-    if (latest && latest->seconds >= still.count()) continue;
-    const auto round = worker.round == 0 ? "" : " round " + std::to_string(worker.round);
-    latest = Late{worker.part, worker.doing + round, still.count()};
+  std::vector<WorkerState> states;
+  std::vector<std::shared_ptr<Position>> positions;
+  {
+    const std::scoped_lock lock{mutex_};
+    for (const auto& worker : workers_) {
+      const auto round = worker.round == 0 ? "" : " round " + std::to_string(worker.round);
+      states.push_back({.part = worker.part,
+                        .doing = worker.doing + round,
+                        .seconds = std::chrono::duration<double>(now - worker.since).count(),
+                        .idle = worker.idle,
+                        .in_step = worker.position != nullptr});
+      positions.push_back(worker.position);
+    }
   }
-  return latest;
+  auto hangs = judge_hangs(states, hang_after_);
+  if (hangs.empty()) return hangs;
+  ask(states, positions);
+  return judge_hangs(states, hang_after_);
+}
+
+/// One that does not answer in time has passed nothing that is known.
+void Watchdog::ask(std::vector<WorkerState>& states,
+                   const std::vector<std::shared_ptr<Position>>& positions) {
+  struct Answers {
+    std::mutex mutex;
+    std::condition_variable came;
+    std::vector<std::optional<std::uint64_t>> passed;
+    std::size_t missing = 0;
+  };
+  auto answers = std::make_shared<Answers>();
+  answers->passed.resize(states.size());
+  answers->missing = static_cast<std::size_t>(
+      std::ranges::count_if(positions, [](const auto& position) { return position != nullptr; }));
+  for (std::size_t at = 0; at < positions.size(); ++at) {
+    if (!positions[at]) continue;
+    std::thread{[answers, at, position = positions[at]] {
+      std::optional<std::uint64_t> passed;
+      {
+        const std::scoped_lock lock{position->mutex};
+        if (position->passed) passed = position->passed();
+      }
+      const std::scoped_lock lock{answers->mutex};
+      answers->passed[at] = passed;
+      --answers->missing;
+      answers->came.notify_all();
+    }}.detach();  // not joined: the driver may never answer it, and the program ends
+  }
+  std::unique_lock lock{answers->mutex};
+  answers->came.wait_for(lock, kMostForAnswers, [&] { return answers->missing == 0; });
+  for (std::size_t at = 0; at < states.size(); ++at) states[at].passed = answers->passed[at];
 }
 
 Watchdog::Doing Watchdog::doing() const {
@@ -89,6 +131,23 @@ void WatchdogScope::idle() {
   worker_->idle = true;
 }
 
+StepPosition::StepPosition(WatchdogScope& scope,
+                           std::function<std::optional<std::uint64_t>()> passed)
+    : scope_{scope}, position_{std::make_shared<Watchdog::Position>()} {
+  position_->passed = std::move(passed);
+  const std::scoped_lock lock{scope_.watchdog_.mutex_};
+  scope_.worker_->position = position_;
+}
+
+StepPosition::~StepPosition() {
+  {
+    const std::scoped_lock lock{scope_.watchdog_.mutex_};
+    scope_.worker_->position = nullptr;
+  }
+  const std::scoped_lock lock{position_->mutex};
+  position_->passed = {};
+}
+
 WatchdogThread::WatchdogThread(const Watchdog& watchdog, Report& report, double of_seconds,
                                std::function<void()> ends, std::chrono::milliseconds every)
     : watchdog_{watchdog},
@@ -110,8 +169,8 @@ void WatchdogThread::watch(std::chrono::milliseconds every) {
   std::unique_lock lock{mutex_};
   double told = -kHeartbeat;
   while (!over_.wait_for(lock, every, [this] { return is_over_; })) {
-    if (const auto late = watchdog_.late()) {
-      report_.hang(late->part, late->doing, late->seconds);
+    if (const auto hangs = watchdog_.hangs(); !hangs.empty()) {
+      for (const auto& hang : hangs) report_.hang(hang);
       watchdog_.let_go();
       report_.end(false, false);
       ends_();

@@ -1,18 +1,20 @@
 #pragma once
 // Records what each worker does, and since when. A worker without progress for too long hangs: the
-// watchdog reports it with what it was doing and ends the program at once, since a thread inside a
-// dead driver cannot be joined.
+// watchdog reports it with what it was doing (which GPU: hang.h) and ends the program at once,
+// since a thread inside a dead driver cannot be joined.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "burnin/agent/burn/hang.h"
 #include "burnin/agent/burn/report.h"
 
 namespace cupel::burn {
@@ -24,13 +26,8 @@ class Watchdog {
 
   explicit Watchdog(std::chrono::duration<double> hang_after, Now now = Clock::now);
 
-  struct Late {
-    std::string part;
-    std::string doing;
-    double seconds = 0;
-  };
-  /// The worker without progress for the longest time, if that is too long.
-  std::optional<Late> late() const;
+  /// Those that hang. Asks the GPUs of workers in step where they are, for at most five seconds.
+  std::vector<Hang> hangs() const;
 
   struct Doing {
     std::string what;
@@ -46,13 +43,22 @@ class Watchdog {
 
  private:
   friend class WatchdogScope;
+  friend class StepPosition;
+  /// Asked by threads of its own: a dead driver may not answer.
+  struct Position {
+    std::mutex mutex;
+    std::function<std::optional<std::uint64_t>()> passed;
+  };
   struct Worker {
     std::string part{};
     std::string doing{};
     std::uint64_t round = 0;
     Clock::time_point since{};
     bool idle = true;
+    std::shared_ptr<Position> position{};
   };
+  static void ask(std::vector<WorkerState>& states,
+                  const std::vector<std::shared_ptr<Position>>& positions);
 
   const std::chrono::duration<double> hang_after_;
   const Now now_;
@@ -77,8 +83,24 @@ class WatchdogScope {
   void idle();
 
  private:
+  friend class StepPosition;
   Watchdog& watchdog_;
   std::list<Watchdog::Worker>::iterator worker_;
+};
+
+/// While it lives, the worker does its steps together with the others, and `passed` returns how
+/// many of the points at which all wait for each other its GPU has passed in the present step;
+/// nothing where that is not known. Called from another thread, never after this has ended.
+class StepPosition {
+ public:
+  StepPosition(WatchdogScope& scope, std::function<std::optional<std::uint64_t>()> passed);
+  ~StepPosition();
+  StepPosition(const StepPosition&) = delete;
+  StepPosition& operator=(const StepPosition&) = delete;
+
+ private:
+  WatchdogScope& scope_;
+  std::shared_ptr<Watchdog::Position> position_;
 };
 
 /// The thread that checks the watchdog every second and prints the heartbeat. Ends with its scope.

@@ -76,6 +76,7 @@ Outcome<> CollectiveBench::work(int rank) {
   stay_near(given_.node.devices[rank].gpu.pci);
   TRY(cuda(cudaSetDevice(given_.node.devices[rank].ordinal), "choosing the GPU"));
   TRY(auto own, Rank::open(given_.all, rank, given_.most_bytes));
+  const StepPosition position{scope, [&own] { return own.passed(); }};
   Member member{rank, own, scope};
   auto outcome = work_as(member);
   // Before its memory is given back: that would wait for the GPU, and the GPU for the other ranks.
@@ -93,7 +94,7 @@ Outcome<> CollectiveBench::work_as(Member& member) {
 Outcome<std::optional<double>> CollectiveBench::together(Member& member, const Turn& turn,
                                                          int times) {
   member.scope.idle();
-  if (!barrier_.arrive_and_wait()) return std::optional<double>{};
+  if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) return std::optional<double>{};
   member.scope.doing(words_of(turn));
   TRY(member.own.queue(turn, times));
   TRY(member.own.wait([this] { return barrier_.is_cancelled(); }));

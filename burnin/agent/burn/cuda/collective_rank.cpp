@@ -55,7 +55,9 @@ Outcome<> Rank::prepare(const Turn& turn) {
 }
 
 Outcome<> Rank::queue(const Turn& turn, int times) {
+  *is_begin_queued_ = false;
   TRY(cuda(cudaEventRecord(begin_.get(), stream_.get()), "beginning an operation"));
+  *is_begin_queued_ = true;
   for (int time = 0; time < times; ++time) {
     TRY(enqueue(all_->library(), turn.shape, rank_, turn.root, sent(turn), received(turn),
                 all_->of(rank_), stream_.get()));
@@ -74,6 +76,13 @@ Outcome<> Rank::wait(const std::function<bool()>& is_over) {
       return Failure{.code = "nccl", .message = "given up: another GPU could not go on"};
     std::this_thread::yield();
   }
+}
+
+std::optional<std::uint64_t> Rank::passed() const {
+  if (!*is_begin_queued_) return std::nullopt;
+  const auto status = cudaEventQuery(begin_.get());
+  if (status == cudaSuccess) return 1;
+  return status == cudaErrorNotReady ? std::optional<std::uint64_t>{0} : std::nullopt;
 }
 
 Outcome<double> Rank::microseconds(int times) const {

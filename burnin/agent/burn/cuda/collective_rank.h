@@ -1,7 +1,10 @@
 #pragma once
 // One GPU of a collective: its buffers, its stream, its communicator. One thread's.
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "burnin/agent/burn/cuda/communicators.h"
 #include "burnin/agent/burn/cuda/link_memory.h"
@@ -29,6 +32,9 @@ class Rank {
   /// Until all that is queued has run. Errors: nccl (also one that no call told of), cuda; and
   /// `is_over` says that another rank has failed.
   Outcome<> wait(const std::function<bool()>& is_over);
+  /// 1 where the GPU has begun what was queued last, 0 where it has not yet; nothing where that is
+  /// not known. From any thread.
+  std::optional<std::uint64_t> passed() const;
   /// Of what was queued last, each. Errors: cuda.
   Outcome<double> microseconds(int times) const;
   /// What is wrong in what was received. Errors: cuda.
@@ -49,6 +55,7 @@ class Rank {
   StreamHandle stream_;
   EventHandle begin_;
   EventHandle end_;
+  std::unique_ptr<std::atomic<bool>> is_begin_queued_ = std::make_unique<std::atomic<bool>>(false);
 };
 
 }  // namespace cupel::burn

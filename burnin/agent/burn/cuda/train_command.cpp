@@ -127,12 +127,14 @@ class Rank {
     if (!all_.nccl && ranks > 1) {
       TRY(all_.copies.join(rank_));
     }
+    const StepPosition position{scope_, [&worker] { return worker.passed(); }};
     if (all_.options.self_tests() > 0) return self_test(worker, all_.options.self_tests());
     const int steps = all_.options.passes() > 0 ? all_.options.passes() : kSteps;
-    for (int repeat = 1; all_.another_step(); ++repeat) {
+    for (int repeat = 1; another_step(); ++repeat) {
       if (all_.options.repeats() > 0 && repeat > all_.options.repeats()) break;
+      scope_.doing("first weights");
       TRY(worker.begin(all_.options.seed()));
-      for (int number = 1; number <= steps && all_.another_step(); ++number) {
+      for (int number = 1; number <= steps && another_step(); ++number) {
         TRY(step(worker, repeat, number));
       }
     }
@@ -140,6 +142,12 @@ class Rank {
   }
 
  private:
+  /// Whoever waits here for the others does not hang.
+  bool another_step() {
+    scope_.idle();
+    return all_.another_step();
+  }
+
   Outcome<> step(TrainWorker& worker, int repeat, int number) {
     scope_.doing("training step", ++steps_done_);
     const auto begun = std::chrono::steady_clock::now();
@@ -202,9 +210,11 @@ class Rank {
   /// Bits of gradients are flipped, each of which must change their checksum.
   Outcome<> self_test(TrainWorker& worker, int times) {
     TRY(worker.begin(all_.options.seed()));
-    if (!all_.another_step()) return told_of_none(times);
+    if (!another_step()) return told_of_none(times);
+    scope_.doing("training step");
     TRY(worker.step(all_.options.seed(), 1, sum_up()));
-    if (!all_.another_step()) return told_of_none(times);
+    if (!another_step()) return told_of_none(times);
+    scope_.doing("planting in gradients");
     TRY(const auto sound, worker.gradients_now());
     std::uint64_t count = 0;
     int turn = 0;

@@ -274,6 +274,7 @@ Outcome<> TrainWorker::add_up(Layer& layer, const SumUp& sum_up) {
   auto* said = static_cast<Said*>(said_.get());
   const auto words = shape_.layer_parameters() * kBytes / 8;
   TRY(cuda(cudaEventRecord(layer.ready, stream_), "gradients"));
+  ++*queued_;
   TRY(cuda(cudaStreamWaitEvent(sums_stream_, layer.ready), "gradients"));
   add_checksum(layer.gradients, words, &said->gradients, sums_stream_);
   TRY(sum_up(layer.gradients, shape_.layer_parameters(), sums_stream_));
@@ -287,6 +288,7 @@ Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp&
   const auto t = shape_.tokens();
   auto* device = static_cast<Said*>(said_.get());
   const auto turn = static_cast<std::uint64_t>(number);
+  *queued_ = 0;
   TRY(cuda(cudaMemsetAsync(said_, 0, sizeof(Said), stream_), "clearing"));
   normal_bf16(x_, w * t, seed_of(seed, turn, kStreamTokens), 1, stream_);
   normal_bf16(target_, w * t, seed_of(seed, turn, kStreamTargets), 1, stream_);
@@ -311,6 +313,17 @@ Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp&
   TRY(cuda(cudaMemcpyAsync(&said, said_, sizeof said, cudaMemcpyDefault, stream_), "reading"));
   TRY(cuda(cudaStreamSynchronize(stream_), "a training step"));
   return StepSaid{.loss = said.loss, .gradients = said.gradients, .summed = said.summed};
+}
+
+/// The last layer's gradients come first.
+std::optional<std::uint64_t> TrainWorker::passed() const {
+  const auto queued = std::min<std::size_t>(*queued_, layers_.size());
+  for (std::size_t done = 0; done < queued; ++done) {
+    const auto status = cudaEventQuery(layers_[layers_.size() - 1 - done].ready);
+    if (status == cudaErrorNotReady) return done;
+    if (status != cudaSuccess) return std::nullopt;
+  }
+  return queued;
 }
 
 Outcome<std::uint64_t> TrainWorker::gradients_now() {

@@ -1,7 +1,10 @@
 #pragma once
 // One GPU's part of `train`: the model's memory and products, forwards and backwards, and the
 // optimiser. All GPUs are given the same tokens, so that all must come to the same bits.
+#include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "burnin/agent/burn/cuda/cublaslt.h"
@@ -33,6 +36,9 @@ class TrainWorker {
   Outcome<> begin(std::uint64_t seed);
   /// A whole step, waited for. `number` counts from 1.
   Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up);
+  /// Of the layers of the present step, how many have their gradients: for each of them all GPUs
+  /// wait for each other. Nothing where it is not known. From any thread.
+  std::optional<std::uint64_t> passed() const;
   /// The checksum of the gradients as they lie there now.
   Outcome<std::uint64_t> gradients_now();
   /// Flips one bit of them.
@@ -63,6 +69,8 @@ class TrainWorker {
   Stream stream_;
   Stream sums_stream_;
   std::vector<Layer> layers_;
+  std::unique_ptr<std::atomic<std::size_t>> queued_ =  // layers whose `ready` is, in this step
+      std::make_unique<std::atomic<std::size_t>>(0);
   Memory x_, y_, inverse_, target_, dx_, dy_, dwide_, dp_, of_token_, said_;
 };
 
