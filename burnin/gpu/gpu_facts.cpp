@@ -45,7 +45,7 @@ exit 0
 /// One number, and where drivers have put it over the years.
 struct Field {
   std::string_view measure;
-  std::array<const char*, 3> paths;  // the first that is there
+  std::array<const char*, 4> paths;  // the first that is there
   std::string_view written;          // unit in the XML; "flag": Yes, Enabled
   double factor = 1;
   std::string_view unit = "";
@@ -81,7 +81,7 @@ constexpr std::array kFields{
     Field{"gpu.temperature.memory", {"temperature/memory_temp"}, " C", 1, "C"},
     Field{"gpu.power",
           {"gpu_power_readings/power_draw", "gpu_power_readings/average_power_draw",
-           "power_readings/power_draw"},
+           "power_readings/power_draw", "gpu_power_readings/instant_power_draw"},
           " W",
           1,
           "W"},

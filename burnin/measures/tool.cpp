@@ -16,6 +16,8 @@ constexpr std::array kToolMeasures{
     MeasureRow{"dcgm.errors.config", "errors", "errors of severity \"configure\"", Better::less},
     MeasureRow{"dcgm.errors.reset", "errors", "errors of severity \"reset\"", Better::less},
     MeasureRow{"dcgm.errors.other", "errors", "errors of another severity", Better::less},
+    MeasureRow{"nvbandwidth.corrupted", "count", "whether nvbandwidth received damaged data",
+               Better::less},
     MeasureRow{"gpuburn.errors", "errors", "products that differ from the first one", Better::less},
     MeasureRow{"gpuburn.died", "count", "GPUs that died during the test", Better::less},
     MeasureRow{"gpuburn.tensor.rate", "TFLOP/s", "with Tensor Cores", Better::more},

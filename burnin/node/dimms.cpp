@@ -39,8 +39,9 @@ std::vector<Block> memory_devices(std::string_view text) {
 
 /// What vendors write where nothing is known stays empty.
 std::string told(const Block& block, std::string_view key) {
-  constexpr std::array<std::string_view, 6> kNothing{"not specified", "unknown", "none",
-                                                     "no dimm",       "n/a",     "not provided"};
+  constexpr std::array<std::string_view, 8> kNothing{
+      "not specified", "unknown",      "none",        "no dimm",
+      "n/a",           "not provided", "<bad index>", "<out of spec>"};
   const auto found = block.find(key);
   if (found == block.end()) return {};
   const bool nothing = std::ranges::find(kNothing, lower_case(found->second)) != kNothing.end();
@@ -70,11 +71,11 @@ void add_speed(const Block& block, const std::string& name, Findings& findings) 
     findings.measurements.push_back({"dimm.speed", name, *value, "MT/s"});
 }
 
-void add_dimm(const Block& block, Findings& findings) {
+void add_dimm(const Block& block, const std::string& slot, Findings& findings) {
   if (block.contains("Size") && told(block, "Size").starts_with("No Module")) return;
   Part dimm;
   dimm.kind = PartKind::dimm;
-  dimm.slot = told(block, "Locator");
+  dimm.slot = slot;
   dimm.name = dimm_name(dimm.slot);
   dimm.manufacturer = told(block, "Manufacturer");
   dimm.serial = told(block, "Serial Number");
@@ -110,6 +111,19 @@ std::string why_no_dimms(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> dimm_slots(std::span<const DimmPlace> places) {
+  std::map<std::string, int, std::less<>> of_locator, of_slot;
+  for (const auto& place : places) ++of_locator[place.locator];
+  std::vector<std::string> slots;
+  for (const auto& [locator, bank] : places) {
+    const bool shared = !locator.empty() && !bank.empty() && of_locator[locator] > 1;
+    slots.push_back(shared ? bank + " " + locator : locator);
+    const int same = ++of_slot[slots.back()];
+    if (same > 1 && !locator.empty()) slots.back() += " #" + std::to_string(same);
+  }
+  return slots;
+}
+
 std::string dimm_name(std::string locator) {
   if (lower_case(locator).starts_with("dimm ")) locator.erase(0, 5);
   return "dimm " + locator;
@@ -117,9 +131,13 @@ std::string dimm_name(std::string locator) {
 
 void add_dimms(std::string_view text, Findings& findings) {
   const auto blocks = memory_devices(text);
+  std::vector<DimmPlace> places;
+  for (const auto& block : blocks)
+    places.push_back({told(block, "Locator"), told(block, "Bank Locator")});
+  const auto slots = dimm_slots(places);
   if (blocks.empty())
     findings.unknown.push_back({"DIMMs", std::string{kSource}, why_no_dimms(text)});
-  for (const auto& block : blocks) add_dimm(block, findings);
+  for (std::size_t i = 0; i < blocks.size(); ++i) add_dimm(blocks[i], slots[i], findings);
 }
 
 }  // namespace cupel::burnin

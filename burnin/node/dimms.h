@@ -1,7 +1,9 @@
 #pragma once
 // DIMMs as `dmidecode -t 17` tells them.
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "burnin/measurement.h"
 
@@ -10,6 +12,18 @@ namespace cupel::burnin {
 /// Adds each DIMM that is there, and its speed ("dimm.speed", MT/s); empty slots are left aside.
 /// Where it told of none: an Unknown. Pure; lines of other tools in between do not matter.
 void add_dimms(std::string_view text, Findings& findings);
+
+/// Where a memory device sits, as SMBIOS reports it (DSP0134 3.7, 7.18: Device Locator, Bank
+/// Locator).
+struct DimmPlace {
+  std::string locator, bank;
+};
+
+/// The slot of each place, in order: its locator. Locators that several places share are preceded
+/// by the bank ("P0 CHANNEL A DIMM 0"), as AMD boards need it; places that are still alike are
+/// numbered. All places of a board go in, empty ones too, so that a slot's name does not depend on
+/// what is plugged elsewhere.
+std::vector<std::string> dimm_slots(std::span<const DimmPlace> places);
 
 /// "dimm A7" of "A7" and of "DIMM A7", as the BMC's reader names it.
 std::string dimm_name(std::string locator);

@@ -137,8 +137,13 @@ void add_cpus(const json::value& facts, Findings& findings) {
 
 /// A slot that tells no size is no proof of a DIMM; an empty one has none.
 void add_dimms(const json::value& facts, Findings& findings) {
-  for (const auto& row : rows_at(facts, "dimms")) {
-    const auto slot = word_at(row, "slot");
+  const auto rows = rows_at(facts, "dimms");
+  std::vector<DimmPlace> places;
+  for (const auto& row : rows) places.push_back({word_at(row, "slot"), word_at(row, "bank")});
+  const auto slots = dimm_slots(places);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows[i];
+    const auto& slot = slots[i];
     const auto bytes = count_at(row, "bytes");
     if (slot.empty() || bytes == 0) continue;
     auto part = part_of(PartKind::dimm, dimm_name(slot));

@@ -60,6 +60,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
                                              shortened(printable(level), 80))};
   const auto& span = kSpans[static_cast<std::size_t>(found - kLevels.begin())];
   return Job{script::head() + script::needs("dcgmi") + idle_gpus_script() +
+                 script::asks("level", *number<double>(level)) +
                  fmt::format("dcgmi diag -r {} -j 2>&1\n", level),
              span.expected, span.limit};
 }
@@ -84,6 +85,9 @@ class Reader {
   bool failed() const { return node_.failed > 0; }
   bool only_skipped() const { return node_.skipped > 0; }
   bool lost() const { return lost_; }
+  /// Level 1 tests the software that all GPUs share: what passed there counts for each GPU, unless
+  /// its own result says otherwise. Versions 2 and 3 report no GPU at all.
+  void count_for_every_gpu();
   Findings findings() &&;
 
  private:
@@ -218,6 +222,13 @@ void Reader::read(const json::value& root) {
   }
 }
 
+void Reader::count_for_every_gpu() {
+  for (const auto& name : gpus_.names()) {
+    auto& own = parts_[name];
+    if (own.skipped == 0) own.passed = node_.passed;
+  }
+}
+
 Findings Reader::findings() && {
   auto& all = findings_.measurements;
   const auto add = [&](const std::string& part, const Tally& tally) {
@@ -260,6 +271,7 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   const ToolGpus gpus{profile, output};
   Reader reader{gpus};
   reader.read(*root);
+  if (script::asked(output, "level") == 1) reader.count_for_every_gpu();
   // A fault that was found stays found, however the run ended.
   if (!reader.failed()) {
     if (const auto error = text_at(*root, "runtime_error"))

@@ -11,7 +11,8 @@ namespace cupel::burnin {
 namespace {
 
 constexpr std::size_t kMostRows = 4096;
-constexpr std::size_t kMostBefore = 8;  // words that may stand in front of a row
+constexpr std::size_t kMostBefore = 8;   // words that may stand in front of a row
+constexpr std::size_t kOldColumns = 12;  // of versions before 2.10, which have no "root"
 
 /// Where in a row what stands.
 struct Columns {
@@ -45,6 +46,10 @@ Columns shape_of(std::size_t count) {
   }
   return columns;
 }
+
+/// Versions before 2.9 print "redop" in every header, and nothing below it where an operation
+/// reduces nothing.
+Columns without_redop(std::size_t count) { return shape_of(count - 1); }
 
 bool is_word(std::string_view cell) {
   return !cell.empty() &&
@@ -130,6 +135,8 @@ void TextReader::read(std::string_view line, CollectiveReport& report) {
   const auto cells = words(line);
   if (cells.size() < 3 || report.rows.size() == kMostRows) return;
   auto row = columns_ ? row_in(cells, *columns_) : std::nullopt;
+  if (columns_ && !row && columns_->count == kOldColumns)
+    row = row_in(cells, without_redop(kOldColumns));
   if (!columns_) row = row_in(cells, shape_of(13));
   if (!columns_ && !row) row = row_in(cells, shape_of(12));
   if (row)

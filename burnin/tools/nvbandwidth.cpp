@@ -48,8 +48,15 @@ constexpr std::array kTests{
     Test{"device_to_device_memcpy_write_ce", "p2p.bandwidth", true},
     Test{"device_to_device_memcpy_read_ce", "p2p.read", true},
 };
-constexpr std::array<std::string_view, 5> kMeasures{
-    kTests[0].measure, kTests[1].measure, kTests[2].measure, kTests[3].measure, "p2p.refused"};
+constexpr std::array<std::string_view, 6> kMeasures{kTests[0].measure, kTests[1].measure,
+                                                    kTests[2].measure, kTests[3].measure,
+                                                    "p2p.refused",     "nvbandwidth.corrupted"};
+
+/// What it prints of data that did not arrive as it was sent; it ends at the first.
+/// Source: NVIDIA/nvbandwidth, kernels.cu, memsetPattern and memcmpPattern; issue 34 has both
+/// lines.
+constexpr std::array<std::string_view, 2> kCorruption{"Invalid value when checking the pattern",
+                                                      "h_errorFlag == 0"};
 
 /// 0.4 knows no JSON and refuses the option. Left to itself it goes to the CPUs near to each GPU.
 std::string script_of(double buffer_bytes, int samples, const std::string& pin) {
@@ -211,6 +218,22 @@ void add_refused(const ToolGpus& gpus, const std::vector<Sourced>& tests, Findin
   add_charged(refused, {}, "p2p.refused", "count", findings);
 }
 
+/// 1 where a copy arrived damaged, with the test that was under way and its words. Nothing where
+/// no test ended.
+void add_corruption(std::string_view text, const std::vector<Sourced>& tests, Findings& findings) {
+  for (const auto line : lines(text)) {
+    const bool found =
+        std::ranges::any_of(kCorruption, [&](auto words) { return line.contains(words); });
+    if (!found) continue;
+    const auto test = tests.empty() ? std::string{kSource} : tests.back().name;
+    findings.facts.emplace("nvbandwidth: " + script::clean(test), script::clean(line));
+    findings.measurements.push_back({"nvbandwidth.corrupted", "", 1, "count"});
+    return;
+  }
+  if (!findings.measurements.empty())
+    findings.measurements.push_back({"nvbandwidth.corrupted", "", 0, "count"});
+}
+
 Error nothing_proven(std::string why) {
   return {Code::kNoMeasurement, "nvbandwidth: " + script::clean(why)};
 }
@@ -224,13 +247,15 @@ Result<Findings> parse(const Profile& profile, const Output& output) {
   } else {
     report = read_text(output.text);
   }
-  if (!report.error.empty()) return nothing_proven(report.error);
   const ToolGpus gpus{profile, output};
   Findings findings;
   for (const auto& test : report.tests) add_test(test, gpus, findings);
   for (const auto& test : kTests)
     if (std::ranges::find(report.tests, test.name, &Sourced::name) == report.tests.end())
       add_unknown(std::string{test.name}, "it was not run", findings);
+  add_corruption(output.text + output.errors, report.tests, findings);
+  const bool corrupted = !findings.facts.empty();
+  if (!report.error.empty() && !corrupted) return nothing_proven(report.error);
   if (findings.measurements.empty())
     return nothing_proven(report.tests.empty() ? script::complaint(output)
                                                : findings.unknown.front().why);

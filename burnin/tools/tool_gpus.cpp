@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "base/text.h"
 #include "burnin/gpu/gpu_places.h"
 #include "burnin/gpu/idle_gpus.h"
@@ -58,6 +60,11 @@ ToolGpus::ToolGpus(const inventory::Profile& profile, const Output& output) {
     names_.emplace(*index, places.empty() ? fmt::format("gpu{}", *index)
                                           : gpu_at(address, places).value_or("gpu at " + address));
   }
+}
+
+std::vector<std::string> ToolGpus::names() const {
+  const auto all = names_ | std::views::values;
+  return {all.begin(), all.end()};
 }
 
 std::string ToolGpus::name(int index) const {

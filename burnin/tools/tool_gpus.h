@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "burnin/stage.h"
 
@@ -25,6 +26,8 @@ class ToolGpus {
   /// own number.
   std::string name(int index) const;
   std::size_t count() const { return names_.size(); }
+  /// Of every GPU that the node listed.
+  std::vector<std::string> names() const;
 
  private:
   std::map<int, std::string> names_{};

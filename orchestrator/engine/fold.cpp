@@ -47,11 +47,12 @@ struct FoldedNode {
   }
 };
 
-/// As if it had never begun; only its attempts go on counting.
+/// As if it had never begun; but its attempts go on counting, and its node is counted already.
 void reopen(StepState& step) {
-  const int attempt = step.attempt;
-  step = {};
-  step.attempt = attempt;
+  StepState again;
+  again.attempt = step.attempt;
+  again.counted = step.counted;
+  step = std::move(again);
 }
 
 void begin_step(StepState& step, const Event& event) {
@@ -214,12 +215,21 @@ void keep_facts(NodeState& node, const Event& event) {
   }
 }
 
+using Counted = StepState::Counted;
+
+/// A node that tries again is counted by its last end alone.
+void count_end(Tally& tally, StepState& step) {
+  const bool done = step.phase == Phase::done;
+  if (step.counted == Counted::no) ++tally.ended;
+  if (step.counted == Counted::failed) --tally.failed;
+  if (!done) ++tally.failed;
+  step.counted = done ? Counted::ended : Counted::failed;
+}
+
 /// A step has ended: how the run goes on all nodes, and what was found out on this one.
 void keep_end(RunState& state, FoldedNode& node, std::size_t index, const Event& event) {
   const bool done = node.state.steps[index].phase == Phase::done;
-  auto& tally = state.tallies[std::string{node.name_of(index)}];
-  ++tally.ended;
-  if (!done) ++tally.failed;
+  count_end(state.tallies[std::string{node.name_of(index)}], node.state.steps[index]);
   keep_facts(node.state, event);
   if (!node.traced()) return;
   node.trace->ends.push_back(&event);
@@ -267,7 +277,12 @@ void approve_all(RunState& state, RunTrace* trace, const Event& event) {
     if (event.node.empty() || event.node == name) approve({node, trace_of(trace, name)}, event);
 }
 
-void release(RunState& state, const std::string& step) {
+void release(RunState& state, RunTrace* trace, const std::string& step) {
+  for (auto& [name, node] : state.nodes) {
+    const FoldedNode folded{node, trace_of(trace, name)};
+    for (std::size_t i = 0; i < node.steps.size(); ++i)
+      if (step.empty() || folded.name_of(i) == step) node.steps[i].counted = Counted::no;
+  }
   if (step.empty()) {
     state.tallies.clear();
     state.halts.clear();
@@ -302,7 +317,7 @@ bool apply_to_run(RunState& state, RunTrace* trace, const Event& event) {
       state.halts[text_in(event, "step")] = text_in(event, "why");
       return true;
     case EventKind::run_released:
-      release(state, text_in(event, "step"));
+      release(state, trace, text_in(event, "step"));
       return true;
     case EventKind::wave_opened: {
       const auto nodes = std::clamp<std::int64_t>(number_of(event, "nodes"), 0, 1'000'000);

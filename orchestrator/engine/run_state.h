@@ -34,6 +34,8 @@ struct StepState {
   std::chrono::milliseconds spent{};  // of the deadline, up to the last try's end
   bool overdue = false;               // this try takes longer than expected by far
   bool ssh_lost = false;  // it failed, and the node answered SSH no more after its end either
+  /// What the run's tally of this step holds of this node: it counts once, however often it tries.
+  enum class Counted { no, ended, failed } counted = Counted::no;
 
   bool over() const { return phase != Phase::waiting && phase != Phase::running; }
   friend bool operator==(const StepState&, const StepState&) = default;
@@ -58,7 +60,8 @@ enum class RunPhase { submitted, running, interrupted, cancelled, ended };
 std::string_view to_string(RunPhase phase);
 std::optional<RunPhase> run_phase(std::string_view word);
 
-/// How a step went on all nodes, since a person last looked (run_released).
+/// How a step went last on each node where it ended, since a person last looked (run_released).
+/// Counts nodes.
 struct Tally {
   int ended = 0;
   int failed = 0;

@@ -33,7 +33,7 @@ BOOST_DESCRIBE_STRUCT(SnapshotNode, (), (list, steps, facts))
 // another version.
 BOOST_DESCRIBE_STRUCT(StepState, (),
                       (phase, attempt, tries, retries, outcome, began, ended, until, pause, spent,
-                       overdue, handle, detail, ssh_lost))
+                       overdue, handle, detail, ssh_lost, counted))
 BOOST_DESCRIBE_STRUCT(Tally, (), (ended, failed))
 BOOST_DESCRIBE_STRUCT(RunState, (),
                       (phase, began, ended, paused, halts, tallies, wave, pardoned, last_command,
@@ -52,6 +52,9 @@ inline constexpr bool kFlat<StepState> = true;
 
 template <>
 struct Field<StepState::Phase> : NumberedField<StepState::Phase, StepState::Phase::skipped> {};
+
+template <>
+struct Field<StepState::Counted> : NumberedField<StepState::Counted, StepState::Counted::failed> {};
 
 template <>
 struct Field<Outcome> {
@@ -76,7 +79,7 @@ struct Field<RunPhase> {
 namespace cupel::engine {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 Error malformed() {
   return Error{Code::kMalformed, "the snapshot is not one that this Cupel wrote"};

@@ -65,9 +65,17 @@ Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& req
     return end;
   }
   if (spool.output.exit_status == kEndedByLimit) {
+    const auto limit = request.step.job->limit.count();
+    // Its length depends on the BMC's answers and on ours: its limit says nothing of the machine.
+    if (burnin::stage(request.step.name)->beside.bmc_sensors) {
+      end.detail = fmt::format(
+          "it was ended after its limit of {} s, because readings of the BMC came too slowly: "
+          "check the load of the admin node and the BMC, then retry the node",
+          limit);
+      return end;
+    }
     end.found["hung"] = true;
-    end.detail =
-        fmt::format("hung: it was ended after its limit of {} s", request.step.job->limit.count());
+    end.detail = fmt::format("hung: it was ended after its limit of {} s", limit);
     return end;
   }
   end.outcome = engine::Outcome::done;

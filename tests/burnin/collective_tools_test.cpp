@@ -53,6 +53,42 @@ TEST(NcclTests, TakesNotCheckedForNotKnown) {
               Contains(" collective.errors nothing, at most 0 errors"));
 }
 
+TEST(NcclTests, OfAlltoallAreCheckedOutOfPlaceAlone) {
+  const std::string header =
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time"
+      "   algbw   busbw #wrong\n";
+  const auto row = [](const std::string& out) {
+    return "  8589934592     268435456     float    none      -1    24210  354.81  310.46  " + out +
+           "    24101  356.42  311.87    N/A\n# Out of bounds values : 0 OK\n";
+  };
+  // Versions before 2.9: the column redop is in the header alone.
+  const std::string old =
+      "#       size         count    type   redop     time   algbw   busbw  error     time   algbw "
+      " "
+      " busbw  error\n"
+      "  8589934592     268435456   float            24210  354.81  310.46  0e+00    24101  356.42 "
+      " 311.87    N/A\n# Out of bounds values : 0 OK\n";
+  const auto asked = nccl_asked("8589934592", "alltoall");
+
+  const auto good = parsed("nccl-tests", asked + header + row("0"));
+  const auto wrong = parsed("nccl-tests", asked + header + row("7"));
+  const auto unchecked = parsed("nccl-tests", asked + header + row("N/A"));
+  const auto reduced = parsed("nccl-tests", nccl_asked() + header + row("0"));
+  const auto before = parsed("nccl-tests", asked + old);
+
+  ASSERT_TRUE(good && wrong && unchecked && reduced && before) << refusal(before);
+  EXPECT_EQ(value_of(*good, "collective.errors"), 0);
+  EXPECT_EQ(value_of(*good, "collective.alltoall.busbw", "nvlinks"), 310.46);
+  EXPECT_THAT(not_met("nccl-tests", *good), IsEmpty());
+  EXPECT_EQ(value_of(*wrong, "collective.errors"), 7);
+  EXPECT_EQ(value_of(*unchecked, "collective.errors"), std::nullopt);
+  EXPECT_EQ(value_of(*reduced, "collective.errors"), std::nullopt)
+      << "all_reduce is checked in place too";
+  EXPECT_EQ(value_of(*before, "collective.errors"), 0);
+  EXPECT_EQ(value_of(*before, "collective.alltoall.busbw", "nvlinks"), 310.46);
+}
+
 TEST(NcclTests, CountsEveryWrongElementWhereverItStands) {
   CUPEL_NEEDS_SAMPLE(text, kNew);
   const auto asked = nccl_asked("1073741824");

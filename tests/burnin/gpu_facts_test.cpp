@@ -66,6 +66,16 @@ TEST(GpuFacts, ReadsTheNewSchemaOfACardWithoutEcc) {
     EXPECT_EQ(value_of(findings, name, "gpu0"), std::nullopt) << name;
 }
 
+TEST(GpuFacts, TakesTheInstantPowerWhereADriverReportsNoOther) {
+  CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-xml/rtx-3080-v13.xml");
+
+  // As driver 580 writes it of an RTX PRO 6000.
+  const auto found = parsed("gpu-facts", replaced(text, "139.62 W</average", "N/A</average"));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(value_of(*found, "gpu.power", "gpu0"), 142.33);
+}
+
 TEST(GpuFacts, ReadsTheOldSchemaWithRemappedRows) {
   CUPEL_NEEDS_SAMPLE(text, "nvidia-smi-xml/a10g.xml");
 

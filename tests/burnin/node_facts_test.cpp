@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "burnin/node/dimms.h"
 #include "tests/burnin/gpu_xml.h"
 #include "tests/burnin/node_text.h"
 #include "tests/burnin/stages.h"
@@ -54,6 +55,29 @@ TEST(NodeFacts, NamesDimmsAsTheBmcDoesAndLeavesEmptySlotsAside) {
   EXPECT_EQ(dimm->serial, "80CE012345");
   EXPECT_EQ(dimm->manufacturer, "Samsung");
   EXPECT_EQ(part_named(*found, "dimm B1")->serial, "") << "'Not Specified' is none";
+}
+
+/// As AMD boards report their slots: locators repeat, and the bank names the channel.
+std::string amd_slot(const std::string& bank, const std::string& size, const std::string& serial) {
+  return "Handle 0x0030, DMI type 17, 92 bytes\nMemory Device\n\tSize: " + size +
+         "\n\tLocator: DIMM 0\n\tBank Locator: " + bank + "\n\tSerial Number: " + serial + "\n\n";
+}
+
+TEST(NodeFacts, NamesDimmsThatABoardCallsAllAlikeByTheirBank) {
+  Findings findings, alike;
+
+  add_dimms(amd_slot("P0 CHANNEL A", "64 GB", "<BAD INDEX>") +
+                amd_slot("P0 CHANNEL B", "No Module Installed", "") +
+                amd_slot("P1 CHANNEL A", "64 GB", "80CE012345"),
+            findings);
+  add_dimms(amd_slot("BANK 0", "64 GB", "1") + amd_slot("BANK 0", "64 GB", "2"), alike);
+
+  EXPECT_THAT(names_of(findings, PartKind::dimm),
+              ElementsAre("dimm P0 CHANNEL A DIMM 0", "dimm P1 CHANNEL A DIMM 0"));
+  EXPECT_EQ(part_named(findings, "dimm P0 CHANNEL A DIMM 0")->serial, "");
+  EXPECT_EQ(part_named(findings, "dimm P1 CHANNEL A DIMM 0")->serial, "80CE012345");
+  EXPECT_THAT(names_of(alike, PartKind::dimm),
+              ElementsAre("dimm BANK 0 DIMM 0", "dimm BANK 0 DIMM 0 #2"));
 }
 
 TEST(NodeFacts, GivesNoErrorCountWhereNobodyCounts) {

@@ -41,11 +41,11 @@ const Captured kCaptured[] = {
     {"dcgm-diag", "dcgmi-diag/gcm_diag_warn_output_rc0.json", "", 0, 9},
     {"dcgm-diag", "dcgmi-diag/gcm_non_fatal_error_code_output_rc205.json", "", 205, 9},
     {"dcgm-diag", "nvsentinel/preflight_dcgm_diag.jsonl", "", 0, 0, "no report"},
-    {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 2},
+    {"nvbandwidth", "nvbandwidth/dcgm_verboseFullOutput.json", "", 0, 3},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_1.json", "", 1, 0, "invalid arguments"},
     {"nvbandwidth", "nvbandwidth/dcgm_ERROR_2.json", "", 1, 0, "invalid arguments"},
-    {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 56},
-    {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 8},
+    {"nvbandwidth", "nvbandwidth/readme_a100_0.txt", "", 0, 57},
+    {"nvbandwidth", "nvbandwidth/readme_a100_1.txt", "", 0, 9},
     {"nvbandwidth", "nvbandwidth/readme_a100_2.txt", "", 0, 0, "it was not run"},
     {"nccl-tests", "nccl-tests/a100_1node_allreduce.log", nccl_asked(), 0, 3},
     {"nccl-tests", "nccl-tests/a100_1node_broadcast.log", nccl_asked("8589934592", "broadcast"), 0,
@@ -187,6 +187,40 @@ TEST(DcgmDiag, TakesAPassWithAnErrorBesideItForAWarning) {
               Contains(HasSubstr(" dcgm.warned 1 tests, at most 0 tests")));
 }
 
+/// Level 1 of versions 2 and 3: tests of the software, each with one result that names no GPU.
+std::string software_tests(const std::string& last_status) {
+  std::string tests;
+  for (const auto* name : {"Denylist", "NVML Library", "CUDA Main Library"})
+    tests += std::string{R"({"name":")"} + name + R"(","results":[{"status":"Pass"}]},)";
+  return R"({"DCGM GPU Diagnostic":{"test_categories":[{"category":"Deployment","tests":[)" +
+         tests + R"({"name":"Inforom","results":[{"status":")" + last_status +
+         R"("}]}]}]},"version":"3.3.9"})" + "\n";
+}
+
+TEST(DcgmDiag, OfLevelOneIsOfAllGpusTogether) {
+  std::string gpus;
+  for (const auto* line :
+       {"0, 00000000:1B:00.0", "1, 00000000:43:00.0", "2, 00000000:52:00.0", "3, 00000000:61:00.0",
+        "4, 00000000:9D:00.0", "5, 00000000:C3:00.0", "6, 00000000:D1:00.0"})
+    gpus += std::string{"cupel-gpu: "} + line + "\n";
+  const auto eighth = std::string{"cupel-gpu: 7, 00000000:DF:00.0\n"};
+  const auto asked = std::string{"cupel-asked-level: 1\n"};
+
+  const auto good = parsed("dcgm-diag", asked + gpus + eighth + software_tests("Pass"));
+  const auto one_missing = parsed("dcgm-diag", asked + gpus + software_tests("Pass"));
+  const auto bad = parsed("dcgm-diag", asked + gpus + eighth + software_tests("Fail"));
+  const auto second =
+      parsed("dcgm-diag", "cupel-asked-level: 2\n" + gpus + eighth + software_tests("Pass"));
+
+  ASSERT_TRUE(good && one_missing && bad && second) << refusal(good);
+  EXPECT_THAT(not_met("dcgm-diag", *good), IsEmpty());
+  EXPECT_THAT(not_met("dcgm-diag", *one_missing),
+              Contains("gpu7 dcgm.passed nothing, at least 2 tests"));
+  EXPECT_THAT(not_met("dcgm-diag", *bad), Contains(" dcgm.failed 1 tests, at most 0 tests"));
+  EXPECT_THAT(not_met("dcgm-diag", *second),
+              Contains("gpu0 dcgm.passed nothing, at least 2 tests"));
+}
+
 TEST(DcgmDiag, ProvesNothingWhereItDidNotRunToItsEnd) {
   EXPECT_THAT(
       refusal(parsed("dcgm-diag", dcgm4(on_gpu(0, "Pass"), R"(,"runtime_error":"killed")"))),
@@ -282,6 +316,25 @@ TEST(NvBandwidth, RejectsAnIncompleteTableAndAnyStatusButPassed) {
     EXPECT_EQ(value_of(*found, "pcie.h2d", "gpu1"), 55.1);
     EXPECT_TRUE(says_unknown(*found, "device_to_device_memcpy_write_ce"));
   }
+}
+
+TEST(NvBandwidth, SaysThatDataWasCorruptedAndDuringWhichTest) {
+  // The lines of NVIDIA/nvbandwidth issue 34.
+  const std::string corrupted =
+      "Running device_to_device_memcpy_read_ce.\n"
+      " Invalid value when checking the pattern at 0x70a640000000\n Current offset : 11136 \n"
+      "ASSERT in expression h_errorFlag == 0 in void memcmpPatternHelper(CUstream)() : "
+      "memcpy.cpp:165\n";
+
+  const auto found = parsed("nvbandwidth", corrupted, 134);
+  const auto good = parsed("nvbandwidth", nvbandwidth_json(R"([["N/A","391"],["388","N/A"]])"));
+
+  ASSERT_TRUE(found && good) << refusal(found);
+  EXPECT_EQ(value_of(*found, "nvbandwidth.corrupted"), 1);
+  EXPECT_THAT(found->facts.at("nvbandwidth: device_to_device_memcpy_read_ce"),
+              HasSubstr("Invalid value when checking the pattern"));
+  EXPECT_THAT(not_met("nvbandwidth", *found), Contains(" nvbandwidth.corrupted 1, at most 0"));
+  EXPECT_EQ(value_of(*good, "nvbandwidth.corrupted"), 0);
 }
 
 TEST(NvBandwidth, IsAskedForTextWhereItsVersionKnowsNoJson) {

@@ -12,6 +12,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/detached.h"
 #include "orchestrator/steps/node_steps.h"
+#include "orchestrator/steps/stage_output.h"
 #include "tests/orchestrator/node.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
@@ -155,6 +156,25 @@ TEST_F(StageStepTest, OfANodeThatNeverCameSaysItAllTheSameWhereItsBmcTellsNothin
   ASSERT_TRUE(end);
   EXPECT_EQ(end->outcome, Outcome::needs_operator);
   EXPECT_EQ(end->detail, "no route to host");
+}
+
+TEST_F(StageStepTest, AtItsLimitIsAFindingUnlessItWaitedForOurOwnReadings) {
+  StepEnvironment doors{inventory, *store, {}, {}, std::nullopt};
+  const auto stop = engine::Stop::no;
+  const engine::StepRequest request{1,  nodes[0],         {},   planned, 1,
+                                    {}, Deadline::in(1h), stop, {},      [](const std::string&) {}};
+  planned.job = burnin::Job{"", 1s, 3860s};
+  const Spool at_limit{.output = {.text = "", .errors = "", .exit_status = 124}};
+
+  const auto by_itself = read_output(doors, request, at_limit);
+  planned.name = "psu@again";  // it waits until the BMC was read in each phase
+  const auto paced = read_output(doors, request, at_limit);
+
+  ASSERT_TRUE(by_itself && paced);
+  EXPECT_TRUE(by_itself->found.contains("hung"));
+  EXPECT_FALSE(paced->found.contains("hung"));
+  EXPECT_EQ(paced->outcome, Outcome::reject);
+  EXPECT_THAT(paced->detail, HasSubstr("readings of the BMC came too slowly"));
 }
 
 /// A stage that burns for hours, on a real sshd.

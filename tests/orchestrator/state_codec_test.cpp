@@ -44,7 +44,8 @@ class StateCodec : public ::testing::Test {
                      .detail = "no \"power\"",
                      .began = WallTime{milliseconds{1'100}},
                      .ended = WallTime{milliseconds{1'900}},
-                     .ssh_lost = true};
+                     .ssh_lost = true,
+                     .counted = StepState::Counted::failed};
     node.steps[1] = {.phase = StepState::Phase::running,
                      .attempt = 1,
                      .handle = "burn.1",
@@ -57,12 +58,12 @@ class StateCodec : public ::testing::Test {
   }
 
   static constexpr std::string_view kText =
-      R"({"version":1,"phase":"interrupted","began":1000,"ended":2000,"paused":true,)"
+      R"({"version":2,"phase":"interrupted","began":1000,"ended":2000,"paused":true,)"
       R"("halts":{"":"canary","gpu-burn":"3 of 4"},"tallies":{"power-on":[4,1]},"wave":8,)"
       R"("pardoned":4,"last_command":17,"last_sequence":12345678901,"strangers":["n9"],)"
       R"("lists":[["power-on","gpu-burn","verdict"]],"nodes":{"n1":{"list":0,"steps":[)"
-      R"([0,3,3,2,1,"needs operator",1100,1900,0,0,0,false,null,"no \"power\"",true],)"
-      R"([1,1,1,0,0,"done",1200,0,1500,300,250,true,"burn.1","",false]],)"
+      R"([0,3,3,2,1,"needs operator",1100,1900,0,0,0,false,null,"no \"power\"",true,2],)"
+      R"([1,1,1,0,0,"done",1200,0,1500,300,250,true,"burn.1","",false,0]],)"
       R"("facts":{"bmc.vendor":"HPE"}}}})";
 
   /// The text with one piece of it replaced.
@@ -89,7 +90,7 @@ TEST_F(StateCodec, ReadsWhatItWrites) {
 
 TEST_F(StateCodec, RefusesAFieldOfAnotherTypeOrOutOfItsBounds) {
   const std::vector<std::pair<std::string_view, std::string_view>> damages{
-      {"\"version\":1", "\"version\":2"},
+      {"\"version\":2", "\"version\":1"},
       {"\"interrupted\"", "\"asleep\""},
       {"\"began\":1000", "\"began\":\"1000\""},
       {"\"paused\":true", "\"paused\":1"},
@@ -108,8 +109,9 @@ TEST_F(StateCodec, RefusesAFieldOfAnotherTypeOrOutOfItsBounds) {
       {"\"needs operator\"", "\"needs luck\""},
       {"false,null", "0,null"},
       {"\"no \\\"power\\\"\"", "null"},
-      {"\"\",false]", "\"\",0]"},
-      {"\"\",false]", "\"\"]"},
+      {"\"\",false,0]", "\"\",0,0]"},
+      {"\"\",false,0]", "\"\",false]"},
+      {"true,2]", "true,3]"},  // no such count
       {"\"HPE\"", "[]"}};
 
   for (const auto& [from, to] : damages) EXPECT_FALSE(decoded_with(from, to)) << from << to;

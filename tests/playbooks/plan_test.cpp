@@ -178,6 +178,7 @@ TEST(Plan, GivesCriteriaOnlyNumbersInTheirOwnUnits) {
       {"dcgm.errors.isolate", "errors"},
       {"dcgm.errors.reset", "errors"},
       {"dcgm.errors.config", "errors"},
+      {"nvbandwidth.corrupted", "count"},
       {"p2p.read", "GB/s"},
       {"collective.all_gather.busbw", "GB/s"},
       {"collective.reduce_scatter.busbw", "GB/s"},

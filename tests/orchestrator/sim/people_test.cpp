@@ -175,6 +175,28 @@ TEST_F(People, TooManyFailuresHaltTheStepUntilAPersonHasLooked) {
   EXPECT_GE(clock_.now() - start_, 1000s);
 }
 
+TEST_F(People, ANodeThatIsTriedAgainCountsOnceTowardsAHalt) {
+  auto risky = step("b");
+  risky.stop_after.failures = 2;
+  plan(3, {step("a"), risky});
+  plan_.nodes_at_once = 1;
+  repair_patience_ = 1h;
+  int tries = 0;
+  steps_.script = [&](const StepRequest& request) {
+    const bool fails = request.node.name == "n1" && request.step.name == "b" && ++tries <= 3;
+    return fails ? ends(Outcome::needs_operator) : StepEnd{};
+  };
+  asks_ = {{300s, {.kind = Command::Kind::retry, .node = "n1"}},
+           {600s, {.kind = Command::Kind::retry, .node = "n1"}},
+           {900s, {.kind = Command::Kind::retry, .node = "n1"}}};
+
+  ASSERT_TRUE(run());
+
+  EXPECT_EQ(tries, 4);
+  EXPECT_EQ(count(EventKind::run_halted), 0);
+  EXPECT_EQ(engine_->state(1).tallies.at("b"), (Tally{.ended = 3, .failed = 0}));
+}
+
 TEST_F(People, TheCanaryGoesFirstAndAFailingOneStopsTheRest) {
   plan(7, {step("a")});
   plan_.canary = {1, 2};
