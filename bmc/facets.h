@@ -14,8 +14,11 @@ struct Power {
   Verb<Sourced<PowerState>()> state{"power state"};
   /// Returns when the BMC has accepted it, not when it is done. Some types must not happen twice.
   Verb<Protocol(ResetType type)> reset{"reset"};
-  /// Empty: the BMC does not tell.
+  /// The resets of the machine itself. Empty: the BMC does not tell.
   Verb<std::vector<ResetType>()> allowed_resets{"allowed resets"};
+  /// Whether there is an AC cycle too. Apart from the others: it may be a chassis' action, and a
+  /// chassis that cannot be read must not keep a machine from being turned off.
+  Verb<bool()> has_ac_cycle{"AC cycle"};
 };
 
 struct Boot {

@@ -127,9 +127,11 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace) {
 
 Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                             Pace pace) {
-  CO_TRY(const auto allowed, co_await bmc.power.allowed_resets(deadline));
+  const auto has = co_await bmc.power.has_ac_cycle(deadline);
+  const bool unknown = !has && has.error().code != Code::kUnsupported;
+  if (unknown) co_return has.error();
   // Only where the BMC says so: a machine must not stand off because it was tried in vain.
-  if (std::ranges::find(allowed, ResetType::ac_cycle) == allowed.end())
+  if (!has || !*has)
     co_return Error{Code::kUnsupported,
                     "AC cycle: this BMC has none: pull the cord, or use the rack's PDU"};
   CO_TRY(co_await ensure_off(bmc, grace, deadline, pace));

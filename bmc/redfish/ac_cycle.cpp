@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kFullPowerCycle = "FullPowerCycle";
 constexpr std::size_t kMostChassis = 4;
+constexpr std::chrono::seconds kChassisPatience{30};
 
 /// The action, if it is there and does not say that it lacks the word. The standard's has to say
 /// that it has it.
@@ -45,14 +46,24 @@ Task<Result<std::optional<AcWay>>> find_ac_cycle(Client& client, Layout layout, 
   if (way) co_return way;
   auto uris = links_at(system.body, "Links/Chassis");
   if (uris.size() > kMostChassis) uris.resize(kMostChassis);
+  std::optional<Error> unread;
   for (auto& uri : uris) {
-    auto chassis = co_await client.get(uri, deadline);
-    if (!chassis && chassis.error().code == Code::kNotFound) continue;
-    if (!chassis) co_return std::move(chassis).error();
+    auto chassis = co_await client.get(uri, deadline.sooner(kChassisPatience));
+    const bool absent = !chassis && chassis.error().code == Code::kNotFound;
+    if (!chassis && !absent && !unread) unread = chassis.error();
+    if (!chassis) continue;
     CO_TRY(auto there, co_await way_of_chassis(client, own, *std::move(chassis), deadline));
     if (there) co_return there;
   }
+  // The one that could not be read may have had it.
+  if (unread) co_return *unread;
   co_return std::nullopt;
+}
+
+Task<Result<bool>> has_ac_cycle(Client& client, Layout layout, Document system, Deadline deadline) {
+  CO_TRY(const auto way,
+         co_await find_ac_cycle(client, std::move(layout), std::move(system), deadline));
+  co_return way.has_value();
 }
 
 Task<Result<void>> ac_cycle(Client& client, Layout layout, Document system, Deadline deadline) {

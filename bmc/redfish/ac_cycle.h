@@ -15,8 +15,10 @@ struct AcWay {
   std::string word;
 };
 
+/// Errors: of the first chassis that could not be read, where no other one has it.
 Task<Result<std::optional<AcWay>>> find_ac_cycle(Client& client, Layout layout, Document system,
                                                  Deadline deadline);
+Task<Result<bool>> has_ac_cycle(Client& client, Layout layout, Document system, Deadline deadline);
 
 /// Asks for it. The BMC itself may be gone for minutes afterwards. Errors: kUnsupported;
 /// kConflict where the machine has to be off first, and is not.

@@ -64,10 +64,8 @@ class RedfishBmc final : public Bmc {
                      : reset_system(client, std::move(layout), std::move(system), type, has_ipmi_,
                                     deadline);
         });
-    assign(power.allowed_resets, "allowed resets",
-           [this](Client&, Layout layout, Document system, Deadline deadline) {
-             return allowed_resets(std::move(layout), std::move(system), deadline);
-           });
+    assign(power.allowed_resets, "allowed resets", allowed_resets);
+    assign(power.has_ac_cycle, "AC cycle", has_ac_cycle);
     assign(boot.set, boot_attempt, set_boot);
     assign(boot.read, "boot override", read_boot);
     assign(facts.identity, "identity",
@@ -147,19 +145,6 @@ class RedfishBmc final : public Bmc {
     return answered<T>(std::move(value), Protocol::redfish);
   }
 
-  Task<Result<std::vector<ResetType>>> allowed_resets(Layout layout, Document system,
-                                                      Deadline deadline) {
-    CO_TRY(const auto words, co_await allowed_words(client_, system.body, deadline));
-    auto known = known_resets(words, layout.handling);
-    if (known.empty()) co_return known;  // not told: everything may be tried
-    if (!has_ac_cycle_) {
-      CO_TRY(const auto way, co_await find_ac_cycle(client_, layout, std::move(system), deadline));
-      has_ac_cycle_ = way.has_value();
-    }
-    if (*has_ac_cycle_) known.push_back(ResetType::ac_cycle);
-    co_return known;
-  }
-
   Task<Result<Identity>> read_identity(Deadline deadline) {
     Observed seen;
     Survey survey{client_, deadline, seen};
@@ -205,7 +190,6 @@ class RedfishBmc final : public Bmc {
     Survey survey{client_, deadline, seen};
     CO_TRY(Machine machine, co_await find_machine(survey));
     layout_ = layout_of(machine);
-    has_ac_cycle_.reset();
     co_return Place{layout_, std::move(machine.system)};
   }
 
@@ -222,7 +206,6 @@ class RedfishBmc final : public Bmc {
   Client client_;
   ReadCache* cache_;
   Layout layout_{};
-  std::optional<bool> has_ac_cycle_{};
 };
 
 }  // namespace

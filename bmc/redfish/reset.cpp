@@ -68,15 +68,16 @@ Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value
   co_return co_await allowed_words(client, std::move(*action), "ResetType", deadline);
 }
 
-std::vector<ResetType> known_resets(const std::vector<std::string>& words,
-                                    const ModelQuirks& handling) {
+Task<Result<std::vector<ResetType>>> allowed_resets(Client& client, Layout layout, Document system,
+                                                    Deadline deadline) {
+  CO_TRY(const auto words, co_await allowed_words(client, std::move(system.body), deadline));
   std::vector<ResetType> known;
   for (const auto type : kAll) {
     if (words.empty() || !word_for(type, words)) continue;
-    if (type == ResetType::force_restart && handling.restart_is_off_on) continue;
+    if (type == ResetType::force_restart && layout.handling.restart_is_off_on) continue;
     known.push_back(type);
   }
-  return known;
+  co_return known;
 }
 
 Task<Result<void>> reset_system(Client& client, Layout layout, Document system, ResetType type,

@@ -9,9 +9,10 @@ namespace cupel::bmc::redfish {
 Task<Result<std::vector<std::string>>> allowed_words(Client& client, json::value system,
                                                      Deadline deadline);
 
-/// Those of them that Cupel knows, without those that harm this model.
-std::vector<ResetType> known_resets(const std::vector<std::string>& words,
-                                    const ModelQuirks& handling);
+/// Those of them that Cupel knows, without those that harm this model. Reads no chassis: an AC
+/// cycle is not among them (has_ac_cycle).
+Task<Result<std::vector<ResetType>>> allowed_resets(Client& client, Layout layout, Document system,
+                                                    Deadline deadline);
 
 /// Asks for it. What is already so counts as done, after reading it back; a restart of a machine
 /// that is off turns it on. Not for ac_cycle. Errors: kUnsupported where the System cannot do that,

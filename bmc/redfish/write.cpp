@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::size_t kMostWords = 200;
 constexpr int kDeepest = 4;
+/// An ActionInfo that takes longer is done without.
+constexpr std::chrono::seconds kInfoPatience{15};
+
+/// Whether an error is about the caller or the BMC as a whole, and not about one document.
+bool ends_everything(Code code) {
+  return code == Code::kCancelled || code == Code::kUntrusted || code == Code::kRefused;
+}
 
 void append_texts(std::vector<std::string>& words, const json::value* value, int depth) {
   if (value == nullptr || depth > kDeepest || words.size() >= kMostWords) return;
@@ -79,11 +86,11 @@ Task<Result<std::vector<std::string>>> allowed_words(Client& client, Action acti
   auto words = texts_of(find(action.told, parameter + "@Redfish.AllowableValues"));
   const auto info = text_at(action.told, "@Redfish.ActionInfo");
   if (!words.empty() || !info) co_return words;
-  auto told = co_await client.get(*info, deadline);
+  auto told = co_await client.get(*info, deadline.sooner(kInfoPatience));
   if (told) co_return words_of_info(*told, parameter);
-  // A link to nowhere says nothing about what the machine can do.
-  if (told.error().code == Code::kNotFound) co_return words;
-  co_return std::move(told).error();
+  // A list that cannot be read says nothing about what the machine can do: it is tried.
+  if (ends_everything(told.error().code)) co_return std::move(told).error();
+  co_return words;
 }
 
 Task<Result<Answer>> act(Client& client, std::string target, json::value body, Deadline deadline) {

@@ -16,6 +16,7 @@ class FakeBmc final : public Bmc {
     power.state.bind(this, &FakeBmc::power_state);
     power.reset.bind(this, &FakeBmc::reset);
     power.allowed_resets.bind(this, &FakeBmc::allowed_resets);
+    power.has_ac_cycle.bind(this, &FakeBmc::has_ac_cycle);
   }
   Task<Result<Sourced<PowerState>>> power_state(Deadline) {
     if (looks_without_answer > 0) {
@@ -36,13 +37,14 @@ class FakeBmc final : public Bmc {
     co_return Protocol::redfish;
   }
   Task<Result<std::vector<ResetType>>> allowed_resets(Deadline) { co_return allowed; }
+  Task<Result<bool>> has_ac_cycle(Deadline) { co_return cycles_ac; }
   Task<void> log_out() override { co_return; }
 
   PowerState state = PowerState::off, goal = PowerState::off;
   std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
   std::vector<ResetType> resets;
   int looks_until_change = 3, conflicts = 0, looks_without_answer = 0;
-  bool ignores_resets = false, listens = true, never_comes_back = false;
+  bool ignores_resets = false, listens = true, never_comes_back = false, cycles_ac = false;
 };
 
 class Power : public ::testing::Test {
@@ -202,7 +204,7 @@ TEST_F(Power, TurnsOnAMachineThatIsOffWhenItIsToRestart) {
 
 TEST_F(Power, CyclesTheAcOfAMachineThatIsOffAndWaitsForItsBmc) {
   is(PowerState::on);
-  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::ac_cycle};
+  bmc.cycles_ac = true;
 
   const auto done = run(ac_cycle(bmc, 0ms, soon(), kQuick));
 
@@ -223,7 +225,7 @@ TEST_F(Power, LeavesAMachineOnWhoseBmcHasNoAcCycle) {
 
 TEST_F(Power, SaysThatTheBmcDidNotComeBackFromAnAcCycle) {
   is(PowerState::on);
-  bmc.allowed = {ResetType::on, ResetType::force_off, ResetType::ac_cycle};
+  bmc.cycles_ac = true;
   bmc.never_comes_back = true;
 
   const auto done = run(ac_cycle(bmc, 0ms, Deadline::in(50ms), kQuick));
@@ -306,6 +308,70 @@ TEST_F(PowerOverHttps, CutsAnHpesStandbyPowerOnlyWhileItIsOff) {
   EXPECT_EQ(done.error().code, Code::kConflict);
   EXPECT_THAT(done.error().what, HasSubstr("power it off first"));
   EXPECT_THAT(server.asked().resets, ElementsAre());
+}
+
+/// What a chassis may answer in place of itself.
+test::Habit chassis_that(int status, std::string body = {}) {
+  auto habit = page(status, std::move(body), "/redfish/v1/Chassis/1");
+  habit.times = 1000;
+  return habit;
+}
+
+class UnreadableChassis : public OverHttps, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    auto system = test_system();
+    system.at("Links").as_object()["Chassis"] =
+        json::array{{{"@odata.id", "/redfish/v1/Chassis/1"}}};
+    server.set(kSystem, system);
+    auto habit = chassis_that(GetParam());
+    if (GetParam() == 200) habit.body = R"({"error": {"code": "Base.1.0.GeneralError"}})";
+    if (GetParam() == 0) habit.kind = test::Habit::Kind::never_answer;
+    server.misbehave(std::move(habit));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Answers, UnreadableChassis, ::testing::Values(500, 503, 200, 0));
+
+TEST_P(UnreadableChassis, DoesNotKeepAMachineFromBeingTurnedOffAndOn) {
+  const auto bmc = open();
+
+  const auto off = run(ensure_off(*bmc, 0ms, soon(), kQuick));
+  const auto on = run(ensure_on(*bmc, soon(), kQuick));
+  const auto cycled = run(cycle(*bmc, 0ms, soon(), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_TRUE(off) << off.error().what;
+  EXPECT_TRUE(on) << on.error().what;
+  EXPECT_TRUE(cycled) << cycled.error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff", "On", "ForceOff", "On"));
+}
+
+TEST_P(UnreadableChassis, LeavesAMachineOnThatWasToBeCycledByItsChassis) {
+  const auto bmc = open();
+
+  const auto done = run(ac_cycle(*bmc, 0ms, Deadline::in(1s), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_THAT(done.error().what, HasSubstr("AC cycle: GET /redfish/v1/Chassis/1"));
+  EXPECT_THAT(server.asked().resets, ElementsAre());
+}
+
+TEST_F(PowerOverHttps, TurnsAMachineOffWhoseActionInfoCannotBeRead) {
+  auto system = test_system();
+  system.at("Actions").as_object()["#ComputerSystem.Reset"] = {
+      {"target", "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset"},
+      {"@Redfish.ActionInfo", "/redfish/v1/Systems/1/ResetActionInfo"}};
+  server.set(kSystem, system);
+  auto habit = page(500, "", "/redfish/v1/Systems/1/ResetActionInfo");
+  habit.times = 100;
+  server.misbehave(std::move(habit));
+  const auto bmc = open();
+
+  const auto off = run(ensure_off(*bmc, 0ms, soon(), kQuick));
+  run(bmc->log_out());
+
+  EXPECT_TRUE(off) << off.error().what;
+  EXPECT_THAT(server.asked().resets, ElementsAre("ForceOff"));
 }
 
 TEST_F(PowerOverHttps, CyclesAMachineWhoseStateLagsBehind) {
