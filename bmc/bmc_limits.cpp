@@ -74,6 +74,11 @@ bool Logins::refused(const std::string& user, const std::string& password, Refus
   return refusal->believed;
 }
 
+bool Logins::was_refused(const std::string& user, const std::string& password) const {
+  const auto before = memory_.refusal(node_, user);
+  return before && before->mark == secret_mark(password, before->salt);
+}
+
 void Logins::accepted(const std::string& user) {
   if (refused_user_ == user) refused_user_.clear();
   if (memory_.refusal(node_, user)) memory_.keep_refusal(node_, user, std::nullopt);

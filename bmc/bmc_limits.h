@@ -76,6 +76,9 @@ class Logins {
   bool refused(const std::string& user, const std::string& password, RefusalRules rules = {},
                std::string words = {});
 
+  /// Whether this password was refused since it was accepted last, believed or not.
+  bool was_refused(const std::string& user, const std::string& password) const;
+
   void accepted(const std::string& user);
 
   /// Whose credentials were refused last, here; empty: nobody's.

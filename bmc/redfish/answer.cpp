@@ -101,13 +101,23 @@ std::string_view what_to_do(Code code) {
   }
 }
 
+/// Some refuse in plain text.
+std::string text_of_refusal(const Response& response) {
+  const auto text = printable(shortened(response.body, kLongestText));
+  const auto words = trimmed(text);
+  return words.empty() ? std::string{} : ": " + std::string{words};
+}
+
 Error failure(std::string_view asked, const Response& response, const json::value* body) {
   const std::string messages = body == nullptr ? std::string{} : told_messages(*body);
   Code code = code_of(response.status);
   std::string text = std::string{asked} + ": HTTP " + std::to_string(response.status);
   if (response.status < 300) text += " with an error in it";
   if (!messages.empty()) text += ": " + messages;
-  if (body == nullptr && looks_like_html(response)) text += ": a web page where JSON was due";
+  if (body == nullptr && looks_like_html(response))
+    text += ": a web page where JSON was due";
+  else if (body == nullptr)
+    text += text_of_refusal(response);
   if (code == Code::kRefused || code == Code::kFailed) {
     if (says(messages, kLicence))
       return Error{Code::kUnsupported, text + "; the BMC needs a licence for this"};

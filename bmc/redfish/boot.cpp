@@ -177,8 +177,33 @@ std::string said(const BootOverride& one) {
          (one.uri.empty() ? "" : " from " + printable(one.uri));
 }
 
-Task<Result<void>> read_back(Client& client, std::string uri, BootOverride wanted,
-                             Deadline deadline) {
+/// For a BMC that keeps an override which was to be for one boot: what it had before is written
+/// again, and said.
+Task<Error> put_back(Client& client, std::string uri, json::value before, BootOverride wanted,
+                     Deadline deadline) {
+  const std::string target{to_string(wanted.target)};
+  const std::string what = uri + ": the BMC set boot target " + target +
+                           " for every boot (Continuous), not for the next one";
+  json::object boot;
+  for (const auto* name : {"BootSourceOverrideTarget", "BootSourceOverrideEnabled",
+                           "BootSourceOverrideMode", "HttpBootUri"})
+    if (const auto* value = at(before, name); value != nullptr && !value->is_null())
+      boot[name] = *value;
+  const auto had = override_of(before);
+  auto done = co_await change(client, uri, json::object{{"Boot", std::move(boot)}}, deadline);
+  if (done) {
+    const auto now = co_await client.get(uri, deadline);
+    if (now && override_of(*now).target == had.target)
+      co_return Error{Code::kFailed, what + "; it was put back to " + said(had) +
+                                         ". To boot from " + target + " every time: --keep"};
+    done = now ? Error{Code::kFailed, "it reads back " + said(override_of(*now))} : now.error();
+  }
+  co_return Error{Code::kFailed, what + ", and it could not be put back: " + done.error().what +
+                                     "; every boot is from " + target + " until it is set to none"};
+}
+
+Task<Result<void>> read_back(Client& client, std::string uri, json::value before,
+                             BootOverride wanted, Deadline deadline) {
   // What it shows has no secrets in it any more.
   wanted.uri =
       client.bmc_limits().secrets.scrubbed(std::move(wanted.uri), SentSecrets::In::document);
@@ -194,6 +219,8 @@ Task<Result<void>> read_back(Client& client, std::string uri, BootOverride wante
              text_at(now, "Boot/BootSourceOverrideMode") == "Legacy";
     if (same(wanted, kept) && !legacy) co_return ok();
   }
+  const bool stays = wanted.once && !kept.once && wanted.target == kept.target;
+  if (stays) co_return co_await put_back(client, uri, std::move(before), wanted, deadline);
   co_return Error{Code::kFailed, uri + ": the BMC accepted boot target " +
                                      std::string{to_string(wanted.target)} + " and reads back " +
                                      said(kept) + (legacy ? " in legacy mode" : "")};
@@ -220,7 +247,7 @@ Task<Result<void>> set_boot(Client& client, Layout layout, Document system, Boot
     uri = later;
     CO_TRY(co_await change(client, uri, std::move(body), deadline));
   }
-  co_return co_await read_back(client, uri, wanted, deadline);
+  co_return co_await read_back(client, uri, before.body, wanted, deadline);
 }
 
 Task<Result<BootOverride>> read_boot(Client& client, Document system, Deadline deadline) {

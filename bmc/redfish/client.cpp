@@ -26,10 +26,6 @@ bool is_long(std::string_view uri) {
   return uri.find("/Entries") != uri.npos || uri.find("/LogServices/") != uri.npos;
 }
 
-std::string words_of(const Result<Answer>& answer) {
-  return answer ? std::string{} : answer.error().what;
-}
-
 bool refuses_tag(const Error& error) {
   return error.code == Code::kConflict && (error.what.find("HTTP 412") != std::string::npos ||
                                            error.what.find("HTTP 428") != std::string::npos);
@@ -184,8 +180,8 @@ Task<Result<Answer>> Client::ask_once(const Question& question, Deadline deadlin
   auto answer = co_await understand(what, response, conditional);
   if (!answer && answer.error().code == Code::kMalformed) note_malformed(bmc_limits_.seen);
   if (basic && response.status == 401 && !session->proven) {
-    (void)bmc_limits_.logins.refused(user_, basic->password, refusals_, words_of(answer));
     session->basic.reset();
+    co_return login_failed(response, std::move(answer).error(), basic->password);
   }
   // The root answers everybody.
   if (response.status < 400 && normal(question.uri) != kRoot) {

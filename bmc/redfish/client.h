@@ -86,6 +86,7 @@ class Client final : public Fetch {
   Task<Result<Response>> send(Request request, Deadline deadline);
   Task<Result<Answer>> understand(std::string asked, const Response& response,
                                   bool conditional = false);
+  bool may_try_basic(const Response& response, const std::string& password) const;
   Error login_failed(const Response& response, Error error, const std::string& password);
   Request with_credentials(Request request) const;
   void join(const std::string& digest);
@@ -104,6 +105,7 @@ class Client final : public Fetch {
   std::string ended_{};                 // URI of a session that the BMC does not know any more
   std::optional<std::string> sessions_{};
   RefusalRules refusals_{};
+  bool names_sessions_ = true;  // the service root does
   bool apart_ = false;
   bool closes_ = false;  // this BMC breaks kept connections
   bool known_ = false;   // that it is who it should be

@@ -61,6 +61,7 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   refusals_ = {.believed_at = rules.refusals_believed_at, .pause_after = rules.pause_after_refusal};
   closes_ = breaks_kept_connections(rules, document);
   auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
+  names_sessions_ = is_on_the_bmc(told) || find(document, "SessionService") != nullptr || !root;
   if (!is_on_the_bmc(told)) told = kDefaultSessions;
   sessions_ = told;
   co_return told;
@@ -80,6 +81,14 @@ Error Client::login_failed(const Response& response, Error error, const std::str
   return std::move(error).within("log in as " + printable(user_));
 }
 
+/// Whether a 401 to a login is about the way and not about the password: it asks for Basic, or the
+/// root names no sessions. Once for each password, in all processes to come: a second try is one
+/// nearer to a locked account.
+bool Client::may_try_basic(const Response& response, const std::string& password) const {
+  const bool another_way = response.asks_for_basic || !names_sessions_;
+  return another_way && !bmc_limits_.logins.was_refused(user_, password);
+}
+
 Task<Result<void>> Client::open_session(std::string uri, std::string password, Deadline deadline) {
   const auto session = session_;
   const json::value body{{"UserName", user_}, {"Password", password}};
@@ -96,7 +105,8 @@ Task<Result<void>> Client::open_session(std::string uri, std::string password, D
     CO_TRY(Response again, co_await send(std::move(request), deadline.sooner(kLoginPatience)));
     response = std::move(again);
   }
-  const bool no_sessions_here = response.status == 404 || response.status == 405;
+  const bool no_sessions_here = response.status == 404 || response.status == 405 ||
+                                (response.status == 401 && may_try_basic(response, password));
   if (no_sessions_here || says_sessions_exhausted(response)) {
     session->basic = Basic{user_, std::move(password)};
     co_return ok();

@@ -59,6 +59,9 @@ std::size_t on_header(char* bytes, std::size_t, std::size_t count, void* argumen
   if (name == "etag") response.etag = value;
   if (name == "location") response.location = value;
   if (name == "x-auth-token") response.token = value;
+  // One of several in a list, in one line or in some.
+  if (name == "www-authenticate" && lower_case(value).find("basic") != std::string::npos)
+    response.asks_for_basic = true;
   return count;
 }
 

@@ -4,6 +4,8 @@
 #include <boost/asio/post.hpp>
 #include <new>
 
+#include "base/text.h"
+
 namespace cupel::bmc::redfish {
 namespace {
 
@@ -34,12 +36,18 @@ json::parse_options options_of_documents() {
   return options;
 }
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// At most so many values as there are signs that part them, outside of texts: told before any of
-/// them is built.
+/// them is built. And whether there are bytes that JSON does not have.
 class ValueCount {
  public:
   void read(std::string_view text) {
+    has_controls_ = has_high_ = false;
     for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      has_controls_ |= in_text_ && byte < 0x20;
+      has_high_ |= byte >= 0x80;
       if (escaped_) {
         escaped_ = false;
       } else if (in_text_) {
@@ -52,9 +60,13 @@ class ValueCount {
     }
   }
   std::size_t values() const { return values_; }
+  /// Of the piece that was read last: raw controls within texts; bytes beyond ASCII.
+  bool has_controls() const { return has_controls_; }
+  bool has_high() const { return has_high_; }
 
  private:
   bool in_text_ = false, escaped_ = false;
+  bool has_controls_ = false, has_high_ = false;
   std::size_t values_ = 0;
 };
 
@@ -74,6 +86,15 @@ class DocumentParser {
     if (count_.values() > kMostValues)
       return Error{Code::kMalformed,
                    "a document of more than " + std::to_string(kMostValues) + " values"};
+    // A byte that is no UTF-8, or a raw control character, costs itself and not the document
+    // (DMTF/libredfish#108: 0xFF in a serial number; iLO 6 1.75: a carriage return in a text).
+    std::string mended;
+    if (count_.has_high() || count_.has_controls()) {
+      mended = valid_utf8(piece);
+      for (char& c : mended)
+        if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+      piece = mended;
+    }
     json::error_code failure;
     try {
       parser_.write_some(piece.data(), piece.size(), failure);
@@ -109,25 +130,42 @@ class DocumentParser {
   json::stream_parser parser_{{}, options_of_documents(), scratch_.data(), scratch_.size()};
 };
 
+std::string_view without_mark(std::string_view body) {
+  if (body.starts_with(kByteOrderMark)) body.remove_prefix(kByteOrderMark.size());
+  return body;
+}
+
+/// The piece at the front, which never ends within a character.
+std::string_view next_piece(std::string_view text) {
+  constexpr std::size_t kMostOfOne = 4;  // bytes of a character in UTF-8
+  auto end = std::min(text.size(), kPieceOfDocument);
+  const auto continues = [&] { return (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80; };
+  const auto least = kPieceOfDocument - kMostOfOne;
+  while (end < text.size() && end > least && continues()) --end;
+  return text.substr(0, end);
+}
+
 }  // namespace
 
 Task<Result<json::value>> read_document(const std::string& body,
                                         std::shared_ptr<MemoryUse> memory) {
   DocumentParser parser{body.size(), memory};
-  const std::string_view text = body;
-  for (std::size_t at = 0; at < text.size() && !parser.done(); at += kPieceOfDocument) {
-    if (at > 0) {
+  auto text = without_mark(body);
+  for (bool first = true; !text.empty() && !parser.done(); first = false) {
+    if (!first) {
       const auto executor = co_await asio::this_coro::executor;
       co_await asio::post(executor, asio::as_tuple(asio::use_awaitable));
     }
-    CO_TRY(parser.feed(text.substr(at, kPieceOfDocument)));
+    const auto piece = next_piece(text);
+    CO_TRY(parser.feed(piece));
+    text.remove_prefix(piece.size());
   }
   co_return parser.finish();
 }
 
 Result<json::value> document_of(std::string_view body, std::shared_ptr<MemoryUse> memory) {
   DocumentParser parser{body.size(), memory};
-  TRY(parser.feed(body));
+  TRY(parser.feed(without_mark(body)));
   return parser.finish();
 }
 

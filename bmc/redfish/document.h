@@ -16,7 +16,9 @@ inline constexpr std::size_t kDeepest = 64;          // levels
 /// Parsed in one go; between two such pieces everybody else on the loop has a turn.
 inline constexpr std::size_t kPieceOfDocument = 64u << 10;
 
-/// The first JSON document of a body (some iDRACs send two, one behind the other). What it takes
+/// The first JSON document of a body (some iDRACs send two, one behind the other), behind a byte
+/// order mark if there is one. A byte that is no UTF-8 becomes U+FFFD, a raw control character a
+/// blank. What it takes
 /// counts in `memory`, where there is one, until the value goes. In pieces: others are served
 /// meanwhile. `body` must outlive it. Cancel-safe.
 /// Errors: kMalformed: no JSON; over one of the limits; no room left in `memory`.

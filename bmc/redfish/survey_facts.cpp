@@ -94,6 +94,8 @@ std::string told(const json::value& body, std::string_view path) {
   const auto lower = lower_case(readable);
   if (std::ranges::find(kNothing, lower) != kNothing.end()) return {};
   if (readable.size() >= 8 && readable.find_first_not_of('0') == std::string::npos) return {};
+  // An erased memory: bytes of 0xFF, which document.cpp replaced.
+  if (readable.find_first_not_of("\uFFFD ") == std::string::npos) return {};
   return readable;
 }
 

@@ -1,6 +1,7 @@
 #include "bmc/redfish/transport.h"
 
 #include "base/text.h"
+#include "bmc/redfish/inflate.h"
 #include "bmc/redfish/request_secrets.h"
 #include "bmc/redfish/transport_state.h"
 #include "bmc/redfish/uri.h"
@@ -53,6 +54,17 @@ void expect(Host& host, std::string fingerprint) {
     host.check.forget_sessions();
   }
   host.check.expected = std::move(fingerprint);
+}
+
+/// A compressed body becomes its text. Where an error's cannot be read, its status still counts.
+Result<void> decompress(Transfer& transfer) {
+  auto& response = transfer.response;
+  if (!is_compressed(response.body)) return ok();
+  auto text = inflated(response.body, transfer.limit);
+  if (!text && response.status < 300) return std::move(text).error();
+  response.body = text ? *std::move(text) : std::string{};
+  if (transfer.held.grow(response.body.size())) return ok();
+  return Error{Code::kMalformed, "this BMC's answers take more memory than one BMC may"};
 }
 
 Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
@@ -182,6 +194,7 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
     transfer.response.status = static_cast<int>(status);
     transfer.response.retry_after = std::clamp<std::chrono::milliseconds>(
         std::chrono::seconds{patience}, 0ms, kLongestRetryAfter);
+    TRY(decompress(transfer));
     return std::move(transfer.response);
   }
   // Whoever comes back after this may be somebody else: it is to show its certificate.

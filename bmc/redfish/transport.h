@@ -54,6 +54,7 @@ struct Response {
   std::string etag{};
   std::string location{};
   std::string token{};                       // X-Auth-Token
+  bool asks_for_basic = false;               // WWW-Authenticate, RFC 9110, 11.6.1
   std::chrono::milliseconds retry_after{0};  // 0: not said
 };
 

@@ -45,6 +45,17 @@ TEST(Answer, SaysLicenceWhereALicenceIsMissing) {
   EXPECT_THAT(error.what, ::testing::HasSubstr("needs a licence"));
 }
 
+// sushy-emulator refuses in plain text.
+TEST(Answer, TellsTheTextOfARefusalThatIsNoJson) {
+  const auto error =
+      failure_of(400, "Failed to download and attach HttpBootUri.\n\x1b[31mred", "text/plain");
+
+  EXPECT_EQ(
+      error.what,
+      "a01-n01: GET /redfish/v1/X: HTTP 400: Failed to download and attach HttpBootUri.[31mred");
+  EXPECT_LT(failure_of(400, std::string(100'000, 'x'), "text/plain").what.size(), 1000u);
+}
+
 TEST(Answer, SortsStatusCodes) {
   const std::map<int, Code> expected{{401, Code::kRefused},     {403, Code::kRefused},
                                      {404, Code::kNotFound},    {405, Code::kUnsupported},

@@ -187,6 +187,53 @@ TEST_F(BootBehavior, StaysUntilItIsTakenBackWhereThatIsAskedFor) {
               HasSubstr("\"BootSourceOverrideEnabled\":\"Continuous\""));
 }
 
+/// sushy-emulator keeps each override until another one comes, whatever was asked for.
+class KeepsEveryOverride : public BootBehavior {
+ protected:
+  void SetUp() override {
+    auto system = test_system();
+    boot_of(system)["BootSourceOverrideTarget"] = "Hdd";
+    boot_of(system)["BootSourceOverrideEnabled"] = "Continuous";
+    server.set(kSystem, system);
+    server.change([this](auto& options) {
+      options.writes = [this](const auto&, const auto& uri, const json::value& body,
+                              test::Resources& now) -> std::optional<test::Written> {
+        const auto target = text_at(body, "Boot/BootSourceOverrideTarget");
+        if (!target) return std::nullopt;
+        if (++written >= refuses_from) return test::Written{.status = 500};
+        auto changed = *now.read(uri);
+        boot_of(changed)["BootSourceOverrideTarget"] = *target;
+        now.write(uri, changed);
+        return test::Written{};
+      };
+    });
+  }
+  int written = 0, refuses_from = 1000;
+};
+
+TEST_F(KeepsEveryOverride, HasItPutBackWhereOneBootWasAskedFor) {
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+  const auto bmc = open();
+  const auto now = run(bmc->boot.read(soon()));
+  run(bmc->log_out());
+
+  EXPECT_EQ(done.error().code, Code::kFailed);
+  EXPECT_THAT(done.error().what,
+              HasSubstr("the BMC set boot target pxe for every boot (Continuous), not for the next "
+                        "one; it was put back to disk"));
+  EXPECT_EQ(now->value, (BootOverride{.target = BootTarget::disk}));
+}
+
+TEST_F(KeepsEveryOverride, IsSaidToBootThatWayForEverWhereItCannotBePutBack) {
+  refuses_from = 2;
+
+  const auto done = set({.target = BootTarget::pxe, .once = true});
+
+  EXPECT_THAT(done.error().what, HasSubstr("it could not be put back"));
+  EXPECT_THAT(done.error().what, HasSubstr("HTTP 500"));
+  EXPECT_THAT(done.error().what, HasSubstr("every boot is from pxe until"));
+}
+
 TEST_F(BootBehavior, NeverAsksALenovoForAnOverrideThatStays) {
   become("Lenovo", "ThinkSystem SR650 V3");
 

@@ -100,6 +100,45 @@ TEST(Document, LetsOthersHaveTheLoopWhileItReads) {
   EXPECT_GE(turns, 10);
 }
 
+/// The Model of a document of this text, within.
+std::string model_in(std::string_view text) {
+  const auto document = document_of(text);
+  if (!document) return "(" + document.error().what + ")";
+  EXPECT_EQ(text_at(*document, "SerialNumber"), "A1");
+  return text_at(*document, "Model").value_or("");
+}
+
+TEST(Document, IsReadButForAByteThatIsNoUtf8) {
+  EXPECT_EQ(model_in("{\"Model\": \"R\xE9my\", \"SerialNumber\": \"A1\"}"), "R\uFFFDmy");
+  EXPECT_EQ(model_in("{\"Model\": \"cut \xE2\x82\", \"SerialNumber\": \"A1\"}").substr(0, 4),
+            "cut ");
+}
+
+// HPE iLO 6 1.75: a raw carriage return within a text.
+TEST(Document, IsReadButForRawControlCharactersInTexts) {
+  EXPECT_EQ(model_in("{\r\n\t\"Model\": \"a\rb\x01"
+                     "c\nd\",\r\n\"SerialNumber\": \"A1\"}"),
+            "a b c d");
+}
+
+TEST(Document, IsReadBehindAByteOrderMark) {
+  EXPECT_EQ(model_in("\xEF\xBB\xBF{\"Model\": \"X\", \"SerialNumber\": \"A1\"}"), "X");
+}
+
+TEST(Document, KeepsALetterThatFallsBetweenTwoPieces) {
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    std::string name(shift, 'x');
+    while (name.size() < 3 * kPieceOfDocument) name += "€";
+    const std::string text = "{\"a\": \"" + name + "\", \"bad\": \"\xFF\"}";
+    asio::io_context io{1};
+
+    const auto document = run_to_end(io, read_document(text, nullptr));
+
+    ASSERT_TRUE(document) << document.error().what;
+    EXPECT_EQ(text_at(*document, "a"), name);
+  }
+}
+
 class HostileBmc : public OverHttps {
  protected:
   HostileBmc() {

@@ -106,6 +106,7 @@ class Ilo : public Session {
                {{"Vendor", "HPE"},
                 {"Systems", {{"@odata.id", "/redfish/v1/Systems"}}},
                 {"Managers", {{"@odata.id", "/redfish/v1/Managers"}}},
+                {"Links", {{"Sessions", {{"@odata.id", "/redfish/v1/SessionService/Sessions"}}}}},
                 {"Oem", {{"Hpe", {{"Manager", json::array{{{"ManagerType", "iLO 5"}}}}}}}}});
   }
   /// As by a process of its own, so that its pause need not be waited for.
@@ -161,6 +162,105 @@ TEST_F(Ilo, IsNotLeftWithConnectionsThatItWouldBreak) {
   const auto asked = server.asked();
 
   EXPECT_EQ(asked.connections, asked.requests - 1);  // the root is read on a kept one, at first
+}
+
+/// A service that takes HTTP Basic alone, as those of sushy-emulator and of HPE's emulator: its
+/// sessions answer 401 to whoever has not logged in before.
+class BasicOnly : public Session {
+ protected:
+  BasicOnly() { wants_basic({{"WWW-Authenticate", "Basic realm=\"Baremetal API\""}}); }
+  void wants_basic(std::map<std::string, std::string> headers) {
+    server.misbehave({.method = "POST",
+                      .path = "/redfish/v1/SessionService/Sessions",
+                      .times = 1000,
+                      .status = 401,
+                      .headers = std::move(headers)});
+  }
+  int logins() const {
+    const auto asked = server.asked();
+    return static_cast<int>(std::ranges::count_if(
+        asked.lines, [](const std::string& line) { return line.starts_with("POST"); }));
+  }
+};
+
+TEST_F(BasicOnly, IsLoggedInToByBasic) {
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+  const auto again = run(bmc->power.state(soon()));
+  run(bmc->log_out());
+
+  ASSERT_TRUE(state && again) << state.error().what;
+  EXPECT_EQ(logins(), 1);
+  EXPECT_EQ(server.asked().refused, 0);
+}
+
+TEST_F(BasicOnly, IsTriedByBasicOnceWithAWrongPassword) {
+  password = "wrong";
+  InMemoryBmcState memory;
+  for (int process = 0; process < 3; ++process) {
+    redfish::Transport own{io.get_executor(), {}, &memory};
+    const auto bmc = redfish::open(own, "a01-n01", access(), password_from(password), keys);
+
+    const auto first = run(bmc->power.state(soon()));
+    const auto second = run(bmc->power.state(soon()));
+    run(bmc->log_out());
+
+    EXPECT_EQ(first.error().code, Code::kRefused);
+    EXPECT_EQ(second.error().code, Code::kRefused);
+    if (process == 0) EXPECT_THAT(first.error().what, HasSubstr("HTTP 401"));
+  }
+  EXPECT_EQ(logins(), 1);
+  EXPECT_EQ(server.asked().refused, 1);
+}
+
+TEST_F(Ilo, IsTriedByBasicOnceThoughItsRefusalsMayBeMoods) {
+  server.misbehave({.method = "POST",
+                    .times = 1000,
+                    .status = 401,
+                    .headers = {{"WWW-Authenticate", "Basic realm=\"iLO\""}}});
+  password = "wrong";
+
+  for (int process = 0; process < 6; ++process) EXPECT_FALSE(ask());
+
+  EXPECT_EQ(server.asked().refused, 1);
+}
+
+TEST_F(Ilo, IsLoggedInToByBasicWhereItTakesThatAlone) {
+  server.misbehave({.method = "POST",
+                    .times = 1000,
+                    .status = 401,
+                    .headers = {{"WWW-Authenticate", "Basic realm=\"iLO\""}}});
+
+  const auto state = ask();
+
+  ASSERT_TRUE(state) << state.error().what;
+  EXPECT_EQ(memory.refusal("a01-n01", "admin"), std::nullopt);
+}
+
+TEST_F(Session, IsDoneWithoutWhereTheRootNamesNoneAndTheLoginIsRefused) {
+  auto root = test::small_machine("/redfish/v1");
+  root.as_object().erase("Links");
+  server.set("/redfish/v1", root);
+  server.misbehave({.method = "POST", .times = 1000, .status = 401});
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+  run(bmc->log_out());
+
+  EXPECT_TRUE(state) << state.error().what;
+}
+
+// A service that has sessions and asks for no other way has judged the password: a second try
+// would be one nearer to a locked account.
+TEST_F(Session, IsNotTriedByBasicWhereTheBmcRefusedThePasswordItself) {
+  password = "wrong";
+  const auto bmc = open();
+
+  const auto state = run(bmc->power.state(soon()));
+
+  EXPECT_EQ(state.error().code, Code::kRefused);
+  EXPECT_EQ(server.asked().refused, 1);
 }
 
 TEST_F(Session, ReapsItsOldOneWhereTheBmcKeptThatAndRefusesItsToken) {
