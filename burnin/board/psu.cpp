@@ -149,9 +149,10 @@ std::string script_of(seconds phase, seconds patience, seconds feeds, const std:
                    "    left=$((left - 2))\n"
                    "  done\n"
                    "}\n";
+  // One type that loads every chip: fp64 leaves those with few units for it nearly idle.
   const std::string gpu =
-      "full() { exec cupel-burn gemm --seconds $1; }\n"
-      "wave() { exec cupel-burn gemm --seconds $1 --pattern square --hertz 1; }\n";
+      "full() { exec cupel-burn gemm --types bf16 --seconds $1; }\n"
+      "wave() { exec cupel-burn gemm --types bf16 --seconds $1 --pattern square --hertz 1; }\n";
   auto text = script::head() + script::asks("seconds", static_cast<double>(phase.count()));
   if (load == "gpu") {
     text += script::needs("cupel-burn") + gpu + "echo 'cupel-load: gpu'\n";

@@ -13,8 +13,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kSelfTest{60};  // what it may take
-constexpr seconds kSettle{300};   // until the GPUs are idle, with an nvidia-smi that is slow
+constexpr seconds kSelfTest{60};  // what it may take; it says itself where it was too slow
+constexpr seconds kSelfTestEnds{50};
+constexpr seconds kSettle{300};  // until the GPUs are idle, with an nvidia-smi that is slow
 constexpr std::string_view kSection = "cupel-section: ";
 constexpr std::string_view kArguments = "cupel-arguments: ";
 constexpr std::string_view kTypes = "--types ";
@@ -65,11 +66,12 @@ exit 0
 /// Every five seconds; less often in burns of hours, whose samples would only tell the same again.
 seconds period_of(seconds duration) { return std::clamp(duration / 480, seconds{5}, seconds{60}); }
 
-std::string run_lines(std::string_view command, const std::string& arguments, seconds duration) {
+std::string run_lines(std::string_view command, const std::string& arguments,
+                      const std::string& test_arguments, seconds duration) {
   return fmt::format(
       "period={}\n"
       "echo '{}self-test'\n"
-      "timeout {} cupel-burn {} --self-test\n"
+      "timeout {} cupel-burn {} --seconds {}{} --self-test\n"
       "status=$?\n"
       "echo \"cupel-self-test-status: $status\"\n"
       "if [ $status -eq 0 ]; then\n"
@@ -81,15 +83,16 @@ std::string run_lines(std::string_view command, const std::string& arguments, se
       "  cupel-burn {} {}\n"
       "  echo \"cupel-run-status: $?\"\n"
       "fi\n",
-      period_of(duration).count(), kSection, kSelfTest.count(), command, kSection, command,
-      arguments);
+      period_of(duration).count(), kSection, kSelfTest.count(), command, kSelfTestEnds.count(),
+      test_arguments, kSection, command, arguments);
 }
 
 int status_in(std::string_view text) { return number<int>(trimmed(text)).value_or(-1); }
 
 }  // namespace
 
-Job burn_job(std::string_view command, const std::string& arguments, seconds duration) {
+Job burn_job(std::string_view command, const std::string& arguments,
+             const std::string& test_arguments, seconds duration) {
   std::string text = script::head() + script::needs("cupel-burn") + script::needs("nvidia-smi");
   text += script::asks("seconds", static_cast<double>(duration.count()));
   text += fmt::format("echo '{}{}'\n", kArguments, arguments);
@@ -97,7 +100,7 @@ Job burn_job(std::string_view command, const std::string& arguments, seconds dur
   text += wait_for_idle_gpus();
   text += kIdle;
   text += kBeside;
-  text += run_lines(command, arguments, duration);
+  text += run_lines(command, arguments, test_arguments, duration);
   text += kEnd;
   // Memory is given back, and the last round is finished.
   const auto margin = std::max(duration / 10, seconds{300});

@@ -10,8 +10,10 @@
 
 namespace cupel::burnin {
 
-/// `arguments`: what follows the command; no quotation marks in it.
-Job burn_job(std::string_view command, const std::string& arguments, std::chrono::seconds duration);
+/// `arguments`: what follows the command; `test_arguments`: the same of its self-test, which tests
+/// only what the run needs. No quotation marks in them.
+Job burn_job(std::string_view command, const std::string& arguments,
+             const std::string& test_arguments, std::chrono::seconds duration);
 
 /// Sections are "gpus", "apps", "self-test", "run", "samples" and "kernel".
 struct BurnOutput {

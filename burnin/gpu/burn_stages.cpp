@@ -183,9 +183,10 @@ Result<std::string> list_parameter(ParameterRows rows, const Parameters& paramet
 }
 
 Result<Job> job(std::string_view command, ParameterRows rows, const Parameters& parameters,
-                const std::string& more) {
+                const std::string& more, const std::string& of_self_test = {}) {
   TRY(const auto duration, duration_parameter(rows, parameters, "duration"));
-  return burn_job(command, fmt::format("--seconds {}{}", duration.count(), more), duration);
+  return burn_job(command, fmt::format("--seconds {}{}", duration.count(), more), of_self_test,
+                  duration);
 }
 
 Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
@@ -198,7 +199,7 @@ Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
                                              shortened(printable(written), 80))};
   auto more = fmt::format(" --types {} --pattern {}", types, pattern);
   if (pattern == "square") more += fmt::format(" --hertz {}", *hertz);
-  return job("gemm", kGemmParameters, parameters, more);
+  return job("gemm", kGemmParameters, parameters, more, " --types " + types);
 }
 
 Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {

@@ -127,7 +127,8 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   text += "name_gpus() {\n" + std::string{name_gpus_script()} + "}\n";
   text += kPrepare;
   text += find_sensors();
-  text += gpu ? "cupel-burn gemm --seconds \"$seconds\""
+  // One type that loads every chip: fp64 leaves those with few units for it nearly idle.
+  text += gpu ? "cupel-burn gemm --types bf16 --seconds \"$seconds\""
               : "stress-ng --cpu 0 --cpu-method all --metrics-brief --timeout \"${seconds}s\" "
                 "--temp-path \"$work\"";
   // stress-ng says all it says on standard error in some versions, on standard output in others.

@@ -415,6 +415,13 @@ TEST(PsuFeeds, AreTakenUnderFullLoadOnceTheRestIsDone) {
   EXPECT_LT(feeds, output.text.find("cupel-phase: over 0"));
 }
 
+TEST(Psu, LoadsGpusWithOneTypeThatEveryChipHasUnitsFor) {
+  const auto script = prepared("psu", {{"load", "gpu"}})->script;
+
+  EXPECT_THAT(script, HasSubstr("full() { exec cupel-burn gemm --types bf16 --seconds"));
+  EXPECT_THAT(script, HasSubstr("wave() { exec cupel-burn gemm --types bf16 --seconds"));
+}
+
 TEST(Psu, GoesThroughItsPhasesOnARealShell) {
   const auto output = run_in_no_time({{"phase", "20s"}, {"load", "cpu"}});
 

@@ -183,6 +183,15 @@ TEST(GpuStages, TakeAHangForAFinding) {
   EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), std::nullopt);
 }
 
+TEST(GpuStages, TestThemselvesInTheTypesOfTheRunAndWithinATimeOfTheirOwn) {
+  const auto script = prepared("gemm", {{"types", "bf16,fp8"}, {"duration", "1h"}})->script;
+
+  EXPECT_THAT(script,
+              HasSubstr("timeout 60 cupel-burn gemm --seconds 50 --types bf16,fp8 --self-test\n"));
+  EXPECT_THAT(prepared("hbm")->script,
+              HasSubstr("timeout 60 cupel-burn hbm --seconds 50 --self-test\n"));
+}
+
 TEST(GpuStages, NameNoGpuOfAHangWhereOneOfSeveralMayBeTheCause) {
   auto said = good();
   said.command = "collective";
@@ -439,7 +448,9 @@ TEST(GpuStages, RunInARealShell) {
 
   const auto found = stage("gemm")->parse(profile(), output);
   ASSERT_TRUE(found) << found.error().what << output.text;
-  EXPECT_EQ(output.errors, "gemm --self-test\ngemm --seconds 7 --types bf16 --pattern steady\n");
+  EXPECT_EQ(output.errors,
+            "gemm --seconds 50 --types bf16 --self-test\n"
+            "gemm --seconds 7 --types bf16 --pattern steady\n");
   EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu0"), 700);
   EXPECT_EQ(value_of(*found, "gpu.idle", "gpu0"), 1);
   EXPECT_EQ(value_of(*found, "burn.complete"), 1);
@@ -451,7 +462,7 @@ TEST(GpuStages, RunNothingAfterASelfTestThatFailed) {
   const auto output =
       run_script(prepared("hbm")->script, with_tools(folder, kSmi, "echo \"$*\" >&2\nexit 1\n"));
 
-  EXPECT_EQ(output.errors, "hbm --self-test\n");
+  EXPECT_EQ(output.errors, "hbm --seconds 50 --self-test\n");
   EXPECT_FALSE(stage("hbm")->parse(profile(), output));
 }
 

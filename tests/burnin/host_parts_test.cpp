@@ -363,6 +363,11 @@ TEST(Thermal, CountsTheFaultsOfTheBurnAndProvesNothingWithoutOne) {
   EXPECT_THAT(why(with(replaced(end, "true", "false"), "0")), HasSubstr("did not come to its end"));
 }
 
+TEST(Thermal, LoadsGpusWithOneTypeThatEveryChipHasUnitsFor) {
+  EXPECT_THAT(prepared("thermal", {{"load", "gpu"}})->script,
+              HasSubstr("cupel-burn gemm --types bf16 --seconds"));
+}
+
 TEST(Thermal, HeatsThisMachineAndReadsWhatItCan) {
   CUPEL_NEEDS_REAL_PART(installed("stress-ng"), "stress-ng is not installed");
   // GPUs that are warm from the beginning, in the words of the captured query.

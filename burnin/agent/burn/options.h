@@ -37,6 +37,7 @@ class Options {
   int passes() const { return static_cast<int>(number("--passes")); }
   int repeats() const { return static_cast<int>(number("--repeats")); }
 
+  bool given(std::string_view name) const { return values_.given(name); }
   /// The value given, else the fallback. The choice must be declared.
   double number(std::string_view name) const { return values_.number(name); }
   bool flag(std::string_view name) const { return values_.flag(name); }

@@ -50,6 +50,11 @@ bool runs_on(Type type, int major, int minor) {
   return major >= 8;
 }
 
+bool is_slow(Type type, int major, int minor) {
+  if (type != Type::kFp64) return false;
+  return (major == 8 && minor >= 6) || (major == 10 && minor >= 3) || major == 12;
+}
+
 std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
                                       std::uint64_t most_side) {
   for (const std::uint64_t side : {kLargestSide, kLargestSide / 2, kLargestSide / 4}) {

@@ -33,9 +33,15 @@ struct ProductShape {
   double tolerance(double plain) const;
 };
 
-/// Whether the chip multiplies it in tensor cores: fp8 since 8.9, fp64 since 8.0 but for 8.6
-/// to 8.9, where it is plain.
+/// Whether the chip multiplies it: fp8 since 8.9, all others since 8.0.
 bool runs_on(Type type, int major, int minor);
+
+/// Whether its units for it are so few that a product hardly loads the chip: fp64 on 8.6, 8.7, 8.9,
+/// 10.3 and 12.x.
+/// Source: CUDA C++ Programming Guide, "Arithmetic Instructions": 2 results of fp64 per clock and
+/// SM on 8.6, 8.9 and 12.0, 32 or 64 on 8.0, 9.0 and 10.0; data sheet of HGX B300 (10.3): 10
+/// TFLOP/s of eight GPUs.
+bool is_slow(Type type, int major, int minor);
 
 inline constexpr std::uint64_t kLargestSide = 8'192;
 

@@ -6,18 +6,19 @@
 #include "burnin/agent/burn/arithmetic.h"
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
 #include "burnin/agent/burn/cuda/sm_kernels.h"
+#include "burnin/agent/burn/gemm_plan.h"
 #include "burnin/agent/burn/links/numa.h"
+#include "burnin/agent/burn/power_sampler.h"
 
 namespace cupel::burn {
 namespace {
 
-constexpr std::size_t kUnderWay = 2;       // products queued at once: no gap, and quick to stop
-constexpr std::uint64_t kPasses = 256;     // products of a round
-constexpr std::uint64_t kUnverified = 32;  // of them again without being verified, where asked for
-constexpr std::uint64_t kPoisoned = 16;    // each so manyth product, C is overwritten first
+constexpr double kUnverified = 0.125;    // of a round again without being verified, where asked for
+constexpr std::uint64_t kPoisoned = 16;  // each so manyth product, C is overwritten first
 constexpr int kSamples = 1024;
 constexpr std::uint64_t kWaveSide = 4'096;
 constexpr int kWays = 8;
+constexpr double kLongProduct = 0.1;                    // seconds
 constexpr std::size_t kNotFree = std::size_t{1} << 30;  // left to the driver and the library
 
 double now_of_epoch() {
@@ -72,16 +73,16 @@ Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const
     // A wave's edge is no sharper than a product is long.
     const auto most_side =
         worker.load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide;
-    for (const auto& name : around.options.words("--types")) {
-      const auto type = type_of(name);
-      if (!type || !runs_on(*type, around.device.major, around.device.minor)) continue;
-      const auto shape = shape_for(*type, free_bytes, most_side);
+    for (const auto type :
+         types_for(around.options.words("--types"), !around.options.given("--types"),
+                   around.device.major, around.device.minor)) {
+      const auto shape = shape_for(type, free_bytes, most_side);
       if (!shape)
         return Failure{.code = "memory",
                        .message = "only " + std::to_string(free_bytes >> 20) +
                                   " MiB are free: too "
                                   "few for a product of " +
-                                  name + "; see nvidia-smi"};
+                                  std::string{name_of(type)} + "; see nvidia-smi"};
       TRY(auto ways, LtProduct::ways(*worker.handle_, product_of(*shape), kWays));
       recipes.push_back({.shape = *shape, .ways = std::move(ways)});
     }
@@ -117,7 +118,7 @@ Outcome<> GemmWorker::allocate() {
   std::memset(seen_, 0, sizeof(WrongChunks));
   TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
   TRY(cuda(static_cast<cudaError_t>(allow_sm_product(&shared_bytes_)), "asking for shared memory"));
-  for (std::size_t at = 0; at < kUnderWay; ++at) {
+  for (std::size_t at = 0; at < kMostQueued; ++at) {
     Slot slot;
     TRY(slot.begun, make_event());
     TRY(slot.ended, make_event());
@@ -140,30 +141,37 @@ void GemmWorker::wrong(Fault fault, std::uint64_t times) {
 
 Outcome<> GemmWorker::choose_ways(WatchdogScope& scope) {
   for (auto& recipe : recipes_) {
-    const auto name = std::string{name_of(recipe.shape.type)};
+    if (around_.stop.over()) return done();
+    scope.doing("first product of " + std::string{name_of(recipe.shape.type)});
     TRY(begin(recipe, 0));
     std::size_t best = 0;
-    float least = 0;
-    for (std::size_t at = 0; at < recipe.ways.size(); ++at) {
-      scope.doing("trying ways to multiply " + name, at);
-      const auto& way = recipe.ways[at];
-      for (int turn = 0; turn < 8; ++turn) {  // the first three warm up
-        if (turn == 3) {
-          TRY(cuda(cudaEventRecord(slots_[0].begun, stream_), "timing"));
-        }
-        TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
-      }
-      TRY(cuda(cudaEventRecord(slots_[0].ended, stream_), "timing"));
-      TRY(sync("multiplying " + name));
-      float milliseconds = 0;
-      TRY(cuda(cudaEventElapsedTime(&milliseconds, slots_[0].begun, slots_[0].ended), "timing"));
-      if (at > 0 && milliseconds >= least) continue;
-      least = milliseconds;
+    double least = 0;
+    for (std::size_t at = 0; at < recipe.ways.size() && !around_.stop.over(); ++at) {
+      scope.doing("trying ways to multiply " + std::string{name_of(recipe.shape.type)}, at);
+      TRY(const double first, time_of(recipe.ways[at], recipe, 1));
+      if (first > kLongProduct) break;
+      TRY(time_of(recipe.ways[at], recipe, 2));  // to warm up
+      TRY(const double each, time_of(recipe.ways[at], recipe, 5));
+      if (at > 0 && each >= least) continue;
+      least = each;
       best = at;
     }
     recipe.ways = {recipe.ways[best]};
   }
   return done();
+}
+
+/// Seconds of one product, of so many.
+Outcome<double> GemmWorker::time_of(const LtProduct& way, const Recipe& recipe, int times) {
+  TRY(cuda(cudaEventRecord(slots_[0].begun, stream_), "timing"));
+  for (int time = 0; time < times; ++time) {
+    TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
+  }
+  TRY(cuda(cudaEventRecord(slots_[0].ended, stream_), "timing"));
+  TRY(sync("multiplying " + std::string{name_of(recipe.shape.type)}));
+  float milliseconds = 0;
+  TRY(cuda(cudaEventElapsedTime(&milliseconds, slots_[0].begun, slots_[0].ended), "timing"));
+  return static_cast<double>(milliseconds) / 1e3 / times;
 }
 
 /// Fresh operands, their checksums, the first result and its checksums; plain sums of a sample.
@@ -226,8 +234,8 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
            "multiplying " + std::string{name_of(recipe.shape.type)}));
   float milliseconds = 0;
   TRY(cuda(cudaEventElapsedTime(&milliseconds, slot.begun, slot.ended), "timing"));
-  auto& figures = figures_[static_cast<std::size_t>(&recipe - recipes_.data())];
-  seconds_each_ = static_cast<double>(milliseconds) / 1e3;
+  auto& figures = figures_of(recipe);
+  figures.seconds_each = static_cast<double>(milliseconds) / 1e3;
   if (milliseconds > 0)
     (slot.verified ? figures.verified : figures.unverified)
         .add(recipe.shape.operations() / (static_cast<double>(milliseconds) * 1e9));
@@ -241,7 +249,7 @@ LoadPattern GemmWorker::load_pattern() const {
           around_.options.number("--hertz")};
 }
 
-bool GemmWorker::may_begin(const LoadPattern& pattern, WatchdogScope& scope) {
+bool GemmWorker::may_begin(const LoadPattern& pattern, double seconds_each, WatchdogScope& scope) {
   if (pattern.form == LoadPattern::Form::kSteady) return true;
   const double second = now_of_epoch();
   const bool burns = pattern.burns(second);
@@ -249,7 +257,7 @@ bool GemmWorker::may_begin(const LoadPattern& pattern, WatchdogScope& scope) {
   // What is queued runs to its end: nothing is begun that would end after the load phase. Where one
   // product alone takes longer than that, each phase has one.
   const auto queued = std::ranges::count(slots_, true, &Slot::used) + 1;
-  const double ends = second + static_cast<double>(queued) * seconds_each_;
+  const double ends = second + static_cast<double>(queued) * seconds_each;
   if (burns && (rested_ || pattern.burns(ends))) {
     rested_ = false;
     return true;
@@ -261,40 +269,26 @@ bool GemmWorker::may_begin(const LoadPattern& pattern, WatchdogScope& scope) {
   return false;
 }
 
-Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::uint64_t count,
+Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, Until until,
                                bool verified, WatchdogScope& scope) {
   const auto wave = load_pattern();
+  const bool is_steady = wave.form == LoadPattern::Form::kSteady;
   const auto name = std::string{name_of(recipe.shape.type)};
-  auto* found = static_cast<WrongChunks*>(found_.get());
-  for (std::uint64_t product = 1; product <= count && !around_.stop.over(); ++product) {
-    if (!may_begin(wave, scope)) {
-      --product;
-      continue;
+  std::uint64_t begun = 0;
+  std::uint64_t settled = 0;
+  while (!until.reached(begun) && !around_.stop.over()) {
+    const double each = figures_of(recipe).seconds_each;
+    if (!may_begin(wave, each, scope)) continue;
+    for (const auto most = is_steady ? products_queued(each) : 2; begun - settled >= most;
+         ++settled) {
+      TRY(settle(slots_[settled % kMostQueued], recipe, round));
     }
-    auto& slot = slots_[product % kUnderWay];
-    TRY(settle(slot, recipe, round));
     scope.doing("gemm " + name, round);
-    if (product == count / 2) sample_power();
-    if (product % kPoisoned == 0) {  // else what is left out would still be right from before
-      TRY(cuda(cudaMemsetAsync(result_, 0x55, recipe.shape.c_bytes(), stream_), "poisoning C"));
-    }
-    slot.verified = verified;
-    slot.used = true;
-    TRY(cuda(cudaEventRecord(slot.begun, stream_), "timing"));
-    TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
-    if (verified) {
-      check_chunks(result_, recipe.shape.c_bytes() / kChunkBytes,
-                   static_cast<const std::uint64_t*>(sums_.get()), product, found, evidence_,
-                   stream_);
-      TRY(launched("checking C"));
-    }
-    TRY(cuda(cudaEventRecord(slot.ended, stream_), "timing"));
-    if (!verified) continue;
-    TRY(cuda(cudaMemcpyAsync(seen_, found_, sizeof(unsigned), cudaMemcpyDefault, stream_),
-             "reading"));
+    ++begun;
+    TRY(queue(slots_[(begun - 1) % kMostQueued], recipe, begun, verified));
   }
-  for (auto& slot : slots_) {
-    TRY(settle(slot, recipe, round));
+  for (; settled < begun; ++settled) {
+    TRY(settle(slots_[settled % kMostQueued], recipe, round));
   }
   TRY(sync("products"));
   if (static_cast<const WrongChunks*>(seen_.get())->count > 0) {
@@ -303,16 +297,41 @@ Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, std::u
   return done();
 }
 
-void GemmWorker::sample_power() {
-  if (const auto drawn = watts(around_.node, around_.device)) watts_.add(*drawn);
+Outcome<> GemmWorker::queue(Slot& slot, const Recipe& recipe, std::uint64_t product,
+                            bool verified) {
+  auto* found = static_cast<WrongChunks*>(found_.get());
+  if (product % kPoisoned == 0) {  // else what is left out would still be right from before
+    TRY(cuda(cudaMemsetAsync(result_, 0x55, recipe.shape.c_bytes(), stream_), "poisoning C"));
+  }
+  slot.verified = verified;
+  slot.used = true;
+  TRY(cuda(cudaEventRecord(slot.begun, stream_), "timing"));
+  TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
+  if (verified) {
+    check_chunks(result_, recipe.shape.c_bytes() / kChunkBytes,
+                 static_cast<const std::uint64_t*>(sums_.get()), product, found, evidence_,
+                 stream_);
+    TRY(launched("checking C"));
+  }
+  TRY(cuda(cudaEventRecord(slot.ended, stream_), "timing"));
+  if (!verified) return done();
+  return cuda(cudaMemcpyAsync(seen_, found_, sizeof(unsigned), cudaMemcpyDefault, stream_),
+              "reading");
+}
+
+GemmWorker::Until GemmWorker::until(double share) const {
+  const auto passes = static_cast<double>(around_.options.passes());
+  if (passes > 0) return {.count = static_cast<std::uint64_t>(std::max(1.0, passes * share))};
+  const auto time = time_of_type(around_.options.seconds(), recipes_.size(),
+                                 load_pattern().form != LoadPattern::Form::kSteady);
+  return {.moment =
+              Stop::Clock::now() + std::chrono::duration_cast<Stop::Clock::duration>(time * share)};
 }
 
 Outcome<> GemmWorker::burn(WatchdogScope& scope) {
   const auto& options = around_.options;
   const auto most = static_cast<std::uint64_t>(options.rounds());
-  // In waves products are short, and what lies between rounds would be a wave of its own.
-  const auto usual = load_pattern().form == LoadPattern::Form::kSteady ? kPasses : 16 * kPasses;
-  const auto passes = options.passes() > 0 ? static_cast<std::uint64_t>(options.passes()) : usual;
+  PowerSampler power{[this] { return watts(around_.node, around_.device); }};
   for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
     scope.doing("the same work on every SM", round);
     TRY(check_sms(round));
@@ -320,15 +339,15 @@ Outcome<> GemmWorker::burn(WatchdogScope& scope) {
       if (around_.stop.over()) break;
       scope.doing("first product of " + std::string{name_of(recipe.shape.type)}, round);
       TRY(begin(recipe, round));
-      TRY(products(recipe, round, passes, true, scope));
+      TRY(products(recipe, round, until(1), true, scope));
       if (options.flag("--unverified-baseline")) {
-        TRY(products(recipe, round, kUnverified, false, scope));
+        TRY(products(recipe, round, until(kUnverified), false, scope));
       }
       TRY(check_operands(recipe, round));
     }
     if (!around_.stop.over()) rounds_ = round;
   }
-  tell_figures();
+  tell_figures(power.samples());
   const auto sms = static_cast<std::size_t>(around_.device.gpu.sms);
   if (rounds_ > 0 && sms_seen_.size() < sms)
     return Failure{.code = "cuda",
@@ -338,7 +357,7 @@ Outcome<> GemmWorker::burn(WatchdogScope& scope) {
   return done();
 }
 
-void GemmWorker::tell_figures() {
+void GemmWorker::tell_figures(const Samples& watts) {
   auto& report = around_.report;
   const auto part = around_.device.part();
   for (std::size_t at = 0; at < recipes_.size(); ++at) {
@@ -350,7 +369,7 @@ void GemmWorker::tell_figures() {
   }
   report.result("gemm.rounds", part, static_cast<double>(rounds_), "count");
   report.result("gemm.sms", part, static_cast<double>(sms_seen_.size()), "count");
-  report.result("gemm.power", part, watts_, "W");
+  report.result("gemm.power", part, watts, "W");
   const auto limit = watts_limit(around_.node, around_.device);
   if (limit) report.result("gemm.power.limit", part, *limit, "W");
 }

@@ -48,7 +48,8 @@ class GemmWorker {
   static Outcome<GemmWorker> make(const Around& around, std::shared_ptr<const CublasLt> library,
                                   std::vector<Recipe> recipes);
 
-  /// Tries each way unverified, for a moment, and leaves the fastest.
+  /// Tries each way unverified, for a moment, and leaves the fastest. Where one product takes long,
+  /// the library's first guess is taken.
   Outcome<> choose_ways(WatchdogScope& scope);
   std::vector<Recipe> recipes() && { return std::move(recipes_); }
 
@@ -65,6 +66,15 @@ class GemmWorker {
   struct Figures {
     Samples verified;  // TFLOP/s
     Samples unverified;
+    double seconds_each = 0;  // of the last product that ended
+  };
+  /// When the products of one type end: by count where one was asked for, else by time.
+  struct Until {
+    std::uint64_t count = 0;
+    Stop::Clock::time_point moment{};
+    bool reached(std::uint64_t products) const {
+      return count > 0 ? products >= count : Stop::Clock::now() >= moment;
+    }
   };
   struct Slot {  // of a product under way
     Event begun;
@@ -75,10 +85,17 @@ class GemmWorker {
 
   explicit GemmWorker(const Around& around) : around_{around} {}
   Outcome<> allocate();
+  Outcome<double> time_of(const LtProduct& way, const Recipe& recipe, int times);
   Outcome<> begin(const Recipe& recipe, std::uint64_t round);
-  Outcome<> products(const Recipe& recipe, std::uint64_t round, std::uint64_t count, bool verified,
+  Outcome<> products(const Recipe& recipe, std::uint64_t round, Until until, bool verified,
                      WatchdogScope& scope);
+  Outcome<> queue(Slot& slot, const Recipe& recipe, std::uint64_t product, bool verified);
   Outcome<> settle(Slot& slot, const Recipe& recipe, std::uint64_t round);
+  /// `share` of what a type takes within a round, from now on.
+  Until until(double share) const;
+  Figures& figures_of(const Recipe& recipe) {
+    return figures_[static_cast<std::size_t>(&recipe - recipes_.data())];
+  }
   Outcome<std::uint64_t> tell_wrong(const Recipe& recipe, std::uint64_t round);
   Outcome<> check_operands(const Recipe& recipe, std::uint64_t round);
   Outcome<std::uint64_t> operands_wrong(const Recipe& recipe);
@@ -89,10 +106,9 @@ class GemmWorker {
   Outcome<> plant_in_sms(int times, WatchdogScope& scope);
   Outcome<> sync(std::string_view what);
   void wrong(Fault fault, std::uint64_t times = 1);
-  void tell_figures();
-  void sample_power();
+  void tell_figures(const Samples& watts);
   /// Whether another product may begin now; else it has waited for the pattern to change.
-  bool may_begin(const LoadPattern& pattern, WatchdogScope& scope);
+  bool may_begin(const LoadPattern& pattern, double seconds_each, WatchdogScope& scope);
   LoadPattern load_pattern() const;
 
   Around around_;
@@ -104,12 +120,10 @@ class GemmWorker {
   std::vector<Slot> slots_;
   int shared_bytes_ = 0;
   std::set<int> sms_seen_;
-  double seconds_each_ = 0;  // of the last product that ended
-  bool rested_ = true;       // since the last product was begun, by the pattern
+  bool rested_ = true;  // since the last product was begun, by the pattern
   std::uint64_t wrong_ = 0;
   std::uint64_t rounds_ = 0;
   std::vector<Figures> figures_;
-  Samples watts_;
 };
 
 }  // namespace cupel::burn
