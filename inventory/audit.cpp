@@ -171,6 +171,42 @@ bool node_first(PartKind kind) {
   return kind == PartKind::hca || kind == PartKind::nvme || kind == PartKind::nic;
 }
 
+/// One property of each part that the profile asks for.
+struct WantedProperty {
+  std::string_view name;
+  std::string expected;  // empty: the profile does not ask for it
+  bool (*is_reported)(const Part*);
+};
+
+/// A property that no judged source reports for every part is not as the profile says, only not
+/// contradicted: no evidence, so no pass.
+void judge_silence(const ExpectedParts& expected, std::span<const Parts> judged,
+                   std::vector<AuditFinding>& findings) {
+  const WantedProperty properties[] = {
+      {"model", fmt::format("{}", fmt::join(expected.models, " or ")),
+       [](const Part* part) { return !part->model.empty(); }},
+      {"size", expected.size_bytes ? gib(*expected.size_bytes) : std::string{},
+       [](const Part* part) { return part->size_bytes.has_value(); }},
+      {"core count", expected.cores ? plain(*expected.cores) + " cores" : std::string{},
+       [](const Part* part) { return part->count.has_value(); }}};
+  for (const auto& [name, wanted, is_reported] : properties) {
+    if (wanted.empty()) continue;
+    const auto whole = [&](const Parts& parts) { return std::ranges::all_of(parts, is_reported); };
+    if (std::ranges::any_of(judged, whole)) continue;
+    const auto& first = judged.front();
+    const auto why = fmt::format("its {} is not reported", name);
+    const auto blame = [&](const std::string& part, const std::string& source) {
+      findings.push_back({Finding::unobserved, part, wanted, why, source, "look at the machine"});
+    };
+    if (std::ranges::none_of(first, is_reported)) {
+      blame(std::string{to_string(expected.kind)}, first.front()->source);
+      continue;
+    }
+    for (const auto* part : first)
+      if (!is_reported(part)) blame(part->name, part->source);
+  }
+}
+
 void judge_kind(const ExpectedParts& expected, const Seen& seen,
                 std::vector<AuditFinding>& findings) {
   const auto by_node = of_kind(seen.by_node, expected.kind);
@@ -183,9 +219,13 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
     return;
   }
   const auto before = findings.size();
+  std::vector<Parts> judged;
+  if (!by_node.empty()) judged.push_back(by_node);
   if (!by_node.empty()) OneSource{expected, by_node, findings}.judge();
   const bool settled = findings.size() > before || (!by_node.empty() && node_first(expected.kind));
+  if (!settled && !by_bmc.empty()) judged.push_back(by_bmc);
   if (!settled && !by_bmc.empty()) OneSource{expected, by_bmc, findings}.judge();
+  judge_silence(expected, judged, findings);
 }
 
 void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,

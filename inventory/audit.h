@@ -24,7 +24,7 @@ enum class Finding {
   wrong_setting,
   wrong_clock,
   unhealthy,   // its BMC says Critical, or Warning
-  unobserved,  // nobody told: no evidence, so no pass
+  unobserved,  // not reported, a part or its model, size or cores: no evidence, so no pass
 };
 
 std::string_view to_string(Finding finding);

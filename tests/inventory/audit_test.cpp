@@ -107,6 +107,81 @@ TEST(Audit, TellsWrongModelSizeFirmwareAndMachine) {
                                            std::pair{Finding::wrong_serial, "SN2"}));
 }
 
+std::vector<std::pair<Finding, std::string>> told(const std::vector<AuditFinding>& findings) {
+  std::vector<std::pair<Finding, std::string>> told;
+  for (const auto& each : findings)
+    told.emplace_back(each.finding, each.part + ", " + each.expected + ": " + each.observed);
+  return told;
+}
+
+TEST(Audit, DoesNotPassASizeThatIsReportedNowhere) {
+  auto profile = eight_gpus();
+  profile.parts[0].size_bytes = 999.0 * 1024 * 1024 * 1024;
+  const auto by_bmc = four(), by_node = four();
+
+  const auto findings = audit(profile, {}, {by_bmc, by_node});
+
+  EXPECT_THAT(told(findings), testing::ElementsAre(std::pair{
+                                  Finding::unobserved, "gpu, 999 GiB: its size is not reported"}));
+}
+
+TEST(Audit, NamesTheOnePartWhoseSizeIsNotReported) {
+  auto profile = eight_gpus();
+  profile.parts[0].size_bytes = 80.0 * 1024 * 1024 * 1024;
+  auto parts = four();
+  for (auto& each : parts) each.size_bytes = profile.parts[0].size_bytes;
+  parts[2].size_bytes.reset();
+
+  EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
+              testing::ElementsAre(
+                  std::pair{Finding::unobserved, "gpu2, 80 GiB: its size is not reported"}));
+}
+
+TEST(Audit, TakesASizeThatOneOfTheTwoSourcesReports) {
+  auto profile = eight_gpus();
+  profile.parts[0].size_bytes = 80.0 * 1024 * 1024 * 1024;
+  const auto by_bmc = four();
+  auto by_node = four();
+  for (auto& each : by_node) each.size_bytes = profile.parts[0].size_bytes;
+
+  EXPECT_THAT(audit(profile, {}, {by_bmc, by_node}), IsEmpty());
+  EXPECT_THAT(audit(profile, {}, {by_node, by_bmc}), IsEmpty());
+}
+
+TEST(Audit, DoesNotTakeTheSizeOfADriveFromASourceThatItDoesNotJudge) {
+  Profile profile;
+  ExpectedParts drives;
+  drives.kind = PartKind::nvme;
+  drives.count = 1;
+  drives.size_bytes = 1e12;
+  profile.parts = {drives};
+  Part drive{.kind = PartKind::nvme, .name = "nvme0"};
+  const std::vector<Part> by_node{drive};
+  drive.size_bytes = 9e12;
+  const std::vector<Part> by_bmc{drive};
+
+  const auto findings = audit(profile, {}, {by_bmc, by_node});
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].finding, Finding::unobserved);
+}
+
+TEST(Audit, DoesNotPassModelsAndCoresThatAreReportedNowhere) {
+  Profile profile;
+  ExpectedParts cpus;
+  cpus.kind = PartKind::cpu;
+  cpus.count = 1;
+  cpus.models = {"8480C"};
+  cpus.cores = 56;
+  profile.parts = {cpus};
+  const std::vector<Part> parts{Part{.kind = PartKind::cpu, .name = "cpu0"}};
+
+  EXPECT_THAT(told(audit(profile, {}, {parts, {}})),
+              testing::UnorderedElementsAre(
+                  std::pair{Finding::unobserved, "cpu, 8480C: its model is not reported"},
+                  std::pair{Finding::unobserved, "cpu, 56 cores: its core count is not reported"}));
+}
+
 Part of_bmc(PartKind kind, std::string name, std::string health = "OK") {
   Part part;
   part.kind = kind;
