@@ -157,12 +157,26 @@ void append(std::vector<Document>& all, std::vector<Document> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// The same CPU or DIMM seen through a baseboard as well (GB200): once is enough, told in full.
-/// They go by one name, or by one serial number.
+/// "CPU_0" of "HGX_CPU_0", as the baseboard calls the CPU_0 of the host (GH200).
+std::string_view name_on_the_host(const Document& one) {
+  constexpr std::string_view kBaseboard = "HGX_";
+  auto name = last_name(one.uri);
+  if (name.starts_with(kBaseboard)) name.remove_prefix(kBaseboard.size());
+  return name;
+}
+
+bool in_one_socket(const Document& one, const Document& other) {
+  const auto socket = told(one.body, "Socket");
+  return !socket.empty() && socket == told(other.body, "Socket") &&
+         told(one.body, "ProcessorType") == "CPU" && told(other.body, "ProcessorType") == "CPU";
+}
+
+/// The same CPU or DIMM seen through a baseboard as well (GB200, GH200): once is enough, told in
+/// full. Two serial numbers decide; else they have one name, or sit in one socket.
 bool is_same(const Document& one, const Document& other) {
   const auto serial = told(one.body, "SerialNumber"), others = told(other.body, "SerialNumber");
   if (!serial.empty() && !others.empty()) return serial == others;
-  return last_name(one.uri) == last_name(other.uri);
+  return name_on_the_host(one) == name_on_the_host(other) || in_one_socket(one, other);
 }
 
 void append_new(std::vector<Document>& all, std::vector<Document> more) {

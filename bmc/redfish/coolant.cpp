@@ -34,7 +34,7 @@ std::optional<double> reading_at(const json::value& body, const std::string& pat
 }
 
 Task<void> read_unit(Readings& to, const Document& unit) {
-  to.forget_names();
+  to.begin(unit.uri);
   co_await read_connectors(to, unit, "PrimaryCoolantConnectors");
   co_await read_connectors(to, unit, "SecondaryCoolantConnectors");
   co_await read_leaks(to, unit);

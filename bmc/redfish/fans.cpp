@@ -16,10 +16,10 @@ constexpr ChassisParts kFans{.resource = "Thermal",
 }  // namespace
 
 Task<void> read_fans(Survey& survey, const Machine& machine) {
-  const auto& chassis = *machine.chassis;
+  const auto chassis = holders_of(machine, kFans);
   std::vector<std::vector<Document>> fans(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
-    return read_list(piece, chassis[at], kFans, fans[at]);
+    return read_list(piece, *chassis[at], kFans, fans[at]);
   };
   co_await read_beside(survey, chassis.size(), read);
   std::size_t number = 0;

@@ -52,8 +52,14 @@ Seems seems(const Document& device) {
   return gpu ? Seems::gpu : Seems::other;
 }
 
+/// "Empty slot 4" of an iLO 5: a place for any card, and no GPU that is missing.
+bool is_empty_slot(const Document& device) {
+  return is_absent(device.body) && seems(device) == Seems::unknown;
+}
+
 /// One that cannot be told keeps its number where it stands between two GPUs.
 std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) {
+  std::erase_if(devices, is_empty_slot);
   std::vector<Document> gpus;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const auto kind = seems(devices[i]);
@@ -63,7 +69,9 @@ std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) 
     if (kind == Seems::unknown) {
       survey.unknown("kind of device " + std::string{last_name(devices[i].uri)}, devices[i].uri,
                      "absent");
-      if (!between)
+      const auto later = std::span{devices}.subspan(i + 1);
+      const auto is_gpu = [](const Document& other) { return seems(other) == Seems::gpu; };
+      if (!between && std::ranges::any_of(later, is_gpu))
         survey.unknown("numbers of the GPUs after " + std::string{last_name(devices[i].uri)},
                        devices[i].uri, "its kind is unknown");
     }

@@ -13,6 +13,7 @@ using inventory::PartKind;
 void add_system_and_bmc(Survey& survey, const Machine& machine, const Identity& identity) {
   Part system = part_of(PartKind::system, "system", machine.system);
   system.model = identity.model;
+  if (system.manufacturer.empty()) system.manufacturer = identity.vendor;
   system.serial = identity.serial;
   system.part_number = identity.part_number;
   system.firmware = identity.bios_version;
@@ -103,9 +104,18 @@ bool is_module(const Document& chassis) {
   return std::ranges::find(kModules, type) != kModules.end();
 }
 
+std::vector<const Document*> holders_of(const Machine& machine, const ChassisParts& parts) {
+  std::vector<const Document*> whole, modules;
+  for (const auto& chassis : *machine.chassis) {
+    const bool links = find(chassis.body, parts.resource) != nullptr ||
+                       find(chassis.body, parts.subsystem) != nullptr;
+    if (links) (is_module(chassis) ? modules : whole).push_back(&chassis);
+  }
+  return whole.empty() ? modules : whole;
+}
+
 Task<void> read_list(Survey& survey, const Document& chassis, ChassisParts parts,
                      std::vector<Document>& into) {
-  if (chassis.body.is_null() || is_module(chassis)) co_return;
   if (const auto uri = survey.link(chassis, parts.resource); !uri.empty()) {
     const auto resource = co_await survey.read(uri, parts.what);
     if (resource) into = rows_of(survey, *resource, parts.list, parts.what);

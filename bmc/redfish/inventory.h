@@ -34,6 +34,10 @@ struct ChassisParts {
 Task<void> read_list(Survey& survey, const Document& chassis, ChassisParts parts,
                      std::vector<Document>& into);
 
+/// The chassis to read them from: whole ones; modules where no whole one links to any (an Intel
+/// S2600BPB is a Card).
+std::vector<const Document*> holders_of(const Machine& machine, const ChassisParts& parts);
+
 /// CPUs, GPUs, DIMMs; the memory of a GPU goes to its GPU. compute.cpp
 Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims);
 

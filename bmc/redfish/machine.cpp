@@ -142,6 +142,16 @@ std::string told_by_any(const Machine& machine, std::string_view field) {
   return text;
 }
 
+/// Of a machine that is its baseboard (GH200): its System has no SerialNumber at all, and no
+/// chassis is the whole machine. Else a baseboard's serial number is its own.
+std::string serial_of_baseboard(const Machine& machine) {
+  const auto& system = machine.system.body.get_object();
+  if (system.empty() || system.contains("SerialNumber")) return {};
+  for (const auto& board : machine.baseboards)
+    if (auto serial = told(board.body, "SerialNumber"); !serial.empty()) return serial;
+  return {};
+}
+
 /// Once for all that a System lacks which its vendor's always tell: a person restarts the BMC.
 void note_incomplete(Survey& survey, const Machine& machine) {
   const auto& system = machine.system;
@@ -216,6 +226,7 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
   const auto& system = machine.system.body;
   Identity identity;
   identity.vendor = machine.rules->vendor;
+  if (identity.vendor.empty()) identity.vendor = told_by_any(machine, "Manufacturer");
   identity.model = told_by_any(machine, "Model");
   identity.part_number = told_by_any(machine, "PartNumber");
   identity.uuid = told(system, "UUID");
@@ -228,11 +239,11 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
       survey.unknown("service tag of the system", machine.system.uri, "absent");
   }
   if (identity.serial.empty()) identity.serial = told(system, "SerialNumber");
-  // A baseboard's own serial number is not the machine's.
   if (identity.serial.empty()) {
     survey.unknown("serial of the system", machine.system.uri, "absent");
     identity.serial = co_await serial_of_chassis(survey, machine);
   }
+  if (identity.serial.empty()) identity.serial = serial_of_baseboard(machine);
   if (identity.uuid.empty()) survey.unknown("UUID of the system", machine.system.uri, "absent");
   note_incomplete(survey, machine);
   co_return identity;

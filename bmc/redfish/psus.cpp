@@ -49,10 +49,10 @@ constexpr ChassisParts kSupplies{.resource = "Power",
 }  // namespace
 
 Task<void> read_psus(Survey& survey, const Machine& machine) {
-  const auto& chassis = *machine.chassis;
+  const auto chassis = holders_of(machine, kSupplies);
   std::vector<std::vector<Document>> supplies(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
-    return read_list(piece, chassis[at], kSupplies, supplies[at]);
+    return read_list(piece, *chassis[at], kSupplies, supplies[at]);
   };
   std::size_t number = 0;
   const auto add = [&](std::size_t at) { add_psus(survey, machine, supplies[at], number); };

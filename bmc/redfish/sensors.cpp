@@ -227,7 +227,7 @@ Task<void> read_environment(Readings& to, const Document& of, bool whole, bool h
     if (whole && one.kind == SensorKind::power) to.whole_machine(value);
     if (has_thermal && one.kind == SensorKind::temperature) continue;
     const auto data_source = text_at(*excerpt, "DataSourceUri").value_or("");
-    if (!value || (!data_source.empty() && to.is_known(last_name(data_source)))) continue;
+    if (!value || (!data_source.empty() && to.is_known_anywhere(last_name(data_source)))) continue;
     to.add({.kind = one.kind,
             .name = name + one.suffix,
             .value = value,
@@ -250,13 +250,19 @@ Task<void> read_subsystems(Readings& to, const Document& chassis, bool has_suppl
   co_await read_supplies(to, *power);
 }
 
-Task<void> read_collection(Readings& to, const Document& chassis) {
+/// What the arrays left out, where they told the temperatures and the watts (Dell: those of NICs
+/// and drives, and the PSUs' currents). Not a Lenovo's 200, which have no value.
+constexpr std::size_t kMostBesideArrays = 40;
+
+/// `beside`: the arrays told the most of it.
+Task<void> read_collection(Readings& to, const Document& chassis, bool beside) {
   const auto collection = link_at(chassis.body, "Sensors");
   if (collection.empty() || !to.may_ask()) co_return;
   auto uris = co_await to.survey.links(collection, "sensors");
   std::erase_if(uris, [&](const std::string& uri) { return to.is_known(last_name(uri)); });
   const auto left = kMostSensorRequests - to.survey.seen().requests;
-  const auto most = static_cast<std::size_t>(std::max(left, 0));
+  auto most = static_cast<std::size_t>(std::max(left, 0));
+  if (beside && uris.size() > kMostBesideArrays) most = 0;
   if (uris.size() > most) {
     to.survey.unknown(std::to_string(uris.size() - most) + " sensors", collection,
                       "not asked: too many");
@@ -268,35 +274,27 @@ Task<void> read_collection(Readings& to, const Document& chassis) {
 }
 
 Task<void> read_all_of(Readings& to, Machine& machine) {
+  to.begin(machine.system.uri);
   co_await read_environment(to, machine.system, true, false);
   co_await read_chassis(to.survey, machine);
+  to.learn_nesting(*machine.chassis);
   for (const auto& chassis : *machine.chassis) {
     if (chassis.body.is_null()) continue;
+    to.begin(chassis.uri);
     const bool thermal = co_await read_thermal(to, chassis);
     const bool supplies = co_await read_power(to, chassis);
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = type == "RackMount" || type == "Shelf" || type == "Sled" || type == "Blade";
     co_await read_environment(to, chassis, whole, thermal);
     co_await read_subsystems(to, chassis, supplies);
-    // Where the arrays told temperatures and watts, Sensors repeat them one by one.
-    if (!thermal || !to.has_watts()) co_await read_collection(to, chassis);
+    // Where the arrays told temperatures and watts, Sensors repeat most of them one by one.
+    co_await read_collection(to, chassis, thermal && to.has_watts());
   }
   co_await read_thermal_equipment(to, machine);
+  to.name_apart();
 }
 
 }  // namespace
-
-void Readings::add(Sensor sensor) {
-  if (!sources_.insert(sensor.source + "\n" + sensor.name).second) return;
-  const auto place = normal(sensor.source);
-  for (const auto& name : {lower_case(sensor.name), lower_case(last_name(sensor.source))}) {
-    const auto [known, is_new] = named_.emplace(name, place);
-    if (!is_new && name == lower_case(sensor.name) && known->second != place) return;
-  }
-  found_.sensors.push_back(std::move(sensor));
-}
-
-bool Readings::is_known(std::string_view name) const { return named_.contains(lower_case(name)); }
 
 std::string name_of(const json::value& body, std::string_view uri) {
   for (const auto* path : {"Name", "FanName", "DeviceName", "Id", "MemberId"})

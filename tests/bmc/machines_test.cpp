@@ -83,9 +83,9 @@ const Truth kTruth[] = {
      2161,
      591},
     // The service tag, which is in SKU; SerialNumber is the board's. 29 versions, two of which are
-    // what could be rolled back to.
+    // what could be rolled back to. Five temperatures in Thermal, and one that only Sensors have.
     {"dell", "Dell", "F54P1G3", PowerState::on,        200, 1, 16,  2, 2, 1, 1, 0, 3, 0,
-     6,      0,      29,        {"b0:7b:25:d6:51:82"}, 5,   6, 614, 10},
+     6,      0,      29,        {"b0:7b:25:d6:51:82"}, 6,   6, 614, 10},
     // A third port of the BMC is the machine's own (0A:CA:FE:...). 47 temperatures under 43 names.
     {"hpe",
      "HPE",
