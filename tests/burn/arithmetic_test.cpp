@@ -10,7 +10,6 @@
 #include <set>
 
 #include "burnin/agent/burn/checked.h"
-#include "burnin/agent/burn/cross_check.h"
 #include "burnin/agent/burn/load_pattern.h"
 #include "burnin/agent/burn/shapes.h"
 #include "burnin/agent/burn/sm_said.h"
@@ -159,6 +158,32 @@ TEST(BurnPattern, EveryPatternHasAnOppositeOrWalks) {
   EXPECT_EQ(walked, ~std::uint64_t{0});
 }
 
+TEST(BurnPatterns, RandomWordsAreEachTheirOwnAndHalfOnesWithoutLikeNeighbours) {
+  constexpr std::uint64_t kCount = 1 << 16;
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1} << 33}) {
+    std::set<std::uint64_t> words;
+    std::array<int, 64> ones{};
+    std::array<int, 64> changes{};
+    std::uint64_t before = pattern_at(Pattern::kRandom, 5, 0, first + kCount);
+    for (std::uint64_t at = first; at < first + kCount; ++at) {
+      const auto word = pattern_at(Pattern::kRandom, 5, 0, at);
+      words.insert(word);
+      EXPECT_NE(word, pattern_at(Pattern::kRandom, 6, 0, at));
+      for (std::size_t bit = 0; bit < 64; ++bit) {
+        ones[bit] += static_cast<int>(word >> bit & 1);
+        changes[bit] += static_cast<int>((word ^ before) >> bit & 1);
+      }
+      before = word;
+    }
+
+    EXPECT_EQ(words.size(), kCount);
+    for (std::size_t bit = 0; bit < 64; ++bit) {  // within six deviations, which are 128
+      EXPECT_NEAR(ones[bit], kCount / 2, 768) << bit;
+      EXPECT_NEAR(changes[bit], kCount / 2, 768) << bit;
+    }
+  }
+}
+
 TEST(BurnPattern, AThousandOfAThousandPlantedBitsDifferInEveryPattern) {
   int found = 0;
   for (std::uint64_t turn = 0; turn < 1'000; ++turn) {
@@ -234,41 +259,6 @@ TEST(BurnSms, ABlockThatNeverRanSaidNothing) {
   EXPECT_EQ(judge_sms(said).sms.size(), 1);
   EXPECT_EQ(judge_sms(said).silent, 1);
   EXPECT_TRUE(judge_sms(said).odd.empty());
-}
-
-TEST(CrossCheck, NamesTheGpuThatDiffersOnceAllHaveReported) {
-  CrossCheck cross_check{3};
-
-  EXPECT_TRUE(cross_check.tell("bf16 round 1", "gpu0", 5).empty());
-  EXPECT_TRUE(cross_check.tell("bf16 round 1", "gpu1", 6).empty());
-  const auto odd = cross_check.tell("bf16 round 1", "gpu2", 5);
-
-  ASSERT_EQ(odd.size(), 1);
-  EXPECT_EQ(odd[0].part, "gpu1");
-  EXPECT_EQ(cross_check.odd("gpu1"), 1);
-  EXPECT_TRUE(cross_check.rest().empty());
-}
-
-TEST(CrossCheck, NamesNoneOfTwoThatDiffer) {
-  CrossCheck cross_check{2};
-  cross_check.tell("step 1", "gpu0", 5);
-
-  const auto odd = cross_check.tell("step 1", "gpu1", 6);
-
-  ASSERT_EQ(odd.size(), 1);
-  EXPECT_EQ(odd[0].part, "");
-}
-
-TEST(CrossCheck, ComparesAtTheEndWhatNotAllReported) {
-  CrossCheck cross_check{4};
-  cross_check.tell("step 9", "gpu0", 5);
-  cross_check.tell("step 9", "gpu1", 5);
-  cross_check.tell("step 9", "gpu2", 7);
-
-  const auto odd = cross_check.rest();
-
-  ASSERT_EQ(odd.size(), 1);
-  EXPECT_EQ(odd[0].part, "gpu2");
 }
 
 TEST(LoadPattern, SquareWavesAreIdleHalfOfTheTimeInPhaseWithTheClock) {

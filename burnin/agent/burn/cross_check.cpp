@@ -1,6 +1,7 @@
 #include "burnin/agent/burn/cross_check.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cupel::burn {
 namespace {
@@ -34,27 +35,58 @@ std::vector<CrossCheck::Odd> CrossCheck::judge(const std::string& key,
   return odd;
 }
 
-std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, const std::string& part,
-                                              std::uint64_t said) {
+std::vector<CrossCheck::Odd> CrossCheck::tell(const std::string& key, std::uint64_t number,
+                                              const std::string& part, std::uint64_t said) {
   if (of_ < 2) return {};
   const std::scoped_lock lock{mutex_};
-  auto& told = told_[key];
-  told[part] = said;
-  if (told.size() < of_) {
-    if (told_.size() > kMostOpen) told_.erase(told_.begin());  // one that is far behind the others
+  if (number % each_ != 0) return {};  // the others leave it out, or have
+  auto& row = open_[key];
+  row.number = number;
+  row.told[part] = said;
+  if (missing(row) > 0) {
+    thin_out();
     return {};
   }
-  auto odd = judge(key, told);
-  told_.erase(key);
+  auto odd = judge(key, row.told);
+  open_.erase(key);
+  return odd;
+}
+
+/// How many that have not left still have to report it.
+std::size_t CrossCheck::missing(const Key& key) const {
+  const auto gone =
+      std::ranges::count_if(left_, [&](const auto& part) { return !key.told.contains(part); });
+  const auto known = key.told.size() + static_cast<std::size_t>(gone);
+  return of_ - std::min(of_, known);
+}
+
+void CrossCheck::thin_out() {
+  while (open_.size() > kMostOpen) {
+    each_ *= 2;
+    std::erase_if(open_, [this](const auto& row) { return row.second.number % each_ != 0; });
+    if (each_ > std::numeric_limits<std::uint64_t>::max() / 4) open_.clear();
+  }
+}
+
+std::vector<CrossCheck::Odd> CrossCheck::leave(const std::string& part) {
+  const std::scoped_lock lock{mutex_};
+  if (!left_.insert(part).second) return {};
+  std::vector<Odd> odd;
+  std::erase_if(open_, [&](const auto& row) {
+    const auto& [key, waits] = row;
+    if (missing(waits) > 0) return false;
+    for (auto& one : judge(key, waits.told)) odd.push_back(std::move(one));
+    return true;
+  });
   return odd;
 }
 
 std::vector<CrossCheck::Odd> CrossCheck::rest() {
   const std::scoped_lock lock{mutex_};
   std::vector<Odd> odd;
-  for (const auto& [key, told] : told_)
-    for (auto& one : judge(key, told)) odd.push_back(std::move(one));
-  told_.clear();
+  for (const auto& [key, row] : open_)
+    for (auto& one : judge(key, row.told)) odd.push_back(std::move(one));
+  open_.clear();
   return odd;
 }
 

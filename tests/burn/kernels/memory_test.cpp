@@ -81,7 +81,7 @@ TEST(HbmKernels, FindAThousandOfAThousandPlantedBitsEachAtItsPlace) {
   EXPECT_EQ(found_all, 1'000);
 }
 
-TEST(HbmKernels, AMoveFindsWhatIsWrongAndLeavesWhatComesNext) {
+TEST(HbmKernels, AnInversionFindsWhatIsWrongAndLeavesTheComplement) {
   const FewBlocks few{3};
   for (const bool downwards : {false, true}) {
     Words memory(kWords);
@@ -91,7 +91,7 @@ TEST(HbmKernels, AMoveFindsWhatIsWrongAndLeavesWhatComesNext) {
     write_words(memory.data(), kWords, plain, nullptr);
     memory[kWords - 1] ^= 1;
 
-    move_words(memory.data(), kWords, plain, inverse, downwards, &found, nullptr);
+    invert_words(memory.data(), kWords, plain, downwards, &found, nullptr);
 
     EXPECT_EQ(found.count, 1);
     EXPECT_EQ(found.list[0].position, kWords - 1);

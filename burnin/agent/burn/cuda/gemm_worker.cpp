@@ -217,10 +217,11 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   if (seen.count > kMostEvidence)
     wrong({.what = "wrong-result", .round = round, .detail = "further samples"},
           seen.count - kMostEvidence);
+  if (round == 0) return done();  // by one GPU of the model alone
   std::uint64_t fingerprint = 0;
   for (const auto sum : fingerprints) fingerprint = joined(fingerprint, sum);
   const auto key = std::string{name_of(shape.type)} + " round " + std::to_string(round);
-  for (const auto& odd : around_.cross_check.tell(key, around_.device.part(), fingerprint))
+  for (const auto& odd : around_.cross_check.tell(key, round, around_.device.part(), fingerprint))
     around_.report.fault(
         {.what = "wrong-result", .part = odd.part, .round = round, .detail = odd.detail});
   return done();

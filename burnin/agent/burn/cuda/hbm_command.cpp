@@ -148,9 +148,9 @@ class HbmWorker {
     scope_.doing("hbm inversions", round);
     write_words(memory_, words_, plain, stream_);
     for (const bool downwards : {false, true}) {
-      move_words(memory_, words_, plain, inverse, downwards, found(), stream_);
+      invert_words(memory_, words_, plain, downwards, found(), stream_);
       TRY(look("inversions", round));
-      move_words(memory_, words_, inverse, plain, !downwards, found(), stream_);
+      invert_words(memory_, words_, inverse, !downwards, found(), stream_);
       TRY(look("inversions", round));
       if (stop_.over()) return done();
     }

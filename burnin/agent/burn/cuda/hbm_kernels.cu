@@ -1,6 +1,8 @@
 // Device code of `hbm`. What stands where is in arithmetic.h, which the host's tests share.
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/launch.h"
 
@@ -11,8 +13,11 @@ constexpr int kThreads = 256;
 constexpr int kBlocks = 4096;
 constexpr int kDeep = 4;  // loads of 16 bytes that a thread has under way
 
+/// The pattern is known when a kernel is compiled: a choice for each word would cost as much as the
+/// word.
+template <Pattern kPattern>
 __device__ std::uint64_t word_at(const Written& what, std::uint64_t position) {
-  return pattern_at(what.pattern, what.seed, what.turn, position);
+  return pattern_at(kPattern, what.seed, what.turn, position);
 }
 
 __device__ void note(const std::uint64_t* memory, std::uint64_t position, std::uint64_t expected,
@@ -28,12 +33,15 @@ __device__ std::uint64_t first_pair() {
 }
 __device__ std::uint64_t step() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
+template <Pattern kPattern>
 __global__ void __launch_bounds__(kThreads)
     write_kernel(ulonglong2* memory, std::uint64_t pairs, Written what) {
   for (auto at = first_pair(); at < pairs; at += step())
-    __stcs(&memory[at], ulonglong2{word_at(what, 2 * at), word_at(what, 2 * at + 1)});
+    __stcs(&memory[at],
+           ulonglong2{word_at<kPattern>(what, 2 * at), word_at<kPattern>(what, 2 * at + 1)});
 }
 
+template <Pattern kPattern>
 __global__ void __launch_bounds__(kThreads)
     check_kernel(const ulonglong2* memory, std::uint64_t pairs, Written what, WrongWords* found) {
   const auto* words = reinterpret_cast<const std::uint64_t*>(memory);
@@ -46,26 +54,27 @@ __global__ void __launch_bounds__(kThreads)
     for (int deep = 0; deep < kDeep; ++deep) {
       const auto pair = at + deep * step();
       if (pair >= pairs) continue;
-      const auto low = word_at(what, 2 * pair);
-      const auto high = word_at(what, 2 * pair + 1);
+      const auto low = word_at<kPattern>(what, 2 * pair);
+      const auto high = word_at<kPattern>(what, 2 * pair + 1);
       if (is[deep].x != low) note(words, 2 * pair, low, is[deep].x, found);
       if (is[deep].y != high) note(words, 2 * pair + 1, high, is[deep].y, found);
     }
   }
 }
 
+template <Pattern kPattern>
 __global__ void __launch_bounds__(kThreads)
-    move_kernel(ulonglong2* memory, std::uint64_t pairs, Written what, Written next, bool downwards,
-                WrongWords* found) {
+    invert_kernel(ulonglong2* memory, std::uint64_t pairs, Written what, bool downwards,
+                  WrongWords* found) {
   const auto* words = reinterpret_cast<const std::uint64_t*>(memory);
   for (auto turn = first_pair(); turn < pairs; turn += step()) {
     const auto at = downwards ? pairs - 1 - turn : turn;
     const auto is = __ldcs(&memory[at]);
-    const auto low = word_at(what, 2 * at);
-    const auto high = word_at(what, 2 * at + 1);
+    const auto low = word_at<kPattern>(what, 2 * at);
+    const auto high = word_at<kPattern>(what, 2 * at + 1);
     if (is.x != low) note(words, 2 * at, low, is.x, found);
     if (is.y != high) note(words, 2 * at + 1, high, is.y, found);
-    __stcs(&memory[at], ulonglong2{word_at(next, 2 * at), word_at(next, 2 * at + 1)});
+    __stcs(&memory[at], ulonglong2{~low, ~high});
   }
 }
 
@@ -119,21 +128,50 @@ __global__ void flip_kernel(std::uint64_t* memory, std::uint64_t position, std::
 
 }  // namespace
 
+namespace {
+
+/// Calls `launches` with the pattern as a constant's type.
+template <class Launches>
+void by_pattern(Pattern pattern, const Launches& launches) {
+  switch (pattern) {
+    case Pattern::kAddress:
+      return launches(std::integral_constant<Pattern, Pattern::kAddress>{});
+    case Pattern::kAddressNot:
+      return launches(std::integral_constant<Pattern, Pattern::kAddressNot>{});
+    case Pattern::kWalkingOnes:
+      return launches(std::integral_constant<Pattern, Pattern::kWalkingOnes>{});
+    case Pattern::kWalkingZeros:
+      return launches(std::integral_constant<Pattern, Pattern::kWalkingZeros>{});
+    case Pattern::kRandom:
+      return launches(std::integral_constant<Pattern, Pattern::kRandom>{});
+    case Pattern::kRandomNot:
+      return launches(std::integral_constant<Pattern, Pattern::kRandomNot>{});
+  }
+}
+
+}  // namespace
+
 void write_words(void* memory, std::uint64_t words, Written what, CUstream_st* stream) {
-  launch(write_kernel, kBlocks, kThreads, stream, static_cast<ulonglong2*>(memory), words / 2,
-         what);
+  by_pattern(what.pattern, [&](auto pattern) {
+    launch(write_kernel<decltype(pattern)::value>, kBlocks, kThreads, stream,
+           static_cast<ulonglong2*>(memory), words / 2, what);
+  });
 }
 
 void check_words(const void* memory, std::uint64_t words, Written what, WrongWords* found,
                  CUstream_st* stream) {
-  launch(check_kernel, kBlocks, kThreads, stream, static_cast<const ulonglong2*>(memory), words / 2,
-         what, found);
+  by_pattern(what.pattern, [&](auto pattern) {
+    launch(check_kernel<decltype(pattern)::value>, kBlocks, kThreads, stream,
+           static_cast<const ulonglong2*>(memory), words / 2, what, found);
+  });
 }
 
-void move_words(void* memory, std::uint64_t words, Written what, Written next, bool downwards,
-                WrongWords* found, CUstream_st* stream) {
-  launch(move_kernel, kBlocks, kThreads, stream, static_cast<ulonglong2*>(memory), words / 2, what,
-         next, downwards, found);
+void invert_words(void* memory, std::uint64_t words, Written what, bool downwards,
+                  WrongWords* found, CUstream_st* stream) {
+  by_pattern(what.pattern, [&](auto pattern) {
+    launch(invert_kernel<decltype(pattern)::value>, kBlocks, kThreads, stream,
+           static_cast<ulonglong2*>(memory), words / 2, what, downwards, found);
+  });
 }
 
 void hammer_words(const void* memory, std::uint64_t lines, std::uint64_t stride, int times,

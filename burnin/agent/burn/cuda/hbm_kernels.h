@@ -20,9 +20,9 @@ struct Written {
 void write_words(void* memory, std::uint64_t words, Written what, CUstream_st* stream);
 void check_words(const void* memory, std::uint64_t words, Written what, WrongWords* found,
                  CUstream_st* stream);
-/// Each word is checked and at once overwritten with what comes next, from below or from above.
-void move_words(void* memory, std::uint64_t words, Written what, Written next, bool downwards,
-                WrongWords* found, CUstream_st* stream);
+/// Each word is checked and at once overwritten with its complement, from below or from above.
+void invert_words(void* memory, std::uint64_t words, Written what, bool downwards,
+                  WrongWords* found, CUstream_st* stream);
 /// Reads one word of each `stride` words, `lines` of them, `times` times over.
 void hammer_words(const void* memory, std::uint64_t lines, std::uint64_t stride, int times,
                   std::uint64_t* sink, CUstream_st* stream);

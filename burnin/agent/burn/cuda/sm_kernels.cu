@@ -19,37 +19,41 @@ __device__ std::uint64_t sum_of_warp(std::uint64_t sum) {
   return sum;
 }
 
-// What every SM does. Shared memory is asked for so generously that no two blocks share an SM.
+// What every SM does. Shared memory is asked for so generously that no two blocks share an SM. Each
+// result is folded into a checksum before later ones could round its errors away.
 constexpr int kTiles = 8;
+constexpr int kTurnsKept = 64;  // of tensor cores: then their sums begin again from zero
 
-__device__ std::uint64_t tensor_work(const __nv_bfloat16* tiles, float* out, int iterations,
-                                     bool planted) {
+__device__ std::uint64_t tensor_work(const __nv_bfloat16* tiles, int iterations, bool planted) {
   namespace wmma = nvcuda::wmma;
   wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> b;
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4];
-  for (auto& sum : sums) wmma::fill_fragment(sum, 0.0f);
+  const int lane = threadIdx.x % 32;
+  std::uint64_t fold = 0;
   for (int turn = 0; turn < iterations; ++turn) {
+    if (turn % kTurnsKept == 0)
+#pragma unroll
+      for (int at = 0; at < 4; ++at) wmma::fill_fragment(sums[at], 0.0f);
     wmma::load_matrix_sync(a, tiles + turn % kTiles * 256, 16);
 #pragma unroll
     for (int at = 0; at < 4; ++at) {
       wmma::load_matrix_sync(b, tiles + (kTiles + (turn + at) % kTiles) * 256, 16);
       wmma::mma_sync(sums[at], a, b, sums[at]);
     }
+    const bool is_last = turn + 1 == iterations;
+    if ((turn + 1) % kTurnsKept != 0 && !is_last) continue;
+    // Which element of C a lane holds at `i` is the chip's own affair, and the same on each SM.
+#pragma unroll
+    for (int at = 0; at < 4; ++at)
+#pragma unroll
+      for (int i = 0; i < sums[at].num_elements; ++i) {
+        unsigned bits = __float_as_uint(sums[at].x[i]);
+        if (planted && is_last && lane == 13 && at == 0 && i == 2) bits ^= 1;
+        fold = folded(fold, std::uint64_t{bits});
+      }
   }
-  const int lane = threadIdx.x % 32;
-  std::uint64_t said = 0;
-  for (int at = 0; at < 4; ++at) {
-    wmma::store_matrix_sync(out, sums[at], 16, wmma::mem_row_major);
-    __syncwarp();
-    for (int i = lane; i < 256; i += 32) {
-      unsigned bits = __float_as_uint(out[i]);
-      if (planted && at == 0 && i == 77) bits ^= 1;
-      said += check_term(bits, at * 256 + i);
-    }
-    __syncwarp();
-  }
-  return sum_of_warp(said);
+  return sum_of_warp(check_term(fold, lane));
 }
 
 __device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&said)[3]) {
@@ -57,41 +61,43 @@ __device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&s
   float single[4];
   double twofold[4];
   std::uint64_t whole[4];
+  std::uint32_t of_single = 0;
+  std::uint64_t of_twofold = 0;
   for (int at = 0; at < 4; ++at) {
-    single[at] = normal_at(seed, 4 * lane + at);
-    twofold[at] = double_at(seed, 4 * lane + at);
+    single[at] = within_map(normal_at(seed, 4 * lane + at));
+    twofold[at] = within_map(double_at(seed, 4 * lane + at));
     whole[at] = random_at(seed, 4 * lane + at);
   }
   for (int turn = 0; turn < iterations; ++turn)
 #pragma unroll
     for (int at = 0; at < 4; ++at) {
-      single[at] = fmaf(single[at], 0.99951171875f, 0.3337f);
-      if (turn % 4 == 0) twofold[at] = fma(twofold[at], 0.9995, 0.3337);
+      single[at] = stretched(single[at]);
+      of_single = folded(of_single, __float_as_uint(single[at]));
+      if (turn % 4 == 0) {
+        twofold[at] = stretched(twofold[at]);
+        of_twofold =
+            folded(of_twofold, static_cast<std::uint64_t>(__double_as_longlong(twofold[at])));
+      }
       whole[at] = whole[at] * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
     }
-  std::uint64_t sums[3] = {};
-  for (int at = 0; at < 4; ++at) {
-    sums[0] += check_term(__float_as_uint(single[at]), 4 * lane + at);
-    sums[1] +=
-        check_term(static_cast<std::uint64_t>(__double_as_longlong(twofold[at])), 4 * lane + at);
-    sums[2] += check_term(whole[at], 4 * lane + at);
-  }
-  for (int unit = 0; unit < 3; ++unit) said[unit] = sum_of_warp(sums[unit]);
+  std::uint64_t of_whole = 0;
+  for (int at = 0; at < 4; ++at) of_whole = folded(of_whole, whole[at]);
+  said[0] = sum_of_warp(check_term(of_single, lane));
+  said[1] = sum_of_warp(check_term(of_twofold, lane));
+  said[2] = sum_of_warp(check_term(of_whole, lane));
 }
 
 __global__ void __launch_bounds__(kSmWarps * 32)
     sm_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
   extern __shared__ __align__(128) unsigned char shared[];
   auto* tiles = reinterpret_cast<__nv_bfloat16*>(shared);
-  auto* out = reinterpret_cast<float*>(tiles + 2 * kTiles * 256);
   for (int at = threadIdx.x; at < 2 * kTiles * 256; at += blockDim.x)
     tiles[at] = __nv_bfloat16(normal_at(seed, at));
   __syncthreads();
   unsigned sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
   const int warp = threadIdx.x / 32;
-  const auto tensor = tensor_work(tiles, out + warp * 256, iterations,
-                                  static_cast<int>(sm) == planted && warp == 0);
+  const auto tensor = tensor_work(tiles, iterations, static_cast<int>(sm) == planted && warp == 0);
   std::uint64_t plain[3];
   plain_work(seed, iterations, plain);
   if (threadIdx.x % 32 != 0) return;

@@ -175,7 +175,7 @@ class Rank {
   }
 
   void compare(const std::string& key, std::uint64_t said) {
-    for (const auto& odd : all_.cross_check.tell(key, device_.part(), said)) {
+    for (const auto& odd : all_.cross_check.tell(key, steps_done_, device_.part(), said)) {
       ++all_.differs;
       wrong(odd.part, odd.detail);
     }
