@@ -195,7 +195,6 @@ bool is_same_card(const Document& one, const Document& other) {
 void add_own_card(Survey& survey, const Machine& machine) {
   for (const auto& chassis : *machine.chassis) {
     if (told(chassis.body, "ChassisType") != "Card") continue;
-    if (!machine.rules->dpu_is_a_card) continue;
     survey.add(part_of(PartKind::dpu, "dpu0", chassis));
     return;
   }

@@ -13,7 +13,7 @@ using inventory::PartKind;
 void add_system_and_bmc(Survey& survey, const Machine& machine, const Identity& identity) {
   Part system = part_of(PartKind::system, "system", machine.system);
   system.model = identity.model;
-  if (system.manufacturer.empty()) system.manufacturer = identity.vendor;
+  system.manufacturer = told_by_any(machine, "Manufacturer");
   system.serial = identity.serial;
   system.part_number = identity.part_number;
   system.firmware = identity.bios_version;

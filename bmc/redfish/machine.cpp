@@ -134,14 +134,6 @@ Task<std::vector<std::string>> macs_of_bmc(Survey& survey, const Document& manag
   co_return macs;
 }
 
-/// The first of these fields that some System of the node tells.
-std::string told_by_any(const Machine& machine, std::string_view field) {
-  auto text = told(machine.system.body, field);
-  for (const auto& other : machine.baseboards)
-    if (text.empty()) text = told(other.body, field);
-  return text;
-}
-
 /// Of a machine that is its baseboard (GH200): its System has no SerialNumber at all, and no
 /// chassis is the whole machine. Else a baseboard's serial number is its own.
 std::string serial_of_baseboard(const Machine& machine) {
@@ -167,6 +159,13 @@ void note_incomplete(Survey& survey, const Machine& machine) {
 }
 
 }  // namespace
+
+std::string told_by_any(const Machine& machine, std::string_view field) {
+  auto text = told(machine.system.body, field);
+  for (const auto& other : machine.baseboards)
+    if (text.empty()) text = told(other.body, field);
+  return text;
+}
 
 std::string reset_target(const json::value& system) {
   const auto target = path_of(text_at(system, "Actions/#ComputerSystem.Reset/target").value_or(""));

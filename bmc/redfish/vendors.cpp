@@ -35,7 +35,6 @@ constexpr std::array kRules{
           .no_media_advice = "a DGX has them once remote media are enabled in its web page",
           .own_account = "{user}",
           .password = {.shortest = 8, .longest = kIpmiKeeps},
-          .dpu_is_a_card = true,
           .slow_resources = kFirmware},
     Rules{.vendor = "Dell",
           .system_manufacturer = "dell",

@@ -86,8 +86,6 @@ struct Rules {
   std::string_view job_queue{};
   /// Its System may lack what it always tells, until the BMC is restarted.
   bool forgets_until_reset = false;
-  /// A DPU's own BMC shows it as a chassis of type Card.
-  bool dpu_is_a_card = false;
   /// Whole collections may be asked for at once ($expand): members come with what they must have.
   bool expands = false;
   /// Ends of URIs of what takes minutes: kSlowPatience for each, and nobody else waits behind them.
