@@ -106,7 +106,8 @@ StepRequest Engine::request_for(Work& work, Time deadline) {
           work.members,           *work.planned,
           step.attempt,           step.handle,
           Deadline::at(deadline), work.stop,
-          std::move(started),     std::move(waiting)};
+          std::move(started),     std::move(waiting),
+          &run.setup.state};
 }
 
 Task<Result<void>> Engine::keep_handle(Work& work, std::string handle) {

@@ -6,6 +6,7 @@
 #include "burnin/stage.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/missing_program.h"
+#include "orchestrator/steps/uniformity.h"
 
 namespace cupel::steps {
 
@@ -31,6 +32,7 @@ boost::json::object facts_of(const burnin::Findings& findings) {
   const auto told = findings.facts.find("node.epoch");
   const auto epoch = told == findings.facts.end() ? std::nullopt : number<double>(told->second);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  for (const auto& [name, value] : version_facts(findings.parts)) facts[name] = value;
   if (epoch) facts[inventory::kNodeClockFact] = fmt::format("{:.0f}", *epoch - now.count());
   return facts;
 }

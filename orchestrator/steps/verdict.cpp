@@ -269,12 +269,14 @@ void judge_steps(const inventory::Profile& profile, const NodeRecord& record, Ve
 
 }  // namespace
 
-Verdict decide(const inventory::Profile& profile, const NodeRecord& record) {
+Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
+               std::vector<Cause> differences) {
   Verdict verdict;
   judge_parts(record, verdict);
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
   judge_log(profile, record, verdict);
+  std::ranges::move(differences, std::back_inserter(verdict.causes));
   verdict.causes = merged(std::move(verdict.causes));
   const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);
   if (!proven && verdict.causes.empty()) {

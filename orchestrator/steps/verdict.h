@@ -13,6 +13,8 @@ namespace cupel::steps {
 /// left is a pass; a node about which nothing was measured is inconclusive too. Failures come first
 /// among the causes, of these and of the rest those that nothing else explains
 /// (burnin/consequences.h): a consequence counts as what it is, and is told under its cause.
-burnin::Verdict decide(const inventory::Profile& profile, const record::NodeRecord& record);
+/// `differences`: from the run's other nodes (uniformity.h); each is a cause as it stands.
+burnin::Verdict decide(const inventory::Profile& profile, const record::NodeRecord& record,
+                       std::vector<burnin::Cause> differences = {});
 
 }  // namespace cupel::steps

@@ -7,6 +7,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/steps/uniformity.h"
 
 namespace cupel::steps::kinds {
 namespace {
@@ -30,12 +31,22 @@ std::string passed_over(const record::NodeRecord& record, const std::string& tol
 
 Task<Result<StepEnd>> perform_verdict(StepEnvironment& environment, const StepRequest& request) {
   CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
-  const auto verdict = decide(environment.inventory.profile_of(request.node), record);
+  std::vector<burnin::Cause> differences;
+  std::string uncompared;
+  if (request.run_state != nullptr) {
+    const auto& run = *request.run_state;
+    differences = version_differences(environment.inventory, request.node, run);
+    uncompared = uncompared_nodes(environment.inventory, request.node, run);
+  }
+  const auto verdict =
+      decide(environment.inventory.profile_of(request.node), record, std::move(differences));
   auto detail = std::string{to_string(verdict.decision)};
   if (!verdict.causes.empty()) detail += ": " + burnin::to_string(verdict.causes.front());
   auto found = record::to_json(verdict);
   found["facts"] = {{std::string{engine::kVerdictFact}, to_string(verdict.decision)}};
-  co_return done(detail + passed_over(record, detail), std::move(found));
+  detail += passed_over(record, detail);
+  if (!uncompared.empty()) detail += "; " + uncompared;
+  co_return done(std::move(detail), std::move(found));
 }
 
 }  // namespace

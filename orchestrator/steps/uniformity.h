@@ -1,0 +1,34 @@
+#pragma once
+// Versions that should be equal on all machines of one profile in one run: the GPU driver, the
+// BIOS, the VBIOS of GPUs and the firmware of HCAs. Compares what the run's nodes reported with
+// each other. Not the profile's baseline: that is the audit's (inventory/audit.h).
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "burnin/verdict.h"
+#include "inventory/model.h"
+#include "orchestrator/engine/run_state.h"
+
+namespace cupel::steps {
+
+/// The versions among a stage's parts, as facts of the node: each name begins with "version.", each
+/// value is a JSON object from version to the names of the parts that have it. At most 32 facts
+/// with 64 parts each. Pure.
+json::object version_facts(std::span<const inventory::Part> parts);
+
+/// A failure for each version on the node that is not the one of three quarters of all such parts
+/// in the run, on nodes of the same profile. Nothing where fewer than four parts reported
+/// one, or where no version has three quarters: then nothing says which one is right. Pure; in the
+/// order of the facts.
+std::vector<burnin::Cause> version_differences(const inventory::Inventory& inventory,
+                                               const inventory::Node& node,
+                                               const engine::RunState& run);
+
+/// "versions compared with 2 of 63 other nodes"; empty where all of them have reported, or the node
+/// itself has not. Pure.
+std::string uncompared_nodes(const inventory::Inventory& inventory, const inventory::Node& node,
+                             const engine::RunState& run);
+
+}  // namespace cupel::steps

@@ -1,0 +1,193 @@
+// Versions that nodes of one run report, compared with each other.
+#include "orchestrator/steps/uniformity.h"
+
+#include <gmock/gmock.h>
+
+#include "orchestrator/steps/verdict.h"
+#include "tests/orchestrator/engine_fixture.h"
+
+namespace cupel::steps {
+namespace {
+
+using burnin::Decision;
+using inventory::Part;
+using inventory::PartKind;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Part gpu(int index, const std::string& vbios) {
+  Part part;
+  part.kind = PartKind::gpu;
+  part.name = "gpu" + std::to_string(index);
+  part.model = "NVIDIA H100 80GB HBM3";
+  part.firmware = vbios;
+  return part;
+}
+Part firmware(const std::string& name, const std::string& version) {
+  Part part;
+  part.kind = PartKind::firmware;
+  part.name = name;
+  part.firmware = version;
+  return part;
+}
+Part hca(const std::string& name, const std::string& board, const std::string& version) {
+  Part part;
+  part.kind = PartKind::hca;
+  part.name = name;
+  part.model = "MT4129";
+  part.part_number = board;
+  part.firmware = version;
+  return part;
+}
+
+/// A run whose nodes reported these parts, as the engine folds the facts of an event.
+class Uniformity : public ::testing::Test {
+ protected:
+  void report(const std::string& name, const std::vector<Part>& parts,
+              const std::string& profile = "dgx-h100") {
+    if (inventory_.node(name) == nullptr) {
+      auto& node = inventory_.nodes.emplace_back();
+      node.name = name;
+      node.profile = profile;
+    }
+    for (const auto& [key, value] : version_facts(parts))
+      run_.nodes[name].facts[std::string{key}] = value.as_string();
+  }
+  std::vector<std::string> differences(const std::string& name) const {
+    std::vector<std::string> words;
+    for (const auto& cause : version_differences(inventory_, *inventory_.node(name), run_))
+      words.push_back(cause.part + ": " + cause.measured + ", expected " + cause.wanted);
+    return words;
+  }
+
+  inventory::Inventory inventory_{};
+  engine::RunState run_{};
+};
+
+TEST_F(Uniformity, NamesTheNodeWhoseDriverDiffersFromThreeQuarters) {
+  for (const auto* name : {"n1", "n2", "n3"}) report(name, {firmware("driver", "590.48.01")});
+  report("n4", {firmware("driver", "550.90.07"), firmware("kernel", "6.8.0")});
+
+  EXPECT_THAT(differences("n4"),
+              ElementsAre("driver: 550.90.07, expected 590.48.01, as 3 of 4 have it"));
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
+TEST_F(Uniformity, NamesTheGpuAndTheHcaAndComparesEachModelByItself) {
+  report("n1", {gpu(0, "96.00.A5"), gpu(1, "96.00.A5"), gpu(2, "96.00.89"), gpu(3, "96.00.A5"),
+                hca("mlx5_0", "MT_838", "28.41.1000"), hca("mlx5_4", "MT_999", "26.01.0001")});
+  report("n2", {gpu(0, "96.00.A5"), hca("mlx5_0", "MT_838", "28.39.0001"),
+                hca("mlx5_1", "MT_838", "28.41.1000")});
+  report("n3", {hca("mlx5_0", "MT_838", "28.41.1000"), hca("mlx5_1", "MT_838", "28.41.1000")});
+
+  EXPECT_THAT(differences("n1"),
+              ElementsAre("gpu2: 96.00.89, expected 96.00.A5, as 4 of 5 have it"));
+  EXPECT_THAT(differences("n2"),
+              ElementsAre("mlx5_0: 28.39.0001, expected 28.41.1000, as 4 of 5 have it"));
+}
+
+TEST_F(Uniformity, TellsOneCauseWhereSeveralPartsOfANodeDiffer) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) report(name, {gpu(0, "B"), gpu(1, "B")});
+  report("n5", {gpu(0, "A"), gpu(1, "A")});
+
+  EXPECT_THAT(differences("n5"), ElementsAre(": gpu[0-1] A, expected B, as 8 of 10 have it"));
+}
+
+TEST_F(Uniformity, TellsWithHowManyNodesANodeWasCompared) {
+  for (const auto* name : {"n1", "n2"}) report(name, {gpu(0, "B")});
+  report("n3", {});
+  run_.nodes["n3"];
+  const auto uncompared = [&](const std::string& name) {
+    return uncompared_nodes(inventory_, *inventory_.node(name), run_);
+  };
+
+  EXPECT_EQ(uncompared("n1"), "versions compared with 1 of 2 other nodes");
+  EXPECT_EQ(uncompared("n3"), "") << "it reported no version of its own";
+  report("n3", {gpu(0, "B")});
+  EXPECT_EQ(uncompared("n1"), "");
+}
+
+TEST_F(Uniformity, SaysNothingWhereTooFewReportedOrNoVersionIsClearlyTheCommonOne) {
+  report("n1", {firmware("bios", "1.0")});
+  report("n2", {firmware("bios", "1.0")});
+  report("n3", {firmware("bios", "2.0")});
+  EXPECT_THAT(differences("n3"), IsEmpty());
+
+  report("n4", {firmware("bios", "2.0")});
+  EXPECT_THAT(differences("n3"), IsEmpty()) << "two against two";
+
+  for (const auto* name : {"n5", "n6", "n7", "n8"})
+    report(name, {firmware("bios", "1.0")}, "a100-8");
+  EXPECT_THAT(differences("n3"), IsEmpty()) << "of another profile";
+
+  for (const auto* name : {"n9", "n10", "n11", "n12"}) report(name, {firmware("bios", "1.0")});
+  EXPECT_THAT(differences("n3"), ElementsAre("bios: 2.0, expected 1.0, as 6 of 8 have it"));
+}
+
+TEST_F(Uniformity, UsesTheVersionThatANodeReportedLast) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) report(name, {firmware("driver", "590")});
+  report("n5", {firmware("driver", "550")});
+  ASSERT_THAT(differences("n5"), SizeIs(1));
+
+  report("n5", {firmware("driver", "590")});
+
+  EXPECT_THAT(differences("n5"), IsEmpty());
+}
+
+TEST_F(Uniformity, FailsANodeThatHasNoOtherCause) {
+  for (const auto* name : {"n1", "n2", "n3"}) report(name, {firmware("driver", "590")});
+  report("n4", {firmware("driver", "550")});
+  const inventory::Profile profile;
+  record::NodeRecord record;
+  record.audit.emplace();
+  record.bmc_told = true;
+  ASSERT_EQ(decide(profile, record).decision, Decision::pass);
+
+  const auto verdict =
+      decide(profile, record, version_differences(inventory_, *inventory_.node("n4"), run_));
+
+  EXPECT_EQ(verdict.decision, Decision::fail);
+  ASSERT_THAT(verdict.causes, SizeIs(1));
+  EXPECT_EQ(verdict.causes[0].part, "driver");
+}
+
+TEST_F(Uniformity, IgnoresFactsThatAreNoVersions) {
+  for (const auto* name : {"n1", "n2", "n3", "n4"}) report(name, {firmware("driver", "590")});
+  run_.nodes["n4"].facts["version.driver"] = "[1";
+
+  EXPECT_THAT(differences("n4"), IsEmpty());
+  EXPECT_THAT(differences("n1"), IsEmpty());
+}
+
+using EngineGivesTheRunsState = engine::test::EngineTest;
+
+TEST_F(EngineGivesTheRunsState, ToEachStepWithWhatTheOtherNodesReported) {
+  struct Looking : engine::Steps {
+    std::map<std::string, std::string> seen{};
+    Task<Result<engine::StepEnd>> perform(engine::StepRequest request) override {
+      if (request.step.kind == playbooks::StepKind::verdict)
+        for (const auto& [name, node] : request.run_state->nodes)
+          if (node.facts.contains("version.driver"))
+            seen[request.node.name] += name + " " + node.facts.at("version.driver") + "; ";
+      engine::StepEnd end;
+      if (request.step.name == "gpu-facts")
+        end.found["facts"] = version_facts(std::vector{firmware("driver", "590")});
+      co_return end;
+    }
+    Task<Result<void>> abort(engine::StepRequest) override { co_return ok(); }
+  } looking;
+  plan_.nodes_at_once = 1;
+  asio::io_context io;
+  engine::Dispatcher dispatcher;
+  engine::RealClock clock;
+  engine::Engine engine{dispatcher, clock};
+  engine.add(setup(engine::initial_state(plan_), looking, observer_));
+
+  ASSERT_TRUE(run_to_end(io, engine.run()));
+
+  EXPECT_EQ(looking.seen["n2"], R"(n1 {"590":["driver"]}; n2 {"590":["driver"]}; )");
+}
+
+}  // namespace
+}  // namespace cupel::steps
