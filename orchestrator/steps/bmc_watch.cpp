@@ -25,6 +25,8 @@ constexpr milliseconds kLongestPause{30'000};
 constexpr std::size_t kMostTold = 24u << 20;
 constexpr std::size_t kMostSensors = 600;
 constexpr std::size_t kMostHeard = 2000;  // phases of one piece
+/// Of a system that stopped by itself; lower case.
+constexpr std::array<std::string_view, 3> kSystemStops{"critical stop", "kernel panic", "ospanic"};
 
 json::object json_of(const bmc::LogEntry& entry) {
   json::object told{{"id", entry.id},
@@ -136,6 +138,28 @@ Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc
   auto hash = kept(environment, document);
   if (hash.empty()) co_return std::nullopt;
   co_return hash;
+}
+
+Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                     const StepRequest& request) {
+  const auto& mark = *known_of(environment, request).mark;
+  const auto before = known_at(environment, mark);
+  if (!before.is_array()) co_return "";
+  const auto document = co_await read_log(bmc, request.deadline.sooner(kLogPatience));
+  const auto* entries = document.if_contains("entries");
+  if (entries == nullptr) co_return "";
+  std::string newest;
+  for (const auto& entry : entries->as_array()) {
+    const json::value its_mark(burnin::mark_of(entry));
+    const auto message = text_at(entry, "message").value_or("");
+    const auto words = lower_case(message + " " + text_at(entry, "message_id").value_or(""));
+    const bool stops =
+        std::ranges::any_of(kSystemStops, [&](auto each) { return words.contains(each); });
+    const auto& known = before.get_array();
+    if (stops && std::ranges::find(known, its_mark) == known.end())
+      newest = printable(shortened(message, 120));
+  }
+  co_return newest;
 }
 
 Task<void> LogWatch::before() {

@@ -21,6 +21,13 @@ bool is_log_watched(const StepEnvironment& environment, const inventory::Node& n
 Task<std::optional<std::string>> log_mark(StepEnvironment& environment, bmc::Bmc& bmc,
                                           const engine::StepRequest& request);
 
+/// The newest entry behind the run's last mark that says that the operating system has stopped, in
+/// words: a kernel that panics has its BMC write that down. Empty where there is none, where the
+/// BMC does not tell, and where no mark says what is new. Asks on `bmc`'s session. Source:
+/// IPMI 2.0, table 42-3, sensor type 20h, "Run-time Critical Stop"; Linux, CONFIG_IPMI_PANIC_EVENT.
+Task<std::string> system_stop_in_log(StepEnvironment& environment, bmc::Bmc& bmc,
+                                     const engine::StepRequest& request);
+
 /// The BMC's log around one stage. What a stage before it left as its last reading is where this
 /// one's begins: one reading a stage, and no gap between two. What the journal knows of the node is
 /// looked up once in a process, and then kept on the board.

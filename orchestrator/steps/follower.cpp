@@ -4,6 +4,7 @@
 
 #include "burnin/stage.h"
 #include "orchestrator/ssh/libraries.h"
+#include "orchestrator/steps/bmc_watch.h"
 
 namespace cupel::steps {
 namespace {
@@ -25,24 +26,30 @@ constexpr std::size_t kOutputLimit = 32u << 20;
 constexpr std::string_view kBurnProgram = "cupel-burn";
 
 /// A node that SSH does not reach comes back, or it is gone, and nobody need wait for it: that its
-/// BMC knows. Twice in a row, since a restart turns a machine off for a moment.
+/// BMC knows.
 class Absence {
  public:
-  explicit Absence(const StepEnvironment& environment) : environment_{environment} {}
+  explicit Absence(StepEnvironment& environment) : environment_{environment} {}
 
-  Task<bool> is_for_good(const StepRequest& request) {
-    if (Deadline::Clock::now() < next_) co_return false;
+  /// Why the node will not come back by itself; empty: it may. Off twice in a row, since a restart
+  /// turns a machine off for a moment; or its log says that the system has stopped.
+  Task<std::string> why_for_good(const StepRequest& request) {
+    if (Deadline::Clock::now() < next_) co_return "";
     const auto bmc = environment_.bmc(request.node);
     const auto power = co_await bmc->power.state(request.deadline.sooner(kConnectPatience));
+    std::string stop;
+    if (power) stop = co_await system_stop_in_log(environment_, *bmc, request);
     co_await bmc->log_out();
     const bool off = power && power->value == bmc::PowerState::off;
     off_ = off ? off_ + 1 : 0;
     next_ = Deadline::Clock::now() + environment_.ask_power_every;
-    co_return off_ == 2;
+    if (off_ == 2) co_return "its BMC says that it is off";
+    if (!stop.empty()) co_return "its system has stopped; the BMC's log: " + stop;
+    co_return "";
   }
 
  private:
-  const StepEnvironment& environment_;
+  StepEnvironment& environment_;
   Deadline::Clock::time_point next_ = Deadline::Clock::now() + environment_.ask_power_every;
   int off_ = 0;
 };
@@ -63,8 +70,8 @@ Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environme
     if (!is_transient(error.code)) co_return std::move(error);
     if (until.left() <= pause) co_return std::move(error);
     if (when_off == WhenOff::give_up) {
-      const bool gone = co_await absence.is_for_good(request);
-      if (gone) co_return Error{Code::kFailed, "its BMC says that it is off; SSH: " + error.what};
+      const auto why = co_await absence.why_for_good(request);
+      if (!why.empty()) co_return Error{Code::kFailed, why + "; SSH: " + error.what};
     }
     const auto waited = std::chrono::floor<seconds>(Deadline::Clock::now() - begun);
     request.waiting(fmt::format("SSH ({} s so far): {}", waited.count(), error.what));

@@ -18,8 +18,8 @@ struct Spool {
 enum class WhenOff { wait, give_up };
 
 /// A session, as soon as the node answers. `give_up`: where there is something to lose by waiting
-/// for a node that its BMC says is off. Errors: as ssh::connect at the last try; kFailed: it is
-/// off.
+/// for a node that its BMC says is off, or whose system has stopped by the BMC's log. Errors: as
+/// ssh::connect at the last try; kFailed: it is off, or has stopped.
 Task<Result<std::unique_ptr<ssh::Session>>> connected(StepEnvironment& environment,
                                                       const engine::StepRequest& request,
                                                       Deadline until,

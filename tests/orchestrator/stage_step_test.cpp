@@ -46,6 +46,7 @@ class StageStepTest : public ::testing::Test {
         },
         std::nullopt};
     doors.ask_power_every = 1ms;
+    doors.board = board;
     const auto stop = engine::Stop::no;
     engine::StepRequest request{1,
                                 nodes[1],
@@ -75,6 +76,7 @@ class StageStepTest : public ::testing::Test {
   test::TemporaryFolder folder{};
   std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
   test::FakeMachine machine{};
+  std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
 };
 
 TEST_F(StageStepTest, EndsSoonWhereTheBmcSaysThatItsMachineIsOff) {
@@ -85,6 +87,39 @@ TEST_F(StageStepTest, EndsSoonWhereTheBmcSaysThatItsMachineIsOff) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->outcome, Outcome::reject);
   EXPECT_THAT(end->detail, HasSubstr("its BMC says that it is off"));
+}
+
+/// What a step before it left of the BMC's log.
+std::string mark_of_log(store::Store& store, const bmc::LogEntry& entry) {
+  boost::json::object document;
+  document["entries"] = boost::json::array{{{"id", entry.id},
+                                            {"severity", entry.severity},
+                                            {"message", entry.message},
+                                            {"message_id", entry.message_id},
+                                            {"sensor", entry.sensor},
+                                            {"source", entry.source}}};
+  return store.keep_evidence(boost::json::serialize(document)).value();
+}
+
+TEST_F(StageStepTest, EndsSoonWhereTheBmcsLogSaysThatTheSystemHasStopped) {
+  const bmc::LogEntry former{
+      .id = "1", .severity = "Critical", .message = "Run-time critical stop"};
+  const bmc::LogEntry fresh{
+      .id = "2", .severity = "Critical", .message = "OS: run-time critical stop"};
+  machine.power = bmc::PowerState::on;
+  machine.log = bmc::EventLog{.entries = {former}};
+  board->logs["a01-n02"] = {mark_of_log(*store, former), boost::json::array{}};
+
+  const auto before = run({}, 1s);
+  machine.log->entries.push_back(fresh);
+  const auto stopped = run({}, 1h);
+
+  ASSERT_TRUE(before && stopped);
+  EXPECT_THAT(before->detail, ::testing::Not(HasSubstr("has stopped")))
+      << "an entry from before the stage says nothing of it";
+  EXPECT_EQ(stopped->outcome, Outcome::reject);
+  EXPECT_THAT(stopped->detail,
+              HasSubstr("its system has stopped; the BMC's log: OS: run-time critical stop"));
 }
 
 TEST_F(StageStepTest, OfAGroupEndsSoonForAllWhereOneOfThemIsOff) {
