@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "burnin/agent/burn/links/numa.h"
+#include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/workers.h"
 
 namespace cupel::burn {
@@ -233,13 +234,16 @@ void CollectiveBench::tell(const Turn& turn, const Samples& samples) {
 /// A bit of one rank's result, which that rank must find and no other may see.
 Outcome<> CollectiveBench::self_test(Member& member) {
   std::mt19937_64 random{given_.options.seed()};  // all ranks draw the same
-  const auto times = static_cast<std::uint64_t>(given_.options.self_tests());
+  const int times = given_.options.self_tests();
   std::uint64_t found_all = 0;
-  for (std::uint64_t time = 0; time < times; ++time) {
-    const auto turn = turn_of(given_.rows[time % given_.rows.size()], time + 1);
+  int time = 0;
+  member.scope.idle();
+  for (; time < times && barrier_.arrive_and_wait([this] { return goes_on(false); }); ++time) {
+    const auto number = static_cast<std::uint64_t>(time);
+    const auto turn = turn_of(given_.rows[number % given_.rows.size()], number + 1);
     TRY(member.own.prepare(turn));
     TRY(const auto took, together(member, turn, 1));
-    if (!took) return done();
+    if (!took) break;
     const auto victim = static_cast<int>(random() % static_cast<std::uint64_t>(ranks()));
     const auto word = random() % turn.shape.received;
     const int bit = static_cast<int>(random() % 32);
@@ -252,12 +256,11 @@ Outcome<> CollectiveBench::self_test(Member& member) {
     const bool is_right = before.count == 0 && (victim == member.rank ? sees : after.count == 0);
     took_[static_cast<std::size_t>(member.rank)] = is_right ? 1 : 0;
     member.scope.idle();
-    if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) return done();
+    if (!barrier_.arrive_and_wait([this] { return goes_on(true); })) break;
     found_all += std::ranges::count(took_, 1.0) == ranks() ? 1 : 0;
-    if (!barrier_.arrive_and_wait()) return done();  // all have counted before the next one writes
   }
-  if (member.rank == 0) given_.report.self_test("result-bit", found_all, times);
-  return done();
+  if (member.rank != 0) return done();
+  return tell_self_test(given_.report, given_.stop, "result-bit", found_all, time, times, "");
 }
 
 }  // namespace cupel::burn

@@ -12,11 +12,15 @@ Outcome<std::unique_ptr<Communicators>> Communicators::open(const nccl::Library&
   std::unique_ptr<Communicators> all{new Communicators{library}};
   all->ranks_.resize(ordinals.size());
   nccl::Config config;
+  for (const int ordinal : ordinals) {
+    TRY(cuda(cudaSetDevice(ordinal), "choosing a GPU"));
+  }
   TRY(library.check(library->ncclGroupStart(), "ncclGroupStart"));
   Outcome<> begun = done();
   for (std::size_t rank = 0; rank < ordinals.size() && begun; ++rank) {
-    begun = cuda(cudaSetDevice(ordinals[rank]), "choosing a GPU");
-    if (!begun) break;
+    // Where this fails the group is not ended: that would begin the ranks before it, which wait for
+    // the others for ever. Nothing more is asked of NCCL then.
+    TRY(cuda(cudaSetDevice(ordinals[rank]), "choosing a GPU"));
     begun = library.check(
         library->ncclCommInitRankConfig(&all->ranks_[rank].comm, static_cast<int>(ordinals.size()),
                                         id, static_cast<int>(rank), &config),

@@ -139,26 +139,49 @@ void GemmWorker::wrong(Fault fault, std::uint64_t times) {
   around_.report.fault(fault, times);
 }
 
-Outcome<> GemmWorker::choose_ways(WatchdogScope& scope) {
-  for (auto& recipe : recipes_) {
-    if (around_.stop.over()) return done();
-    scope.doing("first product of " + std::string{name_of(recipe.shape.type)});
+Outcome<std::vector<WayTrials>> GemmWorker::try_ways(WatchdogScope& scope) {
+  std::vector<WayTrials> all(recipes_.size());
+  for (std::size_t of = 0; of < recipes_.size(); ++of) {
+    const auto& recipe = recipes_[of];
+    const auto name = std::string{name_of(recipe.shape.type)};
+    if (around_.stop.over()) break;
+    scope.doing("first product of " + name);
     TRY(begin(recipe, 0));
-    std::size_t best = 0;
-    double least = 0;
     for (std::size_t at = 0; at < recipe.ways.size() && !around_.stop.over(); ++at) {
-      scope.doing("trying ways to multiply " + std::string{name_of(recipe.shape.type)}, at);
-      TRY(const double first, time_of(recipe.ways[at], recipe, 1));
-      if (first > kLongProduct) break;
-      TRY(time_of(recipe.ways[at], recipe, 2));  // to warm up
-      TRY(const double each, time_of(recipe.ways[at], recipe, 5));
-      if (at > 0 && each >= least) continue;
-      least = each;
-      best = at;
+      scope.doing("trying ways to multiply " + name, at);
+      const auto& way = recipe.ways[at];
+      WayTrial trial;
+      TRY(trial.seconds, time_of(way, recipe, 1));
+      const bool is_long = trial.seconds > kLongProduct;
+      if (!is_long) {
+        TRY(trial.seconds, time_of(way, recipe, 2));  // to warm up
+        TRY(trial.seconds, time_of(way, recipe, 5));
+      }
+      TRY(trial.repeats, repeats(way, recipe, is_long ? 1 : 3));
+      all[of].push_back(trial);
+      if (is_long) break;
     }
-    recipe.ways = {recipe.ways[best]};
   }
-  return done();
+  return all;
+}
+
+/// Whether so many further products are the same bits as a first one.
+Outcome<bool> GemmWorker::repeats(const LtProduct& way, const Recipe& recipe, int times) {
+  const auto chunks = recipe.shape.c_bytes() / kChunkBytes;
+  auto* sums = static_cast<std::uint64_t*>(sums_.get());
+  auto* found = static_cast<WrongChunks*>(found_.get());
+  TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
+  sum_chunks(result_, chunks, sums, stream_);
+  for (int time = 0; time < times; ++time) {
+    TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
+    check_chunks(result_, chunks, sums, 0, found, evidence_, stream_);
+  }
+  TRY(launched("comparing products"));
+  unsigned count = 0;
+  TRY(cuda(cudaMemcpyAsync(&count, found_, sizeof count, cudaMemcpyDefault, stream_), "reading"));
+  TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
+  TRY(sync("comparing products"));
+  return count == 0;
 }
 
 /// Seconds of one product, of so many.
@@ -330,9 +353,22 @@ GemmWorker::Until GemmWorker::until(double share) const {
 }
 
 Outcome<> GemmWorker::burn(WatchdogScope& scope) {
+  PowerSampler power{[this] { return watts(around_.node, around_.device); }};
+  auto outcome = rounds(scope);
+  tell_figures(power.samples());
+  TRY(std::move(outcome));
+  const auto sms = static_cast<std::size_t>(around_.device.gpu.sms);
+  if (rounds_ > 0 && sms_seen_.size() < sms)
+    return Failure{.code = "cuda",
+                   .message = "the same work was done by " + std::to_string(sms_seen_.size()) +
+                              " of " + std::to_string(sms) +
+                              " SMs: nothing is known of the others"};
+  return done();
+}
+
+Outcome<> GemmWorker::rounds(WatchdogScope& scope) {
   const auto& options = around_.options;
   const auto most = static_cast<std::uint64_t>(options.rounds());
-  PowerSampler power{[this] { return watts(around_.node, around_.device); }};
   for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
     scope.doing("the same work on every SM", round);
     TRY(check_sms(round));
@@ -348,13 +384,6 @@ Outcome<> GemmWorker::burn(WatchdogScope& scope) {
     }
     if (!around_.stop.over()) rounds_ = round;
   }
-  tell_figures(power.samples());
-  const auto sms = static_cast<std::size_t>(around_.device.gpu.sms);
-  if (rounds_ > 0 && sms_seen_.size() < sms)
-    return Failure{.code = "cuda",
-                   .message = "the same work was done by " + std::to_string(sms_seen_.size()) +
-                              " of " + std::to_string(sms) +
-                              " SMs: nothing is known of the others"};
   return done();
 }
 

@@ -13,13 +13,14 @@
 #include "burnin/agent/burn/sm_said.h"
 #include "burnin/agent/burn/stop.h"
 #include "burnin/agent/burn/watchdog.h"
+#include "burnin/agent/burn/way_choice.h"
 
 namespace cupel::burn {
 
-/// What all GPUs of a model share: the way that the fastest product was done.
+/// What all GPUs of a model share: the way in which products of a type are done.
 struct Recipe {
   ProductShape shape{};
-  std::vector<LtProduct> ways;  // one, once it was chosen
+  std::vector<LtProduct> ways;  // all of the library's; one, once it was chosen
 };
 
 Product product_of(const ProductShape& shape);
@@ -48,12 +49,12 @@ class GemmWorker {
   static Outcome<GemmWorker> make(const Around& around, std::shared_ptr<const CublasLt> library,
                                   std::vector<Recipe> recipes);
 
-  /// Tries each way unverified, for a moment, and leaves the fastest. Where one product takes long,
-  /// the library's first guess is taken.
-  Outcome<> choose_ways(WatchdogScope& scope);
+  /// Tries the ways of each type, unverified: how fast, and whether products repeat bit for bit.
+  /// Where one product takes long, only the library's first guess.
+  Outcome<std::vector<WayTrials>> try_ways(WatchdogScope& scope);
   std::vector<Recipe> recipes() && { return std::move(recipes_); }
 
-  /// Round after round until it is over; then the figures.
+  /// Round after round until it is over, or this GPU fails; then the figures.
   Outcome<> burn(WatchdogScope& scope);
   /// Plants `times` errors of a single bit in results, in operands and in SMs.
   Outcome<> self_test(WatchdogScope& scope, int times);
@@ -86,6 +87,8 @@ class GemmWorker {
   explicit GemmWorker(const Around& around) : around_{around} {}
   Outcome<> allocate();
   Outcome<double> time_of(const LtProduct& way, const Recipe& recipe, int times);
+  Outcome<bool> repeats(const LtProduct& way, const Recipe& recipe, int times);
+  Outcome<> rounds(WatchdogScope& scope);
   Outcome<> begin(const Recipe& recipe, std::uint64_t round);
   Outcome<> products(const Recipe& recipe, std::uint64_t round, Until until, bool verified,
                      WatchdogScope& scope);

@@ -53,21 +53,30 @@ class HbmWorker {
     TRY(stream_, make_stream());
     TRY(take_memory());
     if (options_.self_tests() > 0) return self_test(options_.self_tests());
+    auto outcome = sweeps();
+    tell_figures();
+    return outcome;
+  }
+
+ private:
+  Outcome<> sweeps() {
     TRY(bandwidths());
     for (std::uint64_t round = 1; !stop_.over(); ++round) {
       if (options_.rounds() > 0 && round > static_cast<std::uint64_t>(options_.rounds())) break;
       TRY(sweep(round));
       if (!stop_.over()) whole_sweeps_ = round;
     }
+    return done();
+  }
+
+  void tell_figures() {
     const auto part = device_.part();
     report_.result("hbm.errors", part, static_cast<double>(wrong_), "errors");
     if (whole_sweeps_ > 0)  // a part of a sweep has not tested all of it
       report_.result("hbm.tested", part, static_cast<double>(words_ * 8) / (1024.0 * kMiB), "GiB");
     report_.result("hbm.rounds", part, static_cast<double>(whole_sweeps_), "count");
-    return done();
   }
 
- private:
   Outcome<> take_memory() {
     scope_.doing("allocating");
     TRY(found_, make_memory(sizeof(WrongWords), "what is found"));
@@ -301,7 +310,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                          WatchdogScope scope{watchdog, device.part()};
                          return HbmWorker{options, node, device, report, stop, scope}.run();
                        }});
-  run_workers(std::move(workers), report, stop);
+  if (!run_workers(std::move(workers), report, stop, OnFailure::kOthersGoOn)) stop.give_up();
   return done();
 }
 

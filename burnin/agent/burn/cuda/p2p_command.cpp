@@ -12,6 +12,7 @@
 #include "burnin/agent/burn/links/figures.h"
 #include "burnin/agent/burn/links/pairs.h"
 #include "burnin/agent/burn/links/pattern.h"
+#include "burnin/agent/burn/self_test.h"
 
 namespace cupel::burn {
 namespace {
@@ -167,11 +168,12 @@ Outcome<> self_test(Bench& bench, Peers& peers) {
     return Failure{.code = "refused",
                    .message = "no GPU may reach another's memory: nothing to plant an error in"};
   std::mt19937_64 random{bench.options.seed()};
-  const auto times = static_cast<std::uint64_t>(bench.options.self_tests());
+  const int times = bench.options.self_tests();
   std::uint64_t found = 0;
-  for (std::uint64_t time = 0; time < times && !bench.stop.by_signal(); ++time) {
-    bench.scope.doing("self-test", time);
-    const auto engine = kEngines[time % kEngines.size()];
+  int time = 0;
+  for (; time < times && !bench.stop.over(); ++time) {
+    bench.scope.doing("self-test", static_cast<std::uint64_t>(time));
+    const auto engine = kEngines[static_cast<std::size_t>(time) % kEngines.size()];
     const Set set{.flows = {pairs[random() % pairs.size()]}, .pairs = "one"};
     const auto seed = mixed(bench.options.seed() + ++bench.passes);
     TRY(peers.prepare(set.flows, seed));
@@ -183,8 +185,7 @@ Outcome<> self_test(Bench& bench, Peers& peers) {
     TRY(const auto planted, peers.check(set.flows, seed));
     found += planted.front().count == clean.front().count + 1 && planted.front().index[0] == word;
   }
-  bench.report.self_test("bit-in-copy", found, times);
-  return done();
+  return tell_self_test(bench.report, bench.stop, "bit-in-copy", found, time, times, "");
 }
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {

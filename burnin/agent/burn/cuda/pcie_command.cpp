@@ -11,6 +11,7 @@
 #include "burnin/agent/burn/links/figures.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/links/pattern.h"
+#include "burnin/agent/burn/self_test.h"
 #include "burnin/agent/burn/workers.h"
 #include "burnin/agent/common/cancellable_barrier.h"
 
@@ -209,14 +210,15 @@ Outcome<> self_test(Bench& bench, const Run& run, std::mt19937_64& random) {
   WatchdogScope scope{bench.watchdog, run.device.part()};
   scope.doing("self-test");
   TRY(auto lane, open_lane(bench, run, kBytes));
-  const auto times = static_cast<std::uint64_t>(bench.options.self_tests());
+  const int times = bench.options.self_tests();
   TRY(lane.prepare(Way::kBoth));
   TRY(lane.copy(Way::kBoth));
   TRY(const auto clean, lane.check(Way::kBoth));
   tell_wrong(bench, run, lane, clean);
   std::uint64_t on_gpu = 0;
   std::uint64_t on_host = 0;
-  for (std::uint64_t time = 0; time < times && !bench.stop.by_signal(); ++time) {
+  int time = 0;
+  for (; time < times && !bench.stop.over(); ++time) {
     const auto word = random() % lane.words();
     const int bit = static_cast<int>(random() % 64);
     TRY(lane.plant_on_gpu(word, bit));
@@ -227,11 +229,12 @@ Outcome<> self_test(Bench& bench, const Run& run, std::mt19937_64& random) {
     lane.plant_on_host(word, bit);
     on_gpu += to_gpu.to_gpu.count == 1 && to_gpu.to_gpu.index[0] == word;
     on_host += to_host.to_host.count == 1 && to_host.to_host.index[0] == word;
-    scope.doing("self-test", time + 1);
+    scope.doing("self-test", static_cast<std::uint64_t>(time + 1));
   }
-  bench.report.self_test("bit-on-gpu", on_gpu, times, run.device.part() + ", copy to the GPU");
-  bench.report.self_test("bit-on-host", on_host, times, run.device.part() + ", copy from the GPU");
-  return done();
+  TRY(tell_self_test(bench.report, bench.stop, "bit-on-gpu", on_gpu, time, times,
+                     run.device.part() + ", copy to the GPU"));
+  return tell_self_test(bench.report, bench.stop, "bit-on-host", on_host, time, times,
+                        run.device.part() + ", copy from the GPU");
 }
 
 Outcome<> test_all(Bench& bench, const PlacesOfAll& all) {
@@ -249,7 +252,7 @@ Outcome<> test_all(Bench& bench, const PlacesOfAll& all) {
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
   // Loaded late, a kernel would have to wait for the one that watches the host.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  WatchdogScope scope{watchdog, "pcie"};
+  WatchdogScope scope{watchdog, ""};
   scope.doing("listing the GPUs");
   TRY(const auto node, list_devices(options));
   report.start(start_of(options, node));

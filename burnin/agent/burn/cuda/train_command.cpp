@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "burnin/agent/burn/arithmetic.h"
@@ -257,6 +258,8 @@ void tell_figures(const Training& training, Report& report) {
 }
 
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  // Loaded late, a kernel would have to wait for the collectives of the GPUs that are ahead.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   TRY(const auto node, list_devices(options, watchdog));
   for (const auto& device : node.devices)
     if (device.gpu.name != node.devices.front().gpu.name)
@@ -269,7 +272,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   for (const auto& device : node.devices) ordinals.push_back(device.ordinal);
   std::unique_ptr<NcclApi> nccl;
   {
-    WatchdogScope scope{watchdog, "nccl"};
+    WatchdogScope scope{watchdog, ""};
     scope.doing("starting NCCL");
     if (ordinals.size() > 1 && options.word("--sum") == "nccl") {
       auto opened = open_nccl(ordinals);
