@@ -1,5 +1,5 @@
-// Network adapters: BlueFields are DPUs, what carries InfiniBand or RDMA is an HCA, the rest NICs.
-// Each kind has a count of its own.
+// Network adapters: BlueFields are DPUs, what carries InfiniBand or RDMA is an HCA, Fibre Channel
+// HBAs are PCIe devices, the rest NICs. Each kind has a count of its own.
 #include <array>
 #include <map>
 
@@ -19,6 +19,7 @@ struct VendorHints {
   std::vector<std::string> macs{};
   std::vector<std::string> functions{};  // PCIe functions that they are
   bool infiniband = false;
+  bool fibre_channel = false;
   bool mellanox = false;
   bool bluefield = false;
 };
@@ -29,7 +30,7 @@ bool holds_any(const std::string& text, std::span<const std::string_view> words)
 }
 
 /// By maker, family or ordering number (MCX..., MBF...) where the adapter itself tells them.
-PartKind kind_of(const Part& part, std::string_view name, const VendorHints& signs) {
+PartKind kind_by(const Part& part, std::string_view name, const VendorHints& signs) {
   constexpr std::array<std::string_view, 2> kDpu{"bluefield", "mbf"};
   constexpr std::array<std::string_view, 7> kHca{"mellanox", "mlnx", "nvidia",    "connectx",
                                                  "mcx",      "cx7",  "infiniband"};
@@ -37,7 +38,14 @@ PartKind kind_of(const Part& part, std::string_view name, const VendorHints& sig
   if (signs.bluefield || holds_any(card, kDpu)) return PartKind::dpu;
   const auto text = card + " " + lower_case(part.manufacturer + " " + part.source);
   const bool hca = signs.infiniband || signs.mellanox || holds_any(text, kHca);
-  return hca ? PartKind::hca : PartKind::nic;
+  if (hca) return PartKind::hca;
+  return signs.fibre_channel ? PartKind::pcie : PartKind::nic;
+}
+
+/// "hca3"; "fc0" of a Fibre Channel HBA: the other PCIe devices have names of their own.
+std::string name_of(PartKind kind, std::size_t number) {
+  const auto stem = kind == PartKind::pcie ? std::string_view{"fc"} : to_string(kind);
+  return std::string{stem} + std::to_string(number);
 }
 
 void add_mac(VendorHints& signs, const std::string& told) {
@@ -50,7 +58,9 @@ void add_mac(VendorHints& signs, const std::string& told) {
 void look_at_function(VendorHints& signs, const json::value& function) {
   const auto permanent = told(function, "Ethernet/PermanentMACAddress");
   add_mac(signs, permanent.empty() ? told(function, "Ethernet/MACAddress") : permanent);
-  if (told(function, "NetDevFuncType") == "InfiniBand") signs.infiniband = true;
+  const auto type = told(function, "NetDevFuncType");
+  if (type == "InfiniBand") signs.infiniband = true;
+  if (type == "FibreChannel") signs.fibre_channel = true;
   if (auto uri = link_at(function, "Links/PCIeFunction"); !uri.empty())
     signs.functions.push_back(std::move(uri));
 }
@@ -64,8 +74,11 @@ void look_at_port(VendorHints& signs, const json::value& port) {
     for (const auto& one : list->get_array())
       if (one.is_string()) add_mac(signs, std::string{one.get_string()});
   }
-  for (const auto* path : {"LinkNetworkTechnology", "PortProtocol", "ActiveLinkTechnology"})
-    if (told(port, path) == "InfiniBand") signs.infiniband = true;
+  for (const auto* path : {"LinkNetworkTechnology", "PortProtocol", "ActiveLinkTechnology"}) {
+    const auto technology = told(port, path);
+    if (technology == "InfiniBand") signs.infiniband = true;
+    if (technology == "FibreChannel" || technology == "FC") signs.fibre_channel = true;
+  }
 }
 
 const json::array* controllers_of(const json::value& adapter) {
@@ -147,7 +160,7 @@ Task<void> read_adapter(Survey& survey, const Machine& machine, const Document& 
   const auto devices = controllers_links(adapter.body, "Links/PCIeDevices");
   co_await look_at_bus(survey, machine, part, signs, devices);
   part.macs = std::move(signs.macs);
-  part.kind = kind_of(part, told(adapter.body, "Name"), signs);
+  part.kind = kind_by(part, told(adapter.body, "Name"), signs);
   for (const auto& device : devices) claims.claim(device, part.source);
   for (const auto& function : signs.functions) claims.claim(function, part.source);
   place = std::move(part);
@@ -163,9 +176,9 @@ PartKind likely_kind(const std::vector<Place>& places, std::size_t at) {
   return PartKind::nic;
 }
 
-/// Gives every place a number of its kind.
-void add_numbered(Survey& survey, const std::vector<Document>& adapters,
-                  std::vector<Place> places) {
+/// Gives every place a number of its kind. Returns how many NICs have one.
+std::size_t add_numbered(Survey& survey, const std::vector<Document>& adapters,
+                         std::vector<Place> places) {
   std::map<PartKind, std::size_t> next;
   std::vector<std::size_t> numbers(places.size());
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -175,9 +188,10 @@ void add_numbered(Survey& survey, const std::vector<Document>& adapters,
       survey.unknown("numbers of the adapters after " + std::string{last_name(adapters[i].uri)},
                      adapters[i].uri, "it could not be read");
     if (!places[i]) continue;
-    places[i]->name = std::string{to_string(places[i]->kind)} + std::to_string(numbers[i]);
+    places[i]->name = name_of(places[i]->kind, numbers[i]);
     survey.add(*std::move(places[i]));
   }
+  return next[PartKind::nic];
 }
 
 Task<void> adapters_of(Survey& survey, const Document& chassis, std::vector<Document>& adapters) {
@@ -200,6 +214,42 @@ void add_own_card(Survey& survey, const Machine& machine) {
   }
 }
 
+std::optional<std::string> mac_of(const json::value& port) {
+  auto mac = canonical_mac(told(port, "PermanentMACAddress"));
+  return mac ? mac : canonical_mac(told(port, "MACAddress"));
+}
+
+/// The port for the maintenance of a node, which is on its board and no adapter (Cray EX:
+/// "ManagementEthernet").
+Task<void> add_management_port(Survey& survey, const Machine& machine, std::size_t number) {
+  const auto collection = link_at(machine.system.body, "EthernetInterfaces");
+  if (collection.empty()) co_return;
+  auto uris = co_await survey.links(collection, "network interface");
+  std::erase_if(uris, [](const std::string& uri) {
+    return lower_case(last_name(uri)).find("management") == std::string::npos;
+  });
+  const auto ports = co_await survey.read_all(std::move(uris), "network interface");
+  for (const auto& port : ports) {
+    auto mac = mac_of(port.body);
+    const auto has_it = [&](const Part& part) {
+      return std::ranges::find(part.macs, *mac) != part.macs.end();
+    };
+    if (!mac || std::ranges::any_of(survey.seen().parts, has_it)) continue;
+    Part nic = part_of(PartKind::nic, name_of(PartKind::nic, number++), port);
+    nic.slot = last_name(port.uri);
+    nic.macs.push_back(*std::move(mac));
+    survey.add(std::move(nic));
+  }
+}
+
+/// VLANs and bonds on a port that is listed too. A port of its own may have a VLAN as well.
+/// Source: DSP0268, EthernetInterface: EthernetInterfaceType, VLAN, Links.RelatedInterfaces.
+bool is_virtual(const json::value& port) {
+  if (told(port, "EthernetInterfaceType") == "Virtual") return true;
+  const auto* vlan = find(port, "VLAN");
+  return vlan != nullptr && vlan->is_object() && !links_at(port, "Links/RelatedInterfaces").empty();
+}
+
 /// Where no chassis lists adapters: what the system knows of its ports.
 Task<void> add_interfaces(Survey& survey, const Machine& machine) {
   const auto collection = survey.link(machine.system, "EthernetInterfaces");
@@ -207,13 +257,14 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
   std::ranges::stable_sort(ports, [](const Document& left, const Document& right) {
     return natural_less(last_name(left.uri), last_name(right.uri));
   });
+  std::erase_if(ports, [](const Document& port) { return is_virtual(port.body); });
   std::size_t number = 0;
   for (const auto& port : ports) {
     const auto mine = number++;
     if (port.body.is_null() || find(port.body, "Links/HostInterface") != nullptr) continue;
     Part nic = part_of(PartKind::nic, "nic" + std::to_string(mine), port);
     nic.slot = told(port.body, "Name");
-    if (auto mac = canonical_mac(told(port.body, "MACAddress"))) nic.macs.push_back(*mac);
+    if (auto mac = mac_of(port.body)) nic.macs.push_back(*std::move(mac));
     if (nic.macs.empty()) {
       survey.unknown("MACs of " + nic.name, port.uri, "none that is one");
       continue;
@@ -223,6 +274,12 @@ Task<void> add_interfaces(Survey& survey, const Machine& machine) {
 }
 
 }  // namespace
+
+PartKind kind_of_card(const Part& card, std::string_view name) {
+  const auto text = lower_case(name);
+  constexpr std::array<std::string_view, 2> kFibreChannel{"fibre channel", " fc hba"};
+  return kind_by(card, name, {.fibre_channel = holds_any(text, kFibreChannel)});
+}
 
 Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims) {
   const auto& chassis = *machine.chassis;
@@ -248,7 +305,8 @@ Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& cla
     return read_adapter(piece, machine, adapters[at], places[at], claims);
   };
   co_await read_beside(survey, adapters.size(), look);
-  add_numbered(survey, adapters, std::move(places));
+  const auto nics = add_numbered(survey, adapters, std::move(places));
+  co_await add_management_port(survey, machine, nics);
 }
 
 }  // namespace cupel::bmc::redfish

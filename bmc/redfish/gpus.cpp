@@ -81,31 +81,19 @@ std::vector<Document> gpus_among(Survey& survey, std::vector<Document> devices) 
   return gpus;
 }
 
-/// The list holds all kinds of devices.
-Task<std::vector<Document>> listed_gpus(Survey& survey, const Machine& machine,
-                                        const Document& chassis) {
-  if (machine.rules->device_list.empty()) co_return std::vector<Document>{};
-  const auto collection = survey.link(chassis, machine.rules->device_list);
-  if (collection.empty()) co_return std::vector<Document>{};
-  auto uris = co_await survey.links(collection, "devices");
-  std::ranges::sort(uris, by_name);
-  auto devices = co_await survey.read_all(std::move(uris), "device");
-  co_return gpus_among(survey, std::move(devices));
-}
-
-Task<void> gpus_of(Survey& survey, const Machine& machine, const Document& chassis,
+Task<void> gpus_of(Survey& survey, const Document& chassis, const std::vector<Document>& devices,
                    std::vector<Document>& gpus) {
   gpus = co_await pcie_gpus(survey, chassis);
-  if (gpus.empty()) gpus = co_await listed_gpus(survey, machine, chassis);
+  if (gpus.empty()) gpus = gpus_among(survey, devices);
 }
 
 }  // namespace
 
-Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine) {
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices) {
   const auto& chassis = *machine.chassis;
   std::vector<std::vector<Document>> gpus(chassis.size());
   const auto read = [&](Survey& piece, std::size_t at) {
-    return gpus_of(piece, machine, chassis[at], gpus[at]);
+    return gpus_of(piece, chassis[at], devices[at], gpus[at]);
   };
   co_await read_beside(survey, chassis.size(), read);
   std::size_t number = 0;

@@ -71,6 +71,7 @@ struct Sections {
 
   Section who, compute, chassis, gpus, switches, psus, fans, adapters, drives, pcie;
   PcieListing listed{};
+  DeviceLists devices{};
 };
 
 Task<void> read_who(Survey& survey, Machine& machine, bool known, Identity& identity) {
@@ -82,11 +83,16 @@ Task<void> list_pcie(Survey& survey, const Machine& machine, PcieListing& listed
   listed = co_await list_pcie_devices(survey, machine);
 }
 
+Task<void> list_firmware(Survey& survey, const Machine& machine, std::vector<Document>& listed) {
+  listed = co_await read_firmware(survey, machine);
+}
+
 Task<void> read_what_chassis_hold(Sections& of, const Machine& machine, PcieClaims& claims) {
   const auto is_gpu = [](const Part& part) { return part.kind == PartKind::gpu; };
+  co_await read_device_lists(of.gpus.survey, machine, of.devices);
   std::vector<Task<void>> all;
   if (std::ranges::none_of(of.compute.seen.parts, is_gpu))
-    all.push_back(read_gpus_elsewhere(of.gpus.survey, machine));
+    all.push_back(read_gpus_elsewhere(of.gpus.survey, machine, of.devices));
   all.push_back(read_adapters(of.adapters.survey, machine, claims));
   all.push_back(list_pcie(of.pcie.survey, machine, of.listed));
   all.push_back(read_psus(of.psus.survey, machine));
@@ -149,14 +155,17 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline) {
   for (auto* section : of.in_order()) section->seen.identity = seen.identity;
   co_await read_what_chassis_hold(of, machine, claims);
   for (auto* section : of.in_order()) survey.join(std::move(section->seen));
+  add_listed_cards(survey, of.devices);
   // Last of all: on some BMCs each version takes seconds (DGX H100: minutes together).
   fetch.nearly_done();
   Section firmware{survey};
+  std::vector<Document> listed;
   std::vector<Task<void>> last;
   last.push_back(read_pcie(survey, machine, claims, of.listed));
-  last.push_back(read_firmware(firmware.survey, machine));
+  last.push_back(list_firmware(firmware.survey, machine, listed));
   co_await side_by_side(std::move(last));
   survey.join(std::move(firmware.seen));
+  give_versions(survey, listed, claims);
   add_switches_by_firmware(survey);
   note_absent_links(survey, machine);
   survey.note_what_lacks();
@@ -170,7 +179,7 @@ Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline 
   CO_TRY(const Machine machine, co_await find_machine(survey, Without::goes_on));
   seen.identity.bios_version = told(machine.system.body, "BiosVersion");
   if (machine.manager) seen.identity.bmc_version = told(machine.manager->body, "FirmwareVersion");
-  co_await read_firmware(survey, machine);
+  (void)co_await read_firmware(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   co_return std::move(seen.parts);
 }

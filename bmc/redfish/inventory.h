@@ -41,8 +41,17 @@ std::vector<const Document*> holders_of(const Machine& machine, const ChassisPar
 /// CPUs, GPUs, DIMMs; the memory of a GPU goes to its GPU. compute.cpp
 Task<void> read_compute(Survey& survey, const Machine& machine, PcieClaims& claims);
 
+/// The devices that each chassis lists outside of the standard (Rules::device_list), in the order
+/// of their names; empty for a chassis that has no such list. device_list.cpp
+using DeviceLists = std::vector<std::vector<Document>>;
+Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists& lists);
+
+/// Network cards that such lists alone have, and for GPUs and adapters of the same serial number
+/// the version and the slot that these do not tell. Call it when all adapters and GPUs are known.
+void add_listed_cards(Survey& survey, const DeviceLists& lists);
+
 /// GPUs of machines that do not list them as Processors: call it where there were none. gpus.cpp
-Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine);
+Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices);
 
 /// NVSwitches: the switches that a chassis links to; else those whose firmware is listed (call it
 /// after read_firmware for that). switches.cpp
@@ -55,14 +64,21 @@ Task<void> read_psus(Survey& survey, const Machine& machine);
 /// Fans. fans.cpp
 Task<void> read_fans(Survey& survey, const Machine& machine);
 
+/// Whether a card is a NIC, an HCA or a DPU, or none of these (Fibre Channel), as far as its name
+/// and its maker say. adapters.cpp
+inventory::PartKind kind_of_card(const inventory::Part& card, std::string_view name);
+
 /// NICs, InfiniBand HCAs and DPUs, with the MACs of their ports. adapters.cpp
 Task<void> read_adapters(Survey& survey, const Machine& machine, PcieClaims& claims);
 
 /// Drives, NVMe or not. drives.cpp
 Task<void> read_drives(Survey& survey, const Machine& machine, PcieClaims& claims);
 
-/// Versions. firmware.cpp
-Task<void> read_firmware(Survey& survey, const Machine& machine);
+/// Versions. Returns what the firmware inventory lists. firmware.cpp
+Task<std::vector<Document>> read_firmware(Survey& survey, const Machine& machine);
+
+/// Gives parts that tell no version of their own the one that `listed` has for them. firmware.cpp
+void give_versions(Survey& survey, const std::vector<Document>& listed, const PcieClaims& claims);
 
 /// Notes links that a chassis lacks though all chassis like it have them, and what every machine
 /// has where no chassis links to it. Call it when the parts are known. absent_links.cpp

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kRoot = "/redfish/v1";
 constexpr std::size_t kMostSystems = 8;
+constexpr std::size_t kMostManagers = 8;
 
 /// What somebody could carry: a chassis whose serial number stands for the machine.
 constexpr std::array<std::string_view, 8> kWholeMachines{
@@ -84,14 +85,32 @@ Result<void> pick(Systems systems, Without without, Machine& machine) {
   return ok();
 }
 
+/// Whether it manages the machine, and not one board of it (Cray EX: MCU0).
+/// Source: DSP0268, Manager.ManagerType.
+bool is_bmc(const Document& manager) {
+  constexpr std::array<std::string_view, 3> kOthers{"AuxiliaryController", "Service",
+                                                    "FabricManager"};
+  const auto type = told(manager.body, "ManagerType");
+  return std::ranges::find(kOthers, type) == kOthers.end();
+}
+
+/// The first of the System's managers that is a BMC, else the first.
 Task<std::optional<Document>> read_manager(Survey& survey, const Machine& machine) {
-  const auto by = links_at(machine.system.body, "Links/ManagedBy");
-  if (!by.empty() && is_on_the_bmc(by.front())) co_return co_await survey.read(by.front(), "BMC");
-  auto collection = link_at(machine.root, "Managers");
-  if (collection.empty()) collection = "/redfish/v1/Managers";
-  const auto managers = co_await survey.links(collection, "BMC");
-  if (managers.empty()) co_return std::nullopt;
-  co_return co_await survey.read(managers.front(), "BMC");
+  auto uris = links_at(machine.system.body, "Links/ManagedBy");
+  if (uris.empty() || !is_on_the_bmc(uris.front())) {
+    auto collection = link_at(machine.root, "Managers");
+    if (collection.empty()) collection = "/redfish/v1/Managers";
+    uris = co_await survey.links(collection, "BMC");
+  }
+  std::optional<Document> first;
+  for (std::size_t i = 0; i < std::min(uris.size(), kMostManagers); ++i) {
+    auto manager = co_await survey.read(uris[i], "BMC");
+    // One that cannot be read may be the BMC: no other is taken for it.
+    if (!manager) co_return std::nullopt;
+    if (is_bmc(*manager)) co_return manager;
+    if (!first) first = std::move(manager);
+  }
+  co_return first;
 }
 
 Task<std::string> serial_of_chassis(Survey& survey, Machine& machine) {

@@ -189,15 +189,19 @@ class Comparison {
   Names told_by_wounded() const {
     if (holds(at_, "/Memory")) return {"size"};
     if (holds(at_, "/PCIeSlots")) return {"slot", "PCIe link"};
+    if (holds(at_, "/UpdateService")) return {"firmware"};
     Names told{"slot", "PCIe link", "manufacturer", "model", "firmware"};
     // The serial number of a machine may be its chassis's alone (GB200).
     if (at_ == "/redfish/v1/Chassis" || is_member("/redfish/v1/Chassis")) {
       told.insert("serial");
       return told;
     }
-    // A card that says nothing of itself is known by its PCI ids (DGX H100).
-    if (!holds(at_, "/PCIeDevices") && !is_system()) return {};
+    // A card that says nothing of itself is known by its PCI ids (DGX H100), or by the device in
+    // its vendor's list (HPE).
+    if (!holds(at_, "/PCIeDevices") && !holds(at_, "/Devices") && !is_system()) return {};
     told.insert({"name", "kind"});
+    // A System links to the memories, which tell the size of each GPU.
+    if (is_system()) told.insert("size");
     return told;
   }
   bool is_member(std::string_view collection) const {

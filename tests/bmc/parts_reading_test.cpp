@@ -175,5 +175,187 @@ TEST_F(DeviceList, AGpuThatIsAbsentAndOneOfUnknownKindKeepTheirNumbers) {
               ElementsAre("gpu0 PCI-E Slot 3", "gpu2 PCI-E Slot 7", "gpu4 PCI-E Slot 10"));
 }
 
+TEST_F(DeviceList, AnAdapterThatIsInTheListAloneIsAPart) {
+  const std::string adapter = "/redfish/v1/Chassis/1/NetworkAdapters/DC092000";
+  add_collection(kChassis, "NetworkAdapters", {adapter});
+  put(adapter, R"({"Name": "HPE Eth 10/25Gb", "SerialNumber": "MY50050V5K"})");
+  const auto card = [](const std::string& name, const std::string& serial) {
+    return R"({"Name": ")" + name + R"(", "DeviceType": "LOM/NIC", "SerialNumber": ")" + serial +
+           R"(", "Location": "PCI-E Slot 18",
+        "FirmwareVersion": {"Current": {"VersionString": "1.5.23"}}})";
+  };
+  list({card("SS11 200Gb 1P NIC PCIE", "EJ21490084"), card("ConnectX-7 200GE 2P NIC", "ILC346018T"),
+        card("HPE SN1610Q 32Gb 2p FC HBA", "MY540421JG"), card("HPE Eth 10/25Gb", "MY50050V5K")});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::nic), ElementsAre("nic0 PCI-E Slot 18", "nic1 PCI-E Slot 18"));
+  EXPECT_EQ(part(seen, "nic1").serial, "EJ21490084");
+  EXPECT_EQ(part(seen, "nic1").firmware, "1.5.23");
+  EXPECT_THAT(names(seen, PartKind::hca), ElementsAre("hca0 PCI-E Slot 18"));
+}
+
+// DL380a Gen12: Processors know neither version nor slot of their H200s.
+TEST_F(DeviceList, AGpuHasTheVersionAndSlotOfTheDeviceWithItsSerialNumber) {
+  const std::string gpu = "/redfish/v1/Systems/1/Processors/3";
+  add_collection(kSystem, "Processors", {gpu});
+  put(gpu, R"({"ProcessorType": "GPU", "Model": "NVIDIA H200 NVL", "SerialNumber": "13251240"})");
+  list({R"({"Name": "NVIDIA H200 NVL", "DeviceType": "GPU", "SerialNumber": "13251240",
+      "Location": "PCI-E Slot 13",
+      "FirmwareVersion": {"Current": {"VersionString": "96.00.B7.00.02"}}})"});
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::gpu), ElementsAre("gpu0 PCI-E Slot 13"));
+  EXPECT_EQ(part(seen, "gpu0").firmware, "96.00.B7.00.02");
+}
+
+TEST_F(PartsReading, AFibreChannelHbaIsNoNic) {
+  const std::string adapters = "/redfish/v1/Chassis/1/NetworkAdapters";
+  add_collection(kChassis, "NetworkAdapters", {adapters + "/1", adapters + "/2"});
+  for (const auto* number : {"/1", "/2"}) {
+    put(adapters + number, R"({"Model": "Card"})");
+    add_collection(adapters + number, "NetworkPorts", {adapters + number + "/NetworkPorts/1"});
+  }
+  put(adapters + "/1/NetworkPorts/1", R"({"ActiveLinkTechnology": "FibreChannel",
+      "AssociatedNetworkAddresses": ["51:40:2E:C0:18:22:21:02"]})");
+  put(adapters + "/2/NetworkPorts/1", R"({"ActiveLinkTechnology": "Ethernet",
+      "AssociatedNetworkAddresses": ["88:e9:a4:6b:f5:74"]})");
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::nic), ElementsAre("nic0 2"));
+  EXPECT_THAT(names(seen, PartKind::pcie), ElementsAre("fc0 1"));
+}
+
+// DMTF's server: a VLAN is listed beside the port that it is on. A port of its own may have one.
+TEST_F(PartsReading, AVlanIsNoNic) {
+  const std::string ports = "/redfish/v1/Systems/1/EthernetInterfaces";
+  add_collection(kSystem, "EthernetInterfaces", {ports + "/A", ports + "/VLAN1", ports + "/Z"});
+  put(ports + "/A", R"({"MACAddress": "12:44:6A:3B:04:11"})");
+  put(ports + "/VLAN1", R"({"MACAddress": "12:44:6A:3B:04:11", "EthernetInterfaceType": "Virtual",
+      "VLAN": {"VLANEnable": true, "VLANId": 101}})");
+  put(ports + "/Z", R"({"MACAddress": "AA:BB:CC:DD:EE:00", "VLAN": {"VLANEnable": true},
+      "PermanentMACAddress": "12:44:6A:3B:88:90"})");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(names(seen, PartKind::nic).size(), 2u);
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("12:44:6a:3b:88:90"));
+}
+
+// Cray EX: its high-speed NICs are adapters, its management NIC a port of the system.
+TEST_F(PartsReading, AManagementPortIsANicBesideTheAdapters) {
+  const std::string adapter = "/redfish/v1/Chassis/1/NetworkAdapters/HPCNet0";
+  const std::string ports = "/redfish/v1/Systems/1/EthernetInterfaces";
+  add_collection(kChassis, "NetworkAdapters", {adapter});
+  put(adapter, R"({"Model": "R4K44A"})");
+  add_collection(kSystem, "EthernetInterfaces",
+                 {ports + "/HPCNet0", ports + "/ManagementEthernet"});
+  put(ports + "/ManagementEthernet", R"({"PermanentMACAddress": "00:40:a6:83:3a:52"})");
+
+  const auto seen = inventory();
+
+  EXPECT_THAT(names(seen, PartKind::nic), ElementsAre("nic0 HPCNet0", "nic1 ManagementEthernet"));
+  EXPECT_THAT(part(seen, "nic1").macs, ElementsAre("00:40:a6:83:3a:52"));
+  EXPECT_FALSE(tree.was_asked(ports + "/HPCNet0"));
+}
+
+// Cray EX: the first of its managers is the controller of a card; the BMC's version is in the list.
+TEST_F(PartsReading, AnAuxiliaryControllerIsNotTheBmc) {
+  at(kSystem).erase("Links");
+  tree.documents["/redfish/v1/Managers"] = list_of({"/redfish/v1/Managers/MCU0", kManager});
+  put("/redfish/v1/Managers/MCU0", R"({"ManagerType": "AuxiliaryController"})");
+  at(kManager)["ManagerType"] = "EnclosureManager";
+  at(kManager).erase("FirmwareVersion");
+  const std::string list = "/redfish/v1/UpdateService/FirmwareInventory";
+  put("/redfish/v1/UpdateService",
+      R"({"FirmwareInventory": {"@odata.id": "/redfish/v1/UpdateService/FirmwareInventory"}})");
+  tree.documents[list] = list_of({list + "/BMC"});
+  put(list + "/BMC", R"({"Id": "BMC", "Version": "nc.1.6.16-21"})");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "bmc").source, kManager);
+  const auto is_bmc = [](const inventory::Part& one) {
+    return one.kind == PartKind::firmware && one.name == "bmc";
+  };
+  const auto version = std::ranges::find_if(seen.parts, is_bmc);
+  ASSERT_NE(version, seen.parts.end());
+  EXPECT_EQ(version->firmware, "nc.1.6.16-21");
+}
+
+/// A machine whose GPUs and HCAs keep their versions to the firmware inventory.
+class FirmwareList : public PartsReading {
+ protected:
+  FirmwareList() {
+    add_collection(kSystem, "Processors", {kGpu});
+    put(kGpu, R"({"ProcessorType": "GPU", "Model": "B200"})");
+    put("/redfish/v1/UpdateService",
+        R"({"FirmwareInventory": {"@odata.id": "/redfish/v1/UpdateService/FirmwareInventory"}})");
+  }
+  void adapters(const std::vector<std::string>& names) {
+    std::vector<std::string> uris;
+    for (const auto& name : names) {
+      uris.push_back("/redfish/v1/Chassis/1/NetworkAdapters/" + name);
+      put(uris.back(), R"({"Model": "ConnectX-8"})");
+    }
+    add_collection(kChassis, "NetworkAdapters", uris);
+  }
+  void version(const std::string& id, const std::string& version, const std::string& of = {}) {
+    const std::string list = "/redfish/v1/UpdateService/FirmwareInventory";
+    auto body = json::object{{"Id", id}, {"Version", version}};
+    if (!of.empty()) body["RelatedItem"] = json::array{link_to(of)};
+    tree.documents[list + "/" + id] = std::move(body);
+    members_.push_back(list + "/" + id);
+    tree.documents[list] = list_of(members_);
+  }
+  std::vector<std::string> members_;
+  static constexpr const char* kGpu = "/redfish/v1/Systems/1/Processors/GPU_0";
+};
+
+// GB200: "HGX_FW_GPU_0". Its InfoROM is another version.
+TEST_F(FirmwareList, HasTheVersionOfAGpuUnderItsName) {
+  version("HGX_InfoROM_GPU_0", "G548.0201.00.03");
+  version("HGX_FW_GPU_0", "97.00.6C.00.03");
+
+  EXPECT_EQ(part(inventory(), "gpu0").firmware, "97.00.6C.00.03");
+}
+
+TEST_F(FirmwareList, HasTheVersionOfThePartThatItIsRelatedTo) {
+  version("7", "97.00.6C.00.03", kGpu);
+
+  EXPECT_EQ(part(inventory(), "gpu0").firmware, "97.00.6C.00.03");
+}
+
+// GB300: CX8_0 to CX8_3.
+TEST_F(FirmwareList, HasTheVersionOfTheOneAdapterThatIsCalledSo) {
+  adapters({"HGX_IO_Board_0_CX8_0", "HGX_IO_Board_0_CX8_1"});
+  version("CX8_0", "40.46.0500");
+  version("CX8_1", "40.46.0600");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "hca0").firmware, "40.46.0500");
+  EXPECT_EQ(part(seen, "hca1").firmware, "40.46.0600");
+}
+
+// GB200: two boards have a CX7_0 each, and the list one.
+TEST_F(FirmwareList, DoesNotGuessWhereSeveralPartsAreCalledSo) {
+  adapters({"IO_Board_0_CX7_0", "IO_Board_1_CX7_0"});
+  version("CX7_0", "28.42.1234");
+
+  const auto seen = inventory();
+
+  EXPECT_EQ(part(seen, "hca0").firmware + part(seen, "hca1").firmware, "");
+}
+
+TEST_F(FirmwareList, DoesNotGuessWhereOneOfTheBoardsIsLost) {
+  adapters({"IO_Board_1_CX7_0", "IO_Board_1_CX7_1"});
+  version("CX7_0", "28.42.1234");
+
+  EXPECT_EQ(part(inventory(), "hca0").firmware, "");
+}
+
 }  // namespace
 }  // namespace cupel::bmc

@@ -1,0 +1,97 @@
+// A chassis's list of devices outside of the standard (HPE iLO): cards that nothing else lists, and
+// versions and slots that nothing else tells.
+#include <array>
+#include <map>
+
+#include "bmc/redfish/inventory.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+using inventory::Part;
+using inventory::PartKind;
+
+bool is_adapter(PartKind kind) {
+  return kind == PartKind::nic || kind == PartKind::hca || kind == PartKind::dpu;
+}
+
+Task<void> read_list_of(Survey& survey, const Machine& machine, const Document& chassis,
+                        std::vector<Document>& devices) {
+  const auto collection = survey.link(chassis, machine.rules->device_list);
+  if (collection.empty()) co_return;
+  devices = co_await survey.members(collection, "device");
+  std::ranges::stable_sort(devices, [](const Document& left, const Document& right) {
+    return natural_less(last_name(left.uri), last_name(right.uri));
+  });
+}
+
+/// Source: HPE's resource HpeServerDevice: DeviceType.
+bool is_network_card(const Document& device) {
+  constexpr std::array<std::string_view, 3> kTypes{"LOM/NIC", "Converged Network Adapter",
+                                                   "Fibre Channel Adapter"};
+  const auto type = told(device.body, "DeviceType");
+  return std::ranges::find(kTypes, type) != kTypes.end();
+}
+
+std::string version_of(const Document& device) {
+  return told(device.body, "FirmwareVersion/Current/VersionString");
+}
+
+/// What the part itself does not tell, of the device that has its serial number.
+void complete(Part& part, const Document& device) {
+  if (part.firmware.empty()) part.firmware = version_of(device);
+  if (part.slot.empty() || part.slot == last_name(part.source))
+    if (auto slot = told(device.body, "Location"); !slot.empty()) part.slot = std::move(slot);
+}
+
+void add_card(Survey& survey, const Document& device, std::map<PartKind, std::size_t>& next) {
+  Part card = part_of(PartKind::nic, "", device);
+  if (card.model.empty()) card.model = told(device.body, "Name");
+  card.firmware = version_of(device);
+  card.kind = kind_of_card(card, card.model);
+  // Any other device is listed among the PCIe devices.
+  if (!is_adapter(card.kind)) return;
+  card.name = std::string{to_string(card.kind)} + std::to_string(next[card.kind]++);
+  survey.add(std::move(card));
+}
+
+}  // namespace
+
+Task<void> read_device_lists(Survey& survey, const Machine& machine, DeviceLists& lists) {
+  const auto& chassis = *machine.chassis;
+  lists.resize(chassis.size());
+  if (machine.rules->device_list.empty()) co_return;
+  const auto read = [&](Survey& piece, std::size_t at) {
+    return read_list_of(piece, machine, chassis[at], lists[at]);
+  };
+  co_await read_beside(survey, chassis.size(), read);
+}
+
+void add_listed_cards(Survey& survey, const DeviceLists& lists) {
+  auto& parts = survey.seen().parts;
+  // Ports without a serial number stand for all cards where no chassis lists adapters.
+  const auto is_port = [](const Part& part) {
+    return is_adapter(part.kind) && part.serial.empty();
+  };
+  const bool has_ports = std::ranges::any_of(parts, is_port);
+  std::map<PartKind, std::size_t> next;
+  for (const auto& part : parts) ++next[part.kind];
+  for (const auto& list : lists) {
+    for (const auto& device : list) {
+      const auto serial = told(device.body, "SerialNumber");
+      if (serial.empty() || is_absent(device.body)) continue;
+      const auto same = [&](const Part& part) {
+        return (is_adapter(part.kind) || part.kind == PartKind::gpu) && part.serial == serial;
+      };
+      const auto known = std::ranges::find_if(parts, same);
+      if (known != parts.end()) {
+        complete(*known, device);
+      } else if (is_network_card(device) && !has_ports) {
+        add_card(survey, device, next);
+      }
+    }
+  }
+}
+
+}  // namespace cupel::bmc::redfish
