@@ -121,12 +121,14 @@ void add_driver(Rules& rules) {
 /// What is hot slows down, and what is slowed down is slow.
 void add_heat(Rules& rules) {
   const Words slowdown{"gpu.throttled", "gpu.throttle.thermal", "gpu.throttle.power_brake"};
-  Words chain{"gpu.temperature", "thermal.margin", "thermal.spread"};
+  Words chain{"gpu.temperature", "thermal.margin", "thermal.above_neighbours", "thermal.spread"};
+  const auto heat = static_cast<std::ptrdiff_t>(chain.size());
   chain.insert(chain.end(), slowdown.begin(), slowdown.end());
+  chain.emplace_back("gpu.power.below_best");
   chain.insert(chain.end(), kRates.begin(), kRates.end());
   ladder(rules, chain);
-  auto capped = chain;
-  capped.erase(capped.begin(), capped.begin() + 3);
+  Words capped{chain.begin() + heat, chain.end()};
+  capped.emplace_back("gpu.power.limit");  // told by each stage
   same_part(rules, numbers({"gpu.power.limit"}), numbers(capped));
   for (const auto& slow : {numbers({"gpu.power.limit"}), numbers(slowdown)})
     in_group(rules, slow, whole({"train.jitter"}, Sourced::a_number));

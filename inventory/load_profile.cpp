@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "inventory/former_words.h"
 #include "inventory/names.h"
-#include "inventory/node_range.h"
+#include "inventory/read_criteria.h"
 #include "inventory/shipped.h"
 #include "inventory/yaml.h"
 
@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kFileLimit = 1u << 20;
 constexpr int kDeepestExtends = 8;
 constexpr long kMostParts = 4096;
-constexpr std::size_t kMostPartNames = 512;  // of one criterion
-constexpr std::size_t kMostCriteria = 4096;
 
 using Problems = std::vector<Problem>;
 
@@ -125,97 +123,6 @@ void read_setting(const YamlValue& value, const std::string& file, Profile& prof
   profile.bios.push_back(std::move(setting));
 }
 
-std::vector<std::string> read_part_names(YamlFields& fields) {
-  std::vector<std::string> names;
-  for (const auto& range : fields.texts("parts")) {
-    auto expanded = expand(range);
-    if (!expanded) {
-      fields.report(fields.place("parts"), expanded.error().what);
-      continue;
-    }
-    if (names.size() + expanded->size() > kMostPartNames) {
-      fields.report(fields.place("parts"), fmt::format("more than {} parts", kMostPartNames));
-      break;
-    }
-    for (auto& name : *expanded) names.push_back(std::move(name));
-  }
-  if (names.empty()) names.emplace_back();
-  return names;
-}
-
-Criterion read_criterion(const YamlValue& value, const std::string& file, Problems& problems) {
-  YamlFields fields{value, "criterion", file, problems};
-  Criterion criterion;
-  criterion.measure = fields.required("measure");
-  criterion.parts = read_part_names(fields);
-  criterion.at_least = fields.number("at_least");
-  criterion.at_most = fields.number("at_most");
-  criterion.unit = fields.text("unit").value_or("");
-  criterion.remedy = fields.text("remedy").value_or("");
-  criterion.source = fields.text("source").value_or("");
-  criterion.where = {file, value.line, value.column};
-  if (!criterion.at_least && !criterion.at_most)
-    fields.report(fields.place(),
-                  "criterion '" + criterion.measure + "' needs at_least or at_most");
-  if (criterion.source.empty())
-    fields.report(fields.place(), "criterion '" + criterion.measure +
-                                      "' needs a source: where does the number come from?");
-  fields.finish();
-  return criterion;
-}
-
-/// What is inherited is replaced whole: eight HCAs instead of twelve must not leave four behind.
-void put_criterion(Criterion criterion, const std::string& file, Profile& profile) {
-  std::erase_if(profile.criteria, [&](const auto& before) {
-    const bool inherited = before.where.file != file;
-    return before.stage == criterion.stage && before.measure == criterion.measure &&
-           (inherited || before.parts == criterion.parts);
-  });
-  profile.criteria.push_back(std::move(criterion));
-}
-
-/// Criteria by where they stand: what several stages share with an anchor is read once, so that a
-/// fault in it is told once.
-using CriteriaByPlace = std::map<std::pair<int, int>, Criterion>;
-
-/// A list within the list is its items: "- &begun [...]" of one stage is "- *begun" of another.
-void read_stage_criteria(const std::string& stage, const YamlValue& list, const std::string& file,
-                         CriteriaByPlace& known, Profile& profile, Problems& problems) {
-  for (const auto& item : list.items) {
-    if (item.kind == YamlValue::Kind::list) {
-      read_stage_criteria(stage, item, file, known, profile, problems);
-      continue;
-    }
-    const auto [place, is_new] = known.try_emplace({item.line, item.column});
-    if (is_new) place->second = read_criterion(item, file, problems);
-    if (profile.criteria.size() >= kMostCriteria) {
-      problems.push_back(
-          {{file, item.line, item.column}, fmt::format("more than {} criteria", kMostCriteria)});
-      return;
-    }
-    auto criterion = place->second;
-    criterion.stage = stage;
-    put_criterion(std::move(criterion), file, profile);
-  }
-}
-
-void read_criteria(const YamlValue& value, const std::string& file, Profile& profile,
-                   Problems& problems) {
-  if (value.kind != YamlValue::Kind::map) {
-    problems.push_back({{file, value.line, value.column}, "criteria must be a map of stages"});
-    return;
-  }
-  CriteriaByPlace known;
-  for (const auto& stage : value.items) {
-    if (stage.kind != YamlValue::Kind::list) {
-      problems.push_back({{file, stage.line, stage.column},
-                          "the criteria of stage '" + stage.key + "' must be a list"});
-      continue;
-    }
-    read_stage_criteria(stage.key, stage, file, known, profile, problems);
-  }
-}
-
 void read_sections(YamlFields& fields, const std::string& file, Profile& profile,
                    Problems& problems) {
   if (const auto* power = fields.value("power")) read_power(*power, file, profile.draw, problems);
@@ -230,6 +137,7 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
   const auto bios = fields.list("bios");
   if (fields.has("bios") && bios.empty()) profile.bios.clear();
   for (const auto& item : bios) read_setting(item, file, profile, problems);
+  leave_out(fields.texts("without"), fields.place("without"), profile, problems);
   if (const auto* criteria = fields.value("criteria"))
     read_criteria(*criteria, file, profile, problems);
 }
@@ -280,7 +188,9 @@ std::optional<Profile> parse(std::string_view text, const std::string& file,
 
 std::optional<Profile> parse_profile(std::string_view text, const std::string& file,
                                      const ProfileSource& source, Problems& problems) {
-  return parse(text, file, source, problems, 0);
+  auto profile = parse(text, file, source, problems, 0);
+  if (profile) count_parts(*profile, problems);
+  return profile;
 }
 
 std::string ProfileSource::text(std::string_view name) const {

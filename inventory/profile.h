@@ -54,6 +54,9 @@ struct Criterion {
   std::string remedy{};  // what a person should do about a failure
   std::string source{};  // where the number comes from
   Place where{};
+  /// Limits that are as many as there are parts of a kind; empty once a profile is loaded.
+  std::optional<PartKind> at_least_count{};
+  std::optional<PartKind> at_most_count{};
 };
 
 struct Patience {

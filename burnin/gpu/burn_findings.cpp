@@ -19,13 +19,16 @@ namespace {
 using inventory::Profile;
 
 constexpr std::string_view kSource = "cupel-burn";
-constexpr std::array<std::string_view, 13> kMeasures{"burn.complete",
+constexpr std::array<std::string_view, 16> kMeasures{"burn.complete",
                                                      "burn.gpus",
                                                      "burn.faults",
                                                      "gpu.idle",
                                                      "gpu.hang",
                                                      "gpu.xid",
                                                      "gpu.power",
+                                                     "gpu.power.limit",
+                                                     "gpu.power.below_best",
+                                                     "gpu.clock.sm",
                                                      "gpu.temperature",
                                                      "gpu.throttled",
                                                      "gpu.power_capped",
@@ -115,7 +118,7 @@ void add_idle(const BurnOutput& said, const GpuNames& names, Findings& findings)
 }
 
 struct Sampled {
-  std::vector<double> celsius{}, memory_celsius{}, watts{};
+  std::vector<double> celsius{}, memory_celsius{}, watts{}, limits{}, megahertz{};
   double held = 0, capped = 0, reasons = 0;
 };
 
@@ -133,6 +136,24 @@ std::optional<std::uint64_t> bits_of(std::string_view text) {
   return read.ec == std::errc{} && read.ptr == end ? std::optional{bits} : std::nullopt;
 }
 
+/// A limit that is there only while the GPU works is seen only then.
+void add_power(const std::map<std::string, Sampled>& by_gpu, Findings& findings) {
+  double best = 0;
+  for (const auto& [name, gpu] : by_gpu)
+    if (!gpu.watts.empty()) best = std::max(best, median_of(gpu.watts));
+  for (const auto& [name, gpu] : by_gpu) {
+    if (!gpu.limits.empty())
+      add(findings, "gpu.power.limit", name, std::ranges::min(gpu.limits), "W");
+    if (!gpu.megahertz.empty())
+      add(findings, "gpu.clock.sm", name, median_of(gpu.megahertz), "MHz");
+    if (gpu.watts.empty()) continue;
+    const double watts = median_of(gpu.watts);
+    add(findings, "gpu.power", name, watts, "W");
+    if (best > 0 && by_gpu.size() > 1)
+      add(findings, "gpu.power.below_best", name, 100 * (best - watts) / best, "%");
+  }
+}
+
 void add_samples(const BurnOutput& said, const GpuNames& names, Findings& findings) {
   std::map<std::string, Sampled> by_gpu;
   const auto keep = [](std::string_view text, std::vector<double>& into) {
@@ -144,6 +165,8 @@ void add_samples(const BurnOutput& said, const GpuNames& names, Findings& findin
     keep(row[1], gpu.celsius);
     keep(row[2], gpu.memory_celsius);
     keep(row[4], gpu.watts);
+    if (row.size() > 5) keep(row[5], gpu.limits);
+    if (row.size() > 6) keep(row[6], gpu.megahertz);
     const auto bits = bits_of(row[3]);
     if (!bits) continue;
     ++gpu.reasons;
@@ -155,11 +178,11 @@ void add_samples(const BurnOutput& said, const GpuNames& names, Findings& findin
       add(findings, "gpu.temperature", name, std::ranges::max(gpu.celsius), "C");
     if (!gpu.memory_celsius.empty())
       add(findings, "gpu.temperature.memory", name, std::ranges::max(gpu.memory_celsius), "C");
-    if (!gpu.watts.empty()) add(findings, "gpu.power", name, median_of(gpu.watts), "W");
     if (gpu.reasons == 0) continue;
     add(findings, "gpu.throttled", name, 100 * gpu.held / gpu.reasons, "%");
     add(findings, "gpu.power_capped", name, 100 * gpu.capped / gpu.reasons, "%");
   }
+  add_power(by_gpu, findings);
 }
 
 /// "[  123.456789": the kernel's own clock, which is no other's.

@@ -19,7 +19,8 @@ std::size_t gpus_that_told(std::string_view type, const BurnReport& run) {
     const bool known = std::ranges::any_of(run.gpus, [&](const BurnGpu& gpu) {
       return result.part == fmt::format("gpu{}", gpu.index);
     });
-    if (result.name == "gemm.rate" && of_it && known && result.value) parts.insert(result.part);
+    const bool told = result.value && *result.value >= 0;
+    if (result.name == "gemm.rate" && of_it && known && told) parts.insert(result.part);
   }
   return parts.size();
 }

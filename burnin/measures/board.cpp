@@ -10,6 +10,8 @@ constexpr std::array kBoardMeasures{
     MeasureRow{"thermal.seconds", "s", "how long the load ran"},
     MeasureRow{"thermal.spread", "C", "between the hottest and the coolest of the same parts",
                Better::less},
+    MeasureRow{"thermal.above_neighbours", "C",
+               "hotter than the median of the node's other GPUs; 0: not hotter", Better::less},
     MeasureRow{"thermal.margin", "C", "left to the part's slowdown temperature", Better::more},
     MeasureRow{"thermal.memory", "C", "highest memory temperature of a GPU", Better::less},
     MeasureRow{"thermal.inlet", "C", "air at the node's inlet", Better::less},

@@ -55,6 +55,8 @@ constexpr std::array kGpuMeasures{
                Better::less},
     MeasureRow{"gpu.power_capped", "%", "samples under load that were held back by the power limit",
                Better::less},
+    MeasureRow{"gpu.power.below_best", "%",
+               "power draw under load, behind the GPU of the node that draws most", Better::less},
     MeasureRow{"gpu.idle", "", "1: no other program was on the GPU", Better::more, true},
     MeasureRow{"gpu.hang", "", "1: the GPU stopped answering", Better::less},
     MeasureRow{"gpu.xid", "", "Xid in the kernel's log; 0: none", Better::less},

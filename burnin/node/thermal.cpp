@@ -46,9 +46,9 @@ constexpr std::array kParameters{
                  kHour},
 };
 constexpr auto kMeasures = std::to_array<std::string_view>(
-    {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.margin", "thermal.memory",
-     "thermal.inlet", "thermal.inlet.above_neighbours", "thermal.faults", "gpu.temperature",
-     "cpu.temperature"});
+    {"thermal.steady", "thermal.seconds", "thermal.spread", "thermal.above_neighbours",
+     "thermal.margin", "thermal.memory", "thermal.inlet", "thermal.inlet.above_neighbours",
+     "thermal.faults", "gpu.temperature", "cpu.temperature"});
 
 constexpr long kInterval = 15, kMostSamples = 700;
 constexpr std::size_t kMostGpus = 64, kMostRows = 200'000;
@@ -266,6 +266,24 @@ void add_gpus(const Samples& samples, const ToolGpus& names, const std::map<int,
   }
 }
 
+/// Of each GPU, how much hotter it is than the median of the others: one that is hot alone is told
+/// apart from a baseboard whose rear row is warmer than its front row.
+void add_above_neighbours(const std::multimap<double, int>& means, const ToolGpus& names,
+                          Findings& findings) {
+  constexpr std::size_t kFewest = 4;  // of two or three, none is usual
+  if (means.size() < kFewest) return;
+  for (const auto& [mean, index] : means) {
+    std::vector<double> others;  // sorted, as the means are
+    for (const auto& [other, at] : means)
+      if (at != index) others.push_back(other);
+    const auto middle = others.size() / 2;
+    const double median =
+        others.size() % 2 == 1 ? others[middle] : (others[middle - 1] + others[middle]) / 2;
+    findings.measurements.push_back(
+        {"thermal.above_neighbours", names.name(index), std::max(0.0, mean - median), "C"});
+  }
+}
+
 /// Between the hottest and the coldest GPU, once warm; the hottest is named.
 void add_spread(const Samples& samples, const ToolGpus& names, double window, Findings& findings) {
   std::multimap<double, int> means;
@@ -275,6 +293,7 @@ void add_spread(const Samples& samples, const ToolGpus& names, double window, Fi
   const auto& [hot, index] = *means.rbegin();
   findings.measurements.push_back(
       {"thermal.spread", "", hot - means.begin()->first, "C", names.name(index)});
+  add_above_neighbours(means, names, findings);
 }
 
 void add_steadiness(const Samples& samples, double window, Findings& findings) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 
 #include "burnin/criteria/judge.h"
 #include "burnin/verdict_text.h"
@@ -28,6 +29,8 @@ struct Said {
   std::string kernel{};
   int celsius = 66;
   std::string reasons = "0x0000000000000004";
+  std::string power = "688.20, 700.00, 1755";     // drawn, limit, MHz
+  std::map<std::string, std::string> power_of{};  // by bus: of one that differs
 
   std::string start() const {
     std::string list;
@@ -46,7 +49,9 @@ struct Said {
     all += "cupel-section: gpus\n";
     for (const auto* bus : kBuses) {
       all += fmt::format("00000000:{}:00.0, 0\n", bus);
-      samples += fmt::format("00000000:{}:00.0, {}, 70, {}, 688.20\n", bus, celsius, reasons);
+      const auto own = power_of.find(bus);
+      samples += fmt::format("00000000:{}:00.0, {}, 70, {}, {}\n", bus, celsius, reasons,
+                             own == power_of.end() ? power : own->second);
     }
     all += "cupel-section: apps\n" + apps + "cupel-busy: " + busy + "\n";
     if (busy == "yes") return all;

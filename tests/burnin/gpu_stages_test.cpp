@@ -247,6 +247,28 @@ TEST(GpuStages, TellHowHotAndHowOftenHeldBack) {
                           HasSubstr("gpu7 gpu.throttled 100 %\n")));
 }
 
+TEST(GpuStages, FailAGpuThatIsCappedOnlyWhileItWorks) {
+  auto capped = good(), held = good();
+  capped.power_of["9d"] = "499.80, 500.00, 1410";
+  held.power_of["9d"] = "501.10, 700.00, 1410";  // by something that its limit does not tell
+
+  EXPECT_EQ(missed("gemm", *capped.read()),
+            "gpu4 gpu.power.below_best 27.3758 %\ngpu4 gpu.power.limit 500 W\n");
+  EXPECT_EQ(missed("gemm", *held.read()), "gpu4 gpu.power.below_best 27.1869 %\n");
+  EXPECT_EQ(value_of(*held.read(), "gpu.clock.sm", "gpu4"), 1410);
+}
+
+TEST(GpuStages, DoNotTakeALimitThatIsNotToldForOne) {
+  auto said = good();
+  said.power = "688.20, [N/A], [N/A]";
+
+  const auto found = said.read();
+
+  EXPECT_THAT(missed("gemm", *found), HasSubstr("gpu7 gpu.power.limit nothing\n"));
+  EXPECT_EQ(value_of(*found, "gpu.power.limit", "gpu0"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gpu.clock.sm", "gpu0"), std::nullopt);
+}
+
 TEST(GpuStages, DoNotTakeNotTellingForZero) {
   auto text = replaced(good().text(), ", 66, 70, 0x0000000000000004, 688.20",
                        ", [N/A], [N/A], [N/A], [N/A]");
@@ -308,15 +330,18 @@ TEST(GpuStages, ChargeSlowPairsToTheGpuThatTheyShare) {
 }
 
 TEST(GpuStages, JudgeCollectivesByTheirLargestMessagesAndByTheirWay) {
-  const auto sized = [](std::string_view bytes, std::string_view nvls, double rate) {
+  const auto sized = [](std::string_view bytes, std::string_view nvls, double rate,
+                        std::string_view operation = "all_reduce") {
     return result("collective.busbw", "", rate, "GB/s",
-                  fmt::format(R"({{"op":"all_reduce","bytes":"{}","nvls":"{}","path":"nvlink"}})",
-                              bytes, nvls));
+                  fmt::format(R"({{"op":"{}","bytes":"{}","nvls":"{}","path":"nvlink"}})",
+                              operation, bytes, nvls));
   };
   Said said;
   said.command = "collective";
   said.lines = sized("17179869184", "on", 478) + sized("8", "on", 0.01) +
-               sized("17179869184", "off", 364) + result("collective.errors", "", 0, "errors");
+               sized("17179869184", "off", 364) + sized("17179869184", "off", 365, "all_gather") +
+               sized("17179869184", "off", 361, "reduce_scatter") +
+               result("collective.errors", "", 0, "errors");
 
   const auto found = said.read();
   said.lines = sized("1048576", "on", 40) + result("collective.errors", "", 0, "errors");

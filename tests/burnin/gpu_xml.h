@@ -13,9 +13,10 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
-/// One GPU with the two sections that the A100's capture (MIG on) lacks.
+/// One GPU with the two sections that the A100's capture (MIG on, no persistence) lacks.
 inline std::string healthy(const std::string& capture) {
   auto text = replaced(capture, "<current_mig>Enabled", "<current_mig>Disabled");
+  text = replaced(text, "<persistence_mode>Disabled", "<persistence_mode>Enabled");
   return replaced(text, "<remapped_rows>N/A</remapped_rows>",
                   "<remapped_rows><remapped_row_corr>0</remapped_row_corr><remapped_row_unc>0</"
                   "remapped_row_unc><remapped_row_pending>No</remapped_row_pending>"
@@ -43,7 +44,7 @@ inline std::string eight(const std::string& capture) {
   const auto at = text.find("<uuid>") + 6;
   auto links = "GPU 0: NVIDIA (UUID: " + text.substr(at, text.find('<', at) - at) + ")\n";
   for (int i = 0; i < 12; ++i) links += "\t Link " + std::to_string(i) + ": 25 GB/s\n";
-  return text + links + "cupel-kernel-log: told\n";
+  return text + links + "cupel-fabricmanager: active\ncupel-kernel-log: told\n";
 }
 
 }  // namespace cupel::burnin

@@ -275,6 +275,31 @@ TEST(Thermal, TellsMarginsAndTheSpreadBetweenGpus) {
     if (each.name == "thermal.spread") EXPECT_EQ(each.traced_to, "gpu1");
 }
 
+/// Seven of eight GPUs at 60 to 67 degrees, and one that is far above them though its limit is not.
+TEST(Thermal, TellsAGpuThatIsHotterThanItsNeighboursFromABaseboardWithAWarmRow) {
+  const auto said = [](int last) {
+    std::string rows;
+    for (int at = 4; at <= 60; at += 4) {
+      rows += fmt::format(
+          "cupel-at: {}\nindex, temperature.gpu, temperature.memory, temperature.gpu.tlimit, "
+          "power.draw [W]\n",
+          at);
+      for (int gpu = 0; gpu < 8; ++gpu)
+        rows += fmt::format("{}, {}, 55, 12, 690\n", gpu, gpu < 7 ? 60 + gpu : last);
+    }
+    const auto text = thermal_text();
+    const auto begin = text.find("cupel-at: "), end = text.find("cupel-end");
+    return text.substr(0, begin) + rows + text.substr(end);
+  };
+
+  const auto hot = parsed("thermal", said(78)), warm = parsed("thermal", said(68));
+
+  ASSERT_TRUE(hot && warm);
+  EXPECT_EQ(value_of(*hot, "thermal.above_neighbours", "gpu7"), 15);
+  EXPECT_EQ(value_of(*hot, "thermal.above_neighbours", "gpu0"), 0);
+  EXPECT_EQ(value_of(*warm, "thermal.above_neighbours", "gpu7"), 5);
+}
+
 TEST(Thermal, HoldsItsInletAgainstItsNeighbours) {
   const auto with = [](std::string beside, std::string text = thermal_text()) {
     return stage("thermal")->parse(profile(), Output{std::move(text), "", 0, std::move(beside)});

@@ -212,5 +212,23 @@ TEST(Judge, TakesAStarForEveryPartThatToldTheNumber) {
   EXPECT_TRUE(judge(profile, {"node-facts"}, {}).empty());
 }
 
+/// Of a new machine more is asked, in the readings that go by that name.
+TEST(Judge, HoldsAReadingToTheCriteriaOfItsOwnNameBesideThoseOfItsStage) {
+  inventory::Profile profile;
+  profile.criteria = {at_least(70), at_least(79)};
+  profile.criteria[1].stage += "@new";
+  const auto stage = profile.criteria[0].stage;
+  Findings findings;
+  findings.measurements = {{profile.criteria[0].measure, "gpu0", 75, "GiB"}};
+
+  const auto checked =
+      judge(profile, {stage, stage + "@new"}, {{stage, findings}, {stage + "@new", findings}});
+
+  std::string told;
+  for (const auto& each : checked)
+    told += each.stage + (each.met == Met::met ? " met\n" : " failed\n");
+  EXPECT_EQ(told, stage + " met\n" + stage + "@new met\n" + stage + "@new failed\n");
+}
+
 }  // namespace
 }  // namespace cupel::burnin

@@ -39,7 +39,6 @@ std::string as_h100(std::string text) {
   for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
            {"<max_link_gen>4", "<max_link_gen>5"},
            {"<current_link_gen>4", "<current_link_gen>5"},
-           {"<persistence_mode>Disabled", "<persistence_mode>Enabled"},
            {"500.00 W", "700.00 W"}})
     text = replaced(text, from, to);
   return text;

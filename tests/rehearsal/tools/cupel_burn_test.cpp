@@ -132,7 +132,7 @@ TEST(CupelBurn, TellsTheGpuWhosePcieLinkIsSlow) {
   Bench bench{{{.kind = gpu_slow_link, .part = "gpu0", .width = 8}}};
 
   EXPECT_THAT(not_met("pcie", found_by(bench, "pcie", {{"duration", "20s"}})),
-              StartsWith("gpu0 pcie.h2d "));
+              HasSubstr("gpu0 pcie.h2d "));
 }
 
 TEST(CupelBurn, TellsTheGpuThatFellOffItsBusUnderItsLoad) {
@@ -182,14 +182,14 @@ TEST(CupelBurn, ALinkThatIsDownIsSeenInCopiesAndSums) {
             0.96 * *value_of(*good, "p2p.bandwidth", "gpu4"));
   EXPECT_NEAR(*value_of(*bad, "p2p.bandwidth", "gpu0"), *value_of(*good, "p2p.bandwidth", "gpu0"),
               5);
-  EXPECT_LT(*value_of(*sum, "collective.all_reduce.busbw"), 460);
+  EXPECT_LT(*value_of(*sum, "collective.all_reduce.busbw"), 451);
 }
 
 TEST(CupelBurn, ACappedGpuIsSlow) {
   Bench bench{{{.kind = gpu_power_capped, .part = "gpu0", .amount = 400}}};
 
   EXPECT_THAT(not_met("gemm", found_by(bench, "gemm", {{"duration", "30s"}})),
-              StartsWith("gpu0 gemm."));
+              StartsWith("gpu0 gpu.power."));
 }
 
 TEST(CupelBurn, RefusesAPathWhoseRailIsDown) {
