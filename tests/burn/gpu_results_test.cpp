@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "burnin/agent/burn/links/child.h"
+#include "burnin/agent/burn/planting.h"
 #include "burnin/agent/burn/report.h"
 
 namespace cupel::burn {
@@ -44,11 +45,12 @@ class GpuResults : public testing::Test {
     int status = 0;
     std::string text{};
   };
-  Table table(const std::string& program) {
+  Table table(
+      const std::string& program, const std::function<bool()>& is_stopped = [] { return false; }) {
     Table found;
     const auto status = run_child(
         {"/bin/sh", SOURCE_DIR "/scripts/gpu-results", program, folder_ / "kept"},
-        [&](std::string_view line) { found.text += line; }, [] { return false; });
+        [&](std::string_view line) { found.text += line; }, is_stopped);
     found.status = status ? *status : -1;
     return found;
   }
@@ -63,9 +65,19 @@ class GpuResults : public testing::Test {
     prints("test-gemm", [&](Report& report) {
       for (const auto* planted : {"result-bit", "operand-bit", "sm-bit"})
         report.self_test(planted, found, 1'000, "gpu0 bf16");
+      for (const auto* planted : {"result-element", "result-nan", "result-pattern"})
+        report.self_test(planted, 250, 250, "gpu0 bf16");
     });
-    prints("test-hbm", [](Report& report) { report.self_test("memory-bit", 1'000, 1'000); });
-    prints("test-train", [](Report& report) { report.self_test("gradient-bit", 1'000, 1'000); });
+    for (const auto* where : {"memory", "gradient"})
+      prints(where == std::string{"memory"} ? "test-hbm" : "test-train", [&](Report& report) {
+        report.self_test(planted_name(where, PlantKind::kBit), 1'000, 1'000);
+        report.self_test(planted_name(where, PlantKind::kElement), 250, 250);
+        report.self_test(planted_name(where, PlantKind::kPattern), 250, 250);
+      });
+    prints("test-pcie", [](Report& report) {
+      report.self_test("bit-on-gpu", 1'000, 1'000, "gpu0, copy to the GPU");
+      report.self_test("bit-on-host", 1'000, 1'000, "gpu0, copy from the GPU");
+    });
     prints("gemm", [&](Report& report) {
       const Labels bf16{{"type", "bf16"}};
       report.result("gemm.rate", "gpu0", Samples{{rate - 1, rate, rate + 1}}, "TFLOP/s", bf16);
@@ -127,6 +139,23 @@ TEST_F(GpuResults, WhatWasNotMeasuredDoesNotHold) {
                     HasSubstr("| hbm copy, of a plain copy | 92 % or more | not measured | **no**"),
                     HasSubstr("train, losses and gradients that differ | 0 | not measured | **no"),
                     HasSubstr("`cupel-burn train --seconds 40` | 0 **not whole**")));
+}
+
+TEST_F(GpuResults, WhatItHasIsPrintedWhereItIsStopped) {
+  sound(712);
+  std::ofstream{folder_ / "cupel-burn", std::ios::app} << "if [ $name = train ]; then\n  : > \""
+                                                       << folder_.string()
+                                                       << "/train-began\"\n  exec sleep 600\nfi\n";
+
+  const auto found =
+      table(folder_ / "cupel-burn", [&] { return fs::exists(folder_ / "train-began"); });
+
+  EXPECT_EQ(found.status, 1);
+  EXPECT_THAT(
+      found.text,
+      AllOf(HasSubstr("| board power, bf16, of the limit | 98 % or more | 99.3 %"),
+            HasSubstr("| planted gradient-bit | 1000 of 1000 | 1000 of 1000 | yes |"),
+            HasSubstr("`cupel-burn train --seconds 40` | 143"), Not(HasSubstr("pcie.h2d"))));
 }
 
 #ifdef BURN_BINARY

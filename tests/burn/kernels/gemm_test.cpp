@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "burnin/agent/burn/arithmetic.h"
@@ -71,6 +72,31 @@ TEST(GemmKernels, FindAThousandOfAThousandPlantedBitsEachInItsChunk) {
   }
 
   EXPECT_EQ(found_all, 1'000);
+}
+
+TEST(GemmKernels, PlantErrorsOfEachKindWhichTheChecksumsFind) {
+  constexpr std::uint64_t kChunks = 3;
+  Checked checked{kChunks};
+  const auto sound = checked.memory;
+  for (const std::uint64_t bytes : {2u, 4u, 8u})
+    for (const auto kind :
+         {PlantKind::kBit, PlantKind::kElement, PlantKind::kNan, PlantKind::kPattern})
+      for (std::uint64_t turn = 0; turn < 10; ++turn) {
+        const auto planting = planting_of(kind, random_at(4, turn), kChunks * kChunkBytes / bytes,
+                                          kChunkBytes / bytes, bytes);
+
+        plant_errors(checked.memory.data(), bytes, planting, nullptr);
+        const auto found = checked.check();
+
+        EXPECT_EQ(found.count, 1);
+        EXPECT_EQ(found.list[0].chunk, planting.first * bytes / kChunkBytes);
+        const auto apart = difference(std::as_bytes(std::span{sound}),
+                                      std::as_bytes(std::span{checked.memory}), bytes);
+        ASSERT_TRUE(apart);
+        EXPECT_EQ(apart->elements, planting.count);
+        EXPECT_EQ(apart->first, planting.first);
+        checked.memory = sound;
+      }
 }
 
 TEST(GemmKernels, EvidenceIsTheChunkAsItWasAndNoMoreThanThereIsRoomFor) {

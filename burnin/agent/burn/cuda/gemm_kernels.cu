@@ -127,6 +127,14 @@ __global__ void __launch_bounds__(kThreads)
   found->list[slot].plain = sums[0];
 }
 
+template <class Element>
+__global__ void plant_kernel(Element* memory, Planting planting) {
+  for (std::uint64_t at = threadIdx.x; at < planting.count; at += blockDim.x) {
+    auto& element = memory[planting.first + at * planting.stride];
+    element = static_cast<Element>(planting.planted(element));
+  }
+}
+
 __global__ void flip_kernel(unsigned* memory, std::uint64_t bit) {
   memory[bit / 32] ^= 1u << (bit % 32);
 }
@@ -189,6 +197,19 @@ void check_samples(const ProductShape& shape, const void* a, const void* b, cons
     case Type::kFp64:
       return sample<double, double>(shape, a, b, c, seed, samples, found, stream);
   }
+}
+
+void plant_errors(void* memory, std::uint64_t element_bytes, Planting planting,
+                  CUstream_st* stream) {
+  if (element_bytes == 2)
+    launch(plant_kernel<std::uint16_t>, 1, 32, stream, static_cast<std::uint16_t*>(memory),
+           planting);
+  else if (element_bytes == 4)
+    launch(plant_kernel<std::uint32_t>, 1, 32, stream, static_cast<std::uint32_t*>(memory),
+           planting);
+  else
+    launch(plant_kernel<std::uint64_t>, 1, 32, stream, static_cast<std::uint64_t*>(memory),
+           planting);
 }
 
 void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "burnin/agent/burn/checked.h"
+#include "burnin/agent/burn/planting.h"
 #include "burnin/agent/burn/shapes.h"
 
 struct CUstream_st;
@@ -26,6 +27,10 @@ void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t*
 /// tensor cores.
 void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,
                    std::uint64_t seed, int samples, WrongSamples* found, CUstream_st* stream);
+
+/// Plants errors in elements of so many bytes: 2, 4 or 8.
+void plant_errors(void* memory, std::uint64_t element_bytes, Planting planting,
+                  CUstream_st* stream);
 
 /// Flips one bit.
 void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream);

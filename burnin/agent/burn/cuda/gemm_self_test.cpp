@@ -1,5 +1,6 @@
-// The self-test of `gemm`: errors of a single bit, in what a product came to, in its operands, and
-// in what one SM came to. Each must be found, and where it is.
+// The self-test of `gemm`: errors of a single bit in what a product came to, in its operands, and
+// in what one SM came to; of a whole element, NaN and patterns in what a product came to. Each must
+// be found, and where it is.
 #include <algorithm>
 
 #include "burnin/agent/burn/arithmetic.h"
@@ -12,26 +13,32 @@ namespace cupel::burn {
 Outcome<> GemmWorker::self_test(WatchdogScope& scope, int times) {
   for (const auto& recipe : recipes_) {
     TRY(begin(recipe, 1));
-    TRY(plant_in_results(recipe, times, scope));
+    for (const auto kind :
+         {PlantKind::kBit, PlantKind::kElement, PlantKind::kNan, PlantKind::kPattern}) {
+      TRY(plant_in_results(recipe, kind, times_of(kind, times), scope));
+    }
     TRY(plant_in_operands(recipe, times, scope));
   }
   return plant_in_sms(times, scope);
 }
 
-/// A bit of C is flipped between the product and its checksum.
-Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, WatchdogScope& scope) {
+/// C is changed between the product and its checksum, each time in one chunk.
+Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, PlantKind kind, int times,
+                                       WatchdogScope& scope) {
   const auto& shape = recipe.shape;
+  const auto bytes = shape.result_bytes();
   const auto chunks = shape.c_bytes() / kChunkBytes;
+  const auto seed =
+      seed_of(around_.options.seed(), static_cast<std::uint64_t>(kind), kStreamPlants);
   auto* found = static_cast<WrongChunks*>(found_.get());
   std::uint64_t count = 0;
   int turn = 0;
   for (; turn < times && !around_.stop.over(); ++turn) {
     scope.doing("planting in results", static_cast<std::uint64_t>(turn));
-    const auto bit = random_at(seed_of(around_.options.seed(), 0, kStreamPlants),
-                               static_cast<std::uint64_t>(turn)) %
-                     (8 * shape.c_bytes());
+    const auto planting = planting_of(kind, random_at(seed, static_cast<std::uint64_t>(turn)),
+                                      shape.c_bytes() / bytes, kChunkBytes / bytes, bytes);
     TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
-    flip_bit(result_, bit, stream_);
+    plant_errors(result_, bytes, planting, stream_);
     check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), 1, found,
                  evidence_, stream_);
     TRY(launched("planting"));
@@ -39,10 +46,10 @@ Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, int times, Watchdog
     TRY(cuda(cudaMemcpyAsync(&seen, found_, sizeof seen, cudaMemcpyDefault, stream_), "reading"));
     TRY(cuda(cudaMemsetAsync(found_, 0, sizeof seen, stream_), "clearing"));
     TRY(sync("planting in results"));
-    count += seen.count == 1 && seen.list[0].chunk == bit / (8 * kChunkBytes);
+    count += seen.count == 1 && seen.list[0].chunk == planting.first * bytes / kChunkBytes;
   }
-  return tell_self_test(around_.report, around_.stop, "result-bit", count, turn, times,
-                        around_.device.part() + " " + std::string{name_of(shape.type)});
+  return tell_self_test(around_.report, around_.stop, planted_name("result", kind), count, turn,
+                        times, around_.device.part() + " " + std::string{name_of(shape.type)});
 }
 
 /// A bit of A or B is flipped, found by their checksums, and flipped back.

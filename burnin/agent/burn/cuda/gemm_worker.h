@@ -10,6 +10,7 @@
 #include "burnin/agent/burn/cuda/cublaslt.h"
 #include "burnin/agent/burn/cuda/devices.h"
 #include "burnin/agent/burn/load_pattern.h"
+#include "burnin/agent/burn/planting.h"
 #include "burnin/agent/burn/sm_said.h"
 #include "burnin/agent/burn/stop.h"
 #include "burnin/agent/burn/watchdog.h"
@@ -56,7 +57,8 @@ class GemmWorker {
 
   /// Round after round until it is over, or this GPU fails; then the figures.
   Outcome<> burn(WatchdogScope& scope);
-  /// Plants `times` errors of a single bit in results, in operands and in SMs.
+  /// Plants `times` errors of a single bit in results, in operands and in SMs, and fewer of other
+  /// kinds in results.
   Outcome<> self_test(WatchdogScope& scope, int times);
   std::uint64_t wrong() const { return wrong_; }
 
@@ -104,7 +106,7 @@ class GemmWorker {
   Outcome<std::uint64_t> operands_wrong(const Recipe& recipe);
   Outcome<SmJudgement> every_sm(std::uint64_t seed, int planted);
   Outcome<> check_sms(std::uint64_t round);
-  Outcome<> plant_in_results(const Recipe& recipe, int times, WatchdogScope& scope);
+  Outcome<> plant_in_results(const Recipe& recipe, PlantKind kind, int times, WatchdogScope& scope);
   Outcome<> plant_in_operands(const Recipe& recipe, int times, WatchdogScope& scope);
   Outcome<> plant_in_sms(int times, WatchdogScope& scope);
   Outcome<> sync(std::string_view what);

@@ -6,6 +6,7 @@
 
 #include "burnin/agent/burn/command.h"
 #include "burnin/agent/burn/cuda/devices.h"
+#include "burnin/agent/burn/cuda/gemm_kernels.h"
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/owned.h"
 #include "burnin/agent/burn/links/numa.h"
@@ -33,6 +34,7 @@ constexpr std::array kChoices{
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::uint64_t kBandwidthBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kHotStride = 1024;  // words: a row of a bank holds a few KiB
+constexpr std::uint64_t kBlock = 8192;      // words in which one planted pattern lies
 constexpr int kRepeats = 20;
 constexpr int kHotTimes = 1024;  // a window's reads go on for longer than rows wait for a refresh
 
@@ -262,25 +264,36 @@ class HbmWorker {
     });
   }
 
-  /// One bit of one word of all memory, in each pattern by turns.
   Outcome<> self_test(int times) {
     planting_ = true;
+    for (const auto kind : {PlantKind::kBit, PlantKind::kElement, PlantKind::kPattern}) {
+      TRY(plant(kind, times_of(kind, times)));
+    }
+    return done();
+  }
+
+  /// In all memory, in each pattern by turns.
+  Outcome<> plant(PlantKind kind, int times) {
+    const auto seed = seed_of(options_.seed(), static_cast<std::uint64_t>(kind), 0);
     std::uint64_t count = 0;
     int turn = 0;
     for (; turn < times && !stop_.over(); ++turn) {
       scope_.doing("planting in memory", static_cast<std::uint64_t>(turn));
       const Written what{static_cast<Pattern>(turn % kPatterns), options_.seed(),
                          static_cast<std::uint64_t>(turn)};
-      const auto chosen = random_at(options_.seed(), static_cast<std::uint64_t>(turn));
-      const auto position = chosen % words_;
-      const auto mask = std::uint64_t{1} << (chosen >> 58);
+      const auto random = random_at(seed, static_cast<std::uint64_t>(turn));
+      const auto planting = planting_of(kind, random, words_ / kBlock * kBlock, kBlock, 8);
       write_words(memory_, words_, what, stream_);
-      flip_word(memory_, position, mask, stream_);
+      plant_errors(memory_, 8, planting, stream_);
       check_words(memory_, words_, what, found(), stream_);
       TRY(const auto seen, look("planting", 0));
-      count += seen == 1 && last_.position == position && (last_.expected ^ last_.actual) == mask;
+      const auto past = last_.position - planting.first;  // of those listed first, any of them
+      count += seen == planting.count && past % planting.stride == 0 &&
+               past / planting.stride < planting.count &&
+               (last_.expected ^ last_.actual) == planting.flips;
     }
-    return tell_self_test(report_, stop_, "memory-bit", count, turn, times, device_.part());
+    return tell_self_test(report_, stop_, planted_name("memory", kind), count, turn, times,
+                          device_.part());
   }
 
   WrongWords* found() const { return static_cast<WrongWords*>(found_.get()); }

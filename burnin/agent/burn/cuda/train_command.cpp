@@ -203,35 +203,39 @@ class Rank {
     };
   }
 
-  /// The time was over before anything could be planted.
-  Outcome<> told_of_none(int times) {
-    return tell_self_test(all_.report, all_.stop, "gradient-bit", 0, 0, times, device_.part());
-  }
-
-  /// Bits of gradients are flipped, each of which must change their checksum.
+  /// Gradients are changed, which must change their checksum, and back.
   Outcome<> self_test(TrainWorker& worker, int times) {
     TRY(worker.begin(all_.options.seed()));
-    if (!another_step()) return told_of_none(times);
+    if (!another_step()) return plant(worker, PlantKind::kBit, times, 0);
     scope_.doing("training step");
     TRY(worker.step(all_.options.seed(), 1, sum_up()));
-    if (!another_step()) return told_of_none(times);
+    if (!another_step()) return plant(worker, PlantKind::kBit, times, 0);
     scope_.doing("planting in gradients");
     TRY(const auto sound, worker.gradients_now());
+    for (const auto kind : {PlantKind::kBit, PlantKind::kElement, PlantKind::kPattern}) {
+      TRY(plant(worker, kind, times_of(kind, times), sound));
+    }
+    return done();
+  }
+
+  Outcome<> plant(TrainWorker& worker, PlantKind kind, int times, std::uint64_t sound) {
+    const auto seed = seed_of(all_.options.seed(), static_cast<std::uint64_t>(kind), 0);
     std::uint64_t count = 0;
     int turn = 0;
     for (; turn < times && !all_.stop.over(); ++turn) {
       scope_.doing("planting in gradients", static_cast<std::uint64_t>(turn));
-      const auto bit =
-          random_at(all_.options.seed(), static_cast<std::uint64_t>(turn)) % worker.gradient_bits();
-      TRY(worker.flip_gradient(bit));
-      TRY(const auto flipped, worker.gradients_now());
-      count += flipped != sound;
-      TRY(worker.flip_gradient(bit));
+      const auto random = random_at(seed, static_cast<std::uint64_t>(turn));
+      TRY(worker.plant(kind, random));
+      TRY(const auto changed, worker.gradients_now());
+      count += changed != sound;
+      TRY(worker.plant(kind, random));  // flips them back
     }
-    TRY(const auto again, worker.gradients_now());
-    if (again != sound) count = 0;  // it differs anyhow: nothing was found by what was planted
-    return tell_self_test(all_.report, all_.stop, "gradient-bit", count, turn, times,
-                          device_.part());
+    if (turn > 0) {
+      TRY(const auto again, worker.gradients_now());
+      if (again != sound) count = 0;  // it differs anyhow: nothing was found by what was planted
+    }
+    return tell_self_test(all_.report, all_.stop, planted_name("gradient", kind), count, turn,
+                          times, device_.part());
   }
 
   Training& all_;

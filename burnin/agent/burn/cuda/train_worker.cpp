@@ -339,9 +339,11 @@ Outcome<std::uint64_t> TrainWorker::gradients_now() {
   return said.gradients;
 }
 
-Outcome<> TrainWorker::flip_gradient(std::uint64_t bit) {
-  const auto of_layer = 16 * shape_.layer_parameters();
-  flip_bit(layers_[bit / of_layer].gradients, bit % of_layer, stream_);
+Outcome<> TrainWorker::plant(PlantKind kind, std::uint64_t random) {
+  constexpr std::uint64_t kBlock = 1024;  // elements; a layer has a multiple of it
+  const auto elements = shape_.layer_parameters() / kBlock * kBlock;
+  const auto planting = planting_of(kind, random, elements, kBlock, kBytes);
+  plant_errors(layers_[scrambled(~random) % layers_.size()].gradients, kBytes, planting, stream_);
   return launched("planting");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "burnin/agent/burn/cuda/cublaslt.h"
+#include "burnin/agent/burn/planting.h"
 #include "burnin/agent/burn/transformer.h"
 
 namespace cupel::burn {
@@ -41,9 +42,9 @@ class TrainWorker {
   std::optional<std::uint64_t> passed() const;
   /// The checksum of the gradients as they lie there now.
   Outcome<std::uint64_t> gradients_now();
-  /// Flips one bit of them.
-  Outcome<> flip_gradient(std::uint64_t bit);
-  std::uint64_t gradient_bits() const { return 16 * shape_.parameters(); }
+  /// Plants an error in one layer's, chosen by a random number; the same again takes it back. Of a
+  /// kind that flips bits.
+  Outcome<> plant(PlantKind kind, std::uint64_t random);
 
  private:
   struct Layer {
