@@ -8,6 +8,8 @@ if(CUPEL_SANITIZE)
 else()
   install(PROGRAMS ${CMAKE_BINARY_DIR}/cupel-node DESTINATION libexec/cupel)  # stripped
 endif()
+# For nodes of another kind, where they were built (scripts/install --aarch64).
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/build/node-aarch64/cupel-node DESTINATION libexec/cupel/aarch64 OPTIONAL)
 # What `programs` builds: all that is installed.
 add_custom_target(programs DEPENDS cupel cupel-sim cupel-node)
 if(TARGET cupel-burn)

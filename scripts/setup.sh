@@ -8,12 +8,14 @@ build_packages=(
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
 )
+# For cupel-node of nodes with Arm processors: built here, and run by qemu in tests.
+aarch64_packages=(libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross llvm-19)
 slurm_packages=(slurm-wlm munge)
 test_packages=(
   libclang-rt-19-dev llvm-19 clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev libbenchmark-dev
   git openssh-server openssh-client stress-ng fio curl zstd pdsh clustershell e2fsprogs util-linux
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
-  chromium poppler-utils
+  chromium poppler-utils qemu-user-static
 )
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }

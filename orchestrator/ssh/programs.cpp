@@ -1,5 +1,6 @@
 #include "orchestrator/ssh/programs.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/digest.h"
@@ -17,6 +18,7 @@ constexpr int kCannotWrite = 73;
 constexpr int kDamaged = 74;
 constexpr std::string_view kFound = "cupel-program:";
 constexpr std::string_view kStarted = "cupel-job-started";
+constexpr std::string_view kMachine = "cupel-machine: ";
 
 /// What lies in the folder is run: refuses where another user could have put it there.
 std::string check_script(const std::string& quoted) {
@@ -30,7 +32,8 @@ std::string check_script(const std::string& quoted) {
 std::string look_script(const std::string& folder, const std::vector<std::string>& names,
                         const std::string& job_folder) {
   const auto f = shell_quoted(folder);
-  auto script = job_place::found(job_folder);
+  auto script =
+      "echo \"" + std::string{kMachine} + "$(uname -m)\"\n" + job_place::found(job_folder);
   script += "if [ -d \"$d/started\" ]; then echo " + std::string{kStarted} + "; fi\n";
   script += "if [ ! -e " + f + " ] && [ ! -L " + f + " ]; then exit 0; fi\n" + check_script(f);
   for (const auto& name : names) {
@@ -60,6 +63,26 @@ std::string receive_script(const std::string& folder, const std::string& name,
          "  -\" ]; then exit 74; fi\n"
          "chmod 755 \"$t\" && mv -f \"$t\" " +
          f + "/" + name + " || exit 73\n";
+}
+
+/// What the node says it is; the controller's own kind where it does not.
+std::string machine_of(const std::string& out) {
+  for (const auto line : lines(out))
+    if (line.starts_with(kMachine)) return std::string{trimmed(line.substr(kMachine.size()))};
+  return std::string{kOwnMachine};
+}
+
+/// "aarch64": a name that leads to no other folder.
+bool is_machine_name(std::string_view name) {
+  return !name.empty() && name.size() <= 16 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// Why nodes of that machine look after their jobs by a shell.
+std::string why_none_for(const std::string& machine) {
+  return "the node is " + shortened(printable(machine), 40) +
+         ", and there is no cupel-node for it: " + "build it with scripts/install --aarch64";
 }
 
 /// What the node has, by name.
@@ -124,11 +147,15 @@ std::vector<std::filesystem::path> program_folders(const std::filesystem::path& 
   return {beside, beside.parent_path() / "libexec" / "cupel"};
 }
 
-Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view name) {
-  if (const auto known = read_.find(name); known != read_.end()) return known->second;
+Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view name,
+                                                              std::string_view machine) {
+  if (!is_machine_name(machine)) return nullptr;
+  const bool own = machine == kOwnMachine;
+  const auto place = own ? std::string{name} : std::string{machine} + "/" + std::string{name};
+  if (const auto known = read_.find(place); known != read_.end()) return known->second;
   std::shared_ptr<const ProgramFile> found;
   for (const auto& folder : folders_) {
-    const auto file = folder / name;
+    const auto file = folder / place;
     std::error_code failure;
     if (!std::filesystem::is_regular_file(file, failure)) continue;
     TRY(auto bytes, read_file(file, kLargestProgram));
@@ -136,7 +163,7 @@ Result<std::shared_ptr<const ProgramFile>> ProgramShelf::find(std::string_view n
     found = std::make_shared<const ProgramFile>(ProgramFile{std::move(bytes), std::move(sum)});
     break;
   }
-  read_.emplace(name, found);
+  read_.emplace(place, found);
   return found;
 }
 
@@ -150,10 +177,13 @@ Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
     co_return Error{Code::kFailed, "look at " + folder + " and " + job_folder + ": " +
                                        shortened(printable(trimmed(seen.err)), 500)};
   const auto there = sums_of(seen.out);
+  const auto machine = machine_of(seen.out);
   Brought brought{.started = seen.out.contains(kStarted)};
   bool ours = false;
   for (const auto& name : names) {
-    CO_TRY(const auto file, shelf.find(name));
+    CO_TRY(const auto file, shelf.find(name, machine));
+    if (!file && name == kNodeProgram && machine != kOwnMachine)
+      brought.why_not = why_none_for(machine);
     if (!file) continue;
     const auto sum = there.find(name);
     const bool same = sum != there.end() && sum->second == file->sha256;

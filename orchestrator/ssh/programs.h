@@ -18,6 +18,14 @@ namespace cupel::ssh {
 /// The one that looks after jobs.
 inline constexpr std::string_view kNodeProgram = "cupel-node";
 
+/// As `uname -m` names the machine that this program was built for. Programs for nodes of another
+/// kind lie in a folder of that name: libexec/cupel/aarch64/cupel-node.
+#if defined(__aarch64__)
+inline constexpr std::string_view kOwnMachine = "aarch64";
+#else
+inline constexpr std::string_view kOwnMachine = "x86_64";
+#endif
+
 struct ProgramFile {
   std::string bytes;
   std::string sha256;
@@ -32,9 +40,11 @@ class ProgramShelf {
                         std::string on_node = std::string{kProgramFolder})
       : folders_{std::move(folders)}, on_node_{std::move(on_node)} {}
 
-  /// nullptr where no folder has it: what the node has by itself is used then. Errors: kInvalid for
-  /// one that cannot be read, or is larger than 256 MiB.
-  Result<std::shared_ptr<const ProgramFile>> find(std::string_view name);
+  /// nullptr where no folder has it: what the node has by itself is used then. `machine`: the
+  /// node's, as `uname -m` names it; nullptr where it is no such name. Errors: kInvalid for one
+  /// that cannot be read, or is larger than 256 MiB.
+  Result<std::shared_ptr<const ProgramFile>> find(std::string_view name,
+                                                  std::string_view machine = kOwnMachine);
   const std::string& on_node() const { return on_node_; }
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
 

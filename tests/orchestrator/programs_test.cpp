@@ -90,6 +90,40 @@ TEST_F(ProgramsOnANode, AreBroughtOnceAndCheckedByTheirSum) {
   EXPECT_EQ(before.st_ino, after.st_ino) << "it was written again";
 }
 
+TEST_F(ProgramsOnANode, OfAnotherKindAreTakenFromItsFolderAndOfNoKindFromNone) {
+  put("cupel-node", "for this machine");
+  fs::create_directory(ours.path() / "aarch64");
+  put("aarch64/cupel-node", "for Arm");
+
+  const auto own = shelf.find("cupel-node");
+  const auto arm = shelf.find("cupel-node", "aarch64");
+  const auto other = shelf.find("cupel-node", "riscv64");
+  const auto outside = shelf.find("cupel-node", "../aarch64");
+
+  ASSERT_TRUE(own && arm && other && outside);
+  EXPECT_EQ((*own)->bytes, "for this machine");
+  EXPECT_EQ((*arm)->bytes, "for Arm");
+  EXPECT_EQ(*other, nullptr);
+  EXPECT_EQ(*outside, nullptr);
+}
+
+/// A node that says it is another kind of machine: its `uname` is in front of the real one.
+TEST_F(ProgramsOnANode, WhoseMachineHasNoProgramOfOursSaysHowToBuildIt) {
+  put("cupel-node", "for this machine");
+  const auto uname = sshd_->file("path/uname");
+  fs::create_directories(sshd_->file("path"));
+  std::ofstream{uname} << "#!/bin/sh\necho aarch64\n";
+  fs::permissions(uname, fs::perms::owner_all);
+
+  const auto brought = ensure({"cupel-node"});
+  fs::remove(uname);
+
+  ASSERT_TRUE(brought) << brought.error().what;
+  EXPECT_EQ(brought->keeper, std::nullopt);
+  EXPECT_THAT(brought->why_not, AllOf(HasSubstr("the node is aarch64"), HasSubstr("--aarch64")));
+  EXPECT_EQ(on_node("cupel-node"), "") << "ours would not run there";
+}
+
 TEST_F(ProgramsOnANode, ReplaceWhatIsAnotherOneOrOnlyHalfThere) {
   const std::string whole(3'000'000, 'x');
   put("cupel-burn", whole);

@@ -1,0 +1,43 @@
+# What runs on the nodes: linked statically but for libc, so that nothing need be installed there. A sanitizer's program
+# is for tests alone, so that only another one comes, stripped, to where the controller looks for what it uploads.
+set(node_programs ${CMAKE_BINARY_DIR}/node)
+file(GLOB node_base CONFIGURE_DEPENDS burnin/agent/common/*.cpp)
+add_library(cupel_node_base STATIC ${node_base} base/text.cpp base/result.cpp)
+target_link_libraries(cupel_node_base PUBLIC cupel_flags Boost::headers fmt::fmt-header-only ${CMAKE_DL_LIBS})
+target_compile_definitions(cupel_node_base PUBLIC CUPEL_VERSION="${PROJECT_VERSION}")
+target_compile_options(cupel_node_base PUBLIC -ffunction-sections -fdata-sections)
+cupel_batches(cupel_node_base)
+# Small wherever they are built, but for what links them as a test: its precompiled header knows no optimisation.
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_node_base PRIVATE -O2)
+endif()
+
+# cupel_node_program(NAME SOURCES ... [LINK ...]): <build>/node/NAME, and NAME beside the controller.
+function(cupel_node_program name)
+  cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${PROGRAM_SOURCES})
+  target_link_libraries(${name} PRIVATE cupel_node_base ${PROGRAM_LINK})
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${node_programs})
+  cupel_batches(${name})
+  if(NOT CUPEL_SANITIZE)
+    target_compile_options(${name} PRIVATE -O2)
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_STRIP} -o ${CMAKE_BINARY_DIR}/${name} $<TARGET_FILE:${name}>
+      COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-node-program ${CMAKE_BINARY_DIR}/${name})
+  endif()
+  cupel_check_hardening(${name})
+endfunction()
+
+file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
+list(FILTER node_sources EXCLUDE REGEX "/node/(facts|watch)/|/node/(tree|kernel_messages|hardware_messages|message_text)\\.cpp$")
+# What reads the node (`facts`, `watch`), for cupel-node and for tests.
+file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp)
+add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/tree.cpp
+  burnin/agent/node/kernel_messages.cpp burnin/agent/node/hardware_messages.cpp burnin/agent/node/message_text.cpp)
+target_link_libraries(cupel_node_reading PUBLIC cupel_node_base)
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_node_reading PRIVATE -O2)
+endif()
+cupel_batches(cupel_node_reading)
+cupel_node_program(cupel-node SOURCES ${node_sources} LINK cupel_node_reading)
