@@ -30,6 +30,7 @@ constexpr std::array kPackages{
     ToolPackage{"systemctl", "systemd", "systemd", ""},
     ToolPackage{"systemd-run", "systemd", "systemd", ""},
     ToolPackage{"taskset", "util-linux", "util-linux", ""},
+    ToolPackage{"wipefs", "util-linux", "util-linux", ""},
     ToolPackage{"zpool", "zfsutils-linux", "zfs", ""},
     ToolPackage{"nvidia-smi", "", "",
                 "the NVIDIA driver (package cuda-drivers of NVIDIA's repository)"},

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "burnin/disk/fio.h"
+#include "burnin/disk/nvme_script.h"
 #include "burnin/disk/scratch_folder.h"
 #include "burnin/node/drive_health.h"
 #include "burnin/parameters.h"
@@ -19,6 +20,9 @@ namespace {
 
 using inventory::Profile;
 using std::chrono::seconds;
+
+/// 1: written, read back and compared; 0: it should have been, and was not.
+constexpr std::string_view kBurned = "nvme.burned";
 
 constexpr std::array<std::string_view, 3> kRawWords{"no", "yes", "force"};
 constexpr std::array kParameters{
@@ -43,7 +47,8 @@ constexpr std::array kParameters{
                  .fallback = "no",
                  .words = kRawWords},
 };
-constexpr std::array<std::string_view, 12> kMeasures{"nvme.errors",
+constexpr std::array<std::string_view, 13> kMeasures{kBurned,
+                                                     "nvme.errors",
                                                      "nvme.write.bandwidth",
                                                      "nvme.read.bandwidth",
                                                      "nvme.write.iops",
@@ -95,157 +100,6 @@ Result<std::string> raw_of(const Parameters& parameters, const std::string& driv
   return raw;
 }
 
-/// What speaks against writing to the device itself; nothing where nothing does. `bound` cannot be
-/// forced: it is in use at this moment. ZFS alone leaves no holder in /sys.
-constexpr std::string_view kInUse = R"sh(bound() {
-  for each in "$sys/block/$1"/holders/* "$sys/block/$1/$1"p*/holders/*; do
-    if [ -e "$each" ]; then echo "it is held by ${each##*/}"; return; fi
-  done
-  if grep -q -e "^$dev/$1 " -e "^$dev/$1p[0-9]* " "$proc/swaps" 2>/dev/null; then
-    echo 'it is swapped on'
-  elif grep -q -e "^$dev/$1 " -e "^$dev/$1p[0-9]* " "$proc/mounts"; then
-    echo 'it is mounted'
-  elif lsblk -n -P -o MOUNTPOINT "$dev/$1" | grep -q -v '=""'; then
-    echo 'it is mounted'
-  elif command -v zpool >/dev/null 2>&1 && zpool status -LP 2>/dev/null | grep -q -w -e "$dev/$1" -e "$dev/$1p[0-9]*"; then
-    echo 'it belongs to a ZFS pool that is imported'
-  fi
-}
-holds() {
-  for each in "$sys/block/$1/$1"p*; do
-    if [ -e "$each" ]; then echo 'it has partitions'; return; fi
-  done
-  found=$(blkid -p "$dev/$1" 2>&1)
-  case $? in
-    0) echo "blkid finds on it: ${found#*: }"; return ;;
-    2) ;;
-    *) echo "blkid cannot tell what is on it: $found"; return ;;
-  esac
-  found=$(lsblk -n -P -o FSTYPE,PTTYPE "$dev/$1" 2>&1)
-  case $? in 0) ;; *) echo "lsblk cannot tell what is on it: $found"; return ;; esac
-  case $(echo "$found" | grep -v -x 'FSTYPE="" PTTYPE=""') in
-    '') ;;
-    *) echo "lsblk finds on it: $found" ;;
-  esac
-}
-)sh";
-
-/// The drives that are asked for, each with the file systems on it or the device itself.
-constexpr std::string_view kFind = R"sh(work= jobs= folders=
-clean_up() {
-  for each in $jobs; do
-    each=${each#*:}
-    kill "${each%%:*}" 2>/dev/null
-  done
-  for each in $folders; do remove_scratch "$each"; done
-  rm -rf "$work"
-}
-trap clean_up EXIT
-trap 'exit 143' HUP INT TERM
-work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-nvme.XXXXXX") || exit 73
-host=$(uname -n)
-: >"$work/files"
-if [ -z "$drives" ]; then
-  for each in "$sys"/class/nvme/nvme*; do
-    kind=pcie
-    [ -r "$each/transport" ] && read -r kind <"$each/transport"
-    if [ -d "$each" ] && [ "$kind" = pcie ]; then drives="$drives ${each##*/}"; fi
-  done
-fi
-if [ -z "$drives" ]; then
-  echo 'cupel-gave-up: the node has no NVMe drive'
-  exit 69
-fi
-raws=
-for drive in $drives; do
-  space=
-  for each in "$sys/block/${drive}n"*; do
-    if [ -d "$each" ]; then space=${each##*/}; break; fi
-  done
-  if [ -z "$space" ]; then
-    echo "cupel-untested: $drive asked: it has no name space, or is not there"
-    continue
-  fi
-  mount=
-  for each in $(lsblk -n -P -o MOUNTPOINT "$dev/$space" | cut -d '"' -f 2 | sort -u); do
-    case $each in /boot* | *[!A-Za-z0-9/._-]*) ;; /*) mount=$each ;; esac
-  done
-  if [ -n "$mount" ]; then
-    echo "$mount" >>"$work/files"
-    echo "cupel-drive: $drive $mount"
-    continue
-  fi
-  why=$(bound "$space")
-  if [ -z "$why" ] && [ "$raw" != force ]; then why=$(holds "$space"); fi
-  if [ -n "$why" ]; then
-    scope=asked
-    [ "$raw$named" = no ] && scope=aside
-    echo "cupel-untested: $drive $scope: $why"
-  elif [ "$raw" = no ]; then
-    scope=aside
-    [ -n "$named" ] && scope=asked
-    echo "cupel-untested: $drive $scope: no file system of it is mounted, and raw is no"
-  else
-    echo "cupel-drive: $drive $dev/$space"
-    raws="$raws $drive:$space"
-  fi
-done
-)sh";
-
-/// One fio for each, all at once.
-constexpr std::string_view kBurn = R"sh(engine=psync
-if fio --enghelp 2>/dev/null | grep -q libaio; then engine=libaio; fi
-echo "cupel-engine: $engine"
-smart() {
-  command -v smartctl >/dev/null 2>&1 || return 0
-  for drive in $drives; do
-    echo "cupel-begin: smart-$1 $drive"
-    smartctl -j -A "$dev/$drive"
-    echo cupel-end
-  done
-}
-burn() {
-  fio --output-format=json "$1" "--direct=$2" --size="$size" --ioengine="$engine" --name=write --rw=write --bs=1m --iodepth=16 --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --bs=1m --iodepth=16 --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --bs=1m --iodepth=16 --time_based --runtime="$runtime" --name=randread --stonewall --rw=randread --bs=4k --iodepth=64 --time_based --runtime="$runtime" --name=randwrite --stonewall --rw=randwrite --bs=4k --iodepth=64 --time_based --runtime="$runtime"
-}
-smart before
-number=0
-for mount in $(sort -u "$work/files"); do
-  number=$((number + 1))
-  set -- $(df -Pk "$mount" | tail -n 1)
-  if ! [ "$4" -ge "$need" ]; then
-    echo "cupel-begin: fio $number $mount 0"
-    echo "cupel-short: not enough space in $mount: $need KiB needed, '$4' KiB free"
-    echo cupel-end
-    continue
-  fi
-  folder=$(mktemp -d "${mount%/}/cupel-nvme.$host.$$.XXXXXX") || exit 73
-  folders="$folders $folder"
-  enter_scratch "$folder" || exit 73
-  direct=1
-  if ! dd if=/dev/zero of=./file bs=1048576 count=1 oflag=direct 2>/dev/null; then direct=0; fi
-  burn --filename=./file "$direct" >"$work/$number" 2>&1 &
-  jobs="$jobs $number:$!:$mount:$direct"
-  cd /
-done
-for each in $raws; do
-  number=$((number + 1))
-  burn "--filename=$dev/${each#*:}" 1 >"$work/$number" 2>&1 &
-  jobs="$jobs $number:$!:${each%%:*}:1"
-done
-for each in $jobs; do
-  number=${each%%:*}
-  rest=${each#*:}
-  wait "${rest%%:*}"
-  rest=${rest#*:}
-  echo "cupel-begin: fio $number ${rest%:*} ${rest##*:}"
-  cat "$work/$number"
-  echo cupel-end
-done
-jobs=
-smart after
-echo cupel-all-told
-)sh";
-
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto drives, drives_of(parameters));
   TRY(const auto raw, raw_of(parameters, drives));
@@ -253,7 +107,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
   std::string text = script::head() + script::needs("fio") + script::needs("lsblk");
-  if (raw != "no") text += script::needs("blkid");
+  if (raw != "no") text += script::needs("blkid") + script::needs("wipefs");
   text +=
       script::asks("bytes", size) + script::asks("seconds", static_cast<double>(runtime.count()));
   text += "sys=/sys dev=/dev proc=/proc\n";
@@ -261,9 +115,7 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
                       shell_quoted(drives), drives.empty() ? "" : "yes", raw, size, runtime.count(),
                       std::ceil(size * kSpare / 1024));
   text += scratch_functions();
-  text += kInUse;
-  text += kFind;
-  text += kBurn;
+  text += nvme_script();
   const auto at = [&](double speed) { return seconds{static_cast<long>(2 * size / speed)}; };
   return Job{std::move(text), 4 * runtime + at(kUsual) + seconds{10},
              4 * runtime + at(kSick) + seconds{300}};
@@ -297,31 +149,46 @@ void add_random(const Way& way, const fio::Speed& speed, const std::string& part
     findings.measurements.push_back({name + ".latency.p99", part, *speed.p99_us, "us"});
 }
 
+/// What one job tells of its way; its errors. Errors: kNoMeasurement.
+template <class Add>
+Result<double> read_job(const json::value& root, const Way& way, const Asked& asked,
+                        const std::string& part, bool speeds, Findings& findings, Add add) {
+  const auto* job = fio::job_named(root, way.job);
+  if (job == nullptr) return nothing_proven(fmt::format("fio tells nothing of job {}", way.job));
+  TRY(const auto failed, fio::errors_of(*job, way.job));
+  if (!speeds) return failed;
+  const auto speed = fio::speed_of(*job, way.way, asked.seconds);
+  if (speed)
+    add(*speed);
+  else
+    add_unknown(findings, way.measure, part, "it ran shorter than requested");
+  return failed;
+}
+
+Result<double> read_sequential(const json::value& root, const Way& way, const Asked& asked,
+                               const std::string& part, bool direct, Findings& findings) {
+  return read_job(root, way, asked, part, direct, findings, [&](const fio::Speed& speed) {
+    findings.measurements.push_back({std::string{way.measure}, part, speed.gigabytes, "GB/s"});
+  });
+}
+
+Result<double> read_random(const json::value& root, const Way& way, const Asked& asked,
+                           const std::string& part, bool direct, Findings& findings) {
+  return read_job(root, way, asked, part, direct && asked.many_in_flight, findings,
+                  [&](const fio::Speed& speed) { add_random(way, speed, part, findings); });
+}
+
 /// Errors of all jobs, and the speeds where they are the drive's and not the page cache's.
 Result<double> read_jobs(const json::value& root, const Asked& asked, const std::string& part,
                          bool direct, Findings& findings) {
   TRY(auto errors, fio::verified(root, asked.bytes));
-  const auto each = [&](const Way& way, bool speeds, auto add) -> Result<void> {
-    const auto* job = fio::job_named(root, way.job);
-    if (job == nullptr) return nothing_proven(fmt::format("fio tells nothing of job {}", way.job));
-    TRY(const auto failed, fio::errors_of(*job, way.job));
-    errors += failed;
-    if (!speeds) return ok();
-    const auto speed = fio::speed_of(*job, way.way, asked.seconds);
-    if (speed)
-      add(*speed);
-    else
-      add_unknown(findings, way.measure, part, "it ran shorter than requested");
-    return ok();
-  };
   for (const auto& way : kSequential) {
-    TRY(each(way, direct, [&](const fio::Speed& speed) {
-      findings.measurements.push_back({std::string{way.measure}, part, speed.gigabytes, "GB/s"});
-    }));
+    TRY(const auto failed, read_sequential(root, way, asked, part, direct, findings));
+    errors += failed;
   }
   for (const auto& way : kRandom) {
-    TRY(each(way, direct && asked.many_in_flight,
-             [&](const fio::Speed& speed) { add_random(way, speed, part, findings); }));
+    TRY(const auto failed, read_random(root, way, asked, part, direct, findings));
+    errors += failed;
   }
   if (!direct)
     add_unknown(findings, "speeds", part,
@@ -367,6 +234,24 @@ Result<void> read_target(std::string_view text, const std::vector<std::string>& 
   return ok();
 }
 
+/// A drive that holds something: how fast it reads. That nothing failed proves no block right.
+void read_only_target(std::string_view text, const std::string& drive, const Asked& asked,
+                      Findings& findings) {
+  const auto errors = [&]() -> Result<double> {
+    const auto report = fio::json_of(text);
+    if (report.empty()) return nothing_proven("fio reported nothing");
+    TRY(const auto root, within("fio", parse_json(report)));
+    TRY(const auto sequential,
+        read_sequential(root, kSequential.back(), asked, drive, true, findings));
+    TRY(const auto random, read_random(root, kRandom.back(), asked, drive, true, findings));
+    return sequential + random;
+  }();
+  if (!errors)
+    add_unknown(findings, "speeds", drive, errors.error().what);
+  else if (*errors > 0)
+    findings.measurements.push_back({"nvme.errors", drive, *errors, "errors"});
+}
+
 /// "cupel-drive: nvme0 /raid": where each drive was tested.
 std::map<std::string, std::string> read_places(std::string_view text) {
   constexpr std::string_view kMark = "cupel-drive: ";
@@ -379,20 +264,46 @@ std::map<std::string, std::string> read_places(std::string_view text) {
   return places;
 }
 
-/// "cupel-untested: nvme3 asked: WHY". What was asked for and not done is the stage's own answer.
-std::string read_untested(std::string_view text, Findings& findings) {
+/// The value of KEY="value" among blkid's pairs.
+std::string_view pair_of(std::string_view pairs, std::string_view key) {
+  const auto mark = fmt::format(" {}=\"", key);
+  const auto at = pairs.find(mark);
+  if (at == pairs.npos) return {};
+  const auto value = pairs.substr(at + mark.size());
+  return value.substr(0, value.find('"'));
+}
+
+/// Why a drive was not written, as people say it.
+std::string reason_of(std::string_view why) {
+  constexpr std::string_view kFound = "blkid finds on it:";
+  if (!why.starts_with(kFound)) return script::clean(why);
+  const auto pairs = why.substr(kFound.size());
+  const auto type = script::clean(pair_of(pairs, "TYPE"));
+  const auto usage = pair_of(pairs, "USAGE"), table = pair_of(pairs, "PTTYPE");
+  if (type.empty() && !table.empty())
+    return fmt::format("it holds a partition table ({})", script::clean(table));
+  if (type.empty()) return script::clean(why);
+  if (usage == "filesystem") return fmt::format("it holds a file system ({})", type);
+  if (usage == "raid") return fmt::format("it is a member of an array or a pool ({})", type);
+  return fmt::format("it holds data ({})", type);
+}
+
+/// Drives that should have been written and verified and were not, and why.
+using Undone = std::vector<std::pair<std::string, std::string>>;
+
+/// "cupel-untested: nvme3 asked: WHY".
+Undone read_untested(std::string_view text, Findings& findings) {
   constexpr std::string_view kMark = "cupel-untested: ";
-  std::string undone;
+  Undone undone;
   for (const auto line : lines(text)) {
     if (!line.starts_with(kMark) || findings.unknown.size() > 4 * kMostDrives) continue;
     const auto rest = line.substr(kMark.size());
     const auto space = rest.find(' '), colon = rest.find(": ");
     if (space == rest.npos || colon == rest.npos || space > colon) continue;
     const auto drive = script::clean(rest.substr(0, space));
-    const auto why = script::clean(rest.substr(colon + 2));
+    const auto why = reason_of(rest.substr(colon + 2));
     findings.unknown.push_back({"whether " + drive + " works", "fio", why});
-    if (rest.substr(space + 1, colon - space - 1) == "asked" && undone.empty())
-      undone = fmt::format("{} was not tested: {}", drive, why);
+    if (rest.substr(space + 1, colon - space - 1) == "asked") undone.emplace_back(drive, why);
   }
   return undone;
 }
@@ -437,36 +348,75 @@ void add_smart(const std::vector<script::Section>& sections, Findings& findings)
         {"health of the drives", "smartctl -j -A", "smartctl is not installed on the node"});
 }
 
-Result<Findings> parse(const Profile&, const Output& output) {
+/// The reports of all fios: how many tests wrote, and the drives that one of them did not prove.
+std::size_t read_reports(const std::vector<script::Section>& sections,
+                         const std::map<std::string, std::string>& places, const Asked& asked,
+                         Findings& findings, Undone& undone) {
+  std::size_t targets = 0;
+  for (const auto& section : sections) {
+    const auto cells = words(section.name);
+    if (!section.whole || cells.size() < 3) continue;
+    if (cells[0] == "read") read_only_target(section.text, std::string{cells[2]}, asked, findings);
+    if (cells[0] != "fio" || cells.size() != 4) continue;
+    const auto drives = drives_on(places, cells[2]);
+    if (drives.empty()) continue;
+    ++targets;
+    const auto target = read_target(section.text, drives, asked, cells[3] == "1", findings);
+    for (const auto& drive : drives)
+      if (target)
+        findings.measurements.push_back({std::string{kBurned}, drive, 1, ""});
+      else
+        undone.emplace_back(drive, target.error().what);
+  }
+  return targets;
+}
+
+/// Whether the profile says what follows for a node of a drive that could not be written.
+bool judges_burned(const Profile& profile) {
+  return std::ranges::any_of(profile.criteria, [](const inventory::Criterion& each) {
+    return each.stage == "nvme" && each.measure == kBurned;
+  });
+}
+
+/// A drive that should have been written and was not is never silent: it is a number that the
+/// profile judges, or the stage's own end.
+Result<void> add_undone(const Profile& profile, const Undone& undone, Findings& findings) {
+  if (judges_burned(profile)) {
+    for (const auto& [drive, why] : undone)
+      findings.measurements.push_back({std::string{kBurned}, drive, 0, "", script::clean(why)});
+  } else if (!undone.empty()) {
+    const auto& [drive, why] = undone.front();
+    return nothing_proven(fmt::format("{} was not tested: {}", drive, why));
+  }
+  return ok();
+}
+
+bool has_wrong_blocks(const Findings& findings) {
+  return std::ranges::any_of(findings.measurements, [](const Measurement& each) {
+    return each.name == "nvme.errors" && each.value > 0;
+  });
+}
+
+Result<Findings> parse(const Profile& profile, const Output& output) {
   TRY(script::check_gave_up(output));
   const auto bytes = script::asked(output, "bytes"), time = script::asked(output, "seconds");
   const auto engine = script::said(output, "cupel-engine: ");
   if (!bytes || !time || !engine)
     return nothing_proven("fio was not started: " + script::complaint(output));
   const Asked asked{*bytes, *time, *engine == "libaio"};
-  const auto places = read_places(output.text);
   const auto sections = script::sections(output.text);
   Findings findings;
   auto undone = read_untested(output.text, findings);
-  bool failed = false;
-  std::size_t targets = 0;
-  for (const auto& section : sections) {
-    const auto cells = words(section.name);
-    if (!section.whole || cells.size() != 4 || cells[0] != "fio") continue;
-    const auto drives = drives_on(places, cells[2]);
-    if (drives.empty()) continue;
-    const auto target = read_target(section.text, drives, asked, cells[3] == "1", findings);
-    if (!target && undone.empty()) undone = target.error().what;
-    ++targets;
-  }
-  for (const auto& each : findings.measurements)
-    failed |= each.name == "nvme.errors" && each.value > 0;
-  if (!script::said(output, "cupel-all-told") && undone.empty())
-    undone = "the node's answer is cut short";
-  if (targets == 0 && undone.empty())
-    undone = "no file system of an NVMe drive is mounted: raw: yes tests those that hold nothing";
+  const auto targets = read_reports(sections, read_places(output.text), asked, findings, undone);
   // A wrong block is a finding whatever else was left undone.
-  if (!failed && !undone.empty()) return nothing_proven(undone);
+  const bool failed = has_wrong_blocks(findings);
+  if (!failed && !script::said(output, "cupel-all-told"))
+    return nothing_proven("the node's answer is cut short");
+  if (const auto told = add_undone(profile, undone, findings); !told && !failed)
+    return told.error();
+  if (targets == 0 && undone.empty())
+    return nothing_proven(
+        "no file system of an NVMe drive is mounted: raw: yes tests those that hold nothing");
   add_smart(sections, findings);
   return findings;
 }

@@ -81,6 +81,8 @@ constexpr std::array kHostMeasures{
     MeasureRow{"nvme.temperature", "C", "of the drive's controller", Better::less},
     MeasureRow{"nvme.pcie.width", "lanes", "negotiated width of the drive's PCIe link",
                Better::more},
+    MeasureRow{"nvme.burned", "", "1: the drive was written, read back and compared", Better::more,
+               true},
     MeasureRow{"nvme.errors", "errors", "blocks that read back wrong, and I/O errors",
                Better::less},
     MeasureRow{"nvme.write.bandwidth", "GB/s", "sequential writes", Better::more},

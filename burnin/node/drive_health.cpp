@@ -1,6 +1,7 @@
 #include "burnin/node/drive_health.h"
 
 #include <array>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -31,9 +32,12 @@ void add_drive(const std::string& drive, std::string_view document, Findings& fi
   const auto* log = find(*read, "nvme_smart_health_information_log");
   for (const auto& field : kFields) {
     const auto* value = log == nullptr ? nullptr : find(*log, field.path);
-    if (value != nullptr && value->is_number())
+    const auto number = value != nullptr && value->is_number()
+                            ? std::optional{value->to_number<double>()}
+                            : std::nullopt;
+    if (number && std::isfinite(*number))
       findings.measurements.push_back(
-          {std::string{field.measure}, drive, value->to_number<double>(), std::string{field.unit}});
+          {std::string{field.measure}, drive, *number, std::string{field.unit}});
     else
       findings.unknown.push_back(
           {std::string{field.measure} + " of " + drive, std::string{kSource}, "absent"});

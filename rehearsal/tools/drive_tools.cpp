@@ -1,4 +1,4 @@
-// Drives as nvme-cli 2.4, smartctl 7.3 and lsblk tell of them.
+// Drives as nvme-cli 2.4, smartctl 7.3, lsblk, blkid and wipefs tell of them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -332,6 +332,31 @@ Task<int> blkid(ProcessPtr process, Arguments arguments) {
   co_return status;
 }
 
+/// wipefs -n: the signatures that it would erase.
+Task<int> wipefs(ProcessPtr process, Arguments arguments) {
+  const auto options = parse_options(
+      arguments,
+      "nipO:", {{"no-act", 'n'}, {"noheadings", 'i'}, {"parsable", 'p'}, {"output", 'O'}});
+  if (!options.unknown.empty())
+    co_return co_await complain(process, "wipefs", "unrecognized option '" + options.unknown + "'");
+  const auto& machine = hardware(process);
+  for (const auto& path : options.operands) {
+    const auto* drive = drive_named(machine, path);
+    if (drive == nullptr)
+      co_return co_await complain(process, "wipefs",
+                                  "error: " + path +
+                                      ": probing initialization failed: No such "
+                                      "file or directory");
+    if (!holds_system(machine, *drive)) continue;
+    const bool types = options.value('O') == "TYPE";
+    const auto name = drive->name + "n1";
+    std::string text = options.has('i') ? "" : types ? "TYPE\n" : "DEVICE OFFSET TYPE\n";
+    text += types ? "linux_raid_member\n" : fmt::format("{} 0x1000 linux_raid_member\n", name);
+    co_await process->say(text);
+  }
+  co_return 0;
+}
+
 Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   const auto options = parse_options(arguments, "Jbo:dnpPrO",
                                      {{"json", 'J'},
@@ -377,8 +402,11 @@ Task<int> lsblk(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-constexpr auto kTools = std::to_array<Tool>(
-    {{"blkid", blkid}, {"lsblk", lsblk}, {"nvme", nvme}, {"smartctl", smartctl}});
+constexpr auto kTools = std::to_array<Tool>({{"blkid", blkid},
+                                             {"lsblk", lsblk},
+                                             {"nvme", nvme},
+                                             {"smartctl", smartctl},
+                                             {"wipefs", wipefs}});
 
 }  // namespace
 

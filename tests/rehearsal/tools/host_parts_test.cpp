@@ -2,6 +2,7 @@
 // fault is found in the part that has it.
 #include "burnin/criteria/judge.h"
 #include "burnin/stage.h"
+#include "playbooks/playbook.h"
 #include "tests/rehearsal/tools/node.h"
 
 namespace cupel::rehearsal {
@@ -27,6 +28,16 @@ Texts unmet(Bench& bench, const std::string& stage, const burnin::Parameters& wi
 }
 
 const burnin::Parameters kDrives{{"raw", "yes"}, {"size", "1GiB"}, {"runtime", "20s"}};
+/// What a shipped playbook says of its stage nvme, with the defaults of its parameters.
+burnin::Parameters nvme_step_of(const std::string& playbook) {
+  std::vector<inventory::Problem> problems;
+  const auto read = playbooks::load_playbook(playbook, problems);
+  EXPECT_TRUE(read) << to_string(problems);
+  for (const auto& step : read ? read->steps : std::vector<playbooks::PlaybookStep>{})
+    if (step.name == "nvme") return step.with;
+  return {};
+}
+
 const burnin::Parameters kShared{{"directory", "/lustre"}, {"type", "lustre"}};
 
 TEST(HostParts, AHealthyNodeMeetsEveryCriterion) {
@@ -66,6 +77,21 @@ TEST(HostParts, EachFaultIsFoundInThePartThatHasIt) {
   EXPECT_THAT(unmet(hot, "cpu", {{"duration", "10m"}}), Contains("cpu0: cpu.frequency.lowest"));
   EXPECT_THAT(unmet(slow, "nvme", kDrives), Contains("nvme4: nvme.write.bandwidth"));
   EXPECT_THAT(unmet(broken, "nvme", kDrives), ElementsAre("nvme0: nvme.errors"));
+}
+
+TEST(HostParts, NewRackAndBurnIn72hFindAnEmptyDataDriveAtATenthOfItsSpeed) {
+  for (const auto* playbook : {"new-rack", "burn-in-72h"}) {
+    Bench slow{{{.kind = disk_slow, .part = "nvme5"}}};
+    Bench healthy;
+    auto with = nvme_step_of(playbook);
+    with["runtime"] = "20s";
+    with["size"] = "1GiB";
+
+    EXPECT_THAT(unmet(slow, "nvme", with),
+                ElementsAre("nvme5: nvme.write.bandwidth", "nvme5: nvme.read.bandwidth"))
+        << playbook;
+    EXPECT_THAT(unmet(healthy, "nvme", with), IsEmpty()) << playbook;
+  }
 }
 
 TEST(HostParts, TheSystemsDriveIsTestedByAFileAndNeverItself) {
