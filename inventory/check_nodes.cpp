@@ -147,7 +147,6 @@ void check_addresses(const Node& node, const NodeOfHost& ssh_hosts, Problems& pr
 void check_nodes(const Inventory& inventory, Problems& problems) {
   Once names{"name", problems};
   Once slurm_names{"Slurm name", problems};
-  Once bmcs{"BMC address", problems};
   Once ipmi{"IPMI address", problems};
   Once macs{"BMC MAC", problems};
   Once ssh{"SSH address", problems};
@@ -167,10 +166,9 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     if (node.unit > 0 && node.rack.empty())
       problems.push_back(
           {node.where, "node '" + node.name + "' has a unit and no rack: a unit is a rack's"});
-    bmcs.use(node.bmc.endpoint.host.empty() ? "" : to_string(node.bmc.endpoint), node);
     if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
       ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
-    macs.use(node.bmc.mac, node);
+    if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);
     if (inventory.profiles.contains(node.profile))

@@ -9,6 +9,7 @@
 #include "inventory/read_bmc.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
+#include "inventory/shared_bmcs.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {
@@ -77,6 +78,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   std::string digested{text};
   load_profiles(ProfileSource{folder / "profiles", &loaded.warnings}, inventory, problems,
                 digested);
+  share_bmcs(inventory, problems);
   check_nodes(inventory, problems);
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });

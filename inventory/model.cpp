@@ -23,6 +23,18 @@ const Node* Inventory::node(std::string_view name) const {
   return found == nodes.end() ? nullptr : &*found;
 }
 
+const std::string& bmc_name(const Node& node) {
+  return node.bmc.shared_as.empty() ? node.name : node.bmc.shared_as;
+}
+
+std::vector<const Node*> Inventory::nodes_of_bmc(const Node& node) const {
+  if (node.bmc.shared_as.empty()) return {&node};
+  std::vector<const Node*> all;
+  for (const auto& one : nodes)
+    if (one.bmc.shared_as == node.bmc.shared_as) all.push_back(&one);
+  return all;
+}
+
 const Pdu* Inventory::pdu_of(std::string_view breaker) const {
   const auto found = std::ranges::find_if(pdus, [&](const Pdu& pdu) {
     return breaker.starts_with(pdu.name) && breaker.substr(pdu.name.size()).starts_with('/');

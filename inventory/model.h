@@ -64,6 +64,10 @@ struct BmcAccess {
   std::optional<IpmiAccess> ipmi{};
   std::optional<FactoryLogin> factory{};
   std::string mac{};  // of the BMC's port, where the operators know it: "aa:bb:cc:00:11:22"
+  /// Which of the BMC's Systems is the node (its Id, "Node0"); empty: it has one.
+  std::string system{};
+  /// The first of the nodes that this BMC serves; empty: it serves this one alone.
+  std::string shared_as{};
 };
 
 struct SshAccess {
@@ -119,6 +123,10 @@ struct Node {
   Place where{};
 };
 
+/// The name by which the BMC's certificate, refused logins and limits are kept: the node's own, or
+/// that of the first node that has the same BMC.
+const std::string& bmc_name(const Node& node);
+
 /// How the site's Slurm wants its nodes.
 struct SlurmSite {
   std::string partition = "gpu";
@@ -140,6 +148,8 @@ struct Inventory {
 
   const Node* node(std::string_view name) const;
   const Profile& profile_of(const Node& node) const { return profiles.at(node.profile); }
+  /// The nodes that have the same BMC as this one, with itself, in the order of the file.
+  std::vector<const Node*> nodes_of_bmc(const Node& node) const;
   /// The PDU that a breaker hangs on; nullptr where it switches nothing.
   const Pdu* pdu_of(std::string_view breaker) const;
 };

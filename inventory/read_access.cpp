@@ -222,7 +222,13 @@ std::vector<BmcAccess> AccessFields::bmc(std::size_t count, Place node) {
   if (const auto* factory = value("factory"))
     access.factory = read_factory(*factory, file_, folder_, problems_);
   std::vector<BmcAccess> all(count, access);
-  const auto found = endpoints(count, kHttps, node);
+  const bool has_systems = own_ && own_->has("system");
+  if (has_systems) read_systems(own_->texts("system"), own_->place("system"), all, problems_);
+  // One BMC for all of them, or one for each.
+  const auto addresses = count_names(own_ ? own_->text("address").value_or("") : "");
+  const bool one = has_systems && addresses && *addresses == 1;
+  const auto found =
+      one ? std::vector(count, endpoints(1, kHttps, node).front()) : endpoints(count, kHttps, node);
   for (std::size_t i = 0; i < count; ++i) all[i].endpoint = found[i];
   IpmiFields{own_ ? own_->value("ipmi") : nullptr, defaults_ ? defaults_->value("ipmi") : nullptr,
              file_, problems_}

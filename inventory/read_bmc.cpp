@@ -22,6 +22,25 @@ std::string text_of(std::uint32_t address) {
                      address & 255);
 }
 
+/// One word for each of `count` nodes, of texts with ranges; none where there are more or fewer.
+std::vector<std::string> one_for_each(std::string_view what, const std::vector<std::string>& ranges,
+                                      const Place& where, std::size_t count, Problems& problems) {
+  std::vector<std::string> words;
+  for (const auto& range : ranges) {
+    if (words.size() > count) break;
+    auto expanded = expand(range);
+    if (!expanded) {
+      problems.push_back({where, expanded.error().what});
+      return {};
+    }
+    for (auto& word : *expanded) words.push_back(std::move(word));
+  }
+  if (words.size() == count) return words;
+  problems.push_back(
+      {where, fmt::format("{} {} for {} nodes: give one for each", words.size(), what, count)});
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> ipv4_of(std::string_view text) {
@@ -165,26 +184,28 @@ std::optional<std::string> mac_of(std::string_view text) {
 
 void read_macs(const std::vector<std::string>& ranges, const Place& where,
                std::vector<BmcAccess>& nodes, Problems& problems) {
-  std::vector<std::string> macs;
-  for (const auto& range : ranges) {
-    if (macs.size() > nodes.size()) break;
-    auto expanded = expand(range);
-    if (!expanded) {
-      problems.push_back({where, expanded.error().what});
-      return;
-    }
-    for (auto& mac : *expanded) macs.push_back(std::move(mac));
-  }
-  if (macs.size() != nodes.size()) {
-    problems.push_back(
-        {where, fmt::format("{} MACs for {} nodes: give one for each", macs.size(), nodes.size())});
-    return;
-  }
+  const auto macs = one_for_each("MACs", ranges, where, nodes.size(), problems);
   for (std::size_t i = 0; i < macs.size(); ++i) {
     const auto mac = mac_of(macs[i]);
     if (!mac)
       problems.push_back({where, "'" + macs[i] + "' is not the MAC of a port (aa:bb:cc:00:11:22)"});
     nodes[i].mac = mac.value_or("");
+  }
+}
+
+void read_systems(const std::vector<std::string>& ranges, const Place& where,
+                  std::vector<BmcAccess>& nodes, Problems& problems) {
+  constexpr std::size_t kLongestId = 128;
+  const auto systems = one_for_each("Systems", ranges, where, nodes.size(), problems);
+  for (std::size_t i = 0; i < systems.size(); ++i) {
+    const auto& id = systems[i];
+    const bool good = !id.empty() && id.size() <= kLongestId && !id.contains('/');
+    if (!good)
+      problems.push_back(
+          {where, "'" + id +
+                      "' is not the Id of a System: the last word of its URI, Node0 of "
+                      "/redfish/v1/Systems/Node0"});
+    nodes[i].system = id;
   }
 }
 

@@ -58,6 +58,10 @@ void read_secrets_of_node(BmcAccess& bmc, std::string_view node, const Place& wh
 void read_macs(const std::vector<std::string>& ranges, const Place& where,
                std::vector<BmcAccess>& nodes, std::vector<Problem>& problems);
 
+/// The Id of a System for each node, or ranges that give as many: "Node[0-3]".
+void read_systems(const std::vector<std::string>& ranges, const Place& where,
+                  std::vector<BmcAccess>& nodes, std::vector<Problem>& problems);
+
 /// "AA-BB-CC-00-11-22" as "aa:bb:cc:00:11:22"; nothing for anything else, and for a MAC of no
 /// single port (all zeros, all ones, a group). Source: IEEE 802-2014, 8.2.2.
 std::optional<std::string> mac_of(std::string_view text);

@@ -38,7 +38,7 @@ Client::Client(Transport& transport, Peer peer, std::string user, SecretSource p
       peer_{std::move(peer)},
       user_{std::move(user)},
       password_{std::move(password)},
-      bmc_limits_{transport.bmc_limits(peer_.node)} {}
+      bmc_limits_{transport.bmc_limits(peer_.bmc())} {}
 
 // Whoever comes next may have the session: nothing can be awaited here.
 Client::~Client() { (void)leave(); }
@@ -50,7 +50,7 @@ std::string Client::asked(Method method, std::string_view uri) const {
 void Client::join(const std::string& digest) {
   if (session_ && digest_ == digest) return;
   (void)leave();
-  auto& session = apart_ ? session_ : transport_.sessions(peer_.node)[digest];
+  auto& session = apart_ ? session_ : transport_.sessions(peer_.bmc())[digest];
   if (!session) session = std::make_shared<Session>();
   ++session->holders;
   if (!apart_) session_ = session;

@@ -44,6 +44,7 @@ class Client final : public Fetch {
   Task<Result<Answer>> get_unless(std::string uri, std::string etag, Deadline deadline);
 
   void follow(const Rules& rules) override { rules_ = &rules; }
+  std::string system() const override { return peer_.system; }
 
   /// An action. Never sent twice, and without If-Match: there is nothing to match.
   Task<Result<Answer>> post(std::string uri, json::value body, Deadline deadline);

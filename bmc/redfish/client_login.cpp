@@ -150,7 +150,7 @@ Task<void> Client::log_out() {
   const auto session = leave();
   known_ = false;
   if (!session) co_return;
-  auto& all = transport_.sessions(peer_.node);
+  auto& all = transport_.sessions(peer_.bmc());
   const auto kept = all.find(digest_);  // not that of one that stood apart
   if (kept != all.end() && kept->second == session) all.erase(kept);
   session->basic.reset();

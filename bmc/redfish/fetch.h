@@ -25,6 +25,9 @@ class Fetch {
   /// What is known of this BMC's behavior from now on (which resources take minutes).
   virtual void follow(const Rules&) {}
 
+  /// Which of several Systems is meant, by its Id; empty: there is one.
+  virtual std::string system() const { return {}; }
+
   /// The last questions are about to be asked.
   virtual void nearly_done() {}
 

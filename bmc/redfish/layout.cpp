@@ -11,7 +11,7 @@ std::string link_or(const json::value& body, std::string_view name, std::string_
 }  // namespace
 
 Layout layout_of(const Machine& machine) {
-  Layout layout{.system = machine.system.uri, .rules = machine.rules};
+  Layout layout{.system = machine.has_system ? machine.system.uri : "", .rules = machine.rules};
   for (const auto& one : machine.baseboards) layout.baseboards.push_back(one.uri);
   layout.accounts = link_or(machine.root, "AccountService", "/redfish/v1/AccountService");
   layout.registries = link_or(machine.root, "Registries", "/redfish/v1/Registries");

@@ -6,7 +6,7 @@
 namespace cupel::bmc::redfish {
 
 struct Layout {
-  std::string system{};
+  std::string system{};  // empty: an enclosure's or a switch's BMC has none
   std::vector<std::string> baseboards{};
   std::string manager{};     // empty: none is told
   std::string accounts{};    // AccountService

@@ -5,85 +5,18 @@
 #include "base/text.h"
 #include "bmc/redfish/document.h"
 #include "bmc/redfish/spelling.h"
+#include "bmc/redfish/systems.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
 namespace {
 
 constexpr std::string_view kRoot = "/redfish/v1";
-constexpr std::size_t kMostSystems = 8;
 constexpr std::size_t kMostManagers = 8;
 
 /// What somebody could carry: a chassis whose serial number stands for the machine.
 constexpr std::array<std::string_view, 8> kWholeMachines{
     "RackMount", "Shelf", "Sled", "Blade", "StandAlone", "Rack", "Tower", "Enclosure"};
-
-/// An answer that says nothing, not silence, a refusal or a stranger.
-bool goes_on_after(Code code) {
-  return code == Code::kNotFound || code == Code::kMalformed || code == Code::kFailed ||
-         code == Code::kUnsupported;
-}
-
-/// How much a System looks like a machine. GIGABYTE lists a System called Capabilities that is a
-/// form to fill in; HGX baseboards have a power state and nothing to press.
-int likeness(const Document& system) {
-  if (last_name(system.uri) == "Capabilities") return 0;
-  int points = 1;
-  if (!reset_target(system.body).empty()) points += 8;
-  if (text_at(system.body, "PowerState")) points += 2;
-  const auto* boot = find(system.body, "Boot");
-  if (boot != nullptr && boot->is_object() && !boot->get_object().empty()) points += 1;
-  return points;
-}
-
-struct Systems {
-  std::vector<Document> read{};
-  std::optional<Error> lost{};  // of the first that is listed and could not be read
-  std::string lost_at{};
-};
-
-Task<Result<Systems>> read_systems(Survey& survey, const json::value& root) {
-  auto collection = link_at(root, "Systems");
-  if (collection.empty()) collection = "/redfish/v1/Systems";
-  CO_TRY(const Document list, co_await survey.need(collection));
-  auto uris = links_at(list.body, "Members");
-  if (uris.size() > kMostSystems) uris.resize(kMostSystems);
-  Systems systems;
-  for (const auto& uri : uris) {
-    auto system = co_await survey.need(uri);
-    if (system) {
-      systems.read.push_back(*std::move(system));
-      continue;
-    }
-    survey.unknown("system " + std::string{last_name(uri)}, uri, system.error().what);
-    if (systems.lost) continue;
-    systems.lost = std::move(system).error();
-    systems.lost_at = uri;
-  }
-  co_return systems;
-}
-
-/// Where none that was read can be turned on and the one that could was lost, a reader goes on with
-/// nothing in its place: a baseboard is not the machine.
-Result<void> pick(Systems systems, Without without, Machine& machine) {
-  auto& read = systems.read;
-  std::erase_if(read, [](const Document& one) { return likeness(one) == 0; });
-  std::ranges::stable_sort(read, std::greater{}, &likeness);
-  const bool found = !read.empty() && !reset_target(read[0].body).empty();
-  if (!found && systems.lost) {
-    if (without == Without::fails || !goes_on_after(systems.lost->code)) return *systems.lost;
-    read.insert(read.begin(), {systems.lost_at, json::object{}});
-  }
-  if (read.empty())
-    return Error{Code::kUnsupported, "the BMC shows no machine under /redfish/v1/Systems"};
-  if (read.size() > 1 && found && !reset_target(read[1].body).empty())
-    return Error{Code::kUnsupported, "the BMC shows several machines (" + read[0].uri + ", " +
-                                         read[1].uri + "); Cupel drives one machine with one BMC"};
-  machine.system = std::move(read.front());
-  machine.baseboards.assign(std::make_move_iterator(read.begin() + 1),
-                            std::make_move_iterator(read.end()));
-  return ok();
-}
 
 /// Whether it manages the machine, and not one board of it (Cray EX: MCU0).
 /// Source: DSP0268, Manager.ManagerType.
@@ -113,15 +46,44 @@ Task<std::optional<Document>> read_manager(Survey& survey, const Machine& machin
   co_return first;
 }
 
-Task<std::string> serial_of_chassis(Survey& survey, Machine& machine) {
+/// Whose a chassis is, of a BMC with several nodes: by its own links, else by its name (Cray EX:
+/// Chassis/Node0 of Systems/Node0, and no links).
+enum class Owner { ours, another, nobody };
+
+Owner owner_of(const Document& chassis, const Machine& machine) {
+  const auto mine = normal(machine.system.uri);
+  auto systems = links_at(chassis.body, "Links/ComputerSystems");
+  for (auto& uri : systems) uri = normal(uri);
+  const bool is_linked = std::ranges::find(systems, mine) != systems.end();
+  if (is_linked) return systems.size() == 1 ? Owner::ours : Owner::nobody;
+  if (!systems.empty()) return Owner::another;
+  const auto name = last_name(chassis.uri);
+  if (name == last_name(machine.system.uri)) return Owner::ours;
+  const bool anothers = std::ranges::any_of(
+      machine.others, [&](const std::string& uri) { return last_name(uri) == name; });
+  return anothers ? Owner::another : Owner::nobody;
+}
+
+void keep_own_chassis(Survey& survey, Machine& machine) {
+  std::erase_if(*machine.chassis, [&](const Document& one) {
+    const auto owner = owner_of(one, machine);
+    if (owner == Owner::nobody)
+      survey.unknown("chassis " + std::string{last_name(one.uri)}, one.uri,
+                     "the BMC has several nodes, and does not report whose it is");
+    return owner != Owner::ours;
+  });
+}
+
+/// The first chassis that somebody could carry and that has a serial number.
+Task<const Document*> whole_chassis(Survey& survey, Machine& machine) {
   co_await read_chassis(survey, machine);
   for (const auto& chassis : *machine.chassis) {
     const auto type = told(chassis.body, "ChassisType");
     const bool whole = std::ranges::find(kWholeMachines, type) != kWholeMachines.end();
     const auto serial = told(chassis.body, machine.rules->serial_is_sku ? "SKU" : "SerialNumber");
-    if (whole && !serial.empty()) co_return serial;
+    if (whole && !serial.empty()) co_return &chassis;
   }
-  co_return std::string{};
+  co_return nullptr;
 }
 
 /// Wires between the BMC and its own host, which no other machine ever sees.
@@ -186,11 +148,6 @@ std::string told_by_any(const Machine& machine, std::string_view field) {
   return text;
 }
 
-std::string reset_target(const json::value& system) {
-  const auto target = path_of(text_at(system, "Actions/#ComputerSystem.Reset/target").value_or(""));
-  return is_on_the_bmc(target) ? target : std::string{};
-}
-
 PowerState power_of(const json::value& system) {
   const auto state = text_at(system, "PowerState").value_or("");
   if (state == "On") return PowerState::on;
@@ -211,7 +168,7 @@ Task<Result<Machine>> find_machine(Survey& survey, Without system) {
     survey.unknown("the service root", std::string{kRoot}, root.error().what);
   }
   CO_TRY(auto systems, co_await read_systems(survey, machine.root));
-  CO_TRY(pick(std::move(systems), system, machine));
+  CO_TRY(pick_system(std::move(systems), system, survey.wanted_system(), machine));
   machine.manager = co_await read_manager(survey, machine);
   if (survey.stopped()) co_return *survey.stopped();
   VendorHints signs{.root = &machine.root, .system = &machine.system.body};
@@ -232,6 +189,7 @@ Task<void> read_chassis(Survey& survey, Machine& machine) {
                                [&](auto word) { return last_name(uri).find(word) != uri.npos; });
   });
   machine.chassis = co_await survey.read_all(std::move(uris), "chassis");
+  if (!machine.others.empty()) keep_own_chassis(survey, machine);
 }
 
 bool tells_own_serial(const Machine& machine) {
@@ -259,7 +217,14 @@ Task<Identity> identify(Survey& survey, Machine& machine) {
   if (identity.serial.empty()) identity.serial = told(system, "SerialNumber");
   if (identity.serial.empty()) {
     survey.unknown("serial of the system", machine.system.uri, "absent");
-    identity.serial = co_await serial_of_chassis(survey, machine);
+    const auto* chassis = co_await whole_chassis(survey, machine);
+    const auto* field = machine.rules->serial_is_sku ? "SKU" : "SerialNumber";
+    if (chassis != nullptr) identity.serial = told(chassis->body, field);
+    // Of an enclosure or a switch the chassis is all there is.
+    if (chassis != nullptr && !machine.has_system) {
+      identity.model = told(chassis->body, "Model");
+      identity.part_number = told(chassis->body, "PartNumber");
+    }
   }
   if (identity.serial.empty()) identity.serial = serial_of_baseboard(machine);
   if (identity.uuid.empty()) survey.unknown("UUID of the system", machine.system.uri, "absent");

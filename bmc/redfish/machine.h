@@ -10,7 +10,9 @@ struct Machine {
   json::value root;
   Document system;                   // the one that is turned on and off
   std::vector<Document> baseboards;  // other Systems of the same node (HGX)
-  std::optional<Document> manager;
+  std::vector<std::string> others;   // URIs of Systems that are other nodes
+  bool has_system = true;            // false: a BMC of an enclosure or a switch
+  std::optional<Document> manager;   // the BMC, not a controller beside it
   const Rules* rules = nullptr;
   std::optional<std::vector<Document>> chassis{};  // once somebody needed them
 };
@@ -21,11 +23,14 @@ enum class Without {
   goes_on,  // for readers: its body is an empty object, and it is noted as unknown
 };
 
-/// Finds it. Errors: whatever reading the root or the Systems says; kUnsupported where there is no
-/// machine, or more than one.
+/// Finds it: of several Systems that can be turned on the one that the Fetch names. A BMC without
+/// any System is no error: its `system` is an empty object then.
+/// Errors: whatever reading the root or the Systems says; kUnsupported where there are several and
+/// none is named, kInvalid where there is none of that name: both list those that there are.
 Task<Result<Machine>> find_machine(Survey& survey, Without system = Without::fails);
 
-/// All chassis but those that hold no part (Rules::idle_chassis); asked for once.
+/// All chassis but those that hold no part (Rules::idle_chassis); asked for once. Where there are
+/// other nodes, only those that are this one's; what belongs to no node alone is noted as unknown.
 Task<void> read_chassis(Survey& survey, Machine& machine);
 
 /// Whether the system itself says its serial number: identify() needs no chassis then.

@@ -56,6 +56,7 @@ class AuditFetch final : public Fetch {
   Task<Result<json::value>> get(std::string uri, Deadline deadline) override;
   Task<Result<json::value>> get_now(std::string uri, Deadline deadline) override;
   void follow(const Rules& rules) override { client_.follow(rules); }
+  std::string system() const override { return client_.system(); }
   bool remembers() const override { return cache_ != nullptr; }
   void nearly_done() override { asking_.nearly_done(); }
 

@@ -37,6 +37,12 @@ std::string service_attempt(const std::string& name, bool enabled) {
   return (enabled ? "enable " : "disable ") + printable(name);
 }
 
+Error no_system() {
+  return Error{Code::kUnsupported,
+               "this BMC has no Systems: it is an enclosure's or a switch's, and turns no machine "
+               "on; inventory, sensors and log read what its chassis report"};
+}
+
 class RedfishBmc final : public Bmc {
  public:
   RedfishBmc(Transport& transport, Peer peer, std::string user, SecretSource password,
@@ -129,14 +135,17 @@ class RedfishBmc final : public Bmc {
       auto place = co_await the_place(deadline);
       if (!place) co_return named(attempt, std::move(place).error());
       auto& [layout, system] = *place;
-      if constexpr (std::is_invocable_v<How, Client&, Layout, Args..., Deadline>)
+      if constexpr (std::is_invocable_v<How, Client&, Layout, Args..., Deadline>) {
         co_return answer<T>(attempt, co_await how(client_, layout, std::move(args)..., deadline));
-      else if constexpr (std::is_invocable_v<How, Client&, Document, Args..., Deadline>)
+      } else if (layout.system.empty()) {
+        co_return named(attempt, no_system());
+      } else if constexpr (std::is_invocable_v<How, Client&, Document, Args..., Deadline>) {
         co_return answer<T>(attempt,
                             co_await how(client_, std::move(system), std::move(args)..., deadline));
-      else
+      } else {
         co_return answer<T>(attempt, co_await how(client_, layout, std::move(system),
                                                   std::move(args)..., deadline));
+      }
     }
   }
   template <class T, class Value>
@@ -216,7 +225,9 @@ std::unique_ptr<Bmc> open(Transport& transport, std::string node, inventory::Bmc
   Peer peer{.node = std::move(node),
             .endpoint = std::move(access.endpoint),
             .trust = std::move(access.trust),
-            .known = &known};
+            .known = &known,
+            .shared_as = std::move(access.shared_as),
+            .system = std::move(access.system)};
   return std::make_unique<RedfishBmc>(transport, std::move(peer), std::move(access.user),
                                       std::move(password), std::move(expected), cache);
 }

@@ -71,7 +71,7 @@ Task<Result<std::unique_ptr<Stream>>> Transport::open_stream(Peer peer, Request 
   const std::string attempt = peer.node + ": GET " + printable(request.path);
   CO_TRY(impl->claim(peer));
   CO_TRY(const std::string path, url_path(request.path));
-  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.node, impl->limits.requests_per_bmc);
+  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.bmc(), impl->limits.requests_per_bmc);
   learn(bmc_limits.secrets, request);
   auto stream = std::make_unique<Streaming>(impl, bmc_limits);
   Transfer& transfer = stream->transfer;

@@ -72,6 +72,8 @@ class Survey {
   void note_what_lacks();
 
   Observed& seen() { return seen_; }
+  /// As Fetch::system.
+  std::string wanted_system() const { return fetch_.system(); }
   /// Set once somebody asked to stop: what was read so far proves nothing.
   const std::optional<Error>& stopped() const { return course_->stopped; }
 

@@ -94,8 +94,8 @@ Error changed_certificate(const Peer& peer, const PinCheck& check) {
 
 Result<void> Transport::Impl::claim(const Peer& peer) {
   Host& found = host(peer.endpoint);
-  if (found.node.empty()) found.node = peer.node;
-  if (found.node == peer.node) return ok();
+  if (found.node.empty()) found.node = peer.bmc();
+  if (found.node == peer.bmc()) return ok();
   return Error{Code::kInvalid,
                to_string(peer.endpoint) + " is the BMC of " + found.node + " already"};
 }
@@ -117,7 +117,7 @@ Result<void> Transport::Impl::trust(const Peer& peer, Host& host, Transfer& tran
     expect(host, std::string{kPrefix} + lower_case(peer.trust.what.substr(kPrefix.size())));
   } else {
     if (peer.known == nullptr) return Error{Code::kInvalid, "nowhere to keep the certificate"};
-    auto pin = peer.known->pinned("bmc:" + peer.node);
+    auto pin = peer.known->pinned(peer.pin());
     if (!pin && peer.trust.kind == Kind::pinned)
       return Error{Code::kUntrusted,
                    "no certificate is pinned yet, and the inventory takes none at first sight "
@@ -181,9 +181,9 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
   const bool pinning = peer.trust.kind == inventory::Trust::Kind::first_use;
   curl_off_t handshake = 0;
   curl_easy_getinfo(transfer.easy, CURLINFO_APPCONNECT_TIME_T, &handshake);
-  const bool unknown = pinning && !peer.known->pinned("bmc:" + peer.node);
+  const bool unknown = pinning && !peer.known->pinned(peer.pin());
   if (unknown && handshake > 0 && !host.check.presented.empty())
-    peer.known->pin("bmc:" + peer.node, host.check.presented);
+    peer.known->pin(peer.pin(), host.check.presented);
   if (unknown && handshake == 0 && transfer.outcome != CURLE_OK) host.check.expected.clear();
 
   if (transfer.outcome == CURLE_OK) {
@@ -218,7 +218,7 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
                                              const std::string& path, bool fresh, bool& was_kept,
                                              Deadline deadline) {
   const auto self = shared_from_this();  // the transport may go before its requests do
-  BmcLimits& bmc_limits = all_bmc_limits.of(peer.node, limits.requests_per_bmc);
+  BmcLimits& bmc_limits = all_bmc_limits.of(peer.bmc(), limits.requests_per_bmc);
   Transfer transfer{executor, bmc_limits.memory};
   loop.equip(transfer, "https://" + to_string(peer.endpoint) + path);
   // A password goes where a certificate was presented, and not where a session stood for it.
@@ -263,7 +263,7 @@ Task<Result<Response>> Transport::Impl::exchange(const Peer& peer, Host& host,
     bool was_dead = false;
     auto answer = co_await once(peer, host, request, target, fresh, was_dead, deadline);
     if (!answer && was_dead && may_repeat) {
-      ++all_bmc_limits.of(peer.node).seen.retries;
+      ++all_bmc_limits.of(peer.bmc()).seen.retries;
       may_repeat = false;
       fresh = true;
       continue;
@@ -290,7 +290,7 @@ Task<Result<Response>> Transport::send(Peer peer, Request request, Deadline dead
   const std::string attempt =
       peer.node + ": " + std::string{to_string(request.method)} + " " + printable(request.path);
   if (auto ours = impl->claim(peer); !ours) co_return std::move(ours).error().within(attempt);
-  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.node, impl->limits.requests_per_bmc);
+  BmcLimits& bmc_limits = impl->all_bmc_limits.of(peer.bmc(), impl->limits.requests_per_bmc);
   std::optional<Semaphore::Permit> slow;
   if (request.slow) {
     auto lane = co_await bmc_limits.slow.enter(deadline);

@@ -18,10 +18,17 @@ namespace cupel::bmc::redfish {
 
 /// Whom to talk to, and what tells that it is really them.
 struct Peer {
-  std::string node;  // for error texts and for the name of the pin: "bmc:<node>"
+  std::string node;  // for error texts
   inventory::Endpoint endpoint;
   inventory::Trust trust;
   inventory::KnownKeys* known = nullptr;  // must outlive the transport's use of this peer
+  /// Of several nodes that have one BMC: the name by which its pin, sessions and limits are kept;
+  /// empty: the node's.
+  std::string shared_as{};
+  std::string system{};  // which of its Systems is the node; empty: it has one
+
+  const std::string& bmc() const { return shared_as.empty() ? node : shared_as; }
+  std::string pin() const { return "bmc:" + bmc(); }
 };
 
 enum class Method { get, post, patch, remove };

@@ -98,7 +98,7 @@ Task<std::vector<inventory::Endpoint>> Whereabouts::alike(inventory::Endpoint lo
   for (auto& address : addresses) {
     inventory::Endpoint place{std::move(address), peer_.endpoint.port};
     const auto owner = transport_.owner(place);
-    const bool free = owner.empty() || owner == peer_.node;
+    const bool free = owner.empty() || owner == peer_.bmc();
     if (free && place != lost && place != peer_.endpoint) places.push_back(std::move(place));
   }
   const auto look = [this, deadline](const inventory::Endpoint& place) {
@@ -132,8 +132,7 @@ Task<Result<inventory::Endpoint>> Whereabouts::find(inventory::Endpoint lost, Er
   if (nowhere_else || (was_there && why.code != Code::kUntrusted)) co_return why;
   const bool pinned =
       peer_.trust.kind == inventory::Trust::Kind::pinned && !peer_.trust.what.empty();
-  const auto seen =
-      peer_.known == nullptr ? std::nullopt : peer_.known->pinned("bmc:" + peer_.node);
+  const auto seen = peer_.known == nullptr ? std::nullopt : peer_.known->pinned(peer_.pin());
   if (peer_.trust.kind == inventory::Trust::Kind::ca || (!pinned && !seen)) co_return why;
   CO_TRY(auto addresses, inventory::hosts_in(expected_.networks));
   const std::string pin = pinned ? peer_.trust.what : *seen;

@@ -136,6 +136,19 @@ void add_whereabouts(Answer& answer, bmc::Memory& memory, const Node& node) {
   answer.object["moved_to"] = to_string(*moved);
 }
 
+Result<void> may_act_on_bmc(const inventory::Inventory& inventory, const Node& node,
+                            std::string_view act, bool shared) {
+  const auto all = inventory.nodes_of_bmc(node);
+  if (shared || all.size() == 1) return ok();
+  std::vector<std::string> names;
+  for (const auto* one : all) names.push_back(one->name);
+  return Error{
+      Code::kInvalid,
+      fmt::format("{} acts on the whole BMC, which serves {}: add --shared to do it to all "
+                  "of them",
+                  act, inventory::fold(names))};
+}
+
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit) {
   if (command.asked->nodes.empty()) {
     exit = complain(command.context,

@@ -49,6 +49,11 @@ Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb
 std::optional<Reach> reach(const BmcCommand& command, Exit& exit);
 Result<std::chrono::seconds> patience_of(const BmcAsked& asked);
 
+/// Whether what acts on a whole BMC ("reset", "ac-cycle") may, where that serves other nodes too.
+/// Errors: kInvalid, with their names, unless --shared was said.
+Result<void> may_act_on_bmc(const inventory::Inventory& inventory, const inventory::Node& node,
+                            std::string_view act, bool shared);
+
 /// Says where the BMC was found where that is not where the inventory says: ", moved to
 /// 10.0.1.9:443 (the inventory says 10.0.1.5:443)", "moved_to". Nothing for one that did not move.
 void add_whereabouts(Answer& answer, bmc::Memory& memory, const inventory::Node& node);

@@ -19,6 +19,7 @@ using inventory::Trust;
 /// Whoever shows a certificate: the BMC of a node, or a PDU.
 struct Shower {
   std::string name;
+  std::string bmc;  // by which its pin is kept: that of the first of the nodes that share one
   inventory::Endpoint endpoint;
   Trust trust;
 };
@@ -26,8 +27,9 @@ struct Shower {
 std::vector<Shower> showers_of(const inventory::Inventory& inventory) {
   std::vector<Shower> all;
   for (const auto& node : inventory.nodes)
-    all.push_back({node.name, node.bmc.endpoint, node.bmc.trust});
-  for (const auto& pdu : inventory.pdus) all.push_back({pdu.name, pdu.endpoint, pdu.trust});
+    all.push_back({node.name, inventory::bmc_name(node), node.bmc.endpoint, node.bmc.trust});
+  for (const auto& pdu : inventory.pdus)
+    all.push_back({pdu.name, pdu.name, pdu.endpoint, pdu.trust});
   return all;
 }
 
@@ -37,14 +39,15 @@ const Shower* shower_named(const std::vector<Shower>& all, std::string_view name
   int with_host = 0;
   for (const auto& one : all) {
     if (one.name == name || to_string(one.endpoint) == name) return &one;
-    if (one.endpoint.host != name) continue;
+    const bool is_same = by_host != nullptr && one.bmc == by_host->bmc;
+    if (one.endpoint.host != name || is_same) continue;
     by_host = &one;
     ++with_host;
   }
   return with_host == 1 ? by_host : nullptr;
 }
 
-std::string key_of(const Shower& one) { return "bmc:" + one.name; }
+std::string key_of(const Shower& one) { return "bmc:" + one.bmc; }
 
 /// "inventory", where that names the certificate or an authority; else what the store has.
 struct KnownPin {
@@ -67,7 +70,7 @@ struct Import {
 
 /// What an import would do; nothing of it is done where there is one problem.
 struct PlannedPin {
-  std::map<std::string, std::string> pins{};  // by the shower's name
+  std::map<std::string, std::string> pins{};  // by Shower::bmc
   int already = 0;
   std::vector<inventory::Problem> problems{};
 };
@@ -86,7 +89,7 @@ PlannedPin planned(store::Store& store, const std::vector<Shower>& all, bmc::Pin
                "' or is reached there");
       continue;
     }
-    const auto [before, first] = told.emplace(one->name, pin.certificate);
+    const auto [before, first] = told.emplace(one->bmc, pin.certificate);
     if (!first && before->second != pin.certificate)
       complain(one->name + " has another certificate further above");
     if (!first) continue;
@@ -100,7 +103,7 @@ PlannedPin planned(store::Store& store, const std::vector<Shower>& all, bmc::Pin
       complain(one->name + " is pinned to " + known.certificate +
                "; --replace where the new one is meant");
     else
-      plan.pins[one->name] = pin.certificate;
+      plan.pins[one->bmc] = pin.certificate;
   }
   return plan;
 }

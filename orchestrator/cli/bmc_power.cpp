@@ -1,4 +1,6 @@
 // `cupel bmc NODES power`, `boot`, `locate` and `reset`: what changes a machine's course.
+#include <map>
+
 #include "base/text.h"
 #include "bmc/power.h"
 #include "bmc/sent_secrets.h"
@@ -15,6 +17,7 @@ constexpr std::chrono::seconds kGrace{60};
 struct Power {
   std::string what = "status";
   bool force = false;
+  bool shared = false;
 };
 
 struct Boot {
@@ -51,12 +54,34 @@ Task<Result<Answer>> press(bmc::Bmc& bmc, bmc::ResetType type, Deadline deadline
   co_return said(word + " accepted", "reset", word, by);
 }
 
+Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto by, co_await bmc.manager.reset(deadline));
+  co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
+}
+
+/// The BMCs that were acted on as a whole: once each, however many of their nodes are named.
+using Acted = std::map<std::string, std::string>;
+
+/// Does what acts on a whole BMC, of all nodes at once where it serves several.
+template <class Act>
+Task<Result<Answer>> act_on_bmc(Connections& connections, const Node& node, std::string_view name,
+                                bool shared, Acted& acted, Act act) {
+  CO_TRY(may_act_on_bmc(connections.inventory(), node, name, shared));
+  const auto [first, is_first] = acted.emplace(inventory::bmc_name(node), node.name);
+  if (!is_first)
+    co_return Answer{"left to " + first->second + ", which has the same BMC",
+                     {{"left_to", first->second}}};
+  const auto bmc = connections.bmc(node);
+  auto answer = co_await act(*bmc);
+  co_await bmc->log_out();
+  co_return answer;
+}
+
 Task<Result<Answer>> change_power(bmc::Bmc& bmc, const Power& power, Deadline deadline) {
   if (power.what == "on") return turn_on(bmc, deadline);
   if (power.what == "off") return turn_off(bmc, power.force, deadline);
   if (power.what == "cycle") return turn_off_and_on(bmc, power.force, deadline);
   if (power.what == "reset") return press(bmc, bmc::ResetType::force_restart, deadline);
-  if (power.what == "ac-cycle") return press(bmc, bmc::ResetType::ac_cycle, deadline);
   return read_power(bmc, "", deadline);
 }
 
@@ -94,6 +119,25 @@ Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::stri
   }
   CO_TRY(const auto by, co_await bmc.boot.set(wanted, deadline));
   co_return told(wanted, by);
+}
+
+Exit cycle_ac(const BmcCommand& command, bool shared) {
+  Acted acted;
+  return ask_over_connections(
+      command, [&](Connections& connections, const Node& node, Deadline deadline) {
+        return act_on_bmc(connections, node, "ac-cycle", shared, acted, [deadline](bmc::Bmc& bmc) {
+          return press(bmc, bmc::ResetType::ac_cycle, deadline);
+        });
+      });
+}
+
+Exit reset(const BmcCommand& command, bool shared) {
+  Acted acted;
+  return ask_over_connections(
+      command, [&](Connections& connections, const Node& node, Deadline deadline) {
+        return act_on_bmc(connections, node, "reset", shared, acted,
+                          [deadline](bmc::Bmc& bmc) { return reset_bmc(bmc, deadline); });
+      });
 }
 
 Exit boot(const BmcCommand& command, const Boot& asked) {
@@ -137,11 +181,6 @@ Exit locate(const BmcCommand& command, const std::string& what) {
   });
 }
 
-Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(const auto by, co_await bmc.manager.reset(deadline));
-  co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
-}
-
 }  // namespace
 
 void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
@@ -153,7 +192,13 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
                    "so), reset (at once), ac-cycle (standby power too)")
       ->check(CLI::IsMember({"status", "on", "off", "cycle", "reset", "ac-cycle"}));
   power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
+  power->add_flag("--shared", power_asked->shared,
+                  "ac-cycle: also where the BMC serves other nodes, and does it to all of them");
   power->callback([command, power_asked] {
+    if (power_asked->what == "ac-cycle") {
+      command.exit = cycle_ac(command, power_asked->shared);
+      return;
+    }
     command.exit = ask(command, [&](bmc::Bmc& one, const Node&, Deadline deadline) {
       return change_power(one, *power_asked, deadline);
     });
@@ -177,11 +222,9 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
   light->callback([command, light_asked] { command.exit = locate(command, *light_asked); });
 
   auto* reset = bmc.add_subcommand("reset", "restart the BMC itself; the machine stays as it is");
-  reset->callback([command] {
-    command.exit = ask(command, [](bmc::Bmc& one, const Node&, Deadline deadline) {
-      return reset_bmc(one, deadline);
-    });
-  });
+  auto shared = std::make_shared<bool>(false);
+  reset->add_flag("--shared", *shared, "also where the BMC serves other nodes");
+  reset->callback([command, shared] { command.exit = cli::reset(command, *shared); });
 }
 
 }  // namespace cupel::cli

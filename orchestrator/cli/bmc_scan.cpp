@@ -57,7 +57,7 @@ Result<std::set<std::string>> known_certificates(const BmcCommand& command) {
                          : store->pinned("bmc:" + name);
     if (pin) known.insert("SHA256:" + lower_case(pin->substr(std::string_view{"SHA256:"}.size())));
   };
-  for (const auto& node : loaded.inventory->nodes) add(node.name, node.bmc.trust);
+  for (const auto& node : loaded.inventory->nodes) add(inventory::bmc_name(node), node.bmc.trust);
   for (const auto& pdu : loaded.inventory->pdus) add(pdu.name, pdu.trust);
   return known;
 }

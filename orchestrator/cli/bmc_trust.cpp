@@ -34,16 +34,27 @@ Task<Result<Answer>> rotate(Connections& connections, const Node& node, bool aga
 }
 
 /// A person's word that the certificate of a node's BMC, or of a PDU, was meant to change.
+/// Of the BMC of one node or of several, or of a PDU: `whose`.
 Task<Result<Answer>> accept(Connections& connections, std::string name,
-                            inventory::Endpoint endpoint, Deadline deadline) {
+                            std::vector<std::string> whose, inventory::Endpoint endpoint,
+                            Deadline deadline) {
   auto presented = co_await connections.transport().presented_certificate(endpoint, deadline);
   if (!presented) co_return std::move(presented).error();
   auto& store = connections.store();
   const auto before = store.pinned("bmc:" + name).value_or("none");
   CO_TRY(store.repin("bmc:" + name, *presented));
-  CO_TRY(store.forget_bmc(name));
+  for (const auto& one : whose) {
+    CO_TRY(store.forget_bmc(one));
+  }
   co_return Answer{fmt::format("accepted {} (before: {})", *presented, before),
                    {{"accepted", *presented}, {"before", before}}};
+}
+
+Task<Result<Answer>> accept_of_node(Connections& connections, const Node& node, Deadline deadline) {
+  std::vector<std::string> whose;
+  for (const auto* one : connections.inventory().nodes_of_bmc(node)) whose.push_back(one->name);
+  return accept(connections, inventory::bmc_name(node), std::move(whose), node.bmc.endpoint,
+                deadline);
 }
 
 /// The BMC was corrected, and the inventory was right: its password may be tried once more.
@@ -77,8 +88,8 @@ Exit accept_of_pdu(const BmcCommand& command) {
   const auto store = open_store_for(command.context, *inventory);
   if (!store) return complain_of_store(command.context, store.error());
   Connections connections{*inventory, **store};
-  const auto answer = run_to_end(connections.io(),
-                                 accept(connections, name, pdu->endpoint, Deadline::in(*patience)));
+  const auto answer = run_to_end(
+      connections.io(), accept(connections, name, {name}, pdu->endpoint, Deadline::in(*patience)));
   if (!answer) return complain(command.context, answer.error(), Exit::failed);
   auto object = answer->object;
   object["pdu"] = name;
@@ -109,10 +120,10 @@ boost::json::object object_of(const bmc::Budget& budget) {
 
 /// From what was kept: a budget is looked at to leave the BMC alone.
 Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Deadline) {
-  const auto kept = connections.store().budget(node.name);
+  const auto kept = connections.store().budget(inventory::bmc_name(node));
   if (!kept) co_return Answer{"never asked", {{"requests", 0}}};
   const auto& budget = *kept;
-  auto refused = connections.store().refusal(node.name, node.bmc.user);
+  auto refused = connections.store().refusal(inventory::bmc_name(node), node.bmc.user);
   const bool stopped = refused && refused->believed;
   Answer answer;
   answer.text = fmt::format(
@@ -161,10 +172,7 @@ void add_bmc_trust(CLI::App& bmc, const BmcCommand& command) {
       command.exit = accept_of_pdu(command);
       return;
     }
-    command.exit = ask_over_connections(
-        command, [](Connections& connections, const Node& node, Deadline deadline) {
-          return accept(connections, node.name, node.bmc.endpoint, deadline);
-        });
+    command.exit = ask_over_connections(command, accept_of_node);
   });
 }
 

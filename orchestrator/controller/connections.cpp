@@ -51,7 +51,7 @@ std::unique_ptr<bmc::Bmc> Connections::bmc_as(const inventory::Node& node,
 }
 
 void Connections::forget_refusals(const inventory::Node& node) {
-  network_.redfish.bmc_limits(node.name).logins.accepted(node.bmc.user);
+  network_.redfish.bmc_limits(inventory::bmc_name(node)).logins.accepted(node.bmc.user);
 }
 
 Task<Result<std::unique_ptr<ssh::Session>>> Connections::ssh(const inventory::Node& node,

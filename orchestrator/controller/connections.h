@@ -30,6 +30,7 @@ class Connections {
   Connections(const inventory::Inventory& inventory, store::Store& store, Network& network);
 
   asio::io_context& io() { return network_.io; }
+  const inventory::Inventory& inventory() const { return inventory_; }
   store::Store& store() { return store_; }
   bmc::redfish::Transport& transport() { return network_.redfish; }
   /// Redfish, IPMI or both, as the inventory allows, with its user and password.
