@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <set>
 
 #include "burnin/agent/burn/power_sampler.h"
 
@@ -41,6 +42,22 @@ TEST(BurnPlan, QueuesProductsForTwentyMillisecondsAndTwoAtLeast) {
   EXPECT_EQ(products_queued(0.9), 2);
   EXPECT_EQ(products_queued(0.0028), 9);
   EXPECT_EQ(products_queued(1e-6), kMostQueued);
+}
+
+TEST(BurnRotation, GoesThroughAllChunksAndBeginsAtARowOfBWithinItsFirstCopy) {
+  for (const auto type : {Type::kBf16, Type::kTf32, Type::kFp8, Type::kFp64})
+    for (const std::uint64_t side : {8'192u, 4'096u, 2'048u}) {
+      const auto shape = *shape_for(type, std::uint64_t{60} << 30, side);
+      const auto chunks = shape.c_bytes() / kChunkBytes;
+      std::set<std::uint64_t> rotations;
+      for (std::uint64_t product = 1; product <= chunks; ++product)
+        rotations.insert(rotation_of(product, chunks));
+
+      EXPECT_EQ(rotations.size(), chunks);
+      EXPECT_EQ(rotated_by(shape, chunks), shape.b_bytes());
+      EXPECT_EQ(rotated_by(shape, 1) % (shape.k * shape.operand_bytes()), 0);
+      EXPECT_GT(rotated_by(shape, 1), 0);
+    }
 }
 
 TEST(BurnPower, IsSampledBesideTheThreadThatLoadsTheGpu) {

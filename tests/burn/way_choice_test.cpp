@@ -45,5 +45,14 @@ TEST(WayChoice, TakesTheFirstWithoutTrialsAndTheOneThatWasTried) {
   EXPECT_EQ(choose_way(cut).way, 0);
 }
 
+TEST(WayChoice, RotatesWhereOneGpuDoesSoThatTheOthersAreHeldAgainstIt) {
+  std::vector<WayTrials> trials(3, {{0.1, true, false}});
+
+  EXPECT_FALSE(choose_way(trials).rotates);
+  trials[2][0].rotates = true;
+  EXPECT_TRUE(choose_way(trials).rotates);
+  EXPECT_TRUE(choose_way({}).rotates);
+}
+
 }  // namespace
 }  // namespace cupel::burn

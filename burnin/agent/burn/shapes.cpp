@@ -60,10 +60,15 @@ std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
   for (const std::uint64_t side : {kLargestSide, kLargestSide / 2, kLargestSide / 4}) {
     if (side > most_side) continue;
     const ProductShape shape{.type = type, .m = side, .n = side, .k = row(type).k};
-    // Both operands, the first result, the present one, and as much again for the library.
-    if (shape.a_bytes() + shape.b_bytes() + 4 * shape.c_bytes() <= free_bytes) return shape;
+    // A, B twice, the first result, the present one, and as much again for the library.
+    if (shape.a_bytes() + 2 * shape.b_bytes() + 4 * shape.c_bytes() <= free_bytes) return shape;
   }
   return std::nullopt;
+}
+
+std::uint64_t rotated_by(const ProductShape& shape, std::uint64_t rotation) {
+  const auto columns_of_chunk = kChunkBytes / (shape.m * shape.result_bytes());
+  return rotation * columns_of_chunk * shape.k * shape.operand_bytes();
 }
 
 std::optional<double> peak_bf16(std::string_view gpu_name) {

@@ -53,6 +53,15 @@ std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
 /// C is summed in chunks of this many bytes: what is wrong is known to a chunk at once.
 inline constexpr std::uint64_t kChunkBytes = 64 * 1024;
 
+/// How far B is rotated for the `product`th product, in chunks of C: chunk c of that product must
+/// be chunk (c + rotation) % chunks of the first. So each part of C is computed by other units each
+/// time, and one that is always wrong is wrong at another place. `chunks` is a power of two.
+constexpr std::uint64_t rotation_of(std::uint64_t product, std::uint64_t chunks) {
+  return product * 0x9e3779b1u % chunks;
+}
+/// Where the operand B of such a product begins, in bytes, in a B that lies there twice.
+std::uint64_t rotated_by(const ProductShape& shape, std::uint64_t rotation);
+
 /// Dense bf16 rate by the chip's data sheet, in TFLOP/s; nothing for an unknown chip.
 /// The name is the driver's; a chip's must stand there as a word of its own ("RTX A4000" is no
 /// A40).

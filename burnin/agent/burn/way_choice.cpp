@@ -27,6 +27,9 @@ WayChoice choose_way(std::span<const WayTrials> of_gpus) {
     if (choice.way && seconds >= least) continue;
     least = seconds;
     choice.way = way;
+    choice.rotates = std::ranges::any_of(of_gpus, [way](const WayTrials& trials) {
+      return way < trials.size() && trials[way].rotates;
+    });
   }
   if (ways == 0) choice.way = 0;
   return choice;

@@ -11,6 +11,7 @@ namespace cupel::burn {
 struct WayTrial {
   double seconds = 0;   // of one product
   bool repeats = true;  // several products of the same operands were the same bits
+  bool rotates = true;  // also where each part of C was computed at another place
 };
 
 /// Of one GPU, in the order of the ways; shorter where it did not come to try all.
@@ -19,6 +20,7 @@ using WayTrials = std::vector<WayTrial>;
 struct WayChoice {
   std::optional<std::size_t> way{};  // nothing: none of them repeats on any GPU
   std::size_t dropped = 0;           // ways that repeat on no GPU
+  bool rotates = true;               // on one GPU at least: that is what is asked of the others
 };
 
 /// For all GPUs of one model, since only products done in the same way can be compared. One GPU

@@ -2,10 +2,12 @@
 // that what threads do together needs no luck with their order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -32,7 +34,7 @@ struct Checked {
   }
   WrongChunks check() {
     WrongChunks found{};
-    check_chunks(memory.data(), sums.size(), sums.data(), 7, &found, evidence.data(), nullptr);
+    check_chunks(memory.data(), sums.size(), sums.data(), 0, 7, &found, evidence.data(), nullptr);
     return found;
   }
   void flip(std::uint64_t bit) { flip_bit(memory.data(), bit, nullptr); }
@@ -97,6 +99,43 @@ TEST(GemmKernels, PlantErrorsOfEachKindWhichTheChecksumsFind) {
         EXPECT_EQ(apart->first, planting.first);
         checked.memory = sound;
       }
+}
+
+/// C as a GPU computes it whose unit for the second chunk always turns one bit over.
+std::vector<std::uint64_t> computed(const std::vector<std::uint64_t>& right, std::uint64_t chunks,
+                                    std::uint64_t rotation) {
+  std::vector<std::uint64_t> memory(right.size());
+  for (std::uint64_t chunk = 0; chunk < chunks; ++chunk)
+    std::ranges::copy_n(
+        right.begin() + static_cast<std::ptrdiff_t>((chunk + rotation) % chunks * kChunkWords),
+        kChunkWords, memory.begin() + static_cast<std::ptrdiff_t>(chunk * kChunkWords));
+  memory[kChunkWords + 5] ^= 1u << 9;
+  return memory;
+}
+
+TEST(GemmKernels, AUnitThatIsAlwaysWrongDiffersOnceBIsRotated) {
+  constexpr std::uint64_t kChunks = 8;
+  Checked checked{kChunks};
+  const auto right = checked.memory;
+  checked.memory = computed(right, kChunks, 0);
+  sum_chunks(checked.memory.data(), kChunks, checked.sums.data(), nullptr);
+  for (std::uint64_t product = 1; product <= kChunks; ++product) {
+    const auto rotation = rotation_of(product, kChunks);
+    checked.memory = computed(right, kChunks, rotation);
+    WrongChunks found{};
+
+    check_chunks(checked.memory.data(), kChunks, checked.sums.data(), rotation, product, &found,
+                 checked.evidence.data(), nullptr);
+
+    if (rotation == 0) {
+      EXPECT_EQ(found.count, 0);
+      continue;
+    }
+    // What the first product got wrong is right now, and what this one got wrong was right.
+    ASSERT_EQ(found.count, 2);
+    const std::set<std::uint64_t> chunks{found.list[0].chunk, found.list[1].chunk};
+    EXPECT_EQ(chunks, (std::set<std::uint64_t>{1, (1 + rotation) % kChunks}));
+  }
 }
 
 TEST(GemmKernels, EvidenceIsTheChunkAsItWasAndNoMoreThanThereIsRoomFor) {

@@ -158,6 +158,9 @@ class Gemm {
                                 " gives the same bits twice on any GPU: the library's fault, and "
                                 "nothing to compare GPUs by"};
     recipe.ways = {recipe.ways[*choice.way]};
+    if (trials.empty()) return done();  // a self-test
+    recipe.rotates = choice.rotates;
+    report_.result("gemm.rotated", "", choice.rotates ? 1 : 0, "", {{"type", name}});
     return done();
   }
 

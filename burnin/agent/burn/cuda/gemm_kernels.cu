@@ -69,10 +69,10 @@ __global__ void __launch_bounds__(kThreads) sum_kernel(const uint4* memory, std:
 }
 
 __global__ void __launch_bounds__(kThreads)
-    check_kernel(const uint4* memory, const std::uint64_t* sums, std::uint64_t product,
-                 WrongChunks* found, uint4* evidence) {
-  const std::uint64_t chunk = blockIdx.x;
-  const uint4* from = memory + chunk * (kChunkBytes / 16);
+    check_kernel(const uint4* memory, const std::uint64_t* sums, std::uint64_t rotation,
+                 std::uint64_t product, WrongChunks* found, uint4* evidence) {
+  const std::uint64_t chunk = (blockIdx.x + rotation) % gridDim.x;
+  const uint4* from = memory + blockIdx.x * (kChunkBytes / 16);
   const bool differs = sum_of_chunk(from, chunk * (kChunkBytes / 8)) != sums[chunk];
   if (__syncthreads_or(differs) == 0) return;  // all or none go on, also where an SM is broken
   __shared__ unsigned slot;
@@ -178,9 +178,11 @@ void sum_chunks(const void* memory, std::uint64_t chunks, std::uint64_t* sums,
 }
 
 void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t* sums,
-                  std::uint64_t product, WrongChunks* found, void* evidence, CUstream_st* stream) {
+                  std::uint64_t rotation, std::uint64_t product, WrongChunks* found, void* evidence,
+                  CUstream_st* stream) {
   launch(check_kernel, static_cast<unsigned>(chunks), kThreads, stream,
-         static_cast<const uint4*>(memory), sums, product, found, static_cast<uint4*>(evidence));
+         static_cast<const uint4*>(memory), sums, rotation, product, found,
+         static_cast<uint4*>(evidence));
 }
 
 void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,

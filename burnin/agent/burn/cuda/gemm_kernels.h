@@ -18,10 +18,12 @@ void fill_normal(Type type, void* out, std::uint64_t count, std::uint64_t seed,
 /// The checksum of each chunk of `memory`.
 void sum_chunks(const void* memory, std::uint64_t chunks, std::uint64_t* sums, CUstream_st* stream);
 
-/// Compares each chunk's checksum with `sums`. What differs is written down in `found`, the first
-/// kMostEvidence chunks with their bytes as they are read again, to `evidence`.
+/// Compares each chunk's checksum with `sums`: chunk c with that of (c + rotation) % chunks. What
+/// differs is written down in `found` as the latter, the first kMostEvidence chunks with their
+/// bytes as they are read again, to `evidence`.
 void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t* sums,
-                  std::uint64_t product, WrongChunks* found, void* evidence, CUstream_st* stream);
+                  std::uint64_t rotation, std::uint64_t product, WrongChunks* found, void* evidence,
+                  CUstream_st* stream);
 
 /// Compares `samples` elements of C, chosen by `seed`, with plain sums in fp64 outside of the
 /// tensor cores.

@@ -39,7 +39,7 @@ Outcome<> GemmWorker::plant_in_results(const Recipe& recipe, PlantKind kind, int
                                       shape.c_bytes() / bytes, kChunkBytes / bytes, bytes);
     TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
     plant_errors(result_, bytes, planting, stream_);
-    check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), 1, found,
+    check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), 0, 1, found,
                  evidence_, stream_);
     TRY(launched("planting"));
     WrongChunks seen{};

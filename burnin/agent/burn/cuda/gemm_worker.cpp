@@ -105,7 +105,7 @@ Outcome<> GemmWorker::allocate() {
     c = std::max(c, recipe.shape.c_bytes());
   }
   TRY(a_, make_memory(a, "A"));
-  TRY(b_, make_memory(b, "B"));
+  TRY(b_, make_memory(2 * b, "B"));
   TRY(first_, make_memory(c, "the first result"));
   TRY(result_, make_memory(c, "the result"));
   TRY(evidence_, make_memory(kMostEvidence * kChunkBytes, "wrong results"));
@@ -157,7 +157,8 @@ Outcome<std::vector<WayTrials>> GemmWorker::try_ways(WatchdogScope& scope) {
         TRY(trial.seconds, time_of(way, recipe, 2));  // to warm up
         TRY(trial.seconds, time_of(way, recipe, 5));
       }
-      TRY(trial.repeats, repeats(way, recipe, is_long ? 1 : 3));
+      TRY(trial.repeats, repeats(way, recipe, is_long ? 1 : 3, false));
+      TRY(trial.rotates, repeats(way, recipe, is_long ? 1 : 3, true));
       all[of].push_back(trial);
       if (is_long) break;
     }
@@ -166,15 +167,17 @@ Outcome<std::vector<WayTrials>> GemmWorker::try_ways(WatchdogScope& scope) {
 }
 
 /// Whether so many further products are the same bits as a first one.
-Outcome<bool> GemmWorker::repeats(const LtProduct& way, const Recipe& recipe, int times) {
+Outcome<bool> GemmWorker::repeats(const LtProduct& way, const Recipe& recipe, int times,
+                                  bool rotated) {
   const auto chunks = recipe.shape.c_bytes() / kChunkBytes;
   auto* sums = static_cast<std::uint64_t*>(sums_.get());
   auto* found = static_cast<WrongChunks*>(found_.get());
   TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
   sum_chunks(result_, chunks, sums, stream_);
-  for (int time = 0; time < times; ++time) {
-    TRY(way.run(*handle_, 1, a_, b_, 0, result_, stream_));
-    check_chunks(result_, chunks, sums, 0, found, evidence_, stream_);
+  for (int time = 1; time <= times; ++time) {
+    const auto rotation = rotated ? rotation_of(static_cast<std::uint64_t>(time), chunks) : 0;
+    TRY(way.run(*handle_, 1, a_, rotated_b(recipe, rotation), 0, result_, stream_));
+    check_chunks(result_, chunks, sums, rotation, 0, found, evidence_, stream_);
   }
   TRY(launched("comparing products"));
   unsigned count = 0;
@@ -182,6 +185,10 @@ Outcome<bool> GemmWorker::repeats(const LtProduct& way, const Recipe& recipe, in
   TRY(cuda(cudaMemsetAsync(found_, 0, sizeof(WrongChunks), stream_), "clearing"));
   TRY(sync("comparing products"));
   return count == 0;
+}
+
+const void* GemmWorker::rotated_b(const Recipe& recipe, std::uint64_t rotation) const {
+  return static_cast<const std::byte*>(b_.get()) + rotated_by(recipe.shape, rotation);
 }
 
 /// Seconds of one product, of so many.
@@ -205,6 +212,9 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   };
   fill_normal(shape.type, a_, shape.m * shape.k, seed(kStreamA), stream_);
   fill_normal(shape.type, b_, shape.n * shape.k, seed(kStreamB), stream_);
+  TRY(cuda(cudaMemcpyAsync(static_cast<std::byte*>(b_.get()) + shape.b_bytes(), b_, shape.b_bytes(),
+                           cudaMemcpyDefault, stream_),
+           "copying B"));
   auto* sums = static_cast<std::uint64_t*>(sums_.get());
   const auto chunks_a = shape.a_bytes() / kChunkBytes;
   const auto chunks_b = shape.b_bytes() / kChunkBytes;
@@ -330,11 +340,12 @@ Outcome<> GemmWorker::queue(Slot& slot, const Recipe& recipe, std::uint64_t prod
   slot.verified = verified;
   slot.used = true;
   TRY(cuda(cudaEventRecord(slot.begun, stream_), "timing"));
-  TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, result_, stream_));
+  const auto chunks = recipe.shape.c_bytes() / kChunkBytes;
+  const auto rotation = recipe.rotates ? rotation_of(product, chunks) : 0;
+  TRY(recipe.ways.front().run(*handle_, 1, a_, rotated_b(recipe, rotation), 0, result_, stream_));
   if (verified) {
-    check_chunks(result_, recipe.shape.c_bytes() / kChunkBytes,
-                 static_cast<const std::uint64_t*>(sums_.get()), product, found, evidence_,
-                 stream_);
+    check_chunks(result_, chunks, static_cast<const std::uint64_t*>(sums_.get()), rotation, product,
+                 found, evidence_, stream_);
     TRY(launched("checking C"));
   }
   TRY(cuda(cudaEventRecord(slot.ended, stream_), "timing"));

@@ -22,6 +22,7 @@ namespace cupel::burn {
 struct Recipe {
   ProductShape shape{};
   std::vector<LtProduct> ways;  // all of the library's; one, once it was chosen
+  bool rotates = false;         // whether B is rotated from product to product
 };
 
 Product product_of(const ProductShape& shape);
@@ -89,7 +90,8 @@ class GemmWorker {
   explicit GemmWorker(const Around& around) : around_{around} {}
   Outcome<> allocate();
   Outcome<double> time_of(const LtProduct& way, const Recipe& recipe, int times);
-  Outcome<bool> repeats(const LtProduct& way, const Recipe& recipe, int times);
+  Outcome<bool> repeats(const LtProduct& way, const Recipe& recipe, int times, bool rotated);
+  const void* rotated_b(const Recipe& recipe, std::uint64_t rotation) const;
   Outcome<> rounds(WatchdogScope& scope);
   Outcome<> begin(const Recipe& recipe, std::uint64_t round);
   Outcome<> products(const Recipe& recipe, std::uint64_t round, Until until, bool verified,
