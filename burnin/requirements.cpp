@@ -51,7 +51,6 @@ constexpr std::array kRoot{
     RootRow{"node-facts", Root::helps, "DIMMs (dmidecode) and the drives' SMART data"},
     RootRow{"gpu-facts", Root::helps, "Xids in the kernel's log, where dmesg is restricted"},
     RootRow{"cpu", Root::helps, "machine checks in the kernel's log"},
-    RootRow{"nvme", Root::needed, "drives and their SMART data"},
     RootRow{"thermal", Root::helps, "the BMC's sensors by ipmitool"},
     RootRow{"settings", Root::needed, "it sets GPUs, CPUs and interrupts"},
     RootRow{"settings-restore", Root::needed, "it sets GPUs, CPUs and interrupts back"},

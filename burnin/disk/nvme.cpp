@@ -24,6 +24,7 @@ using std::chrono::seconds;
 /// 1: written, read back and compared; 0: it should have been, and was not.
 constexpr std::string_view kBurned = "nvme.burned";
 
+constexpr std::array<std::string_view, 1> kPrograms{"cupel-node"};  // for raw drives
 constexpr std::array<std::string_view, 3> kRawWords{"no", "yes", "force"};
 constexpr std::array kParameters{
     ParameterRow{"drives", ParameterRow::Kind::text, "all, or names with commas between", "all"},
@@ -107,7 +108,8 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto runtime, duration_parameter(kParameters, parameters, "runtime"));
   size = std::floor(size / kBlock) * kBlock;
   std::string text = script::head() + script::needs("fio") + script::needs("lsblk");
-  if (raw != "no") text += script::needs("blkid") + script::needs("wipefs");
+  if (raw != "no")
+    for (const auto tool : {"blkid", "wipefs", "cupel-node"}) text += script::needs(tool);
   text +=
       script::asks("bytes", size) + script::asks("seconds", static_cast<double>(runtime.count()));
   text += "sys=/sys dev=/dev proc=/proc\n";
@@ -430,7 +432,8 @@ Stage nvme() {
           prepare,
           parse,
           kMeasures,
-          {0.05, 0.3, "all drives under load, and the CPU time of checksums"}};
+          {0.05, 0.3, "all drives under load, and the CPU time of checksums"},
+          kPrograms};
 }
 
 }  // namespace cupel::burnin

@@ -145,7 +145,8 @@ done
 )sh";
 
 /// One fio for each, all at once. Everything that speaks against writing to a drive itself is asked
-/// again, right before its fio begins.
+/// again, right before its fio begins; cupel-node opens it exclusively, compares the serial number
+/// of what it opened, and holds it until fio ends.
 constexpr std::string_view kBurn = R"sh(engine=psync
 if fio --enghelp 2>/dev/null | grep -q libaio; then engine=libaio; fi
 echo "cupel-engine: $engine"
@@ -158,7 +159,9 @@ smart() {
   done
 }
 burn() {
-  fio --output-format=json "$1" "--direct=$2" --allow_file_create="$3" --size="$size" --ioengine="$engine" --name=write --rw=write --bs=1m --iodepth=16 --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --bs=1m --iodepth=16 --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --bs=1m --iodepth=16 --time_based --runtime="$runtime" --name=randread --stonewall --rw=randread --bs=4k --iodepth=64 --time_based --runtime="$runtime" --name=randwrite --stonewall --rw=randwrite --bs=4k --iodepth=64 --time_based --runtime="$runtime"
+  file=$1 direct=$2 create=$3
+  shift 3
+  "$@" fio --output-format=json "$file" "--direct=$direct" --allow_file_create="$create" --size="$size" --ioengine="$engine" --name=write --rw=write --bs=1m --iodepth=16 --end_fsync=1 --time_based --runtime="$runtime" --name=verify --stonewall --rw=write --bs=1m --iodepth=16 --verify=crc32c --do_verify=1 --verify_state_save=0 --continue_on_error=verify --name=read --stonewall --rw=read --bs=1m --iodepth=16 --time_based --runtime="$runtime" --name=randread --stonewall --rw=randread --bs=4k --iodepth=64 --time_based --runtime="$runtime" --name=randwrite --stonewall --rw=randwrite --bs=4k --iodepth=64 --time_based --runtime="$runtime"
 }
 only_read() {
   fio --readonly --output-format=json "$1" --direct=1 --ioengine="$engine" --name=read --rw=read --bs=1m --iodepth=16 --time_based --runtime="$runtime" --name=randread --stonewall --rw=randread --bs=4k --iodepth=64 --time_based --runtime="$runtime"
@@ -199,7 +202,7 @@ for each in $raws; do
   number=$((number + 1))
   echo "cupel-drive: $drive $dev/$space"
   echo "cupel-writes: $drive $dev/$space serial $serial"
-  burn "--filename=$dev/$space" 1 0 >"$work/$number" 2>&1 &
+  burn "--filename=$dev/$space" 1 0 cupel-node hold --device "$dev/$space" --serial "$serial" --root "${sys%/sys}/" -- >"$work/$number" 2>&1 &
   begun "fio:$drive:1"
 done
 for each in $reads; do

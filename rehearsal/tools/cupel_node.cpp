@@ -11,6 +11,7 @@ constexpr auto kSubcommands = std::to_array<Tool>({
     {"facts", virtual_cupel_node_facts},
     {"watch", virtual_cupel_node_watch},
     {"tcp", virtual_cupel_node_tcp},
+    {"hold", virtual_cupel_node_hold},
     {"start", virtual_cupel_node_start},
     {"tail", virtual_cupel_node_tail},
     {"stop", virtual_cupel_node_stop},

@@ -28,6 +28,11 @@ class FileDrive {
     std::ofstream{drive()};
     fs::resize_file(drive(), 64u << 20);
     fs::create_directories(root() / "sys/block/nvme0n1/device");
+    fs::create_directories(root() / "bin");
+    // cupel-node holds block devices alone: tests/agent/hold_test.cpp has real ones.
+    std::ofstream{holder()} << "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n"
+                               "exec \"$@\"\n";
+    fs::permissions(holder(), fs::perms::owner_all);
     std::ofstream{serial_of_drive()} << "S64H0001            \n";
     std::ofstream{serial_of_space()} << "S64H0001            \n";
   }
@@ -35,6 +40,7 @@ class FileDrive {
   std::string tools{};  // functions of a shell
   fs::path root() const { return folder_.path(); }
   fs::path drive() const { return root() / "dev/nvme0n1"; }
+  fs::path holder() const { return root() / "bin/cupel-node"; }
   fs::path serial_of_drive() const { return root() / "sys/class/nvme/nvme0/serial"; }
   fs::path serial_of_space() const { return root() / "sys/block/nvme0n1/device/serial"; }
   std::string content() const { return *read_file(drive().string(), 65u << 20); }
@@ -54,7 +60,7 @@ class FileDrive {
         "lsblk() { case $* in *FSTYPE*) echo 'FSTYPE=\"\" PTTYPE=\"\"' ;; *) echo "
         "'MOUNTPOINT=\"" +
         mounted + "\"' ;; esac; }\n";
-    return run_script(script, lsblk + smart() + tools);
+    return run_script(script, "PATH=" + at("bin") + ":$PATH\n" + lsblk + smart() + tools);
   }
 
   Result<Findings> test(const Parameters& with, const std::string& mounted = "") const {
@@ -241,6 +247,20 @@ TEST(Nvme, NeverWritesToADriveWhoseSerialNumberIsNotItsNames) {
               HasSubstr("another drive has its name now: serial number 'S64H0007', and it was "
                         "'S64H0001'"));
   for (const auto* each : {&swapped, &silent, &late}) EXPECT_TRUE(before == each->content());
+}
+
+TEST(Nvme, IsNotTestedWhereItCannotBeHeld) {
+  CUPEL_NEEDS_REAL_PART(installed("fio") && installed("blkid"), "fio or blkid is not installed");
+  const FileDrive node;
+  std::ofstream{node.holder()} << "#!/bin/sh\necho \"$3 is not touched: it is in use (O_EXCL)\" "
+                                  ">&2\nexit 2\n";
+  const auto before = node.content();
+
+  const auto found = node.test({{"raw", "yes"}});
+
+  EXPECT_THAT(why_not_burned(found), HasSubstr("nvme0n1 is not touched: it is in use (O_EXCL)"));
+  EXPECT_EQ(value_of(*found, "nvme.errors", "nvme0"), std::nullopt);
+  EXPECT_TRUE(before == node.content());
 }
 
 TEST(Nvme, LooksAgainRightBeforeItWrites) {

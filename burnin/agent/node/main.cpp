@@ -7,6 +7,7 @@
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/node/facts/facts.h"
+#include "burnin/agent/node/hold.h"
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/subcommand.h"
 #include "burnin/agent/node/tcp/subcommand.h"
@@ -34,6 +35,8 @@ constexpr std::array kSubcommands{
     Subcommand{"list", "[--base FOLDER]", "all jobs below a folder", list_jobs},
     Subcommand{"--version", "", "the program's version and that of its protocol", version},
     Subcommand{"facts", "", "one document of what this node is made of", facts},
+    Subcommand{"hold", "--device PATH --serial S -- COMMAND [ARGUMENT...]",
+               "runs a command that alone may write to a block device", hold_device},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
     Subcommand{"tcp",
