@@ -100,6 +100,7 @@ void add_counts(Rules& rules) {
   }
   // One with MIG takes part in nothing.
   same_part(rules, divided_gpu(), gpus({}, Sourced::missing));
+  same_part(rules, divided_gpu(), numbers({"gpu.power.below_best"}));
 }
 
 /// Programs of the node without which no GPU works.

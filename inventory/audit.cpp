@@ -307,14 +307,17 @@ void judge_settings(const Profile& profile, const Seen& seen, std::vector<AuditF
 }
 
 /// What a clock that is off says cannot be held against anything, and its TLS may fail. Not for
-/// drift, and not for a rehearsal whose time runs faster than ours: for years.
+/// drift: a BMC may keep local time, and a reading may wait for a controller that was away. A
+/// rehearsal's time runs faster than ours.
 void judge_clock(std::string_view fact, std::string_view part, std::string_view remedy,
-                 const Seen& seen, std::vector<AuditFinding>& findings) {
-  constexpr double kDay = 86400, kMost = 30 * kDay;
+                 const Wanted& wanted, const Seen& seen, std::vector<AuditFinding>& findings) {
+  constexpr double kDay = 86400;
+  const int days = wanted.rehearsal ? 30 : 1;
   const auto told = seen.facts.find(fact);
   const auto ahead = told == seen.facts.end() ? std::nullopt : number<double>(told->second);
-  if (!ahead || std::abs(*ahead) <= kMost) return;
-  findings.push_back({Finding::wrong_clock, std::string{part}, "within 30 days of ours",
+  if (!ahead || std::abs(*ahead) <= days * kDay) return;
+  findings.push_back({Finding::wrong_clock, std::string{part},
+                      fmt::format("within {} of ours", days == 1 ? "a day" : "30 days"),
                       fmt::format("{} days {}", plain(std::abs(*ahead) / kDay, 0),
                                   *ahead > 0 ? "ahead" : "behind"),
                       "", std::string{remedy}});
@@ -358,8 +361,9 @@ std::vector<AuditFinding> audit(const Profile& profile, const Wanted& wanted, co
   judge_name(wanted, seen, findings);
   judge_settings(profile, seen, findings);
   judge_clock(kClockFact, "bmc clock", "cupel bmc NODE clock set, and give the BMC an NTP server",
-              seen, findings);
-  judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", seen, findings);
+              wanted, seen, findings);
+  judge_clock(kNodeClockFact, "node clock", "set it, and start chrony or ntpd", wanted, seen,
+              findings);
   judge_health(seen, findings);
   std::ranges::sort(findings, {}, &AuditFinding::part);
   return findings;

@@ -69,6 +69,7 @@ constexpr std::string_view kHostNameFact = "node.hostname", kClockFact = "bmc.cl
 struct Wanted {
   std::string serial{};
   std::vector<std::string> names{};  // its host name is one of them, up to the first dot
+  bool rehearsal = false;            // its time runs faster than ours
 };
 
 /// Sorted by part.

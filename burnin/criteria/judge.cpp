@@ -104,6 +104,11 @@ std::vector<Named> named_criteria(const inventory::Profile& profile) {
   return all;
 }
 
+/// In the order of stages(): what the node's parts tell comes before what its BMC logs of them.
+std::ptrdiff_t place_of(const Checked& checked) {
+  return std::ranges::find(stages(), base_name(checked.stage), &Stage::name) - stages().begin();
+}
+
 }  // namespace
 
 std::vector<Checked> judge(const inventory::Profile& profile,
@@ -123,6 +128,8 @@ std::vector<Checked> judge(const inventory::Profile& profile,
           checked.push_back(compare(named, step, part, known));
     }
   }
+  // Whichever profile of a chain asked first.
+  std::ranges::stable_sort(checked, {}, place_of);
   return checked;
 }
 

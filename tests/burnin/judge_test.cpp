@@ -230,5 +230,19 @@ TEST(Judge, HoldsAReadingToTheCriteriaOfItsOwnNameBesideThoseOfItsStage) {
   EXPECT_EQ(told, stage + " met\n" + stage + "@new met\n" + stage + "@new failed\n");
 }
 
+/// A profile may extend one that asks for the BMC's log: that still comes after the GPUs.
+TEST(Judge, TellsWhatStagesFoundInTheOrderOfTheStages) {
+  Profile profile;
+  profile.criteria = {at_least(1), at_least(2), at_least(3)};
+  const std::array stages{"sel", "gemm", "gpu-facts"};
+  for (std::size_t i = 0; i < stages.size(); ++i) profile.criteria[i].stage = stages.at(i);
+
+  std::string order;
+  for (const auto& each : judge(profile, {"gemm@night", "gpu-facts", "sel"}, {}))
+    order += each.stage + " ";
+
+  EXPECT_EQ(order, "gpu-facts gemm@night sel ");
+}
+
 }  // namespace
 }  // namespace cupel::burnin

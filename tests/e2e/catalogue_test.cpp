@@ -74,10 +74,10 @@ using LongCatalogueTest = CatalogueTest;
 TEST_F(LongCatalogueTest, FindsAndNamesEveryFaultThatStagesLookForAndBlamesNobodyElse) {
   const auto ran = rehearse({"--catalogue"});
 
-  expect_all_found(ran, 60);
+  expect_all_found(ran, 120);
   const auto score = json_lines(ran.out).back();
-  EXPECT_GE(number_at(score, "score/looked_for"), 60);
-  EXPECT_GE(number_at(score, "score/healthy"), 20);
+  EXPECT_GE(number_at(score, "score/looked_for"), 105);
+  EXPECT_GE(number_at(score, "score/healthy"), 40);
 }
 
 TEST_F(CatalogueTest, BlamesNobodyInRacksWithoutAFault) {

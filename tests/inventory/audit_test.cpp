@@ -245,6 +245,18 @@ TEST(Audit, HoldsClocksAgainstOursByDaysAndNotByMinutes) {
   EXPECT_EQ(findings[1].part, "node clock");
 }
 
+TEST(Audit, FailsANodeWhoseClockIsFourDaysOffButInARehearsal) {
+  const Seen seen{{}, {}, {}, {{"node.clock_ahead", "345600"}}};
+
+  const auto findings = audit({}, {}, seen);
+
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings[0].finding, Finding::wrong_clock);
+  EXPECT_EQ(findings[0].expected, "within a day of ours");
+  EXPECT_EQ(findings[0].observed, "4 days ahead");
+  EXPECT_THAT(audit({}, {.rehearsal = true}, seen), IsEmpty());
+}
+
 TEST(Audit, ComparesTheBiosSettingsThatTheProfileWants) {
   Profile profile;
   profile.bios = {{"LogicalProc", "Enabled"}, {"SysProfile", "Performance"}, {"Gone", "1"}};

@@ -8,6 +8,7 @@
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/missing_parts.h"
+#include "orchestrator/store/purpose.h"
 
 namespace cupel::steps::kinds {
 namespace {
@@ -57,7 +58,8 @@ Task<Result<StepEnd>> perform_audit(StepEnvironment& environment, const StepRequ
     co_return ended_by(
         Error{Code::kNoMeasurement, "neither the BMC nor the node reported its parts"});
   const inventory::Seen seen{record.bmc_parts, by_node, record.system_serial, record.facts};
-  const inventory::Wanted wanted{request.node.serial, host_names_of(request.node)};
+  const bool rehearsal = store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal;
+  const inventory::Wanted wanted{request.node.serial, host_names_of(request.node), rehearsal};
   const auto findings =
       inventory::audit(environment.inventory.profile_of(request.node), wanted, seen);
   boost::json::object found{{"audit", record::to_json(findings)}};
