@@ -32,7 +32,8 @@ constexpr std::array kRules{
           .ac_cycle = {.at = AcCycle::At::chassis,
                        .action = "Actions/Oem/#NvidiaChassis.AuxPowerReset",
                        .word = "AuxPowerCycle"},
-          .no_media_advice = "a DGX has them once remote media are enabled in its web page",
+          .no_media_advice =
+              "if it is a DGX, it has them once remote media are enabled in its web page",
           .own_account = "{user}",
           .password = {.shortest = 8, .longest = kIpmiKeeps},
           .slow_resources = kFirmware},

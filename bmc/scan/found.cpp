@@ -108,7 +108,9 @@ std::string to_yaml(std::span<const FoundBmc> found, std::string_view network) {
       "nodes:\n",
       network, network);
   Sourced told;
-  for (const auto& each : found) text += yaml_of(each, told);
+  for (const auto& each : found)
+    text += each.ways.empty() ? fmt::format("# {}: {}; scan again\n", each.address, each.note)
+                              : yaml_of(each, told);
   return text;
 }
 

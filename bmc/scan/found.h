@@ -25,6 +25,7 @@ struct FoundBmc {
   std::string mac{};
   std::string certificate{};  // "SHA256:...": as it was shown, not as it was vouched for
   std::string note{};         // why more is not known
+  std::string unclear{};      // what answers at the root of one that starts, or is none
   friend bool operator==(const FoundBmc&, const FoundBmc&) = default;
 };
 

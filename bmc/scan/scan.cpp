@@ -22,6 +22,7 @@ constexpr int kSsdpWait = 2;  // seconds in which services spread their answers
 constexpr std::size_t kMostAnswers = 2 * inventory::kMostAddresses;
 constexpr std::size_t kLargestOfStrangers = 1u << 20;
 constexpr std::size_t kArpLimit = 8u << 20;
+constexpr std::size_t kLongestPrefix = 16;  // before a page's first tag
 
 /// Certificates are named, never kept: each is only what it was a moment ago.
 class NoKeys final : public inventory::KnownKeys {
@@ -46,6 +47,15 @@ inventory::Trust trust_in(const FoundBmc& bmc) {
   return {inventory::Trust::Kind::pinned, bmc.certificate};
 }
 
+/// What a BMC that starts, or a web server that may be one, answers at the root; empty: no BMC.
+std::string sign_of_a_bmc(const redfish::Response& response) {
+  const int status = response.status;
+  const bool page = status == 200 && response.body.find('<') < kLongestPrefix;
+  if (page) return "a web page at /redfish/v1";
+  const bool busy = status >= 500 || status == 429 || (status >= 300 && status < 400);
+  return busy ? "HTTP " + std::to_string(status) + " at /redfish/v1" : std::string{};
+}
+
 /// The service root, which everybody may read (DSP0266, 13.3.1).
 Task<Result<void>> ask_root(Scanner& scanner, FoundBmc& bmc, Deadline deadline) {
   redfish::Peer peer{.node = "scan of " + bmc.address,
@@ -53,9 +63,15 @@ Task<Result<void>> ask_root(Scanner& scanner, FoundBmc& bmc, Deadline deadline) 
                      .trust = trust_in(bmc),
                      .known = &scanner.keys};
   redfish::Request request{.path = "/redfish/v1/"};
-  CO_TRY(const auto response,
-         co_await scanner.transport.send(std::move(peer), std::move(request), deadline));
-  if (response.status != 200)
+  auto answer = co_await scanner.transport.send(std::move(peer), std::move(request), deadline);
+  if (!answer) {
+    if (answer.error().code != Code::kCancelled) bmc.unclear = "no answer at /redfish/v1";
+    if (answer.error().code == Code::kMalformed) bmc.unclear = "a redirect that leads elsewhere";
+    co_return std::move(answer).error();
+  }
+  const auto& response = *answer;
+  bmc.unclear = sign_of_a_bmc(response);
+  if (response.status != 200 || !bmc.unclear.empty())
     co_return Error{Code::kNotFound, "HTTP " + std::to_string(response.status)};
   CO_TRY(const auto root, redfish::document_of(response.body));
   if (!root.is_object() || find(root, "RedfishVersion") == nullptr)
@@ -119,10 +135,12 @@ Task<Result<FoundBmc>> look_at(Scanner& scanner, std::string host) {
       if (bmc.vendor.empty()) bmc.vendor = *there;
     }
   }
-  if (bmc.ways.empty()) co_return Error{Code::kNotFound, "no BMC"};
+  if (bmc.ways.empty() && bmc.unclear.empty()) co_return Error{Code::kNotFound, "no BMC"};
+  if (!bmc.unclear.empty()) bmc.note = "starting or unknown: " + bmc.unclear;
   if (scanner.told.contains(host)) bmc.ways.emplace_back("ssdp");
   add_mac(bmc);
-  if (scanner.options.login && bmc.ways.front() == "redfish") co_await log_in(scanner, bmc);
+  const bool redfish = !bmc.ways.empty() && bmc.ways.front() == "redfish";
+  if (scanner.options.login && redfish) co_await log_in(scanner, bmc);
   if (scanner.options.found) scanner.options.found(bmc);
   co_return bmc;
 }

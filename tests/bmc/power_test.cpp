@@ -18,7 +18,11 @@ class FakeBmc final : public Bmc {
     power.allowed_resets.bind(this, &FakeBmc::allowed_resets);
     power.has_ac_cycle.bind(this, &FakeBmc::has_ac_cycle);
   }
-  Task<Result<Sourced<PowerState>>> power_state(Deadline) {
+  Task<Result<Sourced<PowerState>>> power_state(Deadline deadline) {
+    if (looks_until_silent-- == 0) {
+      (void)co_await pause_for(deadline.left() + 1ms);
+      co_return Error{Code::kTimeout, "Timeout was reached"};
+    }
     if (looks_without_answer > 0) {
       if (!never_comes_back) --looks_without_answer;
       co_return Error{Code::kUnreachable, "no route to the BMC"};
@@ -43,7 +47,7 @@ class FakeBmc final : public Bmc {
   PowerState state = PowerState::off, goal = PowerState::off;
   std::vector<ResetType> allowed{ResetType::on, ResetType::force_off, ResetType::graceful_shutdown};
   std::vector<ResetType> resets;
-  int looks_until_change = 3, conflicts = 0, looks_without_answer = 0;
+  int looks_until_change = 3, conflicts = 0, looks_without_answer = 0, looks_until_silent = -1;
   bool ignores_resets = false, listens = true, never_comes_back = false, cycles_ac = false;
 };
 
@@ -102,8 +106,18 @@ TEST_F(Power, TimesOutWhenThePowerOnWasAcceptedAndIgnored) {
   const auto done = run(ensure_on(bmc, Deadline::in(20ms), kQuick));
 
   EXPECT_EQ(done.error().code, Code::kTimeout);
-  EXPECT_EQ(done.error().what,
-            "power on: accepted by the BMC, but the machine is still off, not on");
+  EXPECT_EQ(done.error().what, "power on: accepted by the BMC, which still reports off, not on");
+}
+
+TEST_F(Power, ReportsWhatTheBmcReportedLastWhereTheDeadlineCutsALookOff) {
+  is(PowerState::off);
+  bmc.ignores_resets = true;
+  bmc.looks_until_silent = 3;
+
+  const auto done = run(ensure_on(bmc, Deadline::in(50ms), kQuick));
+
+  EXPECT_EQ(done.error().code, Code::kTimeout);
+  EXPECT_EQ(done.error().what, "power on: accepted by the BMC, which still reports off, not on");
 }
 
 TEST_F(Power, IsUnsupportedWhereNoAllowedResetTurnsTheMachineOn) {

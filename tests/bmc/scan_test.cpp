@@ -183,12 +183,37 @@ TEST_F(ScanTest, FindsABmcWithoutShowingItAnyCredentials) {
 }
 
 TEST_F(ScanTest, AnotherHttpsServerIsNoBmc) {
-  server.misbehave({.times = 100, .status = 200, .body = "<html>hello</html>"});
+  server.misbehave({.times = 1, .status = 404});
+  server.misbehave({.times = 1, .status = 200, .body = "{}"});
 
-  const auto found = found_by(options());
+  for (int i = 0; i < 2; ++i) {
+    const auto found = found_by(options());
 
-  ASSERT_TRUE(found);
-  EXPECT_THAT(*found, IsEmpty());
+    ASSERT_TRUE(found);
+    EXPECT_THAT(*found, IsEmpty());
+  }
+}
+
+TEST_F(ScanTest, ShowsWhatMayBeABmcThatStarts) {
+  const std::vector<std::pair<int, std::string>> answers{
+      {503, ""}, {500, ""}, {302, ""}, {200, "<html>loading</html>"}};
+  for (const auto& [status, body] : answers) {
+    auto habit = page(status, body, "/redfish/v1");
+    habit.headers["Location"] = "https://10.9.9.9/login";
+    server.misbehave(std::move(habit));
+
+    const auto found = found_by(options());
+
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->size(), 1) << status;
+    const auto& bmc = found->front();
+    EXPECT_THAT(bmc.note, HasSubstr("starting or unknown"));
+    EXPECT_THAT(bmc.ways, IsEmpty());
+    EXPECT_EQ(bmc.certificate, "");
+    const auto yaml = bmc::scan::to_yaml(*found, "127.0.0.0/24");
+    EXPECT_THAT(yaml, HasSubstr("# 127.0.0.1: starting or unknown"));
+    EXPECT_EQ(yaml.find("- name"), yaml.npos);
+  }
 }
 
 TEST_F(ScanTest, TellsOfWhatSpeaksOnlyIpmi) {
