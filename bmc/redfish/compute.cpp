@@ -140,10 +140,16 @@ Task<void> add_processors(Survey& survey, std::vector<Document> processors,
                           PcieClaims& claims) {
   std::ranges::stable_sort(processors, by_name);
   const auto kinds = kinds_of(processors, counted_cpus);
+  std::vector<std::string_view> gpu_names;
+  for (std::size_t i = 0; i < processors.size(); ++i)
+    if (kinds[i] == Kind::gpu) gpu_names.push_back(last_name(processors[i].uri));
+  const auto numbers = gpu_numbers(gpu_names);
   std::size_t cpus = 0, gpus = 0;
   for (std::size_t i = 0; i < processors.size(); ++i) {
     const auto& one = processors[i];
-    const auto number = kinds[i] == Kind::cpu ? cpus++ : kinds[i] == Kind::gpu ? gpus++ : 0;
+    std::size_t number = 0;
+    if (kinds[i] == Kind::cpu) number = cpus++;
+    if (kinds[i] == Kind::gpu) number = numbers[gpus++];
     if (one.body.is_null() || is_absent(one.body)) continue;
     // Its kind may be guessed for the others' sake; what it is must be told.
     const auto kind = told_kind(one);

@@ -1,5 +1,8 @@
 // GPUs that are no Processors: PCIe devices called GPU1 to GPU8 (Supermicro), or devices in a list
 // outside of the standard (HPE iLO 5).
+#include <numeric>
+
+#include "base/text.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/uri.h"
 
@@ -89,6 +92,24 @@ Task<void> gpus_of(Survey& survey, const Document& chassis, const std::vector<Do
 
 }  // namespace
 
+std::vector<std::size_t> gpu_numbers(const std::vector<std::string_view>& names) {
+  constexpr std::size_t kMost = 64;  // of one machine; a larger one numbers something else
+  std::vector<std::size_t> places(names.size()), own;
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  for (const auto name : names) {
+    const auto digits = name.find_last_not_of("0123456789") + 1;
+    const auto value = number<std::size_t>(name.substr(digits));
+    // A mere number counts the CPUs before the GPUs too (HPE).
+    const bool same_stem = digits > 0 && name.substr(0, digits) == names[0].substr(0, digits);
+    if (!value || *value > kMost || !same_stem) return places;
+    if (!own.empty() && *value <= own.back()) return places;
+    own.push_back(*value);
+  }
+  if (!own.empty() && own.front() > 0)
+    for (auto& value : own) --value;
+  return own;
+}
+
 Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const DeviceLists& devices) {
   const auto& chassis = *machine.chassis;
   std::vector<std::vector<Document>> gpus(chassis.size());
@@ -96,9 +117,15 @@ Task<void> read_gpus_elsewhere(Survey& survey, const Machine& machine, const Dev
     return gpus_of(piece, chassis[at], devices[at], gpus[at]);
   };
   co_await read_beside(survey, chassis.size(), read);
-  std::size_t number = 0;
+  std::vector<const Document*> all;
+  std::vector<std::string_view> names;
   for (const auto& some : gpus)
-    for (const auto& gpu : some) add_gpu(survey, gpu, number++);
+    for (const auto& gpu : some) {
+      all.push_back(&gpu);
+      names.push_back(last_name(gpu.uri));
+    }
+  const auto numbers = gpu_numbers(names);
+  for (std::size_t i = 0; i < all.size(); ++i) add_gpu(survey, *all[i], numbers[i]);
 }
 
 }  // namespace cupel::bmc::redfish

@@ -14,6 +14,10 @@ Task<Result<Observed>> read_inventory(Fetch& fetch, Deadline deadline);
 /// Versions alone. Errors: as read_inventory.
 Task<Result<std::vector<inventory::Part>>> read_versions(Fetch& fetch, Deadline deadline);
 
+/// The numbers of GPUs that go by `names`: their own, where these differ in nothing else, so that
+/// GPU_SXM_7 stays gpu6 when GPU_SXM_6 is gone; else their places. Names count from 0 or from 1.
+std::vector<std::size_t> gpu_numbers(const std::vector<std::string_view>& names);
+
 // The pieces, each in a file of its own; they add to what the survey has seen. Numbers in names
 // count each kind by itself in the order of the BMC's own names, whether a member could be read or
 // not.

@@ -357,5 +357,28 @@ TEST_F(FirmwareList, DoesNotGuessWhereOneOfTheBoardsIsLost) {
   EXPECT_EQ(part(inventory(), "hca0").firmware, "");
 }
 
+// A GPU that its baseboard does not list any more: the audit names the one that is gone.
+TEST_F(PartsReading, AGpuKeepsItsNumberWhenTheOneBeforeItIsGone) {
+  const std::string all = "/redfish/v1/Systems/1/Processors";
+  std::vector<std::string> uris;
+  for (const auto* number : {"1", "2", "4"}) {
+    uris.push_back(all + "/GPU_SXM_" + number);
+    put(uris.back(), R"({"ProcessorType": "GPU", "Model": "H100"})");
+  }
+  add_collection(kSystem, "Processors", uris);
+
+  EXPECT_THAT(names(inventory(), PartKind::gpu),
+              ElementsAre("gpu0 GPU_SXM_1", "gpu1 GPU_SXM_2", "gpu3 GPU_SXM_4"));
+}
+
+TEST(GpuNumbers, AreTheNamesOwnWhereTheseDifferInNothingElse) {
+  using redfish::gpu_numbers;
+  EXPECT_THAT(gpu_numbers({"GPU_0", "GPU_2"}), ElementsAre(0, 2));
+  EXPECT_THAT(gpu_numbers({"GPU1", "GPU2", "GPU8"}), ElementsAre(0, 1, 7));
+  EXPECT_THAT(gpu_numbers({"3", "4", "5"}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(gpu_numbers({"Video.Slot.21-1", "Video.Slot.22-1"}), ElementsAre(0, 1));
+  EXPECT_THAT(gpu_numbers({}), ElementsAre());
+}
+
 }  // namespace
 }  // namespace cupel::bmc
