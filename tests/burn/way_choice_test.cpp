@@ -54,5 +54,15 @@ TEST(WayChoice, RotatesWhereOneGpuDoesSoThatTheOthersAreHeldAgainstIt) {
   EXPECT_TRUE(choose_way({}).rotates);
 }
 
+TEST(WayChoice, TakesAWayThatRotatesWhereOneGpuIsAlone) {
+  std::vector<WayTrials> trials{{{0.1, true, false}, {0.3, true, true}, {0.2, true, true}}};
+
+  EXPECT_EQ(choose_way(trials).way, 2);
+  EXPECT_TRUE(choose_way(trials).rotates);
+  trials[0].resize(1);
+  EXPECT_EQ(choose_way(trials).way, 0);
+  EXPECT_FALSE(choose_way(trials).rotates);
+}
+
 }  // namespace
 }  // namespace cupel::burn

@@ -7,6 +7,8 @@ namespace cupel::burn {
 WayChoice choose_way(std::span<const WayTrials> of_gpus) {
   std::size_t ways = 0;
   for (const auto& trials : of_gpus) ways = std::max(ways, trials.size());
+  const bool must_rotate =
+      of_gpus.size() == 1 && std::ranges::any_of(of_gpus.front(), &WayTrial::rotates);
   WayChoice choice;
   double least = 0;
   for (std::size_t way = 0; way < ways; ++way) {
@@ -23,6 +25,7 @@ WayChoice choose_way(std::span<const WayTrials> of_gpus) {
       ++choice.dropped;
       continue;
     }
+    if (must_rotate && !of_gpus.front()[way].rotates) continue;
     seconds /= tried;
     if (choice.way && seconds >= least) continue;
     least = seconds;

@@ -24,7 +24,9 @@ struct WayChoice {
 };
 
 /// For all GPUs of one model, since only products done in the same way can be compared. One GPU
-/// alone drops no way: whether it or the way is at fault is not known. Without trials: the first.
+/// alone drops no way: whether it or the way is at fault is not known. It takes the fastest way
+/// that rotates; where none does, a unit that is always wrong would not be seen. Without trials:
+/// the first.
 WayChoice choose_way(std::span<const WayTrials> of_gpus);
 
 }  // namespace cupel::burn

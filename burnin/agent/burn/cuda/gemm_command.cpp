@@ -160,8 +160,22 @@ class Gemm {
     recipe.ways = {recipe.ways[*choice.way]};
     if (trials.empty()) return done();  // a self-test
     recipe.rotates = choice.rotates;
+    if (!choice.rotates && trials.size() == 1)
+      report_.failure({.code = "refused",
+                       .message = "products of " + name +
+                                  " differ with the units that compute them, in every way tried: "
+                                  "a unit of this GPU is always wrong, or cuBLASLt adds up "
+                                  "otherwise at another place; with one GPU of the model it is not "
+                                  "known which",
+                       .part = part_of(model)});
     report_.result("gemm.rotated", "", choice.rotates ? 1 : 0, "", {{"type", name}});
     return done();
+  }
+
+  std::string part_of(const Model& model) const {
+    const auto found =
+        std::ranges::find(members_, &model, [](const Member& member) { return &member.model; });
+    return found == members_.end() ? std::string{} : found->device.part();
   }
 
   Outcome<> work(Member& member, WatchdogScope& scope) {
