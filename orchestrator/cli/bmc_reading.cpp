@@ -15,10 +15,16 @@ using Reading = Task<Result<Answer>> (*)(bmc::Bmc&, Deadline);
 
 std::string or_unknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
+/// "HPE ProLiant DL325", of a model that begins with its vendor or not.
+std::string name_of(const bmc::Identity& identity) {
+  const bool repeats = !identity.vendor.empty() &&
+                       lower_case(identity.model).starts_with(lower_case(identity.vendor) + " ");
+  return repeats ? identity.model : or_unknown(identity.vendor) + " " + or_unknown(identity.model);
+}
+
 std::string one_line(const bmc::Identity& identity) {
-  return printable(fmt::format("{} {} serial {}, BIOS {}, BMC {}", or_unknown(identity.vendor),
-                               or_unknown(identity.model), or_unknown(identity.serial),
-                               or_unknown(identity.bios_version),
+  return printable(fmt::format("{} serial {}, BIOS {}, BMC {}", name_of(identity),
+                               or_unknown(identity.serial), or_unknown(identity.bios_version),
                                or_unknown(identity.bmc_version)));
 }
 

@@ -89,12 +89,17 @@ Result<std::optional<bmc::scan::Login>> login_of(const Scan& asked, const BmcCom
 void print(const std::vector<FoundBmc>& found, const std::vector<std::string>& networks) {
   std::vector<Row> rows{{"address", "by", "vendor", "model", "serial", "MAC", "certificate"}};
   for (const auto& each : found)
-    rows.push_back({each.address, fmt::format("{}", fmt::join(each.ways, " ")), each.vendor,
-                    each.model, each.serial.empty() ? each.uuid : each.serial, each.mac,
-                    each.certificate});
+    rows.push_back({each.address,
+                    each.ways.empty() ? each.note : fmt::format("{}", fmt::join(each.ways, " ")),
+                    each.vendor, each.model, each.serial.empty() ? each.uuid : each.serial,
+                    each.mac, each.certificate});
   const auto text = table(rows);
   for (const auto line : lines(text)) say("#{}\n", line);
-  say("# {} BMCs\n", found.size());
+  const auto unclear =
+      std::ranges::count_if(found, [](const auto& each) { return each.ways.empty(); });
+  say("# {} BMCs", std::ssize(found) - unclear);
+  if (unclear > 0) say("; {} starting or unknown", unclear);
+  say("\n");
   if (!found.empty())
     say("\n{}", bmc::scan::to_yaml(found, fmt::format("{}", fmt::join(networks, ", "))));
 }

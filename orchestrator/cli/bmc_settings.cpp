@@ -96,15 +96,24 @@ Exit services(const BmcCommand& command, const Words& asked) {
   });
 }
 
+/// "12 s", "5 min", "1683 days": no more than tells how far off a clock is.
+std::string rough(std::int64_t seconds) {
+  constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  if (seconds >= 2 * kDay) return fmt::format("{} days", seconds / kDay);
+  if (seconds >= 2 * kHour) return fmt::format("{} h", seconds / kHour);
+  if (seconds >= 10 * kMinute) return fmt::format("{} min", seconds / kMinute);
+  return fmt::format("{} s", seconds);
+}
+
 Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline deadline) {
   CO_TRY(const auto clock, co_await bmc.manager.clock(deadline));
   const auto ahead = clock.ahead.count();
   const auto* side = ahead < 0 ? "behind" : "ahead of";
-  auto answer = said(
-      fmt::format("{}{} UTC, {} s {} ours{}{}", before, text_of(clock.time),
-                  ahead < 0 ? -ahead : ahead, side, clock.ntp_servers.empty() ? "" : ", NTP from ",
-                  printable(joined(clock.ntp_servers))),
-      "time", text_of(clock.time), clock.by);
+  auto answer = said(fmt::format("{}{} UTC, {} {} ours{}{}", before, text_of(clock.time),
+                                 rough(ahead < 0 ? -ahead : ahead), side,
+                                 clock.ntp_servers.empty() ? "" : ", NTP from ",
+                                 printable(joined(clock.ntp_servers))),
+                     "time", text_of(clock.time), clock.by);
   answer.object["ahead_seconds"] = ahead;
   answer.object["reported"] = clock.told;
   answer.object["ntp_servers"] = boost::json::value_from(clock.ntp_servers);
