@@ -12,6 +12,7 @@ namespace {
 using inventory::PartKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Findings watched(const std::string& text = std::string{kWatchLines}) {
   const auto found = parsed("watch", text);
@@ -146,6 +147,46 @@ TEST(WatchStage, AsksForItsTimeAndRefusesTooMuch) {
   EXPECT_GT(job->limit, std::chrono::hours{72});
   EXPECT_FALSE(prepared("watch", {{"duration", "8d"}}));
   EXPECT_FALSE(prepared("watch", {{"every", "0s"}}));
+}
+
+/// The same machine, in which these two came up so: lanes of four, or sixteen; GT/s of 16, or 32.
+Output with_links(const std::string& lanes, const std::string& speed, const std::string& hca_lanes,
+                  const std::string& hca_speed) {
+  auto text = replaced(std::string{kFactsLine}, R"("pci":[{)",
+                       R"("pci":[{"address":"0000:c1:00.0","kind":"nvme","vendor":"0x144d",)"
+                       R"("numa":1,"hops":[{"below":"0000:c1:00.0","above":"0000:c0:03.0",)"
+                       R"("speed":)" +
+                           speed + R"(,"width":)" + lanes +
+                           R"(,"max_speed":16,"max_width":4}],"bridges":[]},{)");
+  text = replaced(text, R"("above":"0000:53:01.0","speed":32,"width":16)",
+                  R"("above":"0000:53:01.0","speed":)" + hca_speed + R"(,"width":)" + hca_lanes);
+  return {std::move(text), "", 0};
+}
+
+/// "nvme0: pcie.narrow" of each link of a drive or an HCA that fails.
+std::vector<std::string> bad_links(const std::string& machine, const Output& output) {
+  const auto found = stage("facts")->parse(profile(machine), output);
+  if (!found) return {found.error().what};
+  std::vector<std::string> bad;
+  for (const auto& each : judge(profile(machine), {"facts"}, {{"facts", *found}}))
+    if (each.met == Met::failed && (each.measure == "pcie.narrow" || each.measure == "pcie.slow") &&
+        !each.part.starts_with("gpu"))
+      bad.push_back(each.part + ": " + each.measure);
+  std::ranges::sort(bad);
+  return bad;
+}
+
+TEST(FactsReport, OfADriveOrAnHcaWithASlowOrNarrowLinkFailsEveryShippedMachine) {
+  for (const auto* machine : {"dgx-h100", "hgx-h100-8", "a100-8", "dgx-h200", "dgx-b200",
+                              "gb200-nvl72-tray", "l40s-8", "cpu-server"}) {
+    EXPECT_THAT(bad_links(machine, with_links("4", "16", "16", "32")), IsEmpty()) << machine;
+    EXPECT_THAT(bad_links(machine, with_links("1", "16", "8", "32")),
+                ElementsAre("mlx5_3: pcie.narrow", "nvme0: pcie.narrow"))
+        << machine;
+    EXPECT_THAT(bad_links(machine, with_links("4", "8", "16", "16")),
+                ElementsAre("mlx5_3: pcie.slow", "nvme0: pcie.slow"))
+        << machine;
+  }
 }
 
 }  // namespace
