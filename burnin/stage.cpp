@@ -14,6 +14,7 @@
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/memory/memory.h"
 #include "burnin/network/tcp_pair.h"
+#include "burnin/node/log_readings.h"
 #include "burnin/node/node_facts.h"
 #include "burnin/node/thermal.h"
 #include "burnin/node/watch.h"
@@ -52,8 +53,9 @@ std::span<const Stage> stages() {
       nvbandwidth(),
       nccl_tests(),
       gpu_burn(),
-      // Of the BMC, and of what a playbook sets.
+      // Of the logs, the BMC, and of what a playbook sets.
       event_log(),
+      kernel_log(),
       psu(),
       settings(),
       settings_restore(),
@@ -79,6 +81,25 @@ bool is_bmc_log(std::string_view step) { return base_name(step) == bmc_log_stage
 std::string bmc_log_name(std::string_view step) {
   if (is_bmc_log(step)) return std::string{step};
   return std::string{bmc_log_stage().name} + "@" + std::string{step};
+}
+
+const Stage& kernel_log_stage() {
+  return *std::ranges::find(stages(), true, &Stage::is_kernel_log);
+}
+
+std::string kernel_log_name(std::string_view step) {
+  const auto name = kernel_log_stage().name;
+  if (base_name(step) == name) return std::string{step};
+  return std::string{name} + "@" + std::string{step};
+}
+
+bool is_log(std::string_view step) {
+  return is_bmc_log(step) || base_name(step) == kernel_log_stage().name;
+}
+
+bool is_load(const Stage& stage) {
+  constexpr double kLeast = 0.1;
+  return std::max(stage.load.share, stage.load.without_gpus) >= kLeast;
 }
 
 bool takes_feeds(std::string_view step, const Parameters& with) {

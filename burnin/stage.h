@@ -64,6 +64,8 @@ struct Stage {
   /// Its findings are the BMC's log, as read after every stage; as a stage of its own it only lets
   /// time pass.
   bool is_bmc_log = false;
+  /// Likewise of the node's kernel.
+  bool is_kernel_log = false;
   /// What changes back what it changes; nullptr: it changes nothing.
   const Undo* undo = nullptr;
   /// Of a stage that several nodes do as one measurement; nullptr: each node does it by itself, and
@@ -86,6 +88,16 @@ const Stage* stage(std::string_view name);
 const Stage& bmc_log_stage();
 bool is_bmc_log(std::string_view step);
 std::string bmc_log_name(std::string_view step);
+
+/// Likewise of the kernel's log: "kernel-log@disk".
+const Stage& kernel_log_stage();
+std::string kernel_log_name(std::string_view step);
+
+/// Whether the step is a reading of either log.
+bool is_log(std::string_view step);
+
+/// Whether the stage makes a machine work, and does not only look at it.
+bool is_load(const Stage& stage);
 
 /// Whether the step takes a node's feeds away, one after the other, by what its `with:` says.
 bool takes_feeds(std::string_view step, const Parameters& with);

@@ -31,6 +31,8 @@ constexpr std::array kLogMeasures{
     MeasureRow{"kernel.xid", "", "Xid while watched; 0: none", Better::less},
     MeasureRow{"kernel.xid.count", "count", "Xids while watched", Better::less},
     MeasureRow{"kernel.sxid", "", "SXid while watched; 0: none", Better::less},
+    MeasureRow{"kernel_log.complete", "",
+               "1: the kernel's log was read from before the stage to its end", Better::more, true},
     MeasureRow{"watch.cpu", "%", "of one CPU that watching took", Better::less},
     MeasureRow{"sel.new.critical", "count", "new critical entries of the BMC's log", Better::less},
     MeasureRow{"sel.new.warning", "count", "new warnings of the BMC's log", Better::less},

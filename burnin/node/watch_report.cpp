@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "burnin/node/kernel_report.h"
 #include "burnin/node/node_report.h"
 #include "burnin/script.h"
 
@@ -80,40 +81,16 @@ constexpr std::array kThrottles{
     Throttle{"gpu.throttle.power", {"power-cap", "", ""}},
 };
 
-/// How many messages of a class and weight.
-struct Messages {
-  std::string_view measure, kind, weight;  // no weight: all but harmless ones
-};
-constexpr std::array kMessages{
-    Messages{"kernel.gpu", "gpu", "error"},
-    Messages{"kernel.mce", "mce", "error"},
-    Messages{"kernel.edac.uncorrected", "edac", "error"},
-    Messages{"kernel.edac.corrected", "edac", "corrected"},
-    Messages{"kernel.aer.uncorrected", "aer", "error"},
-    Messages{"kernel.aer.corrected", "aer", "corrected"},
-    Messages{"kernel.pcie", "pcie", "error"},
-    Messages{"kernel.nvme", "nvme", "error"},
-    Messages{"kernel.disk", "disk", "error"},
-    Messages{"kernel.mlx5", "mlx5", "error"},
-    Messages{"kernel.link", "link", "error"},
-    Messages{"kernel.oom", "oom", "error"},
-    Messages{"kernel.hang", "hang", "error"},
-    Messages{"kernel.thermal", "thermal", ""},
-};
-
-constexpr std::array<std::string_view, 4> kOthers{"kernel.xid", "kernel.xid.count", "kernel.sxid",
-                                                  "watch.cpu"};
-
 constexpr auto kMeasures = [] {
-  std::array<std::string_view, kValues.size() + kCounters.size() + kThrottles.size() +
-                                   kMessages.size() + kOthers.size()>
+  std::array<std::string_view,
+             kValues.size() + kCounters.size() + kThrottles.size() + kKernelMeasures.size() + 1>
       names{};
   auto at = names.begin();
   for (const auto& each : kValues) *at++ = each.measure;
   for (const auto& each : kCounters) *at++ = each.measure;
   for (const auto& each : kThrottles) *at++ = each.measure;
-  for (const auto& each : kMessages) *at++ = each.measure;
-  for (const auto& each : kOthers) *at++ = each;
+  for (const auto& each : kKernelMeasures) *at++ = each;
+  *at = "watch.cpu";
   return names;
 }();
 
@@ -163,67 +140,20 @@ void add_throttles(const json::value& sum, const json::value& hello, const Names
     }
 }
 
-void add_messages(const json::value& sum, const Names& names, Findings& findings) {
-  for (const auto& row : kMessages) {
-    std::map<std::string, double> by_part;
-    double all = 0;
-    for (const auto& told : rows_at(sum, "messages")) {
-      const auto weight = text_at(told, "weight").value_or("");
-      const bool wanted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
-      const auto count = number_at(told, "count");
-      if (text_at(told, "class") != row.kind || !wanted || !count || *count < 0) continue;
-      all += *count;
-      const auto part = text_at(told, "part");
-      if (part) by_part[names.of(*part)] += *count;
-    }
-    add(findings, row.measure, "", all, "count");
-    for (const auto& [part, count] : by_part) add(findings, row.measure, part, count, "count");
-  }
-}
-
-/// Of each GPU that was watched the code of its first serious Xid, 0 where it had none; of switches
-/// those that had one.
-void add_xids(std::string_view text, const json::value& sum, const json::value& hello,
-              const Names& names, Findings& findings) {
-  std::map<std::string, double> first;
-  double count = 0;
-  if (const auto* places = find(hello, "places"); places != nullptr && places->is_object())
-    for (const auto& [part, address] : places->as_object())
-      if (part.starts_with("gpu") && first.size() < kMostRows) first[names.of(part)] = 0;
-  const auto note = [&](const json::value& told, std::string_view measure) {
-    const auto code = number_at(told, "code");
-    const auto part = text_at(told, "part");
-    if (!code || !part || *code <= 0 || text_at(told, "weight") != "error") return;
-    const bool gpu = measure == "kernel.xid";
-    if (!gpu) return add(findings, measure, names.of(*part), code, "");
-    auto& known = first.try_emplace(names.of(*part), 0.0).first->second;
-    if (known == 0) known = *code;
-  };
-  // In the order in which they came; those that were not told of line by line are in the sum.
+/// Xids and SXids in the order in which they came; those that were not told of line by line are in
+/// the sum.
+std::vector<json::value> xids_in_order(std::string_view text, const json::value& sum) {
+  std::vector<json::value> rows;
   for (const auto line : lines(text)) {
     constexpr std::string_view kMessage = R"({"kind":"message",)";
-    if (!line.starts_with(kMessage) || line.size() > 8192) continue;
-    const auto told = parse_line(line);
-    if (told && text_at(*told, "class") == "xid") note(*told, "kernel.xid");
+    if (!line.starts_with(kMessage) || line.size() > 8192 || rows.size() == kMostRows) continue;
+    auto told = parse_line(line);
+    if (!told || text_at(*told, "class") != "xid") continue;
+    told->get_object()["count"] = 0;  // the sum counts it
+    rows.push_back(*std::move(told));
   }
-  for (const auto& told : rows_at(sum, "messages")) {
-    const auto kind = text_at(told, "class");
-    if (kind == "xid") count += std::max(0.0, number_at(told, "count").value_or(0));
-    if (kind == "xid") note(told, "kernel.xid");
-    if (kind == "sxid") note(told, "kernel.sxid");
-  }
-  for (const auto& [part, code] : first) add(findings, "kernel.xid", part, code, "");
-  add(findings, "kernel.xid.count", "", count, "count");
-}
-
-std::map<std::string, std::string> places_of(const json::value& hello) {
-  std::map<std::string, std::string> places;
-  const auto* found = find(hello, "places");
-  if (found == nullptr || !found->is_object()) return places;
-  for (const auto& [part, address] : found->as_object())
-    if (address.is_string() && places.size() < kMostRows)
-      places[script::clean(part)] = script::clean(std::string_view{address.as_string()});
-  return places;
+  for (const auto& told : rows_at(sum, "messages")) rows.push_back(told);
+  return rows;
 }
 
 }  // namespace
@@ -243,8 +173,8 @@ Result<Findings> read_watch(const Profile& profile, std::string_view text) {
   add_throttles(sum, hello, names, findings);
   // Where nobody listened, silence is no proof.
   if (flag_at(sum, "kernel_log") == 1) {
-    add_messages(sum, names, findings);
-    add_xids(text, sum, hello, names, findings);
+    add_kernel_messages(rows_at(sum, "messages"), names, findings);
+    add_kernel_xids(xids_in_order(text, sum), hello, names, findings);
   }
   add(findings, "watch.cpu", "", number_at(sum, "cpu_percent"), "%");
   add_unknown(findings, sum);

@@ -88,26 +88,31 @@ void print_findings(const record::NodeRecord& record, const std::string& stage, 
     say("  {:<34} unknown: {}\n", printable(each.fact), printable(each.why));
 }
 
-/// That the BMC's log gained nothing while a stage ran is not worth a section for each stage.
+/// That a log gained nothing while a stage ran is not worth a section for each stage.
 bool is_quiet(const burnin::Findings& findings) {
   return findings.unknown.empty() &&
-         std::ranges::all_of(findings.measurements,
-                             [](const auto& each) { return each.value == 0; });
+         std::ranges::all_of(findings.measurements, [](const auto& each) {
+           return each.value == 0 || each.name == "kernel_log.complete";
+         });
 }
 
 /// In the order in which they ran, each with what else was read after it.
 void print_measurements(const record::NodeRecord& record, bool each_part) {
-  std::size_t quiet = 0;
-  for (const auto& step : record.steps) {
-    if (record.findings.contains(step.name)) print_findings(record, step.name, each_part);
-    const auto log = burnin::bmc_log_name(step.name);
+  std::size_t quiet = 0, quiet_kernel = 0;
+  const auto print_log = [&](const std::string& step, const std::string& log, std::size_t& count) {
     const auto found = record.findings.find(log);
-    if (log == step.name || found == record.findings.end()) continue;
+    if (log == step || found == record.findings.end()) return;
     if (each_part || !is_quiet(found->second))
       print_findings(record, log, each_part);
     else
-      ++quiet;
+      ++count;
+  };
+  for (const auto& step : record.steps) {
+    if (record.findings.contains(step.name)) print_findings(record, step.name, each_part);
+    print_log(step.name, burnin::kernel_log_name(step.name), quiet_kernel);
+    print_log(step.name, burnin::bmc_log_name(step.name), quiet);
   }
+  if (quiet_kernel > 0) say("\nthe kernel's log gained nothing during {} stages\n", quiet_kernel);
   if (quiet > 0) say("\nthe BMC's log gained nothing during {} stages\n", quiet);
 }
 

@@ -68,16 +68,23 @@ void take_facts(NodeRecord& record, const Event& event) {
     if (value.is_string()) record.facts[std::string{name}] = value.get_string();
 }
 
-/// The BMC's log after a stage is a stage of its own: judged by itself, whatever came of the other.
-void take_log(NodeRecord& record, const Event& event) {
-  if (const auto mark = text_in(event, "log_mark"); !mark.empty())
-    record.evidence["log_mark"] = mark;
-  const auto* log = event.data.if_contains("log");
+/// A log that was read after a stage is a stage of its own: judged by itself, whatever came of the
+/// other.
+void take_log(NodeRecord& record, const Event& event, std::string_view key, std::string name) {
+  const auto* log = event.data.if_contains(key);
   if (log == nullptr || !log->is_object()) return;
-  const auto name = burnin::bmc_log_name(event.step);
   record.findings[name] = findings_from(log->get_object());
   const auto* hash = log->get_object().if_contains("evidence");
   if (hash != nullptr && hash->is_string()) record.evidence[name] = hash->get_string();
+}
+
+void take_logs(NodeRecord& record, const Event& event) {
+  if (const auto mark = text_in(event, "log_mark"); !mark.empty())
+    record.evidence["log_mark"] = mark;
+  if (event.data.contains("kernel_log_mark"))
+    record.kernel_log_mark = text_in(event, "kernel_log_mark");
+  take_log(record, event, "log", burnin::bmc_log_name(event.step));
+  take_log(record, event, "kernel_log", burnin::kernel_log_name(event.step));
 }
 
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
@@ -147,7 +154,7 @@ NodeRecord record_of(const std::string& node, const engine::FoldedRun& run) {
   for (const auto* end : trace->second.ends) {
     take_facts(record, *end);
     take_findings(record, *end);
-    take_log(record, *end);
+    take_logs(record, *end);
   }
   return record;
 }

@@ -55,7 +55,8 @@ struct NodeRecord {
   std::map<std::string, std::string, std::less<>> evidence{};       // SHA-256 by step
   std::vector<inventory::Part> bmc_parts{};
   std::map<std::string, std::string, std::less<>> facts{};  // "bmc.version", as steps found them
-  std::string system_serial{};                              // as the BMC tells it
+  std::string kernel_log_mark{};  // where the newest reading of the node's kernel log ended
+  std::string system_serial{};    // as the BMC tells it
   bool bmc_told = false;
   std::optional<std::vector<inventory::AuditFinding>> audit{};
   std::optional<burnin::Verdict> verdict{};

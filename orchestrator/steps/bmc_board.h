@@ -1,6 +1,6 @@
 #pragma once
-// What one run's steps have read of BMCs and may ask each other for, instead of looking it up in
-// the journal or asking a BMC once more. Lost with the process: whoever finds nothing here looks
+// What one run's steps have read of BMCs and nodes and may ask each other for, instead of looking
+// it up in the journal or asking once more. Lost with the process: whoever finds nothing here looks
 // there.
 #include <boost/json.hpp>
 #include <chrono>
@@ -16,12 +16,19 @@ struct BmcBoard {
     std::optional<std::string> mark{};          // of its newest reading; empty: it was never read
     std::optional<boost::json::array> parts{};  // what the BMC calls them
   };
+  /// The kernel's log of one node.
+  struct Kernel {
+    std::optional<std::string> mark{};  // "BOOT:SEQUENCE"; empty: it was never read
+    std::string first{};                // the document that first said where it stood
+    std::string program{};              // the node's cupel-node
+  };
   struct Inlet {
     double celsius = 0;
     std::chrono::steady_clock::time_point when{};
   };
 
   std::map<std::string, Log, std::less<>> logs{};
+  std::map<std::string, Kernel, std::less<>> kernels{};
   std::map<std::string, Inlet, std::less<>> inlets{};
 };
 

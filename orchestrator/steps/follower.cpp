@@ -121,6 +121,7 @@ Task<Result<void>> Follower::start_and_read() {
       co_return Error{Code::kMalformed, "the stage printed more than 32 MiB"};
     if (state.phase == ssh::JobState::Phase::running) {
       CO_TRY(co_await tell());
+      if (meanwhile) co_await meanwhile(*session_);
       continue;
     }
     spool_.output.exit_status = state.exit_status;

@@ -42,6 +42,11 @@ class Follower {
   /// Asked after each piece: what the job is to be told by now; empty: nothing.
   std::function<std::string()> word{};
 
+  /// Done between two readings while the job runs.
+  std::function<Task<void>(ssh::Session&)> meanwhile{};
+  /// The connection that it was followed over last; nullptr: there was none.
+  ssh::Session* session() const { return session_.get(); }
+
   /// Of an ended job.
   Task<void> clean_up();
 

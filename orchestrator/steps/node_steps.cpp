@@ -1,6 +1,7 @@
 #include "orchestrator/steps/node_steps.h"
 
 #include "orchestrator/record/codec.h"
+#include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/step_type.h"
 
 namespace cupel::steps {
@@ -66,6 +67,12 @@ Task<Result<void>> refuse_handle(std::string) {
   co_return Error{Code::kInvalid, "a step that is not done once has no handle"};
 }
 
+/// After these the node's kernel is another one.
+bool restarts(playbooks::StepKind kind) {
+  using enum playbooks::StepKind;
+  return kind == power_on || kind == power_off || kind == power_cycle || kind == boot_once;
+}
+
 }  // namespace
 
 Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
@@ -73,6 +80,7 @@ Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   if (type.reattach == nullptr) request.started = refuse_handle;
   const bool reattach = type.reattach != nullptr && request.handle.has_value();
   auto ended = co_await (reattach ? type.reattach : type.perform)(environment_, request);
+  if (ended && restarts(type.kind)) KernelWatch::forget(environment_, request, *ended);
   co_return ended;
 }
 

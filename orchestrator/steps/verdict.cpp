@@ -39,10 +39,10 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   std::set<std::string, std::less<>> told;
   for (const auto& step : record.steps)
     if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
-  // What the BMC's log said stands, whatever came of the stage; where it is not reported there is
-  // no number to miss.
+  // What a log said stands, whatever came of the stage; where it is not reported there is no number
+  // to miss.
   for (const auto& [name, findings] : record.findings) {
-    if (!burnin::is_bmc_log(name)) continue;
+    if (!burnin::is_log(name)) continue;
     if (findings.measurements.empty())
       told.erase(name);
     else
@@ -218,17 +218,24 @@ bool leaves_a_gap(const inventory::Profile& profile, const StepRecord& step) {
   return step.skipped != Skipped::condition && step.skipped != Skipped::partner;
 }
 
-/// A later reading of the BMC's log tells what an earlier one could not; the last one leaves a gap.
-void judge_log(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
-  const bool judged = std::ranges::find(profile.criteria, burnin::bmc_log_stage().name,
+/// One of the logs that are read after stages.
+struct Log {
+  std::string_view stage, words;
+  std::string (*name)(std::string_view step);
+};
+
+/// A later reading of a log tells what an earlier one could not; the last one leaves a gap.
+void judge_log(const inventory::Profile& profile, const NodeRecord& record, const Log& log,
+               Verdict& verdict) {
+  const bool judged = std::ranges::find(profile.criteria, log.stage,
                                         &inventory::Criterion::stage) != profile.criteria.end();
   if (!judged) return;
   const burnin::Findings* last = nullptr;
   std::string name;
   for (const auto& step : record.steps)
-    for (const auto& own : {step.name, burnin::bmc_log_name(step.name)}) {
+    for (const auto& own : {step.name, log.name(step.name)}) {
       const auto found = record.findings.find(own);
-      if (found == record.findings.end() || !burnin::is_bmc_log(own)) continue;
+      if (found == record.findings.end() || burnin::base_name(own) != log.stage) continue;
       last = &found->second;
       name = own;
     }
@@ -236,8 +243,9 @@ void judge_log(const inventory::Profile& profile, const NodeRecord& record, Verd
   Cause cause;
   cause.decision = Decision::inconclusive;
   cause.criterion = "stage " + name;
-  cause.measured =
-      last->unknown.empty() ? "nothing" : "the BMC's log: " + last->unknown.front().why;
+  cause.measured = last->unknown.empty()
+                       ? "nothing"
+                       : fmt::format("{}: {}", log.words, last->unknown.front().why);
   cause.evidence = evidence_of(record, name);
   verdict.causes.push_back(std::move(cause));
 }
@@ -275,7 +283,10 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
   judge_parts(record, verdict);
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
-  judge_log(profile, record, verdict);
+  const auto& bmc = burnin::bmc_log_stage();
+  const auto& kernel = burnin::kernel_log_stage();
+  judge_log(profile, record, {bmc.name, "the BMC's log", burnin::bmc_log_name}, verdict);
+  judge_log(profile, record, {kernel.name, "the kernel's log", burnin::kernel_log_name}, verdict);
   std::ranges::move(differences, std::back_inserter(verdict.causes));
   verdict.causes = merged(std::move(verdict.causes));
   const bool proven = !verdict.checked.empty() || (record.audit && record.bmc_told);

@@ -78,8 +78,9 @@ std::vector<EventNumber> EventNumbers::of(const EventRow& row, const json::objec
   std::vector<EventNumber> numbers;
   if (row.kind != to_string(engine::EventKind::step_ended)) return numbers;
   add_numbers(row, data, numbers);
-  if (const auto* log = data.if_contains("log"); log != nullptr && log->is_object())
-    add_numbers(row, log->get_object(), numbers);
+  for (const auto* key : {"log", "kernel_log"})
+    if (const auto* log = data.if_contains(key); log != nullptr && log->is_object())
+      add_numbers(row, log->get_object(), numbers);
   if (!data.contains("together")) return numbers;
   const auto mine = found_on(shared(text_in(data, "evidence")), row.node);
   if (mine) add_numbers(row, *mine, numbers);

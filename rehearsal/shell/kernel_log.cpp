@@ -247,9 +247,11 @@ void add_memory(Lines& lines, Host& host) {
       lines.push_back({at, kError, "mce: [Hardware Error]: Machine check events logged"});
       lines.push_back({at, kError, edac_line(dimm.name, "CE", draw.of(i).bits() % 0x7ffffff)});
     }
+    const auto* uncorrected = fault_begun(host.machine(), dimm_uncorrected, dimm.name);
+    const double at = uncorrected == nullptr ? 0 : std::max(17.0, began(host, *uncorrected) + 5);
     for (std::uint64_t i = 0; i < std::min(errors.uncorrected, kMost); ++i)
       lines.push_back(
-          {17, kCritical, edac_line(dimm.name, "UE", draw.of(i + 7).bits() % 0x7ffffff)});
+          {at, kCritical, edac_line(dimm.name, "UE", draw.of(i + 7).bits() % 0x7ffffff)});
   }
 }
 

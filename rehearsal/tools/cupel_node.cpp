@@ -10,6 +10,7 @@ namespace {
 constexpr auto kSubcommands = std::to_array<Tool>({
     {"facts", virtual_cupel_node_facts},
     {"watch", virtual_cupel_node_watch},
+    {"kernel-log", virtual_cupel_node_log},
     {"tcp", virtual_cupel_node_tcp},
     {"hold", virtual_cupel_node_hold},
     {"start", virtual_cupel_node_start},

@@ -1,6 +1,7 @@
 #pragma once
 // The virtual cupel-node: what the product's own program on a node would say of this machine. Its
 // subcommands, each in a file of its own; cupel_node.cpp is the table.
+#include "base/json.h"
 #include "rehearsal/shell/program.h"
 
 namespace cupel::rehearsal {
@@ -11,6 +12,13 @@ Task<int> virtual_cupel_node_facts(ProcessPtr process, Arguments arguments);
 
 /// Samples of heat, power and links, the kernel's messages meanwhile, and their sum.
 Task<int> virtual_cupel_node_watch(ProcessPtr process, Arguments arguments);
+
+/// What the kernel has said since a position, and where its log stands.
+Task<int> virtual_cupel_node_log(ProcessPtr process, Arguments arguments);
+
+/// The kernel's messages that cupel-node knows, as rows of JSON: those later than `after` and not
+/// later than `until`, in seconds since the boot.
+json::array kernel_messages(Host& host, double after, double until);
 
 /// Either side of a transfer between two nodes.
 Task<int> virtual_cupel_node_tcp(ProcessPtr process, Arguments arguments);

@@ -130,59 +130,6 @@ void look(Host& host, double step, Sum& sum) {
   }
 }
 
-/// "0000:1b:00.0" of "...(PCI:0000:1b:00): 79", by what sits there.
-std::string part_at(Host& host, std::string_view text) {
-  for (const auto& gpu : look_at_gpus(host).gpus)
-    if (text.contains(gpu.part.pci.substr(0, gpu.part.pci.rfind('.'))))
-      return fmt::format("gpu{}", gpu.index);
-  for (const auto& adapter : host.machine().hardware().adapters)
-    if (text.contains(adapter.pci)) return adapter.name;
-  return {};
-}
-
-struct Sourced {
-  std::string kind, weight, part;
-  int code = -1;
-  auto operator<=>(const Sourced&) const = default;
-};
-
-std::optional<Sourced> told_by(Host& host, const std::string& line) {
-  const auto code_after = [&](std::string_view mark) {
-    const auto at = line.find(mark);
-    return at == line.npos ? -1 : std::atoi(line.c_str() + at + mark.size());
-  };
-  if (line.starts_with("NVRM: Xid (")) {
-    const int code = code_after("): ");
-    const bool program = code == 13 || code == 31 || code == 43 || code == 45 || code == 63;
-    return Sourced{"xid", program ? "information" : "error", part_at(host, line), code};
-  }
-  if (line.contains(": SXid (") && line.contains(", Fatal,"))
-    return Sourced{"sxid", "error", line.substr(7, line.find(':') - 7), code_after("): ")};
-  if (line.starts_with("EDAC MC") && (line.contains(" CE ") || line.contains(" UE ")))
-    return Sourced{"edac", line.contains(" CE ") ? "corrected" : "error", ""};
-  if (line.contains("PCIe Bus Error: severity=Corrected"))
-    return Sourced{"aer", "corrected", part_at(host, line)};
-  if (line.contains("critical medium error, dev "))
-    return Sourced{"nvme", "error", line.substr(line.find("dev ") + 4, 5)};
-  return std::nullopt;
-}
-
-json::array messages_since(Host& host, double began) {
-  std::map<Sourced, int> counted;
-  for (const auto& line : kernel_lines(host)) {
-    if (line.at <= began) continue;
-    if (const auto told = told_by(host, line.text)) ++counted[*told];
-  }
-  json::array rows;
-  for (const auto& [told, count] : counted) {
-    json::object row{
-        {"class", told.kind}, {"weight", told.weight}, {"part", told.part}, {"count", count}};
-    if (told.code >= 0) row["code"] = told.code;
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 std::string hello_text(Host& host, const Request& request) {
   json::object sampled, places;
   const auto driver = look_at_gpus(host);
@@ -258,7 +205,7 @@ Task<int> virtual_cupel_node_watch(ProcessPtr process, Arguments arguments) {
     look(host, span, sum);
     past += span;
   }
-  auto messages = messages_since(host, began - booted);
+  auto messages = kernel_messages(host, began - booted, host.epoch() - booted);
   const auto text = sum_text(sum, past, std::move(messages));
   co_await process->say(text);
   co_return 0;

@@ -11,6 +11,7 @@
 #include "burnin/agent/node/job/subcommands.h"
 #include "burnin/agent/node/subcommand.h"
 #include "burnin/agent/node/tcp/subcommand.h"
+#include "burnin/agent/node/watch/log_reading.h"
 #include "burnin/agent/node/watch/watch.h"
 
 namespace cupel::agent {
@@ -39,6 +40,8 @@ constexpr std::array kSubcommands{
                "runs a command that alone may write to a block device", hold_device},
     Subcommand{"watch", "[--seconds N] [--every SECONDS] [--print SECONDS]",
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
+    Subcommand{"kernel-log", "[--boot ID --after SEQUENCE]",
+               "what the kernel has said since there, and where its log stands now", kernel_log},
     Subcommand{"tcp",
                "serve [--port P] [--wait SECONDS] | send --to HOST --port P  "
                "[--seconds N] [--most BYTES]",

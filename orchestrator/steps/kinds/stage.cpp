@@ -6,6 +6,7 @@
 #include "burnin/undo.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/bmc_watch.h"
+#include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
@@ -59,20 +60,33 @@ Result<void> doubt(StepEnvironment& environment, const StepRequest& request, Ste
   return ok();
 }
 
+/// What is read around a stage of one node.
+struct Around {
+  LogWatch log;
+  KernelWatch kernel;
+};
+
 /// Goes on by itself where this is cancelled: it is found again, or let go.
 Task<Result<StepEnd>> follow_alone(StepEnvironment& environment, const StepRequest& request,
-                                   LogWatch& log, std::string folder) {
+                                   Around& around, std::string folder) {
   const auto follower = std::make_shared<Follower>(
       environment, request, job_of(environment, request.node, std::move(folder)));
+  follower->meanwhile = [&around](ssh::Session& session) {
+    return around.kernel.meanwhile(session);
+  };
   auto spool = co_await follow_and_read(environment, request, follower);
+  follower->meanwhile = {};
   if (!spool) co_return ended_by_ssh(std::move(spool).error());
   co_await read_beside(environment, request, spool->output);
   auto ended = read_output(environment, request, *spool);
   if (!ended) co_return ended;
   CO_TRY(doubt(environment, request, *ended));
-  co_await log.after(*ended);
-  ended->when_written = [follower, written = log.when_written()] {
+  co_await around.kernel.after(*ended, follower->session());
+  co_await around.log.after(*ended);
+  ended->when_written = [follower, written = around.log.when_written(),
+                         kernel_written = around.kernel.when_written()] {
     written();
+    kernel_written();
     return follower->clean_up();
   };
   co_return ended;
@@ -87,17 +101,18 @@ Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequ
   }
   CO_TRY(auto nothing, nothing_to_undo(environment, request));
   if (nothing) co_return std::move(*nothing);
-  LogWatch log{environment, request};
-  co_await log.before();
+  Around around{LogWatch{environment, request}, KernelWatch{environment, request}};
+  co_await around.log.before();
+  co_await around.kernel.before();
   CO_TRY(co_await request.started(folder));
-  co_return co_await follow_alone(environment, request, log, std::move(folder));
+  co_return co_await follow_alone(environment, request, around, std::move(folder));
 }
 
 Task<Result<StepEnd>> reattach_stage(StepEnvironment& environment, const StepRequest& request) {
   if (!request.members.empty())
     co_return co_await follow_together(environment, request, *request.handle);
-  LogWatch log{environment, request};
-  co_return co_await follow_alone(environment, request, log, *request.handle);
+  Around around{LogWatch{environment, request}, KernelWatch{environment, request}};
+  co_return co_await follow_alone(environment, request, around, *request.handle);
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 
 namespace cupel::agent {
 
-KernelLog::KernelLog(const Tree& tree)
+KernelLog::KernelLog(const Tree& tree, From from)
     : file_{::open(tree.real("/dev/kmsg").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {
   if (!file_) why_ = std::strerror(errno);
   // What was there before belongs to somebody else.
-  if (file_) ::lseek(file_.number(), 0, SEEK_END);
+  if (file_ && from == From::end) ::lseek(file_.number(), 0, SEEK_END);
 }
 
 /// The kernel gives one whole record for each read(2); a pipe in its place may give several, each

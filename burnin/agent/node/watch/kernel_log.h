@@ -1,5 +1,5 @@
 #pragma once
-// New messages of the kernel from the moment of opening on, without waiting for any.
+// Messages of the kernel: new ones, or all that it still has, without waiting for any.
 #include <string>
 #include <vector>
 
@@ -11,8 +11,10 @@ namespace cupel::agent {
 
 class KernelLog {
  public:
-  /// Opens /dev/kmsg at its end; needs root. why() says why it could not.
-  explicit KernelLog(const Tree& tree);
+  enum class From { beginning, end };
+
+  /// Opens /dev/kmsg; needs root. why() says why it could not.
+  explicit KernelLog(const Tree& tree, From from = From::end);
 
   /// What came since, at most `most` records: the rest comes with the next call.
   std::vector<KernelRecord> read(std::size_t most = 500);

@@ -1,0 +1,108 @@
+#include "burnin/node/kernel_report.h"
+
+#include <set>
+
+#include "burnin/script.h"
+#include "burnin/xids.h"
+
+namespace cupel::burnin {
+namespace {
+
+/// How many messages of a class and weight.
+struct Messages {
+  std::string_view measure, kind, weight;  // no weight: all but harmless ones
+};
+constexpr std::array kMessages{
+    Messages{"kernel.gpu", "gpu", "error"},
+    Messages{"kernel.mce", "mce", "error"},
+    Messages{"kernel.edac.uncorrected", "edac", "error"},
+    Messages{"kernel.edac.corrected", "edac", "corrected"},
+    Messages{"kernel.aer.uncorrected", "aer", "error"},
+    Messages{"kernel.aer.corrected", "aer", "corrected"},
+    Messages{"kernel.pcie", "pcie", "error"},
+    Messages{"kernel.nvme", "nvme", "error"},
+    Messages{"kernel.disk", "disk", "error"},
+    Messages{"kernel.mlx5", "mlx5", "error"},
+    Messages{"kernel.link", "link", "error"},
+    Messages{"kernel.oom", "oom", "error"},
+    Messages{"kernel.hang", "hang", "error"},
+    Messages{"kernel.thermal", "thermal", ""},
+};
+
+struct Counted {
+  double count = 0;
+  std::string detail{};
+};
+
+/// "contained memory error".
+std::string meaning_of(double code) {
+  const auto* known = xid_of(static_cast<int>(code));
+  return known == nullptr ? std::string{} : std::string{known->meaning};
+}
+
+}  // namespace
+
+void add_kernel_messages(std::span<const json::value> rows, const Names& names,
+                         Findings& findings) {
+  for (const auto& row : kMessages) {
+    std::map<std::string, Counted> by_part;
+    double all = 0;
+    for (const auto& told : rows) {
+      const auto weight = text_at(told, "weight").value_or("");
+      const bool wanted = row.weight.empty() ? weight != "harmless" : weight == row.weight;
+      const auto count = number_at(told, "count");
+      if (text_at(told, "class") != row.kind || !wanted || !count || *count < 0) continue;
+      all += *count;
+      const auto part = text_at(told, "part");
+      if (!part || part->empty()) continue;
+      auto& counted = by_part[names.of(*part)];
+      counted.count += *count;
+      if (counted.detail.empty())
+        counted.detail = script::clean(text_at(told, "detail").value_or(""));
+    }
+    add(findings, row.measure, "", all, "count");
+    if (by_part.size() == 1 && by_part.begin()->second.count == all && all > 0)
+      findings.measurements.back().traced_to = by_part.begin()->first;
+    for (const auto& [part, counted] : by_part) {
+      add(findings, row.measure, part, counted.count, "count");
+      findings.measurements.back().traced_to = counted.detail;
+    }
+  }
+}
+
+void add_kernel_xids(std::span<const json::value> rows, const json::value& hello,
+                     const Names& names, Findings& findings) {
+  std::map<std::string, double> first;
+  double count = 0;
+  if (const auto* places = find(hello, "places"); places != nullptr && places->is_object())
+    for (const auto& [part, address] : places->as_object())
+      if (part.starts_with("gpu") && first.size() < kMostRows) first[names.of(part)] = 0;
+  for (const auto& told : rows) {
+    const auto kind = text_at(told, "class");
+    if (kind == "xid") count += std::max(0.0, number_at(told, "count").value_or(0));
+    const auto code = number_at(told, "code");
+    const auto part = text_at(told, "part");
+    if (!code || !part || *code <= 0 || text_at(told, "weight") != "error") continue;
+    if (kind == "sxid") add(findings, "kernel.sxid", names.of(*part), code, "");
+    if (kind != "xid") continue;
+    auto& known = first.try_emplace(names.of(*part), 0.0).first->second;
+    if (known == 0) known = *code;
+  }
+  for (const auto& [part, code] : first) {
+    add(findings, "kernel.xid", part, code, "");
+    findings.measurements.back().traced_to = meaning_of(code);
+  }
+  add(findings, "kernel.xid.count", "", count, "count");
+}
+
+std::map<std::string, std::string> places_of(const json::value& hello) {
+  std::map<std::string, std::string> places;
+  const auto* found = find(hello, "places");
+  if (found == nullptr || !found->is_object()) return places;
+  for (const auto& [part, address] : found->as_object())
+    if (address.is_string() && places.size() < kMostRows)
+      places[script::clean(part)] = script::clean(std::string_view{address.as_string()});
+  return places;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,40 @@
+#pragma once
+// What cupel-node's rows of kernel messages become: numbers of parts. Of a watch and of the
+// readings of the kernel's log alike. Pure.
+#include <array>
+
+#include "burnin/node/node_report.h"
+
+namespace cupel::burnin {
+
+inline constexpr std::array<std::string_view, 17> kKernelMeasures{"kernel.xid",
+                                                                  "kernel.xid.count",
+                                                                  "kernel.sxid",
+                                                                  "kernel.gpu",
+                                                                  "kernel.mce",
+                                                                  "kernel.edac.uncorrected",
+                                                                  "kernel.edac.corrected",
+                                                                  "kernel.aer.uncorrected",
+                                                                  "kernel.aer.corrected",
+                                                                  "kernel.pcie",
+                                                                  "kernel.nvme",
+                                                                  "kernel.disk",
+                                                                  "kernel.mlx5",
+                                                                  "kernel.link",
+                                                                  "kernel.oom",
+                                                                  "kernel.hang",
+                                                                  "kernel.thermal"};
+
+/// How many messages of each kind, of the node and of each part that has some. A `row` has "class",
+/// "weight", "count", and "part" and "detail" where they are known.
+void add_kernel_messages(std::span<const json::value> rows, const Names& names, Findings& findings);
+
+/// Of each GPU in `hello`'s "places" the code of its first serious Xid in the order of the rows, 0
+/// where it had none; of switches those that had one.
+void add_kernel_xids(std::span<const json::value> rows, const json::value& hello,
+                     const Names& names, Findings& findings);
+
+/// "gpu3" and the like, with the addresses at which `hello` found them.
+std::map<std::string, std::string> places_of(const json::value& hello);
+
+}  // namespace cupel::burnin

@@ -1,0 +1,204 @@
+#include "orchestrator/steps/kernel_watch.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "burnin/stage.h"
+#include "orchestrator/record/codec.h"
+#include "orchestrator/ssh/run_script.h"
+#include "orchestrator/steps/follower.h"
+
+namespace cupel::steps {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr seconds kConnectPatience{90}, kReadPatience{60}, kBringPatience{300};
+constexpr minutes kEvery{5};
+constexpr std::size_t kMostReadings = 4u << 20;  // bytes of one stage
+constexpr std::string_view kMark = "kernel_log_mark";
+
+bool is_judged(const StepEnvironment& environment, const inventory::Node& node) {
+  const auto profile = environment.inventory.profiles.find(node.profile);
+  if (profile == environment.inventory.profiles.end()) return false;
+  return std::ranges::any_of(profile->second.criteria, [](const auto& criterion) {
+    return criterion.stage == burnin::kernel_log_stage().name;
+  });
+}
+
+/// From the journal what is not on the board.
+BmcBoard::Kernel& known_of(const StepEnvironment& environment, const StepRequest& request) {
+  auto& known = environment.board->kernels[request.node.name];
+  if (known.mark) return known;
+  const auto told = record::node_record(environment.store, request.run, request.node.name);
+  known.mark = told ? told->kernel_log_mark : std::string{};
+  return known;
+}
+
+/// "4f1c2b0a-...:7123"; empty where the document does not say.
+std::string mark_in(const std::string& document) {
+  const auto parsed = parse_json(document);
+  if (!parsed) return {};
+  const auto boot = text_at(*parsed, "boot");
+  const auto last = number_at(*parsed, "last");
+  constexpr double kMost = 9e15;
+  const bool sound = boot && !boot->empty() && boot->size() <= 64 && last && *last >= 0 &&
+                     *last <= kMost &&
+                     boot->find_first_not_of("0123456789abcdefABCDEF-") == boot->npos;
+  return sound ? fmt::format("{}:{:.0f}", *boot, *last) : std::string{};
+}
+
+std::string failed(std::string_view why, bool reads_later) {
+  const json::object told{{"failed", valid_utf8(why)}, {"reads_later", reads_later}};
+  return json::serialize(told) + "\n";
+}
+
+/// What people read beside the stage's own end.
+std::string in_words(const burnin::Findings& found) {
+  std::string text;
+  for (const auto& [name, what] : found.facts) {
+    if (text.size() > 300) break;
+    text += (text.empty() ? "" : "; ") + what;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool KernelWatch::is_watched() const {
+  if (!is_judged(environment_, request_.node)) return false;
+  return !known_of(environment_, request_).mark->empty() ||
+         burnin::is_load(*burnin::stage(request_.step.name));
+}
+
+/// Its path on the node, brought there where the controller has one.
+Task<Result<std::string>> KernelWatch::program(ssh::Session& session) {
+  auto& known = known_of(environment_, request_);
+  if (!known.program.empty()) co_return known.program;
+  std::string path{ssh::kNodeProgram};
+  if (environment_.programs) {
+    const auto folder = std::string{ssh::kJobFolder} + "/cupel-kernel-log";
+    std::vector<std::string> names{path};
+    CO_TRY(auto brought, co_await ssh::ensure_programs(
+                             session, *environment_.programs, std::move(names), folder,
+                             request_.node.ssh.sudo, request_.deadline.sooner(kBringPatience)));
+    if (!brought.why_not.empty()) co_return Error{Code::kFailed, brought.why_not};
+    if (brought.keeper) path = *brought.keeper;
+  }
+  known_of(environment_, request_).program = path;
+  co_return path;
+}
+
+/// One document, with its line's end. Errors: as Session::run(); kFailed: no cupel-node runs there.
+Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string mark) {
+  CO_TRY(const auto path, co_await program(session));
+  const auto colon = mark.find(':');
+  auto script =
+      fmt::format("PATH={}:$PATH\n{} kernel-log", ssh::kProgramFolder, shell_quoted(path));
+  if (colon != mark.npos)
+    script += fmt::format(" --boot {} --after {}", shell_quoted(mark.substr(0, colon)),
+                          shell_quoted(mark.substr(colon + 1)));
+  CO_TRY(const auto said,
+         co_await ssh::run_script(session, script + "\n", {}, request_.node.ssh.sudo,
+                                  request_.deadline.sooner(kReadPatience)));
+  if (said.status == 0 && said.out.ends_with('\n')) co_return said.out;
+  const auto words = shortened(printable(trimmed(said.err)), 300);
+  co_return Error{Code::kFailed, words.empty() ? "cupel-node kernel-log ended with status " +
+                                                     std::to_string(said.status)
+                                               : words};
+}
+
+Task<void> KernelWatch::before() {
+  if (request_.handle || !is_watched()) co_return;
+  const auto& known = known_of(environment_, request_);
+  if (!known.mark->empty()) co_return;
+  request_.waiting("the kernel's log");
+  const auto until = request_.deadline.sooner(kConnectPatience);
+  auto session = co_await connected(environment_, request_, until);
+  if (!session) co_return;
+  const auto document = co_await read(**session, {});
+  request_.waiting("");
+  if (!document) co_return;
+  mark_ = began_at_ = mark_in(*document);
+  if (!mark_.empty()) environment_.board->kernels[request_.node.name].first = *document;
+}
+
+Task<void> KernelWatch::meanwhile(ssh::Session& session) {
+  const auto now = Deadline::Clock::now();
+  const bool due = next_ != Deadline::Clock::time_point{} && now >= next_;
+  if (due || next_ == Deadline::Clock::time_point{}) next_ = now + kEvery;
+  if (!due || !is_watched() || readings_.size() > kMostReadings) co_return;
+  if (mark_.empty()) mark_ = *known_of(environment_, request_).mark;
+  if (mark_.empty()) co_return;
+  const auto document = co_await read(session, mark_);
+  if (!document) co_return;
+  const auto mark = mark_in(*document);
+  if (mark.empty()) co_return;
+  mark_ = mark;
+  readings_ += *document;
+}
+
+Task<void> KernelWatch::after(StepEnd& end, ssh::Session* session) {
+  if (!is_watched()) co_return;
+  request_.waiting("the kernel's log");
+  if (mark_.empty()) mark_ = *known_of(environment_, request_).mark;
+  std::unique_ptr<ssh::Session> own;
+  Result<std::string> document = Error{Code::kUnreachable, "no session"};
+  if (session != nullptr) document = co_await read(*session, mark_);
+  if (!document && is_transient(document.error().code)) {
+    const auto until = request_.deadline.sooner(kConnectPatience);
+    auto again = co_await connected(environment_, request_, until);
+    if (again) {
+      own = *std::move(again);
+      document = co_await read(*own, mark_);
+    } else {
+      document = std::move(again).error();
+    }
+  }
+  request_.waiting("");
+  auto& known = known_of(environment_, request_);
+  burnin::Output output;
+  // What was read meanwhile is read again where the last reading did not come.
+  output.beside = document ? known.first + readings_ + *document
+                           : failed(document.error().what, !mark_.empty());
+  const auto hash = environment_.store.keep_evidence(output.beside);
+  const auto& profile = environment_.inventory.profile_of(request_.node);
+  auto found = burnin::kernel_log_stage().parse(profile, output);
+  if (!found) {
+    output.beside = failed(found.error().what, !mark_.empty());
+    found = burnin::kernel_log_stage().parse(profile, output);
+  }
+  if (!found) co_return;
+  auto log = record::to_json(*found);
+  log["evidence"] = hash ? *hash : std::string{};
+  end.found["kernel_log"] = std::move(log);
+  // Where it could not be read a later reading begins where this one should have.
+  const auto now = document ? mark_in(*document) : std::string{};
+  const auto mark = now.empty() && known.mark->empty() ? began_at_ : now;
+  if (!mark.empty()) {
+    end.found[kMark] = mark;
+    // Until the journal has it, nobody may build on it; nor on the one before it once it has.
+    known.mark.reset();
+    new_mark_ = mark;
+  }
+  if (const auto words = in_words(*found); !words.empty())
+    end.detail += "; in the kernel's log: " + words;
+}
+
+std::function<void()> KernelWatch::when_written() const {
+  return [board = environment_.board, node = request_.node.name, mark = new_mark_] {
+    if (mark) board->kernels[node].mark = *mark;
+  };
+}
+
+void KernelWatch::forget(StepEnvironment& environment, const StepRequest& request, StepEnd& end) {
+  if (!is_judged(environment, request.node)) return;
+  end.found[kMark] = "";
+  environment.board->kernels.erase(request.node.name);
+}
+
+}  // namespace cupel::steps

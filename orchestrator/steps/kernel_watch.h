@@ -1,0 +1,48 @@
+#pragma once
+// The log of a node's kernel around a stage and while it runs, by `cupel-node kernel-log`. From
+// before the first stage that loads the machine on there is no gap: each reading begins where the
+// one before ended, also between stages. Never fails a stage: what was not read is told as that.
+// What it means is for burnin/node/log_readings.h.
+#include <functional>
+
+#include "orchestrator/ssh/ssh.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+
+class KernelWatch {
+ public:
+  /// `request` must live as long.
+  KernelWatch(StepEnvironment& environment, const engine::StepRequest& request)
+      : environment_{environment}, request_{request} {}
+
+  /// Asks where the log stands, where nothing in this run has done so, the stage loads the machine
+  /// and is not under way yet.
+  Task<void> before();
+  /// Now and then while the stage runs: a kernel that says much overwrites what nobody read.
+  Task<void> meanwhile(ssh::Session& session);
+  /// Puts `kernel_log` (findings) and the new mark into what the stage found. `session` may be
+  /// nullptr: then it makes one.
+  Task<void> after(engine::StepEnd& end, ssh::Session* session);
+  /// What is to be done once the journal has it.
+  std::function<void()> when_written() const;
+
+  /// What a step that restarts the machine leaves: the log begins anew with the next stage.
+  static void forget(StepEnvironment& environment, const engine::StepRequest& request,
+                     engine::StepEnd& end);
+
+ private:
+  Task<Result<std::string>> read(ssh::Session& session, std::string mark);
+  Task<Result<std::string>> program(ssh::Session& session);
+  bool is_watched() const;
+
+  StepEnvironment& environment_;
+  const engine::StepRequest& request_;
+  std::string began_at_{};                 // of before()
+  std::string mark_{};                     // where the next reading of this stage begins
+  std::string readings_{};                 // lines, since the stage began
+  std::optional<std::string> new_mark_{};  // of after()
+  Deadline::Clock::time_point next_{};     // of meanwhile()
+};
+
+}  // namespace cupel::steps
