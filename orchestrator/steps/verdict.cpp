@@ -31,7 +31,12 @@ std::string evidence_of_source(const NodeRecord& record, const std::string& sour
   for (const auto& [stage, findings] : record.findings)
     for (const auto& part : findings.parts)
       if (part.source == source) return evidence_of(record, stage);
-  return evidence_of(record, "bmc-facts");
+  // The newest reading is the one that was judged.
+  auto newest = evidence_of(record, "bmc-facts");
+  for (const auto& step : record.steps)
+    if (burnin::base_name(step.name) == "bmc-facts" && step.outcome == "done")
+      newest = evidence_of(record, step.name);
+  return newest;
 }
 
 /// Stages that ran to their end and told something: only those can be judged by numbers.

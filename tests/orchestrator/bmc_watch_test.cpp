@@ -140,6 +140,19 @@ TEST_F(BmcWatch, CountsFromTheStageBeforeSoThatNothingFallsBetweenTwo) {
       << "once before the first, once after each";
 }
 
+TEST_F(BmcWatch, ASecondLookAtThePartsLeavesWhatTheLogSaysToTheStages) {
+  machine.identity = bmc::Identity{};
+  planned.kind = playbooks::StepKind::bmc_facts;
+  stage("bmc-facts", "");
+  log({.id = "2", .severity = "Critical", .message = "Fan 3 does not turn"});
+
+  stage("bmc-facts@after", "");
+  planned.kind = playbooks::StepKind::stage;
+  stage("sel@late", "sleep 0");
+
+  EXPECT_EQ(critical("sel@late", "fan3"), 1);
+}
+
 /// A run that the journal knows nothing of: only the board can tell what was read before.
 TEST_F(BmcWatch, NeedNotLookIntoTheJournalForAMarkThatStandsThere) {
   const auto first = stage("sel@first", "sleep 0");

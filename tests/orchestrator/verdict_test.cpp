@@ -278,6 +278,18 @@ TEST(Verdict, FailsABadPartAndIsInconclusiveAboutOneThatNobodyTold) {
   EXPECT_EQ(decision(unseen), Decision::inconclusive);
 }
 
+TEST(Verdict, ShowsTheNewestReadingOfTheBmcForABadPart) {
+  auto record = healthy();
+  record.steps.push_back(step("bmc-facts@after"));
+  record.evidence["bmc-facts@after"] = "b2";
+  record.audit = {AuditFinding{Finding::missing, "fan3", "8 fans", "7", "", "replace it"}};
+
+  const auto found = causes(record);
+
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].evidence, "b2");
+}
+
 TEST(Verdict, ShowsTheOutputInWhichABadPartWasSeen) {
   auto record = healthy();
   inventory::Part gpu;
