@@ -197,6 +197,7 @@ std::function<void()> KernelWatch::when_written() const {
 
 void KernelWatch::forget(StepEnvironment& environment, const StepRequest& request, StepEnd& end) {
   if (!is_judged(environment, request.node)) return;
+  if (known_of(environment, request).mark->empty()) return;  // nothing has read it yet
   end.found[kMark] = "";
   environment.board->kernels.erase(request.node.name);
 }
