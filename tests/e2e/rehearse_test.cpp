@@ -74,7 +74,7 @@ void drop_evidence(json::value& value) {
   if (auto* list = value.if_array())
     for (auto& item : *list) drop_evidence(item);
   if (auto* object = value.if_object()) {
-    for (const auto* digest : {"evidence", "log_mark"}) object->erase(digest);
+    for (const auto* digest : {"evidence", "log_mark", "kernel_log_mark"}) object->erase(digest);
     for (auto& [key, item] : *object) drop_evidence(item);
   }
 }
