@@ -198,7 +198,10 @@ class Comparison {
     }
     // A card that says nothing of itself is known by its PCI ids (DGX H100), or by the device in
     // its vendor's list (HPE).
-    if (!holds(at_, "/PCIeDevices") && !holds(at_, "/Devices") && !is_system()) return {};
+    // Without its System, which lists the devices, too.
+    const bool no_system = at_ == "/redfish/v1/Systems";
+    if (!holds(at_, "/PCIeDevices") && !holds(at_, "/Devices") && !is_system() && !no_system)
+      return {};
     told.insert({"name", "kind"});
     // A System links to the memories, which tell the size of each GPU.
     if (is_system()) told.insert("size");

@@ -317,7 +317,7 @@ TEST(BurnShapes, VerifyingReadsSoLittleThatItStaysBelowThreePercent) {
 
 TEST(BurnShapes, SmallerWhereLittleIsFreeAndNoneWhereNothingIs) {
   EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{60} << 30)->m, 8'192);
-  EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{500} << 20)->m, 4'096);
+  EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{520} << 20)->m, 4'096);
   EXPECT_EQ(shape_for(Type::kBf16, std::uint64_t{60} << 30, 4'096)->m, 4'096);
   EXPECT_FALSE(shape_for(Type::kBf16, 1'000));
 }
