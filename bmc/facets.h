@@ -6,6 +6,7 @@
 // Where a verb returns a Protocol, that one has accepted it. A verb that a protocol does not have
 // ends with kUnsupported; so does one that this BMC does not have. `Twice::forbidden`: an act that
 // must not happen twice, and is not asked of another protocol once this one may have accepted it.
+#include "bmc/update.h"
 #include "bmc/verb.h"
 
 namespace cupel::bmc::facet {
@@ -36,6 +37,15 @@ struct Facts {
 struct Update {
   /// Versions alone. May take minutes.
   Verb<Sourced<std::vector<inventory::Part>>()> versions{"firmware"};
+  Verb<UpdateService()> service{"update service"};
+  /// Returns when the BMC has taken the whole image. An error after the first byte leaves it open
+  /// whether it is at work with it. Errors besides the usual: kBusy (another update is running);
+  /// kInvalid (the file is not what the order says: nothing of it was accepted as whole).
+  Verb<UpdateTicket(UpdateOrder order)> push{"firmware update", Twice::forbidden};
+  /// Installs what was verified, where that is a second act. The update goes on under the new
+  /// ticket.
+  Verb<UpdateTicket(UpdateTicket verified)> go_on{"start firmware update", Twice::forbidden};
+  Verb<UpdateProgress(UpdateTicket ticket)> progress{"firmware update's progress"};
 };
 
 struct Sensors {

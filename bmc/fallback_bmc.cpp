@@ -69,7 +69,8 @@ class FallbackBmc final : public Bmc {
               &Power::has_ac_cycle);
     fall_back(&Bmc::boot, &Boot::set, &Boot::read);
     fall_back(&Bmc::facts, &Facts::identity, &Facts::observe);
-    fall_back(&Bmc::update, &Update::versions);
+    fall_back(&Bmc::update, &Update::versions, &Update::service, &Update::push, &Update::go_on,
+              &Update::progress);
     fall_back(&Bmc::sensors, &facet::Sensors::read);
     fall_back(&Bmc::locator, &Locator::set, &Locator::read);
     fall_back(&Bmc::log, &Log::read, &Log::clear, &Log::subscribe);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "inventory/baseline.h"
 #include "inventory/parts.h"
 #include "inventory/problem.h"
 
@@ -23,13 +24,6 @@ struct ExpectedParts {
   std::optional<double> cores{};       // of each CPU
   std::vector<std::string> pci{};      // addresses in the order of the names: gpu0, gpu1, ...
   std::string source{};                // datasheet
-  Place where{};
-};
-
-/// A component whose version is part of the baseline.
-struct ExpectedFirmware {
-  std::string component;  // "bmc", "bios", "gpu", "driver": as in Part::name of PartKind::firmware
-  std::string version;
   Place where{};
 };
 

@@ -1,0 +1,65 @@
+#pragma once
+// What a BMC is asked to write, and what it says of it. The inventory decides whether it was done,
+// never the task alone.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bmc/answers.h"
+
+namespace cupel::bmc {
+
+/// When the BMC is to make what it wrote the version that runs, where it lets itself be told.
+/// Source: DSP0268, OperationApplyTime.
+enum class ApplyTime { as_it_likes, immediate, on_reset };
+
+/// One image for one BMC.
+struct UpdateOrder {
+  std::string file{};       // here
+  std::string name{};       // as the BMC sees it
+  std::uint64_t bytes = 0;  // the file's size, as it was checked
+  std::string sha256{};     // of what is sent: sending fails, unfinished, where it differs
+  std::string component{};  // "bmc", "bios", ...: for vendors that want to be told
+  std::vector<std::string> targets{};  // URIs; empty: the BMC finds out from the image
+  bool force = false;                  // a version that is not newer
+  ApplyTime apply = ApplyTime::as_it_likes;
+  /// Where the BMC may fetch it (SimpleUpdate), for those that take no push; empty: nowhere.
+  std::string pull_uri{};
+};
+
+/// By what an update that a BMC took is found again: also by another process, after a crash.
+struct UpdateTicket {
+  std::string way{};   // "multipart", "push", "simple", "ilo": as the driver says
+  std::string task{};  // URI; empty: this BMC has none for it
+  friend bool operator==(const UpdateTicket&, const UpdateTicket&) = default;
+};
+
+struct UpdateProgress {
+  enum class State {
+    running,
+    verified,     // it waits for `go_on` (Supermicro)
+    needs_reset,  // written; runs after the reset that `message` may name
+    done,         // as the BMC says
+    failed,       // as the BMC says
+    gone,         // the BMC does not know the task: it forgot it, or never had it
+  } state = State::running;
+  std::optional<int> percent{};
+  std::string told{};     // the BMC's word for the state: TaskState, Oem.Hpe.State
+  std::string message{};  // its messages, the newest first
+  Protocol by = Protocol::redfish;
+};
+
+/// How the BMC stands to updates now.
+struct UpdateService {
+  bool enabled = true;
+  std::vector<std::string> ways{};  // that it offers and we speak, the best first
+  /// What it is at work with: tasks' URIs, or its own word for it; empty: it is idle.
+  std::vector<std::string> busy{};
+  std::uint64_t most_bytes = 0;  // MaxImageSizeBytes; 0: not told
+  Protocol by = Protocol::redfish;
+};
+
+std::string_view to_string(UpdateProgress::State state);
+
+}  // namespace cupel::bmc

@@ -1,0 +1,49 @@
+#pragma once
+// What has to be done to one machine so that its firmware is at the profile's baseline: pure, from
+// what its BMC reports. Nothing here is done, and no image is opened.
+#include "bmc/answers.h"
+#include "inventory/profile.h"
+
+namespace cupel::firmware {
+
+/// One entry of the BMC's FirmwareInventory, or of the node's own facts.
+struct RunningVersion {
+  std::string id{};   // "HGX_FW_GPU_SXM_3"
+  std::string uri{};  // empty: not of the BMC
+  std::string version{};
+  friend bool operator==(const RunningVersion&, const RunningVersion&) = default;
+};
+
+/// How one component of the baseline stands.
+struct ComponentState {
+  const inventory::ExpectedFirmware* expected = nullptr;  // of the profile, which outlives this
+  std::vector<RunningVersion> running{};                  // all that the patterns match
+  std::vector<RunningVersion> wrong{};                    // those of them off the baseline
+  std::string refusal{};  // why Cupel will not change it; empty: nothing is against it
+
+  bool is_at_baseline() const { return wrong.empty() && !running.empty(); }
+};
+
+/// One image to be written.
+struct FirmwareUpdate {
+  const inventory::ExpectedFirmware* expected = nullptr;
+  std::string version{};  // that it brings: a stepping stone's, or the baseline's
+  inventory::FirmwareImage image{};
+  std::vector<std::string> targets{};  // URIs for UpdateOrder
+  std::vector<RunningVersion> replaces{};
+};
+
+struct FirmwarePlan {
+  std::vector<ComponentState> components{};  // of the baseline, in the order of their updates
+  std::vector<FirmwareUpdate> updates{};     // first to last; empty where anything is refused
+  std::chrono::seconds takes{0};             // all of them with their resets, as the profile says
+  bool restarts_host = false, cycles_ac = false;
+
+  bool is_at_baseline() const;
+};
+
+/// `reported`: parts of kind firmware (Part::name is the Id, Part::source the URI).
+FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identity& machine,
+                           const std::vector<inventory::Part>& reported);
+
+}  // namespace cupel::firmware
