@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <map>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "inventory/node_range.h"
@@ -47,18 +48,30 @@ ByVersion versions_in(std::string_view fact) {
   return versions;
 }
 
-/// How many parts of the run have each version.
-std::map<std::string, int, std::less<>> counted(const inventory::Inventory& inventory,
-                                                const std::string& profile, const std::string& fact,
-                                                const engine::RunState& run) {
-  std::map<std::string, int, std::less<>> counts;
-  for (const auto& [name, state] : run.nodes) {
-    const auto told = state.facts.find(fact);
-    const auto* node = told == state.facts.end() ? nullptr : inventory.node(name);
-    if (node == nullptr || node->profile != profile) continue;
-    for (const auto& [version, parts] : versions_in(told->second))
-      counts[version] += static_cast<int>(parts.size());
+/// The run's nodes of one profile. By the inventory's order: a lookup by name in the run's map is
+/// cheap, one in the inventory is a search.
+std::vector<const engine::NodeState*> alike(const inventory::Inventory& inventory,
+                                            const std::string& profile,
+                                            const engine::RunState& run) {
+  std::vector<const engine::NodeState*> found;
+  for (const auto& node : inventory.nodes) {
+    if (node.profile != profile) continue;
+    const auto state = run.nodes.find(node.name);
+    if (state != run.nodes.end()) found.push_back(&state->second);
   }
+  return found;
+}
+
+/// How many parts have each version. Equal nodes report equal texts: each is parsed once.
+std::map<std::string, int, std::less<>> counted(const std::vector<const engine::NodeState*>& nodes,
+                                                const std::string& fact) {
+  std::unordered_map<std::string_view, int> texts;
+  for (const auto* node : nodes)
+    if (const auto told = node->facts.find(fact); told != node->facts.end()) ++texts[told->second];
+  std::map<std::string, int, std::less<>> counts;
+  for (const auto& [text, times] : texts)
+    for (const auto& [version, parts] : versions_in(text))
+      counts[version] += times * static_cast<int>(parts.size());
   return counts;
 }
 
@@ -120,9 +133,10 @@ std::vector<Cause> version_differences(const inventory::Inventory& inventory,
   std::vector<Cause> causes;
   const auto mine = run.nodes.find(node.name);
   if (mine == run.nodes.end()) return causes;
+  const auto nodes = alike(inventory, node.profile, run);
   for (auto fact = mine->second.facts.lower_bound(std::string{kPrefix});
        fact != mine->second.facts.end() && fact->first.starts_with(kPrefix); ++fact)
-    compare(versions_in(fact->second), counted(inventory, node.profile, fact->first, run), causes);
+    compare(versions_in(fact->second), counted(nodes, fact->first), causes);
   return causes;
 }
 
@@ -130,13 +144,11 @@ std::string uncompared_nodes(const inventory::Inventory& inventory, const invent
                              const engine::RunState& run) {
   const auto mine = run.nodes.find(node.name);
   if (mine == run.nodes.end() || !has_versions(mine->second)) return {};
-  int others = 0, reported = 0;
-  for (const auto& [name, state] : run.nodes) {
-    const auto* other = inventory.node(name);
-    if (other == nullptr || name == node.name || other->profile != node.profile) continue;
-    ++others;
-    if (has_versions(state)) ++reported;
-  }
+  const auto nodes = alike(inventory, node.profile, run);
+  const auto others = nodes.size() - 1;
+  const auto reported = static_cast<std::size_t>(std::ranges::count_if(
+                            nodes, [](const auto* each) { return has_versions(*each); })) -
+                        1;
   if (reported == others) return {};
   return fmt::format("versions compared with {} of {} other nodes", reported, others);
 }
