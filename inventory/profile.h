@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inventory/baseline.h"
+#include "inventory/machine_settings.h"
 #include "inventory/parts.h"
 #include "inventory/problem.h"
 
@@ -71,6 +72,7 @@ struct Profile {
   std::vector<ExpectedParts> parts{};
   std::vector<ExpectedFirmware> firmware{};
   std::vector<ExpectedSetting> bios{};
+  MachineSettings settings{};
   Draw draw{};
   Patience patience{};
   std::vector<Criterion> criteria{};
