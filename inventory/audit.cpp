@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "inventory/judge_firmware.h"
 
 namespace cupel::inventory {
 namespace {
@@ -232,16 +233,17 @@ void judge_firmware(const ExpectedFirmware& expected, const Seen& seen,
                     std::vector<AuditFinding>& findings) {
   bool told = false;
   for (const auto& parts : {seen.by_bmc, seen.by_node})
-    for (const auto* part : of_kind(parts, PartKind::firmware)) {
-      if (lower_case(part->name) != lower_case(expected.component)) continue;
-      told = told || !part->firmware.empty();
-      if (part->firmware.empty() || trimmed(part->firmware) == expected.version) continue;
-      findings.push_back({Finding::wrong_firmware, "firmware " + part->name, expected.version,
-                          part->firmware, part->source, "bring it to the baseline"});
+    for (const auto& part : parts) {
+      if (part.firmware.empty() || !covers(expected, part)) continue;
+      told = true;
+      if (is_expected_version(expected, part.firmware)) continue;
+      findings.push_back({Finding::wrong_firmware, "firmware " + part.name,
+                          expected_version(expected), part.firmware, part.source,
+                          "bring it to the baseline: cupel firmware plan NODE"});
     }
   if (!told)
-    findings.push_back({Finding::unobserved, "firmware " + expected.component, expected.version,
-                        "neither the BMC nor the node reported it", "",
+    findings.push_back({Finding::unobserved, "firmware " + expected.component,
+                        expected_version(expected), "neither the BMC nor the node reported it", "",
                         "read the version by hand"});
 }
 

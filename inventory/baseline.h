@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inventory/problem.h"
@@ -53,8 +54,8 @@ struct ExpectedFirmware {
   /// What is written, and what must run; empty where `at_least` or `below` alone judge.
   std::string version{};
   std::string at_least{}, below{};  // a range, by compare_versions(); `below` is not in it
-  /// Patterns ("HGX_FW_GPU_SXM_*") of Ids in the BMC's FirmwareInventory; empty: the component's
-  /// own name. One component may be many there: all of them must run the version.
+  /// Patterns ("HGX_FW_GPU_SXM_*") of Ids or Names in the BMC's FirmwareInventory; empty: the
+  /// component's own name. One component may be many there: all of them must run the version.
   std::vector<std::string> ids{};
   std::vector<std::string> models{};  // of machines that the image is for; empty: any
   std::optional<FirmwareImage> image{};
@@ -74,5 +75,10 @@ struct ExpectedFirmware {
   std::vector<FirmwareRecovery> recovery{};
   Place where{};
 };
+
+/// As profiles, plans and reports write them: "site-tool", "ac-cycle", "previous-image".
+std::string_view to_string(UpdateWay way);
+std::string_view to_string(FirmwareReset reset);
+std::string_view to_string(FirmwareRecovery recovery);
 
 }  // namespace cupel::inventory

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "inventory/former_words.h"
 #include "inventory/names.h"
+#include "inventory/read_baseline.h"
 #include "inventory/read_criteria.h"
 #include "inventory/read_settings.h"
 #include "inventory/shipped.h"
@@ -97,19 +98,6 @@ void read_parts(const YamlValue& value, const std::string& file, Profile& profil
   }
 }
 
-void read_firmware(const YamlValue& value, const std::string& file, Profile& profile,
-                   Problems& problems) {
-  YamlFields fields{value, "firmware", file, problems};
-  ExpectedFirmware firmware;
-  firmware.component = fields.required("component");
-  firmware.version = fields.required("version");
-  firmware.where = fields.place("version");
-  fields.finish();
-  std::erase_if(profile.firmware,
-                [&](const auto& before) { return before.component == firmware.component; });
-  profile.firmware.push_back(std::move(firmware));
-}
-
 void read_setting(const YamlValue& value, const std::string& file, Profile& profile,
                   Problems& problems) {
   YamlFields fields{value, "bios", file, problems};
@@ -131,10 +119,7 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
     read_patience(*patience, file, profile.patience, problems);
   if (const auto* slurm = fields.value("slurm")) read_slurm(*slurm, file, profile, problems);
   if (const auto* parts = fields.value("parts")) read_parts(*parts, file, profile, problems);
-  const auto firmware = fields.list("firmware");
-  // An empty list is said on purpose: nothing of what the extended profile wants.
-  if (fields.has("firmware") && firmware.empty()) profile.firmware.clear();
-  for (const auto& item : firmware) read_firmware(item, file, profile, problems);
+  read_baseline(fields, file, profile, problems);
   const auto bios = fields.list("bios");
   if (fields.has("bios") && bios.empty()) profile.bios.clear();
   for (const auto& item : bios) read_setting(item, file, profile, problems);
@@ -162,7 +147,7 @@ Profile extended(YamlFields& fields, const ProfileSource& source, Problems& prob
                   "there is no profile '" + *base + "'" + did_you_mean(*base, std::span{names}));
     return {};
   }
-  return parse(base_text, *base + ".yaml", source, problems, depth + 1).value_or(Profile{});
+  return parse(base_text, source.file(*base), source, problems, depth + 1).value_or(Profile{});
 }
 
 std::optional<Profile> parse(std::string_view text, const std::string& file,
@@ -192,6 +177,7 @@ std::optional<Profile> parse_profile(std::string_view text, const std::string& f
                                      const ProfileSource& source, Problems& problems) {
   auto profile = parse(text, file, source, problems, 0);
   if (profile) count_parts(*profile, problems);
+  if (profile) check_baseline(*profile, problems);
   return profile;
 }
 
@@ -204,12 +190,16 @@ std::string ProfileSource::text(std::string_view name) const {
   return shipped == nullptr ? std::string{} : std::string{shipped->text};
 }
 
+std::string ProfileSource::file(std::string_view name) const {
+  auto file = std::string{name} + ".yaml";
+  const auto own = folder_ / file;
+  return std::filesystem::exists(own) ? own.string() : file;
+}
+
 std::optional<Profile> ProfileSource::load(std::string_view name, Problems& problems) const {
   const auto found = text(name);
   if (found.empty()) return std::nullopt;
-  const auto own = folder_ / (std::string{name} + ".yaml");
-  const auto file = std::filesystem::exists(own) ? own.string() : std::string{name} + ".yaml";
-  return parse_profile(found, file, *this, problems);
+  return parse_profile(found, file(name), *this, problems);
 }
 
 std::vector<std::string> ProfileSource::names() const {

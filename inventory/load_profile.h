@@ -28,6 +28,9 @@ class ProfileSource {
   /// Names for "did you mean".
   std::vector<std::string> names() const;
 
+  /// The path of the site's own, "NAME.yaml" of a shipped one.
+  std::string file(std::string_view name) const;
+
   /// The text of the file, for the inventory's digest; empty if there is none.
   std::string text(std::string_view name) const;
 

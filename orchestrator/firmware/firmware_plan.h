@@ -11,6 +11,7 @@ struct RunningVersion {
   std::string id{};   // "HGX_FW_GPU_SXM_3"
   std::string uri{};  // empty: not of the BMC
   std::string version{};
+  std::string name{};  // as people know it, where that is not the Id: "System ROM"
   friend bool operator==(const RunningVersion&, const RunningVersion&) = default;
 };
 
@@ -42,7 +43,9 @@ struct FirmwarePlan {
   bool is_at_baseline() const;
 };
 
-/// `reported`: parts of kind firmware (Part::name is the Id, Part::source the URI).
+/// `reported`: parts of kind firmware (Part::name is the Id, Part::source the URI), and what the
+/// node reports where components are written there. `takes` counts each write as `takes:` says, and
+/// the resets around each version by the profile's patience; not `settles:`, which is a limit.
 FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identity& machine,
                            const std::vector<inventory::Part>& reported);
 

@@ -1,0 +1,247 @@
+#include "orchestrator/firmware/firmware_plan.h"
+
+#include <gmock/gmock.h>
+
+#include "orchestrator/firmware/firmware_order.h"
+
+namespace cupel::firmware {
+namespace {
+
+using inventory::ExpectedFirmware;
+using inventory::FirmwareReset;
+using inventory::Part;
+using inventory::PartKind;
+using inventory::Profile;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+
+const bmc::Identity kMachine{"NVIDIA", "DGXH100", "", "", "", "", ""};
+
+Part part(std::string id, std::string version) {
+  Part found{.kind = PartKind::firmware, .name = id, .firmware = std::move(version)};
+  found.source = "/redfish/v1/UpdateService/FirmwareInventory/" + id;
+  return found;
+}
+
+ExpectedFirmware wanted(std::string component, std::string version) {
+  ExpectedFirmware firmware{.component = component, .version = std::move(version)};
+  firmware.image = {.file = "/images/" + component, .sha256 = std::string(64, 'a')};
+  firmware.takes = 10min;
+  return firmware;
+}
+
+Profile with(std::vector<ExpectedFirmware> firmware) {
+  Profile profile;
+  profile.firmware = std::move(firmware);
+  profile.patience = {.power_on = 1min, .post = 10min, .bmc_restart = 5min};
+  return profile;
+}
+
+std::vector<std::string> told(const FirmwarePlan& plan) {
+  std::vector<std::string> all;
+  for (const auto& update : plan.updates) {
+    all.push_back(update.expected->component + " " + update.version + " over");
+    for (const auto& each : update.replaces) all.back() += " " + each.id + "=" + each.version;
+  }
+  return all;
+}
+
+TEST(PlanFirmware, HasNothingToDoAtTheBaseline) {
+  const auto profile = with({wanted("HostBMC_0", "24.09.17")});
+
+  const auto plan = plan_firmware(profile, kMachine, {part("HostBMC_0", "24.9.17")});
+
+  EXPECT_TRUE(plan.is_at_baseline());
+  EXPECT_THAT(plan.updates, IsEmpty());
+  EXPECT_EQ(plan.takes, 0s);
+  EXPECT_FALSE(plan.restarts_host);
+}
+
+TEST(PlanFirmware, WritesOneImageForAllEntriesOfAComponent) {
+  auto gpus = wanted("gpus", "97.00.82.00.5F");
+  gpus.ids = {"HGX_FW_GPU_SXM_*"};
+  gpus.targets = {"/redfish/v1/UpdateService/FirmwareInventory/HGX_0"};
+  const auto profile = with({gpus});
+
+  const auto plan = plan_firmware(
+      profile, kMachine,
+      {part("HGX_FW_GPU_SXM_1", "96.00.89.00.01"), part("HGX_FW_GPU_SXM_2", "97.00.82.00.5F"),
+       part("HGX_FW_GPU_SXM_3", "96.00.89.00.01"), part("HGX_FW_BMC_0", "HGX-22.10-1")});
+
+  EXPECT_FALSE(plan.is_at_baseline());
+  ASSERT_EQ(plan.components.size(), 1);
+  EXPECT_EQ(plan.components[0].running.size(), 3);
+  EXPECT_EQ(plan.components[0].wrong.size(), 2);
+  EXPECT_THAT(told(plan), ElementsAre("gpus 97.00.82.00.5F over HGX_FW_GPU_SXM_1=96.00.89.00.01 "
+                                      "HGX_FW_GPU_SXM_3=96.00.89.00.01"));
+  EXPECT_THAT(plan.updates[0].targets,
+              ElementsAre("/redfish/v1/UpdateService/FirmwareInventory/HGX_0"));
+}
+
+TEST(PlanFirmware, WritesOneByOneWhereTheBmcTakesOneTargetAtATime) {
+  auto gpus = wanted("gpus", "2");
+  gpus.ids = {"GPU_*"};
+  gpus.one_by_one = true;
+  gpus.follow = {FirmwareReset::host_restart};
+  const auto profile = with({gpus});
+
+  const auto plan = plan_firmware(profile, kMachine, {part("GPU_0", "1"), part("GPU_1", "1")});
+
+  EXPECT_THAT(told(plan), ElementsAre("gpus 2 over GPU_0=1", "gpus 2 over GPU_1=1"));
+  EXPECT_THAT(plan.updates[1].targets,
+              ElementsAre("/redfish/v1/UpdateService/FirmwareInventory/GPU_1"));
+  EXPECT_EQ(plan.takes, 30min) << "two writes, one restart";
+}
+
+TEST(PlanFirmware, GoesByTheVendorsOrderUnlessTheProfileSaysOtherwise) {
+  auto bios = wanted("HostBIOS_0", "2");
+  auto hgx = wanted("gpus", "2");
+  hgx.ids = {"HGX_FW_GPU_SXM_*"};
+  auto psu = wanted("PSU_0", "2");
+  auto bmc = wanted("HostBMC_0", "2");
+  const std::vector<Part> all{part("HostBIOS_0", "1"), part("HGX_FW_GPU_SXM_1", "1"),
+                              part("PSU_0", "1"), part("HostBMC_0", "1")};
+  const auto usual = with({psu, bios, hgx, bmc});
+  bmc.after = {"HostBIOS_0"};
+  const auto own = with({psu, bios, hgx, bmc});
+
+  EXPECT_THAT(told(plan_firmware(usual, kMachine, all)),
+              ElementsAre("HostBMC_0 2 over HostBMC_0=1", "gpus 2 over HGX_FW_GPU_SXM_1=1",
+                          "HostBIOS_0 2 over HostBIOS_0=1", "PSU_0 2 over PSU_0=1"));
+  EXPECT_THAT(told(plan_firmware(own, kMachine, all)),
+              ElementsAre("gpus 2 over HGX_FW_GPU_SXM_1=1", "HostBIOS_0 2 over HostBIOS_0=1",
+                          "HostBMC_0 2 over HostBMC_0=1", "PSU_0 2 over PSU_0=1"));
+}
+
+TEST(PlanFirmware, TakesSteppingStonesInTheirOrderForThoseThatNeedThem) {
+  auto bmc = wanted("bmc", "24.09");
+  bmc.ids = {"BMC_*"};
+  bmc.stepping_stones = {{"22.01", "22.01", {"/images/22", "", "", {}}, {}},
+                         {"24.01", "23.11", {"/images/23", "", "", {}}, {}}};
+  bmc.follow = {FirmwareReset::bmc_restart};
+  const auto profile = with({bmc});
+
+  const auto plan =
+      plan_firmware(profile, kMachine, {part("BMC_0", "21.5"), part("BMC_1", "23.10")});
+
+  EXPECT_THAT(told(plan),
+              ElementsAre("bmc 22.01 over BMC_0=21.5", "bmc 23.11 over BMC_0=22.01 BMC_1=23.10",
+                          "bmc 24.09 over BMC_0=23.11 BMC_1=23.11"));
+  EXPECT_EQ(plan.updates[0].image.file, "/images/22");
+  EXPECT_EQ(plan.takes, 45min) << "three writes, each with its restart";
+  EXPECT_THAT(told(plan_firmware(profile, kMachine, {part("BMC_0", "24.02")})),
+              ElementsAre("bmc 24.09 over BMC_0=24.02"));
+}
+
+TEST(PlanFirmware, CountsResetsAndSaysWhatTheyAre) {
+  auto bmc = wanted("bmc", "2");
+  bmc.follow = {FirmwareReset::bmc_restart};
+  auto cpld = wanted("cpld", "2");
+  cpld.before = {FirmwareReset::host_off};
+  cpld.follow = {FirmwareReset::ac_cycle};
+  const auto only_bmc = with({bmc}), both = with({bmc, cpld});
+  const std::vector<Part> all{part("bmc", "1"), part("cpld", "1")};
+
+  const auto one = plan_firmware(only_bmc, kMachine, all);
+  const auto two = plan_firmware(both, kMachine, all);
+
+  EXPECT_EQ(one.takes, 15min);
+  EXPECT_FALSE(one.restarts_host);
+  EXPECT_EQ(two.takes, 15min + 10min + 10min + 16min);
+  EXPECT_TRUE(two.restarts_host);
+  EXPECT_TRUE(two.cycles_ac);
+}
+
+/// What is refused, and that nothing is written then: not even what could be.
+std::string refusal(const ExpectedFirmware& odd, const std::string& running,
+                    const bmc::Identity& machine = kMachine) {
+  const auto profile = with({wanted("other", "2"), odd});
+  const auto plan = plan_firmware(profile, machine, {part("other", "1"), part("bios", running)});
+  EXPECT_THAT(plan.updates, IsEmpty());
+  EXPECT_FALSE(plan.is_at_baseline());
+  for (const auto& each : plan.components)
+    if (!each.refusal.empty()) return each.refusal;
+  return "";
+}
+
+TEST(PlanFirmware, RefusesADowngradeThatTheProfileDoesNotAllow) {
+  auto bios = wanted("bios", "1.9");
+
+  EXPECT_EQ(refusal(bios, "2.0"),
+            "bios runs 2.0, which is newer than 1.9: `downgrade: true` allows it");
+
+  bios.downgrade = true;
+  const auto profile = with({bios});
+  EXPECT_THAT(told(plan_firmware(profile, kMachine, {part("bios", "2.0")})),
+              ElementsAre("bios 1.9 over bios=2.0"));
+}
+
+TEST(PlanFirmware, RefusesWhatCannotBeOrdered) {
+  EXPECT_EQ(refusal(wanted("bios", "U54 v2.30"), "U58 v2.44 (01/17/2025)"),
+            "bios runs U58 v2.44 (01/17/2025), which is neither before nor after U54 v2.30: "
+            "`downgrade: true` allows it");
+}
+
+TEST(PlanFirmware, RefusesASteppingStoneThatCannotBeJudged) {
+  auto bios = wanted("bios", "3.0");
+  bios.stepping_stones = {{"1.10", "1.10", {"/images/1", "", "", {}}, {}}};
+
+  EXPECT_EQ(refusal(bios, "1.9a"),
+            "bios runs 1.9a: whether it needs the stepping stone 1.10 is unknown");
+}
+
+TEST(PlanFirmware, RefusesAnImageForAnotherModel) {
+  auto bios = wanted("bios", "2.0");
+  bios.models = {"DGXH200*", "DGXB200*"};
+
+  EXPECT_EQ(refusal(bios, "1.0"),
+            "its image is for DGXH200*, DGXB200*, and this machine is DGXH100");
+  EXPECT_EQ(refusal(bios, "1.0", {}),
+            "its image is for DGXH200*, DGXB200*, and this machine is of no reported model");
+}
+
+TEST(PlanFirmware, RefusesWhatHasNoImageOrIsNotReported) {
+  auto bare = wanted("bios", "2.0");
+  bare.image.reset();
+  bare.where = {"mine.yaml", 7, 3};
+  auto absent = wanted("HostBIOS_*", "2.0");
+
+  EXPECT_EQ(refusal(bare, "1.0"), "the baseline names no image for it: image, at mine.yaml:7:3");
+  EXPECT_EQ(refusal(absent, "1.0"),
+            "not reported: nothing in the machine's firmware inventory is called HostBIOS_*");
+}
+
+TEST(PlanFirmware, RefusesTwoComponentsThatWantTwoVersionsOfOnePart) {
+  auto any = wanted("all", "1.5");
+  any.ids = {"*"};
+  any.downgrade = true;
+  const auto profile = with({any, wanted("bios", "2.0")});
+
+  const auto plan = plan_firmware(profile, kMachine, {part("bios", "1.0")});
+
+  EXPECT_THAT(plan.updates, IsEmpty());
+  EXPECT_THAT(plan.components[0].refusal,
+              HasSubstr("bios is of component 'all' too, which wants 1.5"));
+}
+
+TEST(PlanFirmware, DoesNotAskForAnImageWhereTheVersionIsRight) {
+  auto bios = wanted("bios", "2.0");
+  bios.image.reset();
+  bios.models = {"another"};
+  const auto profile = with({bios});
+
+  EXPECT_TRUE(plan_firmware(profile, kMachine, {part("bios", "2.0")}).is_at_baseline());
+}
+
+TEST(UpdateOrder, LeavesOutNothingWhereItGoesInACircle) {
+  auto one = wanted("one", "1"), other = wanted("other", "1");
+  one.after = {"other"};
+  other.after = {"one"};
+
+  EXPECT_THAT(update_order(with({one, other})), ElementsAre(0, 1));
+}
+
+}  // namespace
+}  // namespace cupel::firmware
