@@ -41,6 +41,27 @@ std::string sha256_hex(std::string_view bytes) {
   return hex_of(digest);
 }
 
+Sha256::Sha256() : context_{EVP_MD_CTX_new()} {
+  auto* context = static_cast<EVP_MD_CTX*>(context_.get());
+  demand(context == nullptr ? 0 : EVP_DigestInit_ex(context, EVP_sha256(), nullptr), "no SHA-256");
+}
+
+void Sha256::Freed::operator()(void* context) const {
+  EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context));
+}
+
+void Sha256::add(std::string_view bytes) {
+  auto* context = static_cast<EVP_MD_CTX*>(context_.get());
+  demand(EVP_DigestUpdate(context, bytes.data(), bytes.size()), "no SHA-256");
+}
+
+std::string Sha256::hex() {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  auto* context = static_cast<EVP_MD_CTX*>(context_.get());
+  demand(EVP_DigestFinal_ex(context, digest.data(), nullptr), "no SHA-256");
+  return hex_of(digest);
+}
+
 std::string random_hex(std::size_t bytes) {
   std::vector<unsigned char> drawn(bytes);
   demand(RAND_bytes(drawn.data(), static_cast<int>(drawn.size())), "no random bytes");

@@ -1,5 +1,6 @@
 #pragma once
 // Digests and random bytes, by OpenSSL.
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,21 @@ namespace cupel {
 
 /// SHA-256 (FIPS 180-4). The digest in lower-case hexadecimal, 64 characters.
 std::string sha256_hex(std::string_view bytes);
+
+/// The same of what comes piece by piece.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::string_view bytes);
+  /// Of all that was added. Once, at the end.
+  std::string hex();
+
+ private:
+  struct Freed {
+    void operator()(void* context) const;
+  };
+  std::unique_ptr<void, Freed> context_;
+};
 
 /// So many bytes that nobody can guess, in hexadecimal. Aborts where there are none.
 std::string random_hex(std::size_t bytes);

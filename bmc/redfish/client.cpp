@@ -86,6 +86,12 @@ Task<Result<Answer>> Client::get_unless(std::string uri, std::string etag, Deadl
   co_return answer;
 }
 
+Task<Result<Answer>> Client::look(std::string uri, Deadline deadline) {
+  Question question{.method = Method::get, .uri = std::move(uri)};
+  question.anywhere = true;
+  co_return co_await ask(std::move(question), deadline);
+}
+
 Task<Result<Answer>> Client::post(std::string uri, json::value body, Deadline deadline) {
   Question question{.method = Method::post, .uri = std::move(uri), .body = serialize(body)};
   co_return co_await ask(std::move(question), deadline);
@@ -110,7 +116,8 @@ Task<Result<void>> Client::patch(std::string uri, json::value body, Answer befor
 }
 
 Task<Result<Answer>> Client::ask(Question question, Deadline deadline) {
-  if (!is_on_the_bmc(question.uri))
+  const bool ours = question.anywhere ? is_path(question.uri) : is_on_the_bmc(question.uri);
+  if (!ours)
     co_return Error{Code::kInvalid, peer_.node + ": not a URI of this BMC: " +
                                         printable(shortened(question.uri, 200))};
   const bool stopped = co_await cancelled();

@@ -43,11 +43,20 @@ class Client final : public Fetch {
   /// The document, unless it still has this ETag: then the status is 304 and there is no body.
   Task<Result<Answer>> get_unless(std::string uri, std::string etag, Deadline deadline);
 
+  /// What there is, whatever it is: a task's monitor may answer without a body, and lie elsewhere
+  /// than under /redfish.
+  Task<Result<Answer>> look(std::string uri, Deadline deadline);
+
   void follow(const Rules& rules) override { rules_ = &rules; }
   std::string system() const override { return peer_.system; }
 
   /// An action. Never sent twice, and without If-Match: there is nothing to match.
   Task<Result<Answer>> post(std::string uri, json::value body, Deadline deadline);
+
+  /// A file, to any path of this BMC. Never sent twice, not even where the session ended meanwhile.
+  /// A good answer that is no JSON is an answer without a body. Errors: as Transport::upload; each
+  /// says whether the BMC may have taken the file.
+  Task<Result<Answer>> upload(std::string uri, Upload file, Deadline deadline);
 
   /// Changes properties, naming the state that they had in `before` (of the same URI). Where the
   /// BMC refuses the ETag it reads again and tries the strong form, then "*", then none.
@@ -75,6 +84,7 @@ class Client final : public Fetch {
     std::string body{};
     std::string if_match{};
     std::string if_none_match{};
+    bool anywhere = false;  // not only under /redfish
   };
 
   Task<Result<Answer>> ask(Question question, Deadline deadline);

@@ -15,6 +15,7 @@ Layout layout_of(const Machine& machine) {
   for (const auto& one : machine.baseboards) layout.baseboards.push_back(one.uri);
   layout.accounts = link_or(machine.root, "AccountService", "/redfish/v1/AccountService");
   layout.registries = link_or(machine.root, "Registries", "/redfish/v1/Registries");
+  layout.updates = link_or(machine.root, "UpdateService", "/redfish/v1/UpdateService");
   std::string firmware;
   if (machine.manager) {
     layout.manager = machine.manager->uri;

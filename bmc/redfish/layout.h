@@ -11,6 +11,7 @@ struct Layout {
   std::string manager{};     // empty: none is told
   std::string accounts{};    // AccountService
   std::string registries{};  // collection
+  std::string updates{};     // UpdateService
   const Rules* rules = nullptr;
   ModelQuirks handling{};
 };

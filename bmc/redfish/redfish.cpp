@@ -17,6 +17,7 @@
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/reset.h"
 #include "bmc/redfish/sensors.h"
+#include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
 
 namespace cupel::bmc::redfish {
@@ -35,6 +36,10 @@ std::string boot_attempt(const BootOverride& wanted) {
 
 std::string service_attempt(const std::string& name, bool enabled) {
   return (enabled ? "enable " : "disable ") + printable(name);
+}
+
+std::string update_attempt(const UpdateOrder& order) {
+  return "firmware update" + (order.component.empty() ? "" : " of " + printable(order.component));
 }
 
 Error no_system() {
@@ -79,6 +84,10 @@ class RedfishBmc final : public Bmc {
     assign(facts.observe, "inventory",
            [this](Client&, Deadline deadline) { return observe(deadline); });
     assign(update.versions, "firmware", read_versions);
+    assign(update.service, "update service", read_update_service);
+    assign(update.push, update_attempt, push_update);
+    assign(update.go_on, "start the verified update", start_verified_update);
+    assign(update.progress, "firmware update", read_update_progress);
     assign(sensors.read, "sensors", read_sensors);
     assign(
         locator.set, [](bool on) { return std::string{"locator light "} + (on ? "on" : "off"); },

@@ -33,6 +33,15 @@ constexpr std::array kMeanings{
     Meaning{"already committed", Code::kConflict, 0s,
             "a job with other settings waits for the next restart: restart the machine, or delete "
             "that job, and try again"},
+    // One update at a time. Source: DSP8011, Update.1.0.UpdateInProgress, and Supermicro's own.
+    Meaning{"updateinprogress", Code::kBusy, 60s, "another update is running on this BMC"},
+    Meaning{"oemfirmwarealreadyinupdatemode", Code::kBusy, 60s,
+            "another update is running on this BMC"},
+    Meaning{"resourceinuse", Code::kBusy, 60s, "another user has claimed it"},
+    Meaning{"rac0679", Code::kBusy, 60s, "a job is running on this iDRAC"},
+    Meaning{"oemlicensenotpassed", Code::kUnsupported, 0s, "the BMC needs a licence for this"},
+    Meaning{"no space left", Code::kFailed, 0s,
+            "the BMC has no room for the image: reset the BMC and try again"},
     Meaning{"propertynotwritable", Code::kUnsupported, 0s, "this BMC does not let it be set"},
     Meaning{"readonlyproperty", Code::kUnsupported, 0s, "this BMC does not let it be set"},
 };

@@ -67,18 +67,6 @@ Result<void> decompress(Transfer& transfer) {
   return Error{Code::kMalformed, "this BMC's answers take more memory than one BMC may"};
 }
 
-Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
-  if (answer) {
-    const int status = answer->status;
-    if (status == 401) return Outcome::refused;
-    if (status == 503 || status == 429) return Outcome::busy;
-    return status >= 500 ? Outcome::server_error : Outcome::answered;
-  }
-  if (connection_broke(how)) return Outcome::reset;
-  if (answer.error().code == Code::kTimeout) return Outcome::timeout;
-  return answer.error().code == Code::kMalformed ? Outcome::malformed : Outcome::unreachable;
-}
-
 Error changed_certificate(const Peer& peer, const PinCheck& check) {
   if (peer.trust.kind == inventory::Trust::Kind::pinned)
     return Error{Code::kUntrusted, "the certificate is " + check.presented +
@@ -91,6 +79,18 @@ Error changed_certificate(const Peer& peer, const PinCheck& check) {
 }
 
 }  // namespace
+
+Outcome outcome_of(const Result<Response>& answer, CURLcode how) {
+  if (answer) {
+    const int status = answer->status;
+    if (status == 401) return Outcome::refused;
+    if (status == 503 || status == 429) return Outcome::busy;
+    return status >= 500 ? Outcome::server_error : Outcome::answered;
+  }
+  if (connection_broke(how)) return Outcome::reset;
+  if (answer.error().code == Code::kTimeout) return Outcome::timeout;
+  return answer.error().code == Code::kMalformed ? Outcome::malformed : Outcome::unreachable;
+}
 
 Result<void> Transport::Impl::claim(const Peer& peer) {
   Host& found = host(peer.endpoint);
@@ -150,7 +150,8 @@ void Transport::Impl::prepare(Transfer& transfer, const Request& request, bool f
   for (const auto& line : request.headers)
     transfer.headers = curl_slist_append(transfer.headers, line.c_str());
   if (request.method == Method::post || request.method == Method::patch) {
-    transfer.headers = curl_slist_append(transfer.headers, "Content-Type: application/json");
+    const auto content = "Content-Type: " + request.content_type;
+    transfer.headers = curl_slist_append(transfer.headers, content.c_str());
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
     curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request.body.c_str());
   }

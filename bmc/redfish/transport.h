@@ -11,6 +11,7 @@
 #include "base/task.h"
 #include "bmc/bmc_limits.h"
 #include "bmc/redfish/session.h"
+#include "bmc/redfish/upload.h"
 #include "inventory/model.h"
 #include "inventory/trust.h"
 
@@ -38,7 +39,8 @@ struct Request {
   Method method = Method::get;
   std::string path;                    // "/redfish/v1/..."
   std::vector<std::string> headers{};  // "If-Match: *"
-  std::string body{};                  // JSON
+  std::string body{};                  // JSON, where `content_type` does not say otherwise
+  std::string content_type = "application/json";  // of the body
   std::optional<Basic> basic{};
   /// How much longer to wait for the answer once the caller was cancelled: for what must not be
   /// left half done (a login whose session nobody would know).
@@ -63,6 +65,7 @@ struct Response {
   std::string token{};                       // X-Auth-Token
   bool asks_for_basic = false;               // WWW-Authenticate, RFC 9110, 11.6.1
   std::chrono::milliseconds retry_after{0};  // 0: not said
+  bool cut_short = false;                    // it came before the whole of an upload had gone out
 };
 
 struct Limits {
@@ -71,6 +74,11 @@ struct Limits {
   int requests_per_bmc = 2;
   int connections = 1024;  // to all BMCs together
   int redirects = 3;
+  int uploads = 64;  // to all BMCs together, some 400 KiB each
+  /// An upload of which no byte moved for so long is broken off: by the BMC, or by the disk.
+  std::chrono::milliseconds upload_stall{60'000};
+  /// Once all of it has gone out. Some check the image before they answer: OpenBMC for up to 50 s.
+  std::chrono::milliseconds upload_answer{360'000};
 };
 
 /// An answer that has no end. Must go before its transport.
@@ -105,6 +113,12 @@ class Transport {
   /// memory left for this BMC, or not HTTP), kInvalid (a bad path; a CA file that cannot be read;
   /// two nodes with one endpoint).
   Task<Result<Response>> send(Peer peer, Request request, Deadline deadline);
+
+  /// Sends a file, one at a time to each BMC, and returns the answer, whatever its status. The file
+  /// is never in memory as a whole; what has its size and SHA-256 wrong is broken off before its
+  /// last bytes. Never sent twice. Cancel-safe. Errors: as send, and as FileFeed::failure; each
+  /// says whether the BMC may have all of it.
+  Task<Result<Response>> upload(Peer peer, Request request, Upload file, Deadline deadline);
 
   /// Sends a GET whose answer is a stream, over a connection of its own, outside of the requests
   /// that the BMC gets at a time. Returns when its head came and says 200.

@@ -17,13 +17,19 @@ struct Host {
   int undecided = 0;   // transfers that may still keep their connection
 };
 
+class Sending;  // upload.cpp
+
+/// How it counts for the BMC's health.
+Outcome outcome_of(const Result<Response>& answer, CURLcode how);
+
 struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
   Impl(asio::any_io_executor on, Limits bounds, Memory* memory)
       : executor{std::move(on)},
         limits{bounds},
         all_bmc_limits{memory},
         loop{executor, limits.connections, limits.requests_per_bmc},
-        streams{executor, limits.connections, 1} {}
+        streams{executor, limits.connections, 1},
+        uploads{limits.uploads} {}
 
   Host& host(const inventory::Endpoint& endpoint) {
     auto& found = hosts[endpoint];
@@ -38,6 +44,8 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
   Task<Result<Response>> once(const Peer& peer, Host& host, const Request& request,
                               const std::string& path, bool fresh, bool& was_kept,
                               Deadline deadline);
+  Task<Result<Response>> send_file(const Peer& peer, Host& host, const Request& request,
+                                   Sending& sending, Deadline deadline);
   static Task<void> wait_until_done(Transfer& transfer, Deadline deadline,
                                     std::chrono::milliseconds grace);
   Result<void> trust(const Peer& peer, Host& host, Transfer& transfer, bool may_resume);
@@ -51,6 +59,7 @@ struct Transport::Impl : std::enable_shared_from_this<Transport::Impl> {
   std::map<inventory::Endpoint, std::unique_ptr<Host>> hosts;
   CurlLoop loop;
   CurlLoop streams;  // their connections do not count among those for requests
+  Semaphore uploads;
 };
 
 }  // namespace cupel::bmc::redfish

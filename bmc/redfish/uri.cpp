@@ -10,6 +10,13 @@ bool is_on_the_bmc(std::string_view uri) {
   return redfish && uri.size() < 2048 && uri.find("/../") == uri.npos && !uri.ends_with("/..");
 }
 
+bool is_path(std::string_view uri) {
+  constexpr std::size_t kLongest = 1024;
+  const auto plain = [](char c) { return c > ' ' && c < '\x7f'; };
+  return uri.starts_with('/') && !uri.starts_with("//") && uri.size() <= kLongest &&
+         std::ranges::all_of(uri, plain) && uri.find("..") == uri.npos;
+}
+
 std::string path_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == url.npos) return std::string{url};

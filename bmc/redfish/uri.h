@@ -12,6 +12,9 @@ namespace cupel::bmc::redfish {
 /// Whether a link stays within the Redfish service that it came from: a path under /redfish.
 bool is_on_the_bmc(std::string_view uri);
 
+/// Whether it is a path at all, of whatever service of the BMC (uploads: "/cgi-bin/uploadFile").
+bool is_path(std::string_view uri);
+
 /// The path of an absolute URL, or the path as it is; empty where there is none.
 std::string path_of(std::string_view url);
 

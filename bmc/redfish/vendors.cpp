@@ -20,6 +20,37 @@ constexpr std::array<std::string_view, 1> kHpeLogs{"IML"}, kLenovoLogs{"Platform
 // IPMI keeps 20 bytes of a password (IPMI 2.0, 22.30), and an account is mostly one for both.
 constexpr std::size_t kIpmiKeeps = 20;
 
+constexpr std::array<UpdateRules, 1> kHpeUpdates{{{.form_session = "sessionKey"}}};
+
+// Lenovo's SR635 and SR655 of the first generation have MegaRAC under the name of TSM.
+constexpr std::array<OfComponent, 1> kTsmTargets{{{"", "/redfish/v1/Managers/Self"}}};
+constexpr std::array<OfComponent, 2> kTsmParameters{
+    {{"bmc", R"({"FlashType":"HPMFwUpdate","UploadSelector":"Default"})"},
+     {"bios", R"({"FlashType":"UEFIUpdate","UploadSelector":"Default"})"}}};
+constexpr std::array<UpdateRules, 1> kLenovoUpdates{{{.sign = "Oem/AMIUpdateService",
+                                                      .targets = kTsmTargets,
+                                                      .oem_parameters = kTsmParameters,
+                                                      .locks_while_writing = true}}};
+
+// What fwupd sends, but for the settings, which stay.
+constexpr std::array<OfComponent, 2> kSupermicroTargets{
+    {{"bios", "{system}/Bios"}, {"bmc", "{manager}"}}};
+constexpr std::array<OfComponent, 2> kSupermicroSimple{
+    {{"bios", "{system}"}, {"bmc", "{manager}"}}};
+constexpr std::array<OfComponent, 1> kSupermicroOem{
+    {{"bios", R"({"Supermicro":{"BIOS":{"PreserveME":false,"PreserveNVRAM":true,)"
+              R"("PreserveSMBIOS":true,"BackupBIOS":false}}})"}}};
+constexpr std::array<UpdateRules, 1> kSupermicroUpdates{{{.targets = kSupermicroTargets,
+                                                          .simple_targets = kSupermicroSimple,
+                                                          .oem = kSupermicroOem,
+                                                          .verifies_first = true}}};
+
+constexpr std::array<OfComponent, 3> kAmiParameters{{{"bmc", R"({"ImageType":"BMC"})"},
+                                                     {"bios", R"({"ImageType":"BIOS"})"},
+                                                     {"cpld", R"({"ImageType":"CPLD"})"}}};
+constexpr std::array<UpdateRules, 1> kAmiUpdates{
+    {{.oem_parameters = kAmiParameters, .locks_while_writing = true}}};
+
 // In the order of preference where two fit equally well. `expands` where the vendor documents it
 // and nobody has seen required properties go; AMI's and old OpenBMC's drop them.
 constexpr std::array kRules{
@@ -73,7 +104,8 @@ constexpr std::array kRules{
           .password = {.shortest = 8, .longest = 39},
           .event_logs = kHpeLogs,
           .console_command = "vsp",
-          .expands = true},
+          .expands = true,
+          .updates = kHpeUpdates},
     Rules{.vendor = "Lenovo",
           .system_manufacturer = "lenovo",
           .root_vendor = "lenovo",
@@ -86,7 +118,8 @@ constexpr std::array kRules{
           .own_account = "1",
           .password = {.shortest = 10, .longest = 32, .classes = 2},
           .event_logs = kLenovoLogs,
-          .console_command = "console 1"},
+          .console_command = "console 1",
+          .updates = kLenovoUpdates},
     Rules{.vendor = "Supermicro",
           .system_manufacturer = "supermicro",
           .root_vendor = "supermicro",
@@ -98,14 +131,20 @@ constexpr std::array kRules{
           .ac_cycle = {.action = "Actions/Oem/#OemSystemExtensions.Reset", .word = "ACCycle"},
           .media_url_trouble = "?=",
           .own_account = "2",
-          .password = {.shortest = 8, .longest = kIpmiKeeps, .classes = 3}},
+          .password = {.shortest = 8, .longest = kIpmiKeeps, .classes = 3},
+          .updates = kSupermicroUpdates},
     Rules{.vendor = "GIGABYTE",
           .system_manufacturer = "gigabyte",
           .root_vendor = "gigabyte",
           .oem_key = "gbt",
           .future_state = "/SD",
-          .forgets_until_reset = true},
-    Rules{.vendor = "AMI", .root_vendor = "ami", .oem_key = "ami", .future_state = "/SD"},
+          .forgets_until_reset = true,
+          .updates = kAmiUpdates},
+    Rules{.vendor = "AMI",
+          .root_vendor = "ami",
+          .oem_key = "ami",
+          .future_state = "/SD",
+          .updates = kAmiUpdates},
     Rules{.vendor = "OpenBMC", .oem_key = "openbmc", .model = "openbmc", .own_account = "{user}"},
 };
 constexpr Rules kNobody{};
@@ -133,7 +172,11 @@ constexpr std::array kExceptions{
     Exception{
         .vendor = "NVIDIA",
         .model = "bluefield",
-        .handling = {.password = {.shortest = 12, .longest = 20, .classes = 4, .special = true}}},
+        .handling = {.update_parameters_type = "application/octet-stream",
+                     .password = {.shortest = 12, .longest = 20, .classes = 4, .special = true}}},
+    Exception{.vendor = "NVIDIA", .model = "gh200", .handling = {.names_no_targets = true}},
+    Exception{.vendor = "NVIDIA", .model = "gb200", .handling = {.names_no_targets = true}},
+    Exception{.vendor = "NVIDIA", .model = "gb300", .handling = {.names_no_targets = true}},
     Exception{.vendor = "Dell",
               .model = "r650",
               .from = "5.10.10.05",
@@ -217,10 +260,30 @@ ModelQuirks handling_for(std::string_view vendor, std::string_view model,
     all.restart_is_off_on |= one.handling.restart_is_off_on;
     all.restart_cuts_dpu_power |= one.handling.restart_cuts_dpu_power;
     all.may_ignore_power_on |= one.handling.may_ignore_power_on;
+    all.names_no_targets |= one.handling.names_no_targets;
+    if (!one.handling.update_parameters_type.empty())
+      all.update_parameters_type = one.handling.update_parameters_type;
     if (one.handling.password.longest > 0) all.password = one.handling.password;
     if (!one.handling.own_account.empty()) all.own_account = one.handling.own_account;
   }
   return all;
+}
+
+const UpdateRules& update_rules_of(const Rules& rules, const json::value& update_service) {
+  static constexpr UpdateRules kStandard{};
+  const auto fits = [&](const UpdateRules& row) {
+    return row.sign.empty() || find(update_service, row.sign) != nullptr;
+  };
+  const auto row = std::ranges::find_if(rules.updates, fits);
+  return row == rules.updates.end() ? kStandard : *row;
+}
+
+std::string_view text_for(std::span<const OfComponent> rows, std::string_view component) {
+  const auto fits = [&](const OfComponent& row) {
+    return row.component.empty() || row.component == component;
+  };
+  const auto row = std::ranges::find_if(rows, fits);
+  return row == rows.end() ? std::string_view{} : row->text;
 }
 
 bool is_slow(const Rules& rules, std::string_view uri) {

@@ -33,6 +33,32 @@ struct PasswordRules {
   bool special = false;  // one of the others among them
 };
 
+/// A word, or a text, of one component ("bmc", "bios"); an empty component: of every other.
+struct OfComponent {
+  std::string_view component, text;
+};
+
+/// How a BMC takes images, where its UpdateService does not show it.
+struct UpdateRules {
+  /// The row holds only where the service has this ("Oem/AMIUpdateService"); empty: always.
+  std::string_view sign{};
+  /// What is named as target where an order names none: a URI, with {system} and {manager} filled
+  /// in.
+  std::span<const OfComponent> targets{};
+  /// The same of SimpleUpdate.
+  std::span<const OfComponent> simple_targets{};
+  /// The JSON of the form's part OemParameters; none: no such part.
+  std::span<const OfComponent> oem_parameters{};
+  /// JSON that stands as Oem in UpdateParameters.
+  std::span<const OfComponent> oem{};
+  /// An upload is only verified; a second act installs it.
+  bool verifies_first = false;
+  /// HttpPushUri takes a form whose first field, and a cookie, of this name is the session's token.
+  std::string_view form_session{};
+  /// It refuses all requests, good tokens and passwords too, while its own firmware is written.
+  bool locks_while_writing = false;
+};
+
 struct Rules {
   std::string_view vendor;  // as Identity tells it
 
@@ -88,6 +114,8 @@ struct Rules {
   bool forgets_until_reset = false;
   /// Whole collections may be asked for at once ($expand): members come with what they must have.
   bool expands = false;
+  /// The first one whose sign is there; none: as the standard has it.
+  std::span<const UpdateRules> updates{};
   /// Ends of URIs of what takes minutes: kSlowPatience for each, and nobody else waits behind them.
   std::span<const std::string_view> slow_resources{};
 };
@@ -112,6 +140,10 @@ struct ModelQuirks {
   bool restart_cuts_dpu_power = false;
   /// This firmware has accepted power-on and ignored it: never trust the acceptance.
   bool may_ignore_power_on = false;
+  /// UpdateParameters without a target has an empty list of them, which means all (HGX trays).
+  bool names_no_targets = false;
+  /// The content type of UpdateParameters, where it is not application/json.
+  std::string_view update_parameters_type{};
   /// Instead of the vendor's row, where they say anything.
   PasswordRules password{};
   std::string_view own_account{};
@@ -124,6 +156,12 @@ ModelQuirks handling_for(std::string_view vendor, std::string_view model,
 
 /// The row that fits best; a row without a name where none fits.
 const Rules& rules_for(const VendorHints& signs);
+
+/// How this BMC takes images, by its vendor's row and its UpdateService.
+const UpdateRules& update_rules_of(const Rules& rules, const json::value& update_service);
+
+/// The text for a component; empty where there is none.
+std::string_view text_for(std::span<const OfComponent> rows, std::string_view component);
 
 /// Whether connections to this BMC are to be closed after each answer.
 bool breaks_kept_connections(const Rules& rules, const json::value& root);
