@@ -39,7 +39,7 @@ void Semaphore::leave() {
 Result<void> Logins::may_try(const std::string& user, const std::string& password) const {
   const auto before = memory_.refusal(node_, user);
   const bool same = before && before->mark == secret_mark(password, before->salt);
-  if (same && before->believed) {
+  if (same && before->wrong) {
     const auto when = fmt::format("{:%Y-%m-%d %H:%M:%S}", before->last);
     return Error{
         Code::kRefused,
@@ -65,13 +65,13 @@ bool Logins::refused(const std::string& user, const std::string& password, Refus
     refusal = Refusal{.mark = secret_mark(password, salt), .salt = salt};
   }
   ++refusal->times;
-  refusal->believed = refusal->times >= rules.believed_at;
+  refusal->wrong = refusal->times >= rules.wrong_after;
   refusal->last = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   memory_.keep_refusal(node_, user, refusal);
   refused_user_ = user;
   words_ = std::move(words);
   not_before_ = Deadline::in(rules.pause_after);
-  return refusal->believed;
+  return refusal->wrong;
 }
 
 bool Logins::was_refused(const std::string& user, const std::string& password) const {
@@ -94,6 +94,10 @@ Budget BmcLimits::snapshot() const {
   now.redfish_session = redfish_session;
   now.ipmi_sessions = ipmi_sessions;
   now.refused_user = logins.refused_user();
+  now.silent = silence.requests;
+  if (now.silent > 0)
+    now.silent_for =
+        std::chrono::floor<std::chrono::seconds>(Deadline::Clock::now() - silence.since);
   return now;
 }
 

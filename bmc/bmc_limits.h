@@ -56,9 +56,9 @@ class Semaphore {
   std::deque<Waiter*> line_;
 };
 
-/// How a vendor's refusals are to be taken.
+/// What a vendor's refusals mean.
 struct RefusalRules {
-  int believed_at = 1;                      // refusals in a row until it is the credentials
+  int wrong_after = 1;                      // refusals in a row that mean wrong credentials
   std::chrono::milliseconds pause_after{};  // before the next credentials may be tried
 };
 
@@ -71,12 +71,12 @@ class Logins {
   /// Errors: kRefused where these were refused; kBusy within the pause after another refusal.
   Result<void> may_try(const std::string& user, const std::string& password) const;
 
-  /// Whether it is believed. Not believed: to be tried again after the pause.
+  /// Whether the credentials are wrong. If not, they may be tried again after the pause.
   /// `words` are those of the refusal: whoever may not try hears them.
   bool refused(const std::string& user, const std::string& password, RefusalRules rules = {},
                std::string words = {});
 
-  /// Whether this password was refused since it was accepted last, believed or not.
+  /// Whether this password was refused since it was accepted last.
   bool was_refused(const std::string& user, const std::string& password) const;
 
   void accepted(const std::string& user);
@@ -90,6 +90,16 @@ class Logins {
   std::string refused_user_{};
   std::string words_{};  // of the last refusal, here
   Deadline not_before_ = Deadline::at({});
+};
+
+/// Requests in a row whose connection the BMC accepted and which it never answered.
+struct Silence {
+  int requests = 0;
+  Deadline::Clock::time_point since{};  // when the first of them began
+
+  void note(Deadline::Clock::time_point begun) {
+    if (requests++ == 0) since = begun;
+  }
 };
 
 /// What everything in this process that talks to one BMC shares.
@@ -106,6 +116,7 @@ struct BmcLimits {
   const std::shared_ptr<MemoryUse> memory = std::make_shared<MemoryUse>();  // of its answers
   int long_reads = 0;            // under way: every place in at_once will be wanted again soon
   Budget seen;                   // counters; what is in use now is told by snapshot()
+  Silence silence{};             // of its Redfish
   bool redfish_session = false;  // one is open
   int ipmi_sessions = 0;         // that are open; a console has its own
 

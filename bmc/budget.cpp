@@ -83,6 +83,10 @@ void note(Budget& budget, Outcome outcome, std::size_t bytes, std::chrono::milli
   budget.longest = std::max(budget.longest, took);
 }
 
+std::int64_t answers(const Budget& budget) {
+  return budget.requests - budget.resets - budget.unreachable - budget.timeouts;
+}
+
 void note_malformed(Budget& budget) {
   ++budget.malformed;
   budget.trouble += kWeight * trouble_of(Outcome::malformed);

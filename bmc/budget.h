@@ -42,10 +42,15 @@ struct Budget {
   int places = 2, in_flight = 0, waiting = 0;
   bool slow_in_use = false, upload_in_use = false, redfish_session = false;
   int ipmi_sessions = 0;
+  int silent = 0;  // the last requests in a row whose connection was accepted and never answered
+  std::chrono::seconds silent_for{0};  // since the first of these began
   // Whose credentials the BMC refused, so that nobody tries them again; empty: nobody's.
   std::string refused_user{};
   friend bool operator==(const Budget&, const Budget&) = default;
 };
+
+/// Of the requests, those that were answered, with whatever status.
+std::int64_t answers(const Budget& budget);
 
 /// Adds one request that went out. `took` counts for answers only.
 void note(Budget& budget, Outcome outcome, std::size_t bytes, std::chrono::milliseconds took);

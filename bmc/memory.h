@@ -17,8 +17,9 @@ namespace cupel::bmc {
 struct Refusal {
   std::string mark;  // secret_mark(password, salt)
   std::string salt;
-  int times = 0;          // in a row
-  bool believed = false;  // it is them, not one of the BMC's moods: nobody may try them again
+  int times = 0;  // in a row
+  /// The credentials are wrong, and are not sent again; false: some BMCs refuse right ones, too.
+  bool wrong = false;
   std::chrono::sys_seconds last{};
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };

@@ -27,8 +27,9 @@ Task<Result<void>> change(const RotationDoors& doors, Deadline deadline) {
 }
 
 /// The pause that this answer asks for; nothing where there is no use in waiting for another.
-/// An iLO refuses right passwords too: one refusal is believed only after a few more, and each
-/// wants a pause. Who gave up here would begin anew the next time, and never get to the old one.
+/// An iLO refuses right passwords too: only several refusals in a row mean a wrong password, and
+/// each wants a pause. Who gave up here would begin anew the next time, and never get to the old
+/// one.
 std::optional<std::chrono::milliseconds> pause_after(const Result<void>& answer, int asked,
                                                      Deadline deadline) {
   constexpr int kMostAsked = 8;
@@ -38,7 +39,7 @@ std::optional<std::chrono::milliseconds> pause_after(const Result<void>& answer,
   return pause;
 }
 
-/// Whether the BMC refused, and it may be one of its moods: it asks for a pause.
+/// Whether the BMC refused and asks for a pause: it may refuse a right password.
 bool is_in_doubt(const Error& error) {
   return error.code == Code::kBusy && error.retry_after.count() > 0;
 }
@@ -110,9 +111,9 @@ struct Settled {
   Error error{};  // of failed
 };
 
-/// After one refusal that nobody believes yet: where the old password is right, that settles it
-/// with one refused login instead of five. `no` where that was refused too: both are to be asked
-/// patiently.
+/// After one refusal that need not mean a wrong password: where the old password is right, that
+/// settles it with one refused login instead of five. `no` where that was refused too: both are to
+/// be asked patiently.
 Task<Result<Settled>> change_at_once(const RotationDoors& doors, std::chrono::milliseconds pause,
                                      Deadline deadline) {
   if (deadline.left() <= pause) co_return Settled{};

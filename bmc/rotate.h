@@ -42,7 +42,7 @@ enum class Rotated { already, finished_earlier, changed };
 
 /// Ends with the new password proven by a login, whatever was done of it before. Tries the new one,
 /// then the old one, each once; and the new one once more only after the BMC has accepted the
-/// change. Where a BMC's refusals are not believed at once, or want a pause (iLO), it waits in
+/// change. Where one refusal does not mean a wrong password, or wants a pause (iLO), it waits in
 /// here, tries the old one after a single refusal, and asks again, a few times, only where that one
 /// is refused too. With a note that counts kMostRefused refused logins nothing is sent any more: an
 /// account is locked by less. Errors: kRefused (neither is right, or nothing is tried any more);

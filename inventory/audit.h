@@ -51,8 +51,8 @@ struct AuditFinding {
   friend bool operator==(const AuditFinding&, const AuditFinding&) = default;
 };
 
-/// Two views of one machine. A source that tells of no part of a kind is silent about it, and not
-/// believed to say "none": many BMCs list no GPUs.
+/// Two views of one machine. A source that reports no part of a kind does not report
+/// "none": many BMCs list no GPUs.
 struct Seen {
   std::span<const Part> by_bmc;
   std::span<const Part> by_node;

@@ -181,7 +181,7 @@ class Reader {
     return settle(when, values);
   }
 
-  /// What is set and changes nothing would be believed to change something.
+  /// A setting without effect would mislead its author.
   void check_used(const YamlValue& root, const Text& text, const std::set<std::string>& used) {
     const auto* table = root.entry("parameters");
     if (table == nullptr) return;

@@ -12,7 +12,7 @@ bool bmc_is_hung(std::span<const Fault> faults) {
 
 double bmc_clock_error(std::span<const Fault> faults) {
   constexpr double kYear = 365.25 * 86400;
-  constexpr double kUsual = -20;  // years: it believes in the day on which it was made
+  constexpr double kUsual = -20;  // years: the clock stands at the day on which the BMC was made
   const auto* fault = find_fault(faults, FaultKind::bmc_clock_wrong);
   return fault ? fault->amount.value_or(kUsual) * kYear : 0;
 }

@@ -11,7 +11,7 @@ namespace cupel::bmc::ipmi {
 using Bytes = std::vector<std::uint8_t>;
 using View = std::span<const std::uint8_t>;
 
-/// Reads on past the end as zeros, and remembers that it did: ask ok() before believing any of it.
+/// Reads on past the end as zeros, and remembers that it did: ask ok() before using any of it.
 class Reader {
  public:
   explicit Reader(View bytes) : rest_{bytes} {}

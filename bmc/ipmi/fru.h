@@ -32,8 +32,7 @@ struct Fru {
   std::optional<FruChassis> chassis{};
   std::optional<FruBoard> board{};
   std::optional<FruProduct> product{};
-  std::vector<std::string>
-      damaged{};  // areas that could not be believed: "board: a wrong checksum"
+  std::vector<std::string> damaged{};  // areas that are not used: "board: a wrong checksum"
   friend bool operator==(const Fru&, const Fru&) = default;
 
   /// The product's, else the board's.

@@ -261,7 +261,7 @@ Action Handshake::on_rakp4(View payload) {
   Mac by_key{login_.suite.hash, key_};
   const auto theirs = numbers(theirs_, 0);
   const auto expected = by_key.of({login_.random, View{theirs}.first(4), their_guid_});
-  // Not for us to believe, and not for us to give up on: whoever guesses a tag could send it.
+  // Not verified, and no reason to give up: an attacker who guesses a tag could send it.
   if (!same_secret(View{expected}.first(check.size()), check)) return Wait{};
   outcome_.emplace(Session{login_.suite, login_.session, theirs_, key_});
   step_ = Step::over;

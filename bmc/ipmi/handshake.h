@@ -42,7 +42,7 @@ class Handshake final : public Conversation {
   bool refused_role() const { return refused_role_; }
 
   /// What ended it did not name our session, as some BMCs' refusals do not: it rests on a tag of
-  /// eight bits, which anybody may guess. To be begun anew, and believed if it comes again.
+  /// eight bits, which anybody may guess. To be begun anew, and accepted if it comes again.
   bool unproven() const { return unproven_; }
 
   /// It stuck in the middle: a BMC answers what it has answered once not always again. To be begun

@@ -23,7 +23,7 @@ enum class PayloadType : std::uint8_t {
 /// No larger datagram is looked at.
 inline constexpr std::size_t kLargestDatagram = 2048;
 
-/// An RMCP+ datagram taken apart and not yet believed.
+/// An RMCP+ datagram taken apart and not yet verified.
 struct Packet {
   PayloadType type{};
   bool encrypted = false;

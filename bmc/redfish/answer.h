@@ -7,7 +7,7 @@
 
 namespace cupel::bmc::redfish {
 
-/// An answer that was believed.
+/// An answer that was accepted.
 struct Answer {
   int status = 0;
   json::value body;        // null where there was none

@@ -58,7 +58,7 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
     CO_TRY(moments_.root_read(document));
   }
   const Rules& rules = rules_for({.root = &document});
-  refusals_ = {.believed_at = rules.refusals_believed_at, .pause_after = rules.pause_after_refusal};
+  refusals_ = {.wrong_after = rules.wrong_after_refusals, .pause_after = rules.pause_after_refusal};
   closes_ = breaks_kept_connections(rules, document);
   auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
   names_sessions_ = is_on_the_bmc(told) || find(document, "SessionService") != nullptr || !root;
@@ -67,16 +67,16 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   co_return told;
 }
 
-/// Counts a refusal, once; whether it is the credentials or a mood of the BMC is for the rules.
+/// Counts a refusal, once; the rules say whether it means wrong credentials.
 Error Client::login_failed(const Response& response, Error error, const std::string& password) {
   const int status = response.status;
   const bool refused = status == 400 || status == 401 || status == 403;
   if (refused) {
-    // A mood shows as 401 only.
+    // Right credentials are refused with 401 only.
     const auto rules = status == 401 ? refusals_ : RefusalRules{};
-    const bool believed = bmc_limits_.logins.refused(user_, password, rules, error.what);
-    if (error.code != Code::kUnsupported) error.code = believed ? Code::kRefused : Code::kBusy;
-    if (!believed) error.retry_after = rules.pause_after;
+    const bool wrong = bmc_limits_.logins.refused(user_, password, rules, error.what);
+    if (error.code != Code::kUnsupported) error.code = wrong ? Code::kRefused : Code::kBusy;
+    if (!wrong) error.retry_after = rules.pause_after;
   }
   return std::move(error).within("log in as " + printable(user_));
 }

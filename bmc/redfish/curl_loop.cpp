@@ -99,6 +99,21 @@ Code code_of(CURLcode outcome) {
   }
 }
 
+Error failure_of(const Transfer& transfer) {
+  // A buffer that curl wrote into: what counts ends at the first NUL.
+  const auto reason = transfer.reason.substr(0, transfer.reason.find('\0'));
+  const auto why = printable(reason.empty() ? curl_easy_strerror(transfer.outcome) : reason);
+  // The server's alert 70 (RFC 5246, 7.2.2), or a version that we did not offer.
+  const bool too_old =
+      transfer.outcome == CURLE_SSL_CONNECT_ERROR &&
+      (why.contains("alert protocol version") || why.contains("unsupported protocol"));
+  if (!too_old) return {code_of(transfer.outcome), why};
+  return {Code::kUnsupported,
+          "the BMC offers TLS 1.1 or older only; TLS 1.2 is needed (RFC 8996). Update its "
+          "firmware, or write bmc: {protocol: ipmi} into the inventory (" +
+              why + ")"};
+}
+
 // curl says which sockets it waits on and when its next timer is due; the reactor says when that
 // came true.
 CurlLoop::CurlLoop(const asio::any_io_executor& executor, int connections, int to_one_host)

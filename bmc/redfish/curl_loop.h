@@ -93,6 +93,9 @@ void set_pin(Transfer& transfer, PinCheck& check, bool may_resume, int generatio
 
 bool connection_broke(CURLcode outcome);
 Code code_of(CURLcode outcome);
+/// Why a transfer ended without an answer, in curl's words; in ours where nothing will change it:
+/// kUnsupported where the BMC offers only TLS versions that RFC 8996 forbids.
+Error failure_of(const Transfer& transfer);
 
 /// How much of a stream waits for its reader before the BMC has to.
 inline constexpr std::size_t kStreamBuffer = 256u << 10;

@@ -26,7 +26,7 @@ bool takes_discs(const MediaSlot& slot) {
   return has("CD") || has("DVD") || (slot.types.empty() && slot.id.starts_with("CD"));
 }
 
-/// `Inserted` alone is not believed: it may stay behind when the image is gone.
+/// `Inserted` alone does not count: it may stay behind when the image is gone.
 bool holds_something(const MediaSlot& slot, const json::value& body) {
   if (!slot.image.empty()) return true;
   const auto via = text_at(body, "ConnectedVia").value_or("");

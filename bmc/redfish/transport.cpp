@@ -209,10 +209,7 @@ Result<Response> Transport::Impl::concluded(const Peer& peer, Host& host, Transf
                  "an answer of more than " + std::to_string(transfer.limit) + " bytes"};
   const bool by_pin = peer.trust.kind != inventory::Trust::Kind::ca;
   if (by_pin && handshake == 0 && host.check.refused) return changed_certificate(peer, host.check);
-  // A buffer that curl wrote into: what counts ends at the first NUL.
-  const auto told = transfer.reason.substr(0, transfer.reason.find('\0'));
-  const std::string why = told.empty() ? curl_easy_strerror(transfer.outcome) : told;
-  return Error{code_of(transfer.outcome), printable(why)};
+  return failure_of(transfer);
 }
 
 Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const Request& request,
@@ -243,12 +240,21 @@ Task<Result<Response>> Transport::Impl::once(const Peer& peer, Host& host, const
   co_await wait_until_done(transfer, deadline, request.grace);
   long connects = 0;
   curl_easy_getinfo(transfer.easy, CURLINFO_NUM_CONNECTS, &connects);
+  curl_off_t connected = 0;
+  curl_easy_getinfo(transfer.easy, CURLINFO_CONNECT_TIME_T, &connected);
+  const bool was_connected = connects == 0 || connected > 0;
   was_kept = connects == 0 && transfer.done && connection_broke(transfer.outcome);
   const auto bytes = transfer.response.body.size();
   auto answer = concluded(peer, host, transfer);
   const auto took = std::chrono::ceil<std::chrono::milliseconds>(Deadline::Clock::now() - begun);
   const bool stopped = !answer && answer.error().code == Code::kCancelled;
-  if (!stopped) note(bmc_limits.seen, outcome_of(answer, transfer.outcome), bytes, took);
+  if (stopped) co_return answer;
+  const auto outcome = outcome_of(answer, transfer.outcome);
+  note(bmc_limits.seen, outcome, bytes, took);
+  if (outcome == Outcome::timeout && was_connected)
+    bmc_limits.silence.note(begun);
+  else
+    bmc_limits.silence = {};
   co_return answer;
 }
 

@@ -126,7 +126,7 @@ class Transport {
   Task<Result<std::unique_ptr<Stream>>> open_stream(Peer peer, Request request, std::string type,
                                                     Deadline deadline);
 
-  /// The certificate that a BMC presents, "SHA256:...". Sends no request and believes nothing.
+  /// The certificate that a BMC presents, "SHA256:...". Sends no request and verifies nothing.
   /// Errors: kTimeout, kUnreachable, kCancelled.
   Task<Result<std::string>> presented_certificate(inventory::Endpoint endpoint, Deadline deadline);
 

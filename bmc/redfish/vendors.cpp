@@ -93,7 +93,7 @@ constexpr std::array kRules{
           .model = "ilo",
           .device_list = "Oem/Hpe/Links/Devices",
           // A valid password is refused now and then, and after a refusal the next one for a while.
-          .refusals_believed_at = 5,
+          .wrong_after_refusals = 5,
           .pause_after_refusal = std::chrono::seconds{3},
           .break_kept_connections = kOldIlos,
           .http_uri_instead = "set the BIOS attribute UrlBootFile",

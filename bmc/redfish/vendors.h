@@ -77,8 +77,8 @@ struct Rules {
   /// Names of chassis that hold no part and are slow or hang (roots of trust).
   std::span<const std::string_view> idle_chassis{};
 
-  /// Sessions. So many 401 in a row are the password's fault; fewer are a mood of the BMC.
-  int refusals_believed_at = 1;
+  /// Sessions. So many 401 in a row mean a wrong password.
+  int wrong_after_refusals = 1;
   std::chrono::seconds pause_after_refusal{0};
   /// Managers that break a connection after its answer where it is kept ("iLO 5"), as the root
   /// names them.

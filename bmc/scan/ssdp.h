@@ -1,6 +1,6 @@
 #pragma once
 // The question "who here serves Redfish?" and what an answer to it says. Pure text: sending is
-// scan.h's. Nothing that an answer says is believed further than as a place to look at.
+// scan.h's. An answer is used as an address to look at, and for nothing else.
 #include <optional>
 #include <string>
 #include <string_view>

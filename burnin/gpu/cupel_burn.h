@@ -1,6 +1,6 @@
 #pragma once
 // What cupel-burn says on its standard output: one JSON object a line, each with a "kind". Pure and
-// bounded; believes nothing. Not what follows for a part: that is burn_findings.h.
+// bounded; checks everything. Not what follows for a part: that is burn_findings.h.
 #include <cstddef>
 #include <map>
 #include <optional>

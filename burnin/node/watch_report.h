@@ -1,7 +1,7 @@
 #pragma once
 // What `cupel-node` says of the node that it runs on, as numbers and parts: the document of
-// `facts`, and the lines of `watch`. Pure, bounded; nothing that a node says is believed before it
-// is read. A word that is not there is unknown, and never zero.
+// `facts`, and the lines of `watch`. Pure, bounded; everything that a node reports is
+// checked. A word that is not there is unknown, and never zero.
 #include "burnin/stage.h"
 
 namespace cupel::burnin {

@@ -17,7 +17,13 @@ namespace {
 
 using inventory::Node;
 
-/// Tells answers in the nodes' order, each as soon as those before it were told.
+/// A BMC that has answered nothing for so long leaves its place to the next node.
+constexpr std::chrono::seconds kSilence{3};
+/// So many times --fanout are asked at a time, counting those that are silent.
+constexpr std::size_t kMostSilent = 8;
+
+/// Prints answers as they come; with --json in the nodes' order, each as soon as those before it
+/// were printed; with --group all at the end.
 class Page {
  public:
   Page(const Context& context, bool group, const std::vector<const Node*>& nodes)
@@ -26,7 +32,8 @@ class Page {
   void take(std::size_t node, Result<Answer> answer) {
     answers_[node].emplace(std::move(answer));
     if (group_) return;
-    while (told_ < nodes_.size() && answers_[told_]) {
+    if (!context_.json) tell(*nodes_[node], *answers_[node]);
+    while (context_.json && told_ < nodes_.size() && answers_[told_]) {
       tell(*nodes_[told_], *answers_[told_]);
       ++told_;
     }
@@ -37,8 +44,10 @@ class Page {
   Exit finish() {
     bool all = true;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!answers_[i]) answers_[i].emplace(Error{Code::kCancelled, "not asked"});
-      if (!group_ && i >= told_) tell(*nodes_[i], *answers_[i]);
+      const bool asked = answers_[i].has_value();
+      if (!asked) answers_[i].emplace(Error{Code::kCancelled, "not asked"});
+      const bool is_told = context_.json ? i < told_ : asked;
+      if (!group_ && !is_told) tell(*nodes_[i], *answers_[i]);
       all = all && answers_[i]->has_value();
     }
     if (group_) tell_grouped();
@@ -102,12 +111,42 @@ struct Work {
   const std::vector<const Node*>& nodes;
   std::chrono::seconds patience;
   Page& page;
+  bmc::Semaphore places;
 };
 
+using Place = std::optional<bmc::Semaphore::Permit>;
+
+/// Gives up the place of a node whose BMC has answered nothing since it began, and never ends by
+/// itself: a silent BMC takes as long as its requests may, and the others must not wait for that.
+Task<Result<void>> leave_when_silent(Work& work, const Node& node, Place& place) {
+  const auto answered = [&] {
+    const auto budget = work.connections.transport().budget(inventory::bmc_name(node));
+    return budget ? bmc::answers(*budget) : 0;
+  };
+  const auto before = answered();
+  CO_TRY(co_await pause_for(kSilence));
+  if (answered() == before) place.reset();
+  co_return co_await pause_for(std::chrono::hours{24 * 365});
+}
+
 Task<Result<void>> ask_one(Work& work, std::size_t which) {
-  const auto deadline = Deadline::in(work.patience);
-  auto answer = co_await work.verb(work.connections, *work.nodes[which], deadline);
-  work.page.take(which, std::move(answer));
+  const auto& node = *work.nodes[which];
+  const auto turn = Deadline::in(work.patience * static_cast<int>(work.nodes.size()));
+  CO_TRY(bmc::Semaphore::Permit permit, co_await work.places.enter(turn));
+  Place place{std::move(permit)};
+  std::optional<Result<Answer>> answer;
+  std::optional<Result<void>> left;
+  auto verb = work.verb(work.connections, node, Deadline::in(work.patience));
+  const auto executor = co_await asio::this_coro::executor;
+  auto both = asio::experimental::make_parallel_group(
+      asio::co_spawn(executor, detail::run_into(answer, std::move(verb)), asio::deferred),
+      asio::co_spawn(executor, detail::run_into(left, leave_when_silent(work, node, place)),
+                     asio::deferred));
+  const auto [order, bug, other_bug] =
+      co_await both.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  if (bug) std::rethrow_exception(bug);
+  if (other_bug) std::rethrow_exception(other_bug);
+  work.page.take(which, *std::move(answer));
   co_return ok();
 }
 
@@ -115,7 +154,8 @@ Task<std::vector<Result<void>>> ask_all(Work& work, std::size_t width) {
   std::vector<std::size_t> all(work.nodes.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   const auto each = [&work](std::size_t which) { return ask_one(work, which); };
-  return for_each_of<void>(std::move(all), width, each);
+  const auto most = std::min(width * kMostSilent, width + bmc::Semaphore::kMostWaiting);
+  return for_each_of<void>(std::move(all), most, each);
 }
 
 Task<Result<Answer>> in_a_session(Connections& connections, const Verb& verb, const Node& node,
@@ -176,9 +216,10 @@ Exit ask_over_connections(const BmcCommand& command, const ConnectionsVerb& verb
   if (!reached) return exit;
   Connections connections{reached->inventory, *reached->store};
   Page page{command.context, command.asked->group, reached->nodes};
-  Work work{connections, verb, reached->nodes, *patience, page};
-  const auto ended =
-      run_to_end(connections.io(), until_interrupted(ask_all(work, command.asked->width)));
+  const auto width = command.asked->width;
+  Work work{connections, verb, reached->nodes,
+            *patience,   page, bmc::Semaphore{static_cast<int>(width)}};
+  const auto ended = run_to_end(connections.io(), until_interrupted(ask_all(work, width)));
   exit = page.finish();
   return ended.interrupted ? Exit::unfinished : exit;
 }

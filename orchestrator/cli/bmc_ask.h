@@ -36,8 +36,8 @@ struct Answer {
 using Verb = std::function<Task<Result<Answer>>(bmc::Bmc&, const inventory::Node&, Deadline)>;
 
 /// Asks all nodes that were named, some at a time, each in a session of its own that is ended on
-/// every path; prints in the nodes' order as answers come, or at the end with --group. Ctrl-C ends
-/// it after clean-up, with what there is.
+/// every path. Prints answers as they come, with --json in the nodes' order, with --group at the
+/// end. Ctrl-C ends it after clean-up, with what there is.
 Exit ask(const BmcCommand& command, const Verb& verb);
 
 /// The same for what needs more than one session with the BMC.

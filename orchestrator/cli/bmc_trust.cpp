@@ -124,7 +124,7 @@ Task<Result<Answer>> show_budget(Connections& connections, const Node& node, Dea
   if (!kept) co_return Answer{"never asked", {{"requests", 0}}};
   const auto& budget = *kept;
   auto refused = connections.store().refusal(inventory::bmc_name(node), node.bmc.user);
-  const bool stopped = refused && refused->believed;
+  const bool stopped = refused && refused->wrong;
   Answer answer;
   answer.text = fmt::format(
       "health {}, {} requests ({} repeated), mean {} ms, longest {} ms; refused {}, busy {}, "

@@ -76,6 +76,9 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
   environment.pdu = [this](const inventory::Pdu& pdu) {
     return bmc::redfish::open_pdu(network_.redfish, pdu, secret_source(pdu.password), store_);
   };
+  environment.budget = [this](const inventory::Node& node) {
+    return network_.redfish.budget(inventory::bmc_name(node));
+  };
   environment.programs = std::move(programs);
   return environment;
 }

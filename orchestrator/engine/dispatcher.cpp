@@ -333,15 +333,16 @@ void Dispatcher::State::release(Entry& entry) {
   for (const auto node : entry.members) {
     measured_as[node] = 0;  // what was measured was measured of this work
     tree.rests(node);
-    believe(node);
+    draw_changed(node);
   }
   const auto counted = running_nodes.find(entry.offer.run);
   counted->second -= entry.members.size();
   if (counted->second == 0) running_nodes.erase(counted);
 }
 
-/// What this node is thought to draw has changed: those that wait for watts are looked at again.
-void Dispatcher::State::believe(NodeId node) {
+/// The watts that are reckoned for this node have changed: those that wait for watts are looked at
+/// again.
+void Dispatcher::State::draw_changed(NodeId node) {
   for (const auto level : tree.above(node)) mark(level_resource[level]);
   for (const auto ticket : offers_of_node[node]) {
     auto& entry = entries.at(ticket);
@@ -381,13 +382,13 @@ void Dispatcher::State::advance(Time now) {
     measured.pop_front();
     if (measured_as[old.node] != old.as) continue;
     tree.forget(old.node);
-    believe(old.node);
+    draw_changed(old.node);
   }
   while (!taught.empty() && taught.front().until <= now) {
     const auto old = taught.front();
     taught.pop_front();
     tree.unlearn(old.node, old.as);
-    believe(old.node);
+    draw_changed(old.node);
   }
 }
 
@@ -431,7 +432,7 @@ void Dispatcher::measured(std::string_view name, double watts, Time now) {
   s.measured.push_back({now + kMeasuredFor, *node, as});
   if (s.tree.measured(*node, milliwatts(watts), as))
     s.taught.push_back({now + kTaughtFor, *node, as});
-  s.believe(*node);
+  s.draw_changed(*node);
 }
 
 std::map<std::string, double> Dispatcher::draw() const {

@@ -105,13 +105,13 @@ struct Dispatcher::State {
   std::vector<Ticket> under_way{};  // begun as they were offered; to be named by the next start()
   std::multimap<Time, ResourceId> ramps{};
 
-  /// A measurement, and what it taught, are believed for a time each.
-  struct Belief {
+  /// A measurement, and what was learned from it, are used for a time each.
+  struct Expiry {
     Time until;
     NodeId node;
     std::uint64_t as;
   };
-  std::deque<Belief> measured{}, taught{};
+  std::deque<Expiry> measured{}, taught{};
   std::vector<std::uint64_t> measured_as{};  // by node: its newest
   Ticket last_ticket = 0;
   std::uint64_t last_began = 0;
@@ -138,7 +138,7 @@ struct Dispatcher::State {
   void resolved(Entry& entry, bool look_on);
   void begin(Entry& entry, Time now);
   void release(Entry& entry);
-  void believe(NodeId node);
+  void draw_changed(NodeId node);
 
   // dispatcher_order.cpp
   bool fits(const Entry& entry, const Need& need, Time now) const;

@@ -46,7 +46,7 @@ class Session {
 Task<Result<std::unique_ptr<Session>>> connect(std::string node, inventory::SshAccess access,
                                                inventory::KnownKeys& known, Deadline deadline);
 
-/// The fingerprint of the host key that answers there now, as OpenSSH prints it. Believes nothing
+/// The fingerprint of the host key that answers there now, as OpenSSH prints it. Verifies nothing
 /// and logs in nowhere. Errors: kUnreachable, kTimeout, kUnsupported.
 Task<Result<std::string>> presented_host_key(inventory::Endpoint endpoint, Deadline deadline);
 

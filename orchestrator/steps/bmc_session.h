@@ -12,7 +12,9 @@ Task<Result<engine::StepEnd>> with_bmc(StepEnvironment& environment,
   auto ended = co_await verb(*bmc, request);
   co_await bmc->log_out();
   if (ended) co_return ended;
-  co_return ended_by_bmc(std::move(ended).error());
+  auto failed = ended_by_bmc(std::move(ended).error());
+  if (failed) end_if_hung(environment, request.node, *failed);
+  co_return failed;
 }
 
 }  // namespace cupel::steps

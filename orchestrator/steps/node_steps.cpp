@@ -1,5 +1,7 @@
 #include "orchestrator/steps/node_steps.h"
 
+#include <fmt/format.h>
+
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/step_type.h"
@@ -44,6 +46,18 @@ Result<StepEnd> ended_by_bmc(Error error) {
     ask_for(end, {{"look at the BMC; pull its power for a minute where it does not recover"}});
   }
   return ended;
+}
+
+void end_if_hung(const StepEnvironment& environment, const inventory::Node& node, StepEnd& end) {
+  if (end.outcome != Outcome::retry || !environment.budget) return;
+  const auto budget = environment.budget(node);
+  const auto patience = environment.inventory.profile_of(node).patience.bmc_restart;
+  if (!budget || budget->silent < 2 || budget->silent_for < patience) return;
+  end.outcome = end.at_last;
+  end.detail += fmt::format(
+      " (not retried: the BMC accepted {} connections in {} s and answered none; a restart takes "
+      "at most {} s)",
+      budget->silent, budget->silent_for.count(), patience.count());
 }
 
 Result<StepEnd> ended_by_ssh(Error error) {

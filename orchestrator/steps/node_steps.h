@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bmc/bmc.h"
+#include "bmc/budget.h"
 #include "bmc/pdu.h"
 #include "bmc/rotate.h"
 #include "orchestrator/engine/interfaces.h"
@@ -32,6 +33,8 @@ struct StepEnvironment {
   std::function<void(const inventory::Node&)> forget_refusals{};
   /// A rack's PDU. Empty: there is no such door, and no feed is taken away.
   std::function<std::unique_ptr<bmc::Pdu>(const inventory::Pdu&)> pdu{};
+  /// How the node's BMC has fared in this process. Empty: unknown.
+  std::function<std::optional<bmc::Budget>(const inventory::Node&)> budget{};
   /// So often the BMC of a node that SSH does not reach in mid-stage is asked whether it is off.
   std::chrono::milliseconds ask_power_every{30'000};
   /// The programs that stages run on nodes. nullptr: the controller has none.
@@ -73,6 +76,10 @@ engine::StepEnd done(std::string detail, boost::json::object found = {});
 /// As ended_by, where it was the BMC that failed: one that cannot be reached to the last needs
 /// somebody who looks at it, one that answers too late to the last is suspect.
 Result<engine::StepEnd> ended_by_bmc(Error error);
+/// Ends the tries of a step whose BMC accepts connections and has answered none of them for longer
+/// than it takes to restart: it hangs, and another try takes another minute.
+void end_if_hung(const StepEnvironment& environment, const inventory::Node& node,
+                 engine::StepEnd& end);
 /// As ended_by, where it was the node's own system: one that does not answer to the last needs
 /// somebody who looks at the machine.
 Result<engine::StepEnd> ended_by_ssh(Error error);

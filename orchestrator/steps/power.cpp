@@ -21,7 +21,10 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   StepEnd end;
   end.outcome = engine::Outcome::needs_operator;
   end.detail = std::move(error.what);
-  ask_for(end, {{"look at the machine: its power supplies, their cords and lights"}});
+  // Fans and lights tell a machine that does not start from a BMC that reports a wrong state.
+  ask_for(end, {{"look whether the machine runs: if it does, its BMC reports a wrong power state, "
+                 "and cupel bmc NODE reset restarts it; if not, look at its power supplies, their "
+                 "cords and lights"}});
   co_return end;
 }
 

@@ -26,14 +26,14 @@ std::optional<bmc::Refusal> Store::refusal(const std::string& node, const std::s
   auto& sql = database_->sql;
   return or_nothing(guarded("refusals", [&]() -> Result<std::optional<bmc::Refusal>> {
     bmc::Refusal found;
-    int believed = 0;
+    int wrong = 0;
     long long last = 0;
     sql << "SELECT mark, salt, times, believed, last FROM bmc_refusal WHERE node = :node AND login "
            "= :login",
         soci::use(node), soci::use(user), soci::into(found.mark), soci::into(found.salt),
-        soci::into(found.times), soci::into(believed), soci::into(last);
+        soci::into(found.times), soci::into(wrong), soci::into(last);
     if (!sql.got_data()) return std::optional<bmc::Refusal>{};
-    found.believed = believed != 0;
+    found.wrong = wrong != 0;
     found.last = std::chrono::sys_seconds{std::chrono::seconds{last}};
     return std::optional{found};
   }));
@@ -47,12 +47,12 @@ void Store::keep_refusal(const std::string& node, const std::string& user,
     sql << "DELETE FROM bmc_refusal WHERE node = :node AND login = :login", soci::use(node),
         soci::use(user);
     if (refusal) {
-      const int believed = refusal->believed ? 1 : 0;
+      const int wrong = refusal->wrong ? 1 : 0;
       const long long last = refusal->last.time_since_epoch().count();
       sql << "INSERT INTO bmc_refusal (node, login, mark, salt, times, believed, last) VALUES "
              "(:node, :login, :mark, :salt, :times, :believed, :last)",
           soci::use(node), soci::use(user), soci::use(refusal->mark), soci::use(refusal->salt),
-          soci::use(refusal->times), soci::use(believed), soci::use(last);
+          soci::use(refusal->times), soci::use(wrong), soci::use(last);
     }
     transaction.commit();
     return ok();

@@ -190,7 +190,7 @@ Result<void> Store::append(RunId run, std::span<Event> events) {
       TRY(tips[run], read_tip(sql, run));
     }
     if (!insert) insert = std::make_unique<InsertEvent>(sql);
-    // Not believed again before the commit: a transaction that failed has moved nothing.
+    // Not used again before the commit: a transaction that failed has moved nothing.
     auto tip = std::move(tips.extract(run).mapped());
     auto table = std::move(measurements);
     if (!table) table = std::make_unique<MeasurementTable>(sql, folder_);

@@ -5,7 +5,7 @@
 
 namespace cupel::store {
 
-/// What is believed is held against the hash chain: the snapshot against the event that it stands
+/// What is read is checked against the hash chain: the snapshot against the event that it stands
 /// on, and each event behind it. A snapshot that does not decode is passed over. Errors: kStorage,
 /// naming the run and the event at which the chain breaks.
 Result<engine::RunState> standing(const Store& store, RunId run, const playbooks::Plan& plan);

@@ -1,5 +1,6 @@
 // The state of a run up to an event, so that a resume replays only what came behind it. A snapshot
-// is never believed: it is held against its own hash, and against the event that it stands on.
+// is never used as it is: it is checked against its own hash, and against the event that it stands
+// on.
 #include <fmt/format.h>
 
 #include "base/digest.h"

@@ -127,7 +127,7 @@ TEST_F(RackPdu, SaysWhichOutletsThereAre) {
             "PDU a01/p1: outlet B9: there is none of that name; there are A1, A2, 7");
 }
 
-/// Whatever one of its documents says: an error, or an outlet that can be believed.
+/// Whatever one of its documents says: an error, or a valid outlet.
 TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
   std::mt19937 random{7};
   const std::map<std::string, json::value> shown{
@@ -136,7 +136,7 @@ TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
       {kPdu, {{"Outlets", link(at("/Outlets"))}, {"OutletGroups", link(at("/Groups"))}}},
       {at("/Outlets"), collection({at("/Outlets/A1")})},
       {at("/Outlets/A1"), outlet("A1", 30)}};
-  int believed = 0, refused = 0;
+  int accepted = 0, refused = 0;
   for (int i = 0; i < 60; ++i) {
     const auto& [uri, document] = *std::next(shown.begin(), i % static_cast<int>(shown.size()));
     const auto nonsense = parse_json(test::damaged(json::serialize(document), random));
@@ -150,12 +150,12 @@ TEST_F(RackPdu, WithInvalidAnswersIsRejected) {
       ++refused;
       continue;
     }
-    ++believed;
+    ++accepted;
     const auto& one = found->front();
     if (!one.target.empty()) EXPECT_TRUE(one.target.starts_with("/")) << one.target;
     if (one.off_for) EXPECT_LE(*one.off_for, 3600s);
   }
-  EXPECT_GT(believed, 0);
+  EXPECT_GT(accepted, 0);
   EXPECT_GT(refused, 0);
   EXPECT_EQ(server.asked().open_sessions, 0);
 }

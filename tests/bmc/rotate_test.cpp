@@ -86,7 +86,7 @@ TEST_F(RotateTest, TriesEachPasswordOnceWhereNeitherIsRight) {
 }
 
 TEST_F(RotateTest, TriesTheOldPasswordAgainAfterASingleRefusal) {
-  bmc.believed_at = 5;
+  bmc.wrong_after = 5;
 
   const auto rotated = rotate();
 
@@ -97,7 +97,7 @@ TEST_F(RotateTest, TriesTheOldPasswordAgainAfterASingleRefusal) {
 
 TEST_F(RotateTest, ComesBackToTheNewPasswordThatWasRefusedInAMood) {
   bmc.password = "ours";
-  bmc.believed_at = 5;
+  bmc.wrong_after = 5;
   bmc.moods = 1;
 
   const auto rotated = rotate();
@@ -110,7 +110,7 @@ TEST_F(RotateTest, ComesBackToTheNewPasswordThatWasRefusedInAMood) {
 
 TEST_F(RotateTest, ReportsBothPasswordsWrongAfterRepeatedRefusals) {
   bmc.password = "somebody else's";
-  bmc.believed_at = 5;
+  bmc.wrong_after = 5;
 
   const auto rotated = rotate();
 

@@ -341,6 +341,38 @@ TEST_F(Transport, GivesUpAtTheDeadline) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
 }
 
+TEST_F(Transport, NamesABmcThatOffersOnlyForbiddenVersionsOfTls) {
+  server.speak_tls_1_1();
+
+  const auto answer = get("/redfish/v1");
+
+  EXPECT_EQ(answer.error().code, Code::kUnsupported);
+  EXPECT_THAT(answer.error().what, HasSubstr("offers TLS 1.1 or older only; TLS 1.2 is needed"));
+  EXPECT_THAT(answer.error().what, HasSubstr("write bmc: {protocol: ipmi}"));
+}
+
+TEST_F(Transport, CountsRequestsThatABmcAcceptedAndNeverAnswered) {
+  const auto ask = [this] {
+    (void)run(transport.send(peer(), Request{.path = "/redfish/v1"}, Deadline::in(100ms)));
+    return transport.budget("a01-n01")->silent;
+  };
+  server.misbehave({.times = 2, .kind = test::Habit::Kind::never_answer});
+
+  EXPECT_EQ(ask(), 1);
+  EXPECT_EQ(ask(), 2);
+  EXPECT_TRUE(get("/redfish/v1"));
+  EXPECT_EQ(transport.budget("a01-n01")->silent, 0);
+}
+
+TEST_F(Transport, CountsNoRequestToABmcThatIsGoneAsOneThatItAccepted) {
+  auto nobody = peer();
+  nobody.endpoint.port = 1;
+
+  (void)run(transport.send(nobody, Request{.path = "/redfish/v1"}, soon()));
+
+  EXPECT_EQ(transport.budget("a01-n01")->silent, 0);
+}
+
 TEST_F(Transport, GoesOnAfterACancelledRequest) {
   server.misbehave({.kind = test::Habit::Kind::never_answer});
   auto stuck = transport.send(peer(), Request{.path = "/redfish/v1"}, soon());

@@ -231,7 +231,7 @@ TEST(Traps, NoOutputIsNoPassForAnyStage) {
 
         // Without a number no criterion is met.
         EXPECT_TRUE(!read || read->measurements.empty())
-            << each.name << " believes '" << text << "'";
+            << each.name << " accepts '" << text << "'";
       }
 }
 

@@ -121,16 +121,41 @@ TEST_F(BmcTest, GroupsEqualAnswersUnderOneHeader) {
             "---------------\ns01-n02\n---------------\noff\n");
 }
 
-TEST_F(BmcTest, AnswersComeInTheNodesOrder) {
+TEST_F(BmcTest, PrintsJsonInTheOrderOfTheNodes) {
   Site site{3, Site::Slurm::none};
   site.bmc(1).change([](auto& options) { options.thinking = std::chrono::milliseconds{100}; });
 
-  const auto told = site.run({"bmc", "all", "identity"});
+  const auto printed = site.run({"bmc", "all", "identity", "--json"});
 
-  EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out, HasSubstr("3500 serial 437XR1138R2"));
-  EXPECT_LT(told.out.find("s01-n01: "), told.out.find("s01-n02: "));
-  EXPECT_LT(told.out.find("s01-n02: "), told.out.find("s01-n03: "));
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  const auto objects = json_lines(printed.out);
+  ASSERT_EQ(objects.size(), 3);
+  for (int node = 1; node <= 3; ++node)
+    EXPECT_EQ(std::string{objects[static_cast<std::size_t>(node - 1)].at("node").as_string()},
+              Site::name(node));
+}
+
+TEST_F(BmcTest, PrintsAnAnswerWhileABmcBeforeItIsSilent) {
+  Site site{2, Site::Slurm::none};
+  site.bmc(1).misbehave({.times = 100, .kind = test::Habit::Kind::never_answer});
+  Child asking{site.cupel({"bmc", "all", "power"})};
+
+  EXPECT_TRUE(asking.wait_for("s01-n02: on"));
+
+  asking.signal(SIGINT);
+  EXPECT_EQ(asking.wait().status, 3);
+}
+
+TEST_F(BmcTest, GivesThePlaceOfASilentBmcToTheNextNode) {
+  Site site{3, Site::Slurm::none};
+  for (const int node : {1, 2})
+    site.bmc(node).misbehave({.times = 100, .kind = test::Habit::Kind::never_answer});
+  Child asking{site.cupel({"bmc", "all", "power", "--fanout", "1"})};
+
+  EXPECT_TRUE(asking.wait_for("s01-n03: on", std::chrono::seconds{30}));
+
+  asking.signal(SIGINT);
+  EXPECT_EQ(asking.wait().status, 3);
 }
 
 TEST_F(BmcTest, EndsWithItsPatience) {

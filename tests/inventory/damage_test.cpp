@@ -1,5 +1,5 @@
-// Files that somebody's editor, disk or malice has damaged: every one is read or refused, and none
-// of them is believed in silence.
+// Files that somebody's editor, disk or malice has damaged: every one is read, or refused
+// with an error.
 #include "tests/support/damage.h"
 
 #include <gtest/gtest.h>

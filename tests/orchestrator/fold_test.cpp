@@ -103,7 +103,7 @@ TEST(Fold, ChangesNothingByACommandThatWasRefused) {
   EXPECT_THAT(outcomes(record(events)), ElementsAre("power-on failed"));
 }
 
-TEST(Fold, BelievesAJournalThatBeginsAStepAgainWhichWasOver) {
+TEST(Fold, AcceptsAJournalThatBeginsAStepAgainWhichWasOver) {
   const std::vector<Event> events{ended("verdict"), event(step_began, "n1", "verdict"),
                                   ended("verdict", "failed")};
 

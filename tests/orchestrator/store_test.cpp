@@ -131,7 +131,7 @@ TEST_F(StoreTest, KeepsWhatABmcRefusedOverProcesses) {
   const bmc::Refusal refusal{.mark = "abcdef",
                              .salt = "00112233",
                              .times = 2,
-                             .believed = true,
+                             .wrong = true,
                              .last = std::chrono::sys_seconds{std::chrono::seconds{1'800'000'000}}};
   open()->keep_refusal("a01-n01", "admin", refusal);
 

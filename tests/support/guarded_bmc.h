@@ -21,7 +21,7 @@ struct Guarded {
   bool forgets_change = false;
   // An iLO: refuses right passwords too, so many next ones, and wants a pause after each refusal.
   int moods = 0;
-  int believed_at = 1;  // refusals of one password in a row
+  int wrong_after = 1;  // refusals of one password in a row
   int acts = 0;
   int crash_at = -1;
   bool effective = false;
@@ -72,7 +72,7 @@ class GuardedBmc final : public bmc::Bmc {
   Error refusal() {
     guarded_.in_a_row = guarded_.refused_last == password_ ? guarded_.in_a_row + 1 : 1;
     guarded_.refused_last = password_;
-    if (guarded_.in_a_row >= guarded_.believed_at)
+    if (guarded_.in_a_row >= guarded_.wrong_after)
       return Error{Code::kRefused, "log in as admin: HTTP 401"};
     return Error{Code::kBusy, "log in as admin: HTTP 401", std::chrono::milliseconds{1}};
   }

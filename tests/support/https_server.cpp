@@ -473,6 +473,10 @@ void HttpsServer::speak_tls_1_2() {
   SSL_CTX_set_max_proto_version(impl_->tls->native_handle(), TLS1_2_VERSION);
 }
 
+void HttpsServer::speak_tls_1_1() {
+  SSL_CTX_set_max_proto_version(impl_->tls->native_handle(), TLS1_1_VERSION);
+}
+
 void HttpsServer::publish(const std::string& event_stream_text) {
   impl_->tell(event_stream_text, false);
 }

@@ -93,6 +93,7 @@ class HttpsServer {
   /// would still resume TLS sessions from before.
   void restart_with_new_certificate(bool same_ticket_keys = false);
   void speak_tls_1_2();
+  void speak_tls_1_1();  // and nothing newer
   /// Sends it on every open stream of events (GET of kEventStream).
   void publish(const std::string& event_stream_text);
   /// Ends these streams.

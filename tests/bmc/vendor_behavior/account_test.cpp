@@ -87,12 +87,12 @@ TEST_P(VendorBehaviorOfAccounts, AfterAChangeTheNewPasswordIsRightAndTheOldOneIs
 TEST_P(VendorBehaviorOfAccounts, AWrongPasswordIsTriedOnceAndNoMore) {
   (void)server();
   password = "Not-the-password-1";
-  const bool believed_later = is("hpe") || is("hpe-ilo5");
+  const bool wrong_later = is("hpe") || is("hpe-ilo5");
 
   for (int i = 0; i < 3; ++i) ASSERT_FALSE(log_in());
 
-  EXPECT_EQ(refused_logins(), 1u) << (believed_later ? "the next one waits three seconds"
-                                                     : "it stops everybody");
+  EXPECT_EQ(refused_logins(), 1u) << (wrong_later ? "the next one waits three seconds"
+                                                  : "it stops everybody");
 }
 
 TEST_P(VendorBehaviorOfAccounts, SaysWhatThePolicyHasAgainstAPassword) {

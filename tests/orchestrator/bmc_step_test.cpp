@@ -1,0 +1,111 @@
+// How a step ends whose BMC hangs, or reports "off" whatever is done.
+#include <gmock/gmock.h>
+
+#include "orchestrator/steps/node_steps.h"
+#include "tests/support/captures.h"
+#include "tests/support/fake_bmc.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::Outcome;
+using testing::HasSubstr;
+using testing::Not;
+
+class BmcStep : public testing::Test {
+ protected:
+  void SetUp() override {
+    node.name = "a01-n01";
+    node.profile = "lab";
+    inventory.profiles["lab"].patience.bmc_restart = 300s;
+  }
+  engine::StepEnd perform(playbooks::StepKind kind, std::chrono::milliseconds limit) {
+    planned.kind = kind;
+    StepEnvironment environment{
+        inventory,
+        *store,
+        [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
+        {},
+        std::nullopt};
+    environment.budget = [this](const inventory::Node&) { return budget; };
+    const engine::StepRequest request{
+        1, node, {}, planned, 1, {}, Deadline::in(limit), stop, {}, [](const std::string&) {}};
+    NodeSteps steps{environment};
+    asio::io_context io;
+    return run_to_end(io, steps.perform(request)).value();
+  }
+
+  inventory::Node node{};
+  inventory::Inventory inventory{};
+  playbooks::PlannedStep planned{};
+  const engine::Stop stop = engine::Stop::no;
+  test::FakeMachine machine{};
+  std::optional<bmc::Budget> budget{};
+  test::TemporaryFolder folder{};
+  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
+};
+
+class HungBmc : public BmcStep {
+ protected:
+  HungBmc() { machine.all = Error{Code::kTimeout, "GET /redfish/v1: Timeout was reached"}; }
+  engine::StepEnd turn_off() { return perform(playbooks::StepKind::power_off, 60s); }
+};
+
+TEST_F(HungBmc, IsNotTriedAgainOnceARestartWouldBeOver) {
+  budget = bmc::Budget{.silent = 5, .silent_for = 301s};
+
+  const auto end = turn_off();
+
+  EXPECT_EQ(end.outcome, Outcome::bmc_unresponsive);
+  EXPECT_THAT(end.detail, HasSubstr("not retried: the BMC accepted 5 connections in 301 s and "
+                                    "answered none; a restart takes at most 300 s"));
+  EXPECT_TRUE(end.found.contains("hands"));
+}
+
+TEST_F(HungBmc, IsTriedAgainWhileItMayBeRestarting) {
+  budget = bmc::Budget{.silent = 5, .silent_for = 299s};
+
+  EXPECT_EQ(turn_off().outcome, Outcome::retry);
+}
+
+TEST_F(HungBmc, IsTriedAgainAfterOneLongRequestAlone) {
+  budget = bmc::Budget{.silent = 1, .silent_for = 400s};
+
+  EXPECT_EQ(turn_off().outcome, Outcome::retry);
+}
+
+TEST_F(HungBmc, IsNoneThatIsBusyOrOffTheNetwork) {
+  for (const auto code : {Code::kBusy, Code::kUnreachable}) {
+    machine.all = Error{code, "POST /redfish/v1/SessionService/Sessions"};
+    budget = bmc::Budget{};
+
+    EXPECT_EQ(turn_off().outcome, Outcome::retry) << to_string(code);
+  }
+}
+
+TEST_F(HungBmc, LeavesAnErrorThatNoRetryHelpsAsItIs) {
+  machine.all = Error{Code::kRefused, "HTTP 401"};
+  budget = bmc::Budget{.silent = 5, .silent_for = 301s};
+
+  const auto end = turn_off();
+
+  EXPECT_EQ(end.outcome, Outcome::reject);
+  EXPECT_THAT(end.detail, Not(HasSubstr("not retried")));
+}
+
+TEST_F(BmcStep, AsksFirstWhetherTheMachineRunsWhereTheBmcReportsOffAfterPowerOn) {
+  machine.power = bmc::PowerState::off;
+  machine.allowed = std::vector{bmc::ResetType::on};
+
+  const auto end = perform(playbooks::StepKind::power_on, 100ms);
+
+  EXPECT_EQ(end.outcome, Outcome::needs_operator);
+  EXPECT_THAT(end.detail, HasSubstr("which still reports off, not on"));
+  const auto hands = boost::json::serialize(end.found.at("hands"));
+  EXPECT_LT(hands.find("look whether the machine runs"), hands.find("power supplies"));
+  EXPECT_THAT(hands, HasSubstr("cupel bmc NODE reset"));
+}
+
+}  // namespace
+}  // namespace cupel::steps
