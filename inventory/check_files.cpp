@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/ownership.h"
+#include "inventory/image_manifest.h"
 
 namespace cupel::inventory {
 namespace {
@@ -68,6 +69,11 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     authority(node.bmc.trust, node.where);
   }
   for (const auto& pdu : inventory.pdus) authority(pdu.trust, pdu.where);
+  if (const auto& images = inventory.images) {
+    files.check(images->manifest, images->where);
+    files.check(signature_file_of(images->manifest), images->where);
+    files.check(images->key, images->where);
+  }
   return std::move(files).problems();
 }
 

@@ -13,7 +13,8 @@ namespace cupel::inventory {
 /// are run (cmd:) and which machines are burned. Each fault with the command that helps.
 std::vector<Problem> check_inventory_files(const std::filesystem::path& file);
 
-/// The keys and authorities that the nodes and PDUs name, each once. One that is not there is the
+/// The keys and authorities that the nodes and PDUs name, and the manifest of firmware images with
+/// its key, each once. One that is not there is the
 /// reader's problem.
 std::vector<Problem> check_named_files(const Inventory& inventory);
 

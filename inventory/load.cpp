@@ -35,6 +35,26 @@ void read_slurm(YamlFields& site, const std::filesystem::path& folder, Inventory
   into.slurm = std::move(slurm);
 }
 
+/// Whose word it is that an image may be written.
+void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inventory& into,
+                      std::vector<Problem>& problems) {
+  const auto* value = site.value("firmware");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "firmware", into.file, problems};
+  const auto path = [&](std::string_view key) {
+    const auto file = fields.required(key);
+    if (fields.has(key) && file.empty())
+      fields.report(fields.place(key), std::string{key} + " must name a file");
+    return std::filesystem::absolute(folder / file).lexically_normal().string();
+  };
+  ImageTrust trust;
+  trust.where = fields.place();
+  trust.manifest = path("manifest");
+  trust.key = path("key");
+  fields.finish();
+  into.images = std::move(trust);
+}
+
 /// Loads each profile once. A node whose profile cannot be had is said once for each profile.
 void load_profiles(const ProfileSource& source, Inventory& into, std::vector<Problem>& problems,
                    std::string& digested) {
@@ -70,6 +90,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   read_rooms(site, inventory, problems);
   read_racks(site, folder, inventory, problems);
   read_slurm(site, folder, inventory, problems);
+  read_image_trust(site, folder, inventory, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
   site.finish();

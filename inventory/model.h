@@ -134,6 +134,14 @@ struct SlurmSite {
   std::string configuration{};          // SLURM_CONF; empty: the environment's
 };
 
+/// Where the site keeps its manifest of firmware images (image_manifest.h), and the public key that
+/// it is signed with. The signature is beside the manifest: "images.yaml.sig".
+struct ImageTrust {
+  std::string manifest{};  // absolute, as is the key
+  std::string key{};
+  Place where{};
+};
+
 struct Inventory {
   std::string site;
   std::string file;    // as it was named
@@ -144,6 +152,7 @@ struct Inventory {
   std::vector<Node> nodes;  // in the order of the file
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
+  std::optional<ImageTrust> images{};       // nothing: no firmware is written
   std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;

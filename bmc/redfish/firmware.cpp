@@ -44,6 +44,8 @@ void add_member(Survey& survey, const Document& member) {
   Part part = part_of(PartKind::firmware, std::string{last_name(member.uri)}, member);
   if (const auto id = told(member.body, "Id"); !id.empty()) part.name = id;
   part.firmware = told(member.body, "Version");
+  // What people know it by where the Id is a number (HPE: "System ROM").
+  if (auto name = told(member.body, "Name"); name != part.name) part.model = std::move(name);
   part.slot.clear();
   if (part.firmware.empty()) return survey.unknown("version of " + part.name, member.uri, "absent");
   if (is_absent(member.body)) return;

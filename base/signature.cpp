@@ -1,0 +1,99 @@
+#include "base/signature.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include <memory>
+
+namespace cupel {
+namespace {
+
+struct Freed {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Freed>;
+using Key = Owned<EVP_PKEY>;
+
+const unsigned char* raw(std::string_view bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+/// A key with a passphrase is not asked for it on a terminal.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+Result<Key> checked(Key key, std::string_view what) {
+  ERR_clear_error();
+  if (!key)
+    return Error{Code::kInvalid, "no PEM " + std::string{what} +
+                                     " without a passphrase: make one with "
+                                     "openssl genpkey -algorithm ed25519 -out site.key, and "
+                                     "openssl pkey -in site.key -pubout -out site.pub"};
+  if (EVP_PKEY_get_base_id(key.get()) == EVP_PKEY_ED25519) return key;
+  const auto* name = EVP_PKEY_get0_type_name(key.get());
+  return Error{Code::kInvalid, std::string{what} + " of " + (name == nullptr ? "?" : name) +
+                                   ": Ed25519 is expected"};
+}
+
+Result<Key> private_key_from(std::string_view pem) {
+  const Owned<BIO> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+  return checked(Key{PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr)},
+                 "private key");
+}
+
+Result<Key> public_key_from(std::string_view pem) {
+  const Owned<BIO> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+  return checked(Key{PEM_read_bio_PUBKEY(bio.get(), nullptr, no_passphrase, nullptr)},
+                 "public key");
+}
+
+}  // namespace
+
+Result<void> verify_signature(std::string_view bytes, std::string_view signature,
+                              std::string_view public_key) {
+  if (signature.empty()) return Error{Code::kUntrusted, "the signature is empty"};
+  if (signature.size() != kSignatureBytes)
+    return Error{Code::kUntrusted, "the signature has " + std::to_string(signature.size()) +
+                                       " bytes, and one by Ed25519 has 64: it was cut, or is of "
+                                       "another algorithm"};
+  TRY(const auto key, public_key_from(public_key));
+  const Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
+  const bool good =
+      context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestVerify(context.get(), raw(signature), signature.size(), raw(bytes), bytes.size()) ==
+          1;
+  ERR_clear_error();
+  if (good) return ok();
+  return Error{Code::kUntrusted, "the signature is not by this key, or was made over other bytes"};
+}
+
+Result<std::string> sign(std::string_view bytes, std::string_view private_key) {
+  TRY(const auto key, private_key_from(private_key));
+  std::string signature(kSignatureBytes, '\0');
+  auto size = signature.size();
+  const Owned<EVP_MD_CTX> context{EVP_MD_CTX_new()};
+  const bool good =
+      context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
+                     raw(bytes), bytes.size()) == 1;
+  ERR_clear_error();
+  if (!good || size != kSignatureBytes) return Error{Code::kInvalid, "OpenSSL did not sign"};
+  return signature;
+}
+
+Result<std::string> public_key_of(std::string_view private_key) {
+  TRY(const auto key, private_key_from(private_key));
+  const Owned<BIO> bio{BIO_new(BIO_s_mem())};
+  char* text = nullptr;
+  const bool good = bio && PEM_write_bio_PUBKEY(bio.get(), key.get()) == 1;
+  const auto size = good ? BIO_get_mem_data(bio.get(), &text) : 0;
+  ERR_clear_error();
+  if (size <= 0) return Error{Code::kInvalid, "OpenSSL did not write the public key"};
+  return std::string{text, static_cast<std::size_t>(size)};
+}
+
+}  // namespace cupel

@@ -1,0 +1,160 @@
+#include "orchestrator/firmware/image_check.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <filesystem>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/ownership.h"
+#include "base/signature.h"
+
+namespace cupel::firmware {
+namespace {
+
+using inventory::ImageManifest;
+using inventory::ImageTrust;
+using inventory::ListedImage;
+
+constexpr std::size_t kLargestManifest = 4u << 20;
+constexpr std::size_t kLargestKey = 16u << 10;
+constexpr std::size_t kLargestSignature = 16u << 10;
+constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kMostKnown = 1024;  // files whose digest is kept
+
+/// Whatever keeps a file from being read or trusted, nothing is written.
+Result<std::string> read_trusted(const std::string& file, std::size_t limit) {
+  auto owned = check_ownership(file);
+  if (!owned) return Error{Code::kUntrusted, std::move(owned).error().what};
+  auto text = read_file(file, limit);
+  if (!text) return Error{Code::kUntrusted, std::move(text).error().what};
+  return *std::move(text);
+}
+
+Error failed(const std::string& file, int reason) {
+  return {reason == ENOENT ? Code::kNotFound : Code::kInvalid,
+          file + ": " + std::error_code{reason, std::generic_category()}.message()};
+}
+
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& file)
+      : descriptor_{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+Result<FileState> state_of(const OpenFile& open, const std::string& file) {
+  struct stat found{};
+  if (open.descriptor() < 0 || ::fstat(open.descriptor(), &found) != 0) return failed(file, errno);
+  if (!S_ISREG(found.st_mode)) return Error{Code::kInvalid, file + " is not a file"};
+  const auto nanoseconds = [](const timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return FileState{found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
+                   nanoseconds(found.st_mtim), nanoseconds(found.st_ctim)};
+}
+
+/// On the thread. Between pieces, whoever cancelled is heard.
+Task<Result<std::string>> digest_of(const OpenFile& open, const std::string& file,
+                                    Deadline deadline) {
+  Sha256 sum;
+  std::vector<char> piece(kPiece);
+  while (true) {
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+    if (co_await cancelled()) co_return Error{Code::kCancelled, file + ": not read to its end"};
+    if (deadline.passed()) co_return Error{Code::kTimeout, file + " was not read in time"};
+    const auto got = ::read(open.descriptor(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) co_return failed(file, errno);
+    if (got == 0) co_return sum.hex();
+    sum.add({piece.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+Result<void> is_listed_size(const ListedImage& listed, const std::string& file,
+                            std::uint64_t bytes) {
+  if (bytes == listed.bytes) return ok();
+  return Error{Code::kUntrusted, fmt::format("{} has {} bytes, and the manifest says {} ({})", file,
+                                             bytes, listed.bytes, to_string(listed.where))};
+}
+
+Result<void> is_listed_digest(const ListedImage& listed, const std::string& file,
+                              const std::string& digest) {
+  if (digest == listed.sha256) return ok();
+  return Error{Code::kUntrusted, fmt::format("{} has SHA-256 {}, and the manifest says {} ({})",
+                                             file, digest, listed.sha256, to_string(listed.where))};
+}
+
+}  // namespace
+
+Result<ImageManifest> read_manifest(const std::optional<ImageTrust>& trust) {
+  if (!trust)
+    return Error{Code::kUntrusted,
+                 "the inventory names no manifest of images: firmware: {manifest: images.yaml, "
+                 "key: site.pub}"};
+  TRY(const auto text, read_trusted(trust->manifest, kLargestManifest));
+  TRY(const auto signature,
+      read_trusted(inventory::signature_file_of(trust->manifest), kLargestSignature));
+  TRY(const auto key, read_trusted(trust->key, kLargestKey));
+  auto verified = verify_signature(text, signature, key);
+  if (!verified)
+    return Error{Code::kUntrusted,
+                 fmt::format("{}: {} ({}): cupel firmware sign {} --key KEY", trust->manifest,
+                             verified.error().what, trust->key, trust->manifest)};
+  return inventory::parse_image_manifest(text, trust->manifest);
+}
+
+ImageChecker::~ImageChecker() { thread_.join(); }
+
+Task<Result<void>> ImageChecker::hold_against(ListedImage listed, std::string file,
+                                              Deadline deadline) {
+  const OpenFile open{file};
+  CO_TRY(const auto before, state_of(open, file));
+  CO_TRY(is_listed_size(listed, file, before.bytes));
+  if (const auto known = known_.find(before); known != known_.end())
+    co_return is_listed_digest(listed, file, known->second);
+  CO_TRY(const auto digest, co_await digest_of(open, file, deadline));
+  CO_TRY(const auto after, state_of(open, file));
+  if (after != before) co_return Error{Code::kUntrusted, file + " was changed while it was read"};
+  if (known_.size() >= kMostKnown) known_.clear();
+  known_[after] = digest;
+  co_return is_listed_digest(listed, file, digest);
+}
+
+Task<Result<bmc::UpdateOrder>> ImageChecker::check(FirmwareUpdate update, bmc::Identity machine,
+                                                   std::chrono::sys_seconds now,
+                                                   Deadline deadline) {
+  const auto& expected = *update.expected;
+  CO_TRY(const auto manifest, read_manifest(trust_));
+  const inventory::WantedImage wanted{machine.vendor, machine.model, expected.component,
+                                      update.version, update.image.sha256};
+  CO_TRY(const auto listed, inventory::allowed_image(manifest, wanted, now));
+  std::optional<Result<void>> held;
+  auto work = detail::run_into(held, hold_against(listed, update.image.file, deadline));
+  // The caller goes on on its own loop.
+  co_await asio::co_spawn(thread_, std::move(work), asio::use_awaitable);
+  if (!*held) co_return std::move(*held).error();
+  bmc::UpdateOrder order;
+  order.file = update.image.file;
+  order.name = std::filesystem::path{update.image.file}.filename().string();
+  order.bytes = listed.bytes;
+  order.sha256 = listed.sha256;
+  order.component = expected.component;
+  order.targets = update.targets;
+  order.force = expected.force;
+  co_return order;
+}
+
+}  // namespace cupel::firmware

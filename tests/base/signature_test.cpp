@@ -1,0 +1,103 @@
+#include "base/signature.h"
+
+#include <gmock/gmock.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
+#include <memory>
+
+namespace cupel {
+namespace {
+
+using testing::HasSubstr;
+
+/// By OpenSSL itself, as `openssl genpkey` makes them.
+std::string pem_of(EVP_PKEY* key, bool is_private) {
+  const std::unique_ptr<BIO, int (*)(BIO*)> bio{BIO_new(BIO_s_mem()), BIO_free};
+  if (is_private)
+    PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  else
+    PEM_write_bio_PUBKEY(bio.get(), key);
+  char* text = nullptr;
+  const auto size = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+struct Pair {
+  std::string own, open;
+};
+
+Pair pair_of(EVP_PKEY* made) {
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key{made, EVP_PKEY_free};
+  return {pem_of(key.get(), true), pem_of(key.get(), false)};
+}
+
+Pair ed25519() { return pair_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")); }
+
+TEST(Signature, IsOfTheseBytesByThisKeyAlone) {
+  const auto key = ed25519(), other = ed25519();
+  const auto signature = sign("images: []\n", key.own);
+
+  ASSERT_TRUE(signature) << signature.error().what;
+  EXPECT_EQ(signature->size(), kSignatureBytes);
+  EXPECT_TRUE(verify_signature("images: []\n", *signature, key.open));
+  EXPECT_FALSE(verify_signature("images: [] \n", *signature, key.open));
+  EXPECT_FALSE(verify_signature("", *signature, key.open));
+  EXPECT_FALSE(verify_signature("images: []\n", *signature, other.open));
+}
+
+TEST(Signature, FailsForEachBitThatDiffers) {
+  const auto key = ed25519();
+  const auto signature = sign("x", key.own);
+
+  ASSERT_TRUE(signature);
+  for (std::size_t bit = 0; bit < 8 * kSignatureBytes; ++bit) {
+    auto damaged = *signature;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    const auto verified = verify_signature("x", damaged, key.open);
+    ASSERT_FALSE(verified) << "bit " << bit;
+    EXPECT_EQ(verified.error().code, Code::kUntrusted);
+  }
+}
+
+TEST(Signature, TakesNoResultForAFailure) {
+  const auto key = ed25519();
+  const auto whole = sign("x", key.own);
+  ASSERT_TRUE(whole);
+
+  for (std::size_t size = 0; size < kSignatureBytes; ++size) {
+    const auto verified = verify_signature("x", whole->substr(0, size), key.open);
+    ASSERT_FALSE(verified) << size << " bytes";
+    EXPECT_EQ(verified.error().code, Code::kUntrusted);
+  }
+  EXPECT_FALSE(verify_signature("x", *whole + "\n", key.open));
+  EXPECT_FALSE(verify_signature("x", std::string(kSignatureBytes, '\0'), key.open));
+  EXPECT_THAT(verify_signature("x", "", key.open).error().what, HasSubstr("empty"));
+}
+
+TEST(Signature, RefusesKeysOfOtherAlgorithms) {
+  const auto rsa = pair_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}));
+  const auto curve = pair_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
+  const std::string signature(kSignatureBytes, 'a');
+
+  EXPECT_EQ(sign("x", rsa.own).error().what, "private key of RSA: Ed25519 is expected");
+  EXPECT_EQ(verify_signature("x", signature, curve.open).error().what,
+            "public key of EC: Ed25519 is expected");
+  EXPECT_THAT(verify_signature("x", signature, "").error().what, HasSubstr("no PEM public key"));
+  EXPECT_THAT(sign("x", "nothing").error().what, HasSubstr("no PEM private key"));
+  EXPECT_THAT(sign("x", ed25519().open).error().what, HasSubstr("no PEM private key"));
+}
+
+TEST(Signature, FindsThePublicKeyOfAPrivateOne) {
+  const auto key = ed25519();
+
+  const auto open = public_key_of(key.own);
+
+  ASSERT_TRUE(open) << open.error().what;
+  EXPECT_EQ(*open, key.open);
+}
+
+}  // namespace
+}  // namespace cupel

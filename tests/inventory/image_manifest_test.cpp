@@ -1,0 +1,164 @@
+#include "inventory/image_manifest.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/load.h"
+
+namespace cupel::inventory {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+const std::string kOne(64, 'a'), kOther(64, 'b');
+const std::chrono::sys_seconds kNow = std::chrono::sys_days{2026y / 11 / 23};
+
+std::string entry(const std::string& version, const std::string& digest,
+                  const std::string& more = "") {
+  return "  - {vendor: NVIDIA, model: [\"DGXH100*\"], component: bmc, version: " + version +
+         ", sha256: " + digest + ", size: 1000, expires: 2027-11-01" + more + "}\n";
+}
+
+ImageManifest manifest_of(const std::string& entries) {
+  auto manifest = parse_image_manifest("images:\n" + entries, "images.yaml");
+  EXPECT_TRUE(manifest) << manifest.error().what;
+  return manifest ? *manifest : ImageManifest{};
+}
+
+const WantedImage kWanted{"NVIDIA", "DGXH100", "bmc", "24.09.17", kOne};
+
+std::string refusal(const ImageManifest& manifest, const WantedImage& wanted = kWanted,
+                    std::chrono::sys_seconds now = kNow) {
+  const auto allowed = allowed_image(manifest, wanted, now);
+  if (allowed) return "";
+  EXPECT_EQ(allowed.error().code, Code::kUntrusted);
+  return allowed.error().what;
+}
+
+TEST(ImageManifest, ReadsYamlAndJson) {
+  const auto yaml = manifest_of(entry("24.09.17", kOne, ", floor: 23.11.21, file: bmc.fwpkg"));
+  const auto json = parse_image_manifest(
+      R"({"images": [{"vendor": "NVIDIA", "model": ["DGXH100*"], "component": "bmc", )"
+      R"("version": "24.09.17", "sha256": ")" +
+          kOne + R"(", "size": 1000, "expires": "2027-11-01", "floor": "23.11.21"}]})",
+      "images.yaml");
+
+  ASSERT_TRUE(json) << json.error().what;
+  ASSERT_EQ(yaml.images.size(), 1);
+  ASSERT_EQ(json->images.size(), 1);
+  auto same = json->images[0];
+  same.where = yaml.images[0].where;
+  EXPECT_EQ(same, yaml.images[0]);
+  EXPECT_EQ(same.bytes, 1000);
+  EXPECT_EQ(same.floor, "23.11.21");
+  EXPECT_EQ(same.expires, (std::chrono::sys_days{2027y / 11 / 1}));
+}
+
+TEST(ImageManifest, ReportsAllMistakesWithTheirPlaces) {
+  const auto manifest = parse_image_manifest(
+      "images:\n"
+      "  - {vendor: NVIDIA, component: bmc, version: 1, sha256: abc, size: 0, expires: soon}\n"
+      "  - {vendor: \"\", model: X, componnet: bmc, version: 1, sha256: " +
+          kOne + ", size: 1, expires: 2027-02-30}\n",
+      "images.yaml");
+
+  ASSERT_FALSE(manifest);
+  EXPECT_EQ(manifest.error().what,
+            "images.yaml:2:5: image needs model\n"
+            "images.yaml:2:58: sha256 must be 64 hexadecimal digits\n"
+            "images.yaml:2:69: size must be a whole number from 1 to 8589934592, not '0'\n"
+            "images.yaml:2:81: expires must be a date such as 2027-11-01\n"
+            "images.yaml:3:5: image needs component\n"
+            "images.yaml:3:14: vendor must be a text of at most 256 characters\n"
+            "images.yaml:3:28: unknown key 'componnet' in image (did you mean 'component'?)\n"
+            "images.yaml:3:148: expires must be a date such as 2027-11-01");
+}
+
+TEST(ImageManifest, RefusesWhatIsNoManifest) {
+  EXPECT_FALSE(parse_image_manifest("", "images.yaml"));
+  EXPECT_FALSE(parse_image_manifest("images: 3", "images.yaml"));
+  EXPECT_FALSE(parse_image_manifest("[]", "images.yaml"));
+  EXPECT_FALSE(
+      parse_image_manifest("\x7f"
+                           "ELF",
+                           "images.yaml"));
+}
+
+TEST(AllowedImage, IsListedForTheMachineInItsVersion) {
+  const auto manifest = manifest_of(entry("24.09.16", kOther) + entry("24.9.17", kOne));
+
+  const auto allowed = allowed_image(manifest, kWanted, kNow);
+
+  ASSERT_TRUE(allowed) << allowed.error().what;
+  EXPECT_EQ(allowed->where.line, 3);
+}
+
+TEST(AllowedImage, IsRefusedWhereItIsNotListed) {
+  EXPECT_EQ(refusal(manifest_of(entry("24.09.17", kOther))),
+            "bmc 24.09.17: no image of SHA-256 " + kOne + " is listed in images.yaml");
+  EXPECT_THAT(refusal(manifest_of("  []\n")), HasSubstr("is listed in images.yaml"));
+}
+
+TEST(AllowedImage, IsRefusedForAnotherMachineComponentOrVersion) {
+  const auto manifest = manifest_of(entry("24.09.17", kOne));
+  auto model = kWanted, vendor = kWanted, unknown = kWanted, component = kWanted, version = kWanted;
+  model.model = "DGXH200";
+  vendor.vendor = "Supermicro";
+  unknown.model.clear();
+  component.component = "bios";
+  version.version = "24.09.18";
+
+  EXPECT_EQ(refusal(manifest), "");
+  EXPECT_THAT(refusal(manifest, model),
+              HasSubstr("is for NVIDIA DGXH100*, and this machine is NVIDIA DGXH200"));
+  EXPECT_THAT(refusal(manifest, vendor), HasSubstr("this machine is Supermicro DGXH100"));
+  EXPECT_THAT(refusal(manifest, unknown), HasSubstr("of no reported model"));
+  EXPECT_THAT(refusal(manifest, component), HasSubstr("is for the component 'bmc'"));
+  EXPECT_THAT(refusal(manifest, version), HasSubstr("is of version 24.09.17"));
+}
+
+TEST(AllowedImage, IsRefusedFromTheDayOnWhichItExpires) {
+  const auto manifest = manifest_of(entry("24.09.17", kOne));
+  const std::chrono::sys_seconds day = std::chrono::sys_days{2027y / 11 / 1};
+
+  EXPECT_EQ(refusal(manifest, kWanted, day - 1s), "");
+  EXPECT_THAT(refusal(manifest, kWanted, day), HasSubstr("expired on 2027-11-01"));
+}
+
+TEST(AllowedImage, IsRefusedBelowTheFloorOfAnyEntryOfItsComponent) {
+  const auto own = manifest_of(entry("24.09.17", kOne, ", floor: 24.10"));
+  const auto later =
+      manifest_of(entry("24.09.17", kOne) + entry("25.01", kOther, ", floor: 24.10"));
+
+  EXPECT_THAT(refusal(own), HasSubstr("the manifest allows no version before 24.10"));
+  EXPECT_THAT(refusal(later), HasSubstr("allows no version before 24.10 (images.yaml:3:5)"));
+  EXPECT_EQ(refusal(manifest_of(entry("24.09.17", kOne, ", floor: 24.09.17"))), "");
+  EXPECT_THAT(refusal(manifest_of(entry("24.09.17", kOne, ", floor: abc"))),
+              HasSubstr("before abc"))
+      << "what cannot be ordered is not above a floor";
+}
+
+TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
+  const auto inventory = [](const std::string& firmware) {
+    return parse_inventory("site: lab\n" + firmware +
+                               "\nnodes:\n  - {name: n1, profile: dgx-h100, bmc: {address: "
+                               "10.0.1.1, user: u, password: \"env:P\", tls: {trust: first-use}}, "
+                               "ssh: {address: 10.0.2.1, user: root, key: agent}}\n",
+                           "site.yaml", "/site");
+  };
+
+  const auto good = inventory("firmware: {manifest: fw/images.yaml, key: /etc/cupel/site.pub}");
+  const auto wrong = inventory("firmware: {manifest: images.yaml, keey: site.pub}");
+
+  ASSERT_TRUE(good.inventory) << to_string(good.problems);
+  ASSERT_TRUE(good.inventory->images);
+  EXPECT_EQ(good.inventory->images->manifest, "/site/fw/images.yaml");
+  EXPECT_EQ(good.inventory->images->key, "/etc/cupel/site.pub");
+  EXPECT_EQ(signature_file_of(good.inventory->images->manifest), "/site/fw/images.yaml.sig");
+  EXPECT_EQ(to_string(wrong.problems),
+            "site.yaml:2:11: firmware needs key\n"
+            "site.yaml:2:35: unknown key 'keey' in firmware (did you mean 'key'?)\n");
+}
+
+}  // namespace
+}  // namespace cupel::inventory
