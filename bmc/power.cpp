@@ -147,4 +147,10 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
   co_return co_await ensure_on(bmc, deadline, pace);
 }
 
+Task<Result<void>> restart_bmc(Bmc& bmc, Deadline deadline, Pace pace) {
+  CO_TRY(co_await bmc.manager.reset(deadline));
+  CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
+  co_return within("restart of the BMC", co_await wait_until_back(bmc, deadline, pace));
+}
+
 }  // namespace cupel::bmc

@@ -38,4 +38,9 @@ Task<Result<void>> restart(Bmc& bmc, Deadline deadline, Pace pace = {});
 Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline deadline,
                             Pace pace = {});
 
+/// Restarts the BMC itself, and returns once it answers again; the machine stays as it is. Not
+/// idempotent. Errors: as ManagementController::reset; kTimeout; kUntrusted (another certificate
+/// since).
+Task<Result<void>> restart_bmc(Bmc& bmc, Deadline deadline, Pace pace = {});
+
 }  // namespace cupel::bmc

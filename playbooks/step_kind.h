@@ -14,6 +14,7 @@ enum class StepKind {
   bmc_password,
   slurm_drain,
   bmc_facts,
+  firmware,
   boot_once,
   power_on,
   power_off,

@@ -5,6 +5,7 @@
 #include "bmc/power.h"
 #include "bmc/sent_secrets.h"
 #include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/store/power_hold.h"
 
 namespace cupel::cli {
 namespace {
@@ -13,11 +14,17 @@ using bmc::BootTarget;
 using inventory::Node;
 
 constexpr std::chrono::seconds kGrace{60};
+constexpr auto kDespiteUpdate = "also while an update of its firmware is kept as being written";
 
-struct Power {
+/// What may be done to a BMC as a whole.
+struct Whole {
+  bool shared = false;
+  bool despite_update = false;
+};
+
+struct Power : Whole {
   std::string what = "status";
   bool force = false;
-  bool shared = false;
 };
 
 struct Boot {
@@ -59,14 +66,23 @@ Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
   co_return said("the BMC restarts; the machine stays as it is", "reset_bmc", true, by);
 }
 
+/// A machine whose firmware is being written keeps its power, and its BMC, unless told otherwise.
+Result<void> may_change_power(Connections& connections, const Node& node, bool despite_update) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto held = store::power_is_held(connections.store(), node.name, now);
+  if (!held || despite_update) return ok();
+  return Error{Code::kConflict, *held + " (--despite-update where the update is known to be dead)"};
+}
+
 /// The BMCs that were acted on as a whole: once each, however many of their nodes are named.
 using Acted = std::map<std::string, std::string>;
 
 /// Does what acts on a whole BMC, of all nodes at once where it serves several.
 template <class Act>
 Task<Result<Answer>> act_on_bmc(Connections& connections, const Node& node, std::string_view name,
-                                bool shared, Acted& acted, Act act) {
-  CO_TRY(may_act_on_bmc(connections.inventory(), node, name, shared));
+                                const Whole& whole, Acted& acted, Act act) {
+  CO_TRY(may_act_on_bmc(connections.inventory(), node, name, whole.shared));
+  CO_TRY(may_change_power(connections, node, whole.despite_update));
   const auto [first, is_first] = acted.emplace(inventory::bmc_name(node), node.name);
   if (!is_first)
     co_return Answer{"left to " + first->second + ", which has the same BMC",
@@ -83,6 +99,17 @@ Task<Result<Answer>> change_power(bmc::Bmc& bmc, const Power& power, Deadline de
   if (power.what == "cycle") return turn_off_and_on(bmc, power.force, deadline);
   if (power.what == "reset") return press(bmc, bmc::ResetType::force_restart, deadline);
   return read_power(bmc, "", deadline);
+}
+
+Task<Result<Answer>> change_power_of(Connections& connections, const Node& node, Power power,
+                                     Deadline deadline) {
+  if (power.what != "status") {
+    CO_TRY(may_change_power(connections, node, power.despite_update));
+  }
+  const auto bmc = connections.bmc(node);
+  auto answer = co_await change_power(*bmc, power, deadline);
+  co_await bmc->log_out();
+  co_return answer;
 }
 
 std::optional<BootTarget> target_of(std::string_view word) {
@@ -121,21 +148,21 @@ Task<Result<Answer>> set_boot(bmc::Bmc& bmc, bmc::BootOverride wanted, std::stri
   co_return told(wanted, by);
 }
 
-Exit cycle_ac(const BmcCommand& command, bool shared) {
+Exit cycle_ac(const BmcCommand& command, const Whole& whole) {
   Acted acted;
   return ask_over_connections(
       command, [&](Connections& connections, const Node& node, Deadline deadline) {
-        return act_on_bmc(connections, node, "ac-cycle", shared, acted, [deadline](bmc::Bmc& bmc) {
+        return act_on_bmc(connections, node, "ac-cycle", whole, acted, [deadline](bmc::Bmc& bmc) {
           return press(bmc, bmc::ResetType::ac_cycle, deadline);
         });
       });
 }
 
-Exit reset(const BmcCommand& command, bool shared) {
+Exit reset(const BmcCommand& command, const Whole& whole) {
   Acted acted;
   return ask_over_connections(
       command, [&](Connections& connections, const Node& node, Deadline deadline) {
-        return act_on_bmc(connections, node, "reset", shared, acted,
+        return act_on_bmc(connections, node, "reset", whole, acted,
                           [deadline](bmc::Bmc& bmc) { return reset_bmc(bmc, deadline); });
       });
 }
@@ -194,14 +221,16 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
   power->add_flag("--force", power_asked->force, "off and cycle: do not ask the system first");
   power->add_flag("--shared", power_asked->shared,
                   "ac-cycle: also where the BMC serves other nodes, and does it to all of them");
+  power->add_flag("--despite-update", power_asked->despite_update, kDespiteUpdate);
   power->callback([command, power_asked] {
     if (power_asked->what == "ac-cycle") {
-      command.exit = cycle_ac(command, power_asked->shared);
+      command.exit = cycle_ac(command, *power_asked);
       return;
     }
-    command.exit = ask(command, [&](bmc::Bmc& one, const Node&, Deadline deadline) {
-      return change_power(one, *power_asked, deadline);
-    });
+    command.exit = ask_over_connections(
+        command, [&](Connections& connections, const Node& node, Deadline deadline) {
+          return change_power_of(connections, node, *power_asked, deadline);
+        });
   });
 
   auto* boot_command = bmc.add_subcommand("boot", "read or set the source of the next boot");
@@ -222,9 +251,10 @@ void add_bmc_power(CLI::App& bmc, const BmcCommand& command) {
   light->callback([command, light_asked] { command.exit = locate(command, *light_asked); });
 
   auto* reset = bmc.add_subcommand("reset", "restart the BMC itself; the machine stays as it is");
-  auto shared = std::make_shared<bool>(false);
-  reset->add_flag("--shared", *shared, "also where the BMC serves other nodes");
-  reset->callback([command, shared] { command.exit = cli::reset(command, *shared); });
+  auto whole = std::make_shared<Whole>();
+  reset->add_flag("--shared", whole->shared, "also where the BMC serves other nodes");
+  reset->add_flag("--despite-update", whole->despite_update, kDespiteUpdate);
+  reset->callback([command, whole] { command.exit = cli::reset(command, *whole); });
 }
 
 }  // namespace cupel::cli

@@ -5,6 +5,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/step_type.h"
+#include "orchestrator/store/power_hold.h"
 
 namespace cupel::steps {
 
@@ -84,7 +85,29 @@ Task<Result<void>> refuse_handle(std::string) {
 /// After these the node's kernel is another one.
 bool restarts(playbooks::StepKind kind) {
   using enum playbooks::StepKind;
-  return kind == power_on || kind == power_off || kind == power_cycle || kind == boot_once;
+  return kind == power_on || kind == power_off || kind == power_cycle || kind == boot_once ||
+         kind == firmware;
+}
+
+bool changes_power(playbooks::StepKind kind) {
+  using enum playbooks::StepKind;
+  return kind == power_on || kind == power_off || kind == power_cycle;
+}
+
+/// Nothing where the step may begin: a machine that is being written is neither switched on nor
+/// off, by whomever the update was begun.
+std::optional<StepEnd> wait_for_update(StepEnvironment& environment,
+                                       const engine::StepRequest& request) {
+  if (!changes_power(request.step.kind)) return std::nullopt;
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  auto why = store::power_is_held(environment.store, request.node.name, now);
+  if (!why) return std::nullopt;
+  StepEnd end;
+  end.outcome = Outcome::wait;
+  end.at_last = Outcome::needs_operator;
+  end.detail = *std::move(why);
+  end.retry_after = std::chrono::seconds{30};
+  return end;
 }
 
 }  // namespace
@@ -92,6 +115,7 @@ bool restarts(playbooks::StepKind kind) {
 Task<Result<StepEnd>> NodeSteps::perform(engine::StepRequest request) {
   const auto& type = type_of(request.step.kind);
   if (type.reattach == nullptr) request.started = refuse_handle;
+  if (auto waits = wait_for_update(environment_, request)) co_return *std::move(waits);
   const bool reattach = type.reattach != nullptr && request.handle.has_value();
   auto ended = co_await (reattach ? type.reattach : type.perform)(environment_, request);
   if (ended && restarts(type.kind)) KernelWatch::forget(environment_, request, *ended);

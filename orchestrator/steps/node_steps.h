@@ -10,6 +10,7 @@
 #include "bmc/pdu.h"
 #include "bmc/rotate.h"
 #include "orchestrator/engine/interfaces.h"
+#include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/handoff/slurm.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/programs.h"
@@ -37,6 +38,11 @@ struct StepEnvironment {
   std::function<std::optional<bmc::Budget>(const inventory::Node&)> budget{};
   /// So often the BMC of a node that SSH does not reach in mid-stage is asked whether it is off.
   std::chrono::milliseconds ask_power_every{30'000};
+  /// The image of a firmware update, held against the site's manifest. Empty: there are none.
+  std::function<Task<Result<bmc::UpdateOrder>>(firmware::FirmwareUpdate, bmc::Identity, Deadline)>
+      firmware_image{};
+  /// So often a BMC that writes firmware is asked how far it is.
+  std::chrono::milliseconds ask_update_every{5000};
   /// The programs that stages run on nodes. nullptr: the controller has none.
   std::shared_ptr<ssh::ProgramShelf> programs{};
   /// Of this run alone.

@@ -4,6 +4,7 @@
 
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/steps/step_type.h"
+#include "tests/orchestrator/mortal_journal.h"
 #include "tests/support/captures.h"
 
 namespace cupel::steps {
@@ -97,26 +98,6 @@ Task<Result<void>> abort_update(StepEnvironment&, const StepRequest& request) {
   co_return ok();
 }
 
-/// What was written survives a controller. After `room` events this one dies: before the next is
-/// written, or with it written and nobody told.
-struct MortalJournal : engine::Journal {
-  std::vector<Event> events{};
-  std::size_t room = 1'000;
-  bool dies_after_writing = false;
-
-  Task<Result<void>> append(std::span<Event> more) override {
-    const bool dies = events.size() + more.size() > room;
-    const Error died{Code::kStorage, "the controller died"};
-    if (dies && !dies_after_writing) co_return died;
-    for (auto& event : more) {
-      event.sequence = static_cast<std::int64_t>(events.size()) + 1;
-      events.push_back(event);
-    }
-    if (dies) co_return died;
-    co_return ok();
-  }
-};
-
 struct CancelsOnceStarted : engine::Observer {
   engine::Engine* engine = nullptr;
   void on_event(const Event& event, const engine::RunState&) override {
@@ -175,7 +156,7 @@ class DoneOnce : public testing::Test {
   test::TemporaryFolder folder_{};
   std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path()).value();
   UpdateService service_{};
-  MortalJournal journal_{};
+  test::MortalJournal journal_{};
   engine::StepState::Phase phase_{};
   std::string detail_{};
 };

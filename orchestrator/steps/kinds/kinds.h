@@ -7,6 +7,7 @@ namespace cupel::steps::kinds {
 StepType bmc_password();
 StepType slurm_drain();
 StepType bmc_facts();
+StepType firmware();
 StepType boot_once();
 StepType power_on();
 StepType power_off();

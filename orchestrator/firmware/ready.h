@@ -1,0 +1,16 @@
+#pragma once
+// Whether a machine may be written at all, asked right before the first push.
+#include "orchestrator/firmware/updater.h"
+
+namespace cupel::firmware {
+
+/// Nothing where its BMC is idle, and the image not larger than it takes.
+/// Errors: of a BMC that cannot be asked.
+Task<Result<std::optional<UpdateEnd>>> why_not_this(bmc::Bmc& bmc, bmc::UpdateOrder order,
+                                                    Deadline deadline);
+
+/// Nothing where the BMC's clock is right (images and certificates have dates), and neither it nor
+/// a power supply is sick. May take minutes. Errors: as why_not_this().
+Task<Result<std::optional<UpdateEnd>>> why_not_now(bmc::Bmc& bmc, Deadline deadline);
+
+}  // namespace cupel::firmware

@@ -1,0 +1,57 @@
+#include "orchestrator/firmware/resets.h"
+
+namespace cupel::firmware {
+namespace {
+
+using inventory::FirmwareReset;
+
+constexpr std::chrono::seconds kGrace{60};  // for an operating system to shut down by itself
+/// Until a board's capacitors are empty. Source: NVIDIA's power drain as infra-controller does it.
+constexpr std::chrono::seconds kDrained{60};
+
+Task<Result<void>> drain(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(co_await bmc::ensure_off(bmc, kGrace, deadline));
+  CO_TRY(co_await pause_for(kDrained));
+  co_return co_await bmc::ac_cycle(bmc, {}, deadline);
+}
+
+}  // namespace
+
+std::string_view text_of(FirmwareReset reset) {
+  switch (reset) {
+    case FirmwareReset::bmc_restart:
+      return "BMC restart";
+    case FirmwareReset::host_restart:
+      return "restart of the machine";
+    case FirmwareReset::host_off:
+      return "power off and on";
+    case FirmwareReset::ac_cycle:
+      return "AC cycle";
+    case FirmwareReset::power_drain:
+      return "power drain";
+  }
+  __builtin_unreachable();
+}
+
+Task<Result<void>> prepare(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadline) {
+  if (reset == FirmwareReset::host_off) return bmc::ensure_off(bmc, kGrace, deadline);
+  return do_reset(bmc, reset, deadline);
+}
+
+Task<Result<void>> do_reset(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadline) {
+  switch (reset) {
+    case FirmwareReset::bmc_restart:
+      return bmc::restart_bmc(bmc, deadline);
+    case FirmwareReset::host_restart:
+      return bmc::restart(bmc, deadline);
+    case FirmwareReset::host_off:
+      return bmc::cycle(bmc, kGrace, deadline);
+    case FirmwareReset::ac_cycle:
+      return bmc::ac_cycle(bmc, kGrace, deadline);
+    case FirmwareReset::power_drain:
+      return drain(bmc, deadline);
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace cupel::firmware

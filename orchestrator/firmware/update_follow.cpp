@@ -1,0 +1,109 @@
+// How an update is followed from the push to where the BMC says that it has ended, or does not.
+#include <fmt/format.h>
+
+#include "orchestrator/firmware/may_pass.h"
+#include "orchestrator/firmware/updater.h"
+
+namespace cupel::firmware {
+namespace {
+
+using Phase = UpdateHandle::Phase;
+
+/// Of one question; an inventory of firmware may take minutes.
+constexpr std::chrono::seconds kLongestAnswer{300};
+constexpr int kSeldom = 12;
+
+}  // namespace
+
+/// Nobody knows whether the BMC took the image. While it may be at work with it nothing is sent;
+/// once it has been idle for as long as the write may take, its inventory decides.
+Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline deadline) {
+  doors_.waiting(named() + ": whether the BMC took the image (" + why_lost + ")");
+  for (;;) {
+    auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
+    if (!service && !may_pass(service.error().code)) co_return std::move(service).error();
+    if (service && !service->busy.empty()) {
+      const auto& work = service->busy.front();
+      handle_.ticket = {.way = handle_.ticket.way, .task = work.starts_with('/') ? work : ""};
+      CO_TRY(co_await enter(Phase::writing));
+      co_return co_await follow(deadline);
+    }
+    if (service && overtime()) break;
+    if (!service && deadline.passed()) co_return std::move(service).error();
+    CO_TRY(co_await pause_for(doors_.poll));
+  }
+  CO_TRY(const auto seen, co_await look(deadline));
+  if (shows_version(seen)) co_return co_await reset_and_verify(deadline);
+  at_work_ = false;
+  CO_TRY(doors_.hold_power(handle_, {}));
+  co_return Ended{};  // the BMC has none of it, and nothing is at work: planned anew
+}
+
+Task<Result<Updater::Ended>> Updater::follow(Deadline deadline) {
+  CO_TRY(const auto written, co_await watch(deadline));
+  if (written == Written::gone) co_return co_await outwait(deadline);
+  if (written == Written::no) co_return co_await not_written("the BMC: " + told_, deadline);
+  if (written == Written::overtime)
+    co_return co_await not_written(
+        fmt::format("not written after {} s; the BMC says: {}", expected().takes.count(), told_),
+        deadline);
+  co_return co_await reset_and_verify(deadline);
+}
+
+/// The BMC forgot the task, and may be at work all the same: nothing is reset before the version
+/// shows, or the time that a write takes is over.
+Task<Result<Updater::Ended>> Updater::outwait(Deadline deadline) {
+  for (;;) {
+    auto seen = co_await look(deadline);
+    if (!seen && !may_pass(seen.error().code)) co_return std::move(seen).error();
+    if (overtime() || (seen && shows_version(*seen))) co_return co_await reset_and_verify(deadline);
+    if (deadline.passed())
+      co_return Error{Code::kTimeout, named() + ": the BMC does not know the update any more"};
+    doors_.waiting(named() + ": the BMC does not know the update any more; its versions decide");
+    CO_TRY(co_await pause_for(doors_.poll));
+  }
+}
+
+/// Until the BMC says an end, or the time is over.
+Task<Result<Updater::Written>> Updater::watch(Deadline deadline) {
+  for (;;) {
+    auto told =
+        co_await doors_.bmc.update.progress(handle_.ticket, deadline.sooner(kLongestAnswer));
+    if (!told && !may_pass(told.error().code)) co_return std::move(told).error();
+    if (!told && told.error().code == Code::kRefused) doors_.forget_refusals();
+    if (told) {
+      using State = bmc::UpdateProgress::State;
+      if (told->state != State::running) co_return co_await heed(*std::move(told), deadline);
+      const auto percent = told->percent ? fmt::format(" ({} %)", *told->percent) : std::string{};
+      told_ = told->told + percent;
+      doors_.waiting(named() + ": writing" + percent);
+    }
+    if (overtime()) co_return Written::overtime;
+    if (!told && deadline.passed()) co_return std::move(told).error();
+    // A BMC locks an account that is refused too often.
+    const bool refused = !told && told.error().code == Code::kRefused;
+    CO_TRY(co_await pause_for(refused ? kSeldom * doors_.poll : doors_.poll));
+  }
+}
+
+Task<Result<Updater::Written>> Updater::heed(bmc::UpdateProgress progress, Deadline deadline) {
+  using enum bmc::UpdateProgress::State;
+  told_ = progress.told + (progress.message.empty() ? "" : ": " + progress.message);
+  at_work_ = progress.state == verified || progress.state == gone;
+  if (progress.state == failed) co_return Written::no;
+  if (progress.state == gone) co_return Written::gone;
+  if (progress.state != verified) co_return Written::yes;
+  CO_TRY(co_await enter(Phase::starting));
+  CO_TRY(handle_.ticket, co_await doors_.bmc.update.go_on(handle_.ticket, deadline));
+  CO_TRY(co_await enter(Phase::writing));
+  co_return co_await watch(deadline);
+}
+
+/// A task that failed, or has no end, while the inventory shows the version, is done.
+Task<Result<Updater::Ended>> Updater::not_written(std::string why, Deadline deadline) {
+  CO_TRY(const auto seen, co_await look(deadline));
+  if (shows_version(seen)) co_return co_await reset_and_verify(deadline);
+  co_return co_await recover(named() + ": " + std::move(why), deadline);
+}
+
+}  // namespace cupel::firmware

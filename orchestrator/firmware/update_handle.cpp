@@ -1,0 +1,62 @@
+#include "orchestrator/firmware/update_handle.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+
+namespace cupel::firmware {
+namespace {
+
+using Phase = UpdateHandle::Phase;
+
+constexpr std::array<std::pair<Phase, std::string_view>, 4> kPhases{{
+    {Phase::pushing, "pushing"},
+    {Phase::writing, "writing"},
+    {Phase::starting, "starting"},
+    {Phase::resetting, "resetting"},
+}};
+
+std::string_view word_of(Phase phase) {
+  return std::ranges::find(kPhases, phase, &std::pair<Phase, std::string_view>::first)->second;
+}
+
+std::size_t count_at(const json::value& told, std::string_view key) {
+  const auto number = number_at(told, key).value_or(0);
+  return number > 0 && number < 1e9 ? static_cast<std::size_t>(number) : 0;
+}
+
+}  // namespace
+
+std::string to_text(const UpdateHandle& handle) {
+  return json::serialize(json::object{{"phase", word_of(handle.phase)},
+                                      {"component", handle.component},
+                                      {"version", handle.version},
+                                      {"sha256", handle.sha256},
+                                      {"targets", handle.targets},
+                                      {"way", handle.ticket.way},
+                                      {"task", handle.ticket.task},
+                                      {"resets", handle.resets_done},
+                                      {"pushed", handle.pushed.time_since_epoch().count()}});
+}
+
+Result<UpdateHandle> update_handle_of(std::string_view text) {
+  TRY(const auto told, parse_json(text));
+  const auto word = text_at(told, "phase").value_or("");
+  const auto row = std::ranges::find(kPhases, word, &std::pair<Phase, std::string_view>::second);
+  UpdateHandle handle;
+  handle.component = text_at(told, "component").value_or("");
+  handle.version = text_at(told, "version").value_or("");
+  if (row == kPhases.end() || handle.component.empty() || handle.version.empty())
+    return Error{Code::kMalformed, "the journal's handle is not of a firmware update"};
+  handle.phase = row->first;
+  handle.sha256 = text_at(told, "sha256").value_or("");
+  handle.targets = count_at(told, "targets");
+  handle.ticket = {text_at(told, "way").value_or(""), text_at(told, "task").value_or("")};
+  handle.resets_done = count_at(told, "resets");
+  const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
+  handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
+  return handle;
+}
+
+}  // namespace cupel::firmware

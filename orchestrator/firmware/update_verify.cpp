@@ -1,0 +1,103 @@
+// What follows a write: resets, the versions that decide, and recovery where they do not show.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/firmware/may_pass.h"
+#include "orchestrator/firmware/resets.h"
+#include "orchestrator/firmware/updater.h"
+
+namespace cupel::firmware {
+namespace {
+
+using How = UpdateEnd::How;
+using Phase = UpdateHandle::Phase;
+
+std::string brief(const std::vector<RunningVersion>& running) {
+  std::string text;
+  for (const auto& one : running)
+    text += (text.empty() ? "" : ", ") + printable(one.id) + " " + printable(one.version);
+  return shortened(text, 200);
+}
+
+}  // namespace
+
+Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
+  if (handle_.phase != Phase::resetting) {
+    CO_TRY(co_await enter(Phase::resetting));
+  }
+  at_work_ = false;
+  const auto& resets = expected().follow;
+  while (handle_.resets_done < resets.size()) {
+    const auto which = resets[handle_.resets_done];
+    doors_.waiting(named() + ": " + std::string{text_of(which)});
+    auto reset = co_await do_reset(doors_.bmc, which, deadline);
+    if (!reset && reset.error().code == Code::kUnsupported) {
+      CO_TRY(const auto seen, co_await look(deadline));
+      if (shows_version(seen)) break;
+      co_return UpdateEnd{How::needs_person,
+                          named() + " is written, and needs a " + std::string{text_of(which)} +
+                              " that cannot be done from here: " + reset.error().what,
+                          {"cut and restore the machine's power, then: cupel retry NODE"}};
+    }
+    if (!reset) co_return std::move(reset).error();
+    ++handle_.resets_done;
+    CO_TRY(co_await enter(Phase::resetting));
+  }
+  auto shown = co_await verify(expected().settles, deadline);
+  if (shown) co_return finished();
+  if (shown.error().code != Code::kFailed) co_return std::move(shown).error();
+  co_return co_await recover(std::move(shown).error().what, deadline);
+}
+
+/// What the profile allows, one after the other, until the inventory shows the version.
+Task<Result<Updater::Ended>> Updater::recover(std::string why, Deadline deadline) {
+  for (const auto way : expected().recovery) {
+    const bool restart = way == inventory::FirmwareRecovery::bmc_restart;
+    doors_.waiting(named() + ": recovery by " + (restart ? "a BMC restart" : "an AC cycle"));
+    auto tried = restart
+                     ? co_await bmc::restart_bmc(doors_.bmc, deadline)
+                     : co_await do_reset(doors_.bmc, inventory::FirmwareReset::ac_cycle, deadline);
+    if (!tried && tried.error().code == Code::kCancelled) co_return std::move(tried).error();
+    if (tried) tried = co_await verify(expected().settles, deadline);
+    if (tried) co_return finished();
+    if (tried.error().code == Code::kCancelled) co_return std::move(tried).error();
+    why += "; after " + std::string{restart ? "a BMC restart" : "an AC cycle"} + ": " +
+           tried.error().what;
+  }
+  co_return failed(
+      std::move(why),
+      {"leave the machine powered; look at its console and at the BMC's log: cupel bmc "
+       "NODE log",
+       "once it is repaired: cupel retry NODE"});
+}
+
+Task<Result<void>> Updater::verify(std::chrono::milliseconds patience, Deadline deadline) {
+  const auto until = deadline.sooner(patience);
+  for (;;) {
+    auto seen = co_await look(deadline);
+    if (!seen && !may_pass(seen.error().code)) co_return std::move(seen).error();
+    auto shown = seen ? shows_version(*seen) : Result<void>{seen.error()};
+    if (shown) co_return ok();
+    if (until.passed()) co_return Error{Code::kFailed, std::move(shown).error().what};
+    CO_TRY(co_await pause_for(doors_.poll));
+  }
+}
+
+/// On every entry that the component has, and on as many as before.
+Result<void> Updater::shows_version(const Seen& seen) const {
+  const auto at = std::ranges::find(seen.plan.components, expected_, &ComponentState::expected);
+  if (at == seen.plan.components.end() || at->running.size() < handle_.targets)
+    return Error{Code::kFailed, named() + ": the inventory shows fewer entries of it than before"};
+  std::vector<RunningVersion> others = at->running;
+  std::erase_if(others, [&](const auto& one) { return trimmed(one.version) == handle_.version; });
+  if (!others.empty())
+    return Error{Code::kFailed, fmt::format("{}: the inventory shows {}", named(), brief(others))};
+  for (const auto& part : seen.reported) {
+    const auto is_it = [&](const auto& one) { return one.id == part.name; };
+    if (part.health == "Critical" && std::ranges::any_of(at->running, is_it))
+      return Error{Code::kFailed, named() + " runs, and " + printable(part.name) + " is Critical"};
+  }
+  return ok();
+}
+
+}  // namespace cupel::firmware

@@ -1,0 +1,100 @@
+#pragma once
+// One machine's firmware, update by update, until its inventory shows the baseline. The inventory
+// decides what is done, never a task alone. Nothing is pushed while an earlier push may still be at
+// work, and whoever comes after a crash goes on from the handle.
+#include <functional>
+
+#include "bmc/bmc.h"
+#include "orchestrator/firmware/firmware_plan.h"
+#include "orchestrator/firmware/update_handle.h"
+
+namespace cupel::firmware {
+
+/// How an update reaches the world. All of it outlives the updater.
+struct UpdaterDoors {
+  const inventory::Profile& profile;
+  bmc::Bmc& bmc;
+  /// The image, held against the site's manifest and its own digest. Errors: why it must not be
+  /// sent.
+  std::function<Task<Result<bmc::UpdateOrder>>(FirmwareUpdate, bmc::Identity, Deadline)> image{};
+  /// The handle, durable when it returns. Errors: kStorage; kCancelled.
+  std::function<Task<Result<void>>(UpdateHandle)> keep{};
+  /// From now on the machine's power is this update's alone, for so long at most; 0: not any more.
+  std::function<Result<void>(const UpdateHandle&, std::chrono::seconds)> hold_power{};
+  /// A BMC that is written refuses credentials that are right: they may be tried again.
+  std::function<void()> forget_refusals{};
+  std::function<void(std::string)> waiting{};  // for people: "bios 2.4.1: writing (45 %)"
+  std::function<std::chrono::sys_seconds()> now{};
+  std::chrono::milliseconds poll{5000};
+};
+
+struct UpdateEnd {
+  enum class How {
+    at_baseline,
+    busy,         // the BMC is at work with something of somebody else's: later
+    failed,       // and nothing is known to be at work any more
+    needs_person  // what follows cannot be done from here
+  } how = How::at_baseline;
+  std::string detail{};
+  std::vector<std::string> advice{};  // what a person is to do
+};
+
+/// What was brought to a version.
+struct UpdateDone {
+  std::string component{}, version{};
+  std::vector<RunningVersion> replaced{};
+};
+
+class Updater {
+ public:
+  explicit Updater(UpdaterDoors doors) : doors_{std::move(doors)} {}
+
+  /// Looks, and writes what is off the baseline. Errors: of a BMC that cannot be asked; the next
+  /// try resumes where there is a handle.
+  Task<Result<UpdateEnd>> run(Deadline deadline);
+  /// From where `handle` says that an earlier try was.
+  Task<Result<UpdateEnd>> resume(UpdateHandle handle, Deadline deadline);
+  /// Waits until nothing of `handle` is at work: a flash is not broken off. Errors: kTimeout.
+  Task<Result<void>> wait_for_end(UpdateHandle handle, Deadline deadline);
+
+  const std::vector<UpdateDone>& done() const { return done_; }
+
+ private:
+  using Ended = std::optional<UpdateEnd>;  // nothing: it goes on with the next one
+  enum class Written { yes, no, gone, overtime };
+  struct Seen {
+    bmc::Identity machine;
+    FirmwarePlan plan;
+    std::vector<inventory::Part> reported;
+  };
+
+  Task<Result<Seen>> look(Deadline deadline);
+  Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
+  Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);
+  Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);
+  Task<Result<Ended>> follow(Deadline deadline);
+  Task<Result<Ended>> outwait(Deadline deadline);
+  Task<Result<Written>> watch(Deadline deadline);
+  Task<Result<Written>> heed(bmc::UpdateProgress progress, Deadline deadline);
+  Task<Result<Ended>> not_written(std::string why, Deadline deadline);
+  Task<Result<Ended>> reset_and_verify(Deadline deadline);
+  Task<Result<Ended>> recover(std::string why, Deadline deadline);
+  Task<Result<void>> verify(std::chrono::milliseconds patience, Deadline deadline);
+  Result<void> shows_version(const Seen& seen) const;
+  Result<Ended> finished();
+  Result<Ended> failed(std::string why, std::vector<std::string> advice = {});
+  Task<Result<void>> enter(UpdateHandle::Phase phase);
+  const inventory::ExpectedFirmware& expected() const { return *expected_; }
+  std::string named() const { return handle_.component + " " + handle_.version; }
+  bool overtime() const { return doors_.now() >= handle_.pushed + expected().takes; }
+
+  UpdaterDoors doors_;
+  UpdateHandle handle_{};
+  const inventory::ExpectedFirmware* expected_ = nullptr;
+  std::string told_{};    // the newest of the BMC's words about the update
+  bool at_work_ = false;  // the BMC may be, as far as we know
+  std::vector<RunningVersion> replaces_{};
+  std::vector<UpdateDone> done_{};
+};
+
+}  // namespace cupel::firmware

@@ -1,0 +1,45 @@
+#include "orchestrator/images/send_file.h"
+
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+namespace cupel::images {
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint64_t kAtOnce = 1u << 20;        // by the kernel
+constexpr std::uint64_t kEncrypted = 128u * 1024;  // through our memory
+
+}  // namespace
+
+Task<std::uint64_t> send_some(asio::ip::tcp::socket& socket, int fd, std::uint64_t offset,
+                              std::uint64_t size) {
+  boost::system::error_code failure;
+  (void)socket.native_non_blocking(true, failure);
+  while (!failure) {
+    auto from = static_cast<off_t>(offset);
+    const auto sent = ::sendfile(socket.native_handle(), fd, &from, std::min(size, kAtOnce));
+    if (sent > 0) co_return static_cast<std::uint64_t>(sent);
+    const bool full = sent < 0 && (errno == EAGAIN || errno == EINTR);
+    if (!full) break;
+    const auto [lost] = co_await socket.async_wait(asio::socket_base::wait_write, kAwait);
+    failure = lost;
+  }
+  co_return 0;
+}
+
+Task<std::uint64_t> send_some(asio::ssl::stream<asio::ip::tcp::socket&>& stream, int fd,
+                              std::uint64_t offset, std::uint64_t size) {
+  std::vector<char> bytes(std::min(size, kEncrypted));
+  const auto read = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  if (read <= 0) co_return 0;
+  bytes.resize(static_cast<std::size_t>(read));
+  const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(bytes), kAwait);
+  co_return lost ? 0 : static_cast<std::uint64_t>(sent);
+}
+
+}  // namespace cupel::images

@@ -1,0 +1,160 @@
+// Firmware to the profile's baseline: what is off it is written, update by update. Each push is
+// journalled before it begins, and found again after a crash.
+#include <fmt/format.h>
+
+#include "orchestrator/firmware/updater.h"
+#include "orchestrator/steps/kinds/kinds.h"
+#include "orchestrator/store/power_hold.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::Outcome;
+using engine::StepEnd;
+using engine::StepRequest;
+using firmware::UpdateEnd;
+using firmware::UpdateHandle;
+using How = UpdateEnd::How;
+
+/// Somebody else's update takes minutes.
+constexpr std::chrono::seconds kLookAgain{60};
+
+std::chrono::sys_seconds now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+bool has_images(const inventory::Profile& profile) {
+  return std::ranges::any_of(profile.firmware,
+                             [](const auto& component) { return component.image.has_value(); });
+}
+
+firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest& request,
+                                 bmc::Bmc& bmc) {
+  const auto& node = request.node;
+  firmware::UpdaterDoors doors{.profile = environment.inventory.profile_of(node), .bmc = bmc};
+  doors.image = [&environment](firmware::FirmwareUpdate update, bmc::Identity machine,
+                               Deadline deadline) {
+    return environment.firmware_image(std::move(update), std::move(machine), deadline);
+  };
+  doors.keep = [&request](UpdateHandle handle) { return request.started(to_text(handle)); };
+  doors.hold_power = [&environment, &node](const UpdateHandle& handle,
+                                           std::chrono::seconds longest) -> Result<void> {
+    if (longest.count() == 0) return store::release_power(environment.store, node.name);
+    return store::hold_power(environment.store, node.name,
+                             {handle.component + " " + handle.version, now() + longest});
+  };
+  doors.forget_refusals = [&environment, &node] {
+    if (environment.forget_refusals) environment.forget_refusals(node);
+  };
+  doors.waiting = request.waiting;
+  doors.now = now;
+  doors.poll = environment.ask_update_every;
+  return doors;
+}
+
+boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
+  boost::json::array list;
+  for (const auto& one : done) {
+    boost::json::array replaced;
+    for (const auto& version : one.replaced)
+      replaced.push_back({{"id", version.id}, {"version", version.version}});
+    list.push_back({{"component", one.component},
+                    {"version", one.version},
+                    {"replaced", std::move(replaced)}});
+  }
+  return list;
+}
+
+std::string words_for(const std::vector<firmware::UpdateDone>& done) {
+  if (done.empty()) return "at the baseline: nothing to do";
+  std::string text = "brought to the baseline:";
+  for (const auto& one : done)
+    text += fmt::format("{} {} {}", &one == done.data() ? "" : ",", one.component, one.version);
+  return text;
+}
+
+std::string named_for(const inventory::Node& node, std::string advice) {
+  for (auto at = advice.find("NODE"); at != advice.npos; at = advice.find("NODE", at))
+    advice.replace(at, 4, node.name);
+  return advice;
+}
+
+StepEnd end_of(const StepRequest& request, UpdateEnd ended,
+               const std::vector<firmware::UpdateDone>& written) {
+  boost::json::object found;
+  if (!written.empty()) found["firmware"] = to_json(written);
+  if (ended.how == How::at_baseline) return done(words_for(written), std::move(found));
+  StepEnd end;
+  end.found = std::move(found);
+  end.detail = std::move(ended.detail);
+  end.outcome = Outcome::reject;
+  if (ended.how == How::needs_person) end.outcome = Outcome::needs_operator;
+  if (ended.how == How::busy) {
+    end.outcome = Outcome::wait;
+    end.retry_after = kLookAgain;
+  }
+  std::vector<record::Needed> needs;
+  for (auto& advice : ended.advice)
+    needs.push_back({.action = named_for(request.node, std::move(advice)), .goes_on = false});
+  if (!needs.empty()) ask_for(end, std::move(needs));
+  return end;
+}
+
+/// A machine that has jobs is not touched.
+Task<Result<void>> check_free(StepEnvironment& environment, const StepRequest& request) {
+  if (!environment.slurm) co_return ok();
+  CO_TRY(const auto node,
+         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
+  if (node.drained() && !node.busy()) co_return ok();
+  co_return Error{Code::kInvalid,
+                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
+                      ": the playbook needs slurm-drain before firmware"};
+}
+
+Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request) {
+  const auto bmc = environment.bmc(request.node);
+  firmware::Updater updater{doors_for(environment, request, *bmc)};
+  const auto until = with_last_word(request.deadline);
+  Result<UpdateEnd> ended = Error{Code::kMalformed, ""};
+  if (request.handle) {
+    auto handle = firmware::update_handle_of(*request.handle);
+    if (!handle) co_return ended_by(std::move(handle).error());
+    ended = co_await updater.resume(*std::move(handle), until);
+  } else {
+    ended = co_await updater.run(until);
+  }
+  co_await bmc->log_out();
+  if (!ended) co_return ended_by_bmc(std::move(ended).error());
+  co_return end_of(request, *std::move(ended), updater.done());
+}
+
+Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
+  if (!has_images(environment.inventory.profile_of(request.node)))
+    co_return done("nothing to do: the profile names no image");
+  if (!environment.firmware_image)
+    co_return ended_by({Code::kInvalid, "this controller has no images to write"});
+  auto free = co_await check_free(environment, request);
+  if (!free) co_return ended_by(std::move(free).error());
+  co_return co_await bring_to_baseline(environment, request);
+}
+
+Task<Result<void>> let_it_end(StepEnvironment& environment, const StepRequest& request) {
+  auto handle = firmware::update_handle_of(*request.handle);
+  if (!handle) co_return ok();
+  const auto bmc = environment.bmc(request.node);
+  firmware::Updater updater{doors_for(environment, request, *bmc)};
+  auto ended = co_await updater.wait_for_end(*std::move(handle), request.deadline);
+  co_await bmc->log_out();
+  co_return ended;
+}
+
+}  // namespace
+
+StepType firmware() {
+  return {.kind = playbooks::StepKind::firmware,
+          .perform = perform_firmware,
+          .reattach = bring_to_baseline,
+          .abort = let_it_end};
+}
+
+}  // namespace cupel::steps::kinds

@@ -1,0 +1,37 @@
+#include "orchestrator/store/power_hold.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/json.h"
+
+namespace cupel::store {
+namespace {
+
+std::string name_of(const std::string& node) { return "firmware-update:" + node; }
+
+}  // namespace
+
+Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold) {
+  const json::object text{{"what", hold.what}, {"until", hold.until.time_since_epoch().count()}};
+  return store.repin(name_of(node), json::serialize(text));
+}
+
+Result<void> release_power(Store& store, const std::string& node) {
+  return store.repin(name_of(node), "");
+}
+
+std::optional<std::string> power_is_held(Store& store, const std::string& node,
+                                         std::chrono::sys_seconds now) {
+  const auto kept = store.pinned(name_of(node));
+  if (!kept) return std::nullopt;
+  const auto told = parse_json(*kept);
+  const auto seconds = told ? number_at(*told, "until").value_or(0) : 0;
+  const std::chrono::sys_seconds until{std::chrono::seconds{static_cast<std::int64_t>(seconds)}};
+  if (!told || until <= now) return std::nullopt;
+  return fmt::format(
+      "{} is being written on {}, until {:%F %H:%M} UTC at most: its power is left alone",
+      text_at(*told, "what").value_or("firmware"), node, until);
+}
+
+}  // namespace cupel::store

@@ -1,0 +1,21 @@
+#pragma once
+// While a machine's firmware is being written nobody changes its power: neither a step nor a person
+// at the command line. Kept in the store, so that it outlives the controller.
+#include "orchestrator/store/store.h"
+
+namespace cupel::store {
+
+struct PowerHold {
+  std::string what{};                // "bios 2.4.1"
+  std::chrono::sys_seconds until{};  // it is over by itself then: no update takes longer
+};
+
+/// Errors: kStorage.
+Result<void> hold_power(Store& store, const std::string& node, const PowerHold& hold);
+Result<void> release_power(Store& store, const std::string& node);
+
+/// Why the node's power must be left alone now; nothing where it need not.
+std::optional<std::string> power_is_held(Store& store, const std::string& node,
+                                         std::chrono::sys_seconds now);
+
+}  // namespace cupel::store

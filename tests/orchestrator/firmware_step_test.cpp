@@ -1,0 +1,187 @@
+// The step that brings firmware to the baseline, driven by the engine, whose controller dies at
+// every write; and that nobody changes the power of a machine that is being written.
+#include <gmock/gmock.h>
+
+#include "orchestrator/engine/engine.h"
+#include "orchestrator/steps/step_type.h"
+#include "orchestrator/store/power_hold.h"
+#include "tests/orchestrator/mortal_journal.h"
+#include "tests/support/captures.h"
+#include "tests/support/fake_bmc.h"
+#include "tests/support/firmware_machine.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::EventKind;
+using engine::Outcome;
+using engine::StepEnd;
+using playbooks::StepKind;
+using testing::HasSubstr;
+using State = bmc::UpdateProgress::State;
+using Phase = engine::StepState::Phase;
+
+struct Silent : engine::Observer {
+  void on_event(const engine::Event&, const engine::RunState&) override {}
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+std::chrono::sys_seconds now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+class FirmwareStep : public testing::Test {
+ protected:
+  FirmwareStep() {
+    inventory::ExpectedFirmware bios{.component = "bios", .version = "2.4"};
+    bios.ids = {"BIOS"};
+    bios.image = inventory::FirmwareImage{.file = "/srv/images/bios.bin"};
+    bios.takes = 1s;
+    bios.settles = 0s;
+    bios.follow = {inventory::FirmwareReset::host_restart};
+    inventory_.profiles["a1"] = {.name = "a1", .firmware = {bios}};
+    node_.name = "n1";
+    node_.profile = "a1";
+    playbooks::PlannedStep step;
+    step.kind = StepKind::firmware;
+    step.name = "firmware";
+    step.deadline = 60s;
+    step.once = true;
+    plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
+    machine_.says = {{.state = State::running}, {.state = State::done}};
+    machine_.activated_by = "restart";
+  }
+
+  StepEnvironment environment() {
+    StepEnvironment world{
+        inventory_,
+        *store_,
+        [this](const inventory::Node&) { return std::make_unique<test::FirmwareBmc>(machine_); },
+        {},
+        std::nullopt};
+    world.ask_update_every = 0ms;
+    world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
+                              Deadline) -> Task<Result<bmc::UpdateOrder>> {
+      co_return bmc::UpdateOrder{.name = update.replaces.front().id + "=" + update.version};
+    };
+    return world;
+  }
+
+  /// One controller, from what the journal holds to its end.
+  Result<void> control() {
+    auto state = engine::initial_state(plan_);
+    for (const auto& event : journal_.events) apply(state, event);
+    NodeSteps steps{environment()};
+    Silent observer;
+    asio::io_context io;
+    engine::Dispatcher dispatcher;
+    engine::RealClock clock;
+    engine::Engine engine{dispatcher, clock};
+    engine.add({.run = 1,
+                .plan = plan_,
+                .state = std::move(state),
+                .journal = journal_,
+                .steps = steps,
+                .observer = observer,
+                .backoff = {1ms, 4ms}});
+    auto ended = run_to_end(io, engine.run());
+    end_ = engine.state(1).nodes.at("n1").steps[0];
+    return ended;
+  }
+
+  inventory::Node node_{};
+  inventory::Inventory inventory_{};
+  playbooks::Plan plan_{};
+  test::TemporaryFolder folder_{};
+  std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path()).value();
+  test::FirmwareMachine machine_{};
+  test::MortalJournal journal_{};
+  engine::StepState end_{};
+};
+
+TEST_F(FirmwareStep, SaysWhatItWrote) {
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done);
+  EXPECT_EQ(end_.detail, "brought to the baseline: bios 2.4");
+  EXPECT_EQ(machine_.runs["BIOS"], "2.4");
+  EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
+}
+
+TEST_F(FirmwareStep, PushesOnceAndChangesNoPowerMeanwhileHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      const auto says = machine_.says;
+      machine_ = {};
+      machine_.says = says;
+      machine_.activated_by = "restart";
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      EXPECT_FALSE(control());
+      journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+      EXPECT_EQ(machine_.pushed.size(), 1u);
+      EXPECT_FALSE(machine_.power_changed_at_work);
+    }
+}
+
+TEST_F(FirmwareStep, AFailureNamesTheComponentAndWhatAPersonIsToDo) {
+  machine_.lies = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("bios 2.4: the inventory shows BIOS 2.0"));
+  const auto& last = journal_.events.back();
+  EXPECT_THAT(json::serialize(journal_.events[journal_.events.size() - 2].data) +
+                  json::serialize(last.data),
+              HasSubstr("cupel bmc n1 log"));
+}
+
+TEST_F(FirmwareStep, DoesNothingWhereTheProfileNamesNoImage) {
+  inventory_.profiles["a1"].firmware[0].image.reset();
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done);
+  EXPECT_TRUE(machine_.asked.empty());
+}
+
+TEST_F(FirmwareStep, APowerStepWaitsWhileFirmwareIsWritten) {
+  ASSERT_TRUE(store::hold_power(*store_, "n1", {"bios 2.4", now() + 1h}));
+  playbooks::PlannedStep off;
+  off.kind = StepKind::power_off;
+  off.name = "power-off";
+  const auto stop = engine::Stop::no;
+  NodeSteps steps{environment()};
+  const auto ask = [&] {
+    asio::io_context io;
+    return run_to_end(
+        io, steps.perform({1, node_, {}, off, 1, {}, Deadline::in(5s), stop, {}, [](auto) {}}));
+  };
+
+  const auto held = ask();
+  ASSERT_TRUE(store::release_power(*store_, "n1"));
+  const auto free = ask();
+
+  ASSERT_TRUE(held && free);
+  EXPECT_EQ(held->outcome, Outcome::wait);
+  EXPECT_THAT(held->detail, HasSubstr("bios 2.4 is being written on n1"));
+  EXPECT_EQ(free->outcome, Outcome::done) << free->detail;
+}
+
+TEST_F(FirmwareStep, AHoldEndsByItself) {
+  ASSERT_TRUE(store::hold_power(*store_, "n1", {"bios 2.4", now() - 1s}));
+
+  EXPECT_FALSE(store::power_is_held(*store_, "n1", now()));
+}
+
+}  // namespace
+}  // namespace cupel::steps

@@ -1,0 +1,190 @@
+// Images over HTTP and HTTPS, fetched by curl as BMCs and machines fetch them.
+#include "orchestrator/images/image_server.h"
+
+#include <curl/curl.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "orchestrator/images/byte_range.h"
+#include "tests/support/captures.h"
+#include "tests/support/certificate.h"
+
+namespace cupel::images {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Fetched {
+  long status = 0;
+  std::string head{}, body{};
+};
+
+std::size_t keep(char* bytes, std::size_t size, std::size_t count, void* into) {
+  static_cast<std::string*>(into)->append(bytes, size * count);
+  return size * count;
+}
+
+Fetched fetch(const std::string& url, const char* range = nullptr, const char* method = nullptr,
+              const std::string& ca = {}) {
+  Fetched fetched;
+  const std::unique_ptr<CURL, void (*)(CURL*)> curl{curl_easy_init(), curl_easy_cleanup};
+  auto* handle = curl.get();
+  curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT, 60L);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, keep);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &fetched.body);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, keep);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, &fetched.head);
+  if (range != nullptr) curl_easy_setopt(handle, CURLOPT_RANGE, range);
+  if (method != nullptr) curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
+  if (!ca.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, ca.c_str());
+  if (curl_easy_perform(handle) == CURLE_OK)
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &fetched.status);
+  return fetched;
+}
+
+class ImageServing : public testing::Test {
+ protected:
+  ImageServing() {
+    for (int i = 0; i < 300'000; ++i) content += static_cast<char>(i * 7 + i / 251);
+    std::ofstream{file, std::ios::binary} << content;
+  }
+
+  void start(ImageServerOptions options = {}) {
+    options.endpoint = {asio::ip::make_address("127.0.0.1"), 0};
+    auto started = ImageServer::start(io.get_executor(), std::move(options),
+                                      [this](Access access) { log.push_back(std::move(access)); });
+    ASSERT_TRUE(started) << started.error().what;
+    server = *std::move(started);
+  }
+  std::string granted(Grant grant) {
+    grant.file = file;
+    grant.name = "bios.bin";
+    return server->grant(std::move(grant)).value();
+  }
+
+  test::TemporaryFolder folder{};
+  std::string file = folder.path() / "image";
+  std::string content{};
+  asio::io_context io{};
+  std::vector<Access> log{};
+  std::unique_ptr<ImageServer> server{};
+};
+
+TEST_F(ImageServing, SendsTheWholeFileAndAnyPartOfIt) {
+  start();
+  const auto url = granted({});
+
+  EXPECT_THAT(url, StartsWith("http://127.0.0.1:"));
+  EXPECT_EQ(fetch(url).body, content);
+  const auto part = fetch(url, "1000-1999");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, content.substr(1000, 1000));
+  EXPECT_THAT(part.head, HasSubstr("Content-Range: bytes 1000-1999/300000"));
+  EXPECT_EQ(fetch(url, "-10").body, content.substr(content.size() - 10));
+  EXPECT_EQ(fetch(url, "300000-").status, 416);
+}
+
+TEST_F(ImageServing, OverTlsTheSame) {
+  const auto certificate = test::make_certificate();
+  start({.certificate = certificate.certificate_pem, .key = certificate.key_pem});
+  const std::string ca = folder.path() / "ca.pem";
+  std::ofstream{ca} << certificate.certificate_pem;
+  const auto url = granted({});
+
+  EXPECT_THAT(url, StartsWith("https://"));
+  EXPECT_EQ(fetch(url, nullptr, nullptr, ca).body, content);
+  EXPECT_EQ(fetch(url, "5-9", nullptr, ca).body, content.substr(5, 5));
+}
+
+TEST_F(ImageServing, KnowsNothingButWhatWasGranted) {
+  start();
+  const auto url = granted({});
+  const auto base = url.substr(0, url.find('/', 8));
+
+  EXPECT_EQ(fetch(base + "/").status, 404);
+  EXPECT_EQ(fetch(base + "/bios.bin").status, 404);
+  EXPECT_EQ(fetch(url + "x").status, 404);
+  EXPECT_EQ(fetch(base + "/../../etc/passwd").status, 404);
+  EXPECT_EQ(fetch(url, nullptr, "DELETE").status, 405);
+  EXPECT_NE(granted({}), url);
+}
+
+TEST_F(ImageServing, AUrlEndsAndIsOnePeersAlone) {
+  start();
+  const auto late = granted({.lifetime = 0s});
+  const auto others = granted({.peer = asio::ip::make_address("10.0.0.9")});
+  const auto taken_back = granted({});
+  server->revoke(taken_back);
+
+  EXPECT_EQ(fetch(late).status, 404);
+  EXPECT_EQ(fetch(others).status, 404);
+  EXPECT_EQ(fetch(taken_back).status, 404);
+}
+
+TEST_F(ImageServing, ServesNoLinkFolderOrStrangeName) {
+  start();
+  std::filesystem::create_symlink(file, folder.path() / "link");
+
+  EXPECT_EQ(server->grant({.file = folder.path() / "link", .name = "a"}).error().code,
+            Code::kInvalid);
+  EXPECT_EQ(server->grant({.file = folder.path(), .name = "a"}).error().code, Code::kInvalid);
+  EXPECT_EQ(server->grant({.file = folder.path() / "no", .name = "a"}).error().code,
+            Code::kNotFound);
+  for (const auto* name : {"", "a/b", "..", ".a", "a b", "a\r\nX: y"})
+    EXPECT_EQ(server->grant({.file = file, .name = name}).error().code, Code::kInvalid) << name;
+}
+
+TEST_F(ImageServing, WhatIsPutInTheFilesPlaceLaterIsNotServed) {
+  start();
+  const auto url = granted({});
+  std::filesystem::rename(file, file + ".old");
+  std::ofstream{file} << "another";
+
+  EXPECT_EQ(fetch(url).body, content);
+}
+
+TEST_F(ImageServing, SaysWhoFetchedWhatWithoutTheSecretOfTheUrl) {
+  start();
+  fetch(granted({}), "0-99");
+  // What the server tells comes over this loop.
+  for (int i = 0; i < 500 && log.empty(); ++i) io.run_for(10ms), io.restart();
+
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0].url, "bios.bin");
+  EXPECT_EQ(log[0].peer, "127.0.0.1");
+  EXPECT_EQ(log[0].status, 206);
+  EXPECT_EQ(log[0].bytes, 100u);
+  EXPECT_TRUE(log[0].whole);
+}
+
+TEST_F(ImageServing, AnAddressThatIsTakenIsSaid) {
+  start();
+  const auto second = ImageServer::start(
+      io.get_executor(), {.endpoint = {asio::ip::make_address("127.0.0.1"), server->port()}});
+
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::kConflict);
+}
+
+TEST(ByteRanges, AreReadAsTheStandardSays) {
+  using enum RangeAnswer;
+  const auto bytes = [](std::string_view field) { return wanted_range(field, 1000).bytes; };
+  EXPECT_EQ(bytes("bytes=0-499"), (ByteRange{0, 500}));
+  EXPECT_EQ(bytes("bytes=500-"), (ByteRange{500, 500}));
+  EXPECT_EQ(bytes("bytes=-200"), (ByteRange{800, 200}));
+  EXPECT_EQ(bytes("bytes=-2000"), (ByteRange{0, 1000}));
+  EXPECT_EQ(bytes("bytes=999-18446744073709551615"), (ByteRange{999, 1}));
+  for (const auto* whole : {"", "items=0-1", "bytes=", "bytes=-", "bytes=5-4", "bytes=0-1,5-6",
+                            "bytes=a-b", "bytes=99999999999999999999-"})
+    EXPECT_EQ(wanted_range(whole, 1000).answer, RangeAnswer::whole) << whole;
+  EXPECT_EQ(wanted_range("bytes=1000-", 1000).answer, unsatisfiable);
+  EXPECT_EQ(wanted_range("bytes=-0", 1000).answer, unsatisfiable);
+  EXPECT_EQ(wanted_range("bytes=0-", 0).answer, unsatisfiable);
+}
+
+}  // namespace
+}  // namespace cupel::images

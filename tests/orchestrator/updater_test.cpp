@@ -1,0 +1,366 @@
+// Firmware to the baseline on one machine: what is written, what decides that it was done, and what
+// never happens twice.
+#include "orchestrator/firmware/updater.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/firmware_machine.h"
+
+namespace cupel::firmware {
+namespace {
+
+using namespace std::chrono_literals;
+using How = UpdateEnd::How;
+using State = bmc::UpdateProgress::State;
+using inventory::FirmwareReset;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr auto kTask = "/redfish/v1/TaskService/Tasks/1";
+
+class Updating : public testing::Test {
+ protected:
+  Updating() { profile.firmware = {component("bios", "BIOS", "2.4")}; }
+
+  static inventory::ExpectedFirmware component(std::string name, std::string id,
+                                               std::string version) {
+    inventory::ExpectedFirmware one;
+    one.component = std::move(name);
+    one.version = std::move(version);
+    one.ids = {std::move(id)};
+    one.image = inventory::FirmwareImage{.file = "/srv/images/one.bin", .sha256 = "aa"};
+    one.takes = 100s;
+    one.settles = 0s;
+    return one;
+  }
+
+  UpdaterDoors doors() {
+    UpdaterDoors doors{.profile = profile, .bmc = bmc};
+    doors.image = [](FirmwareUpdate update, bmc::Identity,
+                     Deadline) -> Task<Result<bmc::UpdateOrder>> {
+      co_return bmc::UpdateOrder{.file = update.image.file,
+                                 .name = update.replaces.front().id + "=" + update.version,
+                                 .bytes = 1'000};
+    };
+    doors.keep = [this](UpdateHandle handle) -> Task<Result<void>> {
+      kept.push_back(std::move(handle));
+      machine.asked.push_back("kept " + words[static_cast<std::size_t>(kept.back().phase)]);
+      co_return ok();
+    };
+    doors.hold_power = [this](const UpdateHandle&, std::chrono::seconds longest) -> Result<void> {
+      held = longest > 0s;
+      return ok();
+    };
+    doors.forget_refusals = [] {};
+    doors.waiting = [](const std::string&) {};
+    // Each look at the clock is ten seconds later than the one before.
+    doors.now = [this] { return clock += 10s; };
+    doors.poll = 0ms;
+    return doors;
+  }
+
+  Result<UpdateEnd> run() {
+    asio::io_context io;
+    Updater updater{doors()};
+    auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+    done = updater.done();
+    return ended;
+  }
+  Result<UpdateEnd> resume(UpdateHandle handle) {
+    asio::io_context io;
+    Updater updater{doors()};
+    return run_to_end(io, updater.resume(std::move(handle), Deadline::in(10s)));
+  }
+  UpdateHandle handle(UpdateHandle::Phase phase) const {
+    return {.phase = phase,
+            .component = "bios",
+            .version = "2.4",
+            .targets = 1,
+            .ticket = {"multipart", kTask},
+            .pushed = clock};
+  }
+
+  inventory::Profile profile{};
+  test::FirmwareMachine machine{};
+  test::FirmwareBmc bmc{machine};
+  std::vector<UpdateHandle> kept{};
+  std::vector<UpdateDone> done{};
+  bool held = false;
+  std::chrono::sys_seconds clock{1'000'000s};
+  const std::vector<std::string> words{"pushing", "writing", "starting", "resetting"};
+};
+
+TEST_F(Updating, AMachineAtItsBaselineIsOnlyLookedAt) {
+  machine.runs["BIOS"] = "2.4";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline);
+  EXPECT_THAT(machine.asked, IsEmpty());
+}
+
+TEST_F(Updating, KeepsItsHandleBeforeThePushAndHoldsThePowerUntilTheVersionRuns) {
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked, ElementsAre("observe", "kept pushing", "push BIOS=2.4", "kept writing",
+                                         "kept resetting"));
+  EXPECT_EQ(kept[1].ticket.task, kTask);
+  EXPECT_FALSE(held);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].replaced.front().version, "2.0");
+}
+
+TEST_F(Updating, DoesTheResetsThatFollowInTheirOrder) {
+  profile.firmware[0].follow = {FirmwareReset::bmc_restart, FirmwareReset::host_restart};
+  machine.activated_by = "restart";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked, ElementsAre("observe", "kept pushing", "push BIOS=2.4", "kept writing",
+                                         "kept resetting", "reset bmc", "kept resetting", "restart",
+                                         "kept resetting"));
+}
+
+TEST_F(Updating, ATaskThatIsCompletedWhileTheVersionIsTheOldOneIsAFailure) {
+  machine.lies = true;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("bios 2.4: the inventory shows BIOS 2.0"));
+  EXPECT_EQ(machine.pushed.size(), 1u);
+  EXPECT_FALSE(held);
+}
+
+TEST_F(Updating, ATaskThatFailedWhileTheVersionRunsIsDone) {
+  machine.says = {{.state = State::failed, .told = "Exception"}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+}
+
+TEST_F(Updating, AFailedTaskIsToldInTheBmcsWords) {
+  machine.lies = true;
+  machine.says = {{.state = State::failed, .told = "Exception", .message = "ApplyFailed: bad CRC"}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("bios 2.4: the BMC: Exception: ApplyFailed: bad CRC"));
+  EXPECT_FALSE(ended->advice.empty());
+}
+
+TEST_F(Updating, ATaskWithoutEndIsGivenTheTimeThatAWriteTakesAndKeepsThePowerHeld) {
+  machine.says = {{.state = State::running, .percent = 100, .told = "Running"}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("not written after 100 s; the BMC says: Running (100 %)"));
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(machine.power_changed_at_work);
+}
+
+TEST_F(Updating, ATaskThatVanishesIsDecidedByTheVersionAndNothingIsResetBefore) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.says = {{.state = State::gone}};
+  machine.activated_by = "restart";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_GE(clock - kept[1].pushed, 100s);
+}
+
+TEST_F(Updating, ALostPushThatTheBmcTookIsFoundAndFollowed) {
+  machine.push_fails = Error{Code::kUnreachable, "the connection broke"};
+  machine.took_it = true;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_EQ(machine.pushed.size(), 1u);
+  EXPECT_EQ(machine.tickets.front(), kTask);
+}
+
+TEST_F(Updating, ALostPushIsNotMadeAgainBeforeTheTimeThatAWriteTakesIsOver) {
+  machine.push_fails = Error{Code::kTimeout, "no answer"};
+  std::vector<std::chrono::sys_seconds> pushes;
+  auto mine = doors();
+  mine.keep = [&](UpdateHandle handle) -> Task<Result<void>> {
+    pushes.push_back(clock);
+    if (pushes.size() == 2) machine.push_fails.reset();
+    kept.push_back(std::move(handle));
+    co_return ok();
+  };
+  asio::io_context io;
+  Updater updater{std::move(mine)};
+
+  const auto ended = run_to_end(io, updater.run(Deadline::in(10s)));
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  ASSERT_GE(pushes.size(), 2u);
+  EXPECT_GE(pushes[1] - pushes[0], 100s);
+}
+
+TEST_F(Updating, ARefusedPushIsAFailureAtOnce) {
+  machine.push_fails = Error{Code::kFailed, "HTTP 400: MissingOrMalformedPart"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("MissingOrMalformedPart"));
+  EXPECT_FALSE(held);
+}
+
+TEST_F(Updating, WhatIsVerifiedIsToldToGoOnAndFollowedUnderItsNewName) {
+  machine.says = {{.state = State::verified}, {.state = State::running}, {.state = State::done}};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked, testing::Contains(std::string{"go on "} + kTask));
+  EXPECT_EQ(machine.tickets.back(), std::string{kTask} + "-install");
+}
+
+TEST_F(Updating, AnotherUpdateIsWaitedFor) {
+  machine.busy = {"/redfish/v1/TaskService/Tasks/7"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::busy);
+  EXPECT_THAT(ended->detail, HasSubstr("Tasks/7"));
+  EXPECT_THAT(machine.pushed, IsEmpty());
+}
+
+TEST_F(Updating, ASickSupplyAWrongClockOrALargeImageKeepTheMachineAsItIs) {
+  machine.parts = {{.kind = inventory::PartKind::psu, .name = "psu1", .health = "Critical"}};
+  const auto sick = run();
+  machine.parts.clear();
+  machine.clock_ahead = -6min;
+  const auto late = run();
+  machine.clock_ahead = 0s;
+  machine.most_bytes = 999;
+  const auto large = run();
+
+  ASSERT_TRUE(sick && late && large);
+  EXPECT_THAT(sick->detail, HasSubstr("psu1 is Critical"));
+  EXPECT_THAT(late->detail, HasSubstr("360 s off"));
+  EXPECT_THAT(large->detail, HasSubstr("999 at most"));
+  EXPECT_THAT(machine.pushed, IsEmpty());
+}
+
+TEST_F(Updating, AnAcCycleThatTheMachineDoesNotHaveIsAPersons) {
+  profile.firmware[0].follow = {FirmwareReset::ac_cycle};
+  machine.activated_by = "ac-cycle";
+  machine.has_ac = false;
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::needs_person);
+  EXPECT_THAT(ended->detail, HasSubstr("needs a AC cycle"));
+  EXPECT_EQ(kept.back().phase, UpdateHandle::Phase::resetting);
+}
+
+TEST_F(Updating, RecoversOnlyAsTheProfileAllows) {
+  machine.activated_by = "reset bmc";
+  const auto left = run();
+  profile.firmware[0].recovery = {inventory::FirmwareRecovery::bmc_restart};
+  const auto recovered = run();
+
+  ASSERT_TRUE(left) << left.error().what;
+  EXPECT_EQ(left->how, How::failed);
+  ASSERT_TRUE(recovered) << recovered.error().what;
+  EXPECT_EQ(recovered->how, How::at_baseline) << recovered->detail;
+}
+
+TEST_F(Updating, APartThatIsCriticalBehindTheUpdateIsAFailure) {
+  machine.health["BIOS"] = "Critical";
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("BIOS is Critical"));
+}
+
+TEST_F(Updating, OneOfSeveralTargetsThatStaysOldIsAFailure) {
+  machine.runs = {{"GPU_1", "9.0"}, {"GPU_2", "9.0"}};
+  profile.firmware = {component("gpu", "GPU_*", "9.1")};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("GPU_2 9.0"));
+  EXPECT_THAT(ended->detail, Not(HasSubstr("GPU_1")));
+}
+
+TEST_F(Updating, GoesOnFromEachPhaseWithoutASecondPush) {
+  using enum UpdateHandle::Phase;
+  for (const auto phase : {pushing, writing, starting, resetting}) {
+    machine = {};
+    machine.take({.name = "BIOS=2.4"});
+    if (phase == resetting) machine.end_of_write();
+
+    const auto ended = resume(handle(phase));
+
+    ASSERT_TRUE(ended) << ended.error().what;
+    EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+    EXPECT_EQ(machine.pushed.size(), 1u) << words[static_cast<std::size_t>(phase)];
+  }
+}
+
+TEST_F(Updating, AResetThatWasDoneIsNotDoneAgain) {
+  profile.firmware[0].follow = {FirmwareReset::host_restart};
+  machine.runs["BIOS"] = "2.4";
+  auto from = handle(UpdateHandle::Phase::resetting);
+  from.resets_done = 1;
+
+  const auto ended = resume(from);
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::at_baseline) << ended->detail;
+  EXPECT_THAT(machine.asked, Not(testing::Contains("restart")));
+}
+
+TEST(UpdateHandles, AreReadAsTheyWereWritten) {
+  const UpdateHandle handle{.phase = UpdateHandle::Phase::starting,
+                            .component = "hgx",
+                            .version = "1.2",
+                            .sha256 = "ab",
+                            .targets = 9,
+                            .ticket = {"push", kTask},
+                            .resets_done = 2,
+                            .pushed = std::chrono::sys_seconds{1'700'000'000s}};
+
+  const auto read = update_handle_of(to_text(handle));
+
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_text(*read), to_text(handle));
+  EXPECT_EQ(read->pushed, handle.pushed);
+  EXPECT_FALSE(update_handle_of("/var/lib/cupel-node/run1"));
+  EXPECT_FALSE(update_handle_of("{}"));
+}
+
+}  // namespace
+}  // namespace cupel::firmware

@@ -1,0 +1,163 @@
+#pragma once
+// A machine whose BMC takes firmware, in memory: what it runs, what it wrote and has not begun to
+// run, and what its task says. Outlives sessions, updaters and controllers.
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bmc/bmc.h"
+
+namespace cupel::test {
+
+struct FirmwareMachine {
+  using Progress = bmc::UpdateProgress;
+
+  std::map<std::string, std::string> runs{{"BMC", "1.0"}, {"BIOS", "2.0"}};
+  std::map<std::string, std::string> written{};
+  /// What makes a written version run ("reset bmc", "restart", "ac-cycle"); empty: the task's end.
+  std::string activated_by{};
+  bool lies = false;  // nothing that it says to have written ever runs
+  std::vector<Progress> says{{.state = Progress::State::done, .told = "Completed"}};
+  std::optional<Error> push_fails{};
+  bool took_it = false;  // although the push failed
+  std::vector<std::string> busy{};
+  bool has_ac = true;
+  std::map<std::string, std::string> health{};
+  std::vector<inventory::Part> parts{};
+  std::chrono::seconds clock_ahead{0};
+  std::uint64_t most_bytes = 0;
+
+  std::vector<std::string> asked{};
+  std::vector<bmc::UpdateOrder> pushed{};
+  std::vector<std::string> tickets{};
+  std::size_t told = 0;  // of `says`
+  bool at_work = false;
+  bool power_changed_at_work = false;
+
+  /// `order.name`: "BIOS=2.4".
+  void take(const bmc::UpdateOrder& order) {
+    pushed.push_back(order);
+    at_work = true;
+    told = 0;
+    busy = {"/redfish/v1/TaskService/Tasks/" + std::to_string(pushed.size())};
+  }
+  void end_of_write() {
+    if (!std::exchange(at_work, false)) return;
+    busy.clear();
+    const auto& name = pushed.back().name;
+    const auto at = name.find('=');
+    if (!lies) written[name.substr(0, at)] = name.substr(at + 1);
+    if (activated_by.empty()) activate();
+  }
+  void activate() {
+    for (const auto& [id, version] : std::exchange(written, {})) runs[id] = version;
+  }
+  void reset(const std::string& how) {
+    asked.push_back(how);
+    if (at_work) power_changed_at_work = true;
+    if (how == activated_by) activate();
+  }
+};
+
+class FirmwareBmc final : public bmc::Bmc {
+ public:
+  explicit FirmwareBmc(FirmwareMachine& machine) : machine_{machine} {
+    facts.identity = [](Deadline) -> Task<Result<bmc::Identity>> {
+      bmc::Identity who;
+      who.vendor = "Acme";
+      who.model = "A1";
+      co_return who;
+    };
+    facts.observe = [this](Deadline) -> Task<Result<bmc::Observed>> {
+      machine_.asked.emplace_back("observe");
+      bmc::Observed seen;
+      seen.parts = machine_.parts;
+      co_return seen;
+    };
+    manager.clock = [this](Deadline) -> Task<Result<bmc::BmcClock>> {
+      co_return bmc::BmcClock{.ahead = machine_.clock_ahead};
+    };
+    manager.reset = [this](Deadline) -> Task<Result<bmc::Protocol>> {
+      machine_.reset("reset bmc");
+      gone_ = true;
+      co_return bmc::Protocol::redfish;
+    };
+    assign_power();
+    assign_update();
+  }
+
+  Task<void> log_out() override { co_return; }
+
+ private:
+  void assign_power() {
+    power.state = [this](Deadline) -> Task<Result<bmc::Sourced<bmc::PowerState>>> {
+      // Once gone, once back: whoever waits for a restart sees both.
+      if (std::exchange(gone_, false)) co_return Error{Code::kUnreachable, "it restarts"};
+      co_return bmc::Sourced{on_ ? bmc::PowerState::on : bmc::PowerState::off};
+    };
+    power.allowed_resets = [](Deadline) -> Task<Result<std::vector<bmc::ResetType>>> {
+      co_return std::vector<bmc::ResetType>{};
+    };
+    power.has_ac_cycle = [this](Deadline) -> Task<Result<bool>> { co_return machine_.has_ac; };
+    power.reset = [this](bmc::ResetType type, Deadline) -> Task<Result<bmc::Protocol>> {
+      using enum bmc::ResetType;
+      const bool restarts = type == force_restart || type == power_cycle;
+      machine_.reset(restarts ? "restart" : std::string{to_string(type)});
+      on_ = type != force_off && type != graceful_shutdown && type != ac_cycle;
+      gone_ = type == ac_cycle;
+      co_return bmc::Protocol::redfish;
+    };
+  }
+
+  void assign_update() {
+    update.versions = [this](Deadline) -> Task<Result<bmc::Sourced<Parts>>> {
+      Parts list;
+      for (const auto& [id, version] : machine_.runs) {
+        inventory::Part part{.kind = inventory::PartKind::firmware, .name = id};
+        part.firmware = version;
+        part.source = "/redfish/v1/UpdateService/FirmwareInventory/" + id;
+        if (const auto told = machine_.health.find(id); told != machine_.health.end())
+          part.health = told->second;
+        list.push_back(std::move(part));
+      }
+      co_return bmc::Sourced{std::move(list)};
+    };
+    update.service = [this](Deadline) -> Task<Result<bmc::UpdateService>> {
+      co_return bmc::UpdateService{.busy = machine_.busy, .most_bytes = machine_.most_bytes};
+    };
+    update.push = [this](bmc::UpdateOrder order, Deadline) -> Task<Result<bmc::UpdateTicket>> {
+      machine_.asked.push_back("push " + order.name);
+      if (machine_.push_fails) {
+        if (machine_.took_it) machine_.take(order);
+        co_return *machine_.push_fails;
+      }
+      machine_.take(order);
+      co_return bmc::UpdateTicket{"multipart", machine_.busy.front()};
+    };
+    update.go_on = [this](bmc::UpdateTicket ticket, Deadline) -> Task<Result<bmc::UpdateTicket>> {
+      machine_.asked.push_back("go on " + ticket.task);
+      co_return bmc::UpdateTicket{"multipart", ticket.task + "-install"};
+    };
+    update.progress = [this](bmc::UpdateTicket ticket, Deadline) {
+      return progress(std::move(ticket));
+    };
+  }
+
+  Task<Result<bmc::UpdateProgress>> progress(bmc::UpdateTicket ticket) {
+    using State = bmc::UpdateProgress::State;
+    machine_.tickets.push_back(ticket.task);
+    const auto which = std::min(machine_.told++, machine_.says.size() - 1);
+    auto said = machine_.says[which];
+    const bool goes_on = said.state == State::running || said.state == State::verified;
+    if (!goes_on) machine_.end_of_write();
+    co_return said;
+  }
+
+  using Parts = std::vector<inventory::Part>;
+
+  FirmwareMachine& machine_;
+  bool on_ = true, gone_ = false;
+};
+
+}  // namespace cupel::test
