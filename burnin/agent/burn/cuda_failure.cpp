@@ -15,18 +15,24 @@ struct Meaning {
 // A sound kernel on a sound GPU ends in none of these; whose fault it was the driver's log tells.
 constexpr std::string_view kNotOurs = "a kernel broke off; see dmesg for Xid, and run it again";
 
+constexpr std::string_view kNoKernels =
+    "this driver cannot compile the program's kernels (PTX 7.8) for this GPU; is the driver whole? "
+    "see nvidia-smi";
+
 constexpr std::array kMeanings{
     Meaning{2, "memory", "another process holds the GPU's memory? see nvidia-smi"},
     Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
     Meaning{
         35, "no-cuda-device",
-        "no NVIDIA driver, or one that is older than the CUDA that this program was built with: "
-        "update the driver, or build cupel-burn with an older toolkit"},
+        "no NVIDIA driver, or one that is older than 525: install or update it"},
     Meaning{46, "busy", "another process holds the GPU exclusively; see nvidia-smi"},
     Meaning{100, "no-cuda-device", "no GPU that CUDA can use; see nvidia-smi and dmesg"},
     Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},
+    Meaning{209, "cuda", kNoKernels},
     Meaning{214, kHardware, "an uncorrectable ECC error; see nvidia-smi -q -d ECC, and dmesg"},
     Meaning{220, kHardware, "an uncorrectable NVLink error; see dmesg for Xid 74"},
+    Meaning{218, "cuda", kNoKernels},
+    Meaning{222, "cuda", kNoKernels},
     Meaning{226, kHardware, "an error that the GPU contained; see dmesg for Xid 94 and 95, or 74"},
     Meaning{700, "cuda", kNotOurs},
     Meaning{714, kHardware, "the GPU's stack is corrupt; see dmesg for Xid"},

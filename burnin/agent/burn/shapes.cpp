@@ -56,10 +56,11 @@ bool is_slow(Type type, int major, int minor) {
 }
 
 std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
-                                      std::uint64_t most_side) {
-  for (const std::uint64_t side : {kLargestSide, kLargestSide / 2, kLargestSide / 4}) {
-    if (side > most_side) continue;
-    const ProductShape shape{.type = type, .m = side, .n = side, .k = row(type).k};
+                                      std::uint64_t side) {
+  const auto k = side < kLargestSide / 4 ? row(type).k * side / kLargestSide : row(type).k;
+  for (const std::uint64_t each : {side, side / 2, side / 4}) {
+    if (each < kLeastSide) break;
+    const ProductShape shape{.type = type, .m = each, .n = each, .k = k};
     // A, B twice, the first result, the present one, and as much again for the library.
     if (shape.a_bytes() + 2 * shape.b_bytes() + 4 * shape.c_bytes() <= free_bytes) return shape;
   }

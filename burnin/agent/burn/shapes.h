@@ -43,12 +43,18 @@ bool runs_on(Type type, int major, int minor);
 /// TFLOP/s of eight GPUs.
 bool is_slow(Type type, int major, int minor);
 
-inline constexpr std::uint64_t kLargestSide = 8'192;
+inline constexpr std::uint64_t kLargestSide = 8'192, kLeastSide = 256;
 
-/// The largest of the type's sizes, of at most `most_side` rows, that leaves room in `free_bytes`;
-/// nothing: none does.
+/// The largest of the type's sizes that leaves room in `free_bytes`: `side` rows and columns of C, a
+/// power of two, or half, or a quarter of that. Below 2,048, k goes down with `side`. Nothing: none
+/// does.
 std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
-                                      std::uint64_t most_side = kLargestSide);
+                                      std::uint64_t side = kLargestSide);
+
+/// How many elements of C are compared with plain sums: of a large one 1,024.
+constexpr int samples_of(const ProductShape& shape) {
+  return static_cast<int>(shape.m / 8 < 1024 ? shape.m / 8 : 1024);
+}
 
 /// C is summed in chunks of this many bytes: what is wrong is known to a chunk at once.
 inline constexpr std::uint64_t kChunkBytes = 64 * 1024;

@@ -1,21 +1,27 @@
 // A library that looks like NCCL and works in the host's memory: ranks are threads of one process,
-// streams are not used. What it does follows NVIDIA's documentation of each call. What it pretends
-// to be (FAKE_NCCL_VERSION) and what fails in it (FAKE_NCCL_FAILS=ncclAllReduce) the environment
-// says.
+// or streams of the stand-in driver (driver/). What it does follows NVIDIA's documentation of each
+// call. What it pretends to be (FAKE_NCCL_VERSION) and what fails in it
+// (FAKE_NCCL_FAILS=ncclAllReduce) the environment says.
 #include <bit>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "tests/burn/fake/on_stream.h"
+
 namespace {
+
+using cupel::burn::fake::on_stream;
 
 enum Status { kSuccess = 0, kInternalError = 3, kInvalidArgument = 4 };
 enum Type { kInt32 = 2, kFloat32 = 7, kBfloat16 = 9 };
@@ -26,6 +32,15 @@ struct World {
   std::mutex mutex;
   std::condition_variable posted;
   std::map<std::pair<int, int>, std::deque<Bytes>> mail;
+  bool is_aborted = false;
+
+  void abort() {
+    {
+      const std::scoped_lock lock{mutex};
+      is_aborted = true;
+    }
+    posted.notify_all();
+  }
 
   void post(int from, int to, const void* data, std::size_t bytes) {
     const auto* const begin = static_cast<const char*>(data);
@@ -35,10 +50,12 @@ struct World {
     }
     posted.notify_all();
   }
+  /// Nothing once a rank has given up.
   Bytes take(int from, int to) {
     std::unique_lock lock{mutex};
     auto& box = mail[{from, to}];
-    posted.wait(lock, [&] { return !box.empty(); });
+    posted.wait(lock, [&] { return !box.empty() || is_aborted; });
+    if (box.empty()) return {};
     auto message = std::move(box.front());
     box.pop_front();
     return message;
@@ -94,6 +111,7 @@ struct Later {  // a message within a group
   void* to_memory;
   std::size_t bytes;
   int peer;
+  void* stream;
 };
 thread_local int groups = 0;
 
@@ -110,11 +128,34 @@ namespace {
 
 thread_local std::vector<ncclComm*> grouped;
 
-std::vector<Bytes> gather(ncclComm* comm, const void* data, std::size_t bytes) {
-  for (int to = 0; to < comm->ranks; ++to) comm->world->post(comm->rank, to, data, bytes);
+/// Of all ranks; nothing where one has given up.
+std::vector<Bytes> gather(const ncclComm& comm, const void* data, std::size_t bytes) {
+  for (int to = 0; to < comm.ranks; ++to) comm.world->post(comm.rank, to, data, bytes);
   std::vector<Bytes> all;
-  for (int from = 0; from < comm->ranks; ++from) all.push_back(comm->world->take(from, comm->rank));
+  for (int from = 0; from < comm.ranks; ++from) {
+    all.push_back(comm.world->take(from, comm.rank));
+    if (all.back().size() != bytes) return {};
+  }
   return all;
+}
+
+/// All that is sent first: what is received waits for others.
+void exchange(const ncclComm& comm, const std::vector<Later>& later) {
+  for (const auto& each : later)
+    if (each.sends) comm.world->post(comm.rank, each.peer, each.from_memory, each.bytes);
+  for (const auto& each : later) {
+    if (each.sends) continue;
+    const auto got = comm.world->take(each.peer, comm.rank);
+    std::memcpy(each.to_memory, got.data(), got.size());
+  }
+}
+
+/// What cupel-burn looks for in NCCL's log: whether sums within NVSwitches are there.
+void write_log() {
+  const char* const file = std::getenv("NCCL_DEBUG_FILE");
+  if (file == nullptr) return;
+  std::ofstream{file, std::ios::app} << "node:1:1 [0] NCCL INFO NVLS multicast support is "
+                                     << (fails("NVLS") ? "not " : "") << "available on dev 0\n";
 }
 
 Status message(ncclComm* comm, Later later) {
@@ -158,6 +199,7 @@ int ncclCommInitRankConfig(ncclComm** comm, int ranks, Id id, int rank, Config* 
   // Kept for good: the first rank may be through before the last has begun.
   auto& world = worlds[std::string{id.bytes, sizeof id.bytes}];
   if (world == nullptr) world = std::make_shared<World>();
+  if (rank == 0) write_log();
   *comm = new ncclComm{world, rank, ranks};
   return kSuccess;
 }
@@ -168,6 +210,7 @@ int ncclCommGetAsyncError(ncclComm*, int* status) {
 }
 
 int ncclCommAbort(ncclComm* comm) {
+  comm->world->abort();
   delete comm;
   return kSuccess;
 }
@@ -185,65 +228,66 @@ int ncclGroupStart() {
 int ncclGroupEnd() {
   if (--groups > 0) return kSuccess;
   for (auto* comm : grouped) {
-    for (const auto& each : comm->later)
-      if (each.sends) comm->world->post(comm->rank, each.peer, each.from_memory, each.bytes);
-    for (const auto& each : comm->later) {
-      if (each.sends) continue;
-      const auto got = comm->world->take(each.peer, comm->rank);
-      if (got.size() != each.bytes) return kInvalidArgument;
-      std::memcpy(each.to_memory, got.data(), got.size());
-    }
-    comm->later.clear();
+    const auto later = std::exchange(comm->later, {});
+    on_stream(later.front().stream, "", nullptr, [of = *comm, later] { exchange(of, later); });
   }
   grouped.clear();
   return kSuccess;
 }
 
 int ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int, ncclComm* comm,
-                  void*) {
+                  void* stream) {
   if (fails("ncclAllReduce")) return kInternalError;
-  const auto all = gather(comm, send, count * bytes_of(type));
-  for (std::size_t i = 0; i < count; ++i)
-    add(all, i, type, static_cast<char*>(receive) + i * bytes_of(type));
+  on_stream(stream, "sum", receive, [=, of = *comm] {
+    const auto all = gather(of, send, count * bytes_of(type));
+    for (std::size_t i = 0; i < count && !all.empty(); ++i)
+      add(all, i, type, static_cast<char*>(receive) + i * bytes_of(type));
+  });
   return kSuccess;
 }
 
 int ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm* comm,
-                  void*) {
-  const auto bytes = count * bytes_of(type);
-  const auto all = gather(comm, send, bytes);
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    std::memcpy(static_cast<char*>(receive) + rank * bytes, all[rank].data(), bytes);
+                  void* stream) {
+  on_stream(stream, "", nullptr, [=, of = *comm] {
+    const auto bytes = count * bytes_of(type);
+    const auto all = gather(of, send, bytes);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      std::memcpy(static_cast<char*>(receive) + rank * bytes, all[rank].data(), bytes);
+  });
   return kSuccess;
 }
 
 int ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int,
-                      ncclComm* comm, void*) {
-  const auto ranks = static_cast<std::size_t>(comm->ranks);
-  const auto all = gather(comm, send, count * ranks * bytes_of(type));
-  for (std::size_t i = 0; i < count; ++i)
-    add(all, static_cast<std::size_t>(comm->rank) * count + i, type,
-        static_cast<char*>(receive) + i * bytes_of(type));
+                      ncclComm* comm, void* stream) {
+  on_stream(stream, "", nullptr, [=, of = *comm] {
+    const auto ranks = static_cast<std::size_t>(of.ranks);
+    const auto all = gather(of, send, count * ranks * bytes_of(type));
+    for (std::size_t i = 0; i < count && !all.empty(); ++i)
+      add(all, static_cast<std::size_t>(of.rank) * count + i, type,
+          static_cast<char*>(receive) + i * bytes_of(type));
+  });
   return kSuccess;
 }
 
 int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root,
-                  ncclComm* comm, void*) {
-  const auto bytes = count * bytes_of(type);
-  if (comm->rank == root)
-    for (int to = 0; to < comm->ranks; ++to) comm->world->post(root, to, send, bytes);
-  const auto got = comm->world->take(root, comm->rank);
-  std::memcpy(receive, got.data(), bytes);
+                  ncclComm* comm, void* stream) {
+  on_stream(stream, "", nullptr, [=, of = *comm] {
+    const auto bytes = count * bytes_of(type);
+    if (of.rank == root)
+      for (int to = 0; to < of.ranks; ++to) of.world->post(root, to, send, bytes);
+    const auto got = of.world->take(root, of.rank);
+    if (got.size() == bytes) std::memcpy(receive, got.data(), bytes);
+  });
   return kSuccess;
 }
 
-int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm, void*) {
-  return message(comm, {true, data, nullptr, count * bytes_of(type), peer});
+int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm, void* stream) {
+  return message(comm, {true, data, nullptr, count * bytes_of(type), peer, stream});
 }
 
 #ifndef FAKE_NCCL_LACKS_RECV
-int ncclRecv(void* data, std::size_t count, int type, int peer, ncclComm* comm, void*) {
-  return message(comm, {false, nullptr, data, count * bytes_of(type), peer});
+int ncclRecv(void* data, std::size_t count, int type, int peer, ncclComm* comm, void* stream) {
+  return message(comm, {false, nullptr, data, count * bytes_of(type), peer, stream});
 }
 #endif
 }

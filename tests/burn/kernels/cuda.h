@@ -2,7 +2,7 @@
 // Runs kernels on the host, so that their indices, loops and barriers are tested without a GPU and
 // under the sanitizers: a block's threads are fibers, which take turns at whatever they do together
 // (a barrier, a shuffle). Blocks run one after another. No fence, no cache and no clock of a GPU is
-// tested by it, and no tensor core. Included before a .cu file, whose launch.h it replaces.
+// tested by it, and no tensor core. Included before a .cu file.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -33,12 +33,6 @@ using on_host::blockIdx;
 using on_host::gridDim;
 using on_host::threadIdx;
 
-template <class... Taken, class... Given>
-void launch(void (*kernel)(Taken...), unsigned blocks, unsigned threads, CUstream_st*,
-            Given... given) {
-  on_host::run(blocks, threads, [&] { kernel(static_cast<Taken>(given)...); });
-}
-
 inline void __syncthreads() { on_host::meet(on_host::Meet::kBarrier, 0); }
 inline int __syncthreads_or(int mine) {
   on_host::meet(on_host::Meet::kOr, static_cast<std::uint64_t>(mine));
@@ -63,16 +57,17 @@ T atomicAdd(T* sum, More more) {
 
 inline void __threadfence_system() {}
 
+// As in cuda/streamed.h.
 template <class T>
-T __ldcs(const T* from) {
+T read_once(const T* from) {
   return *from;
 }
 template <class T>
-T __ldcv(const T* from) {
+T read_again(const T* from) {
   return *from;
 }
 template <class T>
-void __stcs(T* to, T value) {
+void write_once(T* to, T value) {
   *to = value;
 }
 

@@ -1,7 +1,6 @@
 #include "tests/burn/kernels/grid.h"
 
-#include <gtest/gtest.h>
-#include <ucontext.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,8 @@
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "tests/burn/kernels/fiber.h"
 
 #if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
 #include <sanitizer/common_interface_defs.h>
@@ -22,19 +23,18 @@ Index threadIdx, blockIdx, blockDim, gridDim;
 
 namespace {
 
-constexpr std::size_t kStack = 64 * 1024;
 constexpr unsigned kMostThreads = 1024;
 
 struct Fiber {
-  ucontext_t context{};
   std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
+  Place place{};
   void* shadow = nullptr;
   Meet at = Meet::kEnd;
   std::array<std::uint64_t, 2> said{};  // two: a quick one's next word must not hide its last
 };
 
 std::deque<Fiber> fibers;  // their contexts point into themselves
-ucontext_t scheduler;
+Place scheduler{};
 void* scheduler_shadow = nullptr;
 const void* scheduler_stack = nullptr;
 std::size_t scheduler_size = 0;
@@ -63,8 +63,8 @@ void rest(Meet at) {
   auto& me = fibers[thread];
   me.at = at;
   leaves(&me.shadow, scheduler_stack, scheduler_size);
-  swapcontext(&me.context, &scheduler);
-  arrived(me.shadow, nullptr, nullptr);
+  switch_to(me.place, scheduler);
+  arrived(me.shadow, &scheduler_stack, &scheduler_size);
   threadIdx.x = thread;
 }
 
@@ -81,16 +81,8 @@ void enter(unsigned thread) {
   auto& fiber = fibers[thread];
   threadIdx.x = thread;
   leaves(&scheduler_shadow, fiber.stack.get(), kStack);
-  swapcontext(&scheduler, &fiber.context);
+  switch_to(scheduler, fiber.place);
   arrived(scheduler_shadow, nullptr, nullptr);
-}
-
-void make(Fiber& fiber) {
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
-  fiber.context.uc_stack.ss_size = kStack;
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, fiber_main, 0);
 }
 
 void run_block(unsigned threads) {
@@ -102,8 +94,8 @@ void run_block(unsigned threads) {
     std::erase_if(alive, [](unsigned thread) { return fibers[thread].at == Meet::kEnd; });
     for (const auto thread : alive)
       if (fibers[thread].at != fibers[alive.front()].at) {
-        ADD_FAILURE() << "threads " << alive.front() << " and " << thread << " of block "
-                      << blockIdx.x << " wait at different things";
+        misused("threads " + std::to_string(alive.front()) + " and " + std::to_string(thread) +
+                " of block " + std::to_string(blockIdx.x) + " wait at different things");
         fibers.clear();  // they stand within the kernel
         return;
       }
@@ -131,8 +123,12 @@ bool any_said() {
 }
 
 void run(unsigned blocks, unsigned threads, const std::function<void()>& thread) {
-  ASSERT_TRUE(threads > 0 && threads <= kMostThreads && blocks > 0);
-  while (fibers.size() < threads) make(fibers.emplace_back());
+  if (threads == 0 || threads > kMostThreads || blocks == 0)
+    return misused(std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads");
+  while (fibers.size() < threads) {
+    auto& fiber = fibers.emplace_back();
+    fiber.place = place_on(fiber.stack.get(), fiber_main);
+  }
   work = &thread;
   gridDim.x = std::min(blocks, most_blocks);
   blockDim.x = threads;
@@ -145,7 +141,9 @@ FewBlocks::~FewBlocks() { most_blocks = before_; }
 Backwards::Backwards() { backwards = true; }
 Backwards::~Backwards() { backwards = false; }
 
+/// Kernels ask it while they wait for the host, which may need this core.
 std::uint64_t nanoseconds() {
+  ::sched_yield();
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
                                     std::chrono::nanoseconds{1});
 }

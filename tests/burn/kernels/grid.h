@@ -2,6 +2,7 @@
 // A grid of blocks of threads on the host. See cuda.h.
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace cupel::burn::on_host {
 
@@ -48,5 +49,9 @@ class Backwards {
 };
 
 std::uint64_t nanoseconds();
+
+/// What a kernel did that no GPU allows, such as a barrier that some threads pass by. Whoever links
+/// this says what becomes of it.
+void misused(const std::string& what);
 
 }  // namespace cupel::burn::on_host

@@ -6,23 +6,12 @@
 #include <vector>
 
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
+#include "burnin/agent/burn/cuda/link_kernels.h"
 #include "burnin/agent/burn/links/mismatch.h"
 #include "burnin/agent/burn/links/operation.h"
 #include "tests/burn/kernels/grid.h"
 
 namespace cupel::burn {
-
-// As in cuda/link_kernels.h, which wants CUDA's headers.
-void fill_words(std::uint64_t* memory, std::size_t words, std::uint64_t seed, CUstream_st* stream);
-void check_words(const std::uint64_t* memory, std::size_t words, std::uint64_t seed,
-                 Mismatches* found, CUstream_st* stream);
-void fill_numbers(void* memory, const Shape& shape, std::uint64_t seed, int rank,
-                  CUstream_st* stream);
-void check_numbers(const void* memory, const Shape& shape, std::uint64_t seed, int rank, int root,
-                   Mismatches* found, CUstream_st* stream);
-void flip_bit(void* memory, std::uint64_t word, int bit, CUstream_st* stream);
-void copy_by_sm(void* to, const void* from, std::size_t bytes, int blocks, CUstream_st* stream);
-void hold(const volatile std::uint64_t* gate, CUstream_st* stream);
 
 namespace {
 

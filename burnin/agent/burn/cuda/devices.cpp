@@ -6,17 +6,14 @@
 #include <fstream>
 
 #include "burnin/agent/burn/cuda/cuda_check.h"
+#include "burnin/agent/burn/cuda/driver.h"
+#include "burnin/agent/burn/driver_version.h"
 
 namespace cupel::burn {
 namespace {
 
 constexpr unsigned kHighestIndex = 1024;
 constexpr unsigned kHottest = 200;  // degrees Celsius; more is no temperature
-
-/// 13000: "13.0"
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
 
 std::string uuid_text(const cudaUUID_t& uuid) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -112,6 +109,10 @@ Outcome<> refuse_mig(const Node& node) {
 
 Outcome<Node> list_devices(const Options& options) {
   ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+  if (const auto& driver = Driver::get(); !driver)
+    return Failure{.code = "no-cuda-device",
+                   .message = "no CUDA device: " + driver.error().what +
+                              ": install or update the driver"};
   int count = 0;
   TRY(cuda(cudaGetDeviceCount(&count), "counting the GPUs"));
   if (count == 0)
@@ -129,10 +130,10 @@ Outcome<Node> list_devices(const Options& options) {
   TRY(refuse_mig(node));
   int version = 0;
   TRY(cuda(cudaDriverGetVersion(&version), "asking for the driver's version"));
-  node.driver = "CUDA " + version_text(version);
+  node.driver = "CUDA " + cuda_version_text(version);
   if (node.nvml) node.driver = node.nvml->driver_version().value.value_or(node.driver);
   TRY(cuda(cudaRuntimeGetVersion(&version), "asking for CUDA's version"));
-  node.cuda = version_text(version);
+  node.cuda = cuda_version_text(version);
   return node;
 }
 

@@ -31,6 +31,12 @@ constexpr std::array kChoices{
            .low = 0.1,
            .high = 10,
            .help = "of the square waves or ramps"},
+    Choice{.name = "--side",
+           .kind = Kind::kCount,
+           .fallback = "8192",
+           .low = kLeastSide,
+           .high = kLargestSide,
+           .help = "rows and columns of a product, a power of two; smaller ones load the GPU less"},
     Choice{.name = "--unverified-baseline",
            .help = "measures in between what the same products reach unverified"},
 };

@@ -4,8 +4,8 @@
 #include <cuda_fp8.h>
 
 #include "burnin/agent/burn/arithmetic.h"
-#include "burnin/agent/burn/cuda/gemm_kernels.h"
-#include "burnin/agent/burn/cuda/launch.h"
+#include "burnin/agent/burn/cuda/gemm_entries.h"
+#include "burnin/agent/burn/cuda/streamed.h"
 
 namespace cupel::burn {
 namespace {
@@ -25,7 +25,7 @@ __device__ T element_of(std::uint64_t seed, std::uint64_t at) {
 }
 
 template <class T>
-__global__ void fill_kernel(T* out, std::uint64_t count, std::uint64_t seed) {
+__device__ void fill(T* out, std::uint64_t count, std::uint64_t seed) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t at = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; at < count;
        at += step)
@@ -45,7 +45,7 @@ __device__ std::uint64_t sum_of_chunk(const uint4* chunk, std::uint64_t first_wo
     uint4 loaded[8];  // several loads under way before the first is needed
 #pragma unroll
     for (int at = 0; at < 8; ++at)
-      loaded[at] = __ldcs(&chunk[(group + at) * kThreads + threadIdx.x]);
+      loaded[at] = read_once(&chunk[(group + at) * kThreads + threadIdx.x]);
 #pragma unroll
     for (int at = 0; at < 8; ++at) {
       const std::uint64_t word = first_word + 2 * ((group + at) * kThreads + threadIdx.x);
@@ -62,33 +62,6 @@ __device__ std::uint64_t sum_of_chunk(const uint4* chunk, std::uint64_t first_wo
   return sum;
 }
 
-__global__ void __launch_bounds__(kThreads) sum_kernel(const uint4* memory, std::uint64_t* sums) {
-  const std::uint64_t chunk = blockIdx.x;
-  const auto sum = sum_of_chunk(memory + chunk * (kChunkBytes / 16), chunk * (kChunkBytes / 8));
-  if (threadIdx.x == 0) sums[chunk] = sum;
-}
-
-__global__ void __launch_bounds__(kThreads)
-    check_kernel(const uint4* memory, const std::uint64_t* sums, std::uint64_t rotation,
-                 std::uint64_t product, WrongChunks* found, uint4* evidence) {
-  const std::uint64_t chunk = (blockIdx.x + rotation) % gridDim.x;
-  const uint4* from = memory + blockIdx.x * (kChunkBytes / 16);
-  const bool differs = sum_of_chunk(from, chunk * (kChunkBytes / 8)) != sums[chunk];
-  if (__syncthreads_or(differs) == 0) return;  // all or none go on, also where an SM is broken
-  __shared__ unsigned slot;
-  if (threadIdx.x == 0) {
-    slot = atomicAdd(&found->count, 1u);
-    if (slot < kMostEvidence) {
-      found->list[slot].product = product;
-      found->list[slot].chunk = chunk;
-    }
-  }
-  __syncthreads();
-  if (slot >= kMostEvidence) return;
-  for (int at = threadIdx.x; at < static_cast<int>(kChunkBytes / 16); at += kThreads)
-    evidence[slot * (kChunkBytes / 16) + at] = __ldcv(&from[at]);
-}
-
 template <class T>
 __device__ double as_double(T value) {
   return static_cast<double>(static_cast<float>(value));
@@ -98,17 +71,20 @@ __device__ double as_double(double value) {
   return value;
 }
 
+/// `sums`: of the block's threads.
 template <class In, class Result>
-__global__ void __launch_bounds__(kThreads)
-    sample_kernel(ProductShape shape, double of_result, double at_least, const In* a, const In* b,
-                  const Result* c, std::uint64_t seed, WrongSamples* found) {
+__device__ void sample(const ProductShape& shape, double of_result, double at_least, const void* a_,
+                       const void* b_, const void* c_, std::uint64_t seed, WrongSamples* found,
+                       double (&sums)[kThreads]) {
+  const auto* a = static_cast<const In*>(a_);
+  const auto* b = static_cast<const In*>(b_);
+  const auto* c = static_cast<const Result*>(c_);
   const std::uint64_t chosen = random_at(seed, blockIdx.x);
   const std::uint64_t i = (chosen & 0xffffffff) % shape.m;
   const std::uint64_t j = (chosen >> 32) % shape.n;
   double sum = 0;
   for (std::uint64_t at = threadIdx.x; at < shape.k; at += kThreads)
     sum = fma(as_double(a[i * shape.k + at]), as_double(b[j * shape.k + at]), sum);
-  __shared__ double sums[kThreads];
   sums[threadIdx.x] = sum;
   __syncthreads();
   for (unsigned half = kThreads / 2; half > 0; half /= 2) {
@@ -128,94 +104,92 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Element>
-__global__ void plant_kernel(Element* memory, Planting planting) {
+__device__ void plant(Element* memory, const Planting& planting) {
   for (std::uint64_t at = threadIdx.x; at < planting.count; at += blockDim.x) {
     auto& element = memory[planting.first + at * planting.stride];
     element = static_cast<Element>(planting.planted(element));
   }
 }
 
-__global__ void flip_kernel(unsigned* memory, std::uint64_t bit) {
-  memory[bit / 32] ^= 1u << (bit % 32);
-}
-
-template <class T>
-void fill(void* out, std::uint64_t count, std::uint64_t seed, cudaStream_t stream) {
-  launch(fill_kernel<T>, 2048, kThreads, stream, static_cast<T*>(out), count, seed);
-}
-
-template <class In, class Result>
-void sample(const ProductShape& shape, const void* a, const void* b, const void* c,
-            std::uint64_t seed, int samples, WrongSamples* found, cudaStream_t stream) {
-  const double at_least = shape.tolerance(0);
-  launch(sample_kernel<In, Result>, samples, kThreads, stream, shape, shape.tolerance(1) - at_least,
-         at_least, static_cast<const In*>(a), static_cast<const In*>(b),
-         static_cast<const Result*>(c), seed, found);
-}
-
 }  // namespace
 
-void fill_normal(Type type, void* out, std::uint64_t count, std::uint64_t seed,
-                 CUstream_st* stream) {
+// Which type it is, is asked once, outside of all loops.
+
+CUPEL_KERNEL __launch_bounds__(kThreads)
+    gemm_fill(Type type, void* out, std::uint64_t count, std::uint64_t seed) {
   switch (type) {
     case Type::kBf16:
-      return fill<__nv_bfloat16>(out, count, seed, stream);
+      return fill(static_cast<__nv_bfloat16*>(out), count, seed);
     case Type::kFp16:
-      return fill<__half>(out, count, seed, stream);
+      return fill(static_cast<__half*>(out), count, seed);
     case Type::kTf32:
-      return fill<float>(out, count, seed, stream);
+      return fill(static_cast<float*>(out), count, seed);
     case Type::kFp8:
-      return fill<__nv_fp8_e4m3>(out, count, seed, stream);
+      return fill(static_cast<__nv_fp8_e4m3*>(out), count, seed);
     case Type::kFp64:
-      return fill<double>(out, count, seed, stream);
+      return fill(static_cast<double*>(out), count, seed);
   }
 }
 
-void sum_chunks(const void* memory, std::uint64_t chunks, std::uint64_t* sums,
-                CUstream_st* stream) {
-  launch(sum_kernel, static_cast<unsigned>(chunks), kThreads, stream,
-         static_cast<const uint4*>(memory), sums);
+CUPEL_KERNEL __launch_bounds__(kThreads) gemm_sum(const void* memory, std::uint64_t* sums) {
+  const std::uint64_t chunk = blockIdx.x;
+  const auto* from = static_cast<const uint4*>(memory) + chunk * (kChunkBytes / 16);
+  const auto sum = sum_of_chunk(from, chunk * (kChunkBytes / 8));
+  if (threadIdx.x == 0) sums[chunk] = sum;
 }
 
-void check_chunks(const void* memory, std::uint64_t chunks, const std::uint64_t* sums,
-                  std::uint64_t rotation, std::uint64_t product, WrongChunks* found, void* evidence,
-                  CUstream_st* stream) {
-  launch(check_kernel, static_cast<unsigned>(chunks), kThreads, stream,
-         static_cast<const uint4*>(memory), sums, rotation, product, found,
-         static_cast<uint4*>(evidence));
+CUPEL_KERNEL __launch_bounds__(kThreads)
+    gemm_check(const void* memory, const std::uint64_t* sums, std::uint64_t rotation,
+               std::uint64_t product, WrongChunks* found, void* evidence) {
+  const std::uint64_t chunk = (blockIdx.x + rotation) % gridDim.x;
+  const uint4* from = static_cast<const uint4*>(memory) + blockIdx.x * (kChunkBytes / 16);
+  const bool differs = sum_of_chunk(from, chunk * (kChunkBytes / 8)) != sums[chunk];
+  if (__syncthreads_or(differs) == 0) return;  // all or none go on, also where an SM is broken
+  __shared__ unsigned slot;
+  if (threadIdx.x == 0) {
+    slot = atomicAdd(&found->count, 1u);
+    if (slot < kMostEvidence) {
+      found->list[slot].product = product;
+      found->list[slot].chunk = chunk;
+    }
+  }
+  __syncthreads();
+  if (slot >= kMostEvidence) return;
+  auto* to = static_cast<uint4*>(evidence) + slot * (kChunkBytes / 16);
+  for (int at = threadIdx.x; at < static_cast<int>(kChunkBytes / 16); at += kThreads)
+    to[at] = read_again(&from[at]);
 }
 
-void check_samples(const ProductShape& shape, const void* a, const void* b, const void* c,
-                   std::uint64_t seed, int samples, WrongSamples* found, CUstream_st* stream) {
+CUPEL_KERNEL __launch_bounds__(kThreads)
+    gemm_sample(ProductShape shape, double of_result, double at_least, const void* a, const void* b,
+                const void* c, std::uint64_t seed, WrongSamples* found) {
+  using Bf16 = __nv_bfloat16;
+  __shared__ double sums[kThreads];
   switch (shape.type) {
     case Type::kBf16:
-      return sample<__nv_bfloat16, __nv_bfloat16>(shape, a, b, c, seed, samples, found, stream);
+      return sample<Bf16, Bf16>(shape, of_result, at_least, a, b, c, seed, found, sums);
     case Type::kFp16:
-      return sample<__half, __half>(shape, a, b, c, seed, samples, found, stream);
+      return sample<__half, __half>(shape, of_result, at_least, a, b, c, seed, found, sums);
     case Type::kTf32:
-      return sample<float, float>(shape, a, b, c, seed, samples, found, stream);
+      return sample<float, float>(shape, of_result, at_least, a, b, c, seed, found, sums);
     case Type::kFp8:
-      return sample<__nv_fp8_e4m3, __nv_bfloat16>(shape, a, b, c, seed, samples, found, stream);
+      return sample<__nv_fp8_e4m3, Bf16>(shape, of_result, at_least, a, b, c, seed, found, sums);
     case Type::kFp64:
-      return sample<double, double>(shape, a, b, c, seed, samples, found, stream);
+      return sample<double, double>(shape, of_result, at_least, a, b, c, seed, found, sums);
   }
 }
 
-void plant_errors(void* memory, std::uint64_t element_bytes, Planting planting,
-                  CUstream_st* stream) {
+CUPEL_KERNEL gemm_plant(void* memory, std::uint64_t element_bytes, Planting planting) {
   if (element_bytes == 2)
-    launch(plant_kernel<std::uint16_t>, 1, 32, stream, static_cast<std::uint16_t*>(memory),
-           planting);
+    plant(static_cast<std::uint16_t*>(memory), planting);
   else if (element_bytes == 4)
-    launch(plant_kernel<std::uint32_t>, 1, 32, stream, static_cast<std::uint32_t*>(memory),
-           planting);
+    plant(static_cast<std::uint32_t*>(memory), planting);
   else
-    launch(plant_kernel<std::uint64_t>, 1, 32, stream, static_cast<std::uint64_t*>(memory),
-           planting);
+    plant(static_cast<std::uint64_t*>(memory), planting);
 }
 
-void flip_bit(void* memory, std::uint64_t bit, CUstream_st* stream) {
-  launch(flip_kernel, 1, 1, stream, static_cast<unsigned*>(memory), bit);
+CUPEL_KERNEL gemm_flip(void* memory, std::uint64_t bit) {
+  static_cast<unsigned*>(memory)[bit / 32] ^= 1u << (bit % 32);
 }
 
 }  // namespace cupel::burn

@@ -1,6 +1,8 @@
 #include "burnin/agent/burn/cuda/gemm_worker.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "burnin/agent/burn/arithmetic.h"
@@ -15,7 +17,6 @@ namespace {
 
 constexpr double kUnverified = 0.125;    // of a round again without being verified, where asked for
 constexpr std::uint64_t kPoisoned = 16;  // each so manyth product, C is overwritten first
-constexpr int kSamples = 1024;
 constexpr std::uint64_t kWaveSide = 4'096;
 constexpr int kWays = 8;
 constexpr double kLongProduct = 0.1;                    // seconds
@@ -71,12 +72,13 @@ Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const
     TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
     free_bytes -= std::min(free_bytes, kNotFree);
     // A wave's edge is no sharper than a product is long.
-    const auto most_side =
-        worker.load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide;
+    const auto side = std::min(
+        std::bit_floor(static_cast<std::uint64_t>(around.options.number("--side"))),
+        worker.load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide);
     for (const auto type :
          types_for(around.options.words("--types"), !around.options.given("--types"),
                    around.device.major, around.device.minor)) {
-      const auto shape = shape_for(type, free_bytes, most_side);
+      const auto shape = shape_for(type, free_bytes, side);
       if (!shape)
         return Failure{.code = "memory",
                        .message = "only " + std::to_string(free_bytes >> 20) +
@@ -228,7 +230,8 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   TRY(recipe.ways.front().run(*handle_, 1, a_, b_, 0, first_, stream_));
   sum_chunks(first_, chunks_c, sums, stream_);
   TRY(cuda(cudaMemsetAsync(samples_, 0, sizeof(WrongSamples), stream_), "clearing"));
-  check_samples(shape, a_, b_, first_, seed(kStreamSamples), kSamples,
+  const int samples = samples_of(shape);
+  check_samples(shape, a_, b_, first_, seed(kStreamSamples), samples,
                 static_cast<WrongSamples*>(samples_.get()), stream_);
   TRY(launched("plain sums"));
   WrongSamples seen{};
@@ -238,7 +241,7 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
                            cudaMemcpyDefault, stream_),
            "reading checksums"));
   TRY(sync("the first product"));
-  if (seen.checked != kSamples)
+  if (seen.checked != static_cast<unsigned>(samples))
     return Failure{.code = "cuda", .message = "not all samples were compared with plain sums"};
   for (unsigned at = 0; at < std::min<unsigned>(seen.count, kMostEvidence); ++at)
     wrong({.what = "wrong-result",
@@ -260,6 +263,12 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   return done();
 }
 
+/// As of the last product that ended; the GPU may write it meanwhile.
+unsigned GemmWorker::wrong_chunks_seen() const {
+  auto& count = static_cast<WrongChunks*>(seen_.get())->count;
+  return std::atomic_ref{count}.load(std::memory_order_acquire);
+}
+
 /// Waits for the product that was queued here before.
 Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t round) {
   if (!slot.used) return done();
@@ -273,7 +282,7 @@ Outcome<> GemmWorker::settle(Slot& slot, const Recipe& recipe, std::uint64_t rou
   if (milliseconds > 0)
     (slot.verified ? figures.verified : figures.unverified)
         .add(recipe.shape.operations() / (static_cast<double>(milliseconds) * 1e9));
-  if (static_cast<const WrongChunks*>(seen_.get())->count == 0) return done();
+  if (wrong_chunks_seen() == 0) return done();
   TRY(tell_wrong(recipe, round));
   return done();
 }
@@ -325,7 +334,7 @@ Outcome<> GemmWorker::products(const Recipe& recipe, std::uint64_t round, Until 
     TRY(settle(slots_[settled % kMostQueued], recipe, round));
   }
   TRY(sync("products"));
-  if (static_cast<const WrongChunks*>(seen_.get())->count > 0) {
+  if (wrong_chunks_seen() > 0) {
     TRY(tell_wrong(recipe, round));
   }
   return done();

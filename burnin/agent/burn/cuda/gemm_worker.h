@@ -103,6 +103,7 @@ class GemmWorker {
   Figures& figures_of(const Recipe& recipe) {
     return figures_[static_cast<std::size_t>(&recipe - recipes_.data())];
   }
+  unsigned wrong_chunks_seen() const;
   Outcome<std::uint64_t> tell_wrong(const Recipe& recipe, std::uint64_t round);
   Outcome<> check_operands(const Recipe& recipe, std::uint64_t round);
   Outcome<std::uint64_t> operands_wrong(const Recipe& recipe);

@@ -91,7 +91,8 @@ class HbmWorker {
     TRY(cuda(cudaMemGetInfo(&free_bytes, &all), "asking for the free memory"));
     const auto margin = static_cast<std::size_t>(options_.number("--margin")) * kMiB;
     auto bytes = free_bytes > margin ? (free_bytes - margin) / (2 * kMiB) * (2 * kMiB) : 0;
-    for (; bytes >= 64 * kMiB; bytes -= 64 * kMiB) {  // the driver's pages leave gaps
+    // The driver's pages leave gaps.
+    for (; bytes >= 2 * kMiB; bytes -= std::min(bytes, 64 * kMiB)) {
       void* memory = nullptr;
       const auto status = cudaMalloc(&memory, bytes);
       if (status == cudaErrorMemoryAllocation) {

@@ -1,18 +1,11 @@
-#include "burnin/agent/burn/cuda/launch.h"
-#include "burnin/agent/burn/cuda/link_kernels.h"
+// Device code of the tests of links.
+#include "burnin/agent/burn/cuda/link_entries.h"
+#include "burnin/agent/burn/links/pattern.h"
 
 namespace cupel::burn {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kCopyThreads = 512;
 constexpr int kUnroll = 4;  // independent 16-byte loads in flight before the first store
-
-unsigned blocks_for(std::size_t items) {
-  constexpr std::size_t kMost = 4096;
-  const auto wanted = (items + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(wanted < 1 ? 1 : wanted > kMost ? kMost : wanted);
-}
 
 __device__ void note(Mismatches* found, std::uint64_t index, std::uint64_t got,
                      std::uint64_t want) {
@@ -39,11 +32,30 @@ __device__ std::size_t first_index() {
 
 __device__ std::size_t stride() { return gridDim.x * static_cast<std::size_t>(blockDim.x); }
 
-__global__ void fill_words_kernel(std::uint64_t* memory, std::size_t words, std::uint64_t seed) {
+template <class Bits>
+__device__ void fill(Bits* memory, const Shape& shape, std::uint64_t seed, int rank) {
+  for (auto i = first_index(); i < shape.sent; i += stride())
+    memory[i] = static_cast<Bits>(
+        bits_of(shape.scalar, number_of(shape.scalar, seed, rank, shape.ranks, i)));
+}
+
+template <class Bits>
+__device__ void check(const Bits* memory, const Shape& shape, std::uint64_t seed, int rank,
+                      int root, Mismatches* found) {
+  for (auto i = first_index(); i < shape.received; i += stride()) {
+    const std::uint32_t got = memory[i];
+    const auto want = expected_bits(shape, seed, rank, root, i);
+    if (got != want) note(found, i, got, want);
+  }
+}
+
+}  // namespace
+
+CUPEL_KERNEL link_fill_words(std::uint64_t* memory, std::size_t words, std::uint64_t seed) {
   for (auto i = first_index(); i < words; i += stride()) memory[i] = pattern_word(seed, i);
 }
 
-__global__ void check_words_kernel(const std::uint64_t* memory, std::size_t words,
+CUPEL_KERNEL link_check_words(const std::uint64_t* memory, std::size_t words,
                                    std::uint64_t seed, Mismatches* found) {
   for (auto i = first_index(); i < words; i += stride()) {
     const auto got = memory[i];
@@ -52,28 +64,28 @@ __global__ void check_words_kernel(const std::uint64_t* memory, std::size_t word
   }
 }
 
-template <class Bits>
-__global__ void fill_numbers_kernel(Bits* memory, Shape shape, std::uint64_t seed, int rank) {
-  for (auto i = first_index(); i < shape.sent; i += stride())
-    memory[i] = static_cast<Bits>(
-        bits_of(shape.scalar, number_of(shape.scalar, seed, rank, shape.ranks, i)));
+CUPEL_KERNEL link_fill_numbers(void* memory, Shape shape, std::uint64_t seed, int rank) {
+  if (bytes_of(shape.scalar) == 2)
+    fill(static_cast<std::uint16_t*>(memory), shape, seed, rank);
+  else
+    fill(static_cast<std::uint32_t*>(memory), shape, seed, rank);
 }
 
-template <class Bits>
-__global__ void check_numbers_kernel(const Bits* memory, Shape shape, std::uint64_t seed, int rank,
-                                     int root, Mismatches* found) {
-  for (auto i = first_index(); i < shape.received; i += stride()) {
-    const std::uint32_t got = memory[i];
-    const auto want = expected_bits(shape, seed, rank, root, i);
-    if (got != want) note(found, i, got, want);
-  }
+CUPEL_KERNEL link_check_numbers(const void* memory, Shape shape, std::uint64_t seed, int rank,
+                                int root, Mismatches* found) {
+  if (bytes_of(shape.scalar) == 2)
+    check(static_cast<const std::uint16_t*>(memory), shape, seed, rank, root, found);
+  else
+    check(static_cast<const std::uint32_t*>(memory), shape, seed, rank, root, found);
 }
 
-__global__ void flip_bit_kernel(std::uint32_t* memory, std::uint64_t word, int bit) {
+CUPEL_KERNEL link_flip(std::uint32_t* memory, std::uint64_t word, int bit) {
   memory[word] ^= 1U << bit;
 }
 
-__global__ void copy_kernel(uint4* to, const uint4* from, std::size_t items) {
+CUPEL_KERNEL link_copy(void* to_, const void* from_, std::size_t items) {
+  auto* to = static_cast<uint4*>(to_);
+  const auto* from = static_cast<const uint4*>(from_);
   const auto step = stride();
   auto i = first_index();
   for (; i + (kUnroll - 1) * step < items; i += kUnroll * step) {
@@ -86,7 +98,7 @@ __global__ void copy_kernel(uint4* to, const uint4* from, std::size_t items) {
   for (; i < items; i += step) to[i] = from[i];
 }
 
-__global__ void answer_kernel(const volatile std::uint64_t* asked, volatile std::uint64_t* answered,
+CUPEL_KERNEL link_answer(const volatile std::uint64_t* asked, volatile std::uint64_t* answered,
                               std::uint64_t rounds) {
   constexpr std::uint64_t kPatience = 5'000'000'000;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
@@ -98,62 +110,11 @@ __global__ void answer_kernel(const volatile std::uint64_t* asked, volatile std:
   }
 }
 
-__global__ void hold_kernel(const volatile std::uint64_t* gate) {
+CUPEL_KERNEL link_hold(const volatile std::uint64_t* gate) {
   constexpr std::uint64_t kPatience = 10'000'000'000;
   const auto since = nanoseconds();
   while (*gate == 0 && nanoseconds() - since < kPatience) {
   }
-}
-
-}  // namespace
-
-void fill_words(std::uint64_t* memory, std::size_t words, std::uint64_t seed, cudaStream_t stream) {
-  launch(fill_words_kernel, blocks_for(words), kThreads, stream, memory, words, seed);
-}
-
-void check_words(const std::uint64_t* memory, std::size_t words, std::uint64_t seed,
-                 Mismatches* found, cudaStream_t stream) {
-  launch(check_words_kernel, blocks_for(words), kThreads, stream, memory, words, seed, found);
-}
-
-void fill_numbers(void* memory, const Shape& shape, std::uint64_t seed, int rank,
-                  cudaStream_t stream) {
-  const auto blocks = blocks_for(shape.sent);
-  if (bytes_of(shape.scalar) == 2)
-    launch(fill_numbers_kernel<std::uint16_t>, blocks, kThreads, stream,
-           static_cast<std::uint16_t*>(memory), shape, seed, rank);
-  else
-    launch(fill_numbers_kernel<std::uint32_t>, blocks, kThreads, stream,
-           static_cast<std::uint32_t*>(memory), shape, seed, rank);
-}
-
-void check_numbers(const void* memory, const Shape& shape, std::uint64_t seed, int rank, int root,
-                   Mismatches* found, cudaStream_t stream) {
-  const auto blocks = blocks_for(shape.received);
-  if (bytes_of(shape.scalar) == 2)
-    launch(check_numbers_kernel<std::uint16_t>, blocks, kThreads, stream,
-           static_cast<const std::uint16_t*>(memory), shape, seed, rank, root, found);
-  else
-    launch(check_numbers_kernel<std::uint32_t>, blocks, kThreads, stream,
-           static_cast<const std::uint32_t*>(memory), shape, seed, rank, root, found);
-}
-
-void flip_bit(void* memory, std::uint64_t word, int bit, cudaStream_t stream) {
-  launch(flip_bit_kernel, 1, 1, stream, static_cast<std::uint32_t*>(memory), word, bit);
-}
-
-void copy_by_sm(void* to, const void* from, std::size_t bytes, int blocks, cudaStream_t stream) {
-  launch(copy_kernel, static_cast<unsigned>(blocks), kCopyThreads, stream, static_cast<uint4*>(to),
-         static_cast<const uint4*>(from), bytes / sizeof(uint4));
-}
-
-void answer_host(const volatile std::uint64_t* asked, volatile std::uint64_t* answered,
-                 std::uint64_t rounds, cudaStream_t stream) {
-  launch(answer_kernel, 1, 1, stream, asked, answered, rounds);
-}
-
-void hold(const volatile std::uint64_t* gate, cudaStream_t stream) {
-  launch(hold_kernel, 1, 1, stream, gate);
 }
 
 }  // namespace cupel::burn

@@ -21,7 +21,7 @@ constexpr std::array kChoices{
     Choice{.name = "--mib",
            .kind = Choice::Kind::kCount,
            .fallback = "256",
-           .low = 16,
+           .low = 1,
            .high = 4096,
            .help = "of one copy; twice as much of each GPU's memory is used"},
 };
@@ -200,8 +200,8 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
                    .message = "p2p needs two GPUs or more; there is one: nothing was done"};
   scope.doing("opening the GPUs to each other");
   const bool is_test = options.self_tests() > 0;
-  const auto bytes =
-      is_test ? std::size_t{16} << 20 : static_cast<std::size_t>(options.number("--mib")) << 20;
+  const auto wanted = static_cast<std::size_t>(options.number("--mib"));
+  const auto bytes = (is_test ? std::min<std::size_t>(wanted, 16) : wanted) << 20;
   TRY(auto peers, Peers::open(node.devices, bytes));
   Bench bench{options, report, stop, scope, Figures{report}, node.devices};
   if (is_test) return self_test(bench, peers);

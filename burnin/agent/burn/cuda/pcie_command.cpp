@@ -1,6 +1,7 @@
 // `cupel-burn pcie`: what goes over PCIe between the host's memory and each GPU: each way and both
 // at once, from the near NUMA node and from the far, one GPU at a time and all together; how long a
 // word takes. Every byte that was copied is checked.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <random>
@@ -24,7 +25,7 @@ constexpr std::array kChoices{
     Choice{.name = "--mib",
            .kind = Choice::Kind::kCount,
            .fallback = "256",
-           .low = 16,
+           .low = 1,
            .high = 4096,
            .help = "of one copy; twice as much of the host's memory is pinned for each GPU"},
 };
@@ -55,6 +56,10 @@ struct Bench {
   /// The first round is finished whatever the clock says: a figure that is missing proves nothing.
   bool goes_on() const { return round == 0 ? !stop.by_signal() && !stop.given_up() : !stop.over(); }
   std::size_t bytes() const { return static_cast<std::size_t>(options.number("--mib")) << 20; }
+  /// Of one word; round trips and copies are so short that each figure has many.
+  int round_trips() const {
+    return options.repeats() > 0 ? std::min(100 * options.repeats(), kRoundTrips) : kRoundTrips;
+  }
   int passes() const { return options.repeats() > 0 ? options.repeats() : kPasses; }
 };
 
@@ -115,11 +120,11 @@ Outcome<> measure_latency(Bench& bench, const Run& run, Lane& lane, WatchdogScop
   const auto part = run.device.part();
   const Labels labels{{"numa", run.place.label}};
   scope.doing(doing(run, "round trips of one word"), bench.round);
-  TRY(const auto trips, lane.round_trips(kRoundTrips));
+  TRY(const auto trips, lane.round_trips(static_cast<std::uint64_t>(bench.round_trips())));
   bench.figures.add("pcie.latency", part, trips, "us", labels);
   for (const auto way : {Way::kToGpu, Way::kToHost}) {
     scope.doing(doing(run, "copies of eight bytes"), bench.round);
-    TRY(const auto copies, lane.small_copies(way, kRoundTrips / 2));
+    TRY(const auto copies, lane.small_copies(way, bench.round_trips() / 2));
     auto more = labels;
     more["way"] = way == Way::kToGpu ? "h2d" : "d2h";
     bench.figures.add("pcie.copy.latency", part, copies, "us", more);
@@ -206,10 +211,10 @@ bool one_round(Bench& bench, const PlacesOfAll& all) {
 
 /// Bits turned over in what has arrived, each way: each alone, each to be found at its place.
 Outcome<> self_test(Bench& bench, const Run& run, std::mt19937_64& random) {
-  constexpr std::size_t kBytes = 16 << 20;
+  const auto bytes = std::min<std::size_t>(bench.bytes(), 16 << 20);
   WatchdogScope scope{bench.watchdog, run.device.part()};
   scope.doing("self-test");
-  TRY(auto lane, open_lane(bench, run, kBytes));
+  TRY(auto lane, open_lane(bench, run, bytes));
   const int times = bench.options.self_tests();
   TRY(lane.prepare(Way::kBoth));
   TRY(lane.copy(Way::kBoth));

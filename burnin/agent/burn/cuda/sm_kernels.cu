@@ -3,8 +3,7 @@
 #include <mma.h>
 
 #include "burnin/agent/burn/arithmetic.h"
-#include "burnin/agent/burn/cuda/launch.h"
-#include "burnin/agent/burn/cuda/sm_kernels.h"
+#include "burnin/agent/burn/cuda/sm_entries.h"
 
 namespace cupel::burn {
 namespace {
@@ -87,8 +86,10 @@ __device__ void plain_work(std::uint64_t seed, int iterations, std::uint64_t (&s
   said[2] = sum_of_warp(check_term(of_whole, lane));
 }
 
-__global__ void __launch_bounds__(kSmWarps * 32)
-    sm_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
+}  // namespace
+
+CUPEL_KERNEL __launch_bounds__(kSmWarps * 32)
+    sm_product_kernel(std::uint64_t seed, int iterations, int planted, SmSaid* said) {
   extern __shared__ __align__(128) unsigned char shared[];
   auto* tiles = reinterpret_cast<__nv_bfloat16*>(shared);
   for (int at = threadIdx.x; at < 2 * kTiles * 256; at += blockDim.x)
@@ -107,25 +108,6 @@ __global__ void __launch_bounds__(kSmWarps * 32)
   if (warp != 0) return;
   mine.sm = sm;
   mine.written = 1;
-}
-
-}  // namespace
-
-int allow_sm_product(int* shared_bytes) {
-  int device = 0;
-  int most = 0;
-  if (const auto status = cudaGetDevice(&device); status != cudaSuccess) return status;
-  if (const auto status =
-          cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-      status != cudaSuccess)
-    return status;
-  *shared_bytes = most;
-  return cudaFuncSetAttribute(sm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-}
-
-void sm_product(int blocks, int shared_bytes, std::uint64_t seed, int iterations, int planted,
-                SmSaid* said, CUstream_st* stream) {
-  sm_kernel<<<blocks, kSmWarps * 32, shared_bytes, stream>>>(seed, iterations, planted, said);
 }
 
 }  // namespace cupel::burn

@@ -36,15 +36,15 @@ constexpr std::array kChoices{
     Choice{.name = "--width",
            .kind = Kind::kCount,
            .fallback = "4096",
-           .low = 2048,
+           .low = 128,
            .high = 16384,
-           .help = "of the model: a multiple of 2048"},
+           .help = "of the model: a multiple of 128"},
     Choice{.name = "--sequence",
            .kind = Kind::kCount,
            .fallback = "2048",
-           .low = 2048,
+           .low = 128,
            .high = 16384,
-           .help = "tokens: a multiple of 2048"},
+           .help = "tokens: a multiple of 128"},
     Choice{.name = "--batch",
            .kind = Kind::kCount,
            .fallback = "4",
@@ -89,8 +89,8 @@ Outcome<Transformer> shape_of(const Options& options, const Node& node) {
                            .width = static_cast<std::uint64_t>(options.number("--width")),
                            .sequence = static_cast<std::uint64_t>(options.number("--sequence")),
                            .batch = static_cast<std::uint64_t>(options.number("--batch"))};
-  if (wanted.width % 2048 != 0 || wanted.sequence % 2048 != 0)
-    return Failure{.code = "usage", .message = "--width and --sequence are multiples of 2048"};
+  if (wanted.width % 128 != 0 || wanted.sequence % 128 != 0)
+    return Failure{.code = "usage", .message = "--width and --sequence are multiples of 128"};
   std::size_t least = ~std::size_t{0};
   for (const auto& device : node.devices) {
     std::size_t free_bytes = 0;

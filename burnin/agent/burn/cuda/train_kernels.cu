@@ -2,14 +2,12 @@
 #include <cuda_bf16.h>
 
 #include "burnin/agent/burn/arithmetic.h"
-#include "burnin/agent/burn/cuda/launch.h"
-#include "burnin/agent/burn/cuda/train_kernels.h"
+#include "burnin/agent/burn/cuda/train_entries.h"
 
 namespace cupel::burn {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 2048;
 
 /// Eight values of bf16, read and written at once.
 struct __align__(16) Eight {
@@ -60,7 +58,12 @@ __device__ float sum_over_block(float value) {
   return joined_over_block(value, [](float a, float b) { return a + b; });
 }
 
-__global__ void normal_kernel(Eight* out, std::uint64_t eights, std::uint64_t seed, float scale) {
+constexpr float kGelu = 0.7978845608f;  // sqrt(2 / pi)
+
+}  // namespace
+
+CUPEL_KERNEL train_normal(void* out_, std::uint64_t eights, std::uint64_t seed, float scale) {
+  auto* out = static_cast<Eight*>(out_);
   for (auto at = first(); at < eights; at += step()) {
     Values values;
     for (int i = 0; i < 8; ++i) values.at[i] = scale * normal_at(seed, 8 * at + i);
@@ -68,8 +71,10 @@ __global__ void normal_kernel(Eight* out, std::uint64_t eights, std::uint64_t se
   }
 }
 
-__global__ void weights_kernel(float* master, Eight* weights, float2* moments, std::uint64_t eights,
-                               std::uint64_t seed, float scale) {
+CUPEL_KERNEL train_weights(float* master, void* weights_, void* moments_, std::uint64_t eights,
+                           std::uint64_t seed, float scale) {
+  auto* weights = static_cast<Eight*>(weights_);
+  auto* moments = static_cast<float2*>(moments_);
   for (auto at = first(); at < eights; at += step()) {
     Values values;
     for (int i = 0; i < 8; ++i) {
@@ -81,7 +86,9 @@ __global__ void weights_kernel(float* master, Eight* weights, float2* moments, s
   }
 }
 
-__global__ void norm_kernel(const Eight* x, Eight* y, float* inverse, int eights) {
+CUPEL_KERNEL train_norm(const void* x_, void* y_, float* inverse, int eights) {
+  const auto* x = static_cast<const Eight*>(x_);
+  auto* y = static_cast<Eight*>(y_);
   const auto row = std::uint64_t{blockIdx.x} * eights;
   float squares = 0;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
@@ -97,8 +104,11 @@ __global__ void norm_kernel(const Eight* x, Eight* y, float* inverse, int eights
   }
 }
 
-__global__ void norm_back_kernel(const Eight* dy, const Eight* y, const float* inverse, Eight* dx,
-                                 bool fresh, int eights) {
+CUPEL_KERNEL train_norm_back(const void* dy_, const void* y_, const float* inverse, void* dx_,
+                             bool fresh, int eights) {
+  const auto* dy = static_cast<const Eight*>(dy_);
+  const auto* y = static_cast<const Eight*>(y_);
+  auto* dx = static_cast<Eight*>(dx_);
   const auto row = std::uint64_t{blockIdx.x} * eights;
   float products = 0;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
@@ -117,9 +127,9 @@ __global__ void norm_back_kernel(const Eight* dy, const Eight* y, const float* i
   }
 }
 
-constexpr float kGelu = 0.7978845608f;  // sqrt(2 / pi)
-
-__global__ void gelu_kernel(const Eight* x, Eight* y, std::uint64_t eights) {
+CUPEL_KERNEL train_gelu(const void* x_, void* y_, std::uint64_t eights) {
+  const auto* x = static_cast<const Eight*>(x_);
+  auto* y = static_cast<Eight*>(y_);
   for (auto at = first(); at < eights; at += step()) {
     auto values = read(&x[at]);
     for (float& v : values.at) v = 0.5f * v * (1 + tanhf(kGelu * (v + 0.044715f * v * v * v)));
@@ -127,7 +137,9 @@ __global__ void gelu_kernel(const Eight* x, Eight* y, std::uint64_t eights) {
   }
 }
 
-__global__ void gelu_back_kernel(const Eight* x, Eight* dy, std::uint64_t eights) {
+CUPEL_KERNEL train_gelu_back(const void* x_, void* dy_, std::uint64_t eights) {
+  const auto* x = static_cast<const Eight*>(x_);
+  auto* dy = static_cast<Eight*>(dy_);
   for (auto at = first(); at < eights; at += step()) {
     const auto values = read(&x[at]);
     auto of = read(&dy[at]);
@@ -140,8 +152,8 @@ __global__ void gelu_back_kernel(const Eight* x, Eight* dy, std::uint64_t eights
   }
 }
 
-__global__ void softmax_kernel(Eight* scores, int eights) {
-  Eight* row = scores + std::uint64_t{blockIdx.x} * eights;
+CUPEL_KERNEL train_softmax(void* scores, int eights) {
+  Eight* row = static_cast<Eight*>(scores) + std::uint64_t{blockIdx.x} * eights;
   const int query = static_cast<int>(blockIdx.x % (8u * eights));
   float largest = -3e38f;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
@@ -165,7 +177,9 @@ __global__ void softmax_kernel(Eight* scores, int eights) {
   }
 }
 
-__global__ void softmax_back_kernel(const Eight* p, Eight* dp, int eights) {
+CUPEL_KERNEL train_softmax_back(const void* p_, void* dp_, int eights) {
+  const auto* p = static_cast<const Eight*>(p_);
+  auto* dp = static_cast<Eight*>(dp_);
   const auto row = std::uint64_t{blockIdx.x} * eights;
   float products = 0;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
@@ -182,8 +196,11 @@ __global__ void softmax_back_kernel(const Eight* p, Eight* dp, int eights) {
   }
 }
 
-__global__ void loss_kernel(const Eight* y, const Eight* target, Eight* dy, float* of_token,
-                            int eights, float share) {
+CUPEL_KERNEL train_loss(const void* y_, const void* target_, void* dy_, float* of_token, int eights,
+                        float share) {
+  const auto* y = static_cast<const Eight*>(y_);
+  const auto* target = static_cast<const Eight*>(target_);
+  auto* dy = static_cast<Eight*>(dy_);
   const auto row = std::uint64_t{blockIdx.x} * eights;
   float squares = 0;
   for (int at = threadIdx.x; at < eights; at += kThreads) {
@@ -200,7 +217,7 @@ __global__ void loss_kernel(const Eight* y, const Eight* target, Eight* dy, floa
   if (threadIdx.x == 0) of_token[blockIdx.x] = sum;
 }
 
-__global__ void mean_kernel(const float* of_token, std::uint64_t tokens, double all, double* loss) {
+CUPEL_KERNEL train_mean(const float* of_token, std::uint64_t tokens, double all, double* loss) {
   __shared__ double sums[kThreads];
   double sum = 0;
   for (std::uint64_t at = threadIdx.x; at < tokens; at += kThreads) sum += of_token[at];
@@ -211,12 +228,11 @@ __global__ void mean_kernel(const float* of_token, std::uint64_t tokens, double 
   *loss = 0.5 * sum / all;
 }
 
-struct Rates {
-  float share, first_left, second_left;  // 1 - beta^step, inverted
-};
-
-__global__ void adamw_kernel(float* master, Eight* weights, float2* moments, const Eight* gradients,
-                             Rates rates, std::uint64_t eights) {
+CUPEL_KERNEL train_adamw(float* master, void* weights_, void* moments_, const void* gradients_,
+                         OptimizerRates rates, std::uint64_t eights) {
+  auto* weights = static_cast<Eight*>(weights_);
+  auto* moments = static_cast<float2*>(moments_);
+  const auto* gradients = static_cast<const Eight*>(gradients_);
   constexpr float kRate = 1e-4f;
   constexpr float kDecay = 0.1f;
   for (auto at = first(); at < eights; at += step()) {
@@ -239,7 +255,8 @@ __global__ void adamw_kernel(float* master, Eight* weights, float2* moments, con
   }
 }
 
-__global__ void checksum_kernel(const ulonglong2* memory, std::uint64_t pairs, std::uint64_t* sum) {
+CUPEL_KERNEL train_checksum(const void* memory_, std::uint64_t pairs, std::uint64_t* sum) {
+  const auto* memory = static_cast<const ulonglong2*>(memory_);
   std::uint64_t mine = 0;
   for (auto at = first(); at < pairs; at += step()) {
     const auto two = memory[at];
@@ -250,7 +267,9 @@ __global__ void checksum_kernel(const ulonglong2* memory, std::uint64_t pairs, s
   if (threadIdx.x % 32 == 0) atomicAdd(reinterpret_cast<unsigned long long*>(sum), mine);
 }
 
-__global__ void pieces_kernel(const Eight* pieces, int ranks, Eight* out, std::uint64_t eights) {
+CUPEL_KERNEL train_pieces(const void* pieces_, int ranks, void* out_, std::uint64_t eights) {
+  const auto* pieces = static_cast<const Eight*>(pieces_);
+  auto* out = static_cast<Eight*>(out_);
   for (auto at = first(); at < eights; at += step()) {
     auto sum = read(&pieces[at]);
     for (int rank = 1; rank < ranks; ++rank) {
@@ -259,80 +278,6 @@ __global__ void pieces_kernel(const Eight* pieces, int ranks, Eight* out, std::u
     }
     write(&out[at], sum);
   }
-}
-
-const Eight* in(const void* memory) { return static_cast<const Eight*>(memory); }
-Eight* out_of(void* memory) { return static_cast<Eight*>(memory); }
-int eighth(std::uint64_t width) { return static_cast<int>(width / 8); }
-unsigned blocks(std::uint64_t rows) { return static_cast<unsigned>(rows); }
-
-}  // namespace
-
-void normal_bf16(void* out, std::uint64_t count, std::uint64_t seed, float scale,
-                 CUstream_st* stream) {
-  launch(normal_kernel, kBlocks, kThreads, stream, out_of(out), count / 8, seed, scale);
-}
-
-void first_weights(float* master, void* weights, float* moments, std::uint64_t count,
-                   std::uint64_t seed, float scale, CUstream_st* stream) {
-  launch(weights_kernel, kBlocks, kThreads, stream, master, out_of(weights),
-         reinterpret_cast<float2*>(moments), count / 8, seed, scale);
-}
-
-void norm(const void* x, void* y, float* inverse, std::uint64_t width, std::uint64_t tokens,
-          CUstream_st* stream) {
-  launch(norm_kernel, blocks(tokens), kThreads, stream, in(x), out_of(y), inverse, eighth(width));
-}
-
-void norm_back(const void* dy, const void* y, const float* inverse, void* dx, bool fresh,
-               std::uint64_t width, std::uint64_t tokens, CUstream_st* stream) {
-  launch(norm_back_kernel, blocks(tokens), kThreads, stream, in(dy), in(y), inverse, out_of(dx),
-         fresh, eighth(width));
-}
-
-void gelu(const void* x, void* y, std::uint64_t count, CUstream_st* stream) {
-  launch(gelu_kernel, kBlocks, kThreads, stream, in(x), out_of(y), count / 8);
-}
-
-void gelu_back(const void* x, void* dy, std::uint64_t count, CUstream_st* stream) {
-  launch(gelu_back_kernel, kBlocks, kThreads, stream, in(x), out_of(dy), count / 8);
-}
-
-void softmax(void* scores, std::uint64_t sequence, std::uint64_t queries, CUstream_st* stream) {
-  launch(softmax_kernel, blocks(queries), kThreads, stream, out_of(scores), eighth(sequence));
-}
-
-void softmax_back(const void* p, void* dp, std::uint64_t sequence, std::uint64_t queries,
-                  CUstream_st* stream) {
-  launch(softmax_back_kernel, blocks(queries), kThreads, stream, in(p), out_of(dp),
-         eighth(sequence));
-}
-
-void loss_and_gradient(const void* y, const void* target, void* dy, float* of_token, double* loss,
-                       std::uint64_t width, std::uint64_t tokens, CUstream_st* stream) {
-  launch(loss_kernel, blocks(tokens), kThreads, stream, in(y), in(target), out_of(dy), of_token,
-         eighth(width), 1.0f / static_cast<float>(tokens));
-  launch(mean_kernel, 1, kThreads, stream, of_token, tokens, static_cast<double>(tokens * width),
-         loss);
-}
-
-void adamw(float* master, void* weights, float* moments, const void* gradients, float share,
-           std::uint64_t count, int step, CUstream_st* stream) {
-  const Rates rates{share, static_cast<float>(1 / (1 - pow(0.9, step))),
-                    static_cast<float>(1 / (1 - pow(0.95, step)))};
-  launch(adamw_kernel, kBlocks, kThreads, stream, master, out_of(weights),
-         reinterpret_cast<float2*>(moments), in(gradients), rates, count / 8);
-}
-
-void add_checksum(const void* memory, std::uint64_t words, std::uint64_t* sum,
-                  CUstream_st* stream) {
-  launch(checksum_kernel, kBlocks, kThreads, stream, static_cast<const ulonglong2*>(memory),
-         words / 2, sum);
-}
-
-void add_pieces(const void* pieces, int ranks, void* out, std::uint64_t count,
-                CUstream_st* stream) {
-  launch(pieces_kernel, kBlocks, kThreads, stream, in(pieces), ranks, out_of(out), count / 8);
 }
 
 }  // namespace cupel::burn

@@ -1,6 +1,6 @@
 #pragma once
 // The kernels of `train` between the matrix products. Activations are bf16, by columns: a token's
-// values lie side by side. Row lengths are multiples of 2048, counts of 8.
+// values lie side by side. Row lengths and counts are multiples of 8.
 #include <cstdint>
 
 struct CUstream_st;
