@@ -22,9 +22,8 @@ constexpr std::string_view kNoKernels =
 constexpr std::array kMeanings{
     Meaning{2, "memory", "another process holds the GPU's memory? see nvidia-smi"},
     Meaning{3, "no-cuda-device", "the driver could not start; see dmesg for NVRM and Xid"},
-    Meaning{
-        35, "no-cuda-device",
-        "no NVIDIA driver, or one that is older than 525: install or update it"},
+    Meaning{35, "no-cuda-device",
+            "no NVIDIA driver, or one that is older than 525: install or update it"},
     Meaning{46, "busy", "another process holds the GPU exclusively; see nvidia-smi"},
     Meaning{100, "no-cuda-device", "no GPU that CUDA can use; see nvidia-smi and dmesg"},
     Meaning{101, "no-cuda-device", "the GPU is not there any more; see dmesg for Xid 79"},

@@ -55,8 +55,7 @@ bool is_slow(Type type, int major, int minor) {
   return (major == 8 && minor >= 6) || (major == 10 && minor >= 3) || major == 12;
 }
 
-std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
-                                      std::uint64_t side) {
+std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes, std::uint64_t side) {
   const auto k = side < kLargestSide / 4 ? row(type).k * side / kLargestSide : row(type).k;
   for (const std::uint64_t each : {side, side / 2, side / 4}) {
     if (each < kLeastSide) break;

@@ -45,9 +45,9 @@ bool is_slow(Type type, int major, int minor);
 
 inline constexpr std::uint64_t kLargestSide = 8'192, kLeastSide = 256;
 
-/// The largest of the type's sizes that leaves room in `free_bytes`: `side` rows and columns of C, a
-/// power of two, or half, or a quarter of that. Below 2,048, k goes down with `side`. Nothing: none
-/// does.
+/// The largest of the type's sizes that leaves room in `free_bytes`: `side` rows and columns of C,
+/// a power of two, or half, or a quarter of that. Below 2,048, k goes down with `side`. Nothing:
+/// none does.
 std::optional<ProductShape> shape_for(Type type, std::uint64_t free_bytes,
                                       std::uint64_t side = kLargestSide);
 

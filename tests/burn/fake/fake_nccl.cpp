@@ -281,7 +281,8 @@ int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, 
   return kSuccess;
 }
 
-int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm, void* stream) {
+int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm,
+             void* stream) {
   return message(comm, {true, data, nullptr, count * bytes_of(type), peer, stream});
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Work of a stand-in library on a stream of the stand-in driver (driver/), or at once where there is
-// none.
+// Work of a stand-in library on a stream of the stand-in driver (driver/), or at once where there
+// is none.
 #include <dlfcn.h>
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace cupel::burn::fake {
 inline int on_stream(void* stream, const char* what, void* result, std::function<void()> work) {
   using Put = int (*)(void*, const char*, void*, void (*)(void*), void (*)(void*), void*);
   static void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  static const auto put = reinterpret_cast<Put>(
-      driver == nullptr ? nullptr : ::dlsym(driver, "fake_on_stream"));
+  static const auto put =
+      reinterpret_cast<Put>(driver == nullptr ? nullptr : ::dlsym(driver, "fake_on_stream"));
   if (stream == nullptr || put == nullptr) {
     work();
     return 0;

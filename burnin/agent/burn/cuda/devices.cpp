@@ -110,9 +110,9 @@ Outcome<> refuse_mig(const Node& node) {
 Outcome<Node> list_devices(const Options& options) {
   ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
   if (const auto& driver = Driver::get(); !driver)
-    return Failure{.code = "no-cuda-device",
-                   .message = "no CUDA device: " + driver.error().what +
-                              ": install or update the driver"};
+    return Failure{
+        .code = "no-cuda-device",
+        .message = "no CUDA device: " + driver.error().what + ": install or update the driver"};
   int count = 0;
   TRY(cuda(cudaGetDeviceCount(&count), "counting the GPUs"));
   if (count == 0)

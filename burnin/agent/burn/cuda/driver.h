@@ -1,6 +1,6 @@
 #pragma once
-// NVIDIA's driver (libcuda.so.1), opened when it is needed: every driver of CUDA 12 and later, which
-// are those from 525 on, has all of these calls. Each is of the header's own type.
+// NVIDIA's driver (libcuda.so.1), opened when it is needed: every driver of CUDA 12 and later,
+// which are those from 525 on, has all of these calls. Each is of the header's own type.
 #include <cuda.h>
 
 #include "base/result.h"

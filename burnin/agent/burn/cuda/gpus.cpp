@@ -135,12 +135,10 @@ int allow_shared_memory(const char* name, int bytes) {
   const auto& driver = all->driver();
   if (const auto status = kept(gpu->function(driver, name, &function)); status != cudaSuccess)
     return status;
-  return kept(driver.function_attribute(
-      function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
+  return kept(
+      driver.function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
 }
 
 }  // namespace cupel::burn
 
-extern "C" cudaError_t cudaGetLastError() {
-  return std::exchange(cupel::burn::last, cudaSuccess);
-}
+extern "C" cudaError_t cudaGetLastError() { return std::exchange(cupel::burn::last, cudaSuccess); }

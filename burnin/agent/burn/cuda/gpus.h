@@ -14,7 +14,8 @@
 
 namespace cupel::burn {
 
-/// A status of the driver as the runtime has it: the same number. It is kept for cudaGetLastError().
+/// A status of the driver as the runtime has it: the same number. It is kept for
+/// cudaGetLastError().
 cudaError_t kept(CUresult status);
 cudaError_t kept(cudaError_t status);
 

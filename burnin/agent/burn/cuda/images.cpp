@@ -3,13 +3,13 @@
 #include <array>
 
 // CUPEL_IMAGES is the folder in which the build has put them.
-#define CUPEL_EMBED(symbol, file)                                                      \
+#define CUPEL_EMBED(symbol, file)                                                        \
   asm(".pushsection .rodata\n.balign 16\n.globl " symbol "\n.hidden " symbol "\n" symbol \
       ":\n.incbin \"" CUPEL_IMAGES "/" file "\"\n.byte 0\n.popsection\n")
-#define CUPEL_IMAGE(name)                                          \
+#define CUPEL_IMAGE(name)                                         \
   CUPEL_EMBED("cupel_" #name "_fatbin", #name "_kernels.fatbin"); \
   CUPEL_EMBED("cupel_" #name "_ptx", #name "_kernels.ptx");       \
-  extern "C" const unsigned char cupel_##name##_fatbin[];          \
+  extern "C" const unsigned char cupel_##name##_fatbin[];         \
   extern "C" const char cupel_##name##_ptx[]
 
 CUPEL_IMAGE(gemm);

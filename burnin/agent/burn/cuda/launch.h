@@ -36,6 +36,6 @@ void launch_as(std::type_identity<void(Taken...)>, const char* name, Grid grid, 
 
 }  // namespace cupel::burn
 
-#define CUPEL_LAUNCH(kernel, blocks, threads, stream, ...)                               \
-  ::cupel::burn::launch_as(std::type_identity<decltype(kernel)>{}, #kernel,              \
+#define CUPEL_LAUNCH(kernel, blocks, threads, stream, ...)                  \
+  ::cupel::burn::launch_as(std::type_identity<decltype(kernel)>{}, #kernel, \
                            ::cupel::burn::Grid{(blocks), (threads)}, (stream), __VA_ARGS__)

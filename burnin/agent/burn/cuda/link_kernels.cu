@@ -55,8 +55,8 @@ CUPEL_KERNEL link_fill_words(std::uint64_t* memory, std::size_t words, std::uint
   for (auto i = first_index(); i < words; i += stride()) memory[i] = pattern_word(seed, i);
 }
 
-CUPEL_KERNEL link_check_words(const std::uint64_t* memory, std::size_t words,
-                                   std::uint64_t seed, Mismatches* found) {
+CUPEL_KERNEL link_check_words(const std::uint64_t* memory, std::size_t words, std::uint64_t seed,
+                              Mismatches* found) {
   for (auto i = first_index(); i < words; i += stride()) {
     const auto got = memory[i];
     const auto want = pattern_word(seed, i);
@@ -99,7 +99,7 @@ CUPEL_KERNEL link_copy(void* to_, const void* from_, std::size_t items) {
 }
 
 CUPEL_KERNEL link_answer(const volatile std::uint64_t* asked, volatile std::uint64_t* answered,
-                              std::uint64_t rounds) {
+                         std::uint64_t rounds) {
   constexpr std::uint64_t kPatience = 5'000'000'000;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const auto since = nanoseconds();

@@ -16,6 +16,15 @@ std::uint64_t seed_of(std::uint64_t seed, Pair flow) {
                        static_cast<std::uint64_t>(flow.to));
 }
 
+/// With this GPU current; what fails then is its failure.
+template <class Side, class Work>
+auto on(const Side& side, Work work) -> decltype(work()) {
+  if (auto used = use(side.ordinal); !used) return std::move(used).error().on(side.part);
+  auto outcome = work();
+  if (!outcome) return std::move(outcome).error().on(side.part);
+  return outcome;
+}
+
 }  // namespace
 
 std::string_view name_of(Engine engine) {
@@ -36,7 +45,7 @@ Outcome<Peers> Peers::open(std::span<const Device> devices, std::size_t bytes) {
   peers.access_ = Matrix{static_cast<int>(devices.size())};
   for (const auto& device : devices) {
     TRY(use(device.ordinal));
-    Side side{.ordinal = device.ordinal, .sms = device.gpu.sms};
+    Side side{.part = device.part(), .ordinal = device.ordinal, .sms = device.gpu.sms};
     TRY(side.sent, device_memory(bytes));
     TRY(side.received, device_memory(bytes));
     TRY(side.found, Counter::create());
@@ -83,8 +92,8 @@ Outcome<> Peers::open_access() {
 
 Outcome<> Peers::wait_for_all() {
   for (auto& side : sides_) {
-    TRY(use(side.ordinal));
-    TRY(cuda(cudaStreamSynchronize(side.stream.get()), "waiting for a GPU"));
+    TRY(on(side,
+           [&] { return cuda(cudaStreamSynchronize(side.stream.get()), "waiting for a GPU"); }));
   }
   return done();
 }
@@ -92,21 +101,25 @@ Outcome<> Peers::wait_for_all() {
 Outcome<> Peers::prepare(std::span<const Pair> flows, std::uint64_t seed) {
   for (const auto flow : flows) {
     auto& from = sides_[flow.from];
-    TRY(use(from.ordinal));
-    fill_words(static_cast<std::uint64_t*>(from.sent.get()), words_, seed_of(seed, flow),
-               from.stream.get());
-    TRY(launched("filling memory"));
+    TRY(on(from, [&] {
+      fill_words(static_cast<std::uint64_t*>(from.sent.get()), words_, seed_of(seed, flow),
+                 from.stream.get());
+      return launched("filling memory");
+    }));
   }
   return wait_for_all();
 }
 
 Outcome<> Peers::queue(Pair flow, Engine engine, int copies) {
-  auto& side = mover(flow, engine);
+  const auto& side = mover(flow, engine);
+  return on(side, [&] { return queue_on(side, flow, engine, copies); });
+}
+
+Outcome<> Peers::queue_on(const Side& side, Pair flow, Engine engine, int copies) {
   auto& from = sides_[flow.from];
   auto& to = sides_[flow.to];
   const auto bytes = words_ * 8;
   const auto stream = side.stream.get();
-  TRY(use(side.ordinal));
   TRY(cuda(cudaStreamWaitEvent(stream, gate_event_.get()), "beginning together"));
   TRY(cuda(cudaEventRecord(side.begin.get(), stream), "beginning a copy"));
   for (int copy = 0; copy < copies; ++copy) {
@@ -125,11 +138,12 @@ Outcome<> Peers::queue(Pair flow, Engine engine, int copies) {
 Outcome<std::vector<double>> Peers::move(std::span<const Pair> flows, Engine engine, int copies) {
   std::atomic_ref<std::uint64_t> gate{gate_.words()[0]};
   gate = 0;
-  TRY(use(sides_.front().ordinal));
-  TRY(const auto* seen, gate_.on_device());
-  hold(seen, gate_stream_.get());
-  TRY(launched("holding the GPUs"));
-  TRY(cuda(cudaEventRecord(gate_event_.get(), gate_stream_.get()), "holding the GPUs"));
+  TRY(on(sides_.front(), [&]() -> Outcome<> {
+    TRY(const auto* seen, gate_.on_device());
+    hold(seen, gate_stream_.get());
+    TRY(launched("holding the GPUs"));
+    return cuda(cudaEventRecord(gate_event_.get(), gate_stream_.get()), "holding the GPUs");
+  }));
   Outcome<> queued = done();
   for (const auto flow : flows) {
     queued = queue(flow, engine, copies);
@@ -140,9 +154,10 @@ Outcome<std::vector<double>> Peers::move(std::span<const Pair> flows, Engine eng
   std::vector<double> took;
   for (const auto flow : flows) {
     auto& side = mover(flow, engine);
-    TRY(use(side.ordinal));
-    TRY(cuda(cudaStreamSynchronize(side.stream.get()), "copying " + part_of(flow)));
-    TRY(const double milliseconds, milliseconds_between(side.begin, side.end));
+    TRY(const double milliseconds, on(side, [&]() -> Outcome<double> {
+          TRY(cuda(cudaStreamSynchronize(side.stream.get()), "copying " + part_of(flow)));
+          return milliseconds_between(side.begin, side.end);
+        }));
     took.push_back(milliseconds);
   }
   return took;
@@ -151,17 +166,17 @@ Outcome<std::vector<double>> Peers::move(std::span<const Pair> flows, Engine eng
 Outcome<std::vector<Mismatches>> Peers::check(std::span<const Pair> flows, std::uint64_t seed) {
   for (const auto flow : flows) {
     auto& to = sides_[flow.to];
-    TRY(use(to.ordinal));
-    TRY(to.found.clear(to.stream.get()));
-    check_words(static_cast<const std::uint64_t*>(to.received.get()), words_, seed_of(seed, flow),
-                to.found.on_device(), to.stream.get());
-    TRY(launched("checking memory"));
+    TRY(on(to, [&]() -> Outcome<> {
+      TRY(to.found.clear(to.stream.get()));
+      check_words(static_cast<const std::uint64_t*>(to.received.get()), words_, seed_of(seed, flow),
+                  to.found.on_device(), to.stream.get());
+      return launched("checking memory");
+    }));
   }
   std::vector<Mismatches> all;
   for (const auto flow : flows) {
     auto& to = sides_[flow.to];
-    TRY(use(to.ordinal));
-    TRY(const auto found, to.found.read(to.stream.get()));
+    TRY(const auto found, on(to, [&] { return to.found.read(to.stream.get()); }));
     all.push_back(found);
   }
   return all;
@@ -169,10 +184,11 @@ Outcome<std::vector<Mismatches>> Peers::check(std::span<const Pair> flows, std::
 
 Outcome<> Peers::plant(Pair flow, std::uint64_t word, int bit) {
   auto& to = sides_[flow.to];
-  TRY(use(to.ordinal));
-  flip_bit(to.received.get(), word * 2 + (bit >= 32 ? 1 : 0), bit % 32, to.stream.get());
-  TRY(launched("turning over a bit"));
-  return cuda(cudaStreamSynchronize(to.stream.get()), "turning over a bit");
+  return on(to, [&]() -> Outcome<> {
+    flip_bit(to.received.get(), word * 2 + (bit >= 32 ? 1 : 0), bit % 32, to.stream.get());
+    TRY(launched("turning over a bit"));
+    return cuda(cudaStreamSynchronize(to.stream.get()), "turning over a bit");
+  });
 }
 
 }  // namespace cupel::burn

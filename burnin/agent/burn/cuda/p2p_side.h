@@ -41,6 +41,7 @@ class Peers {
 
  private:
   struct Side {
+    std::string part{};  // "gpu3"
     int ordinal = 0;
     int sms = 0;
     DeviceMemory sent{};
@@ -58,6 +59,7 @@ class Peers {
     return sides_[static_cast<std::size_t>(engine == Engine::kLoads ? flow.to : flow.from)];
   }
   Outcome<> queue(Pair flow, Engine engine, int copies);
+  Outcome<> queue_on(const Side& side, Pair flow, Engine engine, int copies);
   Outcome<> wait_for_all();
 
   std::vector<Side> sides_;

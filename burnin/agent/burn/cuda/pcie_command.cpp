@@ -58,7 +58,7 @@ struct Bench {
   std::size_t bytes() const { return static_cast<std::size_t>(options.number("--mib")) << 20; }
   /// Of one word; round trips and copies are so short that each figure has many.
   int round_trips() const {
-    return options.repeats() > 0 ? std::min(100 * options.repeats(), kRoundTrips) : kRoundTrips;
+    return options.repeats() > 0 ? std::min(10 * options.repeats(), kRoundTrips) : kRoundTrips;
   }
   int passes() const { return options.repeats() > 0 ? options.repeats() : kPasses; }
 };

@@ -1,5 +1,6 @@
 #include "burnin/agent/burn/cuda/pcie_lane.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -103,7 +104,7 @@ void Lane::plant_on_host(std::uint64_t word, int bit) {
 }
 
 Outcome<Samples> Lane::round_trips(std::uint64_t rounds) {
-  constexpr std::uint64_t kWarm = 200;
+  const auto warm = std::min<std::uint64_t>(200, rounds);
   constexpr auto kPatience = std::chrono::seconds{5};
   const auto words = flags_.words();
   std::atomic_ref<std::uint64_t> asked{words[0]};
@@ -111,18 +112,18 @@ Outcome<Samples> Lane::round_trips(std::uint64_t rounds) {
   asked = 0;
   answered = 0;
   TRY(auto* seen, flags_.on_device());
-  answer_host(seen, seen + kAnswer, rounds + kWarm, down_.get());
+  answer_host(seen, seen + kAnswer, rounds + warm, down_.get());
   TRY(launched("answering the host"));
   Samples samples;
   bool is_heard = true;
-  for (std::uint64_t round = 1; round <= rounds + kWarm && is_heard; ++round) {
+  for (std::uint64_t round = 1; round <= rounds + warm && is_heard; ++round) {
     const auto begun = Clock::now();
     asked.store(round, std::memory_order_release);
     while (answered.load(std::memory_order_acquire) < round && is_heard)
       is_heard = Clock::now() - begun < kPatience;
-    if (round > kWarm) samples.add(microseconds_since(begun));
+    if (round > warm) samples.add(microseconds_since(begun));
   }
-  asked.store(rounds + kWarm, std::memory_order_release);
+  asked.store(rounds + warm, std::memory_order_release);
   TRY(cuda(cudaStreamSynchronize(down_.get()), "waiting for the GPU's last answer"));
   if (!is_heard)
     return Failure{.code = "cuda",
@@ -133,16 +134,16 @@ Outcome<Samples> Lane::round_trips(std::uint64_t rounds) {
 }
 
 Outcome<Samples> Lane::small_copies(Way way, int rounds) {
-  constexpr int kWarm = 100;
+  const int warm = std::min(100, rounds);
   const bool down = way == Way::kToGpu;
   void* to = down ? arrived_.get() : received_.bytes().data();
   const void* from = down ? static_cast<const void*>(sent_.bytes().data()) : source_.get();
   Samples samples;
-  for (int round = 0; round < rounds + kWarm; ++round) {
+  for (int round = 0; round < rounds + warm; ++round) {
     const auto begun = Clock::now();
     TRY(cuda(cudaMemcpyAsync(to, from, 8, cudaMemcpyDefault, down_.get()), "copying eight bytes"));
     TRY(cuda(cudaStreamSynchronize(down_.get()), "copying eight bytes"));
-    if (round >= kWarm) samples.add(microseconds_since(begun));
+    if (round >= warm) samples.add(microseconds_since(begun));
   }
   return samples;
 }

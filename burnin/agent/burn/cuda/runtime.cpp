@@ -169,8 +169,7 @@ cudaError_t cudaFree(void* memory) {
 }
 
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
-  return on_gpu(
-      [&](const Driver& driver) { return driver.host_allocate(memory, bytes, flags); });
+  return on_gpu([&](const Driver& driver) { return driver.host_allocate(memory, bytes, flags); });
 }
 
 cudaError_t cudaFreeHost(void* memory) {
@@ -178,8 +177,7 @@ cudaError_t cudaFreeHost(void* memory) {
 }
 
 cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned flags) {
-  return on_gpu(
-      [&](const Driver& driver) { return driver.host_register(memory, bytes, flags); });
+  return on_gpu([&](const Driver& driver) { return driver.host_register(memory, bytes, flags); });
 }
 
 cudaError_t cudaHostUnregister(void* memory) {

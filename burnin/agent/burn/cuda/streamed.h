@@ -10,8 +10,8 @@ namespace cupel::burn {
 inline __device__ uint4 read_once(const uint4* from) {
   uint4 is;
   asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(is.x), "=r"(is.y), "=r"(is.z), "=r"(is.w)
-               : "l"(from));
+      : "=r"(is.x), "=r"(is.y), "=r"(is.z), "=r"(is.w)
+      : "l"(from));
   return is;
 }
 
@@ -38,7 +38,10 @@ inline __device__ void write_once(uint4* to, uint4 what) {
 }
 
 inline __device__ void write_once(ulonglong2* to, ulonglong2 what) {
-  asm volatile("st.global.cs.v2.u64 [%0], {%1, %2};" : : "l"(to), "l"(what.x), "l"(what.y) : "memory");
+  asm volatile("st.global.cs.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(to), "l"(what.x), "l"(what.y)
+               : "memory");
 }
 
 }  // namespace cupel::burn

@@ -1,6 +1,7 @@
 #pragma once
 // The kernels of train_kernels.cu, by the names by which they are launched. Blocks of 256 threads;
-// `eights` are vectors of eight bf16: all of them, or those of one row, of which each block has one.
+// `eights` are vectors of eight bf16: all of them, or those of one row, of which each block has
+// one.
 #include <cstdint>
 
 #include "burnin/agent/burn/cuda/kernel.h"

@@ -173,6 +173,7 @@ Outcome<> TrainWorker::allocate() {
                          Wanted{&layer.moments, parameters * 2 * sizeof(float)}};
     wanted.insert(wanted.end(), own.begin(), own.end());
     TRY(layer.ready, make_event(false));
+    TRY(layer.reached, make_event(false));
     TRY(layer.summed, make_event(false));
   }
   for (const auto& one : wanted) {
@@ -274,9 +275,10 @@ Outcome<> TrainWorker::add_up(Layer& layer, const SumUp& sum_up) {
   auto* said = static_cast<Said*>(said_.get());
   const auto words = shape_.layer_parameters() * kBytes / 8;
   TRY(cuda(cudaEventRecord(layer.ready, stream_), "gradients"));
-  ++*queued_;
   TRY(cuda(cudaStreamWaitEvent(sums_stream_, layer.ready), "gradients"));
   add_checksum(layer.gradients, words, &said->gradients, sums_stream_);
+  TRY(cuda(cudaEventRecord(layer.reached, sums_stream_), "gradients"));
+  ++*queued_;
   TRY(sum_up(layer.gradients, shape_.layer_parameters(), sums_stream_));
   add_checksum(layer.gradients, words, &said->summed, sums_stream_);
   TRY(launched("checksum of gradients"));
@@ -319,7 +321,7 @@ Outcome<StepSaid> TrainWorker::step(std::uint64_t seed, int number, const SumUp&
 std::optional<std::uint64_t> TrainWorker::passed() const {
   const auto queued = std::min<std::size_t>(*queued_, layers_.size());
   for (std::size_t done = 0; done < queued; ++done) {
-    const auto status = cudaEventQuery(layers_[layers_.size() - 1 - done].ready);
+    const auto status = cudaEventQuery(layers_[layers_.size() - 1 - done].reached);
     if (status == cudaErrorNotReady) return done;
     if (status != cudaSuccess) return std::nullopt;
   }

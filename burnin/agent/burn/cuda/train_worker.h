@@ -37,7 +37,7 @@ class TrainWorker {
   Outcome<> begin(std::uint64_t seed);
   /// A whole step, waited for. `number` counts from 1.
   Outcome<StepSaid> step(std::uint64_t seed, int number, const SumUp& sum_up);
-  /// Of the layers of the present step, how many have their gradients: for each of them all GPUs
+  /// Of the layers of the present step, how many this GPU would add up: for each of them all GPUs
   /// wait for each other. Nothing where it is not known. From any thread.
   std::optional<std::uint64_t> passed() const;
   /// The checksum of the gradients as they lie there now.
@@ -50,8 +50,9 @@ class TrainWorker {
   struct Layer {
     Memory y1, inverse1, qkv, p, o, y2, inverse2, h, g;
     Memory weights, gradients, master, moments;
-    Event ready;   // its gradients
-    Event summed;  // over all GPUs
+    Event ready;    // its gradients
+    Event reached;  // the point where all GPUs wait for each other
+    Event summed;   // over all GPUs
   };
 
   Outcome<> allocate();
@@ -70,7 +71,7 @@ class TrainWorker {
   Stream stream_;
   Stream sums_stream_;
   std::vector<Layer> layers_;
-  std::unique_ptr<std::atomic<std::size_t>> queued_ =  // layers whose `ready` is, in this step
+  std::unique_ptr<std::atomic<std::size_t>> queued_ =  // layers whose `reached` is, in this step
       std::make_unique<std::atomic<std::size_t>>(0);
   Memory x_, y_, inverse_, target_, dx_, dy_, dwide_, dp_, of_token_, said_;
 };

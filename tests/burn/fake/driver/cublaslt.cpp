@@ -127,15 +127,16 @@ void multiply(const Product& product, int batch) {
         for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += x[at + lane] * y[at + lane];
       double sum = 0;
       for (const auto lane : sums) sum += static_cast<double>(lane);
-      const auto place = static_cast<std::int64_t>(column) * product.c.leading +
-                         static_cast<std::int64_t>(row);
+      const auto place =
+          static_cast<std::int64_t>(column) * product.c.leading + static_cast<std::int64_t>(row);
       const double before = product.beta == 0 ? 0 : read(c, product.c.type, place);
       write(c, product.c.type, place, product.alpha * sum + product.beta * before);
     }
 }
 
 double number_at(const void* value, cudaDataType_t type) {
-  return type == CUDA_R_64F ? *static_cast<const double*>(value) : *static_cast<const float*>(value);
+  return type == CUDA_R_64F ? *static_cast<const double*>(value)
+                            : *static_cast<const float*>(value);
 }
 
 bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % 16 == 0; }
@@ -199,7 +200,8 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 const void* value, std::size_t bytes) {
   auto& own = of(layout);
   const bool is_count = which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
-  if (bytes != (is_count ? sizeof own.batch : sizeof own.stride)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (bytes != (is_count ? sizeof own.batch : sizeof own.stride))
+    return CUBLAS_STATUS_INVALID_VALUE;
   std::memcpy(is_count ? static_cast<void*>(&own.batch) : &own.stride, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }

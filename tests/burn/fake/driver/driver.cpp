@@ -125,8 +125,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned) {
   if (const auto status = state(); status != CUDA_SUCCESS) return status;
   const std::scoped_lock lock{current->mutex};
-  return current->peers.insert(peer).second ? CUDA_SUCCESS
-                                            : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  return current->peers.insert(peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 // ---- memory
@@ -319,8 +318,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned blocks, unsigned, unsigned
   return put(stream, fake::launch(function, blocks, threads, values));
 }
 
-/// For the stand-ins of cuBLASLt and NCCL: work on a stream, whose result may be wrong. `drop` gives
-/// back the data, also of work that never ran.
+/// For the stand-ins of cuBLASLt and NCCL: work on a stream, whose result may be wrong. `drop`
+/// gives back the data, also of work that never ran.
 CUresult fake_on_stream(CUstream stream, const char* what, void* result, void (*work)(void*),
                         void (*drop)(void*), void* data) {
   const std::shared_ptr<void> owned{data, drop};

@@ -19,10 +19,10 @@ int number(const std::vector<std::string>& words, std::size_t at, int fallback =
   return at < words.size() ? std::atoi(words[at].c_str()) : fallback;
 }
 
-std::optional<AtOperation> at_operation(const char* variable) {
+std::optional<Fault> fault(const char* variable) {
   const auto words = words_of(variable);
-  if (words.empty()) return std::nullopt;
-  return AtOperation{number(words, 0), number(words, 1), number(words, 2)};
+  if (words.size() < 2) return std::nullopt;
+  return Fault{number(words, 0), words[1], number(words, 2), number(words, 3)};
 }
 
 Faults read() {
@@ -30,10 +30,9 @@ Faults read() {
   faults.gpus = number(words_of("FAKE_GPUS"), 0, faults.gpus);
   faults.memory = static_cast<std::size_t>(number(words_of("FAKE_GPU_MEMORY"), 0, 16'384)) << 20;
   faults.driver = number(words_of("FAKE_DRIVER"), 0, faults.driver);
-  if (const auto words = words_of("FAKE_WRONG"); words.size() >= 2)
-    faults.wrong = Wrong{number(words, 0), words[1], number(words, 2)};
-  faults.dies = at_operation("FAKE_DIES");
-  faults.hangs = at_operation("FAKE_HANGS");
+  faults.wrong = fault("FAKE_WRONG");
+  faults.dies = fault("FAKE_DIES");
+  faults.hangs = fault("FAKE_HANGS");
   return faults;
 }
 

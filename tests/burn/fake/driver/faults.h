@@ -3,34 +3,33 @@
 //   FAKE_GPUS=2            how many there are, all alike
 //   FAKE_GPU_MEMORY=16384  MiB of each
 //   FAKE_DRIVER=13000      as cuDriverGetVersion() reports it
-//   FAKE_WRONG=1:hbm_check:3   gpu1 has one wrong bit in what its 3rd hbm_check is given; 0: in each
-//   FAKE_DIES=1:200:214    gpu1 dies at its 200th operation: all calls return that status
-//   FAKE_HANGS=1:200       gpu1's 200th operation and what comes after it never end
+//   FAKE_WRONG=1:hbm_check:3   gpu1 has one wrong bit in what its 3rd hbm_check is given; 0: in
+//   each FAKE_DIES=1:hbm_check:3:214  gpu1 dies at its 3rd hbm_check: all calls return that status
+//   FAKE_HANGS=1:hbm_check:3     that one never ends, nor what gpu1 has to do after it
 #include <cstddef>
 #include <optional>
 #include <string>
 
 namespace cupel::burn::fake {
 
-struct Wrong {
+struct Fault {
   int gpu = 0;
   std::string what{};  // a kernel, "product" of cuBLASLt, or "sum" of NCCL
   int which = 0;
-};
-
-struct AtOperation {
-  int gpu = 0;
-  int number = 0;
   int status = 0;
+
+  bool is_at(int of_gpu, const std::string& kind, int count) const {
+    return gpu == of_gpu && what == kind && (which == 0 || which == count);
+  }
 };
 
 struct Faults {
   int gpus = 2;
   std::size_t memory = std::size_t{16} << 30;
   int driver = 13'000;
-  std::optional<Wrong> wrong{};
-  std::optional<AtOperation> dies{};
-  std::optional<AtOperation> hangs{};
+  std::optional<Fault> wrong{};
+  std::optional<Fault> dies{};
+  std::optional<Fault> hangs{};
 };
 
 /// Read once.

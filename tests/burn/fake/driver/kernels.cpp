@@ -30,7 +30,8 @@ bool knows_ptx(std::string_view ptx) {
   return ptx.find(".version 7.8") != ptx.npos && faults().driver >= 11'080;
 }
 
-/// What sm_kernels.cu would say, without tensor cores: the same on each SM, but for the planted one.
+/// What sm_kernels.cu would say, without tensor cores: the same on each SM, but for the planted
+/// one.
 Work sm_product(unsigned blocks, void** values) {
   const auto seed = *static_cast<std::uint64_t*>(values[0]);
   const auto iterations = *static_cast<int*>(values[1]);
@@ -43,8 +44,8 @@ Work sm_product(unsigned blocks, void** values) {
       for (int unit = 0; unit < kSmUnits; ++unit)
         for (int warp = 0; warp < kSmWarps; ++warp) {
           const bool is_odd = static_cast<int>(mine.sm) == planted && unit == 0 && warp == 0;
-          mine.sums[unit][warp] = scrambled(seed + static_cast<unsigned>(unit + iterations)) +
-                                  (is_odd ? 1u : 0u);
+          mine.sums[unit][warp] =
+              scrambled(seed + static_cast<unsigned>(unit + iterations)) + (is_odd ? 1u : 0u);
         }
       mine.written = 1;
     }
@@ -76,7 +77,8 @@ CUresult find(CUfunction* function, CUmodule module, const char* name) {
 }
 
 Operation launch(CUfunction function, unsigned blocks, unsigned threads, void** values) {
-  if (function->name == kSmKernel) return {.what = function->name, .work = sm_product(blocks, values)};
+  if (function->name == kSmKernel)
+    return {.what = function->name, .work = sm_product(blocks, values)};
   const auto* const kernel = on_host::kernel(function->name);
   return {.what = function->name,
           .memory = *static_cast<void**>(values[0]),

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels as the stand-in driver has them: of a module it looks only at what kind of image it is, and
-// finds each function by its name among those that tests run on the host.
+// Kernels as the stand-in driver has them: of a module it looks only at what kind of image it is,
+// and finds each function by its name among those that tests run on the host.
 #include "tests/burn/fake/driver/machine.h"
 
 namespace cupel::burn::fake {

@@ -23,16 +23,10 @@ constexpr char kWrongBit = 4;
   }
 }
 
-bool is_wrong(CUctx_st& gpu, const fake::Operation& operation) {
-  const auto& wrong = fake::faults().wrong;
-  if (operation.what.empty() || !wrong) return false;
-  int count = 0;
-  {
-    const std::scoped_lock lock{gpu.mutex};
-    count = ++gpu.counts[operation.what];
-  }
-  return wrong->gpu == gpu.ordinal && wrong->what == operation.what &&
-         (wrong->which == 0 || wrong->which == count);
+/// How many of its kind this is.
+int counted(CUctx_st& gpu, const std::string& what) {
+  const std::scoped_lock lock{gpu.mutex};
+  return ++gpu.counts[what];
 }
 
 }  // namespace
@@ -86,14 +80,17 @@ void CUstream_st::put(fake::Operation operation) {
 void CUstream_st::put_mark(fake::Work work) { enqueue(std::move(work)); }
 
 void CUstream_st::do_one(const fake::Operation& operation) {
-  const int number = ++gpu_.operations;
-  const auto& hangs = fake::faults().hangs;
-  const auto& dies = fake::faults().dies;
-  if (hangs && hangs->gpu == gpu_.ordinal && number >= hangs->number) hang();
-  if (dies && dies->gpu == gpu_.ordinal && number >= dies->number) gpu_.dead = dies->status;
+  const int count = counted(gpu_, operation.what);
+  const auto is_now = [&](const auto& fault) {
+    return fault && fault->is_at(gpu_.ordinal, operation.what, count);
+  };
+  const auto& faults = fake::faults();
+  if (is_now(faults.hangs)) gpu_.hangs = true;
+  if (gpu_.hangs) hang();
+  if (is_now(faults.dies)) gpu_.dead = faults.dies->status;
   if (gpu_.dead != 0) return;
-  const bool wrong = is_wrong(gpu_, operation);
   auto* const byte = static_cast<char*>(operation.memory) + kWrongByte;
+  const bool wrong = is_now(faults.wrong);
   if (wrong && operation.wrong_before) *byte = static_cast<char>(*byte ^ kWrongBit);
   operation.work();
   if (wrong && !operation.wrong_before) *byte = static_cast<char>(*byte ^ kWrongBit);

@@ -21,8 +21,8 @@ using Clock = std::chrono::steady_clock;
 using Work = std::function<void()>;
 
 struct Operation {
-  std::string what{};        // a kernel's name, "product", "sum"; empty: a copy
-  void* memory = nullptr;    // in which a bit may be wrong
+  std::string what{};         // a kernel's name, "product", "sum"; empty: a copy
+  void* memory = nullptr;     // in which a bit may be wrong
   bool wrong_before = false;  // the bit is wrong before the work, else after it
   Work work{};
 };
@@ -34,7 +34,7 @@ struct CUctx_st {
   int ordinal = 0;
   std::atomic<int> dead{0};  // the status that each call returns
   std::atomic<std::size_t> used{0};
-  std::atomic<int> operations{0};
+  std::atomic<bool> hangs{false};
   std::mutex mutex{};
   std::set<CUstream_st*> streams{};
   std::set<CUctx_st*> peers{};

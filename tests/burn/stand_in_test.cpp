@@ -1,0 +1,227 @@
+// Every command of cupel-burn from its first line to its last, over a driver, cuBLASLt and NCCL
+// that work in the host's memory: what runs on a GPU is small there, and all else is the program as
+// it is shipped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/burn/burning.h"
+
+namespace cupel::burn {
+namespace {
+
+#ifdef FAKE_LIBRARIES
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Faults = std::vector<std::string>;
+
+// As small as each goes. --seconds bounds what would go on for ever. Of what is tried before gemm's
+// first round there are more or less checks, by how long they take, but two fills.
+constexpr const char* kGemm = "gemm --types bf16 --side 256 --seconds 100";
+constexpr const char* kHbm = "hbm --margin 64 --repeats 2 --seconds 100";  // of FAKE_GPU_MEMORY=70
+constexpr const char* kTrain =
+    "train --layers 1 --width 128 --sequence 128 --batch 1 --passes 1 --seconds 100";
+constexpr const char* kPcie = "pcie --mib 1 --repeats 1 --seconds 100";
+constexpr const char* kP2p = "p2p --mib 1 --repeats 1 --seconds 100";
+constexpr const char* kCollective =
+    "collective --nvls on --path nvlink --max 16384 --factor 64 --repeats 1 --seconds 100";
+
+/// A command with more choices, on so many GPUs.
+struct Case {
+  std::string command;
+  std::string choices;
+  int gpus = 3;
+  std::string fault{};     // FAKE_WRONG=1:product:0
+  std::string expected{};  // which GPU is named
+};
+
+std::unique_ptr<Burning> start(const Case& one) {
+  Faults faults{"FAKE_GPUS=" + std::to_string(one.gpus)};
+  if (one.command == kHbm) faults.emplace_back("FAKE_GPU_MEMORY=70");
+  if (!one.fault.empty()) faults.push_back(one.fault);
+  return std::make_unique<Burning>(one.command + " " + one.choices, faults);
+}
+
+/// All at once: most of what takes time is waiting.
+template <class Judge>
+void run_all(const std::vector<Case>& cases, const Judge& judge) {
+  std::vector<std::unique_ptr<Burning>> running;
+  for (const auto& one : cases) running.push_back(start(one));
+  for (std::size_t at = 0; at < cases.size(); ++at) {
+    const auto burned = running[at]->end();
+    SCOPED_TRACE(running[at]->command() + " on " + std::to_string(cases[at].gpus) + " GPUs, " +
+                 cases[at].fault + "\n" + burned.errors);
+    judge(cases[at], burned);
+  }
+}
+
+TEST(BurnStandIn, EveryCommandFindsNothingWrongOnSoundGpus) {
+  const std::vector<Case> cases{
+      {kGemm, "--rounds 1 --passes 4", 1},
+      {kGemm, "--rounds 1 --passes 4", 4},
+      {"gemm --types fp16,tf32,fp8,fp64 --side 256 --seconds 100", "--rounds 1 --passes 2", 1},
+      {kHbm, "--rounds 1", 1},
+      {kHbm, "--rounds 1", 3},
+      {kTrain, "--repeats 2", 2},
+      {kTrain, "--repeats 2 --sum copies", 3},
+      {kPcie, "--rounds 1", 2},
+      {kP2p, "--rounds 1", 4},
+      {kCollective, "--rounds 1", 4}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 0);
+    EXPECT_TRUE(burned.is_complete());
+    EXPECT_THAT(burned.of_kind("fault"), IsEmpty());
+    EXPECT_THAT(burned.of_kind("result"), Not(IsEmpty()));
+    EXPECT_EQ(burned.errors, "");
+  });
+}
+
+TEST(BurnStandIn, EverySelfTestFindsAllThatItPlants) {
+  const std::vector<Case> cases{{kGemm, "--self-test 8"},     {kHbm, "--self-test 8"},
+                                {kTrain, "--self-test 8", 2}, {kPcie, "--self-test 8", 1},
+                                {kP2p, "--self-test 6"},      {kCollective, "--self-test 6"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 0);
+    EXPECT_TRUE(burned.is_complete());
+    EXPECT_EQ(burned.errors, "");
+    const auto tests = burned.of_kind("self-test");
+    EXPECT_THAT(tests, Not(IsEmpty()));
+    for (const auto& test : tests) EXPECT_TRUE(test.at("found").as_bool()) << test.at("detail");
+  });
+}
+
+TEST(BurnStandIn, KernelsComeAsPtxWhereTheDriverIsOlderThanTheCompiler) {
+  const Burned ancient = Burning{"devices", {"FAKE_DRIVER=11080"}}.end();
+  const Burned oldest =
+      Burning{std::string{kGemm} + " --rounds 1 --passes 2", {"FAKE_DRIVER=12000", "FAKE_GPUS=1"}}
+          .end();
+
+  EXPECT_EQ(ancient.status, 2);
+  EXPECT_EQ(ancient.of_kind("error").at(0).at("code"), "no-cuda-device");
+  EXPECT_EQ(oldest.status, 0) << oldest.errors;
+}
+
+TEST(BurnStandIn, AWrongBitIsAFaultOfItsGpu) {
+  const std::vector<Case> cases{
+      {kGemm, "--rounds 1 --passes 24", 3, "FAKE_WRONG=1:gemm_check:20", "gpu1"},
+      {kHbm, "--rounds 1", 3, "FAKE_WRONG=1:hbm_check:3", "gpu1"},
+      {kTrain, "--repeats 2", 3, "FAKE_WRONG=1:train_checksum:2", "gpu1"},
+      {kPcie, "--rounds 1", 2, "FAKE_WRONG=1:link_check_words:2", "gpu1"},
+      {kP2p, "--rounds 1", 3, "FAKE_WRONG=1:link_check_words:2", "gpu0-gpu1"},
+      {kCollective, "--rounds 1", 3, "FAKE_WRONG=1:link_check_numbers:2", "gpu1"}};
+
+  run_all(cases, [](const Case& one, const Burned& burned) {
+    EXPECT_EQ(burned.status, 1);
+    EXPECT_TRUE(burned.is_complete());
+    EXPECT_THAT(burned.parts("fault"), ElementsAre(one.expected));
+  });
+}
+
+TEST(BurnStandIn, AnElementThatIsAlwaysWrongIsAFaultOfItsGpuAlone) {
+  const std::vector<Case> cases{{kGemm, "--rounds 1 --passes 4", 3, "FAKE_WRONG=1:product:0"},
+                                {kHbm, "--rounds 1", 3, "FAKE_WRONG=1:hbm_check:0"},
+                                {kTrain, "--repeats 2", 3, "FAKE_WRONG=1:product:0"},
+                                {kPcie, "--rounds 1", 2, "FAKE_WRONG=1:link_check_words:0"},
+                                {kP2p, "--rounds 1", 2, "FAKE_WRONG=1:link_check_words:0"},
+                                {kCollective, "--rounds 1", 3, "FAKE_WRONG=1:sum:0"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 1);
+    EXPECT_THAT(burned.parts("fault"), ElementsAre(EndsWith("gpu1")));
+    EXPECT_GT(burned.of_kind("fault").size(), 1);
+  });
+}
+
+TEST(BurnStandIn, OneGpuAloneThatIsAlwaysWrongIsNotDeclaredSound) {
+  const Burned burned = Burning{std::string{kGemm} + " --rounds 1 --passes 4",
+                                {"FAKE_GPUS=1", "FAKE_WRONG=0:product:0"}}
+                            .end();
+
+  EXPECT_EQ(burned.status, 2);
+  EXPECT_THAT(burned.parts("error"), ElementsAre("gpu0"));
+}
+
+TEST(BurnStandIn, AGpuThatDiesIsNamedAndWhoNeedsItNotGoesOn) {
+  const std::vector<Case> cases{{kGemm, "--rounds 2 --passes 4", 3, "FAKE_DIES=1:gemm_fill:3:214"},
+                                {kHbm, "--rounds 1", 3, "FAKE_DIES=1:hbm_check:3:214"},
+                                {kTrain, "", 3, "FAKE_DIES=1:train_checksum:4:214"},
+                                {kPcie, "", 2, "FAKE_DIES=1:link_check_words:2:214"},
+                                {kP2p, "", 3, "FAKE_DIES=1:link_check_words:2:214"},
+                                {kCollective, "", 3, "FAKE_DIES=1:sum:3:214"}};
+
+  run_all(cases, [](const Case& one, const Burned& burned) {
+    EXPECT_EQ(burned.status, 1);
+    EXPECT_FALSE(burned.is_complete());
+    EXPECT_THAT(burned.parts("fault"), ElementsAre("gpu1"));
+    EXPECT_LT(burned.seconds, 90);
+    if (one.command != kGemm && one.command != kHbm) return;
+    int sound = 0;
+    for (const auto& result : burned.of_kind("result"))
+      sound += result.at("name").as_string().ends_with(".rounds") && result.at("part") != "gpu1" &&
+               result.at("value").to_number<double>() > 0;
+    EXPECT_EQ(sound, 2);
+  });
+}
+
+TEST(BurnStandIn, AGpuThatHangsIsNamed) {
+  const auto judge = [](const Case& one, const Burned& burned) {
+    EXPECT_EQ(burned.status, 3);
+    EXPECT_THAT(burned.parts("hang"), ElementsAre(one.expected));
+  };
+
+  // GPUs that need nothing of each other; then those whose others come to wait for them.
+  run_all({{kGemm, "--rounds 1 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
+           {kHbm, "--rounds 1 --hang-after 5", 3, "FAKE_HANGS=1:hbm_check:3", "gpu1"},
+           {kPcie, "--rounds 1 --hang-after 5", 2, "FAKE_HANGS=1:link_check_words:2", "gpu1"}},
+          judge);
+  run_all({{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_gelu_back:2", "gpu1"},
+           {kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"}},
+          judge);
+  run_all({{kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
+}
+
+TEST(BurnStandIn, AHangThatMayBeAnyGpusNamesNone) {
+  const std::vector<Case> cases{{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"},
+                                {kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"},
+                                {kP2p, "--hang-after 5", 3, "FAKE_HANGS=1:link_copy:2"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 3);
+    EXPECT_THAT(burned.parts("hang"), ElementsAre(""));
+  });
+}
+
+TEST(BurnStandIn, EveryCommandEndsSoonAfterSigterm) {
+  std::vector<std::unique_ptr<Burning>> running;
+  for (const auto* command : {kGemm, kHbm, kTrain, kPcie, kP2p, kCollective})
+    running.push_back(start({command, "", 2}));
+  // Several ways, so that children run.
+  running.push_back(
+      start({"collective --nvls both --path nvlink --max 16384 --seconds 100", "", 2}));
+  for (const auto& burning : running) burning->until("\"kind\":\"progress\"");
+
+  for (const auto& burning : running) burning->terminate();
+
+  for (const auto& burning : running) {
+    const auto burned = burning->end();
+    SCOPED_TRACE(burning->command() + "\n" + burned.errors);
+    EXPECT_EQ(burned.status, 4);
+    EXPECT_LT(burned.seconds, 60);
+    EXPECT_THAT(burned.of_kind("error"), IsEmpty());
+    EXPECT_THAT(burned.of_kind("fault"), IsEmpty());
+  }
+}
+#else
+TEST(BurnStandIn, EveryCommandFindsNothingWrongOnSoundGpus) {
+  GTEST_SKIP() << "no CUDA toolkit: cupel-burn was left out of this build";
+}
+#endif
+
+}  // namespace
+}  // namespace cupel::burn
