@@ -137,6 +137,7 @@ void Maker::drives(const ExpectedParts& parts) {
     drive.serial = "S64H" + seeded.digits(drive.name, 10);
     drive.pci = pci_of(parts, i, 0x82);
     drive.bytes = parts.size_bytes.value_or(3840755982336.0);
+    drive.firmware = made.version(drive.name, made.version("nvme", "GDC5602Q"));
     drive.slow = has(FaultKind::disk_slow, drive.name);
     drive.broken = has(FaultKind::disk_errors, drive.name);
     made.drives.push_back(std::move(drive));
@@ -177,7 +178,8 @@ void Maker::adapters(const ExpectedParts& parts) {
                               h.substr(2, 2), h.substr(4, 2), h.substr(6, 2), h.substr(8, 2));
     const auto g = seeded.hex(adapter.name + "guid", 10);
     adapter.guid = fmt::format("946d:ae{}:{}:{}", g.substr(0, 2), g.substr(2, 4), g.substr(6, 4));
-    adapter.firmware = infiniband ? made.version("hca", "28.39.1002") : "4.20";
+    adapter.firmware =
+        made.version(adapter.name, infiniband ? made.version("hca", "28.39.1002") : "4.20");
     adapter.numa = i * 2 / std::max(parts.count, 1);
     made.adapters.push_back(std::move(adapter));
   }
@@ -280,6 +282,10 @@ void set_version(Hardware& hardware, const std::string& component, const std::st
     if (component == fmt::format("HGX_FW_GPU_SXM_{}", gpu.index + 1)) gpu.vbios = version;
   for (auto& psu : hardware.psus)
     if (component == "PSU_" + psu.name.substr(3)) psu.firmware = version;
+  for (auto& adapter : hardware.adapters)
+    if (component == adapter.name) adapter.firmware = version;
+  for (auto& drive : hardware.drives)
+    if (component == drive.name) drive.firmware = version;
   hardware.firmware[component] = version;
 }
 

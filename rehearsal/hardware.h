@@ -39,7 +39,7 @@ struct Dimm {
 };
 
 struct Drive {
-  std::string name{}, model{}, serial{}, pci{};
+  std::string name{}, model{}, serial{}, pci{}, firmware{};
   double bytes = 0;
   bool slow = false, broken = false;
 };
@@ -88,7 +88,8 @@ struct Hardware {
 Hardware make_hardware(const inventory::Profile& profile, const std::string& node,
                        std::uint64_t seed, std::span<const Fault> faults);
 
-/// What `component` is called there ("HostBIOS_0", "HGX_FW_GPU_SXM_3", "PSU_2") runs that version.
+/// What `component` is called there ("HostBIOS_0", "HGX_FW_GPU_SXM_3", "PSU_2", "mlx5_0", "nvme3")
+/// runs that version.
 void set_version(Hardware& hardware, const std::string& component, const std::string& version);
 
 }  // namespace cupel::rehearsal

@@ -52,6 +52,29 @@ void Machine::flash(const std::string& component, const std::string& version) {
   refit();
 }
 
+void Machine::break_down(FaultKind kind) {
+  auto faults = planted_;
+  faults.push_back({.kind = kind});
+  set_faults(std::move(faults));
+}
+
+void Machine::load_staged_firmware(const std::string& component) {
+  const auto staged = staged_.extract(component);
+  if (staged.empty()) return;
+  for (const auto& fault : faults_) {
+    const bool meant = fault.component.empty() || fault.component == component;
+    if (fault.kind == FaultKind::firmware_unchanged && meant) return;
+  }
+  flash(component, staged.mapped());
+}
+
+void Machine::load_all_staged() {
+  while (!staged_.empty()) {
+    const auto component = staged_.begin()->first;
+    load_staged_firmware(component);
+  }
+}
+
 std::vector<Fault> Machine::faults_now() const {
   const auto now = clock_.elapsed();
   std::vector<Fault> there;
@@ -189,6 +212,7 @@ void Machine::turn_on() {
 
 void Machine::start_post() {
   set_power(Power::on);
+  load_all_staged();
   tell(Event::started);
   if (find_fault(faults_, FaultKind::boot_hangs)) return;
   const auto post =

@@ -56,6 +56,16 @@ class Machine : public ManagedSystem {
   void set_faults(std::vector<Fault> faults);
   /// Whatever profile and faults said before.
   void flash(const std::string& component, const std::string& version) override;
+  void break_down(FaultKind kind) override;
+  /// What a tool on the host has written into a part runs from the machine's next start on, or
+  /// from when somebody resets that part.
+  void stage_firmware(const std::string& component, const std::string& version) {
+    staged_[component] = version;
+  }
+  const std::map<std::string, std::string>& staged_firmware() const { return staged_; }
+  void load_staged_firmware(const std::string& component);
+  /// Images that were handed to a part and not yet written: by part, the version.
+  std::map<std::string, std::string>& downloaded_firmware() { return downloaded_; }
 
   Power power() const override { return power_; }
   using ManagedSystem::reported_power;
@@ -102,6 +112,7 @@ class Machine : public ManagedSystem {
   void go_down();
   void after(VirtualTime span, void (Machine::*next)());
   void turn_on();
+  void load_all_staged();
   void start_post();
   void finish_boot();
   void come_up();
@@ -120,6 +131,8 @@ class Machine : public ManagedSystem {
   std::uint64_t seed_;
   BootTimes times_;
   std::map<std::string, std::string> flashed_;  // component: version
+  std::map<std::string, std::string> staged_;   // the same, that does not run yet
+  std::map<std::string, std::string> downloaded_;
   std::vector<Fault> planted_;
   std::vector<Fault> faults_;  // of the planted ones, those that are there now
   Identity identity_;

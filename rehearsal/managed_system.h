@@ -77,6 +77,9 @@ class ManagedSystem {
   virtual void hang() = 0;
   /// That component runs that version from now on.
   virtual void flash(const std::string& component, const std::string& version) = 0;
+  /// That is wrong with it from now on, until somebody repairs it. A machine that is not simulated
+  /// does not break.
+  virtual void break_down(FaultKind kind) { (void)kind; }
 
   virtual const BootOverride& boot_override() const = 0;
   virtual void set_boot_override(BootOverride wanted) = 0;

@@ -32,6 +32,7 @@ struct BmcSpec {
   bool factory_password = false;  // which must be changed first
   bool new_certificate = false;   // after each restart of the BMC
   bool latency = false;           // it thinks as long as its vendor's do
+  std::string updates{};          // a row of rehearsal/bmc/update_behavior.h; empty: the vendor's
   friend bool operator==(const BmcSpec&, const BmcSpec&) = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "rehearsal/bmc/update_behavior.h"
 #include "rehearsal/bmc/vendor_behavior.h"
 #include "rehearsal/read_faults.h"
 #include "rehearsal/read_rules.h"
@@ -40,6 +41,14 @@ BmcSpec read_kind(YamlFields& fields, BmcSpec usual) {
       fields.report(fields.place("vendor"), "there is no BMC of vendor '" + *vendor + "'" +
                                                 inventory::did_you_mean(*vendor, std::span{known}));
     usual.vendor = *vendor;
+  }
+  if (const auto updates = fields.text("updates")) {
+    const auto known = update_behaviors();
+    if (std::ranges::find(known, std::string_view{*updates}) == known.end())
+      fields.report(fields.place("updates"),
+                    "no BMC takes updates as '" + *updates + "' does" +
+                        inventory::did_you_mean(*updates, std::span{known}));
+    usual.updates = *updates;
   }
   usual.licensed = fields.flag("licensed").value_or(usual.licensed);
   usual.latency = fields.flag("latency").value_or(usual.latency);

@@ -3,10 +3,14 @@
 // what it answers on success (a 204 without a body) is put in the vendor's words afterwards.
 #include <functional>
 
+#include "rehearsal/bmc/body_reader.h"
 #include "rehearsal/bmc/message.h"
 #include "rehearsal/bmc/resources.h"
 
 namespace cupel::rehearsal {
+
+struct ImageUri;
+struct UpdateRequest;
 
 /// One request that wants to change something, by somebody who may.
 struct Change {
@@ -20,8 +24,9 @@ struct Change {
   const UpdateWorld& updates_world;
 
   // The request as it came, for what is no JSON.
-  std::string_view raw{};
-  std::string content_type{};
+  const ReceivedBody& received;
+  /// Brings the image of that update, and then goes on with it.
+  std::function<void(const std::string& id, const ImageUri& from, UpdateRequest request)> fetch{};
   bool chunked = false;
   bool has_condition = false;  // If-Match
 

@@ -10,10 +10,16 @@
 namespace cupel::rehearsal {
 namespace {
 
-constexpr std::string_view kMark = "virtual firmware";
-
 /// Components of a profile that are software of the host, or stand for many parts at once.
-constexpr std::array<std::string_view, 6> kOfTheHost{"driver", "gpu", "vbios", "hca", "psu", "os"};
+constexpr std::array<std::string_view, 7> kOfTheHost{"driver", "gpu", "vbios", "hca",
+                                                     "psu",    "os",  "nvme"};
+
+/// Its version is only told to the host.
+bool is_of_the_host(const Hardware& hardware, const std::string& name) {
+  return std::ranges::find(kOfTheHost, std::string_view{name}) != kOfTheHost.end() ||
+         std::ranges::find(hardware.adapters, name, &Adapter::name) != hardware.adapters.end() ||
+         std::ranges::find(hardware.drives, name, &Drive::name) != hardware.drives.end();
+}
 
 FirmwareKind kind_of(std::string_view name) {
   if (name == "HostBMC_0") return FirmwareKind::bmc;
@@ -21,39 +27,19 @@ FirmwareKind kind_of(std::string_view name) {
   return name.starts_with("CPLD") ? FirmwareKind::cpld : FirmwareKind::other;
 }
 
-const Component* component_called(std::span<const Component> all, const FirmwareNames& names,
-                                  std::string_view called) {
-  for (const auto& one : all)
-    if (one.name == called || id_of(names, one) == called) return &one;
-  return nullptr;
-}
-
-std::vector<Flash> read_lines(std::string_view bytes, std::span<const Component> all,
-                              const FirmwareNames& names) {
-  std::vector<Flash> found;
-  for (const auto line : lines(bytes.substr(kMark.size()))) {
-    const auto told = words(line);
-    if (told.size() != 2) continue;
-    const auto* component = component_called(all, names, told[0]);
-    if (component) found.push_back({component->name, std::string{told[1]}});
-  }
-  return found;
-}
-
-/// Without the folders before it, what follows a "?", and its last extension if that is letters.
-std::string_view stem_of(std::string_view file_name) {
-  file_name = file_name.substr(0, file_name.find_first_of("?#"));
-  file_name.remove_prefix(std::min(file_name.rfind('/') + 1, file_name.size()));
-  const auto dot = file_name.rfind('.');
-  if (dot == file_name.npos) return file_name;
-  const auto extension = lower_case(file_name.substr(dot + 1));
-  const bool letters = !extension.empty() && extension[0] >= 'a' && extension[0] <= 'z';
-  return letters ? file_name.substr(0, dot) : file_name;
+void add_boards(std::vector<Component>& all, const Hardware& hardware,
+                std::span<const BoardPart> boards) {
+  for (const auto& part : boards)
+    for (int i = 0; i < part.count; ++i) {
+      const auto name = filled_id(part.name, "", part.first + i);
+      all.push_back({name, kind_of(name), i, hardware.version(name, std::string{part.version})});
+    }
 }
 
 }  // namespace
 
-std::vector<Component> components_of(const Hardware& hardware, std::string_view bmc_version) {
+std::vector<Component> components_of(const Hardware& hardware, std::string_view bmc_version,
+                                     std::span<const BoardPart> boards) {
   const std::string usual{bmc_version.empty() ? "23.11.21" : bmc_version};
   std::vector<Component> all{
       {"HostBMC_0", FirmwareKind::bmc, 0, hardware.version("HostBMC_0", usual)},
@@ -66,8 +52,9 @@ std::vector<Component> components_of(const Hardware& hardware, std::string_view 
     const auto number = psu.name.substr(3);
     all.push_back({"PSU_" + number, FirmwareKind::psu, std::stoi(number), psu.firmware});
   }
+  if (!hardware.gpus.empty()) add_boards(all, hardware, boards);
   for (const auto& [name, version] : hardware.firmware) {
-    if (std::ranges::find(kOfTheHost, std::string_view{name}) != kOfTheHost.end()) continue;
+    if (is_of_the_host(hardware, name)) continue;
     if (std::ranges::find(all, name, &Component::name) != all.end()) continue;
     all.push_back({name, kind_of(name), 0, version});
   }
@@ -103,28 +90,11 @@ std::string id_of(const FirmwareNames& names, const Component& component) {
   return component.name;
 }
 
-std::vector<Flash> read_image(std::string_view bytes, std::string_view file_name,
-                              std::span<const std::string> targets, std::span<const Component> all,
-                              const FirmwareNames& names) {
-  const auto wanted = [&](const Component* component) {
-    return component != nullptr &&
-           (targets.empty() || std::ranges::find(targets, component->name) != targets.end());
-  };
-  if (bytes.starts_with(kMark)) {
-    auto found = read_lines(bytes, all, names);
-    std::erase_if(found, [&](const Flash& flash) {
-      return !wanted(component_called(all, names, flash.component));
-    });
-    return found;
-  }
-  const auto stem = stem_of(file_name);
-  const auto underscore = stem.rfind('_');
-  if (underscore == stem.npos || underscore + 1 == stem.size()) return {};
-  const std::string version{stem.substr(underscore + 1)};
-  if (targets.size() == 1) return {{targets[0], version}};
-  const auto* component = component_called(all, names, stem.substr(0, underscore));
-  if (!wanted(component)) return {};
-  return {{component->name, version}};
+const Component* component_called(std::span<const Component> all, const FirmwareNames& names,
+                                  std::string_view called) {
+  for (const auto& one : all)
+    if (one.name == called || id_of(names, one) == called) return &one;
+  return nullptr;
 }
 
 bool is_older(std::string_view one, std::string_view other) {

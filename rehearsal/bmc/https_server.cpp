@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/ssl.hpp>
-#include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 
-#include "base/text.h"
 #include "rehearsal/bmc/event_log.h"
+#include "rehearsal/bmc/https_connection.h"
 #include "rehearsal/listening.h"
 
 namespace cupel::rehearsal {
 namespace {
 
-namespace beast = boost::beast;
-namespace http = beast::http;
+namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 asio::ssl::context context_of(const Certificate& certificate) {
   asio::ssl::context context{asio::ssl::context::tls_server};
@@ -25,15 +20,6 @@ asio::ssl::context context_of(const Certificate& certificate) {
   context.use_certificate(asio::buffer(certificate.certificate_pem), asio::ssl::context::pem);
   context.use_private_key(asio::buffer(certificate.key_pem), asio::ssl::context::pem);
   return context;
-}
-
-HttpRequest plain_of(http::request<http::string_body> request) {
-  HttpRequest plain{.method = std::string{request.method_string()},
-                    .target = std::string{request.target()}};
-  for (const auto& field : request)
-    plain.headers[lower_case(std::string_view{field.name_string()})] = std::string{field.value()};
-  plain.body = std::move(request.body());
-  return plain;
 }
 
 /// As it goes over the wire, but for the body. Beast's own writers would be compiled anew for each
@@ -83,36 +69,6 @@ class HttpsServer::Answering {
 struct HttpsServer::Tls {
   asio::ssl::context own;
   std::optional<asio::ssl::context> another{};  // what it shows instead, where a fault says so
-};
-
-class HttpsServer::Connection {
- public:
-  Connection(tcp::socket socket, asio::ssl::context& context)
-      : stream{beast::tcp_stream{std::move(socket)}, context},
-        pause{stream.next_layer().get_executor()} {}
-
-  /// Whatever waits on it ends at once.
-  void close() {
-    pause.cancel();
-    stream.next_layer().close();
-  }
-  /// The same, and the peer gets an RST.
-  void cut() {
-    boost::system::error_code ignored;
-    auto& socket = stream.next_layer().socket();
-    (void)socket.set_option(asio::socket_base::linger{true, 0}, ignored);
-    close();
-  }
-  void allow(std::chrono::seconds patience) { stream.next_layer().expires_after(patience); }
-  void allow_forever() { stream.next_layer().expires_never(); }
-  /// False if the peer has gone.
-  Task<bool> send(std::string text) {
-    const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(text), kAwait);
-    co_return !lost;
-  }
-
-  beast::ssl_stream<beast::tcp_stream> stream;
-  asio::steady_timer pause;  // before an answer that is late
 };
 
 HttpsServer::HttpsServer(asio::any_io_executor executor, WebService& service, std::string name,
@@ -207,27 +163,21 @@ Task<void> HttpsServer::serve(std::shared_ptr<Connection> connection) {
 
 /// Until one of the two has had enough.
 Task<void> HttpsServer::answer_all(std::shared_ptr<Connection> connection) {
-  auto& wire = connection->stream;
   const auto habits = service_.habits();
-  beast::flat_buffer buffer{kMostHeader + kMostBody};
   int served = 0;
   for (bool again = true; again;) {
-    http::request_parser<http::string_body> parser;
-    parser.body_limit(kMostBody);
-    parser.header_limit(kMostHeader);
-    connection->allow(kIdle);
-    const auto [failure, taken] = co_await http::async_read(wire, buffer, parser, kAwait);
-    const bool too_long = failure == http::error::body_limit;
-    if (failure && !too_long) co_return;
+    auto heard = co_await hear(connection);
+    if (heard.lost) co_return;
+    if (heard.cut) co_return connection->cut();
     if (service_.hung()) co_return co_await say_nothing(connection);
     if (served++ > 0 && served == habits.resets_every) co_return connection->cut();
     std::optional<Answering> answering{std::in_place, *this};
-    auto request = parser.release();
-    again = request.keep_alive() && !too_long && !habits.says_close;
-    const auto version = request.version();
-    const bool head = request.method() == http::verb::head;
-    auto plain = too_long ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
-                          : service_.handle(plain_of(std::move(request)));
+    again = heard.keep_alive && !heard.too_long && !habits.says_close;
+    const auto version = heard.version;
+    const bool head = heard.request.method == "HEAD";
+    auto plain = heard.too_long
+                     ? redfish_error(413, "PayloadTooLarge", "The request body is too large.")
+                     : service_.handle(heard.request);
     if (plain.late.count() > 0) {
       connection->pause.expires_after(plain.late);
       const auto [stopped] = co_await connection->pause.async_wait(kAwait);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/task.h"
+#include "rehearsal/bmc/body_reader.h"
 #include "rehearsal/bmc/certificate.h"
 #include "rehearsal/bmc/message.h"
 
@@ -24,6 +25,11 @@ class WebService {
   virtual ~WebService() = default;
   /// Never fails: what is wrong with the request is in the answer's status.
   virtual HttpResponse handle(const HttpRequest& request) = 0;
+  /// Who takes the body of a request with these headers; nullptr: it is kept, up to kMostBody.
+  virtual std::unique_ptr<BodySink> sink_of(const HttpRequest& head) {
+    (void)head;
+    return nullptr;
+  }
   /// Requests are taken, and nothing is answered.
   virtual bool hung() const { return false; }
   /// It shows another certificate than its own.
@@ -68,10 +74,12 @@ class HttpsServer {
   struct Tls;
   class Connection;
   class Answering;
+  struct Heard;
 
   Task<void> accept();
   Task<void> serve(std::shared_ptr<Connection> connection);
   Task<void> answer_all(std::shared_ptr<Connection> connection);
+  Task<Heard> hear(std::shared_ptr<Connection> connection);
   Task<void> say_nothing(std::shared_ptr<Connection> connection);
   Task<void> stream(std::shared_ptr<Connection> connection, HttpResponse response);
   std::shared_ptr<Connection> connected(asio::ip::tcp::socket socket);

@@ -11,12 +11,14 @@
 namespace cupel::rehearsal {
 
 struct EventStream;
+struct ReceivedBody;
 
 struct HttpRequest {
   std::string method;
   std::string target;                            // path and query
   std::map<std::string, std::string> headers{};  // names in lower case
   std::string body{};
+  std::shared_ptr<const ReceivedBody> received{};  // instead of `body`: it was read as it came
 
   std::string header(const std::string& name) const {
     const auto found = headers.find(name);

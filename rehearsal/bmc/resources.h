@@ -69,6 +69,7 @@ void add_bios(ResourceTree& tree, const BmcView& view);
 void add_accounts(ResourceTree& tree, const BmcView& view);
 void add_services(ResourceTree& tree, const BmcView& view);
 void add_updates(ResourceTree& tree, const BmcView& view);
+void add_tasks(ResourceTree& tree, const BmcView& view);
 /// One update as a Task, and where its monitor is (DSP0266, "Asynchronous operations").
 json::object task_of(const BmcView& view, const Update& update);
 std::string monitor_of(const BmcView& view, const std::string& id);

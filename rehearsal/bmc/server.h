@@ -34,6 +34,9 @@ class BmcServer : private WebService {
 
  private:
   HttpResponse handle(const HttpRequest& request) override { return service_.handle(request); }
+  std::unique_ptr<BodySink> sink_of(const HttpRequest& head) override {
+    return service_.sink_of(head);
+  }
   bool hung() const override;
   bool disguised() const override;
   ConnectionHabits habits() const override;

@@ -27,6 +27,11 @@ bool fits(const Route& route, const std::string& path) {
          std::ranges::count(path, '/') == std::ranges::count(route.path, '/');
 }
 
+const ReceivedBody& nothing_received() {
+  static const ReceivedBody nothing;
+  return nothing;
+}
+
 /// Source: DSP0266, "PATCH (update)": OData's annotations are left out; with nothing else it is an
 /// error.
 bool only_odata(json::object& body) {
@@ -94,6 +99,8 @@ HttpResponse BmcService::answered(const HttpRequest& request, const std::string&
   if (!odata.empty() && odata != "4.0")
     return redfish_error(412, "PreconditionFailed", "The OData version is not supported.");
   auto patience = busy();
+  const bool boots = patience && state_.update_behavior.boots_with_400 && sink_of(request);
+  if (boots) patience = redfish_error(400, "GeneralError", "The BMC has not booted yet.");
   auto response = patience ? std::move(*patience) : routed(request, path);
   phrase_error(response, behavior().errors);
   response.late = thinking(request, path);
@@ -196,17 +203,13 @@ HttpResponse BmcService::change(const Route& route, const HttpRequest& request,
     return redfish_error(412, "PreconditionFailed", "The ETag supplied did not match.");
   if (patches && resource)
     if (auto unmet = unmet_condition(tags, *resource, request, good_tags_)) return *unmet;
-  Change asked{.machine = machine_,
-               .state = state_,
-               .path = path,
-               .empty = trimmed(request.body).empty(),
-               .note = [this](LogLine line) { note(std::move(line)); },
-               .restart = [this] { restart(); },
-               .updates_world = updates_world_,
-               .raw = request.body,
-               .content_type = request.header("content-type"),
-               .chunked = lower_case(request.header("transfer-encoding")).contains("chunked"),
-               .has_condition = !request.header("if-match").empty()};
+  auto received = request.received;
+  if (route.takes_anything && !received) {
+    const auto sink = sink_of(request);
+    if (!sink->take(request.body)) return {.cut = true};
+    received = sink->finish();
+  }
+  auto asked = change_of(request, path, received ? *received : nothing_received());
   if ((!asked.empty || patches) && !route.takes_anything) {
     auto body = parse_json(request.body);
     if (!body || !body->is_object()) return malformed();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rehearsal/bmc/change.h"
+#include "rehearsal/bmc/image_fetch.h"
 #include "rehearsal/bmc/message.h"
 #include "rehearsal/bmc/resources.h"
 #include "rehearsal/bmc/sessions.h"
@@ -36,6 +37,9 @@ class BmcService {
 
   /// Never fails: what is wrong with the request is in the answer's status.
   HttpResponse handle(const HttpRequest& request);
+  /// Who takes the image of an upload, piece by piece; nullptr: the request is none. Must not
+  /// outlive the loop.
+  std::unique_ptr<BodySink> sink_of(const HttpRequest& head);
 
   /// What it does otherwise than it should, from the next request on.
   RuleSet& rules() { return rules_; }
@@ -79,11 +83,20 @@ class BmcService {
                                       const std::string& user);
   HttpResponse log_in(const HttpRequest& request);
   HttpResponse stream();
+  class Upload;
+  Change change_of(const HttpRequest& request, const std::string& path,
+                   const ReceivedBody& received);
+  void fetch(const std::string& id, const ImageUri& from, UpdateRequest request);
+  static Task<void> bring(std::weak_ptr<BmcService*> service, std::string id, ImageUri from,
+                          std::shared_ptr<UpdateRequest> request, std::size_t limit);
+  void brought(const std::string& id, UpdateRequest request, Result<ReceivedImage> image);
+  bool survives(std::size_t before, std::size_t now);
   std::string methods_at(const std::string& path) const;
   HttpResponse act(const HttpRequest& request, const std::string& path);
   HttpResponse change(const Route& route, const HttpRequest& request, const std::string& path,
                       const json::object* resource);
   void restart();
+  void drained(VirtualTime now);
   UpdateWorld updates_world();
   void settle();
   std::chrono::milliseconds thinking(const HttpRequest& request, const std::string& path);
@@ -100,6 +113,7 @@ class BmcService {
   std::vector<Fault> known_faults_;
   std::optional<VirtualTime> first_asked_{}, restarted_{};
   std::uint64_t requests_ = 0, refused_ = 0;
+  bool had_mains_ = true;
   int good_requests_ = 0, good_tags_ = 0;
   std::map<std::string, int> asked_;  // how often, by method and path
   std::set<std::string> warm_;        // of them, since the BMC has booted

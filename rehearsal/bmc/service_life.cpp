@@ -13,7 +13,8 @@ namespace {
 BmcState state_of(BmcAccount account, const BmcSpec& spec) {
   const auto* row = vendor_behavior_of(spec.vendor);
   const auto& behavior = row ? *row : default_behavior();
-  const auto& update_behavior = update_behavior_of(behavior.vendor);
+  const auto& update_behavior =
+      update_behavior_of(spec.updates.empty() ? behavior.vendor : std::string_view{spec.updates});
   BmcState state{.behavior = behavior,
                  .spec = spec,
                  .accounts = {behavior.accounts, std::move(account.user),
@@ -53,6 +54,8 @@ void BmcService::note(LogLine line) {
 void BmcService::on(ManagedSystem::Event event) {
   if (event == ManagedSystem::Event::refitted) take_faults();
   const auto now = machine_.clock().elapsed();
+  const bool live = machine_.mains();
+  if (std::exchange(had_mains_, live) != live && live) drained(now);
   if (event == ManagedSystem::Event::started) state_.updates.host_started(now, updates_world_);
   const bool went_off = event == ManagedSystem::Event::powered && machine_.power() == Power::off;
   if (went_off) state_.updates.host_lost_power(now, updates_world_);
@@ -135,6 +138,13 @@ std::chrono::milliseconds BmcService::thinking(const HttpRequest& request,
       latency_of(latency_behavior_of(behavior().vendor), {request.method, path, first},
                  machine_.seed(), machine_.name(), count);
   return std::chrono::ceil<std::chrono::milliseconds>(machine_.clock().real(span));
+}
+
+/// Its own power was gone, and is back.
+void BmcService::drained(VirtualTime now) {
+  state_.updates.bmc_restarted(now, updates_world_);
+  state_.updates.power_drained(now, updates_world_);
+  expect_next();
 }
 
 void BmcService::restart() {

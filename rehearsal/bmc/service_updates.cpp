@@ -1,5 +1,7 @@
 // A BMC's updates in time: what they do to the machine, and who wakes them.
+#include "base/text.h"
 #include "rehearsal/bmc/service.h"
+#include "rehearsal/bmc/update_request.h"
 
 namespace cupel::rehearsal {
 
@@ -14,7 +16,28 @@ UpdateWorld BmcService::updates_world() {
                       .alert = true});
               },
           .restart_bmc = [this] { restart(); },
+          .brick =
+              [this](const Flash& flash) {
+                const bool bmc = flash.component == "HostBMC_0";
+                machine_.break_down(bmc ? FaultKind::bmc_dead : FaultKind::boot_hangs);
+              },
           .epoch = [this] { return view().epoch(); }};
+}
+
+Change BmcService::change_of(const HttpRequest& request, const std::string& path,
+                             const ReceivedBody& received) {
+  return {.machine = machine_,
+          .state = state_,
+          .path = path,
+          .empty = trimmed(request.body).empty(),
+          .note = [this](LogLine line) { note(std::move(line)); },
+          .restart = [this] { restart(); },
+          .updates_world = updates_world_,
+          .received = received,
+          .fetch = [this](const std::string& id, const ImageUri& from,
+                          UpdateRequest asked) { fetch(id, from, std::move(asked)); },
+          .chunked = lower_case(request.header("transfer-encoding")).contains("chunked"),
+          .has_condition = !request.header("if-match").empty()};
 }
 
 /// What the rack's time has brought since somebody looked last.
@@ -37,6 +60,7 @@ std::optional<HttpResponse> BmcService::monitored(const HttpRequest& request,
   const auto& behavior = state_.update_behavior;
   if (request.method != "GET" || behavior.monitor.empty()) return std::nullopt;
   for (const auto& update : state_.updates.all()) {
+    if (update.is_hidden()) continue;
     if (path != monitor_of(view(), update.id)) continue;
     const bool over = update.is_over() || update.stage == Update::Stage::verified;
     auto told = answer(over ? 200 : 202, task_of(view(), update));

@@ -33,7 +33,8 @@ struct Job {
 
 /// An image that was pushed and waits to be installed (Dell).
 struct StoredImage {
-  std::string bytes{}, file_name{}, version{};
+  ReceivedImage image{};
+  std::string file_name{}, version{};
 };
 
 struct Subscription {
@@ -63,7 +64,7 @@ struct BmcState {
   Updates updates;
   std::map<std::string, StoredImage> stored_images{};  // by id in the inventory
   std::vector<std::string> push_targets{};             // components
-  bool push_claimed = false;
+  bool push_claimed = false, push_forced = false;
   int next_id = 1;
 };
 

@@ -4,6 +4,7 @@
 // captured machines (UpdateService, its ActionInfo, tasks); behaviour follows what users reported.
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "rehearsal/clock.h"
 
@@ -29,8 +30,23 @@ struct FirmwareNames {
   std::string_view gpu = "HGX_FW_GPU_SXM_{n}", psu = "PSU_{n}";
   int first_gpu = 1, first_psu = 0;
   std::string_view software = "1_2_3";  // version of the schema SoftwareInventory
+  std::string_view maker{};             // Manufacturer, and with it a SoftwareId; empty: neither
   /// Id and version of a second copy that is not what runs; empty: there is none.
   std::string_view spare_bmc{}, spare_version{};
+};
+
+/// What the boards of one vendor have more of, so many of it; {n} stands for each one's number.
+struct BoardPart {
+  std::string_view name;
+  int count = 1, first = 0;
+  std::string_view version;
+};
+
+/// How an update is refused while another one runs.
+enum class BusyReply {
+  bad_request,  // 400, Update.1.0.UpdateInProgress
+  unavailable,  // 503 and Retry-After (bmcweb)
+  not_allowed,  // 405, OemFirmwareAlreadyInUpdateMode (Supermicro)
 };
 
 /// How long what takes, in the rack's time.
@@ -48,14 +64,25 @@ struct UpdateBehavior {
   std::string_view multipart{};  // MultipartHttpPushUri
   std::string_view push{};       // HttpPushUri: the body is the image, or a form with it
   std::span<const std::string_view> protocols{};
-  bool action_info = false;       // SimpleUpdate's parameters stand there, not inline
-  bool wants_protocol = false;    // SimpleUpdate without TransferProtocol is refused
-  bool wants_image_type = false;  // OemParameters with ImageType (MegaRAC)
-  bool refuses_chunked = false;   // an upload without a Content-Length fails (iDRAC)
+  bool action_info = false;     // SimpleUpdate's parameters stand there, not inline
+  bool wants_protocol = false;  // SimpleUpdate without TransferProtocol is refused
+  /// What a form's OemParameters must say (MegaRAC).
+  std::span<const std::string_view> oem_parameters{};
+  bool refuses_chunked = false;  // an upload without a Content-Length fails (iDRAC)
   bool stores_pushed = false;  // what was pushed lies in the inventory until SimpleUpdate names it
-  bool claims = false;         // raw pushes want HttpPushUriTargetsBusy to be set first (XCC)
-  bool starts_by_action = false;  // an upload is verified by one task, installed by another (SMC)
-  bool by_cookie = false;         // the pushed form's session is a cookie (iLO)
+  std::size_t most_image = 512u << 20;  // bytes
+  std::size_t most_targets = 64;        // more are PropertyValueFormatError
+  BusyReply busy = BusyReply::bad_request;
+  bool checks_at_once =
+      false;                 // a bad image, and one that runs already, is refused with its upload
+  bool stages = false;       // OperationApplyTime is OnReset where nobody says Immediate
+  bool keeps_newer = false;  // a downgrade is refused without ForceUpdate
+  bool boots_with_400 = false;      // uploads are 400 until the BMC has booted (TSM)
+  bool queues_behind_lc = false;    // a job waits while the Lifecycle Controller is in use (iDRAC)
+  bool accepts_by_message = false;  // the task's URI is an argument of the message (Supermicro)
+  bool claims = false;              // raw pushes want HttpPushUriTargetsBusy to be set first (XCC)
+  bool starts_by_action = false;    // an upload is verified by one task, installed by another (SMC)
+  bool by_cookie = false;           // the pushed form's session is a cookie (iLO)
 
   /// Where progress is told: a Task, or the vendor's own part of the UpdateService (iLO).
   bool has_task = true;
@@ -74,8 +101,15 @@ struct UpdateBehavior {
   Activation bmc = Activation::own_restart, bios = Activation::host_reset,
              cpld = Activation::ac_cycle, gpu = Activation::host_off, psu = Activation::at_once;
   FirmwareNames names{};
+  std::span<const BoardPart> boards{};
+  /// Components that are called so are a tray of their own; empty: there is none. As a target,
+  /// `tray` stands for all of them; `tray_apart`: without a target, none of them is written.
+  std::string_view tray{}, tray_prefix{};
+  bool tray_apart = false;
 };
 
+/// The names of all rows: those of vendor_behavior.h, and some that a BMC's `updates` names.
+std::vector<std::string_view> update_behaviors();
 /// The row of that vendor; that of a DGX where there is none.
 const UpdateBehavior& update_behavior_of(std::string_view vendor);
 

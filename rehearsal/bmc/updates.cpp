@@ -7,10 +7,17 @@ namespace {
 
 using Stage = Update::Stage;
 
-/// Where one that is stuck stays, and where the BMC restarts in mid-write.
-constexpr double kStuckAt = 0.63, kInterruptedAt = 0.5;
-constexpr VirtualTime kFlush{60};
-constexpr VirtualTime kNever{1e12};
+/// What makes it run. A job that was written during the host's self-test runs at once.
+Activation activation_for(const UpdateBehavior& behavior, const Update& update) {
+  if (update.needs_ac) return Activation::ac_cycle;
+  const bool at_boot = behavior.bios_waits && update.kind == FirmwareKind::bios;
+  return at_boot ? Activation::at_once : activation_of(behavior, update.kind);
+}
+
+/// Of what is only staged: nothing restarts by itself for it.
+Activation when_reset(Activation by) {
+  return by == Activation::own_restart || by == Activation::at_once ? Activation::bmc_restart : by;
+}
 
 }  // namespace
 
@@ -21,8 +28,7 @@ const Update* Updates::find(const std::string& id) const {
 
 const Update* Updates::running() const {
   for (const auto& update : all_)
-    if (!update.is_over() && update.stage != Stage::scheduled && update.stage != Stage::verified)
-      return &update;
+    if (!update.is_over() && !update.waits()) return &update;
   return nullptr;
 }
 
@@ -44,8 +50,30 @@ const Update& Updates::begin(Update update, bool transfers, VirtualTime now,
   }
   update.started = world.epoch();
   auto& begun = all_.emplace_back(std::move(update));
-  enter(begun, transfers ? Stage::transferring : Stage::verifying, now, world);
+  const auto first = transfers ? Stage::transferring : Stage::verifying;
+  enter(begun, begun.queued_for > VirtualTime{0} ? Stage::queued : first, now, world);
   return begun;
+}
+
+Update* Updates::fetching(const std::string& id) {
+  const auto found = std::ranges::find(all_, id, &Update::id);
+  const bool waits = found != all_.end() && found->fetched && found->stage == Stage::transferring;
+  return waits ? &*found : nullptr;
+}
+
+void Updates::arrived(const std::string& id, Update what, VirtualTime now,
+                      const UpdateWorld& world) {
+  auto* update = fetching(id);
+  if (update == nullptr) return;  // the BMC restarted meanwhile
+  what.id = id;
+  what.started = update->started;
+  *update = std::move(what);
+  enter(*update, Stage::verifying, now, world);
+}
+
+void Updates::not_fetched(const std::string& id, std::string_view why, VirtualTime now,
+                          const UpdateWorld& world) {
+  if (auto* update = fetching(id)) fail(*update, now, world, "Update.1.0.TransferFailed", why);
 }
 
 const Update* Updates::go_on(std::string id, VirtualTime now, const UpdateWorld& world) {
@@ -63,54 +91,6 @@ const Update* Updates::go_on(std::string id, VirtualTime now, const UpdateWorld&
   return &begun;
 }
 
-/// How long its stage lasts, if nothing comes between.
-VirtualTime Updates::span_of(const Update& update) const {
-  const auto& times = behavior_->times;
-  switch (update.stage) {
-    case Stage::transferring:
-      return times.transfer;
-    case Stage::verifying:
-      return times.verify;
-    case Stage::writing: {
-      const auto whole = writing_time(times, update.kind);
-      if (update.fate == Fate::stuck) return kNever;
-      return update.fate == Fate::interrupted ? whole * kInterruptedAt : whole;
-    }
-    case Stage::flushing:
-      return kFlush;
-    default:
-      return kNever;
-  }
-}
-
-int Updates::percent(const Update& update, VirtualTime now) const {
-  const auto& times = behavior_->times;
-  const auto part = [&](VirtualTime whole, double most) {
-    return std::clamp((now - update.since) / whole, 0.0, most);
-  };
-  // Transfer and check are a tenth of it, to whoever watches.
-  switch (update.stage) {
-    case Stage::transferring:
-      return static_cast<int>(5 * part(times.transfer, 1));
-    case Stage::verifying:
-      return static_cast<int>((update.only_verifies ? 100 : 5) * part(times.verify, 1)) +
-             (update.only_verifies ? 0 : 5);
-    case Stage::scheduled:
-      return 0;
-    case Stage::writing: {
-      const double most = update.fate == Fate::stuck ? kStuckAt : 1;
-      return 10 + static_cast<int>(89 * part(writing_time(times, update.kind), most));
-    }
-    case Stage::failed:
-      return 0;
-    case Stage::verified:
-    case Stage::flushing:
-    case Stage::done:
-      return 100;
-  }
-  return 0;
-}
-
 void Updates::enter(Update& update, Stage stage, VirtualTime when, const UpdateWorld& world) {
   update.stage = stage;
   update.since = when;
@@ -126,9 +106,12 @@ void Updates::fail(Update& update, VirtualTime when, const UpdateWorld& world, s
 
 void Updates::finish_stage(Update& update, VirtualTime when, const UpdateWorld& world) {
   switch (update.stage) {
+    case Stage::queued:
+      return enter(update, Stage::transferring, when, world);
     case Stage::transferring:
       return enter(update, Stage::verifying, when, world);
     case Stage::verifying: {
+      if (update.fate == Fate::unverified) return world.restart_bmc();
       if (!update.complaint.empty())
         return fail(update, when, world, "Update.1.0.VerificationFailed", update.complaint);
       if (update.only_verifies) return enter(update, Stage::verified, when, world);
@@ -137,28 +120,56 @@ void Updates::finish_stage(Update& update, VirtualTime when, const UpdateWorld& 
     }
     case Stage::writing:
       if (update.fate == Fate::interrupted) return world.restart_bmc();
-      if (behavior_->full_before_done) return enter(update, Stage::flushing, when, world);
+      if (update.fate == Fate::full) leave(update, activation_for(*behavior_, update));
+      if (update.fate == Fate::full || behavior_->full_before_done)
+        return enter(update, Stage::flushing, when, world);
       return written(update, when, world);
     case Stage::flushing:
       return written(update, when, world);
+    case Stage::staged:
+      return fail(update, when, world, kTaskAborted,
+                  "The task with Id '" + update.id + "' has completed with errors.");
     default:
       return;
   }
 }
 
-void Updates::written(Update& update, VirtualTime when, const UpdateWorld& world) {
-  const auto by = activation_of(*behavior_, update.kind);
-  const bool at_boot = behavior_->bios_waits && update.kind == FirmwareKind::bios;
-  enter(update, Stage::done, when, world);
-  if (update.fate == Fate::unchanged) return;
+/// What was written waits for what makes it run.
+void Updates::leave(const Update& update, Activation by) {
   for (const auto& flash : update.images) {
+    if (flash.component == update.failing) continue;
     std::erase_if(waiting_,
                   [&](const Waiting& one) { return one.flash.component == flash.component; });
-    waiting_.push_back(
-        {flash, at_boot ? Activation::at_once : by, update.fate == Fate::not_active});
+    waiting_.push_back({flash, by, update.fate});
   }
+}
+
+void Updates::written(Update& update, VirtualTime when, const UpdateWorld& world) {
+  const auto by = activation_for(*behavior_, update);
+  const bool staged = update.stages && update.fate != Fate::unchanged;
+  if (update.fate != Fate::unchanged) leave(update, staged ? when_reset(by) : by);
+  if (update.fate == Fate::part_failed)
+    fail(update, when, world, "Update.1.0.ApplyFailed",
+         "The image was not applied to " + update.failing + ".");
+  else
+    enter(update, staged ? Stage::staged : Stage::done, when, world);
   activate({Activation::at_once}, when, world);
-  if (by == Activation::own_restart) world.restart_bmc();
+  if (by == Activation::own_restart && !staged && update.fate != Fate::unchanged)
+    world.restart_bmc();
+}
+
+bool Updates::waits_for_reset(const Update& update) const {
+  return std::ranges::any_of(waiting_, [&](const Waiting& one) {
+    return std::ranges::find(update.images, one.flash) != update.images.end();
+  });
+}
+
+/// A staged update is over as soon as one of its images runs.
+void Updates::finish_staged(const Flash& flash, VirtualTime now, const UpdateWorld& world) {
+  for (auto& update : all_)
+    if (update.stage == Stage::staged &&
+        std::ranges::find(update.images, flash) != update.images.end())
+      enter(update, Stage::done, now, world);
 }
 
 void Updates::advance(VirtualTime now, const UpdateWorld& world) {
@@ -177,15 +188,6 @@ void Updates::advance(VirtualTime now, const UpdateWorld& world) {
   for (const auto& one : ready) world.install(one.flash);
 }
 
-std::optional<VirtualTime> Updates::next() const {
-  auto first = kNever;
-  for (const auto& update : all_)
-    if (!update.is_over()) first = std::min(first, update.since + span_of(update));
-  for (const auto& one : late_) first = std::min(first, one.when);
-  if (first >= kNever) return std::nullopt;
-  return first;
-}
-
 void Updates::activate(std::initializer_list<Activation> by, VirtualTime now,
                        const UpdateWorld& world) {
   std::vector<Waiting> ready;
@@ -195,13 +197,15 @@ void Updates::activate(std::initializer_list<Activation> by, VirtualTime now,
     return comes;
   });
   for (const auto& one : ready) {
-    if (one.fails)
+    finish_staged(one.flash, now, world);
+    if (one.fate == Fate::not_active)
       world.complain("Activation of " + one.flash.component + " " + one.flash.version +
                      " failed: the previous image runs.");
     else if (behavior_->version_lag > VirtualTime{0})
       late_.push_back({one.flash, now + behavior_->version_lag});
     else
       world.install(one.flash);
+    if (one.fate == Fate::bricked) world.brick(one.flash);
   }
 }
 
@@ -222,13 +226,16 @@ void Updates::host_lost_power(VirtualTime now, const UpdateWorld& world) {
 
 void Updates::bmc_restarted(VirtualTime now, const UpdateWorld& world) {
   for (auto& update : all_) {
-    const bool goes_on = update.is_over() || update.stage == Stage::scheduled;
+    const bool goes_on =
+        update.is_over() || update.stage == Stage::scheduled || update.stage == Stage::staged;
     if (!goes_on)
       fail(update, now, world, "Update.1.0.ApplyFailed",
            "The management controller restarted while the update went on.");
   }
   if (behavior_->forgets_tasks)
-    std::erase_if(all_, [](const Update& update) { return update.is_over(); });
+    std::erase_if(all_, [](const Update& update) {
+      return update.is_over() || update.stage == Stage::staged;
+    });
   activate({Activation::bmc_restart, Activation::own_restart}, now, world);
 }
 

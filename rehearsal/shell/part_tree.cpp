@@ -61,7 +61,7 @@ void plant_drive(Host& host, const Drive& drive) {
   disk.put_link(folder + "/device", pci_folder(drive.pci));
   disk.put(folder + "/model", fmt::format("{:<40}\n", drive.model));
   disk.put(folder + "/serial", fmt::format("{:<20}\n", drive.serial));
-  disk.put(folder + "/firmware_rev", "GDC5602Q\n");
+  disk.put(folder + "/firmware_rev", drive.firmware + "\n");
   disk.put(folder + "/state", "live\n");
   disk.put(folder + "/transport", "pcie\n");
   disk.put(folder + "/address", drive.pci + "\n");

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "rehearsal/sim/catalogue_site.h"
+#include "rehearsal/sim/make_image.h"
 #include "rehearsal/sim/serve.h"
 
 namespace cupel::rehearsal {
@@ -31,6 +32,17 @@ void add_catalogue_words(CLI::App& command, CatalogueSource& source) {
   command.add_option("--healthy", source.healthy_seeds, "so many racks without a fault");
 }
 
+void add_image_words(CLI::App& command, ImageSource& source) {
+  command.add_option("FILE", source.file, "is written anew")->required();
+  command
+      .add_option("COMPONENT=VERSION", source.contents,
+                  "by the name in a profile, or by the id in the BMC's inventory")
+      ->required();
+  command.add_option("--model", source.model, "of the only machines that take it");
+  command.add_option("--size", source.size, "in bytes, of the whole file")
+      ->transform(CLI::AsSizeValue(false));
+}
+
 int run_sim(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -40,6 +52,7 @@ int run_sim(int argc, char** argv) {
   app.require_subcommand(1);
   RackSource source;
   CatalogueSource catalogue;
+  ImageSource image;
   auto exit = SimExit::done;
   auto* serve = app.add_subcommand("serve", "a rack that stands until SIGINT or SIGTERM");
   add_rack_words(*serve, source);
@@ -53,6 +66,9 @@ int run_sim(int argc, char** argv) {
   faults->callback([&] {
     exit = catalogue.rack.empty() ? list_catalogue(catalogue) : serve_catalogue(catalogue);
   });
+  auto* make = app.add_subcommand("image", "a firmware image for virtual machines");
+  add_image_words(*make, image);
+  make->callback([&] { exit = make_image(image); });
   CLI11_PARSE(app, argc, argv);
   return static_cast<int>(exit);
 }

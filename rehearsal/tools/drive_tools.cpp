@@ -8,12 +8,11 @@
 #include "rehearsal/physics/random.h"
 #include "rehearsal/shell/host.h"
 #include "rehearsal/tools/fault_now.h"
+#include "rehearsal/tools/firmware_tools.h"
 #include "rehearsal/tools/streams.h"
 
 namespace cupel::rehearsal {
 namespace {
-
-constexpr std::string_view kFirmware = "GDC5602Q";
 
 const Hardware& hardware(const ProcessPtr& process) { return process->host.machine().hardware(); }
 
@@ -62,7 +61,7 @@ json::object nvme_list(const Hardware& machine) {
   for (const auto& drive : machine.drives)
     devices.push_back(json::object{{"NameSpace", 1},
                                    {"DevicePath", "/dev/" + drive.name + "n1"},
-                                   {"Firmware", kFirmware},
+                                   {"Firmware", drive.firmware},
                                    {"ModelNumber", drive.model},
                                    {"SerialNumber", drive.serial},
                                    {"UsedBytes", static_cast<std::int64_t>(drive.bytes / 20)},
@@ -83,7 +82,7 @@ std::string nvme_table(const Hardware& machine) {
         "/dev/{:<16} /dev/ng{:<14} {:<20} {:<40} {:<9} {:>6.2f}  TB / {:>6.2f}  TB "
         "   512   B +  0 B   {:<8}\n",
         drive.name + "n1", drive.name.substr(4) + "n1", drive.serial, drive.model, 1,
-        terabytes / 20, terabytes, kFirmware);
+        terabytes / 20, terabytes, drive.firmware);
   }
   return text;
 }
@@ -139,6 +138,7 @@ std::string smart_log(const Drive& drive, const Health& health, bool as_json) {
 
 Task<int> nvme(ProcessPtr process, Arguments arguments) {
   const auto what = arguments.size() > 1 ? arguments[1] : std::string{};
+  if (what.starts_with("fw-")) co_return co_await nvme_firmware(process, std::move(arguments));
   Arguments rest{"nvme"};
   if (arguments.size() > 2) rest.insert(rest.end(), arguments.begin() + 2, arguments.end());
   const auto options = parse_options(rest, "o:vH", {{"output-format", 'o'}, {"verbose", 'v'}});
@@ -189,7 +189,7 @@ json::object smart_report(const Drive& drive, const Health& health, const Argume
                                   {"protocol", "NVMe"}}},
           {"model_name", drive.model},
           {"serial_number", drive.serial},
-          {"firmware_version", kFirmware},
+          {"firmware_version", drive.firmware},
           {"nvme_pci_vendor", json::object{{"id", 5197}, {"subsystem_id", 5197}}},
           {"nvme_ieee_oui_identifier", 9528},
           {"nvme_total_capacity", bytes},
@@ -277,7 +277,7 @@ json::value column_of(const Drive& drive, const std::string& key, bool bytes, bo
   if (key == "tran") return json::value("nvme");
   if (key == "rota" || key == "rm" || key == "ro" || key == "hotplug") return false;
   if (key == "mountpoints") return json::array{nullptr};
-  if (key == "rev") return json::value(kFirmware);
+  if (key == "rev") return json::value(drive.firmware);
   if (key == "log-sec" || key == "phy-sec") return 512;
   return nullptr;
 }

@@ -115,8 +115,9 @@ TEST_P(ClientsOf, CurlPushesAnImageAndSeesItRun) {
                                 secret,          "-o", "-",   "-w", "\n%{http_code}"};
   const bool by_form = !behavior.multipart.empty();
   if (by_form) {
-    for (const auto* part : {"UpdateParameters={};type=application/json",
-                             "OemParameters={\"ImageType\":\"HPM\"};type=application/json"})
+    for (const auto* part :
+         {"UpdateParameters={\"@Redfish.OperationApplyTime\":\"Immediate\"};type=application/json",
+          "OemParameters={\"ImageType\":\"HPM\"};type=application/json"})
       line.insert(line.end(), {"-F", part});
     line.insert(line.end(), {"-F", "UpdateFile=@" + image + ";type=application/octet-stream"});
   } else {

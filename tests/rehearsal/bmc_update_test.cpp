@@ -1,78 +1,11 @@
 // New firmware, as each vendor's BMC takes it: by URI, by form, by a plain body; how far it is, how
 // it ends, and what has to happen before it runs.
-#include "tests/rehearsal/bmc_bench.h"
+#include "tests/rehearsal/update_bench.h"
 
 namespace cupel::rehearsal {
 namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr const char* kInventory = "/redfish/v1/UpdateService/FirmwareInventory/";
-constexpr const char* kService = "/redfish/v1/UpdateService";
-
-/// A BMC whose machine is on, and an image for it.
-class Updating : public BmcBench {
- public:
-  explicit Updating(const std::string& vendor, std::vector<Fault> faults = {}, double speed = 5000)
-      : BmcBench{BmcSpec{.vendor = vendor}, std::move(faults), speed} {
-    boot();
-  }
-  const UpdateBehavior& behavior() { return service.state().update_behavior; }
-
-  /// An iLO has a whim now and then.
-  HttpResponse insist(const std::string& method, const std::string& target,
-                      const std::string& body = {},
-                      const std::map<std::string, std::string>& headers = {}) {
-    auto response = ask(method, target, body, headers);
-    if (response.status == 401) response = ask(method, target, body, headers);
-    return response;
-  }
-  /// As curl -F UpdateParameters=... -F UpdateFile=@... does.
-  HttpResponse upload(const std::string& image, const std::string& parameters = "{}",
-                      const std::string& oem = R"({"ImageType":"BIOS"})") {
-    std::string body;
-    const auto part = [&](const std::string& disposition, const std::string& type,
-                          const std::string& text) {
-      body += "--XyZ\r\nContent-Disposition: form-data; " + disposition +
-              "\r\nContent-Type: " + type + "\r\n\r\n" + text + "\r\n";
-    };
-    part("name=\"UpdateParameters\"", "application/json", parameters);
-    part("name=\"OemParameters\"", "application/json", oem);
-    part("name=\"UpdateFile\"; filename=\"image.bin\"", "application/octet-stream", image);
-    body += "--XyZ--\r\n";
-    return insist("POST", std::string{behavior().multipart}, body,
-                  {{"content-type", "multipart/form-data; boundary=XyZ"}});
-  }
-  HttpResponse simple(const std::string& uri) {
-    const json::object body{{"ImageURI", uri}, {"TransferProtocol", "HTTPS"}};
-    return insist("POST", std::string{behavior().simple}, json::serialize(body));
-  }
-  /// By whichever way this vendor has.
-  HttpResponse update(const std::string& component, const std::string& version) {
-    if (!behavior().simple.empty())
-      return simple("https://repository.example/" + component + "_" + version + ".bin");
-    return upload("virtual firmware\n" + component + " " + version + "\n");
-  }
-  std::string version(const std::string& component) {
-    for (const auto& one : components_of(machine.hardware(), service.behavior().names.bmc_version))
-      if (one.name == component) return one.version;
-    return {};
-  }
-  const Update& last() { return service.state().updates.all().back(); }
-  bool ends() {
-    return run_until([&] { return last().is_over(); });
-  }
-  bool runs(const std::string& component, const std::string& wanted) {
-    return run_until([&] { return version(component) == wanted; });
-  }
-  /// A job that waits for a boot gets one.
-  void boot_for_job() {
-    if (!behavior().bios_waits) return;
-    run_until([&] { return last().stage == Update::Stage::scheduled; });
-    boot();
-  }
-  std::string task() { return "/redfish/v1/TaskService/Tasks/" + last().id; }
-};
 
 class UpdateOf : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Vendor, UpdateOf, ::testing::ValuesIn(vendors()), test_name);
@@ -115,7 +48,12 @@ TEST_P(UpdateOf, TheBmcsOwnRunsAfterItsRestart) {
 TEST_P(UpdateOf, AnImageForNothingHereIsFoundOutByTheCheck) {
   Updating bmc{GetParam()};
 
-  ASSERT_LT(bmc.update("Toaster", "7").status, 300);
+  const auto taken = bmc.update("Toaster", "7");
+  if (bmc.behavior().checks_at_once) {
+    EXPECT_EQ(taken.status, 400);
+    return;
+  }
+  ASSERT_LT(taken.status, 300);
 
   ASSERT_TRUE(bmc.ends());
   EXPECT_EQ(bmc.last().stage, Update::Stage::failed);
@@ -127,7 +65,9 @@ TEST_P(UpdateOf, ASecondUpdateHasToWaitForTheFirst) {
 
   ASSERT_LT(bmc.update("HostBIOS_0", "02.00.00").status, 300);
 
-  EXPECT_EQ(bmc.update("CPLDMB_0", "9").status, 400);
+  const auto refused = bmc.update("CPLDMB_0", "9");
+  constexpr std::array kStatus{400, 503, 405};  // by BusyReply
+  EXPECT_EQ(refused.status, kStatus.at(static_cast<std::size_t>(bmc.behavior().busy)));
 }
 
 TEST_P(UpdateOf, ProgressOnlyGrows) {
@@ -195,7 +135,8 @@ TEST(UpdateTest, ADgxTakesAFormWithSeveralComponentsAndPowersTheGpusOffForThem) 
   Updating bmc{"dgx"};
 
   const auto taken =
-      bmc.upload("virtual firmware\nHGX_FW_GPU_SXM_1 97.0\nHGX_FW_GPU_SXM_2 97.0\nToaster 1\n");
+      bmc.upload("virtual firmware\nHGX_FW_GPU_SXM_1 97.0\nHGX_FW_GPU_SXM_2 97.0\nToaster 1\n",
+                 R"({"Targets":["/redfish/v1/UpdateService/FirmwareInventory/HGX_0"]})");
   EXPECT_EQ(taken.status, 202);
   EXPECT_THAT(taken.headers.at("Location"), HasSubstr("/TaskMonitors/"));
   ASSERT_TRUE(bmc.ends());
@@ -347,7 +288,7 @@ TEST(UpdateTest, ASupermicroVerifiesFirstAndInstallsWhenTold) {
   EXPECT_EQ(bmc.seen(bmc.task(), "TaskState"), "Completed");
   const std::string start = "/redfish/v1/UpdateService/Actions/UpdateService.StartUpdate";
   EXPECT_EQ(bmc.ask("POST", start).status, 202);
-  EXPECT_EQ(bmc.ask("POST", start).status, 400);
+  EXPECT_EQ(bmc.ask("POST", start).status, 405);
   EXPECT_EQ(bmc.seen(bmc.task(), "Name"), "BIOS Update");
   bmc.run_until([&] { return bmc.last().stage == Update::Stage::flushing; });
   EXPECT_EQ(bmc.seen(bmc.task(), "PercentComplete"), "100");
