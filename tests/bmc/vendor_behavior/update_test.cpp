@@ -112,7 +112,11 @@ TEST_P(UpdateOfEachVendor, AnImageForAnotherMachineFailsWithTheBmcsWords) {
   const test::ImageFile other{virtual_image("Toaster_0", "7")};
 
   const auto ticket = push(other.order());
-  ASSERT_TRUE(ticket) << ticket.error().what;
+  // A bmcweb says so at once.
+  if (!ticket) {
+    EXPECT_THAT(ticket.error().what, HasSubstr("no component of this machine"));
+    return;
+  }
   const auto seen = followed(*ticket);
 
   EXPECT_EQ(seen.state, State::failed) << seen.told;
