@@ -172,6 +172,12 @@ bool node_first(PartKind kind) {
   return kind == PartKind::hca || kind == PartKind::nvme || kind == PartKind::nic;
 }
 
+/// A profile counts the HCAs that the system sees, and a BMC lists cards: one with two ports is two
+/// HCAs and one card. Fewer cards than HCAs are no evidence that one is missing.
+bool may_count_cards(const ExpectedParts& expected, const Parts& by_bmc) {
+  return expected.kind == PartKind::hca && static_cast<int>(by_bmc.size()) < expected.count;
+}
+
 /// One property of each part that the profile asks for.
 struct WantedProperty {
   std::string_view name;
@@ -224,6 +230,15 @@ void judge_kind(const ExpectedParts& expected, const Seen& seen,
   if (!by_node.empty()) judged.push_back(by_node);
   if (!by_node.empty()) OneSource{expected, by_node, findings}.judge();
   const bool settled = findings.size() > before || (!by_node.empty() && node_first(expected.kind));
+  if (!settled && !by_bmc.empty() && may_count_cards(expected, by_bmc)) {
+    findings.push_back(
+        {Finding::unobserved, std::string{to_string(expected.kind)},
+         fmt::format("{} {}s", expected.count, to_string(expected.kind)),
+         fmt::format("{} adapters by the BMC alone, some of which may have two ports",
+                     by_bmc.size()),
+         by_bmc.front()->source, "turn the node on: it counts its own HCAs"});
+    return;
+  }
   if (!settled && !by_bmc.empty()) judged.push_back(by_bmc);
   if (!settled && !by_bmc.empty()) OneSource{expected, by_bmc, findings}.judge();
   judge_silence(expected, judged, findings);

@@ -72,6 +72,27 @@ TEST(Audit, DoesNotTakeABmcsSilenceForAbsence) {
   EXPECT_THAT(audit(eight_gpus(), {}, {bmc, parts}), IsEmpty());
 }
 
+TEST(Audit, DoesNotMissAnHcaWhereTheBmcAloneCountsCards) {
+  Profile profile;
+  ExpectedParts hcas;
+  hcas.kind = PartKind::hca;
+  hcas.count = 3;
+  profile.parts = {hcas};
+  std::vector<Part> cards(2);
+  for (auto& card : cards) card.kind = PartKind::hca;
+  cards[0].name = "hca0";
+  cards[1].name = "hca1";
+
+  const auto by_bmc = audit(profile, {}, {cards, {}});
+  const auto by_node = audit(profile, {}, {{}, cards});
+
+  ASSERT_EQ(by_bmc.size(), 1);
+  EXPECT_EQ(by_bmc[0].finding, Finding::unobserved);
+  EXPECT_EQ(by_bmc[0].observed, "2 adapters by the BMC alone, some of which may have two ports");
+  ASSERT_EQ(by_node.size(), 1);
+  EXPECT_EQ(by_node[0].finding, Finding::missing);
+}
+
 TEST(Audit, ReportsUnobservedPartsWhereNothingIsReported) {
   const auto findings = audit(eight_gpus(), {}, {{}, {}});
 
