@@ -1,4 +1,7 @@
 // The virtual cupel-node, read by the product's own stages and judged by the shipped profile.
+#include <fmt/format.h>
+
+#include "base/json.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
