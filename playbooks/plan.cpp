@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <set>
 
-#include "burnin/companions.h"
 #include "burnin/group_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
@@ -66,7 +65,8 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
 
 double load_of(const PlaybookStep& step, const Profile& profile) {
   if (step.kind != StepKind::stage) return row_of(step.kind).load;
-  return burnin::load_share(*burnin::stage(step.name), step.with, profile.has_gpus());
+  const auto& load = burnin::stage(step.name)->load;
+  return profile.has_gpus() ? load.share : load.without_gpus;
 }
 
 PlannedStep planned(const PlaybookStep& step, const Profile& profile,

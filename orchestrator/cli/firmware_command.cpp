@@ -1,0 +1,173 @@
+// `cupel firmware ...`: machines against their profile's baseline, and the manifest of the images
+// that may be written. Nothing here writes firmware: that is a step of a playbook.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/firmware_images.h"
+#include "orchestrator/cli/firmware_text.h"
+#include "orchestrator/cli/interrupt.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/firmware/image_check.h"
+#include "orchestrator/firmware/learn_baseline.h"
+
+namespace cupel::cli {
+namespace {
+
+using firmware::FirmwarePlan;
+using inventory::Node;
+
+struct SeenFirmware {
+  bmc::Identity machine;
+  std::vector<inventory::Part> parts;
+};
+
+Task<Result<SeenFirmware>> look(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(auto machine, co_await bmc.facts.identity(deadline));
+  CO_TRY(auto versions, co_await bmc.update.versions(deadline));
+  co_return SeenFirmware{std::move(machine), std::move(versions.value)};
+}
+
+/// Asks the nodes, each with the profile that it has. `judge` says what is printed, and whether all
+/// is well.
+using Judge = std::function<Answer(const FirmwarePlan&, const bmc::Identity&, bool& well)>;
+
+Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventory,
+                 const Judge& judge) {
+  bool all_well = true;
+  const auto judged = [&](bmc::Bmc& bmc, const Node& node,
+                          Deadline deadline) -> Task<Result<Answer>> {
+    const auto& profile = inventory.profile_of(*inventory.node(node.name));
+    if (profile.firmware.empty())
+      co_return Error{Code::kInvalid,
+                      fmt::format("the profile {} names no firmware: cupel firmware learn writes "
+                                  "a baseline from a good machine",
+                                  profile.name)};
+    CO_TRY(const auto seen, co_await look(bmc, deadline));
+    bool well = true;
+    auto answer =
+        judge(firmware::plan_firmware(profile, seen.machine, seen.parts), seen.machine, well);
+    all_well = all_well && well;
+    co_return answer;
+  };
+  const auto exit = ask(command, judged);
+  return exit == Exit::passed && !all_well ? Exit::failed : exit;
+}
+
+Exit check(const BmcCommand& command) {
+  Exit exit = Exit::passed;
+  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
+  if (!inventory) return exit;
+  return judge_nodes(command, *inventory,
+                     [](const FirmwarePlan& plan, const bmc::Identity&, bool& well) {
+                       well = plan.is_at_baseline();
+                       return Answer{check_text(plan), check_json(plan)};
+                     });
+}
+
+Exit plan(const BmcCommand& command) {
+  Exit exit = Exit::passed;
+  const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
+  if (!inventory) return exit;
+  const auto manifest = firmware::read_manifest(inventory->images);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return judge_nodes(command, *inventory,
+                     [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
+                       const auto refusals = refusals_by_manifest(plan, machine, manifest, now);
+                       well = may_be_done(plan, refusals);
+                       return Answer{plan_text(plan, refusals), plan_json(plan, refusals)};
+                     });
+}
+
+Task<Result<void>> learn_one(Connections& connections, const Node& node, Deadline deadline,
+                             std::string& yaml) {
+  const auto bmc = connections.bmc(node);
+  auto looked = co_await look(*bmc, deadline);
+  co_await bmc->log_out();
+  CO_TRY(const auto seen, std::move(looked));
+  yaml = fmt::format("# Learned from {}: {} {}\n{}", node.name, printable(seen.machine.vendor),
+                     printable(seen.machine.model), to_yaml(firmware::learn_baseline(seen.parts)));
+  co_return ok();
+}
+
+/// Prints YAML and nothing else: it is pasted into a profile.
+Exit learn(const BmcCommand& command) {
+  const auto patience = patience_of(*command.asked);
+  if (!patience) return complain(command.context, patience.error(), Exit::invalid);
+  Exit exit = Exit::passed;
+  const auto reached = reach(command, exit);
+  if (!reached) return exit;
+  if (reached->nodes.size() != 1)
+    return complain(command.context,
+                    Error{Code::kInvalid, "a baseline is learned from one machine: name one"},
+                    Exit::invalid);
+  const auto& node = *reached->nodes.front();
+  Connections connections{reached->inventory, *reached->store};
+  std::string yaml;
+  const auto ended =
+      run_to_end(connections.io(),
+                 until_interrupted(learn_one(connections, node, Deadline::in(*patience), yaml)));
+  if (ended.interrupted) return Exit::unfinished;
+  if (yaml.empty()) return complain(command.context, ended.value.error(), Exit::failed);
+  if (command.context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"node", node.name}, {"yaml", yaml}}));
+  else
+    say("{}", yaml);
+  return Exit::passed;
+}
+
+void add_node_options(CLI::App& command, const BmcCommand& bmc) {
+  command.add_option("NODES", bmc.asked->nodes, "as with run --nodes [all]");
+  command.add_option("-i,--inventory", bmc.asked->inventory,
+                     "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  command.add_option("--patience", bmc.asked->patience, "with each node, such as 90s or 15m [10m]");
+  command.add_option("-f,--fanout", bmc.asked->width, "nodes at a time [64]")
+      ->check(CLI::Range(1, 4096));
+  add_json_flag(command, bmc.context);
+}
+
+void add_judging(CLI::App& command, Context& context, Exit& exit, const char* name,
+                 const char* summary, Exit (*act)(const BmcCommand&)) {
+  const BmcCommand bmc{context, exit};
+  bmc.asked->nodes = "all";
+  auto* added = command.add_subcommand(name, summary);
+  add_node_options(*added, bmc);
+  auto* group = added->add_flag("-b,--group", bmc.asked->group,
+                                "at the end, each answer once with the nodes that gave it");
+  group->excludes(added->get_option("--json"));
+  added->callback([bmc, act] { bmc.exit = act(bmc); });
+}
+
+void add_learn(CLI::App& command, Context& context, Exit& exit) {
+  const BmcCommand bmc{context, exit};
+  auto* added = command.add_subcommand("learn", "print a good machine's versions as a baseline");
+  added->footer("Example: cupel firmware learn a01-n07 >> profiles/my-dgx.yaml");
+  add_node_options(*added, bmc);
+  added->get_option("NODES")->required()->description("the machine");
+  added->callback([bmc] { bmc.exit = learn(bmc); });
+}
+
+}  // namespace
+
+void add_firmware(CLI::App& app, Context& context, Exit& exit) {
+  auto* command =
+      app.add_subcommand("firmware", "machines against their firmware baseline; signed images");
+  command->footer(
+      "Examples: cupel firmware check\n"
+      "          cupel firmware plan rack:a01\n"
+      "          cupel firmware learn a01-n07\n"
+      "          cupel firmware digest images/*.fwpkg > images.yaml\n"
+      "          cupel firmware sign images.yaml --key site.key\n"
+      "Exit codes: 0 all nodes are at their baseline (check), or can be brought there (plan),\n"
+      "            1 some are not, 2 the input is wrong (nothing was asked), 3 interrupted.");
+  command->require_subcommand(1);
+  add_judging(*command, context, exit, "plan",
+              "what is running, what is expected, what would be written in which order", plan);
+  add_judging(*command, context, exit, "check", "what is off the baseline; needs no image", check);
+  add_learn(*command, context, exit);
+  add_firmware_images(*command, context, exit);
+}
+
+}  // namespace cupel::cli

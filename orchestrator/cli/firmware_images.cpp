@@ -1,0 +1,161 @@
+#include "orchestrator/cli/firmware_images.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/signature.h"
+#include "base/text.h"
+#include "inventory/check_files.h"
+#include "inventory/image_manifest.h"
+#include "orchestrator/cli/say.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr std::size_t kLargestManifest = 4u << 20;
+constexpr std::size_t kLargestKey = 16u << 10;
+
+struct SignAsked {
+  std::string manifest{}, key{};
+};
+
+Result<std::string> signed_manifest(const SignAsked& asked) {
+  TRY(const auto text, read_file(asked.manifest, kLargestManifest));
+  TRY(const auto manifest, inventory::parse_image_manifest(text, asked.manifest));
+  TRY(inventory::check_secret_file(asked.key));
+  TRY(const auto key, read_file(asked.key, kLargestKey));
+  TRY(const auto signature, within(asked.key, sign(text, key)));
+  TRY(const auto open, public_key_of(key));
+  TRY(verify_signature(text, signature, open));
+  const auto file = inventory::signature_file_of(asked.manifest);
+  TRY(write_file(file, signature));
+  return fmt::format("{}: {} images signed, in {}", asked.manifest, manifest.images.size(), file);
+}
+
+Exit sign_manifest(const Context& context, const SignAsked& asked) {
+  auto done = signed_manifest(asked);
+  if (!done) return complain(context, done.error(), Exit::invalid);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{
+                    {"signature", inventory::signature_file_of(asked.manifest)}}));
+  else
+    say("{}\n", printable(*done));
+  return Exit::passed;
+}
+
+struct FileDigest {
+  std::string sha256{};
+  std::uint64_t bytes = 0;
+};
+
+Result<FileDigest> digest_of(const std::string& file) {
+  std::ifstream stream{file, std::ios::binary};
+  if (!stream || std::filesystem::is_directory(file))
+    return Error{Code::kNotFound, file + ": there is no such file, or it cannot be read"};
+  std::vector<char> piece(1u << 20);
+  Sha256 sum;
+  FileDigest digest;
+  while (stream) {
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    const auto got = static_cast<std::size_t>(stream.gcount());
+    sum.add({piece.data(), got});
+    digest.bytes += got;
+  }
+  if (stream.bad()) return Error{Code::kInvalid, file + ": cannot be read to its end"};
+  digest.sha256 = sum.hex();
+  return digest;
+}
+
+struct DigestAsked {
+  std::vector<std::string> files{};
+  std::string vendor{}, model{}, component{}, version{}, expires{};
+};
+
+std::string in_quotes(std::string_view text) {
+  return boost::json::serialize(boost::json::value(valid_utf8(text)));
+}
+
+std::string default_expiry() {
+  const auto day = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  return fmt::format("{:%F}", day + std::chrono::days{365});
+}
+
+/// An entry of the manifest. What was not given stands empty, and is not signed before it is filled
+/// in.
+std::string entry_of(const DigestAsked& asked, const std::string& file, const FileDigest& digest) {
+  const auto name = std::filesystem::path{file}.filename().string();
+  return fmt::format(
+      "  - file: {}\n"
+      "    vendor: {}\n"
+      "    model: [{}]\n"
+      "    component: {}\n"
+      "    version: {}\n"
+      "    sha256: {}\n"
+      "    size: {}\n"
+      "    expires: {}\n",
+      in_quotes(printable(name)), in_quotes(asked.vendor), in_quotes(asked.model),
+      in_quotes(asked.component), in_quotes(asked.version), digest.sha256, digest.bytes,
+      asked.expires.empty() ? default_expiry() : asked.expires);
+}
+
+Exit print_digests(const Context& context, const DigestAsked& asked) {
+  std::string text = "images:\n";
+  boost::json::array all;
+  for (const auto& file : asked.files) {
+    const auto digest = digest_of(file);
+    if (!digest) return complain(context, digest.error(), Exit::invalid);
+    text += entry_of(asked, file, *digest);
+    all.push_back({{"file", file}, {"sha256", digest->sha256}, {"size", digest->bytes}});
+  }
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"images", std::move(all)}}));
+  else
+    say("{}", text);
+  return Exit::passed;
+}
+
+void add_sign(CLI::App& command, Context& context, Exit& exit) {
+  const auto asked = std::make_shared<SignAsked>();
+  auto* added = command.add_subcommand("sign", "sign a manifest of images with the site's key");
+  added->footer(
+      "A key: openssl genpkey -algorithm ed25519 -out site.key && chmod 600 site.key\n"
+      "       openssl pkey -in site.key -pubout -out site.pub\n"
+      "Example: cupel firmware sign images.yaml --key site.key");
+  added->add_option("MANIFEST", asked->manifest, "images.yaml; the signature is images.yaml.sig")
+      ->required();
+  added->add_option("--key", asked->key, "private key of Ed25519, PEM, mode 0600")->required();
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, asked] { exit = sign_manifest(context, *asked); });
+}
+
+void add_digest(CLI::App& command, Context& context, Exit& exit) {
+  const auto asked = std::make_shared<DigestAsked>();
+  auto* added = command.add_subcommand("digest", "print entries of a manifest for image files");
+  added->footer(
+      "Example: cupel firmware digest bmc.fwpkg --vendor NVIDIA --model 'DGXH100*' \\\n"
+      "           --component HostBMC_0 --version 24.09.17");
+  added->add_option("FILES", asked->files, "images")->required();
+  added->add_option("--vendor", asked->vendor, "of the machines, as their BMC reports it");
+  added->add_option("--model", asked->model, "of the machines, with * for any characters");
+  added->add_option("--component", asked->component, "as the profile calls it");
+  added->add_option("--version", asked->version, "that the image brings");
+  added->add_option("--expires", asked->expires, "such as 2027-11-01 [in a year]");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, asked] { exit = print_digests(context, *asked); });
+}
+
+}  // namespace
+
+void add_firmware_images(CLI::App& firmware, Context& context, Exit& exit) {
+  add_sign(firmware, context, exit);
+  add_digest(firmware, context, exit);
+}
+
+}  // namespace cupel::cli

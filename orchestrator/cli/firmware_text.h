@@ -1,0 +1,31 @@
+#pragma once
+// A machine's firmware against its baseline, as people and programs read it. Pure.
+#include <boost/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "inventory/image_manifest.h"
+#include "orchestrator/firmware/firmware_plan.h"
+
+namespace cupel::cli {
+
+/// What the manifest says of each update of the plan; empty texts: it may be written.
+std::vector<std::string> refusals_by_manifest(const firmware::FirmwarePlan& plan,
+                                              const bmc::Identity& machine,
+                                              const Result<inventory::ImageManifest>& manifest,
+                                              std::chrono::sys_seconds now);
+
+/// Whether nothing stands against what is to be done.
+bool may_be_done(const firmware::FirmwarePlan& plan, const std::vector<std::string>& refusals);
+
+/// "at the baseline (9 components)", or what is off it and what would be done, in its order.
+std::string plan_text(const firmware::FirmwarePlan& plan, const std::vector<std::string>& refusals);
+
+/// The same without what would be done.
+std::string check_text(const firmware::FirmwarePlan& plan);
+
+boost::json::object plan_json(const firmware::FirmwarePlan& plan,
+                              const std::vector<std::string>& refusals);
+boost::json::object check_json(const firmware::FirmwarePlan& plan);
+
+}  // namespace cupel::cli
