@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "burnin/companions.h"
 #include "burnin/group_stage.h"
 #include "burnin/parameters.h"
 #include "burnin/requirements.h"
@@ -65,8 +66,7 @@ std::optional<burnin::Job> job_of(const PlaybookStep& step, const Profile& profi
 
 double load_of(const PlaybookStep& step, const Profile& profile) {
   if (step.kind != StepKind::stage) return row_of(step.kind).load;
-  const auto& load = burnin::stage(step.name)->load;
-  return profile.has_gpus() ? load.share : load.without_gpus;
+  return burnin::load_share(*burnin::stage(step.name), step.with, profile.has_gpus());
 }
 
 PlannedStep planned(const PlaybookStep& step, const Profile& profile,

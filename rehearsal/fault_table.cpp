@@ -56,6 +56,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
     // HCAs, cables, switches
     {hca_missing, "hca-missing", Part::hca, "", nothing, "the HCA is gone from PCI and sysfs"},
     {hca_slow, "hca-slow", Part::hca, "gbit?", nothing, "its link came up at a lower rate"},
+    {hca_slow_link, "hca-slow-link", Part::hca, "gen? width?", nothing,
+     "its PCIe link trained below its generation or width"},
     {hca_down, "hca-down", Part::hca, "", nothing, "its link is down: Polling"},
     {hca_errors, "hca-errors", Part::hca, "errors?", nothing, "symbol errors, so many an hour"},
     {hca_flapping, "hca-flapping", Part::hca, "", nothing,
@@ -81,6 +83,8 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "the drive is gone from PCI, lsblk and Redfish"},
     {nvme_worn, "nvme-worn", Part::drive, "percent?", nothing,
      "its SMART log says so much of its life is used"},
+    {nvme_slow_link, "nvme-slow-link", Part::drive, "gen? width?", nothing,
+     "its PCIe link trained below its generation or width"},
     {disk_slow, "disk-slow", Part::drive, "", nothing, "a tenth of the speed"},
     {disk_errors, "disk-errors", Part::drive, "", nothing, "reads and writes fail"},
     {disk_full, "disk-full", Part::none, "", nothing, "no space left on the node's file system"},

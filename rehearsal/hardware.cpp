@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "rehearsal/physics/gpu_kind.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -63,7 +64,17 @@ double framebuffer(std::string_view model, double nominal) {
   constexpr double kMiB = 1048576;
   if (model.contains("H100 80GB")) return 81559 * kMiB;
   if (model.contains("H200")) return 143771 * kMiB;
+  if (model.contains("B200")) return 183359 * kMiB;
+  if (model.contains("B300")) return 275040 * kMiB;
+  if (model.contains("L40S") || model.contains("A40")) return 46068 * kMiB;
+  if (model == "A10") return 23028 * kMiB;
   return nominal;
+}
+
+/// Of the fourth generation until Hopper.
+int generation_of(std::string_view model) {
+  constexpr std::array<std::string_view, 4> kFourth{"A100", "A40", "A10", "L40S"};
+  return std::ranges::any_of(kFourth, [&](auto each) { return model.contains(each); }) ? 4 : 5;
 }
 
 struct Maker {
@@ -74,6 +85,13 @@ struct Maker {
 
   bool has(FaultKind kind, const std::string& part) const {
     return find_fault(faults, kind, part) != nullptr;
+  }
+  /// Half as wide where the fault says neither.
+  void slow_down(FaultKind kind, const std::string& part, PcieLink& link) const {
+    const auto* slow = find_fault(faults, kind, part);
+    if (slow == nullptr) return;
+    link.gen = slow->gen.value_or(link.gen);
+    link.width = slow->width.value_or(slow->gen ? link.width : link.width / 2);
   }
   void gpus(const ExpectedParts& parts);
   void dimms(const ExpectedParts& parts);
@@ -90,6 +108,7 @@ void Maker::gpus(const ExpectedParts& parts) {
     Gpu gpu{.index = i, .name = fmt::format("gpu{}", i)};
     if (has(FaultKind::gpu_missing, gpu.name)) continue;
     gpu.model = model_of(parts, "H100 80GB HBM3");
+    gpu.gen = gpu.gen_max = generation_of(gpu.model);
     gpu.serial = "165" + seeded.digits(gpu.name, 10);
     gpu.uuid = "GPU-" + seeded.uuid(gpu.name);
     gpu.pci = pci_of(parts, i, 0x18 + i * 7);
@@ -140,6 +159,7 @@ void Maker::drives(const ExpectedParts& parts) {
     drive.firmware = made.version(drive.name, made.version("nvme", "GDC5602Q"));
     drive.slow = has(FaultKind::disk_slow, drive.name);
     drive.broken = has(FaultKind::disk_errors, drive.name);
+    slow_down(FaultKind::nvme_slow_link, drive.name, drive.link);
     made.drives.push_back(std::move(drive));
   }
 }
@@ -181,6 +201,8 @@ void Maker::adapters(const ExpectedParts& parts) {
     adapter.firmware =
         made.version(adapter.name, infiniband ? made.version("hca", "28.39.1002") : "4.20");
     adapter.numa = i * 2 / std::max(parts.count, 1);
+    if (!infiniband) adapter.link = {4, 4, 16, 16};
+    slow_down(FaultKind::hca_slow_link, adapter.name, adapter.link);
     made.adapters.push_back(std::move(adapter));
   }
 }
@@ -189,7 +211,8 @@ void Maker::adapters(const ExpectedParts& parts) {
 void Maker::switches_and_fans() {
   constexpr int kSwitches = 4, kFans = 8;
   const auto* parts = expected(profile, PartKind::gpu);
-  const int switches = parts != nullptr && parts->count == 8 ? kSwitches : 0;
+  const bool linked = parts != nullptr && gpu_kind(model_of(*parts, "H100")).nvlinks > 0;
+  const int switches = linked && parts->count == 8 ? kSwitches : 0;
   for (int i = 0; i < switches; ++i)
     made.nvswitches.push_back(
         {.name = fmt::format("nvswitch{}", i), .pci = fmt::format("0000:{:02x}:00.0", 5 + i)});

@@ -38,10 +38,16 @@ struct Dimm {
   bool present = true;
 };
 
+/// What a link trained to, and what both its ends can.
+struct PcieLink {
+  int gen = 5, gen_max = 5, width = 16, width_max = 16;
+};
+
 struct Drive {
   std::string name{}, model{}, serial{}, pci{}, firmware{};
   double bytes = 0;
   bool slow = false, broken = false;
+  PcieLink link{4, 4, 4, 4};
 };
 
 struct Psu {
@@ -53,6 +59,7 @@ struct Adapter {
   std::string model{}, serial{}, pci{}, mac{}, guid{}, firmware{};
   bool infiniband = false;
   int numa = 0;
+  PcieLink link{};
 };
 
 struct NvSwitch {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
+#include "burnin/cpu/spare_cpus.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/counters.h"
 #include "burnin/node/heat.h"
@@ -26,12 +28,13 @@ constexpr std::array kParameters{
                  {},
                  1,
                  kWeek},
+    kSpareParameter,
 };
 constexpr std::array<std::string_view, 8> kMeasures{
     "cpu.failures",       "cpu.cores",       "cpu.slowest",   "cpu.frequency.lowest",
     "cpu.frequency.base", "cpu.temperature", "cpu.throttled", "cpu.machine_checks"};
 
-constexpr long kMostSamples = 400;
+constexpr long kMostSamples = 400, kFewSamples = 100;
 constexpr std::size_t kMostCpus = 4096;
 
 /// Leaves the logical CPUs in $cpus, and tells where each sits.
@@ -47,6 +50,13 @@ if ! grep -q '^physical id' /proc/cpuinfo; then
 fi
 grep -sH . /sys/devices/system/cpu/cpu0/cpufreq/base_frequency
 echo cupel-end
+spared=
+if [ "$spare" -gt 0 ]; then
+  for each in /sys/devices/system/node/node[0-9]*; do
+    spared="$spared $(spared_in "$(cat "$each/cpulist" 2>/dev/null)")"
+  done
+fi
+echo "cupel-spared: $spared"
 )sh";
 
 /// One for each logical CPU, bound to it. Reports lie in a folder until all have ended.
@@ -56,7 +66,8 @@ trap 'exit 143' HUP INT TERM
 work=$(mktemp -d "${TMPDIR:-/tmp}/cupel-cpu.XXXXXX") || exit 73
 end=$(($(date +%s) + seconds))
 for cpu in $cpus; do
-  stress-ng --cpu 1 --taskset "$cpu" --cpu-method all --verify --metrics-brief --temp-path "$work" --timeout "${seconds}s" >"$work/$cpu" 2>&1 &
+  case " $spared " in *" $cpu "*) continue ;; esac
+  $nice stress-ng --cpu 1 --taskset "$cpu" --cpu-method all --verify --metrics-brief --temp-path "$work" --timeout "${seconds}s" >"$work/$cpu" 2>&1 &
   jobs="$jobs $cpu:$!"
 done
 )sh";
@@ -90,19 +101,22 @@ for each in $jobs; do
 done
 jobs=
 cd "$work" || exit 73
-grep -H -m 60 -v -e 'setting to a ' -e 'dispatching hogs' -e 'successful run' -e '(secs)' $cpus
+grep -sH -m 60 -v -e 'setting to a ' -e 'dispatching hogs' -e 'successful run' -e '(secs)' $cpus
 cd /
 echo cupel-end
 )sh";
 
 Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
+  TRY(const auto spare, spare_parameter(kParameters, parameters));
+  // Beside another stage that lasts for hours fewer samples say the same.
+  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
   const auto interval =
-      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
   std::string text = script::head() + script::needs("stress-ng") +
                      script::asks("seconds", static_cast<double>(duration.count()));
-  text +=
-      fmt::format("seconds={} interval={} samples={}\n", duration.count(), interval, kMostSamples);
+  text += fmt::format("seconds={} interval={} samples={}\n", duration.count(), interval, samples);
+  text += spare_cpus(spare);
   text += kTopology;
   text += find_sensors();
   text += tell_counters("before");
@@ -128,6 +142,16 @@ std::string socket_name(int socket) { return fmt::format("cpu{}", socket); }
 
 /// Logical CPUs in the order in which the kernel lists them.
 using Topology = std::vector<std::pair<int, Place>>;
+
+/// Without those that were left to others.
+Topology tested_of(const Topology& all, std::string_view spared) {
+  std::set<int> left;
+  for (const auto word : words(spared))
+    if (const auto cpu = number<int>(word)) left.insert(*cpu);
+  Topology tested = all;
+  std::erase_if(tested, [&](const auto& each) { return left.contains(each.first); });
+  return tested;
+}
 
 Topology from_cpuinfo(const Sysfs& sysfs) {
   Topology all;
@@ -198,7 +222,7 @@ std::map<int, CpuReport> read_reports(std::string_view text) {
 /// What is known of a core after the run.
 struct Core {
   double failures = 0, rate = 0;
-  std::vector<int> cpus{};
+  std::size_t cpus = 0;
 };
 
 Result<std::map<Place, Core>> read_cores(const Topology& topology, std::string_view text,
@@ -209,7 +233,7 @@ Result<std::map<Place, Core>> read_cores(const Topology& topology, std::string_v
   bool failed = false;
   for (const auto& [cpu, place] : topology) {
     auto& core = cores[place];
-    core.cpus.push_back(cpu);
+    ++core.cpus;
     const auto report = reports.find(cpu);
     if (report == reports.end() || !report->second.status) {
       undone = fmt::format("logical CPU {} is not reported", cpu);
@@ -238,19 +262,26 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Each core, how many there were in a socket, and the slowest beside the socket's median.
-void add_cores(const std::map<Place, Core>& cores, Findings& findings) {
+/// Each core, how many there are in a socket, and the slowest beside the socket's median: of the
+/// cores all of whose threads were tested.
+void add_cores(const Topology& topology, const std::map<Place, Core>& cores, Findings& findings) {
   std::map<int, std::vector<double>> rates;
   std::map<int, Place> slowest;
+  std::map<Place, std::size_t> threads;
+  std::map<int, std::size_t> of_socket;
+  for (const auto& [cpu, place] : topology)
+    if (++threads[place] == 1) ++of_socket[place.socket];
+  for (const auto& [socket, count] : of_socket)
+    findings.measurements.push_back(
+        {"cpu.cores", socket_name(socket), static_cast<double>(count), "count"});
   for (const auto& [place, core] : cores) {
     findings.measurements.push_back({"cpu.failures", name_of(place), core.failures, "errors"});
+    if (core.cpus < threads[place]) continue;
     rates[place.socket].push_back(core.rate);
     auto& worst = slowest.try_emplace(place.socket, place).first->second;
     if (core.rate < cores.at(worst).rate) worst = place;
   }
   for (const auto& [socket, all] : rates) {
-    findings.measurements.push_back(
-        {"cpu.cores", socket_name(socket), static_cast<double>(all.size()), "count"});
     const double usual = median(all);
     if (usual > 0)
       findings.measurements.push_back({"cpu.slowest", socket_name(socket),
@@ -280,10 +311,11 @@ std::map<int, std::vector<double>> read_clocks(std::string_view text, const Topo
 }
 
 /// Of each socket: the clock that its slowest core had for half of the time.
-void add_clocks(std::string_view text, const Topology& topology, Findings& findings) {
+void add_clocks(std::string_view text, const Topology& topology, const Topology& tested,
+                Findings& findings) {
   const auto clocks = read_clocks(text, topology);
   std::map<int, std::pair<double, Place>> lowest;
-  for (const auto& [cpu, place] : topology) {
+  for (const auto& [cpu, place] : tested) {
     const auto samples = clocks.find(cpu);
     if (samples == clocks.end()) continue;
     const std::pair usual{median(samples->second), place};
@@ -326,12 +358,14 @@ Result<Findings> parse(const Profile&, const Output& output) {
   const auto reports = section_named(sections, "cores");
   if (reports.empty())
     return nothing_proven("stress-ng did not come to its end: " + script::complaint(output));
-  TRY(const auto cores, read_cores(topology, reports, *wanted));
+  const auto tested =
+      tested_of(topology, script::said(output, "cupel-spared: ").value_or(std::string_view{}));
+  TRY(const auto cores, read_cores(tested, reports, *wanted));
   const CountersOf counters{output.text};
   if (!counters.whole()) return nothing_proven("the node's answer is cut short");
   Findings findings;
-  add_cores(cores, findings);
-  add_clocks(section_named(sections, "samples"), topology, findings);
+  add_cores(topology, cores, findings);
+  add_clocks(section_named(sections, "samples"), topology, tested, findings);
   add_base_clock(section_named(sections, "topology"), findings);
   add_heat(output.text, findings);
   counters.add_throttling(findings);

@@ -5,8 +5,8 @@
 
 namespace cupel::burnin {
 
-/// Parameters: `duration` (5m; 1s to 168h). Measures for each core ("cpu0 core 17": the socket, and
-/// the core's number in it as the kernel has it; both threads of a core together).
+/// Parameters: `duration` (5m; 1s to 168h), `spare` (0). Measures for each core ("cpu0 core 17":
+/// the socket, and the core's number in it as the kernel has it; both threads of a core together).
 /// Source: stress-ng(1); proc(5), /proc/cpuinfo; Documentation/admin-guide/pm/cpufreq of Linux.
 Stage cpu();
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/companions.h"
 #include "burnin/gpu/burn_findings.h"
 #include "burnin/gpu/burn_script.h"
 #include "burnin/parameters.h"
@@ -34,11 +35,13 @@ constexpr std::array kGemmParameters{
     ParameterRow{"pattern", Kind::word, "of the power: steady, or in waves, all GPUs in phase",
                  "steady", kLoads},
     ParameterRow{"hertz", Kind::text, "of the waves, 0.1 to 10", "1"},
+    kBesideParameter,
 };
 constexpr std::array kHbmParameters{
     ParameterRow{"duration", Kind::duration, "how long it writes and compares", "2m", {}, 1, kWeek},
     ParameterRow{"patterns", Kind::text, "address, walking, inversions, random, hot-rows",
                  "address,walking,inversions,random,hot-rows"},
+    kBesideParameter,
 };
 constexpr std::array kPcieParameters{
     ParameterRow{"duration", Kind::duration, "how long it copies", "1m", {}, 1, kWeek},
@@ -64,6 +67,7 @@ constexpr std::array kCollectiveParameters{
 };
 constexpr std::array kTrainParameters{
     ParameterRow{"duration", Kind::duration, "how long it trains", "5m", {}, 1, kWeek},
+    kBesideParameter,
 };
 
 constexpr std::array kGemmRules{
@@ -189,7 +193,15 @@ Result<Job> job(std::string_view command, ParameterRows rows, const Parameters& 
                   duration);
 }
 
-Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
+/// With what works on the host at the same time.
+Result<Job> together(std::string_view name, ParameterRows rows, const Profile& profile,
+                     const Parameters& parameters, Result<Job> alone) {
+  if (!alone) return alone;
+  TRY(const auto duration, duration_parameter(rows, parameters, "duration"));
+  return with_companions(*stage(name), profile, parameters, duration, *std::move(alone));
+}
+
+Result<Job> prepare_gemm(const Profile& profile, const Parameters& parameters) {
   TRY(const auto types, list_parameter(kGemmParameters, parameters, "types", kTypes));
   TRY(const auto pattern, word_parameter(kGemmParameters, parameters, "pattern"));
   const auto written = text_parameter(kGemmParameters, parameters, "hertz");
@@ -199,12 +211,14 @@ Result<Job> prepare_gemm(const Profile&, const Parameters& parameters) {
                                              shortened(printable(written), 80))};
   auto more = fmt::format(" --types {} --pattern {}", types, pattern);
   if (pattern == "square") more += fmt::format(" --hertz {}", *hertz);
-  return job("gemm", kGemmParameters, parameters, more, " --types " + types);
+  return together("gemm", kGemmParameters, profile, parameters,
+                  job("gemm", kGemmParameters, parameters, more, " --types " + types));
 }
 
-Result<Job> prepare_hbm(const Profile&, const Parameters& parameters) {
+Result<Job> prepare_hbm(const Profile& profile, const Parameters& parameters) {
   TRY(const auto patterns, list_parameter(kHbmParameters, parameters, "patterns", kMemoryPatterns));
-  return job("hbm", kHbmParameters, parameters, " --patterns " + patterns);
+  return together("hbm", kHbmParameters, profile, parameters,
+                  job("hbm", kHbmParameters, parameters, " --patterns " + patterns));
 }
 
 Result<Job> prepare_pcie(const Profile&, const Parameters& parameters) {
@@ -227,8 +241,9 @@ Result<Job> prepare_collective(const Profile&, const Parameters& parameters) {
                          least, most, switched, path));
 }
 
-Result<Job> prepare_train(const Profile&, const Parameters& parameters) {
-  return job("train", kTrainParameters, parameters, "");
+Result<Job> prepare_train(const Profile& profile, const Parameters& parameters) {
+  return together("train", kTrainParameters, profile, parameters,
+                  job("train", kTrainParameters, parameters, ""));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "burnin/cpu/spare_cpus.h"
 #include "burnin/cpu/stress_ng.h"
 #include "burnin/node/counters.h"
 #include "burnin/node/sysfs.h"
@@ -35,12 +36,13 @@ constexpr std::array kParameters{
                  {},
                  5,
                  kHour},
+    kSpareParameter,
 };
 constexpr std::array<std::string_view, 5> kMeasures{"memory.failures", "memory.tested",
                                                     "memory.bandwidth", "memory.uncorrected",
                                                     "memory.corrected"};
 
-constexpr long kMostSamples = 400;
+constexpr long kMostSamples = 400, kFewSamples = 100;
 constexpr int kMostPercent = 95;  // the rest is for the kernel, sshd and the stage itself
 
 /// Of what was asked for, this much must have been in memory at once.
@@ -69,14 +71,8 @@ if [ -z "$nodes" ]; then
   echo "cupel-gave-up: the kernel tells of no NUMA node with CPUs in $base"
   exit 69
 fi
-cpus_of() { cat "$base/node$1/cpulist"; }
-count_of() {
-  count=0
-  for range in $(cpus_of "$1" | tr ',' ' '); do
-    count=$((count + ${range#*-} - ${range%-*} + 1))
-  done
-  echo "$count"
-}
+cpus_of() { rest_of "$(cat "$base/node$1/cpulist")"; }
+count_of() { cpus_in "$(cpus_of "$1")"; }
 kib_of() {
   kib=$(grep -F " $2:" "$base/node$1/meminfo" | tr -s ' ' | cut -d ' ' -f 4)
   echo "${kib:-0}"
@@ -116,7 +112,7 @@ resident
 echo cupel-end
 end=$(($(date +%s) + seconds))
 for node in $nodes; do
-  on "$node" stress-ng --vm "$(count_of "$node")" --vm-bytes "$(ask_of "$node")k" --vm-keep --vm-method all --verify --metrics-brief --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${seconds}s" >"$work/vm$node" 2>&1 &
+  on "$node" $nice stress-ng --vm "$(count_of "$node")" --vm-bytes "$(ask_of "$node")k" --vm-keep --vm-method all --verify --metrics-brief --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${seconds}s" >"$work/vm$node" 2>&1 &
   jobs="$jobs $node:$!"
 done
 echo 'cupel-begin: resident'
@@ -145,7 +141,7 @@ constexpr std::string_view kCollect = R"sh(collect() {
 
 /// 16 MiB of cache are a core's share of none: the arrays are four times as large.
 constexpr std::string_view kStream = R"sh(for node in $nodes; do
-  on "$node" stress-ng --stream "$(count_of "$node")" --stream-l3-size 16m --metrics --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${stream}s" >"$work/stream$node" 2>&1 &
+  on "$node" $nice stress-ng --stream "$(count_of "$node")" --stream-l3-size 16m --metrics --taskset "$(cpus_of "$node")" --temp-path "$work" --timeout "${stream}s" >"$work/stream$node" 2>&1 &
   jobs="$jobs $node:$!"
 done
 collect stream
@@ -155,12 +151,15 @@ Result<Job> prepare(const Profile&, const Parameters& parameters) {
   TRY(const auto duration, duration_parameter(kParameters, parameters, "duration"));
   TRY(const auto stream, duration_parameter(kParameters, parameters, "stream"));
   TRY(const auto percent, percent_of(parameters));
+  TRY(const auto spare, spare_parameter(kParameters, parameters));
+  const auto samples = spare > 0 ? kFewSamples : kMostSamples;
   const auto interval =
-      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / kMostSamples + 1);
+      std::max<long>(duration.count() < 60 ? 1 : 15, duration.count() / samples + 1);
   std::string text = script::head() + script::needs("stress-ng") +
                      script::asks("seconds", static_cast<double>(duration.count()));
   text += fmt::format("seconds={} stream={} percent={} interval={} samples={}\n", duration.count(),
-                      stream.count(), percent, interval, kMostSamples);
+                      stream.count(), percent, interval, samples);
+  text += spare_cpus(spare);
   text += kNodes;
   text += kCollect;
   text += tell_counters("before");

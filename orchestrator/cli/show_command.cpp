@@ -109,6 +109,8 @@ void print_measurements(const record::NodeRecord& record, bool each_part) {
   };
   for (const auto& step : record.steps) {
     if (record.findings.contains(step.name)) print_findings(record, step.name, each_part);
+    for (const auto& name : record.companions)
+      if (name.ends_with("@" + step.name)) print_findings(record, name, each_part);
     print_log(step.name, burnin::kernel_log_name(step.name), quiet_kernel);
     print_log(step.name, burnin::bmc_log_name(step.name), quiet);
   }

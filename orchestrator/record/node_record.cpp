@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/json.h"
+#include "burnin/companions.h"
 #include "burnin/stage.h"
 #include "orchestrator/engine/event_data.h"
 #include "orchestrator/engine/fold.h"
@@ -87,6 +88,20 @@ void take_logs(NodeRecord& record, const Event& event) {
   take_log(record, event, "kernel_log", burnin::kernel_log_name(event.step));
 }
 
+/// What worked beside a stage is judged by itself, too. Its evidence is the stage's.
+void take_companions(NodeRecord& record, const Event& event) {
+  const auto* beside = event.data.if_contains("beside");
+  if (beside == nullptr || !beside->is_object()) return;
+  for (const auto& [companion, found] : beside->get_object()) {
+    if (!found.is_object()) continue;
+    const auto name = burnin::companion_name(companion, event.step);
+    record.findings[name] = findings_from(found.get_object());
+    record.companions.insert(name);
+    const auto evidence = record.evidence.find(event.step);
+    if (evidence != record.evidence.end()) record.evidence[name] = evidence->second;
+  }
+}
+
 /// What a step found is told by the keys that it wrote, so that no step's name is known here.
 void take_findings(NodeRecord& record, const Event& event) {
   if (event.data.contains("measurements")) record.findings[event.step] = findings_from(event.data);
@@ -154,6 +169,7 @@ NodeRecord record_of(const std::string& node, const engine::FoldedRun& run) {
   for (const auto* end : trace->second.ends) {
     take_facts(record, *end);
     take_findings(record, *end);
+    take_companions(record, *end);
     take_logs(record, *end);
   }
   return record;

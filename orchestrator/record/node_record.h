@@ -2,6 +2,7 @@
 // Everything that one run has found out about one node, gathered from the journal.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,8 @@ struct NodeRecord {
   std::string node;
   std::vector<StepRecord> steps{};  // in the order in which they were met
   std::map<std::string, burnin::Findings, std::less<>> findings{};  // by stage
-  std::map<std::string, std::string, std::less<>> evidence{};       // SHA-256 by step
+  std::set<std::string, std::less<>> companions{};  // of these: "cpu@train", beside "train"
+  std::map<std::string, std::string, std::less<>> evidence{};  // SHA-256 by step
   std::vector<inventory::Part> bmc_parts{};
   std::map<std::string, std::string, std::less<>> facts{};  // "bmc.version", as steps found them
   std::string kernel_log_mark{};  // where the newest reading of the node's kernel log ended

@@ -96,9 +96,7 @@ Task<Result<bool>> do_member(const std::shared_ptr<GroupMember>& member) {
   if (!spool) co_return std::move(spool).error().within(role_of(*member));
   CO_TRY(part.end, keep_output(part.environment, part.request, *spool));
   member->output = std::move(spool->output);
-  LogWatch log{part.environment, part.request};
-  co_await log.after(*part.end);
-  part.when_written = log.when_written();
+  co_await read_logs(part);
   auto why = why_not_done(*member, *part.end);
   if (why.empty()) co_return true;
   if (!spool->why_by_shell.empty()) why += "; " + spool->why_by_shell;
@@ -138,6 +136,16 @@ Result<void> analyse(StepEnvironment& environment, const burnin::GroupStage& sta
 }
 
 }  // namespace
+
+Task<void> read_logs(Part& part) {
+  co_await part.kernel->after(*part.end, part.follower->session());
+  LogWatch log{part.environment, part.request};
+  co_await log.after(*part.end);
+  part.when_written = [written = log.when_written(), of_kernel = part.kernel->when_written()] {
+    written();
+    of_kernel();
+  };
+}
 
 Task<Result<std::vector<bool>>> do_as_group(StepEnvironment& environment,
                                             const burnin::GroupStage& stage, Parts parts,

@@ -3,6 +3,7 @@
 // the others, and the analysis of what all of them reported.
 #include "burnin/group_stage.h"
 #include "orchestrator/steps/follower.h"
+#include "orchestrator/steps/kernel_watch.h"
 
 namespace cupel::steps {
 
@@ -12,11 +13,15 @@ struct Part {
   std::shared_ptr<playbooks::PlannedStep> step;  // its own, with its own job
   engine::StepRequest request;
   std::shared_ptr<Follower> follower{};
+  std::optional<KernelWatch> kernel{};
   std::optional<engine::StepEnd> end{};
   std::function<void()> when_written{};
 };
 
 using Parts = std::vector<std::shared_ptr<Part>>;
+
+/// The logs of the node's kernel and of its BMC, once its part has ended.
+Task<void> read_logs(Part& part);
 
 /// All members to their end. The first whose job fails, vanishes or cannot be reached ends the
 /// others' waiting. Fills each part's end, and `of_group` with what belongs to links. Errors:

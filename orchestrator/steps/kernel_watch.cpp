@@ -14,11 +14,9 @@ namespace {
 
 using engine::StepEnd;
 using engine::StepRequest;
-using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr seconds kConnectPatience{90}, kReadPatience{60}, kBringPatience{300};
-constexpr minutes kEvery{5};
 constexpr std::size_t kMostReadings = 4u << 20;  // bytes of one stage
 constexpr std::string_view kMark = "kernel_log_mark";
 
@@ -113,7 +111,7 @@ Task<Result<std::string>> KernelWatch::read(ssh::Session& session, std::string m
 }
 
 Task<void> KernelWatch::before() {
-  if (request_.handle || !is_watched()) co_return;
+  if (!is_watched()) co_return;
   const auto& known = known_of(environment_, request_);
   if (!known.mark->empty()) co_return;
   request_.waiting("the kernel's log");
@@ -130,7 +128,7 @@ Task<void> KernelWatch::before() {
 Task<void> KernelWatch::meanwhile(ssh::Session& session) {
   const auto now = Deadline::Clock::now();
   const bool due = next_ != Deadline::Clock::time_point{} && now >= next_;
-  if (due || next_ == Deadline::Clock::time_point{}) next_ = now + kEvery;
+  if (due || next_ == Deadline::Clock::time_point{}) next_ = now + every_;
   if (!due || !is_watched() || readings_.size() > kMostReadings) co_return;
   if (mark_.empty()) mark_ = *known_of(environment_, request_).mark;
   if (mark_.empty()) co_return;

@@ -3,6 +3,7 @@
 // before the first stage that loads the machine on there is no gap: each reading begins where the
 // one before ended, also between stages. Never fails a stage: what was not read is told as that.
 // What it means is for burnin/node/log_readings.h.
+#include <chrono>
 #include <functional>
 
 #include "orchestrator/ssh/ssh.h"
@@ -12,12 +13,16 @@ namespace cupel::steps {
 
 class KernelWatch {
  public:
-  /// `request` must live as long.
-  KernelWatch(StepEnvironment& environment, const engine::StepRequest& request)
-      : environment_{environment}, request_{request} {}
+  /// How often it reads while a stage runs.
+  static constexpr std::chrono::seconds kEvery{300};
 
-  /// Asks where the log stands, where nothing in this run has done so, the stage loads the machine
-  /// and is not under way yet.
+  /// `request` must live as long.
+  KernelWatch(StepEnvironment& environment, const engine::StepRequest& request,
+              std::chrono::seconds every = kEvery)
+      : environment_{environment}, request_{request}, every_{every} {}
+
+  /// Asks where the log stands, where nothing in this run has done so and the stage loads the
+  /// machine. Only for a stage that is not under way yet.
   Task<void> before();
   /// Now and then while the stage runs: a kernel that says much overwrites what nobody read.
   Task<void> meanwhile(ssh::Session& session);
@@ -38,6 +43,7 @@ class KernelWatch {
 
   StepEnvironment& environment_;
   const engine::StepRequest& request_;
+  std::chrono::seconds every_;
   std::string began_at_{};                 // of before()
   std::string mark_{};                     // where the next reading of this stage begins
   std::string readings_{};                 // lines, since the stage began

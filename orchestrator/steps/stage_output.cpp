@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "burnin/companions.h"
 #include "burnin/stage.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/ssh/missing_program.h"
@@ -48,6 +49,14 @@ std::optional<std::string> missing_here(const StepEnvironment& environment, std:
   return ssh::why_missing(*environment.programs, name);
 }
 
+/// By the name of the stage; empty where nothing worked beside it.
+boost::json::object of_companions(const inventory::Profile& profile, burnin::Output& output) {
+  boost::json::object beside;
+  for (const auto& each : burnin::take_companions(profile, output))
+    beside[each.name] = record::to_json(each.findings);
+  return beside;
+}
+
 }  // namespace
 
 Result<StepEnd> keep_output(StepEnvironment& environment, const StepRequest& request,
@@ -89,8 +98,11 @@ Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& req
   TRY(auto end, keep_output(environment, request, spool));
   if (end.outcome != engine::Outcome::done) return end;
   const auto& profile = environment.inventory.profile_of(request.node);
-  auto findings = burnin::stage(request.step.name)->parse(profile, spool.output);
+  auto output = spool.output;
+  auto beside = of_companions(profile, output);
+  auto findings = burnin::stage(request.step.name)->parse(profile, output);
   if (!findings) {
+    if (!beside.empty()) end.found["beside"] = std::move(beside);
     end.outcome = engine::Outcome::reject;
     end.detail = findings.error().what;
     if (const auto ours = missing_here(environment, end.detail)) end.detail = *ours;
@@ -102,6 +114,7 @@ Result<StepEnd> read_output(StepEnvironment& environment, const StepRequest& req
   }
   auto found = record::to_json(*findings);
   found["evidence"] = end.found["evidence"];
+  if (!beside.empty()) found["beside"] = std::move(beside);
   if (auto facts = facts_of(*findings); !facts.empty()) found["facts"] = std::move(facts);
   return done(fmt::format("{} measurements", findings->measurements.size()), std::move(found));
 }

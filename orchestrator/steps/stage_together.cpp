@@ -6,7 +6,6 @@
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "burnin/stage.h"
-#include "orchestrator/steps/bmc_watch.h"
 #include "orchestrator/steps/group_members.h"
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
@@ -31,7 +30,7 @@ constexpr seconds kCleanUpPatience{10};
 constexpr seconds kStopPatience{30};  // TERM, and KILL for a supervisor that does not hear it
 /// A node that is not reached in this time is not waited for: what runs there has its own limit.
 constexpr seconds kLetGoPatience{60};
-constexpr std::size_t kCleanUpsAtOnce = 32;
+constexpr std::size_t kCleanUpsAtOnce = 32, kMarksAtOnce = 32;
 
 /// Each node has a folder of its own; all of them are found again by the one handle of the step.
 Parts parts_of(StepEnvironment& environment, const StepRequest& request,
@@ -47,9 +46,23 @@ Parts parts_of(StepEnvironment& environment, const StepRequest& request,
                      job.folder,  request.deadline, request.stop, {},    waiting};
     auto part = std::make_shared<Part>(Part{environment, std::move(step), std::move(mine)});
     part->follower = std::make_shared<Follower>(environment, part->request, std::move(job));
+    part->kernel.emplace(environment, part->request);
+    part->follower->meanwhile = [watch = &*part->kernel](ssh::Session& session) {
+      return watch->meanwhile(session);
+    };
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+/// Where the log of each node's kernel stands, before any of them works.
+Task<void> mark_logs(Parts parts) {
+  const auto mark = [](const std::shared_ptr<Part>& part) -> Task<Result<bool>> {
+    co_await part->kernel->before();
+    co_return true;
+  };
+  [[maybe_unused]] const auto marked =
+      co_await for_each_of<bool>(std::move(parts), kMarksAtOnce, mark);
 }
 
 /// Errors: whatever makes the part of the others worthless.
@@ -59,9 +72,7 @@ Task<Result<bool>> do_part(const std::shared_ptr<Part>& part) {
   if (!spool) co_return std::move(spool).error().within(name);
   co_await read_beside(part->environment, part->request, spool->output);
   CO_TRY(part->end, read_output(part->environment, part->request, *spool));
-  LogWatch log{part->environment, part->request};
-  co_await log.after(*part->end);
-  part->when_written = log.when_written();
+  co_await read_logs(*part);
   if (part->end->outcome != engine::Outcome::done)
     co_return Error{Code::kFailed, name + ": " + part->end->detail};
   co_return true;
@@ -123,6 +134,7 @@ Task<Result<StepEnd>> follow_together(StepEnvironment& environment, const StepRe
                                       std::string handle) {
   const auto parts = parts_of(environment, request, handle);
   const auto* group = burnin::stage(request.step.name)->group;
+  if (!request.handle) co_await mark_logs(parts);
   boost::json::object of_group;
   auto all = group == nullptr ? co_await all_or_none<bool>(parts, do_part)
                               : co_await do_as_group(environment, *group, parts, of_group);

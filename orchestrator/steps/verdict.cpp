@@ -4,6 +4,7 @@
 
 #include "burnin/consequences.h"
 #include "burnin/criteria/judge.h"
+#include "burnin/gains.h"
 #include "burnin/measures/measure.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
@@ -44,6 +45,8 @@ std::set<std::string, std::less<>> stages_told(const NodeRecord& record) {
   std::set<std::string, std::less<>> told;
   for (const auto& step : record.steps)
     if (step.outcome == "done" && burnin::stage(step.name) != nullptr) told.insert(step.name);
+  for (const auto& name : record.companions)
+    if (!record.findings.at(name).measurements.empty()) told.insert(name);
   // What a log said stands, whatever came of the stage; where it is not reported there is no number
   // to miss.
   for (const auto& [name, findings] : record.findings) {
@@ -167,7 +170,11 @@ std::vector<Cause> merged(std::vector<Cause> causes) {
 }
 
 void judge_numbers(const inventory::Profile& profile, const NodeRecord& record, Verdict& verdict) {
-  verdict.checked = burnin::judge(profile, stages_told(record), record.findings);
+  auto findings = record.findings;
+  std::vector<std::string> steps;
+  for (const auto& step : record.steps) steps.push_back(step.name);
+  burnin::add_gains(steps, findings);
+  verdict.checked = burnin::judge(profile, stages_told(record), findings);
   std::vector<std::pair<std::string, std::string>> order;  // stage and part, as they are met first
   std::map<std::pair<std::string, std::string>, AllChecked> by_part;
   for (const auto& each : verdict.checked) {
@@ -255,6 +262,20 @@ void judge_log(const inventory::Profile& profile, const NodeRecord& record, cons
   verdict.causes.push_back(std::move(cause));
 }
 
+/// What should have worked beside a stage and proved nothing leaves a gap, whatever the stage did.
+void judge_companions(const NodeRecord& record, Verdict& verdict) {
+  for (const auto& name : record.companions) {
+    const auto& found = record.findings.at(name);
+    if (!found.measurements.empty()) continue;
+    Cause cause;
+    cause.decision = Decision::inconclusive;
+    cause.criterion = "stage " + name;
+    cause.measured = found.unknown.empty() ? "nothing" : found.unknown.front().why;
+    cause.evidence = evidence_of(record, name);
+    verdict.causes.push_back(std::move(cause));
+  }
+}
+
 /// An audit that wants hands for a part: the part is a cause of its own.
 bool tells_by_its_findings(const NodeRecord& record, const StepRecord& step) {
   const auto* kind = playbooks::step_kind(burnin::base_name(step.name));
@@ -288,6 +309,7 @@ Verdict decide(const inventory::Profile& profile, const NodeRecord& record,
   judge_parts(record, verdict);
   judge_numbers(profile, record, verdict);
   judge_steps(profile, record, verdict);
+  judge_companions(record, verdict);
   const auto& bmc = burnin::bmc_log_stage();
   const auto& kernel = burnin::kernel_log_stage();
   judge_log(profile, record, {bmc.name, "the BMC's log", burnin::bmc_log_name}, verdict);

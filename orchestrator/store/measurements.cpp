@@ -81,6 +81,9 @@ std::vector<EventNumber> EventNumbers::of(const EventRow& row, const json::objec
   for (const auto* key : {"log", "kernel_log"})
     if (const auto* log = data.if_contains(key); log != nullptr && log->is_object())
       add_numbers(row, log->get_object(), numbers);
+  if (const auto* beside = data.if_contains("beside"); beside != nullptr && beside->is_object())
+    for (const auto& [companion, found] : beside->get_object())
+      if (found.is_object()) add_numbers(row, found.get_object(), numbers);
   if (!data.contains("together")) return numbers;
   const auto mine = found_on(shared(text_in(data, "evidence")), row.node);
   if (mine) add_numbers(row, *mine, numbers);

@@ -8,16 +8,20 @@ namespace {
 
 // Limits and clocks: nvidia-smi -q of such GPUs; idle watts as they report them at 0 %. 85 degrees
 // is where an H100 says "T.Limit 0": 59 C with 26 to go.
-constexpr std::array<GpuKind, 7> kKinds{{
+constexpr std::array<GpuKind, 11> kKinds{{
+    {"GB300", 1400, 200, 190, 345, 2062, 3996, 88, 105, 18},
     {"GB200", 1200, 200, 170, 345, 2062, 3996, 88, 105, 18},
+    {"B300", 1100, 200, 160, 345, 2032, 3996, 88, 105, 18},
     {"B200", 1000, 200, 140, 345, 1965, 3996, 88, 105, 18},
     {"H200", 700, 200, 76, 345, 1980, 3201, 87, 95, 18},
     {"H100", 700, 200, 70, 345, 1980, 2619, 85, 95, 18},
     {"A100", 400, 100, 60, 210, 1410, 1593, 85, 95, 12},
     {"MI300X", 750, 250, 140, 132, 2100, 1300, 95, 95, 7},
     {"L40S", 350, 100, 35, 210, 2520, 9001, 88, 95, 0},
+    {"A40", 300, 100, 32, 210, 1740, 7251, 88, 95, 0},
+    {"A10", 150, 100, 22, 210, 1695, 6251, 88, 95, 0},
 }};
-constexpr const GpuKind& kUsual = kKinds[3];
+constexpr const GpuKind& kUsual = kKinds[5];
 
 constexpr std::array<std::string_view, 10> kNames{"idle",       "gemm",  "hbm", "pcie", "p2p",
                                                   "collective", "train", "cpu", "disk", "memory"};

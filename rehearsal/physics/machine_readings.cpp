@@ -108,7 +108,9 @@ double MachinePhysics::speed(int index, Work work) const {
     const double usual = mhz_at(kind, std::min(cost_of(of).power, 1.0) * kind.limit_watts, moving);
     return nature.compute * state_->model.mhz_for(place, of, now()) / usual;
   };
-  const double joined = nature.nvlink * nvlink_share(index) * gpu->retries;
+  // Without NVLinks they reach each other over PCIe.
+  const double joined = kind.nvlinks > 0 ? nature.nvlink * nvlink_share(index) * gpu->retries
+                                         : nature.pcie * gpu->pcie;
   switch (work) {
     case Work::gemm:
       return clocked(Work::gemm);

@@ -128,6 +128,10 @@ void plant_adapter(Host& host, const Adapter& adapter) {
                    .device = adapter.infiniband ? "0x1021" : "0x1592",
                    .type = adapter.infiniband ? "0x020700" : "0x020000",
                    .driver = adapter.infiniband ? "mlx5_core" : "ice",
+                   .gen = adapter.link.gen,
+                   .gen_max = adapter.link.gen_max,
+                   .width = adapter.link.width,
+                   .width_max = adapter.link.width_max,
                    .numa = adapter.numa});
   const auto net = "/sys/class/net/" + net_name(adapter);
   disk.put(net + "/address", adapter.mac + "\n");

@@ -52,10 +52,10 @@ void plant_drive(Host& host, const Drive& drive) {
                    .device = "0xa80a",
                    .type = "0x010802",
                    .driver = "nvme",
-                   .gen = 4,
-                   .gen_max = 4,
-                   .width = 4,
-                   .width_max = 4});
+                   .gen = drive.link.gen,
+                   .gen_max = drive.link.gen_max,
+                   .width = drive.link.width,
+                   .width_max = drive.link.width_max});
   const auto name = drive.name + "n1";
   const auto folder = "/sys/class/nvme/" + drive.name;
   disk.put_link(folder + "/device", pci_folder(drive.pci));

@@ -16,14 +16,21 @@ namespace {
 using Samples = std::vector<BurnSample>;
 
 /// TFLOP/s that a healthy one keeps up in each type of number; 0: it does not have it. Sources:
-/// gpu-fryer at 8192 (bf16, tf32, fp8: H100 730, 373, 1530; A100 270, 130), datasheets for fp64.
+/// gpu-fryer at 8192 (bf16, tf32, fp8: H100 730, 373, 1530; A100 270, 130), datasheets for fp64. Of
+/// L40S, A40 and A10 seven tenths of the datasheet's peak, as those reach; of a B300 what its
+/// profile's floors allow for.
 struct Rates {
   std::string_view model;
   double bf16, tf32, fp8, fp64;
 };
 constexpr std::array kRates{
-    Rates{"A100", 270, 130, 0, 18}, Rates{"GB200", 1550, 790, 3300, 36},
+    Rates{"A100", 270, 130, 0, 18},
+    Rates{"GB200", 1550, 790, 3300, 36},
     Rates{"B200", 1500, 760, 3100, 34},
+    Rates{"B300", 1520, 760, 2900, 1.2},
+    Rates{"L40S", 262, 131, 520, 1.3},
+    Rates{"A40", 108, 54, 0, 0.5},
+    Rates{"A10", 90, 45, 0, 0.4},
     Rates{"H", 730, 373, 1430, 60},  // H100, H200; and whatever is unknown
 };
 

@@ -36,6 +36,10 @@ json::object hop(const std::string& below, int gen, int width, int gen_max, int 
           {"sunk", gen < gen_max || width < width_max}};
 }
 
+json::object hop(const std::string& below, const PcieLink& link) {
+  return hop(below, link.gen, link.width, link.gen_max, link.width_max);
+}
+
 json::object device(std::string_view kind, std::string_view vendor, const std::string& address,
                     int numa, const json::object& link) {
   return {{"address", address},
@@ -59,9 +63,9 @@ json::array pci_of(const Host& host) {
   for (const auto& adapter : hardware.adapters)
     all.push_back(device(adapter.infiniband ? "hca" : "nic",
                          adapter.infiniband ? "0x15b3" : "0x8086", adapter.pci, adapter.numa,
-                         hop(adapter.pci, 5, 16, 5, 16)));
+                         hop(adapter.pci, adapter.link)));
   for (const auto& drive : hardware.drives)
-    all.push_back(device("nvme", "0x144d", drive.pci, 0, hop(drive.pci, 4, 4, 4, 4)));
+    all.push_back(device("nvme", "0x144d", drive.pci, 0, hop(drive.pci, drive.link)));
   return all;
 }
 

@@ -46,6 +46,8 @@ std::optional<Sourced> told_by(Host& host, const std::string& line) {
     return Sourced{"edac", line.contains(" CE ") ? "corrected" : "error", ""};
   if (line.contains("PCIe Bus Error: severity=Corrected"))
     return Sourced{"aer", "corrected", part_at(host, line)};
+  if (line.contains("Package temperature is above threshold"))
+    return Sourced{"thermal", "information", ""};
   if (line.contains("critical medium error, dev "))
     return Sourced{"nvme", "error", line.substr(line.find("dev ") + 4, 5)};
   return std::nullopt;

@@ -153,6 +153,7 @@ DriverView look_at_gpus(Host& host) {
     gpu.pcie_replays -= std::min(gpu.pcie_replays, cleared.pcie_replays);
     gpu.fabric_state = manager.serves ? "Completed" : "In Progress";
     gpu.fabric_status = manager.serves ? "Success" : "N/A";
+    if (gpu.model.links == 0) gpu.fabric_state = gpu.fabric_status = "N/A";
     if (gpu.remaps.pending || gpu.volatile_ecc.dram_uncorrected > 0) gpu.recovery = "Reset";
   }
   return view;

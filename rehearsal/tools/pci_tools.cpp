@@ -34,15 +34,18 @@ std::vector<Device> devices_of(Host& host) {
   for (const auto& drive : machine.drives)
     all.push_back({drive.pci, "Non-Volatile memory controller", "0108", "144d", "a80a",
                    "Samsung Electronics Co Ltd", "NVMe SSD Controller PM9A1/PM9A3/980PRO", "nvme",
-                   4, 4, 4, 4, 0, "00"});
+                   drive.link.gen, drive.link.gen_max, drive.link.width, drive.link.width_max, 0,
+                   "00"});
   for (const auto& adapter : machine.adapters)
     all.push_back(adapter.infiniband
                       ? Device{adapter.pci, "Infiniband controller", "0207", "15b3", "1021",
                                "Mellanox Technologies", "MT2910 Family [ConnectX-7]", "mlx5_core",
-                               5, 5, 16, 16, adapter.numa, "00"}
+                               adapter.link.gen, adapter.link.gen_max, adapter.link.width,
+                               adapter.link.width_max, adapter.numa, "00"}
                       : Device{adapter.pci, "Ethernet controller", "0200", "8086", "1592",
-                               "Intel Corporation", "Ethernet Controller E810-C for QSFP", "ice", 4,
-                               4, 16, 16, adapter.numa, "02"});
+                               "Intel Corporation", "Ethernet Controller E810-C for QSFP", "ice",
+                               adapter.link.gen, adapter.link.gen_max, adapter.link.width,
+                               adapter.link.width_max, adapter.numa, "02"});
   std::ranges::sort(all, {}, &Device::address);
   return all;
 }

@@ -15,6 +15,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using Faults = std::vector<std::string>;
@@ -99,12 +100,28 @@ TEST(BurnStandIn, EverySelfTestFindsAllThatItPlants) {
 TEST(BurnStandIn, KernelsComeAsPtxWhereTheDriverIsOlderThanTheCompiler) {
   const Burned ancient = Burning{"devices", {"FAKE_DRIVER=11080"}}.end();
   const Burned oldest =
-      Burning{std::string{kGemm} + " --rounds 1 --passes 2", {"FAKE_DRIVER=12000", "FAKE_GPUS=1"}}
+      Burning{std::string{kGemm} + " --rounds 1 --passes 2",
+              {"FAKE_DRIVER=12000", "FAKE_GPUS=1", "FAKE_CUBLASLT_VERSION=120804"}}
           .end();
 
   EXPECT_EQ(ancient.status, 2);
   EXPECT_EQ(ancient.of_kind("error").at(0).at("code"), "no-cuda-device");
   EXPECT_EQ(oldest.status, 0) << oldest.errors;
+}
+
+TEST(BurnStandIn, LibrariesAreHeldAgainstTheDriver) {
+  const Burned old = Burning{"libraries", {"FAKE_DRIVER=12040"}}.end();
+  const Burned ancient = Burning{"libraries", {"FAKE_DRIVER=11080"}}.end();
+  const Burned sound = Burning{"libraries", {}}.end();
+
+  ASSERT_EQ(old.lines.size(), 3);
+  EXPECT_EQ(old.lines[0].at("cuda"), "12.4");
+  EXPECT_FALSE(old.lines[1].at("fits").as_bool());
+  EXPECT_THAT(std::string{old.lines[1].at("why").as_string()}, HasSubstr("runs CUDA 12.4 at most"));
+  EXPECT_FALSE(ancient.lines.at(0).at("fits").as_bool());
+  EXPECT_THAT(std::string{ancient.lines.at(0).at("why").as_string()}, HasSubstr("525"));
+  EXPECT_EQ(sound.lines.at(0).at("cuda"), "13.0");
+  EXPECT_TRUE(sound.lines.at(1).at("fits").as_bool());
 }
 
 TEST(BurnStandIn, AWrongBitIsAFaultOfItsGpu) {

@@ -157,19 +157,75 @@ TEST_F(RehearseTest, PassesSixNodesAndNamesThePartOfTheTwoThatFail) {
   EXPECT_EQ(verdicts(ran), expected);
 }
 
-/// All of the shipped playbook, as it is shipped: each of its stages ends, and finds nothing.
+/// All of the shipped playbook, in full length: good nodes pass, and what begins late is found.
 TEST_F(RehearseTest, BurnsEverythingInFourNodesForThreeDays) {
-  const auto rack = write("rack.yaml",
-                          "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-4]\n"
-                          "bmc: 127.64.7.[1-4]\nssh: 127.64.8.[1-4]\n");
+  const auto rack = write(
+      "rack.yaml",
+      "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-4]\n"
+      "bmc: 127.64.7.[1-4]\nssh: 127.64.8.[1-4]\nfaults:\n"
+      "  - {node: v01-n3, fault: cpu-core-wrong, part: cpu0, core: 17, after: 10h}\n"
+      "  - {node: v01-n4, fault: hca-flapping, part: mlx5_9, after: 20h, every: 30h, for: 2s}\n");
 
   const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "3000"},
                             std::chrono::seconds{560});
 
-  EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
+  EXPECT_EQ(ran.status, 1) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
+                           << ran.err;
+  const std::map<std::string, std::string> expected{{"v01-n1", "pass"},
+                                                    {"v01-n2", "pass"},
+                                                    {"v01-n3", "fail cpu0 core 17"},
+                                                    {"v01-n4", "fail mlx5_9"}};
+  EXPECT_EQ(verdicts(ran), expected);
+}
+
+/// Minutes: scripts/test leaves out what is called Long.
+using LongRehearseTest = RehearseTest;
+
+/// What begins on the second day, or under one load alone, by the shipped playbook in full length.
+TEST_F(LongRehearseTest, FindsInThreeDaysWhatBeginsLate) {
+  const auto rack = write(
+      "rack.yaml",
+      "rack: v01\nprofile: dgx-h100\nnodes: v01-n[1-7]\n"
+      "bmc: 127.64.13.[1-7]\nssh: 127.64.14.[1-7]\nfaults:\n"
+      "  - {node: v01-n2, fault: gpu-xid, part: gpu4, code: 92, after: 30h}\n"
+      "  - {node: v01-n3, fault: cpu-core-wrong, part: cpu0, core: 17, after: 10h}\n"
+      "  - {node: v01-n4, fault: memory-errors, after: 20h}\n"
+      "  - {node: v01-n5, fault: disk-slow, part: nvme5, after: 30h}\n"
+      "  - {node: v01-n6, fault: gpu-power-capped, part: gpu0, watts: 500, under: train}\n"
+      "  - {node: v01-n7, fault: hca-flapping, part: mlx5_9, after: 20h, every: 30h, for: 2s}\n");
+
+  const auto ran = rehearse("burn-in-72h", {"--json", "--rack", rack, "--speed", "3000"},
+                            std::chrono::seconds{1500});
+
+  EXPECT_EQ(ran.status, 1) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
                            << ran.err;
   const std::map<std::string, std::string> expected{
-      {"v01-n1", "pass"}, {"v01-n2", "pass"}, {"v01-n3", "pass"}, {"v01-n4", "pass"}};
+      {"v01-n1", "pass"},       {"v01-n2", "fail gpu4"},  {"v01-n3", "fail cpu0 core 17"},
+      {"v01-n4", "fail numa1"}, {"v01-n5", "fail nvme5"}, {"v01-n6", "fail gpu0"},
+      {"v01-n7", "fail mlx5_9"}};
+  EXPECT_EQ(verdicts(ran), expected);
+}
+
+TEST_F(LongRehearseTest, PassesAHealthyNodeOfEachKindOfGpus) {
+  const auto rack = write("rack.yaml",
+                          "rack: v01\nprofile: dgx-h200\nnodes: v01-n[1-6]\nprofiles:\n"
+                          "  - {nodes: v01-n2, profile: dgx-b200}\n"
+                          "  - {nodes: v01-n3, profile: hgx-b300-8}\n"
+                          "  - {nodes: v01-n4, profile: l40s-8}\n"
+                          "  - {nodes: v01-n5, profile: a40-8}\n"
+                          "  - {nodes: v01-n6, profile: a10-8}\n"
+                          "bmc: 127.64.15.[1-6]\nssh: 127.64.16.[1-6]\n");
+
+  const auto ran = rehearse("new-rack",
+                            {"--json", "--rack", rack, "--speed", "80", "--set", "burn=1m", "--set",
+                             "soak=6m", "--set", "phase=4m", "--set", "canary=100"},
+                            std::chrono::seconds{560});
+
+  EXPECT_EQ(ran.status, 0) << ran.out.substr(ran.out.size() - std::min(ran.out.size(), 4000ul))
+                           << ran.err;
+  const std::map<std::string, std::string> expected{{"v01-n1", "pass"}, {"v01-n2", "pass"},
+                                                    {"v01-n3", "pass"}, {"v01-n4", "pass"},
+                                                    {"v01-n5", "pass"}, {"v01-n6", "pass"}};
   EXPECT_EQ(verdicts(ran), expected);
 }
 

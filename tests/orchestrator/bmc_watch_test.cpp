@@ -5,13 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "burnin/verdict_text.h"
-#include "inventory/load_profile.h"
-#include "orchestrator/record/codec.h"
 #include "orchestrator/steps/verdict.h"
 #include "tests/burnin/host_texts.h"
-#include "tests/orchestrator/node.h"
-#include "tests/support/captures.h"
-#include "tests/support/fake_bmc.h"
+#include "tests/orchestrator/watch_fixture.h"
 
 namespace cupel::steps {
 namespace {
@@ -22,72 +18,16 @@ using engine::EventKind;
 using engine::StepEnd;
 using ::testing::HasSubstr;
 
-inventory::Profile dgx() {
-  std::vector<inventory::Problem> problems;
-  return inventory::ProfileSource{"/nowhere"}.load("dgx-h100", problems).value();
-}
-
-class BmcWatch : public ssh::OnANode {
+class BmcWatch : public StagesOnANode {
  protected:
   void SetUp() override {
     OnANode::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    inventory.profiles.emplace("dgx-h100", dgx());
-    node.name = "a01-n01";
-    node.profile = "dgx-h100";
-    planned.kind = playbooks::StepKind::stage;
+    begin(dgx());
     machine.log = bmc::EventLog{.entries = {{.id = "1", .severity = "Critical", .message = "old"}}};
-    run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
   }
 
-  StepEnvironment doors() {
-    StepEnvironment all{
-        inventory, *store,
-        [this](const inventory::Node& which) {
-          const auto other = others.find(which.name);
-          return std::make_unique<test::FakeBmc>(other == others.end() ? machine : other->second);
-        },
-        [this](const inventory::Node&, Deadline deadline) {
-          return ssh::connect("a01-n01", sshd_->access(), known, deadline);
-        },
-        std::nullopt};
-    all.board = board;
-    return all;
-  }
-
-  /// One stage; `meanwhile` happens once its node works. What it found is in the journal behind it.
-  StepEnd stage(const std::string& name, const std::string& script,
-                const std::function<void()>& meanwhile = {}) {
-    planned.name = name;
-    planned.job = burnin::Job{script, 1s, 60s};
-    engine::StepRequest request{run,
-                                node,
-                                {},
-                                planned,
-                                1,
-                                {},
-                                Deadline::in(60s),
-                                stop,
-                                [&](std::string) -> Task<Result<void>> {
-                                  if (meanwhile) meanwhile();
-                                  co_return ok();
-                                },
-                                [](const std::string&) {}};
-    NodeSteps steps{doors()};
-    auto ended = run_to_end(io, steps.perform(request));
-    if (!ended) throw std::runtime_error{ended.error().what};
-    auto end = std::move(ended).value();
-    auto data = end.found;
-    data["outcome"] = to_string(end.outcome);
-    data["detail"] = end.detail;
-    Event began{.kind = EventKind::step_began, .node = node.name, .step = name};
-    Event event{.kind = EventKind::step_ended, .node = node.name, .step = name, .data = data};
-    EXPECT_TRUE(store->append(run, began));
-    EXPECT_TRUE(store->append(run, event));
-    return end;
-  }
   void log(bmc::LogEntry entry) { machine.log->entries.push_back(std::move(entry)); }
-  record::NodeRecord record() const { return record::node_record(*store, run, node.name).value(); }
   std::optional<double> critical(const std::string& step, const std::string& part) const {
     const auto told = record();
     const auto found = told.findings.find(step);
@@ -96,17 +36,6 @@ class BmcWatch : public ssh::OnANode {
       if (each.name == "sel.new.critical" && each.part == part) return each.value;
     return std::nullopt;
   }
-
-  const engine::Stop stop = engine::Stop::no;
-  inventory::Node node{};
-  playbooks::PlannedStep planned{};
-  inventory::Inventory inventory{};
-  test::FakeMachine machine{};
-  std::map<std::string, test::FakeMachine, std::less<>> others{};
-  std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
-  test::TemporaryFolder folder{};
-  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
-  engine::RunId run = 0;
 };
 
 TEST_F(BmcWatch, TellsWhatTheLogSaidDuringAStageAndNamesItsPart) {

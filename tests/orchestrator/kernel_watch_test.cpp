@@ -10,12 +10,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "burnin/verdict_text.h"
-#include "inventory/load_profile.h"
-#include "orchestrator/record/codec.h"
 #include "orchestrator/steps/verdict.h"
-#include "tests/orchestrator/node.h"
-#include "tests/support/captures.h"
-#include "tests/support/fake_bmc.h"
+#include "tests/orchestrator/watch_fixture.h"
 
 namespace cupel::steps {
 namespace {
@@ -32,25 +28,13 @@ constexpr std::string_view kHead =
     R"({"kind":"kernel-log","readable":true,"boot":"b001","places":{"gpu0":"0000:1b:00.0",)"
     R"("gpu1":"0000:43:00.0"},"last":)";
 
-/// The machine's own profile, without the criteria of its BMC.
-inventory::Profile dgx() {
-  std::vector<inventory::Problem> problems;
-  auto profile = inventory::ProfileSource{"/nowhere"}.load("dgx-h100", problems).value();
-  std::erase_if(profile.criteria, [](const auto& each) { return each.stage != "kernel-log"; });
-  return profile;
-}
-
-class KernelWatching : public ssh::OnANode {
+class KernelWatching : public StagesOnANode {
  protected:
   void SetUp() override {
     OnANode::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
+    begin(kernel_log_alone());
     const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    inventory.profiles.emplace("dgx-h100", dgx());
-    node.name = "a01-n01";
-    node.profile = "dgx-h100";
-    planned.kind = playbooks::StepKind::stage;
-    run = store->begin_run({.playbook = "p", .nodes = {node.name}}).value();
     programs =
         std::make_shared<ssh::ProgramShelf>(std::vector{ours.path()}, sshd_->file(name + "/bin"));
     std::ofstream{ours.path() / "cupel-node"} << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo "
@@ -60,17 +44,14 @@ class KernelWatching : public ssh::OnANode {
                                                      (ours.path() / "answer").string() + "\n";
   }
 
-  StepEnvironment doors() {
-    StepEnvironment all{
-        inventory, *store,
-        [this](const inventory::Node&) { return std::make_unique<test::FakeBmc>(machine); },
-        [this](const inventory::Node&, Deadline deadline) {
-          return ssh::connect("a01-n01", sshd_->access(), known, deadline);
-        },
-        std::nullopt};
-    all.board = board;
-    all.programs = programs;
-    return all;
+  /// The machine's own profile, without the criteria of its BMC.
+  static inventory::Profile kernel_log_alone() {
+    auto profile = dgx();
+    std::erase_if(profile.criteria, [](const auto& each) { return each.stage != "kernel-log"; });
+    return profile;
+  }
+  StepEnd stage(const std::string& name, const std::function<void()>& meanwhile = {}) {
+    return StagesOnANode::stage(name, "echo x", meanwhile);
   }
   void answer(const std::string& document) {
     std::ofstream{ours.path() / "answer"} << document << "\n";
@@ -88,57 +69,17 @@ class KernelWatching : public ssh::OnANode {
     return all;
   }
 
-  /// One step; `meanwhile` happens once its node works. What it found is in the journal behind it.
-  StepEnd stage(const std::string& name, const std::function<void()>& meanwhile = {}) {
-    planned.name = name;
-    planned.job = burnin::Job{"echo x", 1s, 60s};
-    engine::StepRequest request{run,
-                                node,
-                                {},
-                                planned,
-                                1,
-                                {},
-                                Deadline::in(60s),
-                                stop,
-                                [&](std::string) -> Task<Result<void>> {
-                                  if (meanwhile) meanwhile();
-                                  co_return ok();
-                                },
-                                [](const std::string&) {}};
-    NodeSteps steps{doors()};
-    auto ended = run_to_end(io, steps.perform(request));
-    if (!ended) throw std::runtime_error{ended.error().what};
-    auto end = std::move(ended).value();
-    auto data = end.found;
-    data["outcome"] = to_string(end.outcome);
-    data["detail"] = end.detail;
-    Event began{.kind = EventKind::step_began, .node = node.name, .step = name};
-    Event event{.kind = EventKind::step_ended, .node = node.name, .step = name, .data = data};
-    EXPECT_TRUE(store->append(run, began));
-    EXPECT_TRUE(store->append(run, event));
-    return end;
-  }
-  record::NodeRecord record() const { return record::node_record(*store, run, node.name).value(); }
   /// Causes of the kernel's log alone: the stages themselves proved nothing here.
   std::vector<std::string> causes() const {
     std::vector<std::string> told;
-    for (const auto& each : decide(dgx(), record()).causes)
+    for (const auto& each : decide(kernel_log_alone(), record()).causes)
       if (each.criterion.starts_with("kernel") || each.criterion.contains("kernel-log"))
         told.push_back(fmt::format("{}: {} {} {}", to_string(each.decision), each.part,
                                    each.criterion, measured_text(each)));
     return told;
   }
 
-  const engine::Stop stop = engine::Stop::no;
-  inventory::Node node{};
-  playbooks::PlannedStep planned{};
-  inventory::Inventory inventory{};
-  test::FakeMachine machine{};
-  std::shared_ptr<BmcBoard> board = std::make_shared<BmcBoard>();
-  std::shared_ptr<ssh::ProgramShelf> programs{};
-  test::TemporaryFolder folder{}, ours{};
-  std::unique_ptr<store::Store> store = store::Store::open(folder.path()).value();
-  engine::RunId run = 0;
+  test::TemporaryFolder ours{};
 };
 
 TEST_F(KernelWatching, FailsTheGpuWhoseMemoryErrorWasContainedUnderLoad) {
@@ -233,6 +174,64 @@ TEST_F(KernelWatching, SaysThatNobodyKnowsWhereTheLogStoodBefore) {
 
   EXPECT_EQ(asked().back(), "kernel-log --boot b001 --after 140");
   EXPECT_THAT(causes(), ElementsAre("inconclusive:  kernel_log.complete 0"));
+}
+
+constexpr const char* kXid94 =
+    R"("restarted":false,"lost":0,"messages":[{"class":"xid","weight":"error",)"
+    R"("code":94,"part":"gpu1","pci":"0000:43:00.0","count":1,"detail":"Contained"}])";
+
+Task<bool> done(Task<void> work) {
+  co_await std::move(work);
+  co_return true;
+}
+
+TEST_F(KernelWatching, KeepsWhatItReadWhileTheStageRanAndGoesOnFromThere) {
+  const auto request = request_for("disk", "echo x", {});
+  auto all = doors();
+  KernelWatch watch{all, request, 0s};
+  const auto connected = session();
+  StepEnd end;
+
+  answer(100);
+  run_to_end(io, done(watch.before()));
+  run_to_end(io, done(watch.meanwhile(*connected)));
+  answer(140, kXid94);
+  run_to_end(io, done(watch.meanwhile(*connected)));
+  answer(170, R"("restarted":false,"lost":0,"messages":[])");
+  run_to_end(io, done(watch.after(end, connected.get())));
+  journal("disk", end);
+
+  EXPECT_THAT(asked(), ElementsAre("kernel-log", "kernel-log --boot b001 --after 100",
+                                   "kernel-log --boot b001 --after 140"));
+  EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.xid 94 (contained memory error)"));
+}
+
+TEST_F(KernelWatching, ReadsNowAndThenAndNotAtEveryLook) {
+  const auto request = request_for("disk", "echo x", {});
+  auto all = doors();
+  KernelWatch watch{all, request};
+  const auto connected = session();
+
+  answer(100);
+  run_to_end(io, done(watch.before()));
+  for (int i = 0; i < 5; ++i) run_to_end(io, done(watch.meanwhile(*connected)));
+
+  EXPECT_EQ(asked().size(), 1) << "five minutes have not passed";
+}
+
+TEST_F(KernelWatching, ReadsAroundAStageOfSeveralNodesFromBeforeItBegan) {
+  answer(140, kXid94);
+  std::filesystem::rename(ours.path() / "answer", ours.path() / "later");
+  answer(100);
+  const auto later = (ours.path() / "later").string(), now = (ours.path() / "answer").string();
+  const auto script = "cp " + later + " " + now;
+  auto request = request_for("disk", script, {});
+  request.members = {&node};
+
+  perform(request);
+
+  EXPECT_THAT(asked(), ElementsAre("kernel-log", "kernel-log --boot b001 --after 100"));
+  EXPECT_THAT(causes(), ElementsAre("fail: gpu1 kernel.xid 94 (contained memory error)"));
 }
 
 }  // namespace

@@ -258,6 +258,35 @@ TEST(Verdict, NamesTheConditionThatWasNotMetAndNoneThatNobodyCameTo) {
   EXPECT_EQ(found.causes[0].part, "gpu0");
 }
 
+/// Beside the disk.
+NodeRecord with_companion(burnin::Findings findings) {
+  auto record = healthy();
+  record.findings["gpu-facts@disk"] = std::move(findings);
+  record.companions.insert("gpu-facts@disk");
+  return record;
+}
+
+TEST(Verdict, JudgesWhatWorkedBesideAStageByTheCriteriaOfItsOwnStage) {
+  const auto good = with_companion({.measurements = {errors("gpu0", 0), errors("gpu1", 0)}});
+  const auto bad = with_companion({.measurements = {errors("gpu0", 0), errors("gpu1", 3)}});
+
+  EXPECT_EQ(decision(good), Decision::pass);
+  EXPECT_EQ(decision(bad), Decision::fail);
+  ASSERT_EQ(causes(bad).size(), 1u);
+  EXPECT_EQ(causes(bad)[0].part, "gpu1");
+  EXPECT_EQ(causes(bad)[0].stages, std::vector<std::string>{"gpu-facts@disk"});
+}
+
+TEST(Verdict, IsInconclusiveWhereWhatShouldHaveWorkedBesideAStageProvedNothing) {
+  burnin::Findings nothing;
+  nothing.unknown.push_back({"gpu-facts", "stress-ng", "it did not come to its end"});
+  const auto record = with_companion(nothing);
+
+  EXPECT_EQ(decision(record), Decision::inconclusive);
+  ASSERT_EQ(causes(record).size(), 1u);
+  EXPECT_EQ(causes(record)[0].measured, "it did not come to its end");
+}
+
 TEST(Verdict, FailsANodeOnWhichAStageHung) {
   auto record = healthy();
   record.steps[2] = step("disk", "failed", "hung: it was ended after its limit of 120 s");

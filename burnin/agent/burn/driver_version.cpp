@@ -9,18 +9,8 @@ using agent::SharedLibrary;
 
 constexpr int kOldest = 12'000;
 
-Result<int> version_of(const SharedLibrary& driver) {
-  int (*ask)(int*) = nullptr;
-  TRY(driver.load(ask, "cuDriverGetVersion"));
-  int version = 0;
-  if (const int status = ask(&version); status != 0)
-    return Error{Code::kUnsupported, driver.path() + " does not report its version: CUDA error " +
-                                         std::to_string(status)};
-  return version;
-}
-
 Result<void> check(const SharedLibrary& driver) {
-  TRY(const int version, version_of(driver));
+  TRY(const int version, cuda_of_driver(driver));
   if (version < kOldest)
     return Error{Code::kUnsupported, driver.path() + " is of CUDA " + cuda_version_text(version) +
                                          "; drivers from 525 on have CUDA 12 or later"};
@@ -39,9 +29,14 @@ Result<SharedLibrary> open_driver() {
                 SharedLibrary::open(names, check));
 }
 
-Result<std::string> cuda_of_driver(const SharedLibrary& driver) {
-  TRY(const int version, version_of(driver));
-  return cuda_version_text(version);
+Result<int> cuda_of_driver(const SharedLibrary& driver) {
+  int (*ask)(int*) = nullptr;
+  TRY(driver.load(ask, "cuDriverGetVersion"));
+  int version = 0;
+  if (const int status = ask(&version); status != 0)
+    return Error{Code::kUnsupported, driver.path() + " does not report its version: CUDA error " +
+                                         std::to_string(status)};
+  return version;
 }
 
 }  // namespace cupel::burn

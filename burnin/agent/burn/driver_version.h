@@ -13,9 +13,9 @@ namespace cupel::burn {
 /// Minor Version Compatibility": 12.x needs 525 or later.
 Result<agent::SharedLibrary> open_driver();
 
-/// Of what open_driver() opened: "12.2", the newest CUDA that this driver knows. Errors:
+/// Of what open_driver() opened: 12020, the newest CUDA that this driver runs. Errors:
 /// kUnsupported.
-Result<std::string> cuda_of_driver(const agent::SharedLibrary& driver);
+Result<int> cuda_of_driver(const agent::SharedLibrary& driver);
 
 /// 12020: "12.2"
 std::string cuda_version_text(int version);

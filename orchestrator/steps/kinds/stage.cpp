@@ -103,7 +103,7 @@ Task<Result<StepEnd>> perform_stage(StepEnvironment& environment, const StepRequ
   if (nothing) co_return std::move(*nothing);
   Around around{LogWatch{environment, request}, KernelWatch{environment, request}};
   co_await around.log.before();
-  co_await around.kernel.before();
+  if (!request.handle) co_await around.kernel.before();
   CO_TRY(co_await request.started(folder));
   co_return co_await follow_alone(environment, request, around, std::move(folder));
 }

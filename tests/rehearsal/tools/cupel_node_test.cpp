@@ -1,4 +1,7 @@
 // The virtual cupel-node, read by the product's own stages and judged by the shipped profile.
+#include <fmt/format.h>
+
+#include "base/json.h"
 #include "burnin/criteria/judge.h"
 #include "burnin/group_stage.h"
 #include "burnin/stage.h"
@@ -114,6 +117,65 @@ TEST(VirtualCupelNode, MeasuresTheLinkOfTwoNodesAsTheProfileExpects) {
   }
   EXPECT_THAT(not_met("tcp-pair", findings), ElementsAre());
   EXPECT_EQ(value_of(findings, "tcp.retransmits", to_text(found->links[0].link)), 0);
+}
+
+TEST(VirtualCupelNode, ShowsTheLinksOfHcasAndDrivesAsTheyTrained) {
+  Bench bench{{{.kind = hca_slow_link, .part = "mlx5_3", .width = 8},
+               {.kind = hca_slow_link, .part = "mlx5_10", .gen = 4},
+               {.kind = nvme_slow_link, .part = "nvme6"},
+               {.kind = nvme_slow_link, .part = "nvme3", .gen = 3}}};
+
+  const auto facts = found(bench, "facts");
+
+  EXPECT_THAT(not_met("facts", facts),
+              ::testing::UnorderedElementsAre("mlx5_3 pcie.narrow", "mlx5_10 pcie.slow",
+                                              "nvme6 pcie.narrow", "nvme3 pcie.slow"));
+  EXPECT_THAT(bench.sh("lspci -vv").out, ::testing::HasSubstr("Width x2 (downgraded)"));
+}
+
+json::value kernel_log(Bench& bench, const std::string& options = {}) {
+  const auto ran = bench.sh("cupel-node kernel-log" + options);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return parse_json(ran.out).value_or(nullptr);
+}
+
+std::string from(const json::value& before) {
+  return fmt::format(" --boot {} --after {:.0f}", text_at(before, "boot").value_or(""),
+                     number_at(before, "last").value_or(-1));
+}
+
+TEST(VirtualCupelNode, ReadsTheKernelsLogFromAPositionOn) {
+  Bench bench{{{.kind = gpu_xid,
+                .part = "gpu4",
+                .number = 94,
+                .timing = {.after = VirtualTime{4 * 3600}}}}};
+  const auto before = kernel_log(bench);
+  EXPECT_EQ(find(before, "messages"), nullptr) << "nobody asked for any";
+
+  bench.sh("sleep 2h");
+  const auto quiet = kernel_log(bench, from(before));
+  bench.sh("sleep 4h");
+  const auto said = kernel_log(bench, from(quiet));
+  const auto again = kernel_log(bench, from(said));
+
+  EXPECT_EQ(json::serialize(*find(quiet, "messages")), "[]");
+  const auto& messages = find(said, "messages")->as_array();
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(text_at(messages[0], "part"), "gpu4");
+  EXPECT_EQ(number_at(messages[0], "code"), 94);
+  EXPECT_EQ(json::serialize(*find(again, "messages")), "[]") << "it was read once";
+  EXPECT_EQ(number_at(again, "lost"), 0);
+}
+
+TEST(VirtualCupelNode, SaysThatTheMachineRestartedSinceThePosition) {
+  Bench bench;
+
+  const auto said = kernel_log(bench, " --boot 00000000-0000-0000-0000-000000000000 --after 5");
+
+  const auto* restarted = find(said, "restarted");
+  ASSERT_NE(restarted, nullptr);
+  EXPECT_TRUE(restarted->as_bool());
+  EXPECT_EQ(bench.sh("cupel-node kernel-log --after 5").status, 64) << "of which boot?";
 }
 
 }  // namespace

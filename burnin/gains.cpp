@@ -1,0 +1,45 @@
+#include "burnin/gains.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "burnin/stage.h"
+
+namespace cupel::burnin {
+namespace {
+
+struct Counter {
+  std::string_view stage, measure, gain;
+};
+
+constexpr std::array kCounters{Counter{"node-facts", "ib.port.downed", "ib.port.downed.new"}};
+
+void add_gain(const Counter& counter, const Findings& first, Findings& later) {
+  std::vector<Measurement> gains;
+  for (const auto& now : later.measurements) {
+    if (now.name != counter.measure) continue;
+    for (const auto& before : first.measurements)
+      if (before.name == now.name && before.part == now.part && now.value >= before.value)
+        gains.push_back({std::string{counter.gain}, now.part, now.value - before.value, now.unit});
+  }
+  std::ranges::move(gains, std::back_inserter(later.measurements));
+}
+
+}  // namespace
+
+void add_gains(std::span<const std::string> steps, FindingsByStage& findings) {
+  for (const auto& counter : kCounters) {
+    const Findings* first = nullptr;
+    for (const auto& step : steps) {
+      const auto found = findings.find(step);
+      if (found == findings.end() || base_name(step) != counter.stage) continue;
+      if (first != nullptr)
+        add_gain(counter, *first, found->second);
+      else
+        first = &found->second;
+    }
+  }
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,15 @@
+#pragma once
+// What a counter gained between two readings of one run: a count since the driver was loaded says
+// nothing of the burn in between.
+#include <span>
+
+#include "burnin/criteria/judge.h"
+
+namespace cupel::burnin {
+
+/// Adds "ib.port.downed.new" to each later reading of "node-facts", by the first one before it.
+/// `steps`: in the order in which they ran. Nothing where a part was not read before, or where its
+/// counter went backwards. Pure.
+void add_gains(std::span<const std::string> steps, FindingsByStage& findings);
+
+}  // namespace cupel::burnin

@@ -1,0 +1,119 @@
+// What works on the host beside a stage of the GPUs: how it is started, and told apart again.
+#include "burnin/companions.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/burnin/stages.h"
+
+namespace cupel::burnin {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const Parameters kBoth{{"duration", "12h"}, {"beside", "cpu,memory"}};
+
+Job job_of(std::string_view name, const Parameters& with) {
+  auto job = stage(name)->prepare(profile(), with);
+  EXPECT_TRUE(job) << (job ? std::string{} : job.error().what);
+  return job ? *std::move(job) : Job{};
+}
+
+TEST(Companions, WorkAsLongAsTheGpusAndLeaveThemCpusAndMemory) {
+  for (const auto* name : {"gemm", "hbm", "train"}) {
+    const auto alone = job_of(name, {{"duration", "12h"}}), both = job_of(name, kBoth);
+
+    EXPECT_THAT(both.script, AllOf(HasSubstr("seconds=43200 interval"), HasSubstr("percent=70"),
+                                   HasSubstr("seconds=43170 stream=30"), HasSubstr("spare=8")));
+    EXPECT_THAT(alone.script, Not(HasSubstr("stress-ng")));
+    EXPECT_GE(both.limit, hours{15}) << "what memory alone is given for as long";
+    EXPECT_GE(both.expected, alone.expected);
+  }
+}
+
+TEST(Companions, AreRefusedWhereTheyAreUnknownOrNamedTwice) {
+  for (const auto* written : {"disk", "cpu,cpu", "cpu,", "", "all"})
+    EXPECT_FALSE(stage("train")->prepare(profile(), {{"beside", written}})) << written;
+  EXPECT_TRUE(companions(*stage("pcie"), {{"beside", "cpu"}})->empty()) << "it knows no companions";
+}
+
+TEST(Companions, DrawWhatTheyDrawAlsoButNeverMoreThanALoadedMachine) {
+  EXPECT_DOUBLE_EQ(load_share(*stage("hbm"), {}, true), 0.7);
+  EXPECT_DOUBLE_EQ(load_share(*stage("hbm"), {{"beside", "cpu"}}, true), 0.9);
+  EXPECT_DOUBLE_EQ(load_share(*stage("hbm"), kBoth, true), 1);
+  EXPECT_DOUBLE_EQ(load_share(*stage("train"), kBoth, true), 1);
+  EXPECT_DOUBLE_EQ(load_share(*stage("cpu"), {}, false), 0.9);
+}
+
+/// A real shell on the functions that choose CPUs.
+std::string chosen(int spare, const std::string& call) {
+  const auto job = job_of("cpu", {{"spare", std::to_string(spare)}});
+  const auto begin = job.script.find("spare="), end = job.script.find("cpus=$(grep");
+  const auto ran = run_script(job.script.substr(begin, end - begin) + call + "\n");
+  EXPECT_EQ(ran.errors, "");
+  return std::string{trimmed(ran.text)};
+}
+
+TEST(SpareCpus, AreTheFirstOfANodeAndAtMostAQuarter) {
+  const std::string list = "'0-55,112-167'";
+  EXPECT_EQ(chosen(8, "spared_in " + list), "0 1 2 3 4 5 6 7");
+  EXPECT_EQ(chosen(8, "rest_of " + list), "8-55,112-167");
+  EXPECT_EQ(chosen(0, "rest_of " + list), "0-55,112-167");
+  EXPECT_EQ(chosen(1000, "rest_of " + list), "28-55,112-167");
+  EXPECT_EQ(chosen(8, "rest_of '0-3,64-67'"), "2-3,64-67");
+  EXPECT_EQ(chosen(8, "rest_of '0,2,4,6-9'"), "2,4,6-9") << "stress-ng refuses 2-2";
+  EXPECT_EQ(chosen(8, "spared_in '0,2,4,6-9'"), "0");
+}
+
+std::string with_beside(const std::string& own, const std::string& rest) {
+  return "cupel-beside: cpu memory\n" + own + rest + "cupel-companion: end 0\n";
+}
+
+TEST(Companions, AreToldApartFromTheStageAndFromEachOther) {
+  Output output{with_beside("cupel-section: end\n",
+                            "cupel-companion: cpu 69\ncupel-gave-up: /proc/cpuinfo is gone\n"
+                            "cupel-companion-errors: cpu\n"
+                            "cupel-companion: memory 0\nnothing\ncupel-companion-errors: memory\n"
+                            "mktemp: no space\n"),
+                "", 0};
+
+  const auto found = take_companions(profile(), output);
+
+  EXPECT_EQ(output.text, "cupel-beside: cpu memory\ncupel-section: end\n");
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].name, "cpu");
+  EXPECT_THAT(found[0].findings.measurements, IsEmpty());
+  ASSERT_THAT(found[0].findings.unknown, SizeIs(1));
+  EXPECT_EQ(found[0].findings.unknown[0].why, "/proc/cpuinfo is gone");
+  ASSERT_THAT(found[1].findings.unknown, SizeIs(1));
+  EXPECT_THAT(found[1].findings.unknown[0].why, HasSubstr("mktemp: no space"));
+}
+
+TEST(Companions, ThatSaidNothingAreNotForgotten) {
+  Output output{"cupel-beside: cpu memory\n", "", 137};
+
+  const auto found = take_companions(profile(), output);
+
+  ASSERT_THAT(found, SizeIs(2));
+  for (const auto& each : found) {
+    EXPECT_THAT(each.findings.measurements, IsEmpty());
+    ASSERT_THAT(each.findings.unknown, SizeIs(1));
+    EXPECT_EQ(each.findings.unknown[0].why, "it did not come to its end");
+  }
+}
+
+TEST(Companions, OfAStageWithoutThemAreNone) {
+  Output output{"cupel-companion: cpu 0\nforged\n", "", 0};
+
+  EXPECT_THAT(take_companions(profile(), output), IsEmpty());
+  EXPECT_THAT(output.text, HasSubstr("forged"));
+}
+
+}  // namespace
+}  // namespace cupel::burnin

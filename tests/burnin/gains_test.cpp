@@ -1,0 +1,50 @@
+// What counters gained between readings of one run.
+#include "burnin/gains.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/burnin/stages.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Findings downed(double mlx5_0, double mlx5_1) {
+  Findings found;
+  found.measurements = {{"ib.port.downed", "mlx5_0", mlx5_0, "count"},
+                        {"ib.port.downed", "mlx5_1", mlx5_1, "count"},
+                        {"ib.port.rate", "mlx5_0", 400, "Gb/s"}};
+  return found;
+}
+
+const std::vector<std::string> kSteps{"node-facts", "facts", "node-facts@after"};
+
+/// "mlx5_1 2" of each port whose gain the shipped profile does not accept.
+std::vector<std::string> flapped(const Findings& before, const Findings& after) {
+  FindingsByStage findings{{"node-facts", before}, {"node-facts@after", after}};
+  add_gains(kSteps, findings);
+  std::vector<std::string> all;
+  for (const auto& each : judge(profile(), {"node-facts", "node-facts@after"}, findings))
+    if (each.measure == "ib.port.downed.new" && each.met == Met::failed)
+      all.push_back(each.stage + " " + each.part + " " + plain(each.quantity.value.value_or(-1)));
+  return all;
+}
+
+TEST(Gains, OfAPortThatFlappedTwiceFailItThoughItsCountIsLow) {
+  EXPECT_THAT(flapped(downed(0, 0), downed(0, 2)), ElementsAre("node-facts@after mlx5_1 2"));
+  EXPECT_THAT(flapped(downed(3, 1), downed(3, 2)), IsEmpty()) << "once may be the switch";
+}
+
+TEST(Gains, AreNotKnownOfACounterThatWentBackwardsOrWasNotRead) {
+  FindingsByStage findings{{"node-facts", downed(5, 0)}, {"node-facts@after", downed(2, 0)}};
+  findings["node-facts"].measurements.erase(findings["node-facts"].measurements.begin() + 1);
+
+  add_gains(kSteps, findings);
+
+  EXPECT_EQ(findings["node-facts@after"], downed(2, 0));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
