@@ -23,6 +23,7 @@ class Bmc {
   facet::Accounts accounts;
   facet::ManagementController manager;
   facet::Bios bios;
+  facet::Settings settings;
   facet::Console console;
 
   /// Ends the session, if there is one. Call it on every path; idempotent; works when cancelled.

@@ -6,6 +6,7 @@
 // Where a verb returns a Protocol, that one has accepted it. A verb that a protocol does not have
 // ends with kUnsupported; so does one that this BMC does not have. `Twice::forbidden`: an act that
 // must not happen twice, and is not asked of another protocol once this one may have accepted it.
+#include "bmc/setting_answers.h"
 #include "bmc/update.h"
 #include "bmc/verb.h"
 
@@ -100,6 +101,26 @@ struct Bios {
   /// Takes effect at the next boot. Returns after reading them back as pending.
   /// Errors: kInvalid names every attribute that there is not, or that may not have that value.
   Verb<void(BiosValues wanted)> stage{"stage BIOS settings"};
+};
+
+/// Settings that a site wants the same on every machine. Setting one returns after reading it back.
+struct Settings {
+  /// What each BIOS attribute may be. Empty: the BMC has no registry that can be read.
+  Verb<BiosRules()> bios_rules{"BIOS attribute registry"};
+  Verb<BootOrder()> boot_order{"boot order"};
+  /// Takes effect at the next boot. Errors besides the usual: kInvalid (no such option).
+  Verb<void(std::vector<std::string> references)> set_boot_order{"set boot order"};
+  Verb<SecureBootState()> secure_boot{"secure boot"};
+  /// Takes effect at the next boot.
+  Verb<void(bool on)> set_secure_boot{"set secure boot"};
+  Verb<NtpSettings()> ntp{"NTP servers"};
+  /// These and no others; the service is turned on with them.
+  Verb<void(std::vector<std::string> servers)> set_ntp{"set NTP servers"};
+  Verb<std::vector<EventTarget>()> event_targets{"event destinations"};
+  /// Idempotent: one that there is already is left alone. Others stay.
+  Verb<void(EventTarget target)> add_event_target{"add event destination"};
+  Verb<std::chrono::seconds()> session_timeout{"session timeout"};
+  Verb<void(std::chrono::seconds timeout)> set_session_timeout{"set session timeout"};
 };
 
 /// The serial console.

@@ -66,6 +66,7 @@ enum class FaultKind {
   cpu_core_wrong,
   memory_errors,
   wrong_bios_setting,
+  settings_ignored,
   wrong_firmware,
   firmware_stuck,
   firmware_unchanged,
@@ -120,7 +121,7 @@ enum class Needs {
   nothing,
   burn_in,   // load on GPUs, NVLink and HCAs inside a node
   fabric,    // tests between nodes
-  firmware,  // the roll-out of firmware
+  firmware,  // the roll-out of firmware and settings
   os,        // the installation of an operating system
 };
 std::string_view to_string(Needs needs);

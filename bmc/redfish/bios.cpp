@@ -177,6 +177,14 @@ Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document sys
   co_return settings_of(bios, waits);
 }
 
+Task<Result<BiosRules>> read_bios_rules(Client& client, Layout layout, Document system,
+                                        Deadline deadline) {
+  CO_TRY(const Bios bios, co_await read(client, layout, std::move(system), deadline));
+  CO_TRY(const json::value registry,
+         co_await read_bios_registry(client, layout, bios.body, deadline));
+  co_return rules_in(registry);
+}
+
 Task<Result<void>> stage_bios(Client& client, Layout layout, Document system, BiosValues wanted,
                               Deadline deadline) {
   CO_TRY(const Bios bios, co_await read(client, layout, system, deadline));

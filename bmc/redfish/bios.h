@@ -10,6 +10,10 @@ namespace cupel::bmc::redfish {
 Task<Result<BiosSettings>> read_bios(Client& client, Layout layout, Document system,
                                      Deadline deadline);
 
+/// What each attribute may be; empty where the BMC has no registry that can be read.
+Task<Result<BiosRules>> read_bios_rules(Client& client, Layout layout, Document system,
+                                        Deadline deadline);
+
 /// Writes what is not so already, in one request, and reads it back. An iDRAC's job is made by the
 /// request itself where it can, else created once. Errors: kInvalid names every attribute that
 /// there is not, or that may not have that value, and nothing is sent; kConflict where a job with

@@ -143,6 +143,27 @@ Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json
   co_return json::value{};
 }
 
+BiosRules rules_in(const json::value& registry) {
+  constexpr std::size_t kMostRules = 5000, kMostWords = 64;
+  BiosRules rules;
+  const auto* list = find(registry, "RegistryEntries/Attributes");
+  const auto* entries = list == nullptr ? nullptr : list->if_array();
+  if (entries == nullptr) return rules;
+  for (const auto& entry : *entries) {
+    const auto name = text_at(entry, "AttributeName");
+    if (!name || rules.size() >= kMostRules) continue;
+    BiosRule rule{.least = number_at(entry, "LowerBound"),
+                  .most = number_at(entry, "UpperBound"),
+                  .read_only = is_true(entry, "ReadOnly") || is_true(entry, "Immutable")};
+    const auto* value = find(entry, "Value");
+    const auto* words = value == nullptr ? nullptr : value->if_array();
+    for (std::size_t i = 0; words != nullptr && i < std::min(words->size(), kMostWords); ++i)
+      if (auto word = text_at((*words)[i], "ValueName")) rule.allowed.push_back(std::move(*word));
+    rules.emplace(*name, std::move(rule));
+  }
+  return rules;
+}
+
 Result<BiosValues> checked(const BiosValues& wanted, const BiosValues& current,
                            const json::value& registry) {
   BiosValues good;

@@ -11,6 +11,9 @@ namespace cupel::bmc::redfish {
 Task<Result<json::value>> read_bios_registry(Client& client, Layout layout, json::value bios,
                                              Deadline deadline);
 
+/// What the registry says of each attribute. Pure.
+BiosRules rules_in(const json::value& registry);
+
 /// `wanted` as this BIOS writes it: a number that was typed as a text becomes one.
 /// Errors: kInvalid names every attribute that there is not, that is read-only, or that may not
 /// have that value, with what it may have. Pure.

@@ -16,6 +16,8 @@ Layout layout_of(const Machine& machine) {
   layout.accounts = link_or(machine.root, "AccountService", "/redfish/v1/AccountService");
   layout.registries = link_or(machine.root, "Registries", "/redfish/v1/Registries");
   layout.updates = link_or(machine.root, "UpdateService", "/redfish/v1/UpdateService");
+  layout.events = link_or(machine.root, "EventService", "/redfish/v1/EventService");
+  layout.sessions = link_or(machine.root, "SessionService", "/redfish/v1/SessionService");
   std::string firmware;
   if (machine.manager) {
     layout.manager = machine.manager->uri;

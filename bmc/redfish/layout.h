@@ -12,6 +12,8 @@ struct Layout {
   std::string accounts{};    // AccountService
   std::string registries{};  // collection
   std::string updates{};     // UpdateService
+  std::string events{};      // EventService
+  std::string sessions{};    // SessionService
   const Rules* rules = nullptr;
   ModelQuirks handling{};
 };

@@ -5,8 +5,10 @@
 #include "bmc/redfish/accounts.h"
 #include "bmc/redfish/bios.h"
 #include "bmc/redfish/boot.h"
+#include "bmc/redfish/boot_order.h"
 #include "bmc/redfish/console_ways.h"
 #include "bmc/redfish/event_log.h"
+#include "bmc/redfish/event_targets.h"
 #include "bmc/redfish/events.h"
 #include "bmc/redfish/inventory.h"
 #include "bmc/redfish/locate.h"
@@ -14,9 +16,12 @@
 #include "bmc/redfish/manager.h"
 #include "bmc/redfish/media.h"
 #include "bmc/redfish/network.h"
+#include "bmc/redfish/ntp.h"
 #include "bmc/redfish/refusals.h"
 #include "bmc/redfish/reset.h"
+#include "bmc/redfish/secure_boot.h"
 #include "bmc/redfish/sensors.h"
+#include "bmc/redfish/session_timeout.h"
 #include "bmc/redfish/update.h"
 #include "bmc/redfish/uri.h"
 
@@ -60,6 +65,7 @@ class RedfishBmc final : public Bmc {
     client_.at(whereabouts_.moments(client_));
     assign_machine();
     assign_manager();
+    assign_settings();
   }
 
   Task<void> log_out() override { return client_.log_out(); }
@@ -114,6 +120,25 @@ class RedfishBmc final : public Bmc {
     assign(manager.reset, "reset the BMC", reset_manager);
     assign(manager.clock, "clock", read_clock);
     assign(manager.set_clock, "set the clock", set_clock);
+  }
+
+  void assign_settings() {
+    assign(settings.bios_rules, "BIOS attribute registry", read_bios_rules);
+    assign(settings.boot_order, "boot order", read_boot_order);
+    assign(settings.set_boot_order, "set the boot order", set_boot_order);
+    assign(settings.secure_boot, "secure boot", read_secure_boot);
+    assign(
+        settings.set_secure_boot,
+        [](bool on) { return std::string{"secure boot "} + (on ? "on" : "off"); }, set_secure_boot);
+    assign(settings.ntp, "NTP servers", read_ntp);
+    assign(settings.set_ntp, "set the NTP servers", set_ntp);
+    assign(settings.event_targets, "event destinations", read_event_targets);
+    assign(
+        settings.add_event_target,
+        [](const EventTarget& target) { return "send events to " + printable(target.destination); },
+        add_event_target);
+    assign(settings.session_timeout, "session timeout", read_session_timeout);
+    assign(settings.set_session_timeout, "set the session timeout", set_session_timeout);
   }
 
   /// Where things are, and the System as it is now.

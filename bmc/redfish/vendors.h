@@ -26,6 +26,21 @@ struct LocatorWords {
   std::string_view on = "Lit", off = "Off";
 };
 
+/// Where NTP servers are written, where NetworkProtocol does not have them.
+struct NtpPlace {
+  std::string_view link{};     // in the Manager, to the resource; empty: NetworkProtocol
+  std::string_view servers{};  // its list of so many texts, however few are wanted
+};
+
+/// Where the one syslog server is written, where that is no subscription: an object of
+/// NetworkProtocol. A BMC without that object takes a subscription.
+struct SyslogPlace {
+  std::string_view object{};  // its path; empty: a subscription
+  std::string_view host{}, port{};
+  std::string_view enabled{}, on{};  // `on`: the word for it; empty: true
+  std::string_view protocol{};       // takes "UDP" or "TCP"; empty: UDP alone
+};
+
 /// What a new password must be, where the BMC does not say so itself. 0: no rule of this kind.
 struct PasswordRules {
   std::size_t shortest = 0, longest = 0;
@@ -110,6 +125,8 @@ struct Rules {
   std::string_view console_command{};
   /// Where the settings resource of the BIOS names the queue of jobs that apply it.
   std::string_view job_queue{};
+  NtpPlace ntp{};
+  SyslogPlace syslog{};
   /// Its System may lack what it always tells, until the BMC is restarted.
   bool forgets_until_reset = false;
   /// Whole collections may be asked for at once ($expand): members come with what they must have.

@@ -8,30 +8,12 @@
 
 namespace cupel::rehearsal {
 
-const std::vector<BiosAttribute>& bios_attributes() {
-  using Type = BiosAttribute::Type;
-  static const std::vector<BiosAttribute> all{
-      {.name = "ProcVirtualization", .usual = "Enabled", .choices = {"Enabled", "Disabled"}},
-      {.name = "LogicalProc", .usual = "Enabled", .choices = {"Enabled", "Disabled"}},
-      {.name = "SysProfile",
-       .usual = "Performance",
-       .choices = {"Performance", "PerfPerWatt", "Custom"}},
-      {.name = "AcPwrRcvry", .usual = "Last", .choices = {"On", "Off", "Last"}},
-      {.name = "BootMode", .usual = "Uefi", .choices = {"Uefi", "Bios"}},
-      {.type = Type::integer, .name = "AcPwrRcvryDelay", .usual = 120, .least = 60, .most = 600},
-      {.type = Type::flag, .name = "SpcrConsoleRedirection", .usual = true},
-      {.type = Type::text, .name = "AssetTag", .usual = "", .most = 63},
-      {.type = Type::text, .name = "SystemModelName", .usual = "", .most = 40, .read_only = true},
-  };
-  return all;
+Bios::Bios(std::string_view vendor) : rows_{&bios_attributes(vendor)} {
+  for (const auto& attribute : *rows_) current_[attribute.name] = attribute.usual;
 }
 
-Bios::Bios() {
-  for (const auto& attribute : bios_attributes()) current_[attribute.name] = attribute.usual;
-}
-
-std::string Bios::complaint(std::string_view name, const json::value& value) {
-  const auto& all = bios_attributes();
+std::string Bios::complaint(std::string_view name, const json::value& value) const {
+  const auto& all = *rows_;
   const auto row = std::ranges::find(all, name, &BiosAttribute::name);
   if (row == all.end()) return "there is no such attribute";
   if (row->read_only) return "it is read only";
@@ -66,7 +48,7 @@ void Bios::stage(const json::object& attributes) {
 }
 
 void Bios::spoil(std::string_view name, std::string_view value) {
-  const auto& all = bios_attributes();
+  const auto& all = *rows_;
   const auto row = std::ranges::find(all, name, &BiosAttribute::name);
   if (row == all.end()) return;
   switch (row->type) {

@@ -19,17 +19,19 @@ struct BiosAttribute {
   bool read_only = false;
 };
 
-const std::vector<BiosAttribute>& bios_attributes();
+/// All of a machine of this vendor (bios_attributes.cpp).
+const std::vector<BiosAttribute>& bios_attributes(std::string_view vendor);
 
 class Bios {
  public:
-  Bios();
+  explicit Bios(std::string_view vendor);
 
   const json::object& current() const { return current_; }
   const json::object& pending() const { return pending_; }
 
   /// What is wrong with the value of that name; empty: nothing.
-  static std::string complaint(std::string_view name, const json::value& value);
+  std::string complaint(std::string_view name, const json::value& value) const;
+  const std::vector<BiosAttribute>& attributes() const { return *rows_; }
   void stage(const json::object& attributes);
   void forget() { pending_.clear(); }
   /// It has that value now, as text, whoever set it. Nothing where there is no such attribute.
@@ -38,6 +40,7 @@ class Bios {
   void apply();
 
  private:
+  const std::vector<BiosAttribute>* rows_;
   json::object current_, pending_;
 };
 

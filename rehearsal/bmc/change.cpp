@@ -44,6 +44,10 @@ std::vector<Route> routes_of(const BmcView& view) {
       {"POST", events + "/Subscriptions", &subscribe},
       {"DELETE", events + "/Subscriptions/*", &unsubscribe},
       {"PATCH", users + "/*", &patch_account}};
+  all.push_back({"PATCH", system + "/SecureBoot", &patch_secure_boot});
+  all.push_back({"PATCH", "/redfish/v1/SessionService", &patch_session_service});
+  if (!layout.boot_settings.empty() && !layout.boot_is_in_settings)
+    all.push_back({"PATCH", system + "/" + std::string{layout.boot_settings}, &patch_boot_order});
   if (layout.boot_is_in_settings) all.push_back({"PATCH", view.boot(), &patch_boot_settings});
   if (!view.behavior().power.ac.action.empty())
     all.push_back(

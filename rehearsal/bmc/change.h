@@ -6,6 +6,7 @@
 #include "rehearsal/bmc/body_reader.h"
 #include "rehearsal/bmc/message.h"
 #include "rehearsal/bmc/resources.h"
+#include "rehearsal/bmc/sessions.h"
 
 namespace cupel::rehearsal {
 
@@ -29,6 +30,7 @@ struct Change {
   std::function<void(const std::string& id, const ImageUri& from, UpdateRequest request)> fetch{};
   bool chunked = false;
   bool has_condition = false;  // If-Match
+  BmcSessions* sessions = nullptr;
 
   BmcView view() const { return {machine, state}; }
   /// Last part of the path; with `up`, the one before that.
@@ -51,6 +53,8 @@ HttpResponse reset_system(Change& change);
 HttpResponse cycle_ac(Change& change);
 HttpResponse patch_system(Change& change);
 HttpResponse patch_boot_settings(Change& change);
+HttpResponse patch_boot_order(Change& change);
+HttpResponse patch_secure_boot(Change& change);
 HttpResponse patch_bios(Change& change);
 HttpResponse create_job(Change& change);
 HttpResponse insert_media(Change& change);
@@ -61,6 +65,7 @@ HttpResponse patch_media(Change& change);
 HttpResponse restart_manager(Change& change);
 HttpResponse patch_manager(Change& change);
 HttpResponse patch_protocols(Change& change);
+HttpResponse patch_session_service(Change& change);
 HttpResponse clear_log(Change& change);
 HttpResponse send_test_event(Change& change);
 HttpResponse subscribe(Change& change);

@@ -141,6 +141,19 @@ HttpResponse patch_protocols(Change& change) {
   return {.status = 204};
 }
 
+HttpResponse patch_session_service(Change& change) {
+  constexpr std::int64_t kShortest = 30, kLongest = 86400;  // DSP0268, SessionTimeout
+  for (const auto& entry : change.body)
+    if (entry.key() != "SessionTimeout") return unknown_property(entry.key());
+  const auto* wanted = change.body.if_contains("SessionTimeout");
+  const auto* seconds = wanted == nullptr ? nullptr : wanted->if_int64();
+  if (seconds == nullptr) return wrong_type("SessionTimeout");
+  if (*seconds < kShortest || *seconds > kLongest)
+    return not_in_list("SessionTimeout", std::to_string(*seconds));
+  change.sessions->set_timeout(std::chrono::seconds{*seconds});
+  return {.status = 204};
+}
+
 HttpResponse clear_log(Change& change) {
   change.state.log.clear();
   change.note({.message = "The event log was cleared.",
@@ -161,16 +174,23 @@ HttpResponse subscribe(Change& change) {
     return found && found->is_string() ? std::string{found->as_string()} : std::string{};
   };
   const auto destination = text("Destination");
-  if (!destination.starts_with("https://") || destination.size() > kLongest)
-    return redfish_error(400, "PropertyValueFormatError", "Destination is no https URI.");
   const auto protocol = text("Protocol");
-  if (!protocol.empty() && protocol != "Redfish") return not_in_list("Protocol", protocol);
+  const bool syslog = protocol.starts_with("Syslog");
+  const std::string_view scheme = syslog ? "syslog://" : "https://";
+  if (!destination.starts_with(scheme) || destination.size() > kLongest)
+    return redfish_error(400, "PropertyValueFormatError",
+                         fmt::format("Destination is no {} URI.", scheme));
+  if (!protocol.empty() && protocol != "Redfish" && !syslog)
+    return not_in_list("Protocol", protocol);
   if (change.state.subscriptions.size() >= BmcState::kMostSubscriptions)
     return redfish_error(503, "EventSubscriptionLimitExceeded",
                          "The event subscription failed due to the number of simultaneous "
                          "subscriptions exceeding the limit of the implementation.");
   const auto id = std::to_string(change.state.next_id++);
-  change.state.subscriptions[id] = {destination, text("Context").substr(0, kLongest)};
+  Subscription subscription{destination, text("Context").substr(0, kLongest)};
+  if (syslog) subscription.protocol = protocol;
+  if (syslog) subscription.type = "Syslog";
+  change.state.subscriptions[id] = std::move(subscription);
   HttpResponse response{.status = 201};
   response.headers["Location"] = change.path + "/" + id;
   return response;

@@ -72,6 +72,7 @@ class BmcService {
 
  private:
   void take_faults();
+  void take_settings();
   void on(ManagedSystem::Event event);
   std::optional<HttpResponse> busy();
   HttpResponse ruled(const Rule& rule, const HttpRequest& request, const std::string& path);

@@ -62,9 +62,20 @@ void BmcService::on(ManagedSystem::Event event) {
   if (went_off || event == ManagedSystem::Event::started) expect_next();
   if (auto line = line_of(event, machine_)) note(std::move(*line));
   if (event != ManagedSystem::Event::booted) return;
+  take_settings();
+}
+
+/// What waited for this boot.
+void BmcService::take_settings() {
   const bool committed = std::ranges::any_of(state_.jobs, [](const Job& job) { return !job.done; });
-  if (committed || !state_.behavior.bios.by_job) state_.bios.apply();
   for (auto& job : state_.jobs) job.done = true;
+  if (find_fault(machine_.faults(), FaultKind::settings_ignored) != nullptr) {
+    state_.bios.forget();
+    state_.firmware.forget();
+    return;
+  }
+  if (committed || !state_.behavior.bios.by_job) state_.bios.apply();
+  state_.firmware.apply();
 }
 
 void BmcService::take_faults() {

@@ -37,7 +37,8 @@ Change BmcService::change_of(const HttpRequest& request, const std::string& path
           .fetch = [this](const std::string& id, const ImageUri& from,
                           UpdateRequest asked) { fetch(id, from, std::move(asked)); },
           .chunked = lower_case(request.header("transfer-encoding")).contains("chunked"),
-          .has_condition = !request.header("if-match").empty()};
+          .has_condition = !request.header("if-match").empty(),
+          .sessions = &sessions_};
 }
 
 /// What the rack's time has brought since somebody looked last.

@@ -13,8 +13,8 @@ void add_events(ResourceTree& tree, const BmcView& view) {
                         id, "Event Subscription");
     one["Destination"] = subscription.destination;
     one["Context"] = subscription.context;
-    one["Protocol"] = "Redfish";
-    one["SubscriptionType"] = "RedfishEvent";
+    one["Protocol"] = subscription.protocol;
+    one["SubscriptionType"] = subscription.type;
     tree[path + "/Subscriptions/" + id] = std::move(one);
   }
   add_collection(tree, path + "/Subscriptions",

@@ -26,6 +26,7 @@ class BmcSessions {
   bool close(const std::string& id);
   const std::map<std::string, BmcSession>& all();
   void set_limit(std::size_t limit) { limit_ = limit; }
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
   std::chrono::milliseconds timeout() const { return timeout_; }
 
  private:

@@ -43,7 +43,7 @@ json::object row_of(const BiosAttribute& attribute) {
   return row;
 }
 
-void add_registry(ResourceTree& tree) {
+void add_registry(ResourceTree& tree, const BmcView& view) {
   const std::string registries = "/redfish/v1/Registries";
   const auto file = registries + "/" + std::string{kRegistry};
   auto entry = resource(file, "#MessageRegistryFile.v1_1_0.MessageRegistryFile", kRegistry,
@@ -55,7 +55,7 @@ void add_registry(ResourceTree& tree) {
   auto registry = resource(file + "/Registry.json", "#AttributeRegistry.v1_3_0.AttributeRegistry",
                            kRegistry, "BIOS Attribute Registry");
   json::array rows;
-  for (const auto& attribute : bios_attributes()) rows.push_back(row_of(attribute));
+  for (const auto& attribute : view.state.bios.attributes()) rows.push_back(row_of(attribute));
   registry["Language"] = "en";
   registry["RegistryVersion"] = "1.0.0";
   registry["OwningEntity"] = "Cupel";
@@ -127,7 +127,7 @@ void add_bios(ResourceTree& tree, const BmcView& view) {
   if (behavior.layout.bios_registry) {
     bios["AttributeRegistry"] = json::value(kRegistry);
     settings["AttributeRegistry"] = json::value(kRegistry);
-    add_registry(tree);
+    add_registry(tree, view);
   }
   tree[view.bios()] = std::move(bios);
   tree[settings_path] = std::move(settings);

@@ -8,6 +8,7 @@
 
 #include "rehearsal/bmc/accounts.h"
 #include "rehearsal/bmc/bios.h"
+#include "rehearsal/bmc/boot_options.h"
 #include "rehearsal/bmc/event_log.h"
 #include "rehearsal/bmc/updates.h"
 #include "rehearsal/rack_spec.h"
@@ -39,6 +40,7 @@ struct StoredImage {
 
 struct Subscription {
   std::string destination, context;
+  std::string protocol{"Redfish"}, type{"RedfishEvent"};
 };
 
 struct BmcState {
@@ -49,7 +51,8 @@ struct BmcState {
   BmcSpec spec;
   BmcAccounts accounts;
   EventLog log{};
-  Bios bios{};
+  Bios bios{behavior.vendor};
+  FirmwareState firmware{};
   std::map<std::string, Service, std::less<>> services{
       {"HTTP", {true, 80}},  {"HTTPS", {true, 443}}, {"SSH", {true, 22}},
       {"IPMI", {true, 623}}, {"KVMIP", {true, 443}}, {"SNMP", {false, 161}},

@@ -85,6 +85,23 @@ std::optional<HttpResponse> set(BootOverride& boot, const BootBehavior& behavior
   return std::nullopt;
 }
 
+/// The order in a PATCH of Boot, or what is wrong with it.
+std::optional<HttpResponse> stage_order(Change& change, const json::value& wanted) {
+  const auto* list = wanted.if_array();
+  std::vector<std::string> order;
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (!(*list)[i].is_string()) return wrong_type("BootOrder");
+    order.emplace_back((*list)[i].as_string());
+  }
+  if (list == nullptr || !change.state.firmware.stage_order(std::move(order)))
+    return not_in_list("BootOrder", json::serialize(wanted));
+  return std::nullopt;
+}
+
+bool is_order_alone(const json::object& boot) {
+  return boot.size() == 1 && boot.begin()->key() == "BootOrder";
+}
+
 HttpResponse patch_boot(Change& change) {
   const auto& behavior = change.state.behavior.boot;
   if (change.body.empty())
@@ -97,6 +114,10 @@ HttpResponse patch_boot(Change& change) {
     return registry_error(400, "iLO.2.14.UnableToModifyDuringSystemPOST",
                           "The value cannot be modified while the system is in POST.",
                           json::array{"BootSourceOverrideTarget"});
+  if (is_order_alone(*boot)) {
+    const auto complaint = stage_order(change, boot->begin()->value());
+    return complaint ? *complaint : HttpResponse{.status = 204};
+  }
   auto wanted = change.machine.boot_override();
   if (behavior.forgets_the_rest) {
     wanted.enabled = "Once";
@@ -166,5 +187,22 @@ HttpResponse patch_system(Change& change) {
 }
 
 HttpResponse patch_boot_settings(Change& change) { return patch_boot(change); }
+
+HttpResponse patch_boot_order(Change& change) {
+  const auto* boot = change.body.if_contains("Boot");
+  const auto* order = boot == nullptr ? nullptr : boot->if_object();
+  if (change.body.size() != 1 || order == nullptr || !is_order_alone(*order))
+    return unknown_property(change.body.empty() ? "" : change.body.begin()->key());
+  return patch_boot(change);
+}
+
+HttpResponse patch_secure_boot(Change& change) {
+  for (const auto& entry : change.body)
+    if (entry.key() != "SecureBootEnable") return unknown_property(entry.key());
+  const auto* wanted = change.body.if_contains("SecureBootEnable");
+  if (wanted == nullptr || !wanted->is_bool()) return wrong_type("SecureBootEnable");
+  change.state.firmware.stage_secure_boot(wanted->as_bool());
+  return {.status = 204};
+}
 
 }  // namespace cupel::rehearsal

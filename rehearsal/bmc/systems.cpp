@@ -24,6 +24,44 @@ json::object boot(const BmcView& view, bool writable) {
   return boot;
 }
 
+json::array texts(const std::vector<std::string>& all) {
+  json::array array;
+  for (const auto& one : all) array.emplace_back(one);
+  return array;
+}
+
+void add_boot_options(ResourceTree& tree, const BmcView& view, json::object& system) {
+  const auto path = view.system() + "/BootOptions";
+  for (const auto& option : uefi_options()) {
+    const std::string reference{option.reference};
+    auto one = resource(path + "/" + reference, "#BootOption.v1_0_4.BootOption", option.reference,
+                        option.name);
+    one["BootOptionReference"] = json::value(option.reference);
+    one["DisplayName"] = json::value(option.name);
+    one["UefiDevicePath"] = json::value(option.path);
+    if (!option.alias.empty()) one["Alias"] = json::value(option.alias);
+    one["BootOptionEnabled"] = true;
+    tree[path + "/" + reference] = std::move(one);
+  }
+  add_collection(tree, path, "#BootOptionCollection.BootOptionCollection", "Boot Options");
+  auto& boot = system["Boot"].as_object();
+  boot["BootOptions"] = link(path);
+  // Where no other resource has what the next boot makes of it, this one does.
+  const auto& firmware = view.state.firmware;
+  boot["BootOrder"] =
+      texts(view.layout().boot_settings.empty() ? firmware.next_order() : firmware.order());
+}
+
+void add_secure_boot(ResourceTree& tree, const BmcView& view, json::object& system) {
+  const auto path = view.system() + "/SecureBoot";
+  auto one = resource(path, "#SecureBoot.v1_1_0.SecureBoot", "SecureBoot", "UEFI Secure Boot");
+  one["SecureBootEnable"] = view.state.firmware.next_secure_boot();
+  one["SecureBootCurrentBoot"] = view.state.firmware.secure_boot() ? "Enabled" : "Disabled";
+  one["SecureBootMode"] = "UserMode";
+  tree[path] = std::move(one);
+  system["SecureBoot"] = link(path);
+}
+
 void add_reset(ResourceTree& tree, const BmcView& view, json::object& system) {
   const auto& power = view.behavior().power;
   const auto path = view.system();
@@ -104,6 +142,8 @@ void add_host(ResourceTree& tree, const BmcView& view) {
   name_it(view, system);
   system["BiosVersion"] = hardware.version("HostBIOS_0", "01.01.03");
   system["Boot"] = boot(view, !layout.boot_is_in_settings);
+  add_boot_options(tree, view, system);
+  add_secure_boot(tree, view, system);
   system["HostName"] = view.machine.name();
   add_locator(view, system);
   system["UUID"] = hardware.uuid;
@@ -143,7 +183,7 @@ void add_settings(ResourceTree& tree, const BmcView& view) {
   auto settings = resource(path, "#ComputerSystem.v1_17_0.ComputerSystem", layout.boot_settings,
                            "Pending Settings");
   settings["Boot"] = layout.boot_is_in_settings ? boot(view, true) : json::object{};
-  settings["Boot"].as_object()["BootOrder"] = json::array{"Boot0001", "Boot0002"};
+  settings["Boot"].as_object()["BootOrder"] = texts(view.state.firmware.next_order());
   tree[path] = std::move(settings);
 }
 

@@ -1,0 +1,124 @@
+#include "bmc/redfish/boot_order.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "bmc/redfish/uri.h"
+
+namespace cupel::bmc::redfish {
+namespace {
+
+constexpr std::size_t kMostOptions = 128;
+
+/// "Boot0019" of "Boot0019: Ubuntu", as a Vera Rubin writes it.
+std::string reference_of(const std::string& told) {
+  return std::string{trimmed(std::string_view{told}.substr(0, told.find(':')))};
+}
+
+std::vector<std::string> order_in(const json::value& body) {
+  std::vector<std::string> order;
+  const auto* list = find(body, "Boot/BootOrder");
+  if (list == nullptr) return order;
+  for (const auto& told : texts_of(list))
+    if (order.size() < kMostOptions) order.push_back(reference_of(told));
+  return order;
+}
+
+/// Where the order is written.
+struct Place {
+  std::string uri{};
+  Answer before{};
+};
+
+Task<Result<Place>> place_of(Client& client, Document system, Deadline deadline) {
+  const auto settings = link_at(system.body, "@Redfish.Settings/SettingsObject");
+  if (!settings.empty()) {
+    auto there = co_await client.get_tagged(settings, deadline);
+    if (there && find(there->body, "Boot/BootOrder") != nullptr)
+      co_return Place{settings, *std::move(there)};
+    if (!there && there.error().code != Code::kNotFound) co_return std::move(there).error();
+  }
+  if (find(system.body, "Boot/BootOrder") == nullptr)
+    co_return Error{Code::kUnsupported, system.uri + " has no boot order"};
+  Answer itself{.status = 200, .body = std::move(system.body)};
+  itself.etag = text_at(itself.body, "@odata.etag").value_or("");
+  co_return Place{system.uri, std::move(itself)};
+}
+
+/// What the machine has: options that cannot be read are known by their reference alone.
+Task<Result<std::vector<BootOption>>> read_options(Client& client, const json::value& system,
+                                                   Deadline deadline) {
+  std::vector<BootOption> options;
+  const auto uri = link_at(system, "Boot/BootOptions");
+  if (uri.empty()) co_return options;
+  const auto list = co_await client.get(uri, deadline);
+  if (!list && list.error().code == Code::kNotFound) co_return options;
+  if (!list) co_return list.error();
+  auto members = links_at(*list, "Members");
+  if (members.size() > kMostOptions) members.resize(kMostOptions);
+  for (const auto& member : members) {
+    if (!is_on_the_bmc(member)) continue;
+    const auto body = co_await client.get(member, deadline);
+    if (!body && body.error().code == Code::kNotFound) continue;
+    if (!body) co_return body.error();
+    auto reference = told(*body, "BootOptionReference");
+    if (reference.empty()) reference = last_name(member);
+    options.push_back({.reference = reference_of(reference),
+                       .name = told(*body, "DisplayName"),
+                       .path = told(*body, "UefiDevicePath"),
+                       .alias = told(*body, "Alias")});
+  }
+  co_return options;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + printable(word);
+  return text;
+}
+
+Result<void> are_options(const std::vector<std::string>& wanted,
+                         const std::vector<std::string>& known, const std::string& uri) {
+  std::vector<std::string> strange;
+  for (const auto& one : wanted)
+    if (std::ranges::find(known, one) == known.end()) strange.push_back(one);
+  if (strange.empty()) return ok();
+  return Error{Code::kInvalid,
+               uri + " has no boot option " + joined(strange) + "; it has " + joined(known)};
+}
+
+}  // namespace
+
+Task<Result<BootOrder>> read_boot_order(Client& client, Document system, Deadline deadline) {
+  BootOrder order{.current = order_in(system.body)};
+  CO_TRY(order.options, co_await read_options(client, system.body, deadline));
+  CO_TRY(const Place place, co_await place_of(client, std::move(system), deadline));
+  order.next = order_in(place.before.body);
+  if (order.current.empty()) order.current = order.next;
+  co_return order;
+}
+
+Task<Result<void>> set_boot_order(Client& client, Document system,
+                                  std::vector<std::string> references, Deadline deadline) {
+  CO_TRY(const Place place, co_await place_of(client, std::move(system), deadline));
+  const auto before = order_in(place.before.body);
+  CO_TRY(are_options(references, before, place.uri));
+  if (before == references) co_return ok();
+  json::array list;
+  for (const auto& one : references) list.emplace_back(one);
+  json::value body{{"Boot", {{"BootOrder", std::move(list)}}}};
+  CO_TRY(co_await change(client, place.uri, std::move(body), place.before, deadline));
+  std::vector<std::string> now;
+  for (int read = 0; read < kReadsBack; ++read) {
+    if (read > 0) {
+      CO_TRY(co_await pause_for(kBetweenReads));
+    }
+    CO_TRY(const json::value body_now, co_await client.get(place.uri, deadline));
+    now = order_in(body_now);
+    if (now == references) co_return ok();
+  }
+  co_return Error{Code::kFailed,
+                  place.uri + ": the BMC accepted the boot order and reports " + joined(now)};
+}
+
+}  // namespace cupel::bmc::redfish
