@@ -12,6 +12,11 @@ constexpr std::array kBoot{ParameterRow{"target", ParameterRow::Kind::word,
                                         "where the next boot comes from", "pxe", kBootTargets}};
 constexpr std::array kApproval{
     ParameterRow{"message", ParameterRow::Kind::text, "what the operator must know to approve"}};
+constexpr std::array<std::string_view, 2> kYesNo{"yes", "no"};
+constexpr std::array kSettings{ParameterRow{
+    "verify", ParameterRow::Kind::word,
+    "change nothing: after the restart, fail where a setting is not as wanted", "no", kYesNo}};
+constexpr std::array<std::string_view, 1> kSettingsFacts{"settings.pending"};
 constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version", "bios.version",
                                                     "system.model", "system.serial"};
 
@@ -50,6 +55,13 @@ constexpr std::array kRows{
         .deadline = {.base = hours{6}, .post = 8, .bmc_restart = 12},
         .once = true,
         .load = kStarting},
+    StepKindRow{.kind = StepKind::machine_settings,
+                .name = "machine-settings",
+                .summary = "set what the profile wants of the BIOS and the BMC; restarts nothing",
+                .expected = {.base = seconds{30}},
+                .deadline = {.base = minutes{10}, .bmc_restart = 1},
+                .parameters = kSettings,
+                .facts = kSettingsFacts},
     StepKindRow{.kind = StepKind::boot_once,
                 .name = "boot-once",
                 .summary = "set where the next boot, and only that, comes from",

@@ -15,6 +15,7 @@ enum class StepKind {
   slurm_drain,
   bmc_facts,
   firmware,
+  machine_settings,
   boot_once,
   power_on,
   power_off,

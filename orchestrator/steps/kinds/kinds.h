@@ -8,6 +8,7 @@ StepType bmc_password();
 StepType slurm_drain();
 StepType bmc_facts();
 StepType firmware();
+StepType machine_settings();
 StepType boot_once();
 StepType power_on();
 StepType power_off();

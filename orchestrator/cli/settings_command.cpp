@@ -1,0 +1,123 @@
+// `cupel settings`: how machines' settings stand beside what their profiles want, and setting them.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/cli/bmc_ask.h"
+#include "orchestrator/cli/table.h"
+#include "orchestrator/settings/converge.h"
+#include "orchestrator/settings/settings_json.h"
+
+namespace cupel::cli {
+namespace {
+
+using inventory::Node;
+using inventory::Profile;
+using settings::SettingsPlan;
+using settings::SettingState;
+
+Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
+  CO_TRY(const auto reported, co_await settings::read_settings(bmc, profile, deadline));
+  co_return settings::plan_settings(profile, reported);
+}
+
+std::string effect_of(const settings::SettingItem& item) {
+  if (item.state == SettingState::refused) return "refused: " + item.refusal;
+  if (item.state == SettingState::differs)
+    return item.needs_boot ? "to be set, at the next boot" : "to be set";
+  return std::string{to_string(item.state)};
+}
+
+std::string summary_of(const SettingsPlan& plan) {
+  const auto wrong = std::ranges::count_if(
+      plan.items, [](const auto& item) { return item.state != SettingState::as_wanted; });
+  if (wrong == 0) return fmt::format("{} settings as wanted", plan.items.size());
+  return fmt::format("{} of {} settings not as wanted{}\n", wrong, plan.items.size(),
+                     plan.needs_restart() ? "; needs a restart" : "");
+}
+
+Answer answer_of(const SettingsPlan& plan) {
+  std::vector<Row> rows{{"setting", "is", "wanted", ""}};
+  for (const auto& item : plan.items)
+    if (item.state != SettingState::as_wanted)
+      rows.push_back({item.name, item.current, item.wanted, effect_of(item)});
+  auto text = summary_of(plan) + (rows.size() > 1 ? table(rows) : std::string{});
+  return {std::move(text),
+          {{"as_wanted", plan.is_as_wanted()},
+           {"needs_restart", plan.needs_restart()},
+           {"settings", settings::to_json(plan)}}};
+}
+
+Task<Result<Answer>> plan(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
+  CO_TRY(const SettingsPlan now, co_await look(bmc, profile, deadline));
+  co_return answer_of(now);
+}
+
+Task<Result<Answer>> apply(bmc::Bmc& bmc, const Profile& profile, Deadline deadline) {
+  CO_TRY(const SettingsPlan before, co_await look(bmc, profile, deadline));
+  if (before.is_as_wanted()) co_return answer_of(before);
+  CO_TRY(co_await settings::apply_settings(bmc, before, deadline));
+  CO_TRY(const SettingsPlan after, co_await look(bmc, profile, deadline));
+  if (after.has(SettingState::differs))
+    co_return Error{Code::kFailed, "the BMC accepted the settings, and " +
+                                       settings::described(after, SettingState::differs)};
+  auto answer = answer_of(after);
+  answer.object["changed"] =
+      std::ranges::count(before.items, SettingState::differs, &settings::SettingItem::state);
+  co_return answer;
+}
+
+using Act = Task<Result<Answer>> (*)(bmc::Bmc&, const Profile&, Deadline);
+
+Task<Result<Answer>> in_a_session(Act act, Connections& connections, const Node& node,
+                                  Deadline deadline) {
+  const auto& profile = connections.inventory().profile_of(node);
+  if (!settings::wants_settings(profile))
+    co_return Answer{"profile " + profile.name + " wants no settings",
+                     {{"as_wanted", true}, {"settings", boost::json::array{}}}};
+  const auto bmc = connections.bmc(node);
+  auto answer = co_await act(*bmc, profile, deadline);
+  co_await bmc->log_out();
+  co_return answer;
+}
+
+void add_verb(CLI::App& settings, const BmcCommand& command, const char* name, const char* summary,
+              Act act) {
+  auto* verb = settings.add_subcommand(name, summary);
+  verb->add_option("NODES", command.asked->nodes, "as with run --nodes")->required();
+  verb->callback([command, act] {
+    command.exit = ask_over_connections(
+        command, [act](Connections& connections, const Node& node, Deadline deadline) {
+          return in_a_session(act, connections, node, deadline);
+        });
+  });
+}
+
+}  // namespace
+
+void add_settings(CLI::App& app, Context& context, Exit& exit) {
+  auto* command =
+      app.add_subcommand("settings", "settings of machines and BMCs, as their profiles want them");
+  command->footer(
+      "Examples: cupel settings plan rack:a01\n"
+      "          cupel settings plan a01-n07 --json\n"
+      "          cupel settings apply a01-n07\n"
+      "BIOS settings, boot order and secure boot take effect at the next boot: restart the node,\n"
+      "then plan again. To restart and verify in one run: cupel run settings --nodes rack:a01.\n"
+      "Exit codes: 0 all answered, 1 some did not, 2 the input is wrong (nothing was asked),\n"
+      "            3 interrupted.");
+  command->require_subcommand(1);
+  const BmcCommand settings{context, exit};
+  command->add_option("-i,--inventory", settings.asked->inventory,
+                      "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  command->add_option("--patience", settings.asked->patience,
+                      "with each node, such as 90s or 15m [10m]");
+  command->add_option("-f,--fanout", settings.asked->width, "nodes at a time [64]")
+      ->check(CLI::Range(1, 4096));
+  add_json_flag(*command, context);
+  add_verb(*command, settings, "plan", "what differs, and what would be set; changes nothing",
+           plan);
+  add_verb(*command, settings, "apply",
+           "set what differs; nothing where the machine does not allow all of it", apply);
+}
+
+}  // namespace cupel::cli

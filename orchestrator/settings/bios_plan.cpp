@@ -1,0 +1,190 @@
+#include "orchestrator/settings/bios_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "bmc/bios.h"
+#include "orchestrator/settings/vendor_attributes.h"
+
+namespace cupel::settings {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const bmc::BiosRule* rule_of(const ReportedSettings& reported, const std::string& attribute) {
+  const auto rule = reported.bios_rules.find(attribute);
+  return rule == reported.bios_rules.end() ? nullptr : &rule->second;
+}
+
+bool contains(std::span<const std::string_view> words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// Attributes that the machine has, of the first row that fits any.
+struct Fit {
+  const VendorAttribute* row = nullptr;
+  Names attributes{};
+};
+
+Fit fit_of(std::string_view setting, const ReportedSettings& reported) {
+  for (const auto* row : attributes_of(reported.vendor, setting)) {
+    Fit fit{.row = row};
+    for (const auto& [name, value] : reported.bios->current)
+      if (matches(row->attribute, name)) fit.attributes.push_back(name);
+    if (!fit.attributes.empty()) return fit;
+  }
+  return {};
+}
+
+/// How this attribute spells the value: what its registry allows; without one, the spelling that
+/// goes with the word that it has now.
+std::optional<std::string> spelled(const VendorAttribute& row, const std::string& value,
+                                   const std::string& now, const bmc::BiosRule* rule) {
+  const auto wanted = std::ranges::find(row.values, value, &ValueSpelling::value);
+  if (wanted == row.values.end()) return std::nullopt;
+  if (rule != nullptr && !rule->allowed.empty()) {
+    for (const auto word : wanted->words)
+      if (std::ranges::find(rule->allowed, word) != rule->allowed.end()) return std::string{word};
+    return std::nullopt;
+  }
+  if (contains(wanted->words, now)) return now;
+  for (const auto& other : row.values) {
+    const auto at = std::ranges::find(other.words, now);
+    const auto place = static_cast<std::size_t>(at - other.words.begin());
+    if (at != other.words.end() && place < wanted->words.size())
+      return std::string{wanted->words[place]};
+  }
+  return std::string{wanted->words.front()};
+}
+
+std::string allowed_in(const bmc::BiosRule* rule) {
+  if (rule == nullptr || rule->allowed.empty()) return "nothing that is known";
+  Names shown;
+  for (const auto& word : rule->allowed) shown.push_back(printable(word));
+  return fmt::format("{}", fmt::join(shown, ", "));
+}
+
+class BiosPlan {
+ public:
+  BiosPlan(const ReportedSettings& reported, SettingsPlan& plan)
+      : reported_{reported}, plan_{plan} {}
+
+  void add_portable(const inventory::ExpectedPortable& wanted) {
+    const auto fit = fit_of(wanted.name, reported_);
+    if (fit.row == nullptr) return refuse(wanted.name, "", wanted.value, no_attribute(wanted.name));
+    for (const auto& attribute : fit.attributes) {
+      const auto now = bmc::to_text(reported_.bios->current.at(attribute));
+      const auto name = wanted.name + " (" + printable(attribute) + ")";
+      const auto* rule = rule_of(reported_, attribute);
+      const auto word = spelled(*fit.row, wanted.value, now, rule);
+      if (word)
+        add(name, attribute, *word);
+      else
+        refuse(name, now, wanted.value,
+               fmt::format("{} allows {}", printable(attribute), allowed_in(rule)));
+    }
+  }
+
+  void add_attribute(const inventory::ExpectedSetting& wanted) {
+    const auto name = "bios " + wanted.attribute;
+    if (!reported_.bios->current.contains(wanted.attribute))
+      return refuse(name, "", wanted.value,
+                    "it is not an attribute of this board's BIOS" + nearest_to(wanted.attribute));
+    const auto* rule = rule_of(reported_, wanted.attribute);
+    const auto now = bmc::to_text(reported_.bios->current.at(wanted.attribute));
+    const bool listed = rule == nullptr || rule->allowed.empty() ||
+                        std::ranges::find(rule->allowed, wanted.value) != rule->allowed.end();
+    if (!listed)
+      return refuse(name, now, wanted.value,
+                    fmt::format("{} allows {}", wanted.attribute, allowed_in(rule)));
+    add(name, wanted.attribute, wanted.value);
+  }
+
+ private:
+  void refuse(std::string name, std::string current, std::string wanted, std::string why) {
+    plan_.items.push_back({.name = std::move(name),
+                           .current = std::move(current),
+                           .wanted = std::move(wanted),
+                           .state = SettingState::refused,
+                           .needs_boot = true,
+                           .refusal = std::move(why)});
+  }
+
+  void add(const std::string& name, const std::string& attribute, const std::string& value) {
+    const auto current = bmc::to_text(reported_.bios->current.at(attribute));
+    const auto [known, is_new] = wanted_.emplace(attribute, value);
+    if (!is_new && lower_case(known->second) != lower_case(value))
+      return refuse(name, current, value,
+                    "the profile wants " + known->second + " of " + attribute + " too");
+    const auto waiting = reported_.bios->pending.find(attribute);
+    const bool waits = waiting != reported_.bios->pending.end();
+    const auto next = waits ? bmc::to_text(waiting->second) : current;
+    const bool will_be = lower_case(next) == lower_case(value);
+    const auto* rule = rule_of(reported_, attribute);
+    if (!will_be && rule != nullptr && rule->read_only)
+      return refuse(name, current, value, attribute + " is read-only");
+    auto state = SettingState::differs;
+    if (will_be) state = waits ? SettingState::waits_for_boot : SettingState::as_wanted;
+    if (!will_be) plan_.bios.insert_or_assign(attribute, value);
+    plan_.items.push_back({name, current, value, state, true, {}});
+  }
+
+  std::string no_attribute(const std::string& setting) const {
+    const auto rows = attributes_of(reported_.vendor, setting);
+    const auto vendor = reported_.vendor.empty() ? "this vendor" : reported_.vendor;
+    if (rows.empty())
+      return "no BIOS attribute of " + vendor +
+             " is known for it; name the attribute itself under bios";
+    Names names;
+    for (const auto* row : rows) names.emplace_back(row->attribute);
+    return fmt::format("this board's BIOS has no {}; name its own attribute under bios",
+                       fmt::join(names, " or "));
+  }
+
+  std::string nearest_to(const std::string& attribute) const {
+    Names names;
+    for (const auto& [name, value] : reported_.bios->current) names.push_back(name);
+    const auto close = nearest(attribute, std::span<const std::string>{names});
+    return close ? "; there is " + printable(*close) : std::string{};
+  }
+
+  const ReportedSettings& reported_;
+  SettingsPlan& plan_;
+  std::map<std::string, std::string> wanted_{};
+};
+
+/// Without BIOS settings, each item says why.
+void plan_without(const inventory::Profile& profile, const ReportedSettings& reported,
+                  SettingsPlan& plan) {
+  const auto found = reported.unreadable.find("BIOS");
+  const auto why = found == reported.unreadable.end() ? "not reported" : found->second;
+  const auto refuse = [&](std::string name, const std::string& wanted) {
+    plan.items.push_back({.name = std::move(name),
+                          .wanted = wanted,
+                          .state = SettingState::refused,
+                          .needs_boot = true,
+                          .refusal = why});
+  };
+  for (const auto& wanted : profile.settings.portable)
+    if (is_bios_attribute(wanted.name, reported)) refuse(wanted.name, wanted.value);
+  for (const auto& wanted : profile.bios) refuse("bios " + wanted.attribute, wanted.value);
+}
+
+}  // namespace
+
+bool is_bios_attribute(std::string_view setting, const ReportedSettings& reported) {
+  return setting != "secure_boot" || !attributes_of(reported.vendor, setting).empty();
+}
+
+void plan_bios(const inventory::Profile& profile, const ReportedSettings& reported,
+               SettingsPlan& plan) {
+  if (!reported.bios) return plan_without(profile, reported, plan);
+  BiosPlan bios{reported, plan};
+  for (const auto& wanted : profile.settings.portable)
+    if (is_bios_attribute(wanted.name, reported)) bios.add_portable(wanted);
+  for (const auto& wanted : profile.bios) bios.add_attribute(wanted);
+}
+
+}  // namespace cupel::settings

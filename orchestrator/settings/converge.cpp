@@ -1,0 +1,124 @@
+#include "orchestrator/settings/converge.h"
+
+#include "orchestrator/settings/bios_plan.h"
+
+namespace cupel::settings {
+namespace {
+
+/// Keeps an answer, or why there is none. Errors: those after which it is asked again.
+template <class T, class Into>
+Result<void> keep(Result<T> answer, Into& into, std::string_view what, ReportedSettings& reported) {
+  if (answer) {
+    into = *std::move(answer);
+    return ok();
+  }
+  const auto code = answer.error().code;
+  if (code == Code::kCancelled || is_transient(code)) return std::move(answer).error();
+  reported.unreadable.emplace(what, answer.error().what);
+  return ok();
+}
+
+Task<Result<void>> read_machine(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                ReportedSettings& reported, Deadline deadline) {
+  const auto& wanted = profile.settings;
+  bool bios = !profile.bios.empty(), secure_boot = false;
+  for (const auto& one : wanted.portable) {
+    const bool attribute = is_bios_attribute(one.name, reported);
+    bios = bios || attribute;
+    secure_boot = secure_boot || !attribute;
+  }
+  if (bios) {
+    auto settings = co_await bmc.bios.read(deadline);
+    CO_TRY(keep(std::move(settings), reported.bios, "BIOS", reported));
+  }
+  if (reported.bios) {
+    auto rules = co_await bmc.settings.bios_rules(deadline);
+    CO_TRY(keep(std::move(rules), reported.bios_rules, "BIOS registry", reported));
+  }
+  if (secure_boot) {
+    auto state = co_await bmc.settings.secure_boot(deadline);
+    CO_TRY(keep(std::move(state), reported.secure_boot, "secure boot", reported));
+  }
+  if (!wanted.boot_order.empty()) {
+    auto order = co_await bmc.settings.boot_order(deadline);
+    CO_TRY(keep(std::move(order), reported.boot_order, "boot order", reported));
+  }
+  co_return ok();
+}
+
+Task<Result<void>> read_bmc(bmc::Bmc& bmc, const inventory::ExpectedBmc& wanted,
+                            ReportedSettings& reported, Deadline deadline) {
+  if (!wanted.ntp_servers.empty()) {
+    auto ntp = co_await bmc.settings.ntp(deadline);
+    CO_TRY(keep(std::move(ntp), reported.ntp, "NTP", reported));
+  }
+  if (!wanted.syslog.empty() || !wanted.alerts.empty()) {
+    auto targets = co_await bmc.settings.event_targets(deadline);
+    CO_TRY(keep(std::move(targets), reported.event_targets, "events", reported));
+  }
+  if (!wanted.services.empty()) {
+    auto services = co_await bmc.manager.services(deadline);
+    CO_TRY(keep(std::move(services), reported.services, "services", reported));
+  }
+  if (wanted.session_timeout) {
+    auto timeout = co_await bmc.settings.session_timeout(deadline);
+    CO_TRY(keep(std::move(timeout), reported.session_timeout, "session timeout", reported));
+  }
+  co_return ok();
+}
+
+Task<Result<void>> set_machine(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+  if (!plan.bios.empty()) {
+    CO_TRY(co_await bmc.bios.stage(plan.bios, deadline));
+  }
+  if (plan.secure_boot) {
+    CO_TRY(co_await bmc.settings.set_secure_boot(*plan.secure_boot, deadline));
+  }
+  if (plan.boot_order) {
+    CO_TRY(co_await bmc.settings.set_boot_order(*plan.boot_order, deadline));
+  }
+  co_return ok();
+}
+
+Task<Result<void>> set_bmc(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+  if (plan.ntp_servers) {
+    CO_TRY(co_await bmc.settings.set_ntp(*plan.ntp_servers, deadline));
+  }
+  for (const auto& target : plan.event_targets) {
+    CO_TRY(co_await bmc.settings.add_event_target(target, deadline));
+  }
+  if (plan.session_timeout) {
+    CO_TRY(co_await bmc.settings.set_session_timeout(*plan.session_timeout, deadline));
+  }
+  for (const auto& service : plan.services) {
+    CO_TRY(co_await bmc.manager.enable_service(service.name, service.enabled, deadline));
+  }
+  co_return ok();
+}
+
+}  // namespace
+
+bool wants_settings(const inventory::Profile& profile) {
+  return !profile.bios.empty() || !profile.settings.is_empty();
+}
+
+Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                             Deadline deadline) {
+  ReportedSettings reported;
+  if (!profile.settings.portable.empty()) {
+    CO_TRY(const bmc::Identity identity, co_await bmc.facts.identity(deadline));
+    reported.vendor = identity.vendor;
+  }
+  CO_TRY(co_await read_machine(bmc, profile, reported, deadline));
+  CO_TRY(co_await read_bmc(bmc, profile.settings.bmc, reported, deadline));
+  co_return reported;
+}
+
+Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline) {
+  if (plan.has(SettingState::refused))
+    co_return Error{Code::kInvalid, "nothing was set: " + described(plan, SettingState::refused)};
+  CO_TRY(co_await set_machine(bmc, plan, deadline));
+  co_return co_await set_bmc(bmc, plan, deadline);
+}
+
+}  // namespace cupel::settings

@@ -1,0 +1,23 @@
+#pragma once
+// A BMC's settings read, and set as planned. Restarts nothing: when a machine may be restarted is
+// policy.
+#include "base/task.h"
+#include "bmc/bmc.h"
+#include "orchestrator/settings/settings_plan.h"
+
+namespace cupel::settings {
+
+/// Whether a profile wants any setting at all.
+bool wants_settings(const inventory::Profile& profile);
+
+/// Asks only for what the profile wants. What this BMC does not have is in `unreadable`. Errors:
+/// kCancelled, and whatever may be better next time.
+Task<Result<ReportedSettings>> read_settings(bmc::Bmc& bmc, const inventory::Profile& profile,
+                                             Deadline deadline);
+
+/// Sets what the plan names; each verb reads back what it set. Network services come last. A try
+/// after one that broke off begins with a new plan. Errors: kInvalid names what is refused, and
+/// nothing was set; as the verbs.
+Task<Result<void>> apply_settings(bmc::Bmc& bmc, const SettingsPlan& plan, Deadline deadline);
+
+}  // namespace cupel::settings

@@ -1,0 +1,209 @@
+#include "orchestrator/settings/settings_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "orchestrator/settings/bios_plan.h"
+#include "orchestrator/settings/boot_sequence.h"
+
+namespace cupel::settings {
+namespace {
+
+using inventory::ExpectedBmc;
+using inventory::Profile;
+using Kind = bmc::EventTarget::Kind;
+
+std::string on_off(bool on) { return on ? "on" : "off"; }
+
+template <class Texts>
+std::string listed(const Texts& texts) {
+  return printable(fmt::format("{}", fmt::join(texts, ", ")));
+}
+
+std::string why_unreadable(const ReportedSettings& reported, std::string_view what) {
+  const auto why = reported.unreadable.find(what);
+  return why == reported.unreadable.end() ? "the BMC does not report it" : why->second;
+}
+
+void refuse(SettingsPlan& plan, std::string name, std::string wanted, std::string why) {
+  plan.items.push_back({.name = std::move(name),
+                        .wanted = std::move(wanted),
+                        .state = SettingState::refused,
+                        .refusal = std::move(why)});
+}
+
+SettingState state_of(bool is_so, bool will_be) {
+  if (!will_be) return SettingState::differs;
+  return is_so ? SettingState::as_wanted : SettingState::waits_for_boot;
+}
+
+void plan_secure_boot(const Profile& profile, const ReportedSettings& reported,
+                      SettingsPlan& plan) {
+  for (const auto& wanted : profile.settings.portable) {
+    if (is_bios_attribute(wanted.name, reported)) continue;
+    if (!reported.secure_boot) {
+      refuse(plan, wanted.name, wanted.value, why_unreadable(reported, "secure boot"));
+      continue;
+    }
+    const bool on = wanted.value == "on";
+    const auto& now = *reported.secure_boot;
+    const bool active = now.active.value_or(now.next);
+    plan.items.push_back({wanted.name,
+                          on_off(active),
+                          wanted.value,
+                          state_of(active == on, now.next == on),
+                          true,
+                          {}});
+    if (now.next != on) plan.secure_boot = on;
+  }
+}
+
+void plan_boot_order(const Profile& profile, const ReportedSettings& reported, SettingsPlan& plan) {
+  const auto& kinds = profile.settings.boot_order;
+  if (kinds.empty()) return;
+  const auto wanted = listed(kinds);
+  if (!reported.boot_order)
+    return refuse(plan, "boot_order", wanted, why_unreadable(reported, "boot order"));
+  const auto& now = *reported.boot_order;
+  const auto known = [&](const std::string& kind) {
+    return std::ranges::any_of(now.options, [&](const auto& one) { return kind_of(one) == kind; });
+  };
+  if (!std::ranges::any_of(kinds, known))
+    return refuse(
+        plan, "boot_order", wanted,
+        "the machine has no such boot option; it has " + kinds_in(now.current, now.options));
+  const auto target = in_order(now.next, now.options, kinds);
+  plan.items.push_back({"boot_order",
+                        kinds_in(now.current, now.options),
+                        wanted,
+                        state_of(now.current == target, now.next == target),
+                        true,
+                        {}});
+  if (now.next != target) plan.boot_order = target;
+}
+
+void plan_ntp(const ExpectedBmc& wanted, const ReportedSettings& reported, SettingsPlan& plan) {
+  if (wanted.ntp_servers.empty()) return;
+  const auto servers = listed(wanted.ntp_servers);
+  if (!reported.ntp) return refuse(plan, "bmc ntp", servers, why_unreadable(reported, "NTP"));
+  const auto& now = *reported.ntp;
+  const bool is_so = now.enabled && now.servers == wanted.ntp_servers;
+  const auto text = (now.servers.empty() ? "none" : listed(now.servers)) +
+                    (now.enabled || now.servers.empty() ? "" : " (off)");
+  plan.items.push_back({"bmc ntp", text, servers, state_of(is_so, is_so), false, {}});
+  if (!is_so) plan.ntp_servers = wanted.ntp_servers;
+}
+
+void plan_target(const bmc::EventTarget& wanted, std::string_view name,
+                 const ReportedSettings& reported, SettingsPlan& plan) {
+  if (!reported.event_targets)
+    return refuse(plan, std::string{name}, wanted.destination, why_unreadable(reported, "events"));
+  const bool is_so = std::ranges::any_of(*reported.event_targets, [&](const auto& one) {
+    return one.kind == wanted.kind && one.destination == wanted.destination;
+  });
+  plan.items.push_back({std::string{name},
+                        is_so ? wanted.destination : "not a destination",
+                        wanted.destination,
+                        state_of(is_so, is_so),
+                        false,
+                        {}});
+  if (!is_so) plan.event_targets.push_back(wanted);
+}
+
+void plan_service(const inventory::ExpectedService& wanted, const ReportedSettings& reported,
+                  SettingsPlan& plan) {
+  const auto name = "bmc service " + wanted.name;
+  if (!reported.services)
+    return refuse(plan, name, on_off(wanted.enabled), why_unreadable(reported, "services"));
+  const auto now = std::ranges::find_if(*reported.services, [&](const auto& one) {
+    return lower_case(one.name) == lower_case(wanted.name);
+  });
+  if (now == reported.services->end())
+    return refuse(plan, name, on_off(wanted.enabled), "this BMC has no such service");
+  const bool is_so = now->enabled == wanted.enabled;
+  plan.items.push_back(
+      {name, on_off(now->enabled), on_off(wanted.enabled), state_of(is_so, is_so), false, {}});
+  if (!is_so) plan.services.push_back(wanted);
+}
+
+void plan_session_timeout(const ExpectedBmc& wanted, const ReportedSettings& reported,
+                          SettingsPlan& plan) {
+  if (!wanted.session_timeout) return;
+  const auto text = fmt::format("{} s", wanted.session_timeout->count());
+  if (!reported.session_timeout)
+    return refuse(plan, "bmc session_timeout", text, why_unreadable(reported, "session timeout"));
+  const bool is_so = *reported.session_timeout == *wanted.session_timeout;
+  plan.items.push_back({"bmc session_timeout",
+                        fmt::format("{} s", reported.session_timeout->count()),
+                        text,
+                        state_of(is_so, is_so),
+                        false,
+                        {}});
+  if (!is_so) plan.session_timeout = wanted.session_timeout;
+}
+
+}  // namespace
+
+std::string_view to_string(SettingState state) {
+  switch (state) {
+    case SettingState::as_wanted:
+      return "as wanted";
+    case SettingState::waits_for_boot:
+      return "waits for a boot";
+    case SettingState::differs:
+      return "differs";
+    case SettingState::refused:
+      return "refused";
+  }
+  __builtin_unreachable();
+}
+
+bool SettingsPlan::has(SettingState state) const {
+  return std::ranges::find(items, state, &SettingItem::state) != items.end();
+}
+
+bool SettingsPlan::is_as_wanted() const {
+  return std::ranges::all_of(
+      items, [](const auto& item) { return item.state == SettingState::as_wanted; });
+}
+
+bool SettingsPlan::needs_restart() const {
+  return std::ranges::any_of(items, [](const SettingItem& item) {
+    return item.state == SettingState::waits_for_boot ||
+           (item.state == SettingState::differs && item.needs_boot);
+  });
+}
+
+SettingsPlan plan_settings(const Profile& profile, const ReportedSettings& reported) {
+  SettingsPlan plan;
+  const auto& bmc = profile.settings.bmc;
+  plan_bios(profile, reported, plan);
+  plan_secure_boot(profile, reported, plan);
+  plan_boot_order(profile, reported, plan);
+  plan_ntp(bmc, reported, plan);
+  for (const auto& server : bmc.syslog)
+    plan_target({Kind::syslog, inventory::to_string(server), {}}, "bmc syslog", reported, plan);
+  for (const auto& url : bmc.alerts)
+    plan_target({Kind::redfish, url, {}}, "bmc alerts", reported, plan);
+  for (const auto& service : bmc.services) plan_service(service, reported, plan);
+  plan_session_timeout(bmc, reported, plan);
+  return plan;
+}
+
+std::string described(const SettingsPlan& plan, SettingState state) {
+  std::string text;
+  for (const auto& item : plan.items) {
+    if (item.state != state) continue;
+    text += (text.empty() ? "" : "; ") + item.name;
+    if (state == SettingState::refused)
+      text += " cannot be " + item.wanted + ": " + item.refusal;
+    else
+      text += " is " + (item.current.empty() ? "not reported" : item.current) + ", wanted " +
+              item.wanted;
+  }
+  return text;
+}
+
+}  // namespace cupel::settings

@@ -1,0 +1,73 @@
+#pragma once
+// What has to be done to one machine so that its settings are as the profile wants them: pure, from
+// what its BMC reports. Nothing here is done.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bmc/answers.h"
+#include "bmc/setting_answers.h"
+#include "inventory/profile.h"
+
+namespace cupel::settings {
+
+/// What a BMC reported. What the profile does not ask for was not asked.
+struct ReportedSettings {
+  std::string vendor{};  // as bmc::Identity tells it
+  std::optional<bmc::BiosSettings> bios{};
+  bmc::BiosRules bios_rules{};  // empty: not told
+  std::optional<bmc::BootOrder> boot_order{};
+  std::optional<bmc::SecureBootState> secure_boot{};
+  std::optional<bmc::NtpSettings> ntp{};
+  std::optional<std::vector<bmc::EventTarget>> event_targets{};
+  std::optional<std::vector<bmc::NetworkService>> services{};
+  std::optional<std::chrono::seconds> session_timeout{};
+  /// Why what is missing above could not be read: by "BIOS", "boot order", "secure boot", "NTP",
+  /// "events", "services", "session timeout".
+  std::map<std::string, std::string, std::less<>> unreadable{};
+};
+
+enum class SettingState {
+  as_wanted,
+  waits_for_boot,  // the next boot makes it so
+  differs,
+  refused,  // Cupel will not set it: SettingItem::refusal
+};
+std::string_view to_string(SettingState state);
+
+/// How one setting stands.
+struct SettingItem {
+  std::string name{};     // "iommu (VTdSupport)", "bios SysProfile", "bmc ntp"
+  std::string current{};  // as reported
+  std::string wanted{};
+  SettingState state{};
+  bool needs_boot = false;  // takes effect at the next boot
+  std::string refusal{};
+  friend bool operator==(const SettingItem&, const SettingItem&) = default;
+};
+
+struct SettingsPlan {
+  std::vector<SettingItem> items{};  // all that the profile wants, in its order
+  // What is to be set; empty where nothing is.
+  bmc::BiosValues bios{};
+  std::optional<std::vector<std::string>> boot_order{};
+  std::optional<bool> secure_boot{};
+  std::optional<std::vector<std::string>> ntp_servers{};
+  std::vector<bmc::EventTarget> event_targets{};
+  std::vector<inventory::ExpectedService> services{};
+  std::optional<std::chrono::seconds> session_timeout{};
+
+  bool is_as_wanted() const;
+  bool has(SettingState state) const;
+  /// Something waits for a boot, or will once it is set.
+  bool needs_restart() const;
+};
+
+SettingsPlan plan_settings(const inventory::Profile& profile, const ReportedSettings& reported);
+
+/// "iommu is Disabled, wanted Enabled; ...": of the items in that state. Refusals with their
+/// reason.
+std::string described(const SettingsPlan& plan, SettingState state);
+
+}  // namespace cupel::settings

@@ -1,0 +1,111 @@
+// The settings of a machine and its BMC as the profile wants them. Never restarts the machine: a
+// later step does, where `settings.pending` is yes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "orchestrator/record/node_record.h"
+#include "orchestrator/settings/converge.h"
+#include "orchestrator/settings/os_view.h"
+#include "orchestrator/settings/settings_json.h"
+#include "orchestrator/steps/bmc_session.h"
+#include "orchestrator/steps/kinds/kinds.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::StepEnd;
+using engine::StepRequest;
+using inventory::Profile;
+using settings::SettingsPlan;
+using settings::SettingState;
+
+constexpr std::chrono::seconds kLookAgain{15};
+
+boost::json::object found_in(const SettingsPlan& plan) {
+  return {{"settings", settings::to_json(plan)},
+          {"facts", {{"settings.pending", plan.needs_restart() ? "yes" : "no"}}}};
+}
+
+Task<Result<SettingsPlan>> look(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
+  CO_TRY(const auto reported, co_await settings::read_settings(bmc, profile, request.deadline));
+  co_return settings::plan_settings(profile, reported);
+}
+
+Task<Result<StepEnd>> set(bmc::Bmc& bmc, const Profile& profile, const StepRequest& request) {
+  request.waiting("the BMC's settings");
+  CO_TRY(const SettingsPlan before, co_await look(bmc, profile, request));
+  if (before.is_as_wanted())
+    co_return done(fmt::format("{} settings as wanted", before.items.size()), found_in(before));
+  if (before.has(SettingState::differs) || before.has(SettingState::refused)) {
+    CO_TRY(co_await settings::apply_settings(bmc, before, request.deadline));
+  }
+  CO_TRY(const SettingsPlan after, co_await look(bmc, profile, request));
+  if (after.has(SettingState::differs))
+    co_return Error{Code::kFailed, "the BMC accepted the settings, and " +
+                                       settings::described(after, SettingState::differs)};
+  const auto changed =
+      std::ranges::count(before.items, SettingState::differs, &settings::SettingItem::state);
+  co_return done(fmt::format("{} settings set{}", changed,
+                             after.needs_restart() ? "; the next boot applies them" : ""),
+                 found_in(after));
+}
+
+/// The stage `facts` of this run, where nothing has restarted the node since.
+const burnin::Findings* facts_since_boot(const record::NodeRecord& record) {
+  const burnin::Findings* facts = nullptr;
+  for (const auto& step : record.steps) {
+    if (step.skipped != record::Skipped::no) continue;
+    const std::string_view kind = std::string_view{step.name}.substr(0, step.name.find('@'));
+    if (kind == "power-on" || kind == "power-off" || kind == "power-cycle") facts = nullptr;
+    const auto found = record.findings.find(step.name);
+    if (kind == "facts" && found != record.findings.end()) facts = &found->second;
+  }
+  return facts;
+}
+
+Task<Result<StepEnd>> verify(StepEnvironment& environment, bmc::Bmc& bmc, const Profile& profile,
+                             const StepRequest& request) {
+  CO_TRY(const SettingsPlan plan, co_await look(bmc, profile, request));
+  if (plan.has(SettingState::differs) || plan.has(SettingState::refused))
+    co_return Error{Code::kFailed, "after the restart " +
+                                       settings::described(plan, SettingState::differs) +
+                                       settings::described(plan, SettingState::refused)};
+  if (plan.has(SettingState::waits_for_boot))
+    co_return Error{Code::kBusy,
+                    "settings still wait for a boot: " +
+                        settings::described(plan, SettingState::waits_for_boot),
+                    kLookAgain};
+  CO_TRY(const auto record, record::node_record(environment.store, request.run, request.node.name));
+  const auto* facts = facts_since_boot(record);
+  const auto seen =
+      facts == nullptr ? settings::OsView{} : settings::os_view(profile.settings.portable, *facts);
+  if (!seen.contradicted.empty())
+    co_return Error{Code::kFailed, fmt::format("{}", fmt::join(seen.contradicted, "; "))};
+  auto found = found_in(plan);
+  found["by_os"] = boost::json::value_from(seen.confirmed);
+  co_return done(fmt::format("{} settings as wanted, {} of them by the operating system too",
+                             plan.items.size(), seen.confirmed.size()),
+                 std::move(found));
+}
+
+Task<Result<StepEnd>> perform_machine_settings(StepEnvironment& environment,
+                                               const StepRequest& request) {
+  const auto& profile = environment.inventory.profile_of(request.node);
+  if (!settings::wants_settings(profile))
+    co_return done("the profile wants no settings", {{"facts", {{"settings.pending", "no"}}}});
+  const auto said = request.step.with.find("verify");
+  const bool verifies = said != request.step.with.end() && said->second == "yes";
+  const auto verb = [&](bmc::Bmc& bmc, const StepRequest& asked) {
+    return verifies ? verify(environment, bmc, profile, asked) : set(bmc, profile, asked);
+  };
+  co_return co_await with_bmc(environment, request, verb);
+}
+
+}  // namespace
+
+StepType machine_settings() {
+  return {.kind = playbooks::StepKind::machine_settings, .perform = perform_machine_settings};
+}
+
+}  // namespace cupel::steps::kinds
