@@ -212,10 +212,12 @@ TEST(Tidy, VendorsAreDataInOnePlace) {
   }
 }
 
-TEST(Tidy, NoFileWritesABootOrderOrAHostInterface) {
+TEST(Tidy, OneFileWritesABootOrderAndNoneAHostInterface) {
   const std::regex written{R"re("(BootOrder|HostInterfaces?)")re"};
   for (const auto& source : sources()) {
     if (!source.path.starts_with("bmc/")) continue;
+    // The one verb that a profile with boot_order asks for; nothing else may change the order.
+    if (source.path == "bmc/redfish/boot_order.cpp") continue;
     EXPECT_FALSE(std::regex_search(source.text, written)) << source.path;
   }
 }
