@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rehearsal/machine.h"
+#include "rehearsal/shell/system_tree.h"
 
 namespace cupel::rehearsal {
 namespace {
@@ -30,17 +31,18 @@ std::string loader_lines(const Machine& machine) {
   const bool told = boot.enabled != "Disabled" && boot.target != "None";
   return fmt::format(
       "Booting {}\r\nGNU GRUB  version 2.06\r\n\r\n"
-      "  Booting `Ubuntu'\r\n\r\nLoading Linux 5.15.0-1042-nvidia ...\r\n"
+      "  Booting `Debian GNU/Linux'\r\n\r\nLoading Linux {} ...\r\n"
       "Loading initial ramdisk ...\r\n",
-      told ? boot.target : "Hdd");
+      told ? boot.target : "Hdd", kKernelRelease);
 }
 
 std::string kernel_lines(const Machine& machine) {
   auto text = fmt::format(
-      "[    0.000000] Linux version 5.15.0-1042-nvidia (buildd@lcy02) #42-Ubuntu SMP\r\n"
+      "[    0.000000] Linux version {} (debian-kernel@lists.debian.org) {}\r\n"
       "[    0.000000] DMI: {} {}\r\n"
       "[    0.412345] smp: Brought up 2 nodes, {} CPUs\r\n",
-      machine.hardware().manufacturer, machine.hardware().model, machine.hardware().threads());
+      kKernelRelease, kKernelVersion, machine.hardware().manufacturer, machine.hardware().model,
+      machine.hardware().threads());
   for (const auto& gpu : machine.hardware().gpus)
     text += fmt::format("[    9.{:03d}112] nvidia {}: enabling device (0000 -> 0002)\r\n",
                         gpu.index * 17 + 101, gpu.pci);
@@ -64,17 +66,17 @@ void Console::hear(Machine::Event event) {
       break;
     case Machine::Event::booted:
       timer_.cancel();
+      kernel_began_ = machine_.clock().elapsed();  // as the node's uptime counts
       prompt();
       break;
     case Machine::Event::went_down:
       timer_.cancel();
-      wrote("\r\n[ 9999.101010] reboot: System halted\r\n");
+      wrote("\r\n" + stamp() + " reboot: System halted\r\n");
       break;
     case Machine::Event::panicked:
       timer_.cancel();
-      wrote(
-          "\r\n[   14.220901] Kernel panic - not syncing: Fatal exception\r\n"
-          "[   14.221377] ---[ end Kernel panic - not syncing: Fatal exception ]---\r\n");
+      wrote("\r\n" + stamp() + " Kernel panic - not syncing: Fatal exception\r\n" + stamp() +
+            " ---[ end Kernel panic - not syncing: Fatal exception ]---\r\n");
       break;
     case Machine::Event::powered:
       if (machine_.power() == Power::off) timer_.cancel();
@@ -87,6 +89,7 @@ void Console::hear(Machine::Event event) {
 void Console::continue_post(std::size_t stage) {
   const auto stages = stages_of(machine_);
   wrote(stages[stage].text);
+  if (stage + 1 == stages.size()) kernel_began_ = machine_.clock().elapsed();
   const bool hangs = find_fault(machine_.faults(), FaultKind::boot_hangs) != nullptr;
   if (hangs || stage + 1 == stages.size()) return;
   const double part = stages[stage + 1].at - stages[stage].at;
@@ -95,10 +98,15 @@ void Console::continue_post(std::size_t stage) {
   });
 }
 
+/// The kernel's time since it began: "[   14.220901]".
+std::string Console::stamp() const {
+  return fmt::format("[{:12.6f}]", (machine_.clock().elapsed() - kernel_began_).count());
+}
+
 void Console::prompt() {
   line_.clear();
   asks_password_ = false;
-  wrote(fmt::format("\r\nUbuntu 22.04.3 LTS {} ttyS0\r\n\r\n{} login: ", machine_.host_name(),
+  wrote(fmt::format("\r\nDebian GNU/Linux 12 {} ttyS0\r\n\r\n{} login: ", machine_.host_name(),
                     machine_.host_name()));
 }
 
@@ -136,7 +144,8 @@ void Console::press(char key) {
 }
 
 void Console::send_break() {
-  if (machine_.up()) wrote("\r\n[ 1000.000000] sysrq: HELP : loglevel(0-9) reboot(b) crash(c)\r\n");
+  if (machine_.up())
+    wrote("\r\n" + stamp() + " sysrq: HELP : loglevel(0-9) reboot(b) crash(c)\r\n");
 }
 
 }  // namespace cupel::rehearsal

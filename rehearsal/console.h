@@ -28,11 +28,13 @@ class Console : public SerialConsole {
   void continue_post(std::size_t stage);
   void prompt();
   void press(char key);
+  std::string stamp() const;
 
   const Machine& machine_;
   RackTimer timer_;
   std::string line_{};
   bool asks_password_ = false;
+  VirtualTime kernel_began_{0};
 };
 
 }  // namespace cupel::rehearsal

@@ -48,6 +48,21 @@ std::string model_of(const ExpectedParts& parts, const std::string& otherwise) {
   return parts.models.empty() ? otherwise : parts.models.front();
 }
 
+/// "94:6d" of "946d".
+std::string in_bytes(std::string hex) {
+  std::erase(hex, ':');
+  std::string text;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    text += (text.empty() ? "" : ":") + hex.substr(i, 2);
+  return text;
+}
+
+/// What a CPU calls itself, of which a profile writes the telling part: "8480C".
+std::string whole_name(const std::string& cpu) {
+  const std::string known = "Intel(R) Xeon(R) Platinum 8480C";
+  return known.ends_with(cpu) ? known : cpu;
+}
+
 /// "0000:1b:00.0", however short the profile wrote it; where it wrote none, one of our own.
 std::string pci_of(const ExpectedParts& parts, int index, int first_bus) {
   if (index < static_cast<int>(parts.pci.size())) {
@@ -178,7 +193,7 @@ void Maker::psus(const ExpectedParts& parts) {
 void Maker::cpus(const ExpectedParts& parts) {
   for (int i = 0; i < parts.count; ++i) {
     Cpu cpu{.name = fmt::format("cpu{}", i),
-            .model = model_of(parts, "Intel(R) Xeon(R) Platinum 8480C"),
+            .model = whole_name(model_of(parts, "8480C")),
             .cores = static_cast<int>(parts.cores.value_or(56))};
     if (!has(FaultKind::cpu_missing, cpu.name)) made.cpus.push_back(std::move(cpu));
   }
@@ -310,6 +325,11 @@ void set_version(Hardware& hardware, const std::string& component, const std::st
   for (auto& drive : hardware.drives)
     if (component == drive.name) drive.firmware = version;
   hardware.firmware[component] = version;
+}
+
+std::string link_address(const Adapter& adapter) {
+  if (!adapter.infiniband) return adapter.mac;
+  return "00:00:10:29:fe:80:00:00:00:00:00:00:" + in_bytes(adapter.guid);
 }
 
 }  // namespace cupel::rehearsal

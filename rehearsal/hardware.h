@@ -62,6 +62,10 @@ struct Adapter {
   PcieLink link{};
 };
 
+/// What it is called on its link: six bytes, and of InfiniBand's twenty the queue pair and the
+/// port's GID. Source: RFC 4391, 9.1.1.
+std::string link_address(const Adapter& adapter);
+
 struct NvSwitch {
   std::string name{}, pci{};  // "nvswitch0"
 };

@@ -10,9 +10,9 @@ namespace {
 const Command* find_command(std::uint8_t net_function, std::uint8_t code) {
   static const auto all = [] {
     std::map<std::pair<int, int>, Command> table;
-    for (const auto chapter :
-         {device_commands(), session_commands(), user_commands(), chassis_commands(),
-          sensor_commands(), sel_commands(), storage_commands(), lan_commands(), sol_commands()})
+    for (const auto chapter : {device_commands(), session_commands(), user_commands(),
+                               chassis_commands(), sensor_commands(), sel_commands(),
+                               storage_commands(), lan_commands(), sol_commands(), dcmi_commands()})
       for (const auto& command : chapter)
         table.emplace(std::pair{command.net_function, command.code}, command);
     return table;

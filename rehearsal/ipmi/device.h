@@ -65,11 +65,18 @@ std::span<const Command> sel_commands();
 std::span<const Command> storage_commands();
 std::span<const Command> lan_commands();
 std::span<const Command> sol_commands();
+std::span<const Command> dcmi_commands();
 
 /// Where its LAN interface is.
 struct Place {
   std::array<std::uint8_t, 4> address{127, 0, 0, 1};
   std::uint16_t port = 623;
+};
+
+/// The watts that DCMI has told so far.
+struct PowerReadings {
+  double lowest = 0, highest = 0, sum = 0;
+  int count = 0;
 };
 
 class Device {
@@ -108,6 +115,7 @@ class Device {
   bool power_by_command = false;                // the last change came from here
   std::uint8_t restart_cause = 0;
   Moment identify_until{};
+  PowerReadings power_readings{};
   bool restart_wanted = false;     // after this answer
   std::uint32_t close_wanted = 0;  // the session that goes after this answer
 

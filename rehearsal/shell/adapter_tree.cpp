@@ -134,7 +134,7 @@ void plant_adapter(Host& host, const Adapter& adapter) {
                    .width_max = adapter.link.width_max,
                    .numa = adapter.numa});
   const auto net = "/sys/class/net/" + net_name(adapter);
-  disk.put(net + "/address", adapter.mac + "\n");
+  disk.put(net + "/address", link_address(adapter) + "\n");
   disk.put_link(net + "/device", pci_folder(adapter.pci));
   if (!adapter.infiniband) {
     disk.put(net + "/operstate", "up\n");

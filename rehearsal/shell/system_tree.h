@@ -9,6 +9,7 @@ class Host;
 class Process;
 
 inline constexpr std::string_view kKernelRelease = "6.1.0-21-amd64";
+inline constexpr std::string_view kKernelVersion = "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1";
 inline constexpr std::string_view kCommandLine =
     "BOOT_IMAGE=/boot/vmlinuz-6.1.0-21-amd64 root=/dev/md0 ro iommu=pt";
 

@@ -155,6 +155,37 @@ Task<int> pass_through(ProcessPtr process, Arguments arguments) {
   co_return co_await run_program(process, std::move(rest), arguments[0]);
 }
 
+/// `numactl -H`, as numactl 2.0.16 prints it.
+std::string numa_nodes(const Hardware& hardware) {
+  const auto nodes = std::max<std::size_t>(hardware.cpus.size(), 1);
+  const int cores = hardware.cores(), each = cores / static_cast<int>(nodes);
+  const double mib = hardware.memory_bytes() / 1048576 / static_cast<double>(nodes);
+  auto text = nodes == 1 ? std::string{"available: 1 nodes (0)\n"}
+                         : fmt::format("available: {} nodes (0-{})\n", nodes, nodes - 1);
+  std::string distances = "node distances:\nnode ";
+  for (std::size_t i = 0; i < nodes; ++i) distances += fmt::format("{:3} ", i);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    text += fmt::format("node {} cpus:", i);
+    for (const int thread : {0, cores})
+      for (int core = 0; core < each; ++core)
+        text += fmt::format(" {}", thread + static_cast<int>(i) * each + core);
+    text += fmt::format("\nnode {0} size: {1:.0f} MB\nnode {0} free: {2:.0f} MB\n", i, mib * 0.985,
+                        mib * 0.97);
+    distances += fmt::format("\n{:3}: ", i);
+    for (std::size_t j = 0; j < nodes; ++j) distances += i == j ? " 10 " : " 21 ";
+  }
+  return text + distances + "\n";
+}
+
+Task<int> numa_control(ProcessPtr process, Arguments arguments) {
+  const bool shows =
+      arguments.size() == 2 && (arguments[1] == "-H" || arguments[1] == "--hardware");
+  if (!shows) co_return co_await pass_through(process, std::move(arguments));
+  const auto text = numa_nodes(process->host.machine().hardware());
+  co_await process->say(text);
+  co_return 0;
+}
+
 Task<int> environment(ProcessPtr process, Arguments arguments) {
   std::size_t i = 1;
   for (; i < arguments.size(); ++i) {
@@ -397,7 +428,7 @@ constexpr std::array<Tool, 23> kTools{{{"true", yes},
                                        {"sudo", pass_through},
                                        {"stdbuf", pass_through},
                                        {"taskset", pass_through},
-                                       {"numactl", pass_through},
+                                       {"numactl", numa_control},
                                        {"env", environment},
                                        {"timeout", timeout},
                                        {"kill", kill},

@@ -166,7 +166,7 @@ std::vector<Link> links_of(const Host& host) {
   std::vector<Link> all{{1, "lo", "00:00:00:00:00:00", 65536}};
   for (const auto& adapter : host.machine().hardware().adapters) {
     const bool up = !adapter.infiniband || read_port(host, adapter.name).state == PortState::active;
-    all.push_back({static_cast<int>(all.size()) + 1, net_name(adapter), adapter.mac,
+    all.push_back({static_cast<int>(all.size()) + 1, net_name(adapter), link_address(adapter),
                    adapter.infiniband ? 4092 : 1500, up, adapter.infiniband});
   }
   return all;
@@ -218,9 +218,12 @@ Task<int> ip(ProcessPtr process, Arguments arguments) {
     else
       text += fmt::format(
           "{}: {}: <{}> mtu {} qdisc mq state {} mode DEFAULT group default qlen "
-          "1000\n    link/{} {} brd ff:ff:ff:ff:ff:ff\n",
+          "1000\n    link/{} {} brd {}\n",
           link.number, link.name, flags, link.mtu, state, link.infiniband ? "infiniband" : "ether",
-          link.mac);
+          link.mac,
+          // RFC 4391, 4: the broadcast group of the default partition.
+          link.infiniband ? "00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff"
+                          : "ff:ff:ff:ff:ff:ff");
   }
   if (as_json) text = json::serialize(all) + "\n";
   co_await process->say(text);

@@ -24,7 +24,7 @@ Task<int> kernel_name(ProcessPtr process, Arguments arguments) {
   add('s', "Linux");
   add('n', process->host.machine().host_name());
   add('r', kKernelRelease);
-  add('v', "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1");
+  add('v', kKernelVersion);
   add('m', "x86_64");
   add('o', "GNU/Linux");
   text += "\n";
@@ -78,6 +78,20 @@ Task<int> date(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
+/// "39G", "1.7T": at most three digits, rounded up. Source: coreutils, human_readable().
+std::string human(double bytes) {
+  constexpr std::string_view kUnits = "BKMGTP";
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  const bool tenths = unit > 0 && bytes < 9.95;
+  const auto digits = tenths ? fmt::format("{:.1f}", std::ceil(bytes * 10) / 10)
+                             : fmt::format("{:.0f}", std::ceil(bytes));
+  return unit == 0 ? digits : digits + kUnits[unit];
+}
+
 Task<int> space(ProcessPtr process, Arguments arguments) {
   const auto options =
       parse_options(arguments, "khPB:mTt:", {{"output", 'o'}, {"block-size", 'B'}});
@@ -94,6 +108,14 @@ Task<int> space(ProcessPtr process, Arguments arguments) {
     co_await process->say(text);
     co_return 0;
   }
+  if (options.has('h')) {
+    const auto text = fmt::format(
+        "{:<14}  Size  Used Avail Use% Mounted on\n{:<14} {:>5} {:>5} {:>5} {:>3.0f}% /\n",
+        "Filesystem", "/dev/md0", human(total), human(used), human(total - used),
+        used / total * 100);
+    co_await process->say(text);
+    co_return 0;
+  }
   const auto text = fmt::format(
       "{:<14} {:>12} {:>12} {:>12} {:>4} Mounted on\n{:<14} {:>12.0f} {:>12.0f} {:>12.0f} "
       "{:>3.0f}% /\n",
@@ -103,18 +125,52 @@ Task<int> space(ProcessPtr process, Arguments arguments) {
   co_return 0;
 }
 
-Task<int> uptime(ProcessPtr process, Arguments arguments) {
-  const auto minutes = static_cast<long>((process->now() - process->host.booted_at()) / 60);
-  auto text = fmt::format(" 12:00:00 up {}:{:02d},  0 users,  load average: 0.08, 0.03, 0.01\n",
-                          minutes / 60, minutes % 60);
-  if (arguments.size() > 1 && arguments[1] == "-s") {
-    const auto seconds = static_cast<std::time_t>(process->host.booted_at());
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char buffer[32];
-    std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S\n", &parts);
-    text = buffer;
+std::string utc(double when, const char* format) {
+  const auto seconds = static_cast<std::time_t>(when);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char buffer[64] = "";
+  return {buffer, std::strftime(buffer, sizeof buffer, format, &parts)};
+}
+
+/// "5 min", " 2:05", "3 days,  2:05". Source: procps 4.0, library/uptime.c.
+std::string lasted(double seconds) {
+  const auto minutes = static_cast<long>(seconds / 60), days = minutes / 1440;
+  std::string text;
+  if (days > 0) text = fmt::format("{} day{}, ", days, days == 1 ? "" : "s");
+  const auto hours = minutes / 60 % 24;
+  return text + (hours > 0 ? fmt::format("{:2d}:{:02d}", hours, minutes % 60)
+                           : fmt::format("{} min", minutes % 60));
+}
+
+/// "1 week, 2 days, 5 minutes", as `uptime -p` has it.
+std::string in_words(double seconds) {
+  struct Unit {
+    const char* name;
+    long minutes;
+  };
+  constexpr std::array<Unit, 4> kUnits{
+      {{"week", 10080}, {"day", 1440}, {"hour", 60}, {"minute", 1}}};
+  auto left = static_cast<long>(seconds / 60);
+  std::string text;
+  for (const auto& unit : kUnits) {
+    const auto count = left / unit.minutes;
+    left %= unit.minutes;
+    if (count == 0) continue;
+    text +=
+        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", count, unit.name, count == 1 ? "" : "s");
   }
+  return text.empty() ? "0 minutes" : text;
+}
+
+Task<int> uptime(ProcessPtr process, Arguments arguments) {
+  const double now = process->now();
+  const double since_boot = now - process->host.booted_at();
+  auto text = fmt::format("{} up {},  0 user,  load average: 0.08, 0.03, 0.01\n",
+                          utc(now, " %H:%M:%S"), lasted(since_boot));
+  if (arguments.size() > 1 && arguments[1] == "-p") text = "up " + in_words(since_boot) + "\n";
+  if (arguments.size() > 1 && arguments[1] == "-s")
+    text = utc(process->host.booted_at(), "%Y-%m-%d %H:%M:%S\n");
   co_await process->say(text);
   co_return 0;
 }

@@ -18,6 +18,30 @@ struct LoggedIn {
   RemoteConsole console{bmc};
 };
 
+TEST(IpmiCommandTest, TellsByDcmiTheWattsThatTheSensorsTell) {
+  LoggedIn it;
+  it.bmc.machine.press(Reset::on);
+  ASSERT_TRUE(it.bmc.run_until([&] { return it.bmc.machine.up(); }));
+
+  const auto reply = it.console.ask(0x2C, 0x02, {0xDC, 1, 0, 0});
+
+  ASSERT_EQ(reply.size(), 19u);
+  EXPECT_EQ(reply[0], 0);
+  EXPECT_EQ(reply[1], 0xDC);
+  EXPECT_NEAR(reply[2] | reply[3] << 8, it.bmc.machine.sensors().node_watts(), 20);
+  EXPECT_EQ(reply[18], 0x40);
+  EXPECT_EQ(it.console.ask(0x2C, 0x02, {0xDC, 7, 0, 0})[0], 0xCC);
+  EXPECT_EQ(it.console.ask(0x2C, 0x02, {0xAA, 1, 0, 0})[0], 0xC1);
+}
+
+TEST(IpmiCommandTest, HasAWatchdogThatNobodySetAndNoEventFilters) {
+  LoggedIn it;
+
+  EXPECT_EQ(it.console.ask(kApp, 0x25), Bytes(9, 0));
+  EXPECT_EQ(it.console.ask(kApp, 0x22)[0], 0x80);
+  EXPECT_EQ(it.console.ask(0x04, 0x10), (Bytes{0, 0x51, 0, 0}));
+}
+
 TEST(IpmiCommandTest, ForgetsABootFlagThatNobodyUsedForAMinute) {
   LoggedIn it;
   EXPECT_EQ(it.console.ask(kChassis, 8, kPxeOnce)[0], 0);

@@ -54,6 +54,16 @@ TEST_P(FreeipmiTest, ReadsSensorsEventsAndFrus) {
   EXPECT_THAT(frus.out, HasSubstr("FRU Product Serial Number: " + serial));
 }
 
+TEST_P(FreeipmiTest, ReadsThePowerByDcmi) {
+  ServedBmc bmc;
+  ASSERT_TRUE(bmc.boot());
+
+  const auto told = bmc.freeipmi("ipmi-dcmi", {"--get-system-power-statistics"}, GetParam());
+
+  EXPECT_THAT(told.out, AllOf(HasSubstr("Current Power"), HasSubstr("Watts"), HasSubstr("Active")))
+      << told.err;
+}
+
 TEST_P(FreeipmiTest, ClearsTheEventLog) {
   ServedBmc bmc;
   ASSERT_TRUE(bmc.boot());

@@ -187,10 +187,23 @@ TEST_F(IpmitoolTest, PrintsTheLanAndTheConsoleSettings) {
                                        std::to_string(bmc.server.port()))));
 }
 
+TEST_F(IpmitoolTest, ReadsThePowerByDcmi) {
+  ServedBmc bmc;
+  ASSERT_TRUE(bmc.boot());
+
+  const auto reading = bmc.ipmitool({"dcmi", "power", "reading"});
+  const auto abilities = bmc.ipmitool({"dcmi", "discover"});
+
+  EXPECT_THAT(reading.out, AllOf(ContainsRegex("Instantaneous power reading: +[1-9][0-9]+ Watts"),
+                                 HasSubstr("Power reading state is:                   activated")))
+      << reading.err;
+  EXPECT_THAT(abilities.out, ContainsRegex("Power management")) << abilities.err;
+}
+
 TEST_F(IpmitoolTest, AsksForWhatIsNotThereAndIsToldSo) {
   const ServedBmc bmc;
 
-  EXPECT_THAT(bmc.ipmitool({"raw", "0x2c", "0x02"}).err, HasSubstr("rsp=0xc1"));
+  EXPECT_THAT(bmc.ipmitool({"raw", "0x2c", "0x03", "0xdc", "0", "0"}).err, HasSubstr("rsp=0xc1"));
   EXPECT_THAT(bmc.ipmitool({"raw", "0x04", "0x2d", "0xee"}).err, HasSubstr("rsp=0xcb"));
   EXPECT_THAT(bmc.ipmitool({"raw", "0x00", "0x02"}).err, HasSubstr("rsp=0xc7"));
   EXPECT_THAT(bmc.ipmitool({"raw", "0x0a", "0x23", "9", "9", "1", "0", "5", "8"}).err,

@@ -198,6 +198,70 @@ TEST(Drives, SmartctlsJsonHasTheKeysOfTheCaptured) {
   EXPECT_EQ(number_at(*log, "percent_used"), 104);
 }
 
+TEST(NodeTree, TheSerialConsoleShowsTheSystemThatSshShows) {
+  Bench bench;
+  std::string console;
+  bench.machine.console()->wrote = [&](std::string_view piece) { console += piece; };
+  bench.machine.press(Reset::power_cycle);
+  ASSERT_TRUE(bench.run_until([&] { return bench.machine.boots() == 2; }));
+
+  const auto release = bench.sh("uname -r").out, host = bench.sh("hostname").out;
+  const auto up = number<double>(split(bench.sh("cat /proc/uptime").out, ' ').front());
+  console += '\n';
+  const auto before = console.size();
+  bench.machine.console()->send_break();
+
+  EXPECT_THAT(console, HasSubstr("Linux version " + release.substr(0, release.size() - 1) + " "));
+  EXPECT_THAT(console, HasSubstr(host.substr(0, host.size() - 1) + " login: "));
+  const auto line = console.substr(before);
+  const auto stamp =
+      number<double>(trimmed(line.substr(line.find('[') + 1, line.find(']') - line.find('[') - 1)));
+  ASSERT_TRUE(up && stamp) << line;
+  EXPECT_NEAR(*stamp, *up, 120);
+}
+
+TEST(NodeTree, UptimeAndDateTellOneTime) {
+  Bench bench;
+
+  const auto told = bench.sh("date +%H:%M; uptime; date +%H:%M").out;
+
+  const auto before = told.substr(0, 5), after = told.substr(told.size() - 6, 5);
+  EXPECT_THAT(told, ::testing::AnyOf(HasSubstr(" " + before + ":"), HasSubstr(" " + after + ":")));
+}
+
+TEST(NodeTree, LscpuTellsTheWholeNameOfTheCpu) {
+  Bench bench;
+
+  EXPECT_THAT(bench.sh("lscpu").out, HasSubstr("Intel(R) Xeon(R) Platinum 8480C\n"));
+}
+
+TEST(NodeTree, NumactlShowsTheNodesThatSysfsShows) {
+  Bench bench;
+
+  const auto told = bench.sh("numactl -H").out;
+
+  EXPECT_THAT(told, HasSubstr("available: 2 nodes (0-1)\nnode 0 cpus: 0 1 2 "));
+  EXPECT_THAT(told, HasSubstr("node 1 cpus: 56 57 "));
+  EXPECT_THAT(told, HasSubstr("node   0   1 \n  0:  10  21 \n  1:  21  10 \n"));
+}
+
+TEST(NodeTree, AnInfinibandPortHasAnAddressOfTwentyBytes) {
+  Bench bench;
+
+  const auto address = bench.sh("cat /sys/class/net/ib0/address").out;
+
+  EXPECT_EQ(address.size(), 20u * 3);
+  EXPECT_THAT(bench.sh("ip addr show ib0").out,
+              HasSubstr("link/infiniband " + address.substr(0, 59)));
+}
+
+TEST(Drives, DfTellsSizesForPeopleWhereAsked) {
+  Bench bench;
+
+  EXPECT_THAT(bench.sh("df -h /").out, MatchesRegex("Filesystem +Size +Used Avail Use% Mounted on\n"
+                                                    "/dev/md0 +1\\.7T +39G +1\\.6T +2% /\n"));
+}
+
 TEST(Drives, AFullDiskIsToldByDfAndRefusesWrites) {
   Bench bench{{{.kind = disk_full}}};
 
