@@ -140,7 +140,9 @@ class Writer {
         "    bmc: {{address: {}, protocol: {}, user: {}, password: {}, tls: {{{}}}",
         quoted(access.bmc), bmc.protocol == inventory::BmcProtocol::ipmi ? "ipmi" : "redfish",
         quoted(bmc.user), quoted("file:" + access.password_file), tls(bmc.trust, access.bmc_pin));
-    if (bmc.ipmi)
+    if (!access.system.empty()) text_ += fmt::format(", system: {}", quoted(access.system));
+    // Of a BMC with several machines, IPMI would reach the first alone.
+    if (bmc.ipmi && access.system.empty())
       text_ += fmt::format(
           ", ipmi: {{port: {}{}}}", access.ipmi_port,
           bmc.ipmi->cipher ? fmt::format(", cipher: {}", *bmc.ipmi->cipher) : std::string{});

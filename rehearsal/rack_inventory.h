@@ -12,6 +12,7 @@ namespace cupel::rehearsal {
 struct NodeAccess {
   std::string bmc;              // "127.64.1.1:40001"
   std::string bmc_pin;          // "SHA256:..."
+  std::string system{};         // which System of a BMC with several; empty: it has one
   std::uint16_t ipmi_port = 0;  // UDP, at the BMC's host
   std::string password_file;
   std::string factory_password_file{};

@@ -175,10 +175,14 @@ Result<RackSpec> rack_of(inventory::Inventory site) {
   for (const auto& [name, profile] : site.profiles) vendors[name] = vendor_of(profile);
   for (std::size_t i = 0; i < site.nodes.size(); ++i) {
     const auto& node = site.nodes[i];
+    const auto& first = inventory::bmc_name(node);
+    const auto before = std::ranges::find(rack.nodes, first, &NodeSpec::name);
+    const bool shares = before != rack.nodes.end();
     rack.nodes.push_back({.name = node.name,
-                          .bmc_address = address(kBmcs, i),
+                          .bmc_of = shares ? first : std::string{},
+                          .bmc_address = shares ? before->bmc_address : address(kBmcs, i),
                           .ssh_address = address(kShells, i),
-                          .bmc = {.vendor = vendors.at(node.profile)},
+                          .bmc = {.vendor = vendors.at(node.profile), .system = node.bmc.system},
                           .profile = node.profile,
                           .login = login_of(node, secrets),
                           .identity = {.serial = node.serial, .bmc_mac = node.bmc.mac}});

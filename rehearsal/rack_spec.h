@@ -33,6 +33,8 @@ struct BmcSpec {
   bool new_certificate = false;   // after each restart of the BMC
   bool latency = false;           // it thinks as long as its vendor's do
   std::string updates{};          // a row of rehearsal/bmc/update_behavior.h; empty: the vendor's
+  /// Of a BMC with several machines: which of its Systems this one is ("Node1"). Empty: it has one.
+  std::string system{};
   friend bool operator==(const BmcSpec&, const BmcSpec&) = default;
 };
 
@@ -55,6 +57,7 @@ struct Identity {
 
 struct NodeSpec {
   std::string name;
+  std::string bmc_of{};  // the node, before this one, whose BMC is this one's too; empty: its own
   std::string bmc_address;
   std::uint16_t bmc_port = 0;   // 0: the operating system chooses
   std::uint16_t ipmi_port = 0;  // at the BMC's address

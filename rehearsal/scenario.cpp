@@ -57,6 +57,23 @@ BmcSpec read_kind(YamlFields& fields, BmcSpec usual) {
   return usual;
 }
 
+/// `systems: 4`: four nodes in a row have one BMC, which shows them as Node0 to Node3.
+void share_bmcs(YamlFields& fields, std::vector<NodeSpec>& nodes) {
+  constexpr long kMostSystems = 16;
+  const auto systems =
+      static_cast<std::size_t>(fields.integer("systems", 1, kMostSystems).value_or(1));
+  for (std::size_t i = 0; i < nodes.size() && systems > 1; ++i) {
+    auto& node = nodes[i];
+    const auto& first = nodes[i - i % systems];
+    node.bmc.system = fmt::format("Node{}", i % systems);
+    if (&node == &first) continue;
+    node.bmc_of = first.name;
+    node.bmc_address = first.bmc_address;
+    node.bmc_port = first.bmc_port;
+    node.ipmi_port = 0;
+  }
+}
+
 /// Of all nodes, and of those that `but` names.
 void read_bmcs(YamlFields& scenario, const std::string& file, RackSpec& into, Problems& problems) {
   const auto* value = scenario.value("bmcs");
@@ -66,10 +83,12 @@ void read_bmcs(YamlFields& scenario, const std::string& file, RackSpec& into, Pr
   const auto said = into.nodes.empty() ? BmcSpec{} : read_kind(fields, into.nodes.front().bmc);
   const bool named = fields.has("vendor");
   for (auto& node : into.nodes) {
-    const auto own = node.bmc.vendor;
+    const auto own = node.bmc;
     node.bmc = said;
-    if (!named) node.bmc.vendor = own;
+    node.bmc.system = own.system;
+    if (!named) node.bmc.vendor = own.vendor;
   }
+  share_bmcs(fields, into.nodes);
   for (const auto& item : fields.list("but")) {
     YamlFields some{item, "but", file, problems};
     const auto nodes = nodes_named(some, "nodes", into);
@@ -77,9 +96,10 @@ void read_bmcs(YamlFields& scenario, const std::string& file, RackSpec& into, Pr
     const auto kind = read_kind(some, nodes.empty() ? said : nodes.front()->bmc);
     const bool other = some.has("vendor");
     for (auto* node : nodes) {
-      const auto own = node->bmc.vendor;
+      const auto own = node->bmc;
       node->bmc = kind;
-      if (!other) node->bmc.vendor = own;
+      node->bmc.system = own.system;
+      if (!other) node->bmc.vendor = own.vendor;
     }
     some.finish();
   }

@@ -180,8 +180,11 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   const auto& wanted = node.spec;
   TRY(const auto bmc, endpoint_of(wanted.bmc_address, wanted.bmc_port));
   TRY(const auto ssh, endpoint_of(wanted.ssh_address, wanted.ssh_port));
-  TRY(auto certificate, load_or_make_certificate(file("bmc") / (wanted.name + ".pem"),
-                                                 wanted.name + "-bmc", wanted.bmc_address));
+  const auto& first = wanted.bmc_of.empty() ? wanted.name : wanted.bmc_of;
+  if (!wanted.bmc_of.empty() && !nodes.contains(first))
+    return Error{Code::kInvalid, "its BMC is that of node " + first + ", which must come first"};
+  TRY(auto certificate,
+      load_or_make_certificate(file("bmc") / (first + ".pem"), first + "-bmc", wanted.bmc_address));
   node.bmc_pin = certificate.fingerprint;
   node.certificate_pem = certificate.certificate_pem;
   TRY(node.host_key, load_or_make_key(file("ssh") / wanted.name));
@@ -189,7 +192,11 @@ Result<void> VirtualRack::Impl::connect(Node& node) {
   node.bmc = std::make_unique<BmcServer>(io.get_executor(), node.machine, std::move(account),
                                          std::move(certificate), bmc, node.spec.bmc);
   for (const auto& rule : wanted.rules) node.bmc->service().rules().add(rule);
-  TRY(node.bmc->listen());
+  if (wanted.bmc_of.empty()) {
+    TRY(node.bmc->listen());
+  } else {
+    node.bmc->join(*nodes.at(first)->bmc);
+  }
   TRY(connect_ipmi(node));
   node.ssh =
       std::make_unique<SshServer>(io.get_executor(), node.host, node.host_key, authorized, ssh);
@@ -376,6 +383,7 @@ std::string VirtualRack::inventory_yaml() const {
     access.nodes.push_back(
         {.bmc = spec.bmc_address + ":" + std::to_string(node.bmc->port()),
          .bmc_pin = node.bmc_pin,
+         .system = spec.bmc.system,
          .ipmi_port = node.ipmi->port(),
          .password_file = impl_->file(spec.login.secret).string(),
          .factory_password_file = impl_->file(spec.login.factory_secret).string(),

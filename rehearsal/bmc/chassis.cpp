@@ -44,6 +44,10 @@ std::string pci_id(const std::string& address) {
   return id;
 }
 
+std::string device_path(const BmcView& view, const std::string& address) {
+  return view.chassis() + "/PCIeDevices/" + pci_id(address);
+}
+
 struct PcieLink {
   int gen, gen_max, lanes, lanes_max;
 };
@@ -52,7 +56,7 @@ void add_device(ResourceTree& tree, const BmcView& view, const std::string& addr
                 std::string_view maker, const std::string& model, const std::string& serial,
                 const PcieLink& pcie) {
   const auto id = pci_id(address);
-  const auto path = view.chassis() + "/PCIeDevices/" + id;
+  const auto path = device_path(view, address);
   auto one = resource(path, "#PCIeDevice.v1_4_0.PCIeDevice", id, id);
   one["DeviceType"] = "SingleFunction";
   one["Manufacturer"] = maker;
@@ -106,6 +110,15 @@ void add_aux_cycle(const BmcView& view, json::object& chassis) {
 }
 
 }  // namespace
+
+std::vector<std::string> pcie_paths(const BmcView& view) {
+  const auto& hardware = view.hardware();
+  std::vector<std::string> all;
+  for (const auto& gpu : hardware.gpus) all.push_back(device_path(view, gpu.pci));
+  for (const auto& drive : hardware.drives) all.push_back(device_path(view, drive.pci));
+  for (const auto& adapter : hardware.adapters) all.push_back(device_path(view, adapter.pci));
+  return all;
+}
 
 void add_chassis(ResourceTree& tree, const BmcView& view) {
   const auto& names = view.behavior().names;

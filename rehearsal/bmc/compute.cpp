@@ -82,6 +82,27 @@ void add_storage(ResourceTree& tree, const BmcView& view) {
                  "Storage Collection");
 }
 
+/// The same drives in fewer words: a DGX has both.
+void add_simple_storage(ResourceTree& tree, const BmcView& view) {
+  const auto base = view.system() + "/SimpleStorage";
+  for (const auto& drive : view.hardware().drives) {
+    const auto id = drive.name.substr(4);
+    auto one = resource(base + "/" + id, "#SimpleStorage.v1_3_0.SimpleStorage", id,
+                        "NVMe_Controller_" + id);
+    one["Devices"] = json::array{{{"CapacityBytes", static_cast<std::int64_t>(drive.bytes)},
+                                  {"Manufacturer", "N/A"},
+                                  {"Model", drive.model},
+                                  {"Name", "NVMe_Device" + id + "_NSID1"},
+                                  {"Status", healthy()}}};
+    one["Links"] = {{"Chassis", link(view.chassis())},
+                    {"Storage", link(view.system() + "/Storage/StorageUnit_0")}};
+    one["Status"] = healthy();
+    tree[base + "/" + id] = std::move(one);
+  }
+  add_collection(tree, base, "#SimpleStorageCollection.SimpleStorageCollection",
+                 "Simple Storage Collection");
+}
+
 void add_networks(ResourceTree& tree, const BmcView& view) {
   int index = 0;
   for (const auto& adapter : view.hardware().adapters) {
@@ -209,6 +230,8 @@ void add_compute(ResourceTree& tree, const BmcView& view) {
   if (wants(host, "/Processors")) add_cpus(tree, view);
   if (wants(host, "/Memory")) add_dimms(tree, view);
   if (wants(host, "/Storage")) add_storage(tree, view);
+  if (wants(host, "/SimpleStorage") && view.layout().host_lists_devices)
+    add_simple_storage(tree, view);
   if (wants(host, "/NetworkInterfaces") || wants(host, "/EthernetInterfaces"))
     add_networks(tree, view);
   if (wants(baseboard, "/Processors") || wants(baseboard, "/Memory"))

@@ -37,6 +37,31 @@ void add_log(ResourceTree& tree, const BmcView& view) {
   add_collection(tree, services, "#LogServiceCollection.LogServiceCollection", "Log Services");
 }
 
+/// What the firmware logs of its own accord, beside the BMC's log: a healthy machine's is empty.
+void add_host_log(ResourceTree& tree, const BmcView& view) {
+  const auto path = view.host_log();
+  if (path.empty()) return;
+  auto entries =
+      resource(path + "/Entries", "#LogEntryCollection.LogEntryCollection", "", "Log Entries");
+  entries.erase("Id");
+  entries["Members@odata.count"] = 0;
+  entries["Members"] = json::array{};
+  tree[path + "/Entries"] = std::move(entries);
+  auto log = resource(path, "#LogService.v1_2_0.LogService", view.layout().host_log,
+                      "System BIOS Log Service");
+  log["LogEntryType"] = "SEL";
+  log["MaxNumberOfRecords"] = 3640;
+  log["OverWritePolicy"] = "WrapsWhenFull";
+  log["ServiceEnabled"] = true;
+  log["DateTime"] = view.time(view.epoch());
+  log["DateTimeLocalOffset"] = view.offset();
+  log["Entries"] = link(path + "/Entries");
+  log["Status"] = healthy();
+  tree[path] = std::move(log);
+  add_collection(tree, path.substr(0, path.rfind('/')),
+                 "#LogServiceCollection.LogServiceCollection", "Log Services");
+}
+
 json::object media_actions(const BmcView& view, const std::string& path, bool inserted) {
   json::object actions;
   actions["#VirtualMedia.InsertMedia"] = {{"target", path + "/Actions/VirtualMedia.InsertMedia"}};
@@ -105,6 +130,7 @@ json::object event_of(const BmcView& view, const LogLine& line) {
 
 void add_logs_and_media(ResourceTree& tree, const BmcView& view) {
   add_log(tree, view);
+  add_host_log(tree, view);
   for (const auto& slot : view.behavior().media.slots) add_slot(tree, view, slot);
   add_collection(tree, view.media(), "#VirtualMediaCollection.VirtualMediaCollection",
                  "Virtual Media");

@@ -36,6 +36,11 @@ std::string BmcView::log() const {
   return base + "/LogServices/" + std::string{layout().log};
 }
 
+std::string BmcView::host_log() const {
+  if (layout().host_log.empty()) return {};
+  return system() + "/LogServices/" + std::string{layout().host_log};
+}
+
 std::string BmcView::media() const {
   return (behavior().media.of_manager ? manager() : system()) + "/VirtualMedia";
 }

@@ -38,6 +38,8 @@ struct BmcView {
   std::string bios() const;
   std::string bios_settings() const;
   std::string log() const;
+  /// Empty where there is none.
+  std::string host_log() const;
   std::string media() const;
   /// "Fan{}" of the layout, with the number of the part that is the `index`th.
   std::string id(std::string_view form, int index) const;
@@ -62,6 +64,8 @@ ResourceTree resources_around(const BmcView& view, const std::string& path);
 void add_systems(ResourceTree& tree, const BmcView& view);
 void add_compute(ResourceTree& tree, const BmcView& view);
 void add_chassis(ResourceTree& tree, const BmcView& view);
+/// The PCIe devices of the chassis.
+std::vector<std::string> pcie_paths(const BmcView& view);
 void add_sensors(ResourceTree& tree, const BmcView& view);
 void add_managers(ResourceTree& tree, const BmcView& view);
 void add_logs_and_media(ResourceTree& tree, const BmcView& view);

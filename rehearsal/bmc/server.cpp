@@ -36,6 +36,11 @@ Result<void> BmcServer::listen() {
   return ok();
 }
 
+void BmcServer::join(BmcServer& first) {
+  first_ = &first;
+  first.systems_.add(service_);
+}
+
 /// A dead one has no ports, until somebody replaces it; nor has one without power.
 void BmcServer::look_at_faults() {
   const bool dead = bmc_is_dead(machine_.faults()) || !machine_.mains();
@@ -62,6 +67,7 @@ void BmcServer::stop() {
 
 /// Gone in a moment, so that the answer still goes out; back when a BMC has booted.
 void BmcServer::restart() {
+  if (first_ != nullptr) return first_->restart();
   constexpr std::chrono::milliseconds kParting{100};
   parting_timer_.expires_after(kParting);
   parting_timer_.async_wait([this](boost::system::error_code cancelled) {
@@ -71,6 +77,7 @@ void BmcServer::restart() {
     restart_timer_.start(kRestart, [this] {
       if (stopped_) return;
       service_.restarted();
+      systems_.restarted();
       if (!dead_) (void)https_.open();
     });
   });

@@ -2,7 +2,7 @@
 // One BMC's HTTPS: service.h behind https_server.h, with what happens to a BMC as a whole: faults,
 // power, restarts. There whether the machine is on or off. Everything on the rack's loop.
 #include "rehearsal/bmc/https_server.h"
-#include "rehearsal/bmc/service.h"
+#include "rehearsal/bmc/several_systems.h"
 
 namespace cupel::rehearsal {
 
@@ -19,7 +19,10 @@ class BmcServer : private WebService {
 
   /// Listens from now on; a port of 0 becomes a number. Errors: kConflict, kFailed.
   Result<void> listen();
-  std::uint16_t port() const { return https_.port(); }
+  /// In place of listen(): its machine is one more System of that BMC, and it has no port of its
+  /// own. `first` must outlive this, or be stopped before it.
+  void join(BmcServer& first);
+  std::uint16_t port() const { return first_ != nullptr ? first_->port() : https_.port(); }
   BmcService& service() { return service_; }
   const Certificate& certificate() const { return https_.certificate(); }
   std::size_t connections() const { return https_.connections(); }
@@ -33,7 +36,7 @@ class BmcServer : private WebService {
   void stop();
 
  private:
-  HttpResponse handle(const HttpRequest& request) override { return service_.handle(request); }
+  HttpResponse handle(const HttpRequest& request) override { return systems_.handle(request); }
   std::unique_ptr<BodySink> sink_of(const HttpRequest& head) override {
     return service_.sink_of(head);
   }
@@ -45,6 +48,8 @@ class BmcServer : private WebService {
 
   ManagedSystem& machine_;
   BmcService service_;
+  SeveralSystems systems_{service_};
+  BmcServer* first_ = nullptr;
   HttpsServer https_;
   asio::steady_timer parting_timer_;  // of our time: the answer still goes out
   RackTimer restart_timer_;

@@ -148,8 +148,9 @@ HttpResponse BmcService::routed(const HttpRequest& request, const std::string& p
 /// required handling": the account itself, its PATCH, and the end of the session remain.
 std::optional<HttpResponse> BmcService::not_yet(const HttpRequest& request, const std::string& path,
                                                 const std::string& user) {
-  const auto id = state_.accounts.id_of(user);
-  const auto* account = state_.accounts.find(id);
+  auto& accounts = logins_->state_.accounts;
+  const auto id = accounts.id_of(user);
+  const auto* account = accounts.find(id);
   if (!account) return std::nullopt;
   const auto own = std::string{kUsers} + id;
   const bool leaves = request.method == "DELETE" && path.starts_with(kSessionPath);
@@ -234,6 +235,7 @@ bool BmcService::accepts(const std::string& user, const std::string& password) {
 
 /// The user behind a request; empty: nobody who may ask.
 std::string BmcService::asker(const HttpRequest& request) {
+  if (logins_ != this) return logins_->asker(request);
   if (const auto* session = sessions_.use(request.header("x-auth-token"))) return session->user;
   if (const auto* session = sessions_.use(session_in_cookie(request))) return session->user;
   const auto login = basic_login(request);

@@ -23,6 +23,12 @@ struct BmcAccount {
   std::string password;
 };
 
+/// A vendor's BMC whose only System has a name of its own.
+struct SystemBehavior {
+  std::string system;
+  VendorBehavior behavior;
+};
+
 class BmcService {
  public:
   static constexpr std::size_t kMostSessions = 8;  // of a DGX
@@ -58,6 +64,9 @@ class BmcService {
     restarted_ = machine_.clock().elapsed() - kRestart;
     warm_.clear();
   }
+
+  /// Who may ask is up to that BMC: this is another System of it. `first` must outlive this.
+  void log_in_at(BmcService& first) { logins_ = &first; }
 
   const VendorBehavior& behavior() const { return state_.behavior; }
   const BmcState& state() const { return state_; }
@@ -108,6 +117,8 @@ class BmcService {
   ResourceTree tree(const HttpRequest& request, const std::string& path);
 
   ManagedSystem& machine_;
+  BmcService* logins_ = this;  // where accounts and sessions are
+  std::unique_ptr<const SystemBehavior> own_behavior_;
   BmcState state_;
   BmcSessions sessions_;
   RuleSet rules_;

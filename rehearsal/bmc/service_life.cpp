@@ -10,9 +10,24 @@
 namespace cupel::rehearsal {
 namespace {
 
-BmcState state_of(BmcAccount account, const BmcSpec& spec) {
+const VendorBehavior& row_of(const BmcSpec& spec) {
   const auto* row = vendor_behavior_of(spec.vendor);
-  const auto& behavior = row ? *row : default_behavior();
+  return row ? *row : default_behavior();
+}
+
+/// One of several machines: its System and its Chassis are named after it, and have all of its
+/// parts. What cuts the whole enclosure's power is not there.
+std::unique_ptr<const SystemBehavior> own_behavior(const BmcSpec& spec) {
+  if (spec.system.empty()) return nullptr;
+  auto own = std::make_unique<SystemBehavior>(spec.system, row_of(spec));
+  auto& layout = own->behavior.layout;
+  layout.system = layout.chassis = own->system;
+  layout.system_of_gpus = {};
+  own->behavior.power.ac = {};
+  return own;
+}
+
+BmcState state_of(BmcAccount account, const BmcSpec& spec, const VendorBehavior& behavior) {
   const auto& update_behavior =
       update_behavior_of(spec.updates.empty() ? behavior.vendor : std::string_view{spec.updates});
   BmcState state{.behavior = behavior,
@@ -30,7 +45,9 @@ BmcState state_of(BmcAccount account, const BmcSpec& spec) {
 
 BmcService::BmcService(ManagedSystem& machine, BmcAccount account, BmcSpec spec)
     : machine_{machine},
-      state_{state_of(std::move(account), spec)},
+      own_behavior_{own_behavior(spec)},
+      state_{state_of(std::move(account), spec,
+                      own_behavior_ ? own_behavior_->behavior : row_of(spec))},
       sessions_{state_.behavior.connection.sessions, kSessionTimeout},
       rules_{fmt::format("{}/{}/rules", machine.seed(), machine.name())},
       updates_world_{updates_world()},
@@ -47,6 +64,7 @@ BmcService::BmcService(ManagedSystem& machine, BmcAccount account, BmcSpec spec)
 BmcService::~BmcService() { state_.log.end_streams(); }
 
 void BmcService::note(LogLine line) {
+  if (logins_ != this && behavior().layout.log_of_manager) return logins_->note(std::move(line));
   line.epoch = view().epoch();
   state_.log.add(std::move(line));
 }

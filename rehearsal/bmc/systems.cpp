@@ -104,6 +104,7 @@ void name_it(const BmcView& view, json::object& system) {
   system["Model"] = or_own(names.model, hardware.model);
   system["SerialNumber"] = (names.serial_is_sku ? "CNBOARD" : "") + hardware.serial;
   if (names.serial_is_sku) system["SKU"] = hardware.serial;
+  if (!names.sku.empty()) system["SKU"] = json::value(names.sku);
   system["PartNumber"] = "965-24387-0003-000";
 }
 
@@ -131,6 +132,23 @@ void add_locator(const BmcView& view, json::object& system) {
   if (light.led) system["IndicatorLED"] = on ? light.on : light.off;
   if (light.tells_words)
     system["IndicatorLED@Redfish.AllowableValues"] = json::array{"Lit", "Blinking", "Off"};
+}
+
+/// What a DGX's System lists beside its parts.
+void add_devices(ResourceTree& tree, const BmcView& view, json::object& system) {
+  if (!view.layout().host_lists_devices) return;
+  const auto path = view.system();
+  const auto devices = pcie_paths(view);
+  system["PCIeDevices@odata.count"] = devices.size();
+  system["PCIeDevices"] = links(devices);
+  system["SimpleStorage"] = link(path + "/SimpleStorage");
+  system["SecureBoot"] = link(path + "/SecureBoot");
+  auto secure = resource(path + "/SecureBoot", "#SecureBoot.v1_1_0.SecureBoot", "SecureBoot",
+                         "UEFI Secure Boot");
+  secure["SecureBootCurrentBoot"] = "Disabled";
+  secure["SecureBootEnable"] = false;
+  secure["SecureBootMode"] = "UserMode";
+  tree[path + "/SecureBoot"] = std::move(secure);
 }
 
 void add_host(ResourceTree& tree, const BmcView& view) {
@@ -161,7 +179,9 @@ void add_host(ResourceTree& tree, const BmcView& view) {
        {"Processors", "Memory", "Storage", "EthernetInterfaces", "NetworkInterfaces"})
     system[child] = link(path + "/" + child);
   system["Bios"] = link(view.bios() + (layout.trailing_slash ? "/" : ""));
-  if (!layout.log_of_manager) system["LogServices"] = link(path + "/LogServices");
+  if (!layout.log_of_manager || !layout.host_log.empty())
+    system["LogServices"] = link(path + "/LogServices");
+  add_devices(tree, view, system);
   if (!view.behavior().media.of_manager) system["VirtualMedia"] = link(view.media());
   const bool tells_console =
       view.behavior().vendor == "openbmc" || view.behavior().vendor == "supermicro";

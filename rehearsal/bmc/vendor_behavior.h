@@ -22,7 +22,7 @@ enum class SensorStyle { legacy, modern, both };
 struct Names {
   std::string_view root_vendor{}, product{}, oem{};
   std::string_view oem_root{};  // type of the vendor's own part of the root; Supermicro's has none
-  std::string_view manufacturer{}, model{};
+  std::string_view manufacturer{}, model{}, sku{};
   std::string_view bmc_model{}, bmc_version{};
   std::string_view server{};  // the Server header
   std::string_view redfish = "1.11.0";
@@ -42,8 +42,10 @@ struct Layout {
   bool bios_registry = true;
   bool log_of_manager = true;
   std::string_view log{};
-  bool newest_first = false;  // of its entries
-  std::string_view sse{};     // path of the event stream; empty: none
+  std::string_view host_log{};      // a log of the host beside it, which stays empty; empty: none
+  bool host_lists_devices = false;  // PCIeDevices, SimpleStorage and SecureBoot of the System
+  bool newest_first = false;        // of its entries
+  std::string_view sse{};           // path of the event stream; empty: none
   SensorStyle sensors = SensorStyle::both;
   bool liquid = false;  // there are leak detectors
   std::size_t page = 1000;

@@ -263,6 +263,28 @@ TEST_P(CaptureOf, HasThingsWhereOursHasThem) {
   EXPECT_EQ(service, "/redfish/v1/UpdateService");
 }
 
+TEST(CaptureOfADgx, ListsLogDevicesDrivesAndSecureBootOfTheHostWhereOursDoes) {
+  CUPEL_NEED_CAPTURE(tree, "nvidia_viking");
+  BmcBench bmc{"dgx"};
+  const auto system = bmc.view().system();
+
+  const auto ours = parse_json(bmc.ask("GET", system).body);
+  const auto theirs = parse_json(*test::captured_answer(tree, system));
+
+  ASSERT_TRUE(ours && theirs);
+  for (const auto* name : {"LogServices", "SimpleStorage", "SecureBoot"}) {
+    const auto uri = text_at(*ours, std::string{name} + "/@odata.id").value_or("");
+    EXPECT_EQ(uri, text_at(*theirs, std::string{name} + "/@odata.id")) << name;
+    EXPECT_EQ(bmc.ask("GET", uri).status, 200) << uri;
+  }
+  EXPECT_EQ(text_at(*ours, "SKU"), text_at(*theirs, "SKU"));
+  for (const auto& device : find(*ours, "PCIeDevices")->as_array())
+    EXPECT_EQ(bmc.ask("GET", *text_at(device, "@odata.id")).status, 200);
+  const auto log = system + "/LogServices/BIOS";
+  EXPECT_TRUE(test::captured_answer(tree, log));
+  EXPECT_EQ(bmc.ask("GET", log + "/Entries").status, 200);
+}
+
 TEST_P(CaptureOf, TakesImagesWhereOursDoes) {
   CUPEL_NEED_CAPTURE(tree, capture_of(GetParam()));
   // The captured MegaRAC is older than the machine that ours is like, which takes forms too.
