@@ -1,5 +1,5 @@
 #pragma once
-// JSON from outside: bounded before it is believed. Reading is tolerant: what is absent, null or of
+// JSON from outside: bounded before it is read. Reading is tolerant: what is absent, null or of
 // another type is simply not there.
 #include <boost/json.hpp>
 #include <optional>
