@@ -207,13 +207,21 @@ TEST_F(LongRehearseTest, FindsInThreeDaysWhatBeginsLate) {
 }
 
 TEST_F(LongRehearseTest, PassesAHealthyNodeOfEachKindOfGpus) {
+  // What is built into a server around such cards is the site's to say.
+  std::filesystem::create_directory(folder / "profiles");
+  for (const std::string card : {"l40s", "a40", "a10"})
+    write("profiles/our-" + card + ".yaml",
+          "profile: our-" + card + "\nextends: " + card +
+              "-8\ndescription: a server of ours\nparts:\n"
+              "  dimm: {count: 16, size: 64GiB, source: ours}\n"
+              "  nvme: {count: 2, source: ours}\n  psu: {count: 4, source: ours}\n");
   const auto rack = write("rack.yaml",
                           "rack: v01\nprofile: dgx-h200\nnodes: v01-n[1-6]\nprofiles:\n"
                           "  - {nodes: v01-n2, profile: dgx-b200}\n"
                           "  - {nodes: v01-n3, profile: hgx-b300-8}\n"
-                          "  - {nodes: v01-n4, profile: l40s-8}\n"
-                          "  - {nodes: v01-n5, profile: a40-8}\n"
-                          "  - {nodes: v01-n6, profile: a10-8}\n"
+                          "  - {nodes: v01-n4, profile: our-l40s}\n"
+                          "  - {nodes: v01-n5, profile: our-a40}\n"
+                          "  - {nodes: v01-n6, profile: our-a10}\n"
                           "bmc: 127.64.15.[1-6]\nssh: 127.64.16.[1-6]\n");
 
   const auto ran = rehearse("new-rack",
