@@ -119,6 +119,14 @@ struct BmcLimits {
   Silence silence{};             // of its Redfish
   bool redfish_session = false;  // one is open
   int ipmi_sessions = 0;         // that are open; a console has its own
+  /// Its firmware may be being written until then: some refuse all logins meanwhile.
+  Deadline firmware_until = Deadline::at({});
+
+  /// At least so long from now.
+  void expect_firmware_written(std::chrono::milliseconds span) {
+    const auto until = Deadline::in(span);
+    if (firmware_until.when() < until.when()) firmware_until = until;
+  }
 
   Budget snapshot() const;
 };

@@ -119,6 +119,7 @@ class Client final : public Fetch {
   bool names_sessions_ = true;  // the service root does
   bool apart_ = false;
   bool closes_ = false;  // this BMC breaks kept connections
+  bool locks_ = false;   // it refuses logins while its firmware is written
   bool known_ = false;   // that it is who it should be
   bool followed_ = false;
   int requests_ = 0;

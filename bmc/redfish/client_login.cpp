@@ -60,6 +60,7 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
   const Rules& rules = rules_for({.root = &document});
   refusals_ = {.wrong_after = rules.wrong_after_refusals, .pause_after = rules.pause_after_refusal};
   closes_ = breaks_kept_connections(rules, document);
+  locks_ = std::ranges::any_of(rules.updates, &UpdateRules::locks_while_writing);
   auto told = text_at(document, "Links/Sessions/@odata.id").value_or("");
   names_sessions_ = is_on_the_bmc(told) || find(document, "SessionService") != nullptr || !root;
   if (!is_on_the_bmc(told)) told = kDefaultSessions;
@@ -70,6 +71,10 @@ Task<Result<std::string>> Client::sessions_uri(Deadline deadline) {
 /// Counts a refusal, once; the rules say whether it means wrong credentials.
 Error Client::login_failed(const Response& response, Error error, const std::string& password) {
   const int status = response.status;
+  if (status == 401 && locks_ && !bmc_limits_.firmware_until.passed())
+    return Error{
+        Code::kBusy,
+        error.what + "; its firmware is being written, and it refuses every login meanwhile", 15s};
   const bool refused = status == 400 || status == 401 || status == 403;
   if (refused) {
     // Right credentials are refused with 401 only.

@@ -39,6 +39,9 @@ constexpr std::array kMeanings{
             "another update is running on this BMC"},
     Meaning{"resourceinuse", Code::kBusy, 60s, "another user has claimed it"},
     Meaning{"rac0679", Code::kBusy, 60s, "a job is running on this iDRAC"},
+    // OpenBMC: this very image is there. Only uploads and creations can be refused so.
+    Meaning{"resourcealreadyexists", Code::kConflict, 0s,
+            "the BMC has this already: for an image, it runs or waits for a restart"},
     Meaning{"oemlicensenotpassed", Code::kUnsupported, 0s, "the BMC needs a licence for this"},
     Meaning{"no space left", Code::kFailed, 0s,
             "the BMC has no room for the image: reset the BMC and try again"},

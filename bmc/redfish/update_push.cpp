@@ -12,6 +12,9 @@
 namespace cupel::bmc::redfish {
 namespace {
 
+/// The longest time for which a BMC that locks itself up has been seen to do so.
+constexpr std::chrono::minutes kWriting{30};
+
 /// What a way needs to know.
 struct Giving {
   Layout layout;
@@ -301,6 +304,7 @@ Task<Result<UpdateTicket>> push_update(Client& client, Layout layout, UpdateOrde
   CO_TRY(may_take(service.body, order, way));
   const auto row = std::ranges::find(kWays, way.name, &std::pair<std::string_view, Give>::first);
   Giving giving{std::move(layout), std::move(service), rules, std::move(order), std::move(way)};
+  client.bmc_limits().expect_firmware_written(kWriting);
   co_return co_await row->second(client, std::move(giving), deadline);
 }
 

@@ -15,6 +15,9 @@ namespace {
 using State = UpdateProgress::State;
 constexpr std::size_t kMostMessages = 8, kLongestMessages = 600, kLongestWord = 80;
 
+/// Whoever asks for progress, in whatever process, takes an update for running: it asks again soon.
+constexpr std::chrono::minutes kAskedAgain{2};
+
 struct Meaning {
   std::string_view word;
   State state;
@@ -229,6 +232,7 @@ UpdateProgress progress_in(const json::value& service) {
 
 Task<Result<UpdateProgress>> read_update_progress(Client& client, UpdateTicket ticket,
                                                   Deadline deadline) {
+  client.bmc_limits().expect_firmware_written(kAskedAgain);
   if (ticket.task.empty()) {
     CO_TRY(const json::value service, co_await client.get("/redfish/v1/UpdateService", deadline));
     co_return progress_in(service);

@@ -1,5 +1,5 @@
-// `cupel bmc NODES identity`, `inventory`, `firmware`, `sensors`, `accounts` and `budget`: what
-// only looks.
+// `cupel bmc NODES identity`, `inventory`, `firmware`, `update-service`, `sensors`, `accounts` and
+// `budget`: what only looks.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -83,6 +83,27 @@ Task<Result<Answer>> read_firmware(bmc::Bmc& bmc, Deadline deadline) {
   for (const auto& part : firmware.value) rows.push_back({part.name, part.firmware, part.source});
   const auto count = fmt::format("{} components\n", firmware.value.size());
   co_return said(count + table(rows), "firmware", record::to_json(firmware.value), firmware.by);
+}
+
+/// "multipart, simple; at most 250000000 bytes; at work with /redfish/v1/TaskService/Tasks/7"
+std::string one_line(const bmc::UpdateService& service) {
+  if (!service.enabled) return "disabled";
+  const auto ways = fmt::format("{}", fmt::join(service.ways, ", "));
+  const auto most =
+      service.most_bytes == 0 ? "" : fmt::format("; at most {} bytes", service.most_bytes);
+  const auto busy = service.busy.empty()
+                        ? "; idle"
+                        : fmt::format("; at work with {}", fmt::join(service.busy, ", "));
+  return printable((ways.empty() ? "no way to send an image" : ways) + most + busy);
+}
+
+Task<Result<Answer>> read_update_service(bmc::Bmc& bmc, Deadline deadline) {
+  CO_TRY(const auto service, co_await bmc.update.service(deadline));
+  auto answer = said(one_line(service), "enabled", service.enabled, service.by);
+  answer.object["ways"] = boost::json::value_from(service.ways);
+  answer.object["busy"] = boost::json::value_from(service.busy);
+  if (service.most_bytes > 0) answer.object["most_bytes"] = service.most_bytes;
+  co_return answer;
 }
 
 std::string value_of(const bmc::Sensor& sensor) {
@@ -170,6 +191,8 @@ void add_bmc_reading(CLI::App& bmc, const BmcCommand& command) {
   identity->callback([command] { command.exit = ask_over_connections(command, show_identity); });
   add(bmc, command, "inventory", "parts, serial numbers and firmware", read_inventory);
   add(bmc, command, "firmware", "all versions; may take minutes", read_firmware);
+  add(bmc, command, "update-service",
+      "how the BMC takes firmware images, and what it is installing now", read_update_service);
   add(bmc, command, "sensors", "power, temperatures, fans, leaks", read_sensors);
   add(bmc, command, "accounts", "who may log in to the BMC", read_accounts);
 }

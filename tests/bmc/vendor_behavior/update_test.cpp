@@ -137,6 +137,26 @@ TEST_P(UpdateOfEachVendor, AFileThatIsNotTheOneThatWasCheckedNeverArrivesWhole) 
             0u);
 }
 
+TEST_P(UpdateOfEachVendor, NoPasswordIsTakenForWrongWhileTheBmcsOwnFirmwareIsWritten) {
+  become({.speed = 400});
+  const test::ImageFile own{virtual_image("HostBMC_0", "99.1")};
+
+  auto ticket = push(own.order("bmc"));
+  ASSERT_TRUE(ticket) << ticket.error().what;
+  const auto deadline = Deadline::in(20s);
+  for (bool over = false; !over && !deadline.passed();) {
+    const auto seen = progress(*ticket);
+    if (seen && seen->state == State::verified)
+      ticket = with_bmc([&](Bmc& bmc) { return bmc.update.go_on(*ticket, soon()); });
+    else
+      over = seen && seen->state != State::running;
+    if (!seen) ASSERT_NE(seen.error().code, Code::kRefused) << seen.error().what;
+  }
+
+  const auto after = service();
+  EXPECT_TRUE(after) << after.error().what;
+}
+
 TEST_P(UpdateOfEachVendor, ATaskThatTheBmcDoesNotKnowIsGone) {
   const auto seen = progress({.way = "multipart", .task = "/redfish/v1/TaskService/Tasks/4711"});
 

@@ -1,0 +1,270 @@
+// A file on its way to a BMC: whole or broken off, and what is known of it afterwards.
+#include <sys/stat.h>
+
+#include "base/side_by_side.h"
+#include "tests/bmc/fixture.h"
+#include "tests/support/image_file.h"
+#include "tests/support/sink_server.h"
+
+namespace cupel::bmc {
+namespace {
+
+using Then = test::SinkServer::Manner::Then;
+
+constexpr std::size_t kImage = (8u << 20) + 4321;  // more than sockets hold on their way
+
+std::string many_bytes(std::size_t count) {
+  static const std::string all = [] {
+    std::string bytes(kImage, '\0');
+    std::uint32_t state = 1;
+    for (char& c : bytes) {
+      state = state * 1664525 + 1013904223;
+      c = static_cast<char>(state >> 24);
+    }
+    return bytes;
+  }();
+  return all.substr(0, count);
+}
+
+class Uploads : public ::testing::Test {
+ protected:
+  void serve(test::SinkServer::Manner manner) {
+    server = std::make_unique<test::SinkServer>(manner);
+  }
+  void limit(redfish::Limits limits) {
+    transport = std::make_unique<redfish::Transport>(io.get_executor(), limits);
+  }
+
+  static redfish::Upload upload_of(const test::ImageFile& file, std::string field = {}) {
+    const auto order = file.order();
+    return {.file = {order.file, order.bytes, order.sha256},
+            .name = order.name,
+            .field = std::move(field)};
+  }
+  Task<Result<redfish::Response>> sending(redfish::Upload upload,
+                                          Deadline deadline = Deadline::in(30s)) {
+    redfish::Peer peer{
+        .node = "a01-n01", .endpoint = server->endpoint(), .trust = {}, .known = &keys};
+    return transport->upload(peer, {.method = redfish::Method::post, .path = "/upload"},
+                             std::move(upload), deadline);
+  }
+  Result<redfish::Response> send(redfish::Upload upload, Deadline deadline = Deadline::in(30s)) {
+    return run_to_end(io, sending(std::move(upload), deadline));
+  }
+  std::vector<test::SinkServer::Taken> taken_after(std::size_t count) {
+    const auto patience = Deadline::in(5s);
+    while (server->taken().size() < count && !patience.passed())
+      (void)run_to_end(io, pause_for(5ms));
+    return server->taken();
+  }
+
+  asio::io_context io;
+  std::unique_ptr<redfish::Transport> transport =
+      std::make_unique<redfish::Transport>(io.get_executor());
+  RememberedKeys keys;
+  std::unique_ptr<test::SinkServer> server = std::make_unique<test::SinkServer>();
+};
+
+TEST_F(Uploads, AFileAloneArrivesAsItIsWithItsLength) {
+  const test::ImageFile image{many_bytes(kImage)};
+
+  const auto answer = send(upload_of(image));
+
+  ASSERT_TRUE(answer) << answer.error().what;
+  EXPECT_EQ(answer->status, 202);
+  EXPECT_FALSE(answer->cut_short);
+  const auto taken = taken_after(1);
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].sha256, image.order().sha256);
+  const auto head = lower_case(taken[0].head);
+  EXPECT_THAT(head, HasSubstr("content-length: " + std::to_string(kImage) + "\r\n"));
+  EXPECT_THAT(head, HasSubstr("content-type: application/octet-stream\r\n"));
+  EXPECT_THAT(head, Not(HasSubstr("transfer-encoding")));
+  EXPECT_THAT(head, Not(HasSubstr("expect:")));
+}
+
+TEST_F(Uploads, AFormHasItsFieldsBeforeTheFile) {
+  serve({.keeps_body = true});
+  const test::ImageFile image{many_bytes(300'000)};
+  auto upload = upload_of(image, "UpdateFile");
+  upload.name = "bios\"\r\nX: y.bin";
+  upload.fields.push_back({"UpdateParameters", "application/json", "{}"});
+
+  const auto answer = send(upload);
+
+  ASSERT_TRUE(answer) << answer.error().what;
+  const auto taken = taken_after(1);
+  ASSERT_EQ(taken.size(), 1u);
+  const auto mark = taken[0].body.substr(0, taken[0].body.find("\r\n"));
+  EXPECT_THAT(taken[0].head, HasSubstr("multipart/form-data; boundary=" + mark.substr(2) + "\r\n"));
+  EXPECT_EQ(taken[0].body,
+            mark +
+                "\r\nContent-Disposition: form-data; name=\"UpdateParameters\"\r\n"
+                "Content-Type: application/json\r\n\r\n{}\r\n" +
+                mark +
+                "\r\nContent-Disposition: form-data; name=\"UpdateFile\"; "
+                "filename=\"bios_X: y.bin\"\r\nContent-Type: application/octet-stream\r\n\r\n" +
+                many_bytes(300'000) + "\r\n" + mark + "--\r\n");
+}
+
+TEST_F(Uploads, AFileThatIsAnotherOneIsBrokenOffBeforeItsLastBytes) {
+  const test::ImageFile image{many_bytes(kImage)};
+  auto upload = upload_of(image);
+  upload.file.sha256 = std::string(64, '0');
+
+  const auto answer = send(upload);
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kInvalid);
+  EXPECT_THAT(answer.error().what, HasSubstr(image.path().string() + ": SHA-256 "));
+  EXPECT_THAT(answer.error().what, HasSubstr("the BMC does not have the whole image"));
+  const auto taken = taken_after(1);
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_LT(taken[0].bytes, kImage);
+}
+
+TEST_F(Uploads, AFileOfAnotherSizeOrNoneCostsNoConnection) {
+  const test::ImageFile image{many_bytes(1000)};
+  auto longer = upload_of(image);
+  longer.file.bytes = 1001;
+  auto gone = upload_of(image);
+  gone.file.path += ".gone";
+  auto folder = upload_of(image);
+  folder.file.path = "/tmp";
+
+  const auto first = send(longer), second = send(gone), third = send(folder);
+
+  EXPECT_EQ(first.error().code, Code::kInvalid);
+  EXPECT_THAT(first.error().what, HasSubstr("1000 bytes, expected 1001"));
+  EXPECT_EQ(second.error().code, Code::kNotFound);
+  EXPECT_THAT(second.error().what, HasSubstr(gone.file.path));
+  EXPECT_EQ(third.error().code, Code::kInvalid);
+  EXPECT_EQ(server->connections(), 0);
+}
+
+TEST_F(Uploads, AFileThatShrinksMeanwhileIsBrokenOff) {
+  const test::ImageFile image{many_bytes(kImage)};
+  serve({.half_way = [&] { std::filesystem::resize_file(image.path(), 1 << 20); }});
+
+  const auto answer = send(upload_of(image));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kInvalid) << answer.error().what;
+  EXPECT_THAT(answer.error().what, HasSubstr(image.path().string() + ": ended "));
+}
+
+TEST_F(Uploads, ADiskThatReturnsNothingIsNamedWithItsFile) {
+  limit({.upload_stall = 200ms});
+  const test::ImageFile image{"x"};
+  const auto pipe = image.path().string() + ".pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  auto upload = upload_of(image);
+  upload.file.path = pipe;
+
+  const auto answer = send(upload);
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kTimeout) << answer.error().what;
+  EXPECT_THAT(answer.error().what, HasSubstr(pipe + ": the disk returned nothing"));
+  EXPECT_EQ(server->connections(), 0);
+  std::ofstream{pipe};  // lets the reader go
+  std::filesystem::remove(pipe);
+}
+
+struct Cut {
+  std::uint64_t after;
+  const char* says;
+};
+class CutUploads : public Uploads, public ::testing::WithParamInterface<Cut> {};
+INSTANTIATE_TEST_SUITE_P(After, CutUploads,
+                         ::testing::Values(Cut{0, "the BMC does not have the whole image"},
+                                           Cut{1, "the BMC does not have the whole image"},
+                                           Cut{kImage / 2, "the BMC does not have the whole image"},
+                                           Cut{kImage - 1, "the BMC may have taken the image"},
+                                           Cut{kImage, "the BMC may have taken the image"}),
+                         [](const auto& cut) { return std::to_string(cut.param.after) + "Bytes"; });
+
+TEST_P(CutUploads, SayWhetherTheBmcMayHaveTheImageAndAreNotRepeated) {
+  serve({.reads = GetParam().after, .then = Then::cut});
+  const test::ImageFile image{many_bytes(kImage)};
+
+  const auto answer = send(upload_of(image));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kUnreachable) << answer.error().what;
+  EXPECT_THAT(answer.error().what, HasSubstr(GetParam().says));
+  EXPECT_EQ(server->connections(), 1);
+}
+
+TEST_F(Uploads, ABmcThatReadsNoMoreIsGivenUpAfterAWhile) {
+  limit({.upload_stall = 300ms});
+  serve({.reads = 1u << 20, .then = Then::silence});
+  const test::ImageFile image{many_bytes(kImage)};
+
+  const auto answer = send(upload_of(image));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kTimeout) << answer.error().what;
+  EXPECT_THAT(answer.error().what, HasSubstr("the BMC does not have the whole image"));
+}
+
+TEST_F(Uploads, ABmcThatDoesNotAnswerMayHaveTheImage) {
+  limit({.upload_answer = 300ms});
+  serve({.then = Then::silence});
+  const test::ImageFile image{many_bytes(100'000)};
+
+  const auto answer = send(upload_of(image));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kTimeout);
+  EXPECT_THAT(answer.error().what, HasSubstr("the BMC may have taken the image"));
+}
+
+TEST_F(Uploads, ARefusalBeforeTheEndIsAnAnswer) {
+  serve({.reads = 1000, .answer = "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"});
+  const test::ImageFile image{many_bytes(kImage)};
+
+  const auto answer = send(upload_of(image));
+
+  // Its connection may break before the answer is read; it is never taken for accepted.
+  if (answer) {
+    EXPECT_EQ(answer->status, 413);
+    EXPECT_TRUE(answer->cut_short);
+  } else {
+    EXPECT_EQ(answer.error().code, Code::kUnreachable) << answer.error().what;
+  }
+}
+
+TEST_F(Uploads, ToOneBmcGoOneAfterTheOther) {
+  const test::ImageFile image{many_bytes(4u << 20)};
+  std::vector<Result<redfish::Response>> answers;
+  const auto one = [&]() -> Task<void> { answers.push_back(co_await sending(upload_of(image))); };
+  std::vector<Task<void>> three;
+  for (int i = 0; i < 3; ++i) three.push_back(one());
+
+  run_to_end(io, [](std::vector<Task<void>> all) -> Task<bool> {
+    co_await side_by_side(std::move(all));
+    co_return true;
+  }(std::move(three)));
+
+  ASSERT_EQ(answers.size(), 3u);
+  for (const auto& answer : answers) EXPECT_TRUE(answer) << answer.error().what;
+  EXPECT_EQ(server->connections(), 3);
+  for (const auto& taken : taken_after(3)) EXPECT_EQ(taken.sha256, image.order().sha256);
+}
+
+TEST_F(Uploads, EndAtOnceWhenTheirCallerStops) {
+  serve({.reads = 1u << 20, .then = Then::silence});
+  const test::ImageFile image{many_bytes(kImage)};
+  const auto begun = Deadline::Clock::now();
+
+  const auto answer = run_to_end(io, with_deadline(Deadline::in(300ms), sending(upload_of(image))));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::kTimeout);
+  EXPECT_LT(Deadline::Clock::now() - begun, 5s);
+  EXPECT_EQ(transport->budget("a01-n01")->upload_in_use, false);
+}
+
+}  // namespace
+}  // namespace cupel::bmc
