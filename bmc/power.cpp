@@ -148,7 +148,10 @@ Task<Result<void>> ac_cycle(Bmc& bmc, std::chrono::milliseconds grace, Deadline 
 }
 
 Task<Result<void>> restart_bmc(Bmc& bmc, Deadline deadline, Pace pace) {
-  CO_TRY(co_await bmc.manager.reset(deadline));
+  CO_TRY(co_await wait_until_back(bmc, deadline, pace));  // it may restart by itself just now
+  const auto asked = co_await bmc.manager.reset(deadline);
+  // One that restarts before it answers has done it.
+  if (!asked && !is_transient(asked.error().code)) co_return asked.error();
   CO_TRY(co_await wait_until_gone(bmc, deadline, pace));
   co_return within("restart of the BMC", co_await wait_until_back(bmc, deadline, pace));
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "inventory/check_files.h"
 #include "inventory/names.h"
+#include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
@@ -51,6 +52,12 @@ void read_image_trust(YamlFields& site, const std::filesystem::path& folder, Inv
   trust.where = fields.place();
   trust.manifest = path("manifest");
   trust.key = path("key");
+  if (const auto serve = fields.text("serve")) {
+    trust.serve = endpoint_of(*serve, 0);
+    if (!trust.serve || trust.serve->port == 0)
+      fields.report(fields.place("serve"),
+                    "serve must be an address of this machine with a port: 10.0.0.1:8080");
+  }
   fields.finish();
   into.images = std::move(trust);
 }

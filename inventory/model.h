@@ -139,6 +139,8 @@ struct SlurmSite {
 struct ImageTrust {
   std::string manifest{};  // absolute, as is the key
   std::string key{};
+  /// Where this machine serves images, over HTTP, to BMCs that fetch them; nothing: nowhere.
+  std::optional<Endpoint> serve{};
   Place where{};
 };
 

@@ -86,8 +86,9 @@ const std::map<std::string, Names>& may_include() {
         "orchestrator/record", "orchestrator/settings"}},
       {"orchestrator/controller",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
-        "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/console",
-        "orchestrator/record", "orchestrator/report", "orchestrator/steps"}},
+        "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/firmware",
+        "orchestrator/images", "orchestrator/console", "orchestrator/record", "orchestrator/report",
+        "orchestrator/steps"}},
   };
   return table;
 }

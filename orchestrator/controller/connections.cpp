@@ -79,6 +79,12 @@ steps::StepEnvironment Connections::environment(std::shared_ptr<ssh::ProgramShel
   environment.budget = [this](const inventory::Node& node) {
     return network_.redfish.budget(inventory::bmc_name(node));
   };
+  if (!images_)
+    images_ = std::make_shared<FirmwareImages>(network_.io.get_executor(), inventory_.images);
+  environment.firmware_image = [images = images_](firmware::FirmwareUpdate update,
+                                                  bmc::Identity machine, Deadline deadline) {
+    return images->order(std::move(update), std::move(machine), deadline);
+  };
   environment.programs = std::move(programs);
   return environment;
 }

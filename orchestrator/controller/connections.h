@@ -6,6 +6,7 @@
 #include "bmc/ipmi/ipmi.h"
 #include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
+#include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/steps/node_steps.h"
 #include "orchestrator/store/store.h"
 
@@ -53,6 +54,7 @@ class Connections {
   store::Store& store_;
   std::unique_ptr<Network> own_{};
   Network& network_;
+  std::shared_ptr<FirmwareImages> images_{};  // once asked for
 };
 
 }  // namespace cupel::controller

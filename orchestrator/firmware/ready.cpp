@@ -10,9 +10,6 @@ namespace {
 using How = UpdateEnd::How;
 using Ended = std::optional<UpdateEnd>;
 
-/// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
-constexpr std::chrono::minutes kClockMayBeOff{5};
-
 Ended not_now(How how, std::string why, std::vector<std::string> advice = {}) {
   return UpdateEnd{how, std::move(why), std::move(advice)};
 }
@@ -29,17 +26,17 @@ Ended judge_service(const bmc::UpdateService& service, const bmc::UpdateOrder& o
   return std::nullopt;
 }
 
-Task<Result<Ended>> judge_clock(bmc::Bmc& bmc, Deadline deadline) {
+Task<Result<Ended>> judge_clock(bmc::Bmc& bmc, std::chrono::seconds may_be_off, Deadline deadline) {
   const auto clock = co_await bmc.manager.clock(deadline);
   if (!clock && clock.error().code == Code::kUnsupported) co_return Ended{};
   if (!clock) co_return clock.error();
   const auto off = std::chrono::abs(clock->ahead);
-  if (off <= kClockMayBeOff) co_return Ended{};
+  if (off <= may_be_off) co_return Ended{};
   co_return not_now(
       How::failed,
-      fmt::format("the BMC's clock is {} s off, more than {} minutes: images and certificates have "
+      fmt::format("the BMC's clock is {} s off, more than {} s: images and certificates have "
                   "dates",
-                  off.count(), kClockMayBeOff.count()),
+                  off.count(), may_be_off.count()),
       {"set the BMC's clock: cupel bmc NODE clock --set"});
 }
 
@@ -65,8 +62,9 @@ Task<Result<Ended>> why_not_this(bmc::Bmc& bmc, bmc::UpdateOrder order, Deadline
   co_return judge_service(service, order);
 }
 
-Task<Result<Ended>> why_not_now(bmc::Bmc& bmc, Deadline deadline) {
-  CO_TRY(auto clock, co_await judge_clock(bmc, deadline));
+Task<Result<Ended>> why_not_now(bmc::Bmc& bmc, std::chrono::seconds clock_may_be_off,
+                                Deadline deadline) {
+  CO_TRY(auto clock, co_await judge_clock(bmc, clock_may_be_off, deadline));
   if (clock) co_return clock;
   CO_TRY(const auto seen, co_await bmc.facts.observe(deadline));
   co_return judge_parts(seen.parts);

@@ -11,6 +11,8 @@ Task<Result<std::optional<UpdateEnd>>> why_not_this(bmc::Bmc& bmc, bmc::UpdateOr
 
 /// Nothing where the BMC's clock is right (images and certificates have dates), and neither it nor
 /// a power supply is sick. May take minutes. Errors: as why_not_this().
-Task<Result<std::optional<UpdateEnd>>> why_not_now(bmc::Bmc& bmc, Deadline deadline);
+Task<Result<std::optional<UpdateEnd>>> why_not_now(bmc::Bmc& bmc,
+                                                   std::chrono::seconds clock_may_be_off,
+                                                   Deadline deadline);
 
 }  // namespace cupel::firmware

@@ -118,7 +118,7 @@ Task<Result<Updater::Ended>> Updater::apply(FirmwareUpdate update, bmc::Identity
   if (!order) co_return failed(named() + ": " + order.error().what);
   CO_TRY(auto why_not, co_await why_not_this(doors_.bmc, *order, deadline));
   if (!why_not && done_.empty()) {
-    CO_TRY(why_not, co_await why_not_now(doors_.bmc, deadline));
+    CO_TRY(why_not, co_await why_not_now(doors_.bmc, doors_.clock_may_be_off, deadline));
   }
   if (why_not) {
     why_not->detail = named() + ": " + why_not->detail;

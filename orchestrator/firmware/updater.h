@@ -26,6 +26,8 @@ struct UpdaterDoors {
   std::function<void(std::string)> waiting{};  // for people: "bios 2.4.1: writing (45 %)"
   std::function<std::chrono::sys_seconds()> now{};
   std::chrono::milliseconds poll{5000};
+  /// Source: NVIDIA infra-controller, preingestion: a BMC further off is not updated.
+  std::chrono::seconds clock_may_be_off{300};
 };
 
 struct UpdateEnd {

@@ -160,5 +160,15 @@ TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
             "site.yaml:2:35: unknown key 'keey' in firmware (did you mean 'key'?)\n");
 }
 
+TEST(ImageManifests, AreServedWhereTheInventorySays) {
+  const std::string files = "firmware: {manifest: images.yaml, key: site.pub, serve: ";
+  const auto good = inventory(files + "\"10.0.0.1:8080\"}");
+  const auto wrong = inventory(files + "10.0.0.1}");
+
+  ASSERT_TRUE(good.inventory) << to_string(good.problems);
+  EXPECT_EQ(good.inventory->images->serve, (Endpoint{"10.0.0.1", 8080}));
+  EXPECT_THAT(to_string(wrong.problems), testing::HasSubstr("with a port: 10.0.0.1:8080"));
+}
+
 }  // namespace
 }  // namespace cupel::inventory

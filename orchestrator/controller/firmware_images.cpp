@@ -1,0 +1,50 @@
+#include "orchestrator/controller/firmware_images.h"
+
+#include <algorithm>
+
+namespace cupel::controller {
+namespace {
+
+/// Longer than any BMC takes to fetch an image.
+constexpr std::chrono::hours kUrlLives{2};
+
+/// BMCs go by the end of a name; what an URL had better not have becomes a dash.
+std::string plain_name(std::string name) {
+  std::ranges::replace_if(
+      name,
+      [](unsigned char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        return !letter && !(c >= '0' && c <= '9') && c != '.' && c != '_';
+      },
+      '-');
+  if (name.empty() || name.front() == '.') name.insert(0, "image");
+  return name.size() <= 100 ? name : name.substr(name.size() - 100);
+}
+
+}  // namespace
+
+Task<Result<bmc::UpdateOrder>> FirmwareImages::order(firmware::FirmwareUpdate update,
+                                                     bmc::Identity machine, Deadline deadline) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  CO_TRY(auto order, co_await checker_.check(std::move(update), std::move(machine), now, deadline));
+  if (trust_ && trust_->serve) {
+    CO_TRY(order.pull_uri, served(order));
+  }
+  co_return order;
+}
+
+Result<std::string> FirmwareImages::served(const bmc::UpdateOrder& order) {
+  if (!server_) {
+    boost::system::error_code bad;
+    const auto address = asio::ip::make_address(trust_->serve->host, bad);
+    if (bad)
+      return Error{Code::kInvalid,
+                   "firmware: serve: " + trust_->serve->host + " is no address of this machine"};
+    TRY(server_,
+        images::ImageServer::start(executor_, {.endpoint = {address, trust_->serve->port}}));
+  }
+  return server_->grant(
+      {.file = order.file, .name = plain_name(order.name), .lifetime = kUrlLives});
+}
+
+}  // namespace cupel::controller
