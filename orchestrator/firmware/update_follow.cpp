@@ -12,6 +12,7 @@ using Phase = UpdateHandle::Phase;
 /// Of one question; an inventory of firmware may take minutes.
 constexpr std::chrono::seconds kLongestAnswer{300};
 constexpr int kSeldom = 12;
+constexpr int kMostLost = 2;
 
 }  // namespace
 
@@ -34,9 +35,17 @@ Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline d
   }
   CO_TRY(const auto seen, co_await look(deadline));
   if (shows_version(seen)) co_return co_await reset_and_verify(deadline);
+  co_return lost(std::move(why_lost));
+}
+
+/// The BMC has none of it, and nothing is at work: planned anew, unless that comes to nothing again
+/// and again.
+Result<Updater::Ended> Updater::lost(std::string why) {
   at_work_ = false;
-  CO_TRY(doors_.hold_power(handle_, {}));
-  co_return Ended{};  // the BMC has none of it, and nothing is at work: planned anew
+  TRY(doors_.hold_power(handle_, {}));
+  if (++lost_ < kMostLost) return Ended{};
+  return failed(fmt::format("{}: the image was sent {} times, and the BMC has none of it: {}",
+                            named(), lost_, why));
 }
 
 Task<Result<Updater::Ended>> Updater::follow(Deadline deadline) {

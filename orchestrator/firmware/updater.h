@@ -74,6 +74,7 @@ class Updater {
   Task<Result<Ended>> apply(FirmwareUpdate update, bmc::Identity machine, Deadline deadline);
   Task<Result<Ended>> push(bmc::UpdateOrder order, Deadline deadline);
   Task<Result<Ended>> find_push(std::string why_lost, Deadline deadline);
+  Result<Ended> lost(std::string why);
   Task<Result<Ended>> follow(Deadline deadline);
   Task<Result<Ended>> outwait(Deadline deadline);
   Task<Result<Written>> watch(Deadline deadline);
@@ -94,6 +95,7 @@ class Updater {
   UpdateHandle handle_{};
   const inventory::ExpectedFirmware* expected_ = nullptr;
   std::string told_{};    // the newest of the BMC's words about the update
+  int lost_ = 0;          // pushes of which the BMC had nothing
   bool at_work_ = false;  // the BMC may be, as far as we know
   std::vector<RunningVersion> replaces_{};
   std::vector<UpdateDone> done_{};

@@ -138,17 +138,18 @@ TEST(AllowedImage, IsRefusedBelowTheFloorOfAnyEntryOfItsComponent) {
       << "what cannot be ordered is not above a floor";
 }
 
-TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
-  const auto inventory = [](const std::string& firmware) {
-    return parse_inventory("site: lab\n" + firmware +
-                               "\nnodes:\n  - {name: n1, profile: dgx-h100, bmc: {address: "
-                               "10.0.1.1, user: u, password: \"env:P\", tls: {trust: first-use}}, "
-                               "ssh: {address: 10.0.2.1, user: root, key: agent}}\n",
-                           "site.yaml", "/site");
-  };
+/// A site's inventory with that in it.
+auto site_with(const std::string& firmware) {
+  return parse_inventory("site: lab\n" + firmware +
+                             "\nnodes:\n  - {name: n1, profile: dgx-h100, bmc: {address: "
+                             "10.0.1.1, user: u, password: \"env:P\", tls: {trust: first-use}}, "
+                             "ssh: {address: 10.0.2.1, user: root, key: agent}}\n",
+                         "site.yaml", "/site");
+}
 
-  const auto good = inventory("firmware: {manifest: fw/images.yaml, key: /etc/cupel/site.pub}");
-  const auto wrong = inventory("firmware: {manifest: images.yaml, keey: site.pub}");
+TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
+  const auto good = site_with("firmware: {manifest: fw/images.yaml, key: /etc/cupel/site.pub}");
+  const auto wrong = site_with("firmware: {manifest: images.yaml, keey: site.pub}");
 
   ASSERT_TRUE(good.inventory) << to_string(good.problems);
   ASSERT_TRUE(good.inventory->images);
@@ -160,10 +161,10 @@ TEST(LoadInventory, FindsTheManifestAndItsKeyFromItsOwnFolder) {
             "site.yaml:2:35: unknown key 'keey' in firmware (did you mean 'key'?)\n");
 }
 
-TEST(ImageManifests, AreServedWhereTheInventorySays) {
+TEST(LoadInventory, ServesImagesAtAnAddressWithAPort) {
   const std::string files = "firmware: {manifest: images.yaml, key: site.pub, serve: ";
-  const auto good = inventory(files + "\"10.0.0.1:8080\"}");
-  const auto wrong = inventory(files + "10.0.0.1}");
+  const auto good = site_with(files + "\"10.0.0.1:8080\"}");
+  const auto wrong = site_with(files + "10.0.0.1}");
 
   ASSERT_TRUE(good.inventory) << to_string(good.problems);
   EXPECT_EQ(good.inventory->images->serve, (Endpoint{"10.0.0.1", 8080}));

@@ -218,6 +218,17 @@ TEST_F(Updating, ALostPushIsNotMadeAgainBeforeTheTimeThatAWriteTakesIsOver) {
   EXPECT_GE(pushes[1] - pushes[0], 100s);
 }
 
+TEST_F(Updating, APushThatIsLostAgainIsAFailure) {
+  machine.push_fails = Error{Code::kUnreachable, "reset by peer"};
+
+  const auto ended = run();
+
+  ASSERT_TRUE(ended) << ended.error().what;
+  EXPECT_EQ(ended->how, How::failed);
+  EXPECT_THAT(ended->detail, HasSubstr("sent 2 times, and the BMC has none of it: reset by peer"));
+  EXPECT_FALSE(held);
+}
+
 TEST_F(Updating, ARefusedPushIsAFailureAtOnce) {
   machine.push_fails = Error{Code::kFailed, "HTTP 400: MissingOrMalformedPart"};
 

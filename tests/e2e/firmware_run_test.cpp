@@ -1,0 +1,98 @@
+// `cupel run firmware` on a virtual rack of several vendors: to the baseline, and what becomes of
+// machines whose updates go wrong.
+#include <fmt/format.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/signature.h"
+#include "tests/e2e/rack_site.h"
+
+namespace cupel::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Made by `openssl genpkey -algorithm ed25519`, for these tests alone.
+constexpr std::string_view kSigningKey =
+    "-----BEGIN PRIVATE KEY-----\n"
+    "MC4CAQAwBQYDK2VwBCIEICeOjp0m7gV4L/SulfZSXry24GTfI4CND75w8G138a9a\n"
+    "-----END PRIVATE KEY-----\n";
+const std::string kBiosImage = "virtual firmware\nHostBIOS_0 01.02.00\n";
+
+class FirmwareRun : public ::testing::Test {
+ protected:
+  void start(RackSite::Options options) {
+    options.speed = 200;
+    site = std::make_unique<RackSite>(options);
+    std::filesystem::create_directory(site->file("profiles"));
+    std::filesystem::permissions(site->file("profiles"), std::filesystem::perms::owner_all);
+    site->write("profiles/bare.yaml", "profile: bare\nextends: dgx-h100\nfirmware: []\n");
+    site->write("profiles/mine.yaml",
+                fmt::format("profile: mine\nextends: bare\nfirmware:\n  - component: bios\n    "
+                            "version: 01.02.00\n    image: {{file: ../bios.bin, sha256: {}}}\n    "
+                            "follow: [host-restart]\n    takes: 25s\n    settles: 15s\n",
+                            sha256_hex(kBiosImage)));
+    site->write("bios.bin", kBiosImage);
+    const auto manifest = fmt::format(
+        "images:\n  - {{vendor: \"*\", model: \"*\", component: bios, version: 01.02.00, sha256: "
+        "{}, size: {}, expires: 2099-01-01}}\n",
+        sha256_hex(kBiosImage), kBiosImage.size());
+    site->write("images.yaml", manifest);
+    site->write("images.yaml.sig", sign(manifest, kSigningKey).value());
+    site->write("site.pub", public_key_of(kSigningKey).value());
+    site->change_inventory("profile: dgx-h100", "profile: mine");
+    site->change_inventory("site: rehearsal",
+                           "site: rehearsal\nfirmware: {manifest: images.yaml, key: site.pub}");
+  }
+  Ran bring_to_baseline() const {
+    return site->run({"run", "firmware", "--inventory", "inventory.yaml", "--nodes", "all", "--set",
+                      "canary=16", "--set", "per_rack=16", "--set", "max_failures=16"},
+                     400s);
+  }
+  std::string version_of(const std::string& node) const {
+    const auto told = site->ask({"bmc", node, "identity", "--inventory", "inventory.yaml"});
+    return told.empty() ? "" : std::string{told[0].at("bios").as_string()};
+  }
+
+  std::unique_ptr<RackSite> site;
+};
+
+TEST_F(FirmwareRun, BringsMachinesOfSeveralVendorsToTheBaselineAndNamesThoseThatItCannot) {
+  start({.nodes = 8,
+         .bmcs =
+             "vendor: dgx, but: [{nodes: v01-n02, vendor: dell}, {nodes: v01-n03, vendor: hpe}, "
+             "{nodes: v01-n04, vendor: supermicro}, {nodes: v01-n06, vendor: lenovo}]",
+         .network = 84,
+         .faults = "{node: v01-n05, fault: firmware-unchanged}, "
+                   "{node: v01-n06, fault: firmware-task-lost}, "
+                   "{node: v01-n07, fault: firmware-bad-signature}, "
+                   "{node: v01-n08, fault: upload-cut}"});
+
+  const auto ran = bring_to_baseline();
+
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("v01-n05 firmware failed: bios 01.02.00: the inventory shows"));
+  EXPECT_THAT(ran.out, HasSubstr("v01-n07 firmware failed: bios 01.02.00: the BMC: "));
+  EXPECT_THAT(ran.out, HasSubstr("v01-n08 firmware failed: bios 01.02.00: the image was sent 2 "));
+  for (const auto* good : {"v01-n01", "v01-n02", "v01-n03", "v01-n04", "v01-n06"}) {
+    EXPECT_THAT(ran.out, HasSubstr(std::string{good} +
+                                   " firmware done: brought to the baseline: bios 01.02.00"));
+    EXPECT_EQ(version_of(good), "01.02.00");
+  }
+}
+
+TEST_F(FirmwareRun, AManifestThatTheSiteDidNotSignKeepsEveryMachineAsItIs) {
+  start({.nodes = 1, .network = 85});
+  site->write("images.yaml.sig", std::string(64, '\0'));
+  const auto before = version_of("v01-n01");
+
+  const auto ran = bring_to_baseline();
+
+  EXPECT_EQ(ran.status, 1) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("v01-n01 firmware failed: bios 01.02.00: "));
+  EXPECT_THAT(ran.out, HasSubstr("images.yaml"));
+  EXPECT_EQ(version_of("v01-n01"), before);
+}
+
+}  // namespace
+}  // namespace cupel::testing
