@@ -12,6 +12,10 @@ std::string to_string(const Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port);
 }
 
+bool Profile::has_images() const {
+  return std::ranges::any_of(firmware, [](const auto& one) { return one.image.has_value(); });
+}
+
 bool Profile::has_gpus() const {
   return std::ranges::any_of(parts, [](const ExpectedParts& expected) {
     return expected.kind == PartKind::gpu && expected.count > 0;

@@ -82,6 +82,8 @@ struct Profile {
   Place where{};
 
   bool has_gpus() const;
+  /// Whether its baseline can be written, and not only judged.
+  bool has_images() const;
 };
 
 }  // namespace cupel::inventory

@@ -38,6 +38,8 @@ std::optional<std::string> left_out(const std::vector<Condition>& conditions) {
 }
 
 std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile) {
+  if (step.kind == StepKind::firmware && !profile.has_images())
+    return fmt::format("profile '{}' names no image", profile.name);
   if (step.kind != StepKind::stage || profile.has_gpus()) return {};
   if (loads_gpus(step))
     return fmt::format("it loads GPUs, and profile '{}' has none", profile.name);

@@ -1,7 +1,7 @@
 #pragma once
-// Stages of a shipped playbook that mean nothing on one kind of machine: they stay in the plan, and
-// are skipped with a word, so that a machine without GPUs can take the playbooks of those that have
-// some.
+// Steps of a shipped playbook that mean nothing on one kind of machine: they stay in the plan, and
+// are skipped with a word, so that a machine without GPUs, or without a baseline, can take the
+// playbooks of those that have some.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,9 +11,10 @@
 
 namespace cupel::playbooks {
 
-/// Why this step is not done on machines of this profile; empty where it is. Only a profile without
-/// GPUs leaves anything out: a stage that loads GPUs, or that it has no criteria for. On a machine
-/// with GPUs a stage without criteria is an error. Pure.
+/// Why this step is not done on machines of this profile; empty where it is. A profile without
+/// images leaves out the step that writes them. A profile without GPUs leaves out a stage that
+/// loads GPUs, or that it has no criteria for. On a machine with GPUs a stage without criteria is
+/// an error. Pure.
 std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile);
 
 /// A condition that no node meets, and why: what a plan puts before such a step.

@@ -26,11 +26,6 @@ std::chrono::sys_seconds now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-bool has_images(const inventory::Profile& profile) {
-  return std::ranges::any_of(profile.firmware,
-                             [](const auto& component) { return component.image.has_value(); });
-}
-
 firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest& request,
                                  bmc::Bmc& bmc) {
   const auto& node = request.node;
@@ -134,7 +129,7 @@ Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const Step
 }
 
 Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
-  if (!has_images(environment.inventory.profile_of(request.node)))
+  if (!environment.inventory.profile_of(request.node).has_images())
     co_return done("nothing to do: the profile names no image");
   if (!environment.firmware_image)
     co_return ended_by({Code::kInvalid, "this controller has no images to write"});
