@@ -29,7 +29,7 @@ enum class FirmwareReset {
 };
 
 /// What may be tried where an update has gone wrong.
-enum class FirmwareRecovery { bmc_restart, ac_cycle, previous_image };
+enum class FirmwareRecovery { bmc_restart, ac_cycle };
 
 struct FirmwareImage {
   std::string file{};       // absolute once a profile is loaded
@@ -76,7 +76,7 @@ struct ExpectedFirmware {
   Place where{};
 };
 
-/// As profiles, plans and reports write them: "site-tool", "ac-cycle", "previous-image".
+/// As profiles, plans and reports write them: "site-tool", "ac-cycle".
 std::string_view to_string(UpdateWay way);
 std::string_view to_string(FirmwareReset reset);
 std::string_view to_string(FirmwareRecovery recovery);

@@ -27,8 +27,7 @@ constexpr std::array kWays{UpdateWay::bmc, UpdateWay::mstflint, UpdateWay::nvme,
 constexpr std::array kResets{FirmwareReset::bmc_restart, FirmwareReset::host_restart,
                              FirmwareReset::host_off, FirmwareReset::ac_cycle,
                              FirmwareReset::power_drain};
-constexpr std::array kRecoveries{FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle,
-                                 FirmwareRecovery::previous_image};
+constexpr std::array kRecoveries{FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle};
 
 /// A text that is shown, journalled and sent: short, and without what moves a terminal's cursor.
 void check_text(YamlFields& fields, std::string_view key, const std::string& text) {

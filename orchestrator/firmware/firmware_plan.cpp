@@ -106,6 +106,11 @@ std::string refusal_of(const ComponentState& state, const bmc::Identity& machine
   if (!expected.image)
     return fmt::format("the baseline names no image for it: image, at {}",
                        to_string(expected.where));
+  if (expected.way != inventory::UpdateWay::bmc)
+    return fmt::format(
+        "it is written on the node (way: {}), which Cupel does not do yet: use that "
+        "tool there, and check again",
+        to_string(expected.way));
   if (auto why = wrong_model(expected, machine.model); !why.empty()) return why;
   if (auto why = also_wanted(state, all); !why.empty()) return why;
   for (const auto& each : state.wrong) {

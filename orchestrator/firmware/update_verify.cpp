@@ -35,8 +35,8 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
       CO_TRY(const auto seen, co_await look(deadline));
       if (shows_version(seen)) break;
       co_return UpdateEnd{How::needs_person,
-                          named() + " is written, and needs a " + std::string{text_of(which)} +
-                              " that cannot be done from here: " + reset.error().what,
+                          named() + " is written, and must have: " + std::string{text_of(which)} +
+                              ", which cannot be done from here: " + reset.error().what,
                           {"cut and restore the machine's power, then: cupel retry NODE"}};
     }
     if (!reset) co_return std::move(reset).error();

@@ -44,7 +44,7 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
           "sha256: " +
           kDigest +
           "}}]\n"
-          "    recovery: [bmc-restart, previous-image]\n"
+          "    recovery: [bmc-restart, ac-cycle]\n"
           "  - {component: bmc, at_least: 24.01, below: 25, way: site-tool, one_by_one: true}\n",
       "/site/profiles/mine.yaml", ProfileSource{"/nowhere"}, problems);
 
@@ -72,7 +72,7 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
   EXPECT_EQ(hgx.stepping_stones[0].below, "96.00.89");
   EXPECT_EQ(hgx.stepping_stones[0].image.file, "/site/profiles/a.bin");
   EXPECT_THAT(hgx.recovery,
-              ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::previous_image));
+              ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle));
   EXPECT_EQ(hgx.where, (Place{"/site/profiles/mine.yaml", 4, 5}));
   const auto& bmc = profile->firmware[1];
   EXPECT_EQ(bmc.at_least + " " + bmc.below, "24.01 25");

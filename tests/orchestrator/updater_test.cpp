@@ -288,7 +288,7 @@ TEST_F(Updating, AnAcCycleThatTheMachineDoesNotHaveIsAPersons) {
 
   ASSERT_TRUE(ended) << ended.error().what;
   EXPECT_EQ(ended->how, How::needs_person);
-  EXPECT_THAT(ended->detail, HasSubstr("needs a AC cycle"));
+  EXPECT_THAT(ended->detail, HasSubstr("must have: AC cycle"));
   EXPECT_EQ(kept.back().phase, UpdateHandle::Phase::resetting);
 }
 
