@@ -176,10 +176,24 @@ struct Sourced {
 };
 using ByName = std::map<std::string, Sourced, std::less<>>;  // "libcublasLt"
 
-ByName told_in(std::string_view output, const std::string& our_folder) {
-  ByName all;
+/// What cupel-burn says of the node.
+struct Told {
+  ByName libraries{};
+  bool has_driver = true;     // an older cupel-burn says nothing of it
+  std::string cuda_driver{};  // "12.4": the newest CUDA that the driver runs; empty: not said
+};
+
+Told told_in(std::string_view output, const std::string& our_folder) {
+  Told told;
+  auto& all = told.libraries;
   for (const auto line : lines(output)) {
     const auto parsed = parse_json(line);
+    if (parsed && text_at(*parsed, "kind") == "driver") {
+      const auto* fits = find(*parsed, "fits");
+      told.has_driver = fits == nullptr || !fits->is_bool() || fits->get_bool();
+      told.cuda_driver = shortened(printable(text_at(*parsed, "cuda").value_or("")), 16);
+      continue;
+    }
     if (!parsed || text_at(*parsed, "kind") != "library") continue;
     const auto* fits = find(*parsed, "fits");
     const auto name = text_at(*parsed, "name");
@@ -188,18 +202,35 @@ ByName told_in(std::string_view output, const std::string& our_folder) {
     all[*name] = {fits->get_bool(), path.starts_with(our_folder),
                   text_at(*parsed, "why").value_or("")};
   }
-  return all;
+  return told;
 }
 
 /// Empty where the node has no cupel-burn, or one that knows no such question: its stages say so.
-Task<Result<ByName>> ask_what_fits(Session& session, const ProgramShelf& shelf, bool sudo,
-                                   Deadline deadline) {
+Task<Result<Told>> ask_what_fits(Session& session, const ProgramShelf& shelf, bool sudo,
+                                 Deadline deadline) {
   const auto program = shell_quoted(shelf.on_node() + "/cupel-burn");
   const auto script = std::string{safe_path_functions()} + "if [ -x " + program +
                       " ] && [ -z \"$(cupel_unsafe " + program + ")\" ]; then " + program +
                       " libraries; fi\n";
   CO_TRY(const auto said, co_await run_script(session, script, {}, sudo, deadline.sooner(kToOpen)));
   co_return told_in(said.out, shelf.on_node() + "/lib/");
+}
+
+/// Before half a gigabyte is sent for nothing: a driver of CUDA 12 does not run what is of
+/// CUDA 13. Of libnccl.so.2 the name does not say it. Errors: kFailed.
+Result<void> check_driver(const PackedLibrary& library, const Told& told) {
+  const auto dot = library.name.rfind(".so.");
+  const auto of = number<unsigned>(
+      std::string_view{library.name}.substr(dot == library.name.npos ? 0 : dot + 4));
+  const auto runs =
+      number<unsigned>(std::string_view{told.cuda_driver}.substr(0, told.cuda_driver.find('.')));
+  if (!library.name.starts_with("libcublasLt.") || !of || !runs || *of <= *runs) return ok();
+  return Error{
+      Code::kFailed,
+      fmt::format("{} was not brought: it is of CUDA {}, and the node's driver runs CUDA {} "
+                  "at most. Install cuBLASLt {} on the node, put it into lib/ beside the "
+                  "packed programs, or update the driver.",
+                  library.name, *of, told.cuda_driver, *runs)};
 }
 
 /// nullptr: cupel-burn knows none of that name.
@@ -252,10 +283,16 @@ Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf,
   CO_TRY(const auto packed, packed_libraries(shelf));
   if (packed.empty()) co_return ok();
   CO_TRY(const auto told, co_await ask_what_fits(session, shelf, sudo, deadline));
+  if (!told.has_driver) co_return ok();  // whatever is brought, the stage ends with that reason
+  for (const auto& library : packed) {
+    const auto* now = find_told(told.libraries, library);
+    if (now == nullptr || now->fits) continue;
+    CO_TRY(check_driver(library, told));
+  }
   Bringer bringer{session, sudo, tell, deadline};
   std::vector<const PackedLibrary*> brought;
   for (const auto& library : packed) {
-    const auto* now = find_told(told, library);
+    const auto* now = find_told(told.libraries, library);
     if (now == nullptr || (now->fits && !now->ours)) continue;
     // One that was brought before is still looked at: it may be another one by now.
     auto came = co_await bringer.bring(library, place_of(shelf, library));
@@ -265,7 +302,7 @@ Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf,
   if (brought.empty()) co_return ok();
   CO_TRY(const auto then, co_await ask_what_fits(session, shelf, sudo, deadline));
   for (const auto* library : brought) {
-    const auto* now = find_told(then, *library);
+    const auto* now = find_told(then.libraries, *library);
     if (now == nullptr || now->fits) continue;
     co_return Error{Code::kFailed, "cupel-burn cannot use the " + library->name +
                                        " that was brought: " + shortened(printable(now->why), 300)};

@@ -27,10 +27,11 @@ Result<std::vector<PackedLibrary>> packed_libraries(const ProgramShelf& shelf);
 
 /// Asks the node's cupel-burn which of its libraries it has and can use, and brings what it lacks
 /// of the packed ones into lib/ beside it; each is checked by the node's own sha256sum before it
-/// bears its name, and again whenever this is called. `tell`: how far it is, for people.
+/// bears its name, and again whenever this is called. Brings nothing where the node has no driver
+/// that cupel-burn can use: its stages say so. `tell`: how far it is, for people.
 /// Idempotent; cut off, it goes on where it was when it is called again. Errors: as Session::run();
-/// as packed_libraries(); kFailed where there is no room, what arrived has another checksum, or
-/// cupel-burn cannot use it all the same.
+/// as packed_libraries(); kFailed where the driver is too old for a packed library, there is no
+/// room, what arrived has another checksum, or cupel-burn cannot use it all the same.
 Task<Result<void>> ensure_libraries(Session& session, const ProgramShelf& shelf, bool sudo,
                                     std::function<void(const std::string&)> tell,
                                     Deadline deadline);

@@ -71,8 +71,7 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
   ASSERT_EQ(hgx.stepping_stones.size(), 1);
   EXPECT_EQ(hgx.stepping_stones[0].below, "96.00.89");
   EXPECT_EQ(hgx.stepping_stones[0].image.file, "/site/profiles/a.bin");
-  EXPECT_THAT(hgx.recovery,
-              ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle));
+  EXPECT_THAT(hgx.recovery, ElementsAre(FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle));
   EXPECT_EQ(hgx.where, (Place{"/site/profiles/mine.yaml", 4, 5}));
   const auto& bmc = profile->firmware[1];
   EXPECT_EQ(bmc.at_least + " " + bmc.below, "24.01 25");

@@ -120,6 +120,31 @@ TEST_F(LibrariesOnANode, AreNotBroughtWhereItHasItsOwn) {
   EXPECT_FALSE(fs::exists(node + "/lib"));
 }
 
+TEST_F(LibrariesOnANode, AreNotBroughtWhereThereIsNoDriverThatCouldUseThem) {
+  write(fs::path{node} / "cupel-burn",
+        "#!/bin/sh\necho '{\"kind\":\"driver\",\"fits\":false,\"why\":\"none\"}'\n"
+        "echo '{\"kind\":\"library\",\"name\":\"libcublasLt\",\"fits\":false}'\n");
+
+  ASSERT_TRUE(ensure());
+
+  EXPECT_FALSE(fs::exists(node + "/lib"));
+}
+
+TEST_F(LibrariesOnANode, OfALaterCudaThanTheDriversAreRefusedBeforeAnythingIsSent) {
+  write(fs::path{node} / "cupel-burn",
+        "#!/bin/sh\necho '{\"kind\":\"driver\",\"fits\":true,\"cuda\":\"12.4\"}'\n"
+        "echo '{\"kind\":\"library\",\"name\":\"libnccl\",\"fits\":false}'\n"
+        "echo '{\"kind\":\"library\",\"name\":\"libcublasLt\",\"fits\":false}'\n");
+
+  const auto outcome = ensure();
+
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kFailed);
+  EXPECT_THAT(outcome.error().what, AllOf(HasSubstr("libcublasLt.so.13"), HasSubstr("CUDA 12.4"),
+                                          HasSubstr("cuBLASLt 12")));
+  EXPECT_FALSE(fs::exists(node + "/lib"));
+}
+
 TEST_F(LibrariesOnANode, GoOnWhereTheyWereCutOff) {
   cut_at = "4 of 7 MB";
   const auto first = ensure();
