@@ -94,7 +94,8 @@ TEST_P(BmcOf, EveryCollectionHasAsManyMembersAsItSays) {
 
   for (const auto& [uri, body] : walk().all) {
     const auto count = number_at(body, "Members@odata.count");
-    if (!count) continue;
+    // DSP0266, "Members@odata.count": of the whole, on a later page too.
+    if (!count || uri.contains('?')) continue;
     std::size_t members = 0;
     for (std::string page = uri; !page.empty();) {
       const auto some = parse_json(get(page));
