@@ -42,8 +42,8 @@ Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventor
     const auto& profile = inventory.profile_of(*inventory.node(node.name));
     if (profile.firmware.empty())
       co_return Error{Code::kInvalid,
-                      fmt::format("the profile {} names no firmware: cupel firmware learn writes "
-                                  "a baseline from a good machine",
+                      fmt::format("the profile {} names no firmware; a good machine's baseline: "
+                                  "cupel firmware learn NODE",
                                   profile.name)};
     CO_TRY(const auto seen, co_await look(bmc, deadline));
     bool well = true;
@@ -143,7 +143,7 @@ void add_judging(CLI::App& command, Context& context, Exit& exit, const char* na
 void add_learn(CLI::App& command, Context& context, Exit& exit) {
   const BmcCommand bmc{context, exit};
   auto* added = command.add_subcommand("learn", "print a good machine's versions as a baseline");
-  added->footer("Example: cupel firmware learn a01-n07 >> profiles/my-dgx.yaml");
+  added->footer("Example: cupel firmware learn a01-n07");
   add_node_options(*added, bmc);
   added->get_option("NODES")->required()->description("the machine");
   added->callback([bmc] { bmc.exit = learn(bmc); });

@@ -37,7 +37,7 @@ Task<Result<Ended>> judge_clock(bmc::Bmc& bmc, std::chrono::seconds may_be_off, 
       fmt::format("the BMC's clock is {} s off, more than {} s: images and certificates have "
                   "dates",
                   off.count(), may_be_off.count()),
-      {"set the BMC's clock: cupel bmc NODE clock --set"});
+      {"set the BMC's clock: cupel bmc NODE clock set"});
 }
 
 /// A supply that fails in the middle of a flash ends it.

@@ -37,7 +37,7 @@ Task<Result<Updater::Ended>> Updater::reset_and_verify(Deadline deadline) {
       co_return UpdateEnd{How::needs_person,
                           named() + " is written, and must have: " + std::string{text_of(which)} +
                               ", which cannot be done from here: " + reset.error().what,
-                          {"cut and restore the machine's power, then: cupel retry NODE"}};
+                          {"cut and restore the machine's power"}};
     }
     if (!reset) co_return std::move(reset).error();
     ++handle_.resets_done;
@@ -67,8 +67,7 @@ Task<Result<Updater::Ended>> Updater::recover(std::string why, Deadline deadline
   co_return failed(
       std::move(why),
       {"leave the machine powered; look at its console and at the BMC's log: cupel bmc "
-       "NODE log",
-       "once it is repaired: cupel retry NODE"});
+       "NODE log"});
 }
 
 Task<Result<void>> Updater::verify(std::chrono::milliseconds patience, Deadline deadline) {

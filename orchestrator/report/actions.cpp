@@ -38,8 +38,11 @@ OperatorAction at(const RunSummary& summary, const NodeSummary& node, std::strin
 void add_needs(const RunSummary& summary, const NodeSummary& node, const record::StepRecord& step,
                std::vector<OperatorAction>& actions) {
   for (const auto& need : step.needs) {
-    const auto* again = need.goes_on ? "" : "; then: cupel retry RUN NODE --from bmc-facts";
-    auto item = at(summary, node, need.action + again);
+    // An update goes on where it was; what was missing is looked for anew.
+    const auto* again = step.name.starts_with("firmware")
+                            ? "; then: cupel retry RUN NODE"
+                            : "; then: cupel retry RUN NODE --from bmc-facts";
+    auto item = at(summary, node, need.action + (need.goes_on ? "" : again));
     item.part = need.part;
     item.step = step.name;
     item.why = step.detail.empty() ? step.outcome : step.detail;

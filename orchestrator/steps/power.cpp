@@ -22,8 +22,8 @@ Task<Result<StepEnd>> turn_on(bmc::Bmc& bmc, const StepRequest& request) {
   end.outcome = engine::Outcome::needs_operator;
   end.detail = std::move(error.what);
   // Fans and lights tell a machine that does not start from a BMC that reports a wrong state.
-  ask_for(end, {{"look whether the machine runs: if it does, its BMC reports a wrong power state, "
-                 "and cupel bmc NODE reset restarts it; if not, look at its power supplies, their "
+  ask_for(end, {{"look whether the machine runs: if it does, its BMC reports a wrong power state: "
+                 "restart that (cupel bmc NODE reset); if not, look at its power supplies, their "
                  "cords and lights"}});
   co_return end;
 }
