@@ -142,13 +142,6 @@ void add_devices(ResourceTree& tree, const BmcView& view, json::object& system) 
   system["PCIeDevices@odata.count"] = devices.size();
   system["PCIeDevices"] = links(devices);
   system["SimpleStorage"] = link(path + "/SimpleStorage");
-  system["SecureBoot"] = link(path + "/SecureBoot");
-  auto secure = resource(path + "/SecureBoot", "#SecureBoot.v1_1_0.SecureBoot", "SecureBoot",
-                         "UEFI Secure Boot");
-  secure["SecureBootCurrentBoot"] = "Disabled";
-  secure["SecureBootEnable"] = false;
-  secure["SecureBootMode"] = "UserMode";
-  tree[path + "/SecureBoot"] = std::move(secure);
 }
 
 void add_host(ResourceTree& tree, const BmcView& view) {

@@ -43,7 +43,7 @@ struct Layout {
   bool log_of_manager = true;
   std::string_view log{};
   std::string_view host_log{};      // a log of the host beside it, which stays empty; empty: none
-  bool host_lists_devices = false;  // PCIeDevices, SimpleStorage and SecureBoot of the System
+  bool host_lists_devices = false;  // PCIeDevices and SimpleStorage of the System
   bool newest_first = false;        // of its entries
   std::string_view sse{};           // path of the event stream; empty: none
   SensorStyle sensors = SensorStyle::both;

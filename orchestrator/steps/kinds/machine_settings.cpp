@@ -51,7 +51,14 @@ Task<Result<StepEnd>> set(bmc::Bmc& bmc, const Profile& profile, const StepReque
                  found_in(after));
 }
 
-/// The stage `facts` of this run, where nothing has restarted the node since.
+/// Of a stage that says how the system sees the machine's settings.
+bool shows_settings(const burnin::Findings& findings) {
+  return std::ranges::any_of(findings.measurements, [](const auto& one) {
+    return one.name == "iommu.on" || one.name == "numa.nodes";
+  });
+}
+
+/// The newest of this run, where nothing has restarted the node since.
 const burnin::Findings* facts_since_boot(const record::NodeRecord& record) {
   const burnin::Findings* facts = nullptr;
   for (const auto& step : record.steps) {
@@ -59,7 +66,8 @@ const burnin::Findings* facts_since_boot(const record::NodeRecord& record) {
     const std::string_view kind = std::string_view{step.name}.substr(0, step.name.find('@'));
     if (kind == "power-on" || kind == "power-off" || kind == "power-cycle") facts = nullptr;
     const auto found = record.findings.find(step.name);
-    if (kind == "facts" && found != record.findings.end()) facts = &found->second;
+    const bool shows = found != record.findings.end() && shows_settings(found->second);
+    if (shows) facts = &found->second;
   }
   return facts;
 }
