@@ -135,7 +135,7 @@ void add_locator(const BmcView& view, json::object& system) {
 }
 
 /// What a DGX's System lists beside its parts.
-void add_devices(ResourceTree& tree, const BmcView& view, json::object& system) {
+void add_devices(const BmcView& view, json::object& system) {
   if (!view.layout().host_lists_devices) return;
   const auto path = view.system();
   const auto devices = pcie_paths(view);
@@ -174,7 +174,7 @@ void add_host(ResourceTree& tree, const BmcView& view) {
   system["Bios"] = link(view.bios() + (layout.trailing_slash ? "/" : ""));
   if (!layout.log_of_manager || !layout.host_log.empty())
     system["LogServices"] = link(path + "/LogServices");
-  add_devices(tree, view, system);
+  add_devices(view, system);
   if (!view.behavior().media.of_manager) system["VirtualMedia"] = link(view.media());
   const bool tells_console =
       view.behavior().vendor == "openbmc" || view.behavior().vendor == "supermicro";

@@ -44,6 +44,9 @@ std::unique_ptr<Burning> start(const Case& one) {
   Faults faults{"FAKE_GPUS=" + std::to_string(one.gpus)};
   if (one.command == kHbm) faults.emplace_back("FAKE_GPU_MEMORY=70");
   if (!one.fault.empty()) faults.push_back(one.fault);
+  // Whoever ends because a GPU hangs cannot wait for the threads that wait for it.
+  if (one.fault.starts_with("FAKE_HANGS"))
+    faults.emplace_back("TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0");
   return std::make_unique<Burning>(one.command + " " + one.choices, faults);
 }
 
