@@ -29,8 +29,7 @@ Result<SharedLibrary> open_driver() {
                 SharedLibrary::open(names, check));
 }
 
-/// The driver returns an enum of C, which is an int there and another type for UBSan.
-__attribute__((no_sanitize("function"))) Result<int> cuda_of_driver(const SharedLibrary& driver) {
+Result<int> cuda_of_driver(const SharedLibrary& driver) {
   int (*ask)(int*) = nullptr;
   TRY(driver.load(ask, "cuDriverGetVersion"));
   int version = 0;

@@ -89,11 +89,14 @@ void CUstream_st::do_one(const fake::Operation& operation) {
   if (gpu_.hangs) hang();
   if (is_now(faults.dies)) gpu_.dead = faults.dies->status;
   if (gpu_.dead != 0) return;
-  auto* const byte = static_cast<char*>(operation.memory) + kWrongByte;
   const bool wrong = is_now(faults.wrong);
-  if (wrong && operation.wrong_before) *byte = static_cast<char>(*byte ^ kWrongBit);
+  const auto flip = [&] {
+    auto* const byte = static_cast<char*>(operation.memory) + kWrongByte;
+    *byte = static_cast<char>(*byte ^ kWrongBit);
+  };
+  if (wrong && operation.wrong_before) flip();
   operation.work();
-  if (wrong && !operation.wrong_before) *byte = static_cast<char>(*byte ^ kWrongBit);
+  if (wrong && !operation.wrong_before) flip();
 }
 
 void CUstream_st::wait() {
