@@ -65,9 +65,12 @@ bool Burned::is_complete() const {
 Burning::Burning(const std::string& arguments, const std::vector<std::string>& faults)
     : command_{arguments}, begun_{now()} {
   std::vector<std::string> environment{"LD_LIBRARY_PATH=" FAKE_LIBRARIES, "PATH=/usr/bin:/bin"};
-  for (const auto* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR"})
-    if (const char* value = ::getenv(name); value != nullptr)
-      environment.push_back(std::string{name} + "=" + value);
+  for (const std::string name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR"}) {
+    const auto sets_it = [&](const auto& fault) { return fault.starts_with(name + "="); };
+    const char* value = ::getenv(name.c_str());
+    if (value != nullptr && std::ranges::none_of(faults, sets_it))
+      environment.push_back(name + "=" + value);
+  }
   environment.insert(environment.end(), faults.begin(), faults.end());
   std::vector<std::string> words{"cupel-burn"};
   std::istringstream from{arguments};

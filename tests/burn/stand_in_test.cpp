@@ -113,10 +113,9 @@ TEST(BurnStandIn, KernelsComeAsPtxWhereTheDriverIsOlderThanTheCompiler) {
 }
 
 TEST(BurnStandIn, LibrariesAreHeldAgainstTheDriver) {
-#if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "UBSan asks for the names of types of stand-in libraries; runs in other builds";
-#endif
-  const Burned old = Burning{"libraries", {"FAKE_DRIVER=12040"}}.end();
+  // A stand-in that is closed again leaves its libstdc++'s pool behind.
+  const Burned old =
+      Burning{"libraries", {"FAKE_DRIVER=12040", "ASAN_OPTIONS=detect_leaks=0"}}.end();
   const Burned ancient = Burning{"libraries", {"FAKE_DRIVER=11080"}}.end();
   const Burned sound = Burning{"libraries", {}}.end();
 
