@@ -1,8 +1,13 @@
 #pragma once
-// Which of a BMC's answers say nothing about an update.
+// How long a BMC may think about an update, and which of its answers say nothing about it.
+#include <chrono>
+
 #include "base/result.h"
 
 namespace cupel::firmware {
+
+/// Of one question; an inventory of firmware may take minutes.
+inline constexpr std::chrono::seconds kLongestAnswer{300};
 
 /// What a BMC may answer while it is written or restarts, and right again a minute later.
 constexpr bool may_pass(Code code) {

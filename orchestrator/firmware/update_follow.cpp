@@ -9,14 +9,12 @@ namespace {
 
 using Phase = UpdateHandle::Phase;
 
-/// Of one question; an inventory of firmware may take minutes.
-constexpr std::chrono::seconds kLongestAnswer{300};
 constexpr int kSeldom = 12;
 constexpr int kMostLost = 2;
 
 }  // namespace
 
-/// Nobody knows whether the BMC took the image. While it may be at work with it nothing is sent;
+/// It is open whether the BMC took the image. While it may be at work with it nothing is sent;
 /// once it has been idle for as long as the write may take, its inventory decides.
 Task<Result<Updater::Ended>> Updater::find_push(std::string why_lost, Deadline deadline) {
   doors_.waiting(named() + ": whether the BMC took the image (" + why_lost + ")");

@@ -15,8 +15,6 @@ using Phase = UpdateHandle::Phase;
 
 /// More rounds than a machine has components with stepping stones.
 constexpr int kMostUpdates = 64;
-/// Of one question; an inventory of firmware may take minutes.
-constexpr std::chrono::seconds kPatience{300};
 /// A hold on the power ends by itself so long after the latest end that an update can have.
 constexpr std::chrono::minutes kHoldMargin{60};
 
@@ -82,7 +80,7 @@ Task<Result<void>> Updater::wait_for_end(UpdateHandle handle, Deadline deadline)
   if (expected_ == nullptr || handle_.phase == Phase::resetting) co_return ok();
   const auto latest = handle_.pushed + 2 * expected().takes;
   for (;;) {
-    const auto service = co_await doors_.bmc.update.service(deadline.sooner(kPatience));
+    const auto service = co_await doors_.bmc.update.service(deadline.sooner(kLongestAnswer));
     if (service && service->busy.empty()) break;
     if (!service && !may_pass(service.error().code)) co_return service.error();
     if (doors_.now() >= latest)
@@ -95,8 +93,8 @@ Task<Result<void>> Updater::wait_for_end(UpdateHandle handle, Deadline deadline)
 Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   doors_.waiting("versions");
   Seen seen;
-  CO_TRY(seen.machine, co_await doors_.bmc.facts.identity(deadline.sooner(kPatience)));
-  CO_TRY(auto versions, co_await doors_.bmc.update.versions(deadline.sooner(kPatience)));
+  CO_TRY(seen.machine, co_await doors_.bmc.facts.identity(deadline.sooner(kLongestAnswer)));
+  CO_TRY(auto versions, co_await doors_.bmc.update.versions(deadline.sooner(kLongestAnswer)));
   seen.reported = std::move(versions.value);
   seen.plan = plan_firmware(doors_.profile, seen.machine, seen.reported);
   co_return seen;

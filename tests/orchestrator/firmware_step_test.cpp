@@ -2,10 +2,9 @@
 // every write; and that nobody changes the power of a machine that is being written.
 #include <gmock/gmock.h>
 
-#include "orchestrator/engine/engine.h"
 #include "orchestrator/steps/step_type.h"
 #include "orchestrator/store/power_hold.h"
-#include "tests/orchestrator/mortal_journal.h"
+#include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 #include "tests/support/fake_bmc.h"
 #include "tests/support/firmware_machine.h"
@@ -70,24 +69,11 @@ class FirmwareStep : public testing::Test {
 
   /// One controller, from what the journal holds to its end.
   Result<void> control() {
-    auto state = engine::initial_state(plan_);
-    for (const auto& event : journal_.events) apply(state, event);
     NodeSteps steps{environment()};
     Silent observer;
-    asio::io_context io;
-    engine::Dispatcher dispatcher;
-    engine::RealClock clock;
-    engine::Engine engine{dispatcher, clock};
-    engine.add({.run = 1,
-                .plan = plan_,
-                .state = std::move(state),
-                .journal = journal_,
-                .steps = steps,
-                .observer = observer,
-                .backoff = {1ms, 4ms}});
-    auto ended = run_to_end(io, engine.run());
-    end_ = engine.state(1).nodes.at("n1").steps[0];
-    return ended;
+    auto controlled = test::control_run(plan_, journal_, steps, observer);
+    end_ = controlled.state.nodes.at("n1").steps[0];
+    return controlled.ended;
   }
 
   inventory::Node node_{};

@@ -2,9 +2,8 @@
 // with a kind of the test's own, which starts tasks in a service as a BMC's update service does.
 #include <gmock/gmock.h>
 
-#include "orchestrator/engine/engine.h"
 #include "orchestrator/steps/step_type.h"
-#include "tests/orchestrator/mortal_journal.h"
+#include "tests/orchestrator/one_controller.h"
 #include "tests/support/captures.h"
 
 namespace cupel::steps {
@@ -124,26 +123,15 @@ class DoneOnce : public testing::Test {
 
   /// One controller, from what the journal holds to its end.
   Result<void> control(bool cancel = false) {
-    auto state = engine::initial_state(plan_);
-    for (const auto& event : journal_.events) apply(state, event);
     NodeSteps steps{StepEnvironment{inventory_, *store_, {}, {}, std::nullopt}, types_};
     CancelsOnceStarted observer;
-    asio::io_context io;
-    engine::Dispatcher dispatcher;
-    engine::RealClock clock;
-    engine::Engine engine{dispatcher, clock};
-    engine.add({.run = 1,
-                .plan = plan_,
-                .state = std::move(state),
-                .journal = journal_,
-                .steps = steps,
-                .observer = observer,
-                .backoff = {1ms, 4ms}});
-    if (cancel) observer.engine = &engine;
-    auto ended = run_to_end(io, engine.run());
-    phase_ = engine.state(1).nodes.at("n1").steps[0].phase;
-    detail_ = engine.state(1).nodes.at("n1").steps[0].detail;
-    return ended;
+    const auto controlled =
+        test::control_run(plan_, journal_, steps, observer, [&](engine::Engine& engine) {
+          if (cancel) observer.engine = &engine;
+        });
+    phase_ = controlled.state.nodes.at("n1").steps[0].phase;
+    detail_ = controlled.state.nodes.at("n1").steps[0].detail;
+    return controlled.ended;
   }
 
   std::vector<StepType> types_{{.kind = kUpdate,
