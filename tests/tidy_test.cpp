@@ -74,6 +74,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/console", {"base", "inventory", "bmc"}},
       {"orchestrator/firmware", {"base", "inventory", "bmc"}},
       {"orchestrator/images", {"base"}},
+      {"orchestrator/netboot", {"base", "inventory", "orchestrator/images"}},
       {"orchestrator/settings", {"base", "inventory", "bmc", "burnin"}},
       {"orchestrator/record",
        {"base", "inventory", "burnin", "orchestrator/engine", "orchestrator/store"}},
@@ -83,12 +84,13 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/steps",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/firmware",
-        "orchestrator/record", "orchestrator/settings"}},
+        "orchestrator/images", "orchestrator/netboot", "orchestrator/record",
+        "orchestrator/settings"}},
       {"orchestrator/controller",
        {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/firmware",
-        "orchestrator/images", "orchestrator/console", "orchestrator/record", "orchestrator/report",
-        "orchestrator/steps"}},
+        "orchestrator/images", "orchestrator/netboot", "orchestrator/console",
+        "orchestrator/record", "orchestrator/report", "orchestrator/steps"}},
   };
   return table;
 }

@@ -1,0 +1,65 @@
+#pragma once
+// What one boot of one node is allowed, and what is heard of it: plain data.
+#include <boost/asio/ip/address.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cupel::netboot {
+
+/// What the inventory says of a node. Empty: not known, and not compared.
+struct ExpectedMachine {
+  std::string node{};
+  std::string serial{}, uuid{};
+  std::vector<std::string> macs{};  // "aa:bb:cc:dd:ee:ff"
+  std::string arch{};               // "x86_64", "aarch64"
+  std::string rack{};               // whose bytes per second it shares
+};
+
+/// One boot's permission. All three are secrets: who has them may ask for the order.
+struct Ticket {
+  std::string token{};     // 32 lower-case hexadecimal digits
+  std::string base_url{};  // "http://10.0.0.1:8080/boot/TOKEN/"
+  std::string home_url{};  // "http://10.0.0.1:8080/home/TOKEN2"
+  friend bool operator==(const Ticket&, const Ticket&) = default;
+};
+
+/// What one node is to do in one boot, and what it may fetch for it.
+struct BootOrder {
+  ExpectedMachine machine{};
+  /// The answer to its hello, as it is.
+  boost::json::object order{};
+  /// Name in the URL ("ram.efi", "vmlinuz", "initrd", "root.squashfs", "ram.iso", "image") → file
+  /// below BootServerOptions::folder. `ram.efi` carries the ticket in its command line, and where
+  /// there are `vmlinuz` and `initrd` there is `boot.ipxe`.
+  std::map<std::string, std::string> files{};
+  /// Of `boot.ipxe`, before the ticket: words of letters, digits and "._,:=/@+-".
+  std::string kernel_arguments{};
+  /// "meta-data", "user-data", "network-config" → text. Secret: served once, after hello.
+  std::map<std::string, std::string> seed{};
+  std::chrono::seconds lifetime{3600};
+  std::optional<boost::asio::ip::address> peer{};  // nobody else is answered
+};
+
+/// How far a boot has come, for one that goes on after the controller has restarted.
+enum class BootStage { issued, done, home };
+
+struct BootEvent {
+  enum class Kind { fetched, hello, refused, progress, done, failed, home, expired };
+  Kind kind{};
+  std::chrono::system_clock::time_point at{};
+  /// What the machine said. Of `refused`: {"cause", "text"}. Hostile: bounded and parsed, no more.
+  boost::json::object body{};
+  std::string peer{};       // its address
+  std::string file{};       // of `fetched`
+  std::uint64_t bytes = 0;  // of `fetched`
+  bool whole = false;       // of `fetched`: all that was asked for went out
+};
+
+std::string_view to_string(BootEvent::Kind kind);
+
+}  // namespace cupel::netboot
