@@ -74,6 +74,10 @@ std::vector<Problem> check_named_files(const Inventory& inventory) {
     files.check(signature_file_of(images->manifest), images->where);
     files.check(images->key, images->where);
   }
+  if (const auto& boot = inventory.boot) {
+    files.check(boot->certificate, boot->where);
+    files.check(boot->ca, boot->where);
+  }
   return std::move(files).problems();
 }
 
@@ -87,6 +91,7 @@ std::vector<Problem> check_secret_files(const Inventory& inventory) {
     if (node.bmc.factory) secret(node.bmc.factory->password, node.where);
   }
   for (const auto& pdu : inventory.pdus) secret(pdu.password, pdu.where);
+  if (inventory.boot) files.check(inventory.boot->key, inventory.boot->where);
   return std::move(files).problems();
 }
 

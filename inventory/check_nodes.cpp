@@ -149,6 +149,8 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
   Once slurm_names{"Slurm name", problems};
   Once ipmi{"IPMI address", problems};
   Once macs{"BMC MAC", problems};
+  Once boot_macs{"boot MAC", problems};
+  Once disks{"disk", problems};
   Once ssh{"SSH address", problems};
   Once serials{"serial", problems};
   Once units{"unit", problems};
@@ -169,6 +171,8 @@ void check_nodes(const Inventory& inventory, Problems& problems) {
     if (node.bmc.ipmi && !node.bmc.ipmi->endpoint.host.empty())
       ipmi.use(to_string(node.bmc.ipmi->endpoint), node);
     if (bmc_name(node) == node.name) macs.use(node.bmc.mac, node);  // else it is another's too
+    for (const auto& mac : node.boot.macs) boot_macs.use(mac, node);
+    disks.use(node.boot.disk, node);
     ssh.use(node.ssh.endpoint.host.empty() ? "" : to_string(node.ssh.endpoint), node);
     serials.use(node.serial, node);
     if (inventory.profiles.contains(node.profile))

@@ -8,6 +8,7 @@
 #include "inventory/names.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
+#include "inventory/read_boot.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
 #include "inventory/shared_bmcs.h"
@@ -98,6 +99,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   read_racks(site, folder, inventory, problems);
   read_slurm(site, folder, inventory, problems);
   read_image_trust(site, folder, inventory, problems);
+  inventory.boot = read_boot_site(site, folder, inventory.file, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
   site.finish();

@@ -7,6 +7,7 @@
 #include "inventory/former_words.h"
 #include "inventory/names.h"
 #include "inventory/read_baseline.h"
+#include "inventory/read_boot.h"
 #include "inventory/read_criteria.h"
 #include "inventory/read_settings.h"
 #include "inventory/shipped.h"
@@ -124,6 +125,7 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
   if (fields.has("bios") && bios.empty()) profile.bios.clear();
   for (const auto& item : bios) read_setting(item, file, profile, problems);
   read_settings(fields, file, profile.settings, problems);
+  read_profile_os(fields, file, profile.os, problems);
   leave_out(fields.texts("without"), fields.place("without"), profile, problems);
   if (const auto* criteria = fields.value("criteria"))
     read_criteria(*criteria, file, profile, problems);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "inventory/boot.h"
 #include "inventory/problem.h"
 #include "inventory/profile.h"
 
@@ -120,6 +121,7 @@ struct Node {
   std::string serial{};      // of the system, where the operators know it
   std::string slurm_name{};  // NodeName in Slurm; the node's own name unless told otherwise
   std::string host_name{};   // empty: one of the two above; kAnyHostName: not checked
+  NodeBoot boot{};
   Place where{};
 };
 
@@ -155,6 +157,7 @@ struct Inventory {
   std::map<std::string, Profile> profiles;
   std::optional<SlurmSite> slurm;
   std::optional<ImageTrust> images{};       // nothing: no firmware is written
+  std::optional<BootSite> boot{};           // nothing: no machine is booted over the network
   std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inventory/baseline.h"
+#include "inventory/boot.h"
 #include "inventory/machine_settings.h"
 #include "inventory/parts.h"
 #include "inventory/problem.h"
@@ -73,6 +74,7 @@ struct Profile {
   std::vector<ExpectedFirmware> firmware{};
   std::vector<ExpectedSetting> bios{};
   MachineSettings settings{};
+  ProfileOs os{};
   Draw draw{};
   Patience patience{};
   std::vector<Criterion> criteria{};

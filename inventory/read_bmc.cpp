@@ -22,7 +22,8 @@ std::string text_of(std::uint32_t address) {
                      address & 255);
 }
 
-/// One word for each of `count` nodes, of texts with ranges; none where there are more or fewer.
+}  // namespace
+
 std::vector<std::string> one_for_each(std::string_view what, const std::vector<std::string>& ranges,
                                       const Place& where, std::size_t count, Problems& problems) {
   std::vector<std::string> words;
@@ -40,8 +41,6 @@ std::vector<std::string> one_for_each(std::string_view what, const std::vector<s
       {where, fmt::format("{} {} for {} nodes: give one for each", words.size(), what, count)});
   return {};
 }
-
-}  // namespace
 
 std::optional<std::uint32_t> ipv4_of(std::string_view text) {
   std::uint32_t address = 0;

@@ -54,6 +54,12 @@ SecretRef secret_of_node(SecretRef secret, std::string_view node, const Place& w
 void read_secrets_of_node(BmcAccess& bmc, std::string_view node, const Place& where,
                           std::vector<Problem>& problems);
 
+/// The words of `ranges`, which must be as many as there are nodes; `what` names them in the
+/// problem. Empty where they are not.
+std::vector<std::string> one_for_each(std::string_view what, const std::vector<std::string>& ranges,
+                                      const Place& where, std::size_t count,
+                                      std::vector<Problem>& problems);
+
 /// One for each node, or ranges that give as many: "aa:bb:cc:00:11:[22-25]".
 void read_macs(const std::vector<std::string>& ranges, const Place& where,
                std::vector<BmcAccess>& nodes, std::vector<Problem>& problems);

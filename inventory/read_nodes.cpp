@@ -9,6 +9,7 @@
 #include "inventory/node_range.h"
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
+#include "inventory/read_boot.h"
 
 namespace cupel::inventory {
 namespace {
@@ -17,9 +18,9 @@ using Problems = std::vector<Problem>;
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kEnoughProblems = 10 * kMostProblems;  // nobody reads on
 
-constexpr std::array<std::string_view, 13> kNodeKeys{
+constexpr std::array<std::string_view, 14> kNodeKeys{
     "name", "profile", "rack",   "unit",      "breaker",       "second_breaker", "outlet",
-    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name"};
+    "bmc",  "ssh",     "serial", "host_name", "second_outlet", "slurm_name",     "boot"};
 
 /// A field with one value for each node: as many as there are nodes, or a divisor of that, each
 /// value then serving the same number of nodes in a row (8 nodes over b[1-4]: two on each breaker).
@@ -109,6 +110,7 @@ class NodeReader {
         AccessFields{
             fields_.value("ssh"), default_value("ssh"), "ssh", into_.file, folder_, problems_}
             .ssh(count, fields_.place());
+    const auto boot = read_node_boot(fields_.value("boot"), count, into_.file, problems_);
     fields_.finish();
     for (std::size_t i = 0; i < count; ++i) {
       Node node;
@@ -126,6 +128,7 @@ class NodeReader {
       node.serial = serial.at(i);
       node.slurm_name = slurm.empty() ? node.name : slurm.at(i);
       node.host_name = host_name.empty() ? default_text("host_name") : host_name.at(i);
+      node.boot = boot[i];
       node.where = fields_.place("name");
       into_.nodes.push_back(std::move(node));
     }

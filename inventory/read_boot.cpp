@@ -1,0 +1,272 @@
+#include "inventory/read_boot.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "inventory/read_access.h"
+#include "inventory/read_bmc.h"
+
+namespace cupel::inventory {
+namespace {
+
+using Problems = std::vector<Problem>;
+
+constexpr std::size_t kMostMacs = 32, kMostServers = 4, kLongestSerial = 128;
+/// Source: Linux, IFNAMSIZ with its terminating zero.
+constexpr std::size_t kLongestInterface = 15;
+
+bool is_address(const std::string& text) {
+  in6_addr six{};
+  return ipv4_of(text).has_value() || ::inet_pton(AF_INET6, text.c_str(), &six) == 1;
+}
+
+/// "10.0.2.11/24"
+bool is_interface_address(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == text.npos || !is_address(text.substr(0, slash))) return false;
+  const auto prefix = number<unsigned>(text.substr(slash + 1));
+  return prefix && *prefix >= 1 && *prefix <= (text.contains(':') ? 128U : 32U);
+}
+
+/// What a disk may call itself, and what may stand in an order to a node.
+bool is_plain(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestSerial && trimmed(text) == text &&
+         std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool is_interface(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestInterface && name != "." && name != ".." &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+           return letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+         });
+}
+
+/// "1.25GB/s", "10Gbit/s": bytes per second.
+std::optional<double> rate_of(std::string_view text) {
+  constexpr std::string_view kPerSecond = "/s";
+  constexpr std::string_view kBits = "bit";
+  if (!text.ends_with(kPerSecond)) return std::nullopt;
+  text.remove_suffix(kPerSecond.size());
+  const bool bits = text.ends_with(kBits);
+  if (bits) text.remove_suffix(kBits.size());
+  const auto size = size_of(bits ? std::string{text} + "B" : std::string{text});
+  if (!size || *size <= 0) return std::nullopt;
+  return bits ? *size / 8 : *size;
+}
+
+std::vector<BootWay> read_ways(YamlFields& fields) {
+  std::vector<BootWay> ways;
+  std::vector<std::string_view> names;
+  for (const auto& row : boot_ways()) names.push_back(row.name);
+  for (const auto& word : fields.texts("ways")) {
+    const auto way = boot_way(word);
+    if (!way)
+      fields.report(fields.place("ways"),
+                    fmt::format("ways is a list of {}, not '{}'{}", fmt::join(names, ", "),
+                                printable(word), did_you_mean(word, std::span{names})));
+    else if (std::ranges::find(ways, *way) != ways.end())
+      fields.report(fields.place("ways"), "ways names " + word + " twice");
+    else
+      ways.push_back(*way);
+  }
+  if (fields.has("ways") && ways.empty())
+    fields.report(fields.place("ways"), "ways is empty: name at least one");
+  return ways;
+}
+
+double read_rate(YamlFields& fields, std::string_view key) {
+  const auto text = fields.text(key);
+  if (!text) return 0;
+  const auto rate = rate_of(*text);
+  if (!rate)
+    fields.report(fields.place(key),
+                  fmt::format("{} must be a rate such as 10Gbit/s or 1.2GB/s, not '{}'", key,
+                              printable(*text)));
+  return rate.value_or(0);
+}
+
+void read_tls(YamlFields& site, const std::filesystem::path& folder, const std::string& file,
+              BootSite& boot, Problems& problems) {
+  const auto* value = site.value("tls");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "tls", file, problems};
+  const auto path = [&](std::string_view key) -> std::string {
+    const auto name = fields.required(key);
+    if (name.empty()) return {};
+    auto found = std::filesystem::absolute(folder / name).lexically_normal();
+    if (!std::filesystem::exists(found))
+      fields.report(fields.place(key), fmt::format("there is no file {}", found.string()));
+    return found.string();
+  };
+  boot.certificate = path("certificate");
+  boot.key = path("key");
+  boot.ca = path("ca");
+  fields.finish();
+}
+
+void read_range(YamlFields& fields, BootDhcp& dhcp) {
+  const auto range = fields.text("range");
+  if (dhcp.mode != DhcpMode::full) {
+    if (range)
+      fields.report(fields.place("range"), "only dhcp mode full gives out addresses: no range");
+    return;
+  }
+  const auto text = range.value_or("");
+  const auto ends = split(text, '-');
+  const auto first = ends.size() == 2 ? ipv4_of(ends[0]) : std::nullopt;
+  const auto last = ends.size() == 2 ? ipv4_of(ends[1]) : std::nullopt;
+  if (!first || !last || *first > *last) {
+    fields.report(fields.place("range"),
+                  "dhcp mode full needs range: 10.0.2.100-10.0.2.200, of IPv4 addresses");
+    return;
+  }
+  dhcp.first = ends[0];
+  dhcp.last = ends[1];
+}
+
+void read_dhcp(YamlFields& site, const std::string& file, BootDhcp& dhcp, Problems& problems) {
+  constexpr std::array<std::string_view, 3> kModes{"none", "proxy", "full"};
+  const auto* value = site.value("dhcp");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "dhcp", file, problems};
+  const auto word = fields.required("mode");
+  const auto mode = std::ranges::find(kModes, word);
+  if (mode == kModes.end())
+    fields.report(fields.place("mode"),
+                  "dhcp mode must be none, proxy or full, not '" + printable(word) + "'");
+  else
+    dhcp.mode = static_cast<DhcpMode>(mode - kModes.begin());
+  dhcp.interface = fields.text("interface").value_or("");
+  if (dhcp.mode != DhcpMode::none && !is_interface(dhcp.interface))
+    fields.report(fields.place("interface"),
+                  "dhcp needs interface: the one of this machine that the nodes are behind");
+  read_range(fields, dhcp);
+  fields.finish();
+}
+
+void read_network(YamlFields& fields, BootSite& boot) {
+  boot.gateway = fields.text("gateway").value_or("");
+  if (!boot.gateway.empty() && !is_address(boot.gateway))
+    fields.report(fields.place("gateway"), "gateway must be an address");
+  boot.dns = fields.texts("dns");
+  if (boot.dns.size() > kMostServers || !std::ranges::all_of(boot.dns, is_address))
+    fields.report(fields.place("dns"), fmt::format("dns is at most {} addresses", kMostServers));
+}
+
+std::vector<std::string> each_nodes(YamlFields& fields, std::string_view key, std::size_t count,
+                                    Problems& problems) {
+  if (!fields.has(key)) return {};
+  return one_for_each(key, fields.texts(key), fields.place(key), count, problems);
+}
+
+std::vector<std::string> macs_of(YamlFields& fields, std::string_view text) {
+  std::vector<std::string> macs;
+  for (const auto part : split(text, '+')) {
+    const auto mac = mac_of(trimmed(part));
+    if (!mac)
+      fields.report(fields.place("macs"),
+                    "'" + printable(part) + "' is not the MAC of a port (aa:bb:cc:00:11:22)");
+    else if (std::ranges::find(macs, *mac) != macs.end())
+      fields.report(fields.place("macs"), *mac + " is there twice");
+    else
+      macs.push_back(*mac);
+  }
+  if (macs.size() > kMostMacs)
+    fields.report(fields.place("macs"), fmt::format("more than {} MACs of one node", kMostMacs));
+  return macs;
+}
+
+void read_own_disk(const YamlValue& value, const std::string& file, ProfileOs& os,
+                   Problems& problems) {
+  YamlFields disk{value, "disk", file, problems};
+  os.disk_model = disk.required("model");
+  os.disk_size_min = disk.size("size_min").value_or(0);
+  os.disk_size_max = disk.size("size_max").value_or(0);
+  if (disk.has("model") && !is_plain(os.disk_model))
+    disk.report(disk.place("model"), "model is what the disk reports, in plain characters");
+  if (os.disk_size_min <= 0 || os.disk_size_max < os.disk_size_min)
+    disk.report(disk.place("size_max"),
+                "a disk by its model needs size_min and size_max: 3.5TB and 4TB");
+  disk.finish();
+}
+
+}  // namespace
+
+std::optional<BootSite> read_boot_site(YamlFields& site, const std::filesystem::path& folder,
+                                       const std::string& file, Problems& problems) {
+  const auto* value = site.value("boot");
+  if (value == nullptr) return std::nullopt;
+  YamlFields fields{*value, "boot", file, problems};
+  BootSite boot;
+  boot.where = fields.place();
+  const auto serve = fields.required("serve");
+  const auto endpoint = endpoint_of(serve, 0);
+  if (fields.has("serve") && (!endpoint || endpoint->port == 0 || !is_address(endpoint->host)))
+    fields.report(fields.place("serve"),
+                  "serve must be an address of this machine with a port: 10.0.0.1:8081");
+  else if (endpoint)
+    std::tie(boot.host, boot.port) = std::pair{endpoint->host, endpoint->port};
+  read_tls(fields, folder, file, boot, problems);
+  if (const auto images = fields.text("images"))
+    boot.images = std::filesystem::absolute(folder / *images).lexically_normal().string();
+  read_dhcp(fields, file, boot.dhcp, problems);
+  if (auto ways = read_ways(fields); !ways.empty()) boot.ways = std::move(ways);
+  boot.uplink = read_rate(fields, "uplink");
+  boot.rack_uplink = read_rate(fields, "rack_uplink");
+  read_network(fields, boot);
+  fields.finish();
+  return boot;
+}
+
+std::vector<NodeBoot> read_node_boot(const YamlValue* value, std::size_t count,
+                                     const std::string& file, Problems& problems) {
+  std::vector<NodeBoot> nodes(count);
+  if (value == nullptr) return nodes;
+  YamlFields fields{*value, "boot", file, problems};
+  const auto macs = each_nodes(fields, "macs", count, problems);
+  const auto addresses = each_nodes(fields, "address", count, problems);
+  const auto disks = each_nodes(fields, "disk", count, problems);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!macs.empty()) nodes[i].macs = macs_of(fields, macs[i]);
+    if (!addresses.empty()) nodes[i].address = addresses[i];
+    if (!disks.empty()) nodes[i].disk = disks[i];
+  }
+  for (const auto& address : addresses)
+    if (!is_interface_address(address))
+      fields.report(fields.place("address"),
+                    "'" + printable(address) + "' is not an address with a prefix: 10.0.2.11/24");
+  for (const auto& disk : disks)
+    if (!is_plain(disk))
+      fields.report(fields.place("disk"), "'" + printable(disk) + "' is not a disk's serial");
+  fields.finish();
+  return nodes;
+}
+
+void read_profile_os(YamlFields& profile, const std::string& file, ProfileOs& os,
+                     Problems& problems) {
+  const auto* value = profile.value("os");
+  if (value == nullptr) return;
+  YamlFields fields{*value, "os", file, problems};
+  os.where = fields.place();
+  const auto digest = fields.text("sha256");
+  os.image = fields.text("image").value_or(os.image);
+  os.sha256 = digest.value_or(os.sha256);
+  os.ram = fields.text("ram").value_or(os.ram);
+  for (const auto& [key, name] : {std::pair{"image", os.image}, {"ram", os.ram}})
+    if (fields.has(key) && !is_image_name(name))
+      fields.report(fields.place(key),
+                    fmt::format("{} is the name of an image: cupel image list", key));
+  if (fields.has("image") && !is_sha256(digest.value_or("")))
+    fields.report(fields.place("sha256"),
+                  "an image needs sha256: 64 hexadecimal digits, as cupel image list prints them");
+  if (const auto* disk = fields.value("disk")) read_own_disk(*disk, file, os, problems);
+  if (auto ways = read_ways(fields); !ways.empty()) os.ways = std::move(ways);
+  fields.finish();
+}
+
+}  // namespace cupel::inventory

@@ -1,0 +1,179 @@
+// How machines get their operating system: read from an inventory and a profile, and every mistake
+// with its place.
+#include "inventory/read_boot.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/load.h"
+#include "inventory/load_profile.h"
+
+namespace cupel::inventory {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kNodes =
+    "defaults:\n"
+    "  profile: cpu-server\n"
+    "  bmc: {user: admin, password: \"env:P\", tls: {trust: first-use}}\n"
+    "nodes:\n"
+    "  - name: n[1-2]\n"
+    "    bmc: {address: \"10.0.1.[1-2]\"}\n"
+    "    ssh: {address: \"10.0.2.[1-2]\"}\n";
+
+Loaded load(const std::string& boot, const std::string& of_nodes = "") {
+  return parse_inventory("site: s\n" + boot + std::string{kNodes} + of_nodes, "i.yaml", "/tmp");
+}
+
+std::vector<std::string> said(const std::vector<Problem>& problems) {
+  std::vector<std::string> lines;
+  for (const auto& problem : problems)
+    lines.push_back(to_string(problem.where) + ": " + problem.what);
+  return lines;
+}
+
+TEST(BootOfASite, IsReadWithItsDhcpItsWaysAndItsRates) {
+  const auto loaded = load(
+      "boot:\n"
+      "  serve: 10.0.0.1:8081\n"
+      "  images: images\n"
+      "  dhcp: {mode: full, interface: eth1, range: 10.0.2.100-10.0.2.200}\n"
+      "  ways: [http, pxe]\n"
+      "  uplink: 10Gbit/s\n"
+      "  rack_uplink: 1.2GB/s\n"
+      "  gateway: 10.0.2.254\n"
+      "  dns: [10.0.0.2]\n");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  const auto& boot = *loaded.inventory->boot;
+  EXPECT_EQ(boot.host, "10.0.0.1");
+  EXPECT_EQ(boot.port, 8081);
+  EXPECT_EQ(boot.images, "/tmp/images");
+  EXPECT_EQ(boot.dhcp, (BootDhcp{DhcpMode::full, "eth1", "10.0.2.100", "10.0.2.200"}));
+  EXPECT_THAT(boot.ways, ElementsAre(BootWay::uefi_http, BootWay::pxe));
+  EXPECT_DOUBLE_EQ(boot.uplink, 1.25e9);
+  EXPECT_DOUBLE_EQ(boot.rack_uplink, 1.2e9);
+}
+
+TEST(BootOfASite, IsNothingWhereTheInventoryHasNone) {
+  const auto loaded = load("");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  EXPECT_FALSE(loaded.inventory->boot);
+  EXPECT_EQ(loaded.inventory->nodes[0].boot, NodeBoot{});
+}
+
+TEST(BootOfASite, ReportsEveryMistakeWithItsPlace) {
+  const auto loaded = load(
+      "boot:\n"
+      "  serve: admin-node\n"
+      "  dhcp: {mode: proxy, range: 10.0.2.1-10.0.2.9}\n"
+      "  ways: [htp, pxe, pxe]\n"
+      "  uplink: fast\n"
+      "  gateway: there\n"
+      "  tls: {certificate: none.pem}\n"
+      "  imges: x\n");
+
+  EXPECT_THAT(
+      said(loaded.problems),
+      testing::UnorderedElementsAre(
+          "i.yaml:3:10: serve must be an address of this machine with a port: 10.0.0.1:8081",
+          "i.yaml:4:9: dhcp needs interface: the one of this machine that the nodes are behind",
+          "i.yaml:4:30: only dhcp mode full gives out addresses: no range",
+          "i.yaml:5:9: ways is a list of http, dhcp-http, pxe, media, not 'htp' (did you mean "
+          "'http'?)",
+          "i.yaml:5:9: ways names pxe twice",
+          "i.yaml:6:11: uplink must be a rate such as 10Gbit/s or 1.2GB/s, not 'fast'",
+          "i.yaml:7:12: gateway must be an address", "i.yaml:8:22: there is no file /tmp/none.pem",
+          HasSubstr("key"), HasSubstr("ca"), HasSubstr("(did you mean 'images'?)")));
+}
+
+TEST(BootOfNodes, IsOneForEachAndTheFirstMacIsTheOneThatBoots) {
+  const auto loaded = load("",
+                           "    boot:\n"
+                           "      macs: [\"52:54:00:00:00:01+52:54:00:00:01:01\", "
+                           "\"52-54-00-00-00-02\"]\n"
+                           "      address: \"10.0.2.[11-12]/24\"\n"
+                           "      disk: [S4YNNE0N800001, S4YNNE0N800002]\n");
+
+  ASSERT_THAT(said(loaded.problems), IsEmpty());
+  const auto& nodes = loaded.inventory->nodes;
+  EXPECT_EQ(
+      nodes[0].boot,
+      (NodeBoot{{"52:54:00:00:00:01", "52:54:00:00:01:01"}, "10.0.2.11/24", "S4YNNE0N800001"}));
+  EXPECT_EQ(nodes[1].boot, (NodeBoot{{"52:54:00:00:00:02"}, "10.0.2.12/24", "S4YNNE0N800002"}));
+}
+
+TEST(BootOfNodes, RefusesOneMacOrOneDiskForTwoNodes) {
+  const auto loaded = load("",
+                           "    boot: {macs: [\"52:54:00:00:00:01\", \"52:54:00:00:00:01\"], "
+                           "disk: [A, A]}\n");
+
+  EXPECT_THAT(said(loaded.problems),
+              ElementsAre(HasSubstr("boot MAC 52:54:00:00:00:01 of node 'n2' is already that of"),
+                          HasSubstr("disk A of node 'n2' is already that of 'n1'")));
+}
+
+TEST(BootOfNodes, ReportsEveryMistakeWithItsPlace) {
+  const auto loaded = load("",
+                           "    boot:\n"
+                           "      macs: [\"52:54:00:00:00:zz\", \"ff:ff:ff:ff:ff:ff\"]\n"
+                           "      address: \"10.0.2.[11-12]\"\n"
+                           "      disk: [one]\n");
+
+  EXPECT_THAT(said(loaded.problems),
+              testing::UnorderedElementsAre(HasSubstr("i.yaml:10:13: '52:54:00:00:00:zz'"),
+                                            HasSubstr("i.yaml:10:13: 'ff:ff:ff:ff:ff:ff'"),
+                                            HasSubstr("i.yaml:11:16: '10.0.2.11' is not"),
+                                            HasSubstr("i.yaml:11:16: '10.0.2.12' is not"),
+                                            HasSubstr("i.yaml:12:13: 1 disk for 2 nodes")));
+}
+
+std::pair<std::optional<Profile>, std::vector<std::string>> profile(const std::string& text) {
+  std::vector<Problem> problems;
+  auto read = parse_profile("profile: mine\npower: {idle: 100, loaded: 200}\n" + text, "p.yaml",
+                            ProfileSource{"/nonexistent"}, problems);
+  return {std::move(read), said(problems)};
+}
+
+TEST(OsOfAProfile, SaysByModelAndSizeWhichDiskIsTheMachines) {
+  const auto [read, problems] = profile(
+      "os:\n"
+      "  disk: {model: SAMSUNG MZ1L2960, size_min: 900GB, size_max: 1TB}\n"
+      "  ways: [media]\n");
+
+  ASSERT_THAT(problems, IsEmpty());
+  EXPECT_EQ(read->os.disk_model, "SAMSUNG MZ1L2960");
+  EXPECT_DOUBLE_EQ(read->os.disk_size_min, 900e9);
+  EXPECT_DOUBLE_EQ(read->os.disk_size_max, 1e12);
+  EXPECT_THAT(read->os.ways, ElementsAre(BootWay::media));
+}
+
+TEST(OsOfAProfile, NamesItsImageWithTheDigest) {
+  const auto [read, problems] =
+      profile("os: {image: debian-12, sha256: " + std::string(64, 'a') + ", ram: ram-3}\n");
+
+  ASSERT_THAT(problems, IsEmpty());
+  EXPECT_EQ(read->os.image, "debian-12");
+  EXPECT_EQ(read->os.sha256, std::string(64, 'a'));
+  EXPECT_EQ(read->os.ram, "ram-3");
+}
+
+TEST(OsOfAProfile, RefusesAnImageWithoutItsDigestAndANameThatIsAPath) {
+  const auto [read, problems] = profile("os: {image: ../debian}\n");
+
+  EXPECT_THAT(problems,
+              testing::UnorderedElementsAre(HasSubstr("p.yaml:3:13: image is the name of an image"),
+                                            HasSubstr("p.yaml:3:5: an image needs sha256: 64")));
+}
+
+TEST(OsOfAProfile, RefusesADiskByItsModelWithoutItsSize) {
+  const auto [read, problems] = profile("os:\n  disk: {model: SAMSUNG}\n");
+
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("p.yaml:4:9: a disk by its model needs size_min")));
+}
+
+}  // namespace
+}  // namespace cupel::inventory
