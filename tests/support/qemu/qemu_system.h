@@ -1,23 +1,30 @@
 #pragma once
 // A real QEMU as the managed system of a virtual BMC: its power is whether the process is there.
-// It has no disk, so that its firmware runs and no operating system ever does.
+// What the BMC wants of the next boot is told to its firmware as it is started, and a disc is
+// fetched and put into its drive. Whether an operating system is up it does not know.
 #include <optional>
 
+#include "base/process.h"
 #include "rehearsal/managed_system.h"
-#include "tests/rehearsal/qemu_process.h"
+#include "tests/support/qemu/qemu_machine.h"
+#include "tests/support/qemu/qemu_process.h"
 
 namespace cupel::rehearsal {
 
 class QemuSystem final : public ManagedSystem, private BoardSensors {
  public:
-  QemuSystem(asio::any_io_executor executor, const Clock& clock, Hardware hardware)
-      : executor_{executor}, clock_{clock}, hardware_{std::move(hardware)}, console_{*this} {}
+  /// Everything of it happens on one thread, in whose network namespace it runs.
+  QemuSystem(asio::any_io_executor executor, const Clock& clock, Hardware hardware,
+             QemuMachine machine = {});
 
   /// Nothing where it is off.
   std::optional<pid_t> pid() const;
   /// How often it was asked politely to go off; what runs in it may or may not heed that.
   int asked_to_shut_down() const { return asked_to_shut_down_; }
   void pull_cord();
+  /// Called with what it writes on its serial port, whoever else listens there.
+  std::function<void(std::string_view)> on_written = [](std::string_view) {};
+  const QemuMachine& machine() const { return machine_; }
 
   asio::any_io_executor executor() const override { return executor_; }
   const Clock& clock() const override { return clock_; }
@@ -42,7 +49,7 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   bool locator() const override { return locator_; }
   void set_locator(bool on) override { locator_ = on; }
   const std::string& virtual_disc() const override { return virtual_disc_; }
-  void set_virtual_disc(std::string url) override { virtual_disc_ = std::move(url); }
+  void set_virtual_disc(std::string url) override;
   void subscribe(Listener listener) override { listeners_.push_back(std::move(listener)); }
 
  private:
@@ -71,7 +78,12 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   void turn_on();
   void turn_off();
   void ended();
-  std::string boot_order();
+  void heard(const std::string& event);
+  void wrote(std::string_view text);
+  BootOverride boot_of_this_time();
+  void fetch_disc(int change);
+  void fetched_disc(const Result<ProcessOutcome>& ran, const std::filesystem::path& file);
+  void change_disc(std::filesystem::path file);
 
   static inline const std::string kNone{};
   asio::any_io_executor executor_;
@@ -85,7 +97,12 @@ class QemuSystem final : public ManagedSystem, private BoardSensors {
   int asked_to_shut_down_ = 0;
   BootOverride boot_override_{};
   bool locator_ = false;
+  QemuMachine machine_;
   std::string virtual_disc_{};
+  std::filesystem::path disc_{};  // that lies in the drive
+  int disc_changes_ = 0;
+  bool fetching_ = false;  // who is turned on meanwhile starts with the disc in it
+  std::shared_ptr<bool> here_ = std::make_shared<bool>();  // for what completes after it
 };
 
 }  // namespace cupel::rehearsal

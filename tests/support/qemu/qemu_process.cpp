@@ -1,4 +1,4 @@
-#include "tests/rehearsal/qemu_process.h"
+#include "tests/support/qemu/qemu_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,38 +16,20 @@
 namespace cupel::rehearsal {
 namespace {
 
-std::vector<std::string> line_of(const std::string& boot_order, int qmp, int serial) {
+void add_channels(std::vector<std::string>& line, int qmp, int serial) {
   const auto socket = [](const char* id, int fd) {
     return "socket,id=" + std::string{id} + ",fd=" + std::to_string(fd);
   };
-  return {QemuProcess::kProgram,
-          "-nodefaults",
-          "-no-user-config",
-          "-machine",
-          "pc,graphics=off",  // the firmware writes on the serial port
-          "-accel",
-          "tcg",
-          "-m",
-          "16",
-          "-display",
-          "none",
-          "-drive",
-          "if=ide,media=cdrom",  // an empty one
-          "-boot",
-          "order=" + boot_order,
-          "-chardev",
-          socket("qmp", qmp),
-          "-mon",
-          "chardev=qmp,mode=control",
-          "-chardev",
-          socket("serial", serial),
-          "-serial",
-          "chardev:serial"};
+  for (const auto& word :
+       {std::string{"-chardev"}, socket("qmp", qmp), std::string{"-mon"},
+        std::string{"chardev=qmp,mode=control"}, std::string{"-chardev"}, socket("serial", serial),
+        std::string{"-serial"}, std::string{"chardev:serial"}})
+    line.push_back(word);
 }
 
 }  // namespace
 
-QemuProcess::QemuProcess(asio::any_io_executor executor, const std::string& boot_order,
+QemuProcess::QemuProcess(asio::any_io_executor executor, std::vector<std::string> line,
                          Sourced told)
     : told_{std::move(told)}, qmp_{executor}, serial_{executor}, end_{executor} {
   int qmp[2], serial[2];
@@ -56,7 +38,9 @@ QemuProcess::QemuProcess(asio::any_io_executor executor, const std::string& boot
     throw std::runtime_error{"no sockets"};
   qmp_.assign(asio::local::stream_protocol{}, qmp[0]);
   serial_.assign(asio::local::stream_protocol{}, serial[0]);
-  start(line_of(boot_order, qmp[1], serial[1]), qmp[1], serial[1]);
+  line.insert(line.begin(), kProgram);
+  add_channels(line, qmp[1], serial[1]);
+  start(std::move(line), qmp[1], serial[1]);
   ::close(qmp[1]);
   ::close(serial[1]);
   end_.assign(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -92,10 +76,11 @@ void QemuProcess::kill() const {
 }
 
 /// A line of a few bytes: the socket takes it whole.
-void QemuProcess::execute(const std::string& command) {
+void QemuProcess::execute(const std::string& command, json::object arguments) {
+  json::object message{{"execute", command}};
+  if (!arguments.empty()) message["arguments"] = std::move(arguments);
   boost::system::error_code ignored;  // it has ended: wait_for_end() tells
-  asio::write(qmp_, asio::buffer(json::serialize(json::object{{"execute", command}}) + "\n"),
-              ignored);
+  asio::write(qmp_, asio::buffer(json::serialize(message) + "\n"), ignored);
 }
 
 void QemuProcess::type(std::string_view keys) {
@@ -119,6 +104,7 @@ void QemuProcess::take(std::string_view line) {
   const auto message = parse_json(line);
   if (!message) return;
   if (const auto event = text_at(*message, "event")) told_.event(*event);
+  if (const auto refused = text_at(*message, "error/desc")) told_.event("refused: " + *refused);
   const auto status = text_at(*message, "return/status");
   if (status == "running") told_.runs();
 }

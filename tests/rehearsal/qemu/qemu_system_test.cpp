@@ -1,6 +1,6 @@
 // A real machine behind a virtual BMC: what ipmitool and curl ask of the BMC happens to a QEMU
 // process, and what happens to the process is what they are told.
-#include "tests/rehearsal/qemu_system.h"
+#include "tests/support/qemu/qemu_system.h"
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// One real QEMU without a disk, by emulation alone: started, spoken to over QMP, ended by its
-// process id. Source: QEMU Machine Protocol specification (docs/interop/qmp-spec.txt of QEMU).
+// One real QEMU: started, spoken to over QMP, ended by its process id. Not what it is made of.
+// Source: QEMU Machine Protocol specification (docs/interop/qmp-spec.txt of QEMU).
 #include <sys/types.h>
 
 #include <boost/asio/local/stream_protocol.hpp>
@@ -22,20 +22,21 @@ class QemuProcess {
 
   struct Sourced {
     std::function<void()> runs;                           // it answers, and its CPU runs
-    std::function<void(const std::string& event)> event;  // "RESET"
+    std::function<void(const std::string& event)> event;  // "RESET", or "refused: ..."
     std::function<void(std::string_view text)> wrote;     // on its serial port
     std::function<void()> ended;                          // whatever ended it; the last of all
   };
 
-  /// `boot_order`: as -boot takes it. Throws where it cannot be started.
-  QemuProcess(asio::any_io_executor executor, const std::string& boot_order, Sourced told);
+  /// `line`: of qemu_machine.h. It runs in the network namespace of the thread that starts it.
+  /// Throws where it cannot be started.
+  QemuProcess(asio::any_io_executor executor, std::vector<std::string> line, Sourced told);
   /// Kills it where it is still there.
   ~QemuProcess();
   QemuProcess(const QemuProcess&) = delete;
   QemuProcess& operator=(const QemuProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  void execute(const std::string& command);
+  void execute(const std::string& command, json::object arguments = {});
   void type(std::string_view keys);
   /// Not a word to it: as when its cord is pulled.
   void kill() const;
