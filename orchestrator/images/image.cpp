@@ -1,0 +1,254 @@
+#include "orchestrator/images/image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace cupel::images {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMostFiles = 32;
+constexpr std::size_t kMostPackages = 20'000;
+constexpr std::size_t kLongestText = 1024;
+constexpr std::uint64_t kLargestFile = 1ull << 44;  // 16 TiB
+constexpr int kVersion = 1;
+
+constexpr std::string_view kArchitectures[] = {"x86_64", "aarch64"};
+
+constexpr bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool is_digest(std::string_view text) {
+  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+Error invalid(std::string what) { return {Code::kInvalid, std::move(what)}; }
+
+/// Reads keys of one object and remembers the first that is wrong.
+class Reader {
+ public:
+  explicit Reader(const json::value& root) : root_{root} {}
+
+  std::string text(std::string_view path, bool required = false) {
+    const auto* value = find(root_, path);
+    if (value == nullptr) {
+      if (required) fail(path, "is absent");
+      return {};
+    }
+    const auto* text = value->if_string();
+    if (text == nullptr || text->size() > kLongestText || printable(*text) != *text) {
+      fail(path, "is no text of printable characters");
+      return {};
+    }
+    return std::string{*text};
+  }
+
+  std::uint64_t count(std::string_view path, bool required = false) {
+    const auto* value = find(root_, path);
+    if (value == nullptr) {
+      if (required) fail(path, "is absent");
+      return 0;
+    }
+    boost::system::error_code wrong;
+    const auto number = value->to_number<std::uint64_t>(wrong);
+    if (!wrong && number <= kLargestFile) return number;
+    fail(path, "is no number of bytes");
+    return 0;
+  }
+
+  std::string digest(std::string_view path, bool required = false) {
+    auto text = this->text(path, required);
+    if (!text.empty() && !is_digest(text)) fail(path, "is no SHA-256");
+    return text;
+  }
+
+  const json::array& array(std::string_view path, std::size_t most) {
+    static const json::array none;
+    const auto* value = find(root_, path);
+    if (value == nullptr) return none;
+    if (!value->is_array() || value->get_array().size() > most) {
+      fail(path, fmt::format("is no list of at most {}", most));
+      return none;
+    }
+    return value->get_array();
+  }
+
+  void fail(std::string_view path, std::string_view why) {
+    if (wrong_.empty()) wrong_ = fmt::format("'{}' {}", path, why);
+  }
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  const json::value& root_;
+  std::string wrong_{};
+};
+
+Result<std::vector<ImageFile>> read_files(const json::array& array) {
+  std::vector<ImageFile> files;
+  std::set<std::string> names;
+  for (const auto& each : array) {
+    Reader reader{each};
+    ImageFile file{reader.text("name", true), reader.digest("sha256", true),
+                   reader.count("size", true)};
+    if (!is_image_name(file.name)) reader.fail("name", "is no file name");
+    if (!names.insert(file.name).second) reader.fail("name", "stands twice");
+    if (!reader.wrong().empty()) return invalid("a file's " + reader.wrong());
+    files.push_back(std::move(file));
+  }
+  if (files.empty()) return invalid("'files' is absent or empty");
+  return files;
+}
+
+Result<std::vector<Package>> read_packages(const json::array& array) {
+  std::vector<Package> packages;
+  for (const auto& each : array) {
+    Reader reader{each};
+    packages.push_back({reader.text("name", true), reader.text("version", true)});
+    if (!reader.wrong().empty()) return invalid("a package's " + reader.wrong());
+  }
+  return packages;
+}
+
+const ImageFile* find_file(const ImageManifest& manifest, std::string_view name) {
+  const auto found = std::ranges::find(manifest.files, name, &ImageFile::name);
+  return found == manifest.files.end() ? nullptr : &*found;
+}
+
+/// What each kind must have.
+void check_kind(const ImageManifest& manifest, Reader& reader) {
+  if (manifest.kind == ImageKind::disk) {
+    if (find_file(manifest, kDiskFile) == nullptr) reader.fail("files", "lacks disk.raw.zst");
+    if (manifest.content_size == 0) reader.fail("content/size", "is absent");
+    if (manifest.compression != "zstd") reader.fail("compression", "is not zstd");
+    return;
+  }
+  const auto* iso = find_file(manifest, "ram.iso");
+  const auto& slot = manifest.iso_ticket;
+  if (slot && (iso == nullptr || slot->size == 0 || slot->offset > iso->size ||
+               slot->size > iso->size - slot->offset))
+    reader.fail("ram/iso_ticket", "is not in ram.iso");
+}
+
+void read_ram(const json::value& root, Reader& reader, ImageManifest& manifest) {
+  manifest.command_line = reader.text("ram/command_line");
+  const auto* is_signed = find(root, "ram/signed");
+  manifest.signed_efi = is_signed != nullptr && is_signed->is_bool() && is_signed->get_bool();
+  if (find(root, "ram/iso_ticket") != nullptr)
+    manifest.iso_ticket = Slot{reader.count("ram/iso_ticket/offset", true),
+                               reader.count("ram/iso_ticket/size", true)};
+}
+
+json::object to_json(const ImageFile& file) {
+  return {{"name", file.name}, {"sha256", file.sha256}, {"size", file.size}};
+}
+
+void put_disk(json::object& into, const ImageManifest& manifest) {
+  json::object content{{"size", manifest.content_size}};
+  if (!manifest.content_sha256.empty()) content["sha256"] = manifest.content_sha256;
+  into["content"] = std::move(content);
+  into["compression"] = manifest.compression;
+  if (!manifest.efi.empty()) into["boot"] = {{"efi", manifest.efi}};
+}
+
+void put_ram(json::object& into, const ImageManifest& manifest) {
+  json::object ram{{"command_line", manifest.command_line}, {"signed", manifest.signed_efi}};
+  if (const auto& slot = manifest.iso_ticket)
+    ram["iso_ticket"] = {{"offset", slot->offset}, {"size", slot->size}};
+  into["ram"] = std::move(ram);
+}
+
+}  // namespace
+
+std::string_view to_string(ImageKind kind) { return kind == ImageKind::ram ? "ram" : "disk"; }
+
+bool is_image_name(std::string_view name) {
+  const auto may_stand = [](char c) {
+    return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongestName && is_letter_or_digit(name.front()) &&
+         std::ranges::all_of(name, may_stand);
+}
+
+Result<ImageManifest> parse_manifest(std::string_view text) {
+  const auto root = parse_json(text);
+  if (!root) return invalid(root.error().what);
+  Reader reader{*root};
+  if (reader.count("cupel_image", true) != kVersion)
+    reader.fail("cupel_image", fmt::format("is not {}", kVersion));
+  ImageManifest manifest;
+  manifest.name = reader.text("name", true);
+  if (!is_image_name(manifest.name)) reader.fail("name", "is no image's name");
+  const auto kind = reader.text("kind", true);
+  if (kind != "ram" && kind != "disk") reader.fail("kind", "is neither ram nor disk");
+  manifest.kind = kind == "ram" ? ImageKind::ram : ImageKind::disk;
+  manifest.arch = reader.text("arch", true);
+  if (std::ranges::find(kArchitectures, manifest.arch) == std::end(kArchitectures))
+    reader.fail("arch", "is neither x86_64 nor aarch64");
+  manifest.made = reader.text("made");
+  manifest.content_size = reader.count("content/size");
+  manifest.content_sha256 = reader.digest("content/sha256");
+  manifest.compression = reader.text("compression");
+  manifest.efi = reader.text("boot/efi");
+  manifest.os_id = reader.text("os/id");
+  manifest.os_version = reader.text("os/version");
+  read_ram(*root, reader, manifest);
+  TRY(manifest.files, read_files(reader.array("files", kMostFiles)));
+  TRY(manifest.packages, read_packages(reader.array("packages", kMostPackages)));
+  check_kind(manifest, reader);
+  if (!reader.wrong().empty()) return invalid(reader.wrong());
+  return manifest;
+}
+
+std::string manifest_text(const ImageManifest& manifest) {
+  json::object root{{"cupel_image", kVersion},
+                    {"name", manifest.name},
+                    {"kind", to_string(manifest.kind)},
+                    {"arch", manifest.arch},
+                    {"made", manifest.made}};
+  json::array files;
+  for (const auto& each : manifest.files) files.push_back(to_json(each));
+  root["files"] = std::move(files);
+  if (manifest.kind == ImageKind::disk)
+    put_disk(root, manifest);
+  else
+    put_ram(root, manifest);
+  if (!manifest.os_id.empty())
+    root["os"] = {{"id", manifest.os_id}, {"version", manifest.os_version}};
+  json::array packages;
+  for (const auto& each : manifest.packages)
+    packages.push_back({{"name", each.name}, {"version", each.version}});
+  root["packages"] = std::move(packages);
+  return json::serialize(root) + "\n";
+}
+
+const ImageFile* Image::find(std::string_view file) const { return find_file(manifest, file); }
+
+Result<std::filesystem::path> Image::path_of(std::string_view file) const {
+  if (find(file) != nullptr) return folder / file;
+  std::string has;
+  for (const auto& each : manifest.files) has += (has.empty() ? "" : ", ") + each.name;
+  return Error{Code::kNotFound,
+               fmt::format("image {} has no {}; it has {}", manifest.name, printable(file), has)};
+}
+
+std::string Image::digest() const {
+  const auto* file = find(manifest.kind == ImageKind::disk ? kDiskFile : "ram.efi");
+  return file == nullptr ? "" : file->sha256;
+}
+
+std::uint64_t Image::size() const {
+  std::uint64_t sum = 0;
+  for (const auto& each : manifest.files) sum += each.size;
+  return sum;
+}
+
+}  // namespace cupel::images
