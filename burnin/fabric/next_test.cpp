@@ -1,0 +1,136 @@
+#include "burnin/fabric/next_test.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace cupel::burnin::fabric {
+namespace {
+
+/// Pairs that are tried for one suspect; the search ends there.
+constexpr int kMostTries = 4096;
+
+class Chooser {
+ public:
+  Chooser(const Topology& topology, const Readings& readings, const Culprits& culprits,
+          const std::vector<bool>& absent)
+      : topology_{topology}, readings_{readings}, busy_{absent}, suspected_(topology.part_count()) {
+    busy_.resize(static_cast<std::size_t>(topology.wiring().nodes));
+    for (const auto* all : {&culprits.named, &culprits.open})
+      for (const auto& each : *all)
+        for (const auto part : each.parts) suspected_[topology.whole(part)] = true;
+    // On slow flows that no part explains: not cleared either.
+    for (const auto id : culprits.unexplained)
+      for (const auto part : readings.parts(id))
+        if (readings.scores()[part] > 0) suspected_[topology.whole(part)] = true;
+  }
+
+  void test(PartId suspect) {
+    tries_ = 0;
+    const auto part = topology_.part(suspect);
+    const auto flow = part.kind == PartKind::uplink ? by_uplink(suspect, part)
+                      : part.kind == PartKind::node || part.kind == PartKind::access
+                          ? by_node(suspect, part)
+                          : by_any(suspect, part);
+    if (!flow) return;
+    chosen_.push_back(*flow);
+    chosen_.push_back({flow->to, flow->from, flow->rail});
+    busy_[static_cast<std::size_t>(flow->from)] = busy_[static_cast<std::size_t>(flow->to)] = true;
+  }
+
+  std::vector<Flow> chosen() { return std::move(chosen_); }
+
+ private:
+  int nodes() const { return topology_.wiring().nodes; }
+  int rails() const { return topology_.wiring().rails; }
+  bool is_free(int node) const { return !busy_[static_cast<std::size_t>(node)]; }
+
+  /// Whether the flow crosses the suspect, and no other part that is in doubt.
+  bool tells(const Flow& flow, PartId suspect) {
+    ++tries_;
+    if (!is_free(flow.from) || !is_free(flow.to) || !topology_.connected(flow)) return false;
+    crossed_.clear();
+    topology_.add_parts(flow, crossed_);
+    const auto whole = topology_.whole(suspect);
+    bool on_the_way = false;
+    for (const auto each : crossed_) {
+      on_the_way |= each == suspect;
+      const auto other = topology_.whole(each);
+      if (other != whole && suspected_[other]) return false;
+    }
+    return on_the_way;
+  }
+  bool go_on() const { return tries_ < kMostTries; }
+
+  std::optional<Flow> from_or_to(int node, int other, int rail, PartId suspect) {
+    for (const Flow flow : {Flow{node, other, rail}, Flow{other, node, rail}})
+      if (tells(flow, suspect)) return flow;
+    return std::nullopt;
+  }
+
+  std::optional<Flow> by_node(PartId suspect, const Part& part) {
+    for (int i = 1; i < nodes() && go_on(); ++i) {
+      const int other = (part.owner + i) % nodes();
+      for (int rail = 0; rail < rails(); ++rail) {
+        if (part.kind == PartKind::access && rail != part.index) continue;
+        if (const auto flow = from_or_to(part.owner, other, rail, suspect)) return flow;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Its own nodes first: of a pair at the same place both ways go by it.
+  std::optional<Flow> by_uplink(PartId suspect, const Part& part) {
+    for (const bool same_place : {true, false})
+      for (int node = 0; node < nodes() && go_on(); ++node)
+        for (int rail = 0; rail < rails(); ++rail) {
+          const auto& mine = topology_.port(node, rail);
+          if (mine.leaf != part.owner || !is_free(node)) continue;
+          if (same_place != (topology_.uplink_to(std::max(mine.place, 0)) == part.index)) continue;
+          if (const auto flow = to_another_leaf(node, rail, suspect, part)) return flow;
+        }
+    return std::nullopt;
+  }
+
+  std::optional<Flow> to_another_leaf(int node, int rail, PartId suspect, const Part& part) {
+    for (int other = 0; other < nodes() && go_on(); ++other) {
+      const auto& port = topology_.port(other, rail);
+      if (port.leaf < 0 || port.leaf == part.owner) continue;
+      if (topology_.uplink_to(port.place) != part.index && part.way != Way::in) continue;
+      if (const auto flow = from_or_to(node, other, rail, suspect)) return flow;
+    }
+    return std::nullopt;
+  }
+
+  /// A leaf or a spine: one of the flows that cross it already, with other partners.
+  std::optional<Flow> by_any(PartId suspect, const Part&) {
+    for (FlowId id = 0; id < readings_.size() && go_on(); ++id) {
+      const auto& parts = readings_.parts(id);
+      if (std::ranges::find(parts, suspect) == parts.end()) continue;
+      const auto& seen = readings_.flow(id);
+      for (int i = 0; i < nodes() && go_on(); ++i)
+        if (const Flow flow{i, seen.to, seen.rail}; i != seen.from && tells(flow, suspect))
+          return flow;
+    }
+    return std::nullopt;
+  }
+
+  const Topology& topology_;
+  const Readings& readings_;
+  std::vector<bool> busy_, suspected_;
+  std::vector<PartId> crossed_;
+  std::vector<Flow> chosen_;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
+                            const Culprits& culprits, const std::vector<bool>& absent) {
+  Chooser chooser{topology, readings, culprits, absent};
+  for (const auto& each : culprits.open)
+    for (const auto part : each.parts) chooser.test(part);
+  return chooser.chosen();
+}
+
+}  // namespace cupel::burnin::fabric

@@ -1,0 +1,14 @@
+#pragma once
+// The next round, where what was measured leaves a question open: a pair for each suspect whose
+// stream crosses it, none that looks like it, and beyond those only parts that are cleared.
+#include "burnin/fabric/culprits.h"
+#include "burnin/fabric/rounds.h"
+
+namespace cupel::burnin::fabric {
+
+/// Flows of disjoint pairs. Empty: no pair of these nodes would tell more. `absent`: nodes that no
+/// longer take part.
+std::vector<Flow> next_test(const Topology& topology, const Readings& readings,
+                            const Culprits& culprits, const std::vector<bool>& absent);
+
+}  // namespace cupel::burnin::fabric

@@ -1,0 +1,149 @@
+#include "burnin/fabric/reasons.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace cupel::burnin::fabric {
+namespace {
+
+constexpr std::size_t kMostFlowsListed = 8;
+constexpr double kPercent = 100;
+
+std::string at_or(const std::vector<std::string>& names, int index, std::string_view otherwise) {
+  const auto at = static_cast<std::size_t>(index);
+  return at < names.size() && !names[at].empty() ? names[at]
+                                                 : fmt::format("{}{}", otherwise, index + 1);
+}
+
+std::string_view way_text(const Part& part) {
+  const bool access = part.kind == PartKind::access;
+  switch (part.way) {
+    case Way::both:
+      return "";
+    case Way::out:
+      return access ? ", from the node" : ", to the spine";
+    case Way::in:
+      return access ? ", to the node" : ", from the spine";
+  }
+  return "";
+}
+
+std::string names_of(const Topology& topology, const Names& names, const Suspicion& suspicion) {
+  std::vector<std::string> all;
+  for (const auto part : suspicion.parts) all.push_back(name_of(topology, names, part));
+  return fmt::format("{}", fmt::join(all, " | "));
+}
+
+std::string usual_text(const Limits& limits, std::string_view where) {
+  return fmt::format("{}: usual {:.1f} Gb/s, noise {:.1f} %, slow below {:.1f} Gb/s", where,
+                     limits.usual, kPercent * limits.noise, limits.limit());
+}
+
+std::string evidence_text(const Suspicion& suspicion) {
+  return fmt::format("{:.0f} % of the usual rate; {} of {} flows slow; evidence {:.0f} nats",
+                     kPercent * suspicion.level, suspicion.slow, suspicion.slow + suspicion.fast,
+                     suspicion.score);
+}
+
+void add_unexplained(const PairScreen& screen, const Culprits& culprits, const Names& names,
+                     std::vector<std::string>& lines) {
+  const auto& flows = culprits.unexplained;
+  if (flows.empty()) return;
+  lines.push_back(fmt::format("{} slow flows that no part explains", flows.size()));
+  for (std::size_t i = 0; i < std::min(flows.size(), kMostFlowsListed); ++i)
+    lines.push_back(fmt::format("unexplained: {}: {:.0f} %",
+                                name_of(screen.topology(), names, screen.readings().flow(flows[i])),
+                                kPercent * screen.readings().best(flows[i])));
+}
+
+bool of_kind(const Topology& topology, const Suspicion& suspicion, PartKind kind) {
+  return std::ranges::any_of(suspicion.parts,
+                             [&](PartId part) { return topology.part(part).kind == kind; });
+}
+
+}  // namespace
+
+std::string name_of(const Topology& topology, const Names& names, PartId id) {
+  const auto part = topology.part(id);
+  const auto& wiring = topology.wiring();
+  switch (part.kind) {
+    case PartKind::node:
+      return at_or(names.nodes, part.owner, "node");
+    case PartKind::leaf:
+      return at_or(names.leaves, part.owner, "leaf");
+    case PartKind::spine:
+      return at_or(names.spines, part.owner, "spine");
+    case PartKind::access: {
+      const int port = part.owner * wiring.rails + part.index;
+      const auto& cabled = topology.port(part.owner, part.index);
+      return fmt::format("link {}/{} - {} port {}{}", at_or(names.nodes, part.owner, "node"),
+                         at_or(names.hcas, port, "hca"), at_or(names.leaves, cabled.leaf, "leaf"),
+                         at_or(names.leaf_ports, port, ""), way_text(part));
+    }
+    case PartKind::uplink: {
+      const int uplink = part.owner * wiring.uplinks + part.index;
+      const int spine = wiring.spine_of_uplink[static_cast<std::size_t>(uplink)];
+      return fmt::format("uplink {} port {} - {}{}", at_or(names.leaves, part.owner, "leaf"),
+                         at_or(names.uplink_ports, uplink, ""), at_or(names.spines, spine, "spine"),
+                         way_text(part));
+    }
+  }
+  return "";
+}
+
+std::string name_of(const Topology&, const Names& names, const Flow& flow) {
+  return fmt::format("{} -> {}, rail {}", at_or(names.nodes, flow.from, "node"),
+                     at_or(names.nodes, flow.to, "node"), flow.rail);
+}
+
+std::string deciding_swap(const Topology& topology, const Names& names,
+                          const Suspicion& suspicion) {
+  const auto first = name_of(topology, names, suspicion.parts.front());
+  constexpr std::string_view kThen =
+      "Then measure again: where the slow flows move with the cable, it is that link";
+  if (of_kind(topology, suspicion, PartKind::uplink))
+    return fmt::format(
+        "exchange, at the leaf, the cable of {} with that of another uplink of the same leaf. {}; "
+        "where they do not, it is {}",
+        first, kThen,
+        suspicion.parts.size() > 1 ? name_of(topology, names, suspicion.parts.back()) : "not");
+  if (of_kind(topology, suspicion, PartKind::access))
+    return fmt::format("exchange, at the leaf, the cable of {} with that of another node. {}",
+                       first, kThen);
+  return fmt::format("connect another node in place of {}, and measure again", first);
+}
+
+std::vector<std::string> reasons(const PairScreen& screen, const Culprits& culprits,
+                                 const Names& names) {
+  const auto& topology = screen.topology();
+  std::vector<std::string> lines{
+      fmt::format("{} rounds, {} flows", screen.rounds(), screen.readings().size()),
+      usual_text(screen.limits(false), "inside leaves"),
+      usual_text(screen.limits(true), "across leaves")};
+  for (const bool across : {false, true})
+    if (screen.below_floor(across))
+      lines.push_back(fmt::format(
+          "the fleet itself is below its limit {}: no single part explains that; compare MTU, PCIe "
+          "and firmware settings",
+          across ? "across leaves" : "inside leaves"));
+  for (const auto& each : culprits.named)
+    lines.push_back(
+        fmt::format("slow: {}: {}", names_of(topology, names, each), evidence_text(each)));
+  for (const auto& each : culprits.open) {
+    const bool several = each.parts.size() > 1;
+    lines.push_back(fmt::format("{}: {}: {}",
+                                several ? "cannot be distinguished from here" : "not certain",
+                                names_of(topology, names, each), evidence_text(each)));
+    if (several) lines.push_back("decides: " + deciding_swap(topology, names, each));
+  }
+  add_unexplained(screen, culprits, names, lines);
+  if (topology.wiring().routing != Routing::by_destination)
+    lines.emplace_back(
+        "routing is adaptive or not known: a bad uplink costs each flow a small share, and is not "
+        "assessed here; its counters must, or a service level without adaptive routing");
+  return lines;
+}
+
+}  // namespace cupel::burnin::fabric

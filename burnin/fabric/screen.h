@@ -1,0 +1,72 @@
+#pragma once
+// All rounds of a measurement by pairs, from the first pair to the verdict. The caller measures
+// what next_flows() says, all of it at once, and hands the numbers to take(). Pure: no clock, no
+// chance.
+#include <array>
+#include <span>
+
+#include "burnin/fabric/culprits.h"
+#include "burnin/fabric/limits.h"
+#include "burnin/fabric/rounds.h"
+
+namespace cupel::burnin::fabric {
+
+struct ScreenOptions {
+  double floor = 0;          // what a flow must carry, whatever the fleet reads
+  int more_rounds = 1;       // beyond the fixed ones, where questions are open
+  int repeats = 2;           // of a reading that is not clearly fast
+  int repeats_in_doubt = 8;  // the same, in the rounds beyond the fixed ones
+};
+
+class PairScreen {
+ public:
+  PairScreen(Wiring wiring, ScreenOptions options);
+  PairScreen(const PairScreen&) = delete;
+  PairScreen& operator=(const PairScreen&) = delete;
+
+  /// What to measure now, disjoint in nodes but for the rails and ways of one pair. Empty: all is
+  /// measured.
+  std::span<const Flow> next_flows() const { return asked_; }
+  /// Whether these were measured in this round already.
+  bool repeats() const { return repeat_ > 0; }
+  /// Of one unit, in the order of next_flows(); NaN where nothing was measured.
+  void take(std::span<const double> readings);
+  /// The node does not take part any more.
+  void leave(int node);
+
+  Culprits culprits() const;
+  /// Of flows inside a leaf, and across.
+  const Limits& limits(bool across) const { return limits_[across ? 1 : 0]; }
+  /// The median of all flows of this kind is below the floor: no single part can be blamed.
+  bool below_floor(bool across) const;
+  int rounds() const { return static_cast<int>(round_); }
+  const Topology& topology() const { return topology_; }
+  const Readings& readings() const { return readings_; }
+
+ private:
+  std::vector<Flow> flows_of_round();
+  void begin_round();
+  bool begin_repeat();
+  void learn_first(std::span<const double> readings);
+  void learn_repeated(std::span<const double> readings);
+  bool wants_repeat(FlowId id) const;
+  void keep(FlowId id, double share);
+  bool is_control(FlowId id) const;
+  std::size_t kind_of(FlowId id) const { return topology_.across(readings_.flow(id)) ? 1 : 0; }
+
+  Topology topology_;
+  ScreenOptions options_;
+  std::vector<Round> fixed_;
+  Readings readings_;
+  std::vector<bool> absent_;
+  std::array<Limits, 2> limits_{};
+  std::array<bool, 2> known_{};  // by repeated readings too
+  std::vector<Flow> asked_;
+  std::vector<FlowId> ids_;    // of what is asked
+  std::vector<double> first_;  // of the round's flows
+  FlowId begin_ = 0;           // the round's first flow
+  std::size_t round_ = 0;
+  int repeat_ = 0;
+};
+
+}  // namespace cupel::burnin::fabric

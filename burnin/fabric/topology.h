@@ -1,0 +1,83 @@
+#pragma once
+// What a stream between two nodes crosses, in numbers: nodes, access links (HCA, cable and leaf
+// port), leaves, uplinks and spines. No names, no vendor and no inventory: whoever knows the cable
+// plan fills `Wiring`. A link may fail in one direction alone, so it is three parts: the link, and
+// each of its directions.
+#include <cstdint>
+#include <vector>
+
+namespace cupel::burnin::fabric {
+
+using PartId = std::uint32_t;
+
+/// How a leaf chooses the uplink of a packet. Only `by_destination` says which uplink and which
+/// spine a stream crosses; otherwise neither can be named by its bandwidth.
+enum class Routing : std::uint8_t { by_destination, adaptive, unknown };
+
+/// A fat tree of one or two levels.
+struct Wiring {
+  struct Port {
+    int leaf = -1;  // -1: no link
+    int place = 0;  // among the leaf's ports for nodes, from 0
+  };
+
+  int nodes = 0, rails = 1, leaves = 0, spines = 0;
+  std::vector<Port> ports{};           // of the node's rail, at node * rails + rail
+  int uplinks = 0;                     // of each leaf
+  std::vector<int> spine_of_uplink{};  // at leaf * uplinks + uplink; -1: not cabled
+  Routing routing = Routing::by_destination;
+};
+
+/// One direction of one pair on one rail.
+struct Flow {
+  int from = 0, to = 0, rail = 0;
+  friend bool operator==(const Flow&, const Flow&) = default;
+};
+
+enum class PartKind : std::uint8_t { node, access, uplink, leaf, spine };
+
+/// Of an access link: from the node, or to it. Of an uplink: to the spine, or from it.
+enum class Way : std::uint8_t { both, out, in };
+
+struct Part {
+  PartKind kind{};
+  Way way = Way::both;
+  int owner = 0;  // the node, leaf or spine
+  int index = 0;  // the rail of an access link, the number of an uplink
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+class Topology {
+ public:
+  explicit Topology(Wiring wiring);
+
+  const Wiring& wiring() const { return wiring_; }
+  std::size_t part_count() const { return end_; }
+  const Wiring::Port& port(int node, int rail) const;
+
+  /// Both ends have a link on that rail.
+  bool connected(const Flow& flow) const;
+  bool across(const Flow& flow) const;
+  /// Appends what the flow crosses: each link as a whole and in the direction that is used.
+  void add_parts(const Flow& flow, std::vector<PartId>& parts) const;
+
+  PartId id(const Part& part) const;
+  Part part(PartId id) const;
+  /// The link that it is a direction of; itself, where it is no direction.
+  PartId whole(PartId id) const;
+
+  /// The uplink by which a leaf sends what is for this place.
+  int uplink_to(int place) const { return place % wiring_.uplinks; }
+
+ private:
+  /// The uplink by which a spine reaches the leaf; -1: none.
+  int uplink_from(int leaf, int spine, int place) const;
+  void add_link(PartId both, std::uint32_t count, bool out, std::vector<PartId>& parts) const;
+  void add_way_up(const Flow& flow, std::vector<PartId>& parts) const;
+
+  Wiring wiring_;
+  std::uint32_t accesses_ = 0, uplinks_ = 0;                         // how many
+  PartId access_ = 0, uplink_ = 0, leaf_ = 0, spine_ = 0, end_ = 0;  // the first of each kind
+};
+
+}  // namespace cupel::burnin::fabric
