@@ -39,8 +39,9 @@ struct FabricSwitch {
 struct FabricNode {
   std::string name;
   std::vector<std::string> hcas;
-  int group = -1;  // of nodes that share their leaves, from 0
-  int index = -1;  // in its group, from 0
+  int group = -1;      // of nodes that share their leaves, from 0
+  int index = -1;      // in its group, from 0
+  std::string host{};  // as its node descriptions call it, where that is not its name
   friend bool operator==(const FabricNode&, const FabricNode&) = default;
 };
 

@@ -128,7 +128,7 @@ class Builder {
     const auto& member = members_[place];
     const int group = static_cast<int>(place) / rule_.group;
     const int index = static_cast<int>(place) % rule_.group;
-    fabric_.nodes.push_back({member.name, member.hcas, group, index});
+    fabric_.nodes.push_back({member.name, member.hcas, group, index, member.host});
     const int rails = static_cast<int>(rails_of(members_));
     for (int rail = 0; rail < static_cast<int>(member.hcas.size()); ++rail)
       for (int plane = 0; plane < rule_.planes; ++plane) {

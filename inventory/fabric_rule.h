@@ -32,6 +32,7 @@ struct FabricRule {
 struct FabricMember {
   std::string name;
   std::vector<std::string> hcas;  // rail by rail
+  std::string host{};             // as FabricNode::host
   friend bool operator==(const FabricMember&, const FabricMember&) = default;
 };
 

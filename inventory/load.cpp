@@ -9,6 +9,7 @@
 #include "inventory/read_access.h"
 #include "inventory/read_bmc.h"
 #include "inventory/read_boot.h"
+#include "inventory/read_fabric.h"
 #include "inventory/read_nodes.h"
 #include "inventory/read_power.h"
 #include "inventory/shared_bmcs.h"
@@ -102,6 +103,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
   inventory.boot = read_boot_site(site, folder, inventory.file, problems);
   inventory.bmc_networks = read_networks(site, problems);
   read_nodes(site, site.value("defaults"), folder, inventory, problems);
+  const auto* fabric = site.value("fabric");
   site.finish();
   if (inventory.nodes.empty() && problems.empty())
     site.report(site.place("nodes"), "the inventory has no nodes");
@@ -110,6 +112,7 @@ Loaded parse_inventory(std::string_view text, const std::string& file,
                 digested);
   share_bmcs(inventory, problems);
   check_nodes(inventory, problems);
+  if (fabric) read_fabric(*fabric, folder, inventory, problems, digested);
   const bool all_profiles = std::ranges::all_of(
       inventory.nodes, [&](const Node& node) { return inventory.profiles.contains(node.profile); });
   if (all_profiles) check_power(inventory, problems);

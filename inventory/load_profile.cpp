@@ -120,6 +120,7 @@ void read_sections(YamlFields& fields, const std::string& file, Profile& profile
     read_patience(*patience, file, profile.patience, problems);
   if (const auto* slurm = fields.value("slurm")) read_slurm(*slurm, file, profile, problems);
   if (const auto* parts = fields.value("parts")) read_parts(*parts, file, profile, problems);
+  if (fields.has("rails")) profile.rails = fields.texts("rails");
   read_baseline(fields, file, profile, problems);
   const auto bios = fields.list("bios");
   if (fields.has("bios") && bios.empty()) profile.bios.clear();

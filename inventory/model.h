@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inventory/boot.h"
+#include "inventory/fabric_rule.h"
 #include "inventory/problem.h"
 #include "inventory/profile.h"
 
@@ -136,6 +137,14 @@ struct SlurmSite {
   std::string configuration{};          // SLURM_CONF; empty: the environment's
 };
 
+/// How the site's fabric is to be cabled.
+struct FabricSite {
+  Fabric fabric{};
+  std::optional<FabricRule> rule{};  // nothing: from a file
+  std::string file{};                // of cables
+  Place where{};
+};
+
 /// Where the site keeps its manifest of firmware images (image_manifest.h), and the public key that
 /// it is signed with. The signature is beside the manifest: "images.yaml.sig".
 struct ImageTrust {
@@ -158,6 +167,7 @@ struct Inventory {
   std::optional<SlurmSite> slurm;
   std::optional<ImageTrust> images{};       // nothing: no firmware is written
   std::optional<BootSite> boot{};           // nothing: no machine is booted over the network
+  std::optional<FabricSite> fabric{};       // nothing: cables are not compared
   std::vector<std::string> bmc_networks{};  // "10.0.1.0/24": where a BMC that moved may be found
 
   const Node* node(std::string_view name) const;

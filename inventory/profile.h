@@ -78,6 +78,8 @@ struct Profile {
   Draw draw{};
   Patience patience{};
   std::vector<Criterion> criteria{};
+  /// The compute HCAs, rail by rail: ["mlx5_0", "mlx5_1", ...]. Empty: not told.
+  std::vector<std::string> rails{};
   std::string gpu_type{};         // Slurm's Gres type: "h100"
   int slurm_cpus = 0;             // logical CPUs
   double slurm_memory_bytes = 0;  // RealMemory, rounded down to MiB by the printer

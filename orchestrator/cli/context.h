@@ -60,6 +60,7 @@ void add_exec(CLI::App& app, Context& context, Exit& exit);
 void add_bmc(CLI::App& app, Context& context, Exit& exit);
 void add_firmware(CLI::App& app, Context& context, Exit& exit);
 void add_settings(CLI::App& app, Context& context, Exit& exit);
+void add_fabric(CLI::App& app, Context& context, Exit& exit);
 void add_rehearse(CLI::App& app, Context& context, Exit& exit);
 void add_rack(CLI::App& app, Context& context, Exit& exit);
 void add_slurm(CLI::App& app, Context& context, Exit& exit);

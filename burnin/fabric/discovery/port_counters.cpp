@@ -1,0 +1,88 @@
+#include "burnin/fabric/discovery/port_counters.h"
+
+#include <algorithm>
+
+#include "burnin/fabric/discovery/scan.h"
+#include "inventory/seen_fabric.h"
+
+namespace cupel::burnin {
+namespace {
+
+constexpr std::size_t kMostCounters = 64;  // of one port
+constexpr std::size_t kLongestCounter = 64;
+
+/// "[SymbolErrorCounter == 1200] [LinkErrorRecoveryCounter == 9]".
+CounterValues counters_of(std::string_view text) {
+  CounterValues counters;
+  Scan scan{text};
+  while (counters.size() < kMostCounters && scan.until("[")) {
+    const auto name = scan.until(" == ");
+    const auto value = scan.number<std::uint64_t>();
+    if (!name || !value) break;
+    if (name->size() <= kLongestCounter) counters.emplace(printable(valid_utf8(*name)), *value);
+  }
+  return counters;
+}
+
+/// `Errors for "n07 mlx5_2"`, `Errors for 0xb0cf0e0300000200 "MF0;leaf1-r2:MQM9700/U1"`.
+std::string name_in(std::string_view line) {
+  Scan scan{line};
+  if (!scan.until("\"")) return {};
+  const auto name = printable(valid_utf8(trimmed(scan.until("\"").value_or(scan.rest()))));
+  return name.starts_with("MF") ? inventory::switch_name(name) : shortened(name, 128);
+}
+
+}  // namespace
+
+Result<QueryErrors> parse_ibqueryerrors(std::string_view text) {
+  if (text.size() > kLargestReport)
+    return Error{Code::kMalformed, "ibqueryerrors printed more than 256 MiB"};
+  QueryErrors found;
+  std::string name;
+  for_each_line(text, [&](std::string_view line) {
+    Scan scan{line};
+    if (line.starts_with("Errors for ")) name = name_in(line);
+    if (scan.skip("GUID 0x")) {
+      const auto guid = scan.hexadecimal();
+      // "port ALL" sums up those that follow.
+      if (!guid || !scan.skip(" port ")) return;
+      const auto port = scan.number<int>();
+      if (port && found.ports.size() < inventory::kMostLinks)
+        found.ports.push_back({*guid, *port, name, counters_of(scan.rest())});
+      return;
+    }
+    if (!scan.skip("##")) return;
+    scan.skip_blanks();
+    if (scan.skip("Summary: ")) found.nodes_checked = scan.number<std::uint64_t>().value_or(0);
+    const auto count = scan.number<std::uint64_t>();
+    if (!count) return;
+    if (scan.rest().starts_with(" ports checked")) found.ports_checked = *count;
+    if (scan.rest().starts_with(" PMA query failures")) found.failed_queries = *count;
+  });
+  if (found.nodes_checked == 0)
+    return Error{Code::kNoMeasurement,
+                 "ibqueryerrors checked no node: it could not look, which does not mean that there "
+                 "are no errors. Check that a subnet manager runs (sminfo)"};
+  return found;
+}
+
+Result<CounterValues> parse_perfquery(std::string_view text) {
+  CounterValues counters;
+  for_each_line(text, [&](std::string_view line) {
+    const auto colon = line.find(":.");
+    if (line.starts_with('#') || colon == line.npos || counters.size() >= kMostCounters) return;
+    const auto name = line.substr(0, colon);
+    auto value = line.substr(colon + 1);
+    value.remove_prefix(std::min(value.find_first_not_of('.'), value.size()));
+    const bool selects =
+        name == "PortSelect" || name == "CounterSelect" || name == "CounterSelect2";
+    const auto count = number<std::uint64_t>(value);
+    if (count && !selects && name.size() <= kLongestCounter)
+      counters.emplace(printable(valid_utf8(name)), *count);
+  });
+  if (counters.empty())
+    return Error{Code::kNoMeasurement, "perfquery reported no counter: the port did not answer"};
+  return counters;
+}
+
+}  // namespace cupel::burnin

@@ -1,0 +1,161 @@
+// `cupel fabric ...`: the cable plan of an inventory, and the plan against what tools report.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "burnin/fabric/discovery/iblinkinfo.h"
+#include "burnin/fabric/discovery/ibnetdiscover.h"
+#include "burnin/fabric/discovery/scan.h"
+#include "inventory/slurm_topology.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/fabric_text.h"
+#include "orchestrator/cli/say.h"
+
+namespace cupel::cli {
+namespace {
+
+struct FabricAsked {
+  std::string inventory = default_inventory();
+  std::string ibnetdiscover{};  // file with its output
+  std::string iblinkinfo{};
+  std::string slurm{};  // "conf" or "yaml"
+  bool every = false;
+  bool list = false;
+};
+
+struct FabricCommand {
+  Context& context;
+  Exit& exit;
+  std::shared_ptr<FabricAsked> asked = std::make_shared<FabricAsked>();
+};
+
+void print(const boost::json::object& object) { say("{}\n", boost::json::serialize(object)); }
+
+/// The inventory, where it has a cable plan.
+std::optional<inventory::Inventory> planned(const FabricCommand& command, Exit& exit) {
+  auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
+  if (!inventory || inventory->fabric) return inventory;
+  exit = complain(
+      command.context,
+      Error{Code::kInvalid, fmt::format("{} has no cable plan: add fabric: (docs/fabric.md)",
+                                        command.asked->inventory)},
+      Exit::invalid);
+  return std::nullopt;
+}
+
+Exit plan(const FabricCommand& command) {
+  Exit exit = Exit::passed;
+  const auto inventory = planned(command, exit);
+  if (!inventory) return exit;
+  const auto& site = *inventory->fabric;
+  if (command.asked->slurm == "conf")
+    say("{}", inventory::topology_conf(site.fabric));
+  else if (command.asked->slurm == "yaml")
+    say("{}", inventory::topology_yaml(site.fabric));
+  else if (command.context.json)
+    print(plan_json(site));
+  else
+    say("{}", plan_text(site, command.asked->every));
+  return exit;
+}
+
+/// What the named file says, "-" being standard input.
+Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
+  const bool links = asked.ibnetdiscover.empty();
+  const auto& file = links ? asked.iblinkinfo : asked.ibnetdiscover;
+  if (file.empty())
+    return Error{
+        Code::kInvalid,
+        "name the file with the output of ibnetdiscover (--ibnetdiscover) or of iblinkinfo "
+        "(--iblinkinfo)"};
+  const auto parse = [&](std::string_view text) {
+    return links ? burnin::parse_iblinkinfo(text) : burnin::parse_ibnetdiscover(text);
+  };
+  if (file == "-") {
+    std::string text;
+    std::array<char, 1 << 16> piece{};
+    while (text.size() <= burnin::kLargestReport &&
+           std::cin.read(piece.data(), piece.size()).gcount() > 0)
+      text.append(piece.data(), static_cast<std::size_t>(std::cin.gcount()));
+    return parse(text);
+  }
+  TRY(const auto text, read_file(file, burnin::kLargestReport));
+  return within(file, parse(text));
+}
+
+Exit audit(const FabricCommand& command) {
+  Exit exit = Exit::passed;
+  const auto inventory = planned(command, exit);
+  if (!inventory) return exit;
+  const auto seen = seen_in(*command.asked);
+  if (!seen) {
+    const bool empty = seen.error().code == Code::kNoMeasurement;
+    return complain(command.context, seen.error(), empty ? Exit::unfinished : Exit::invalid);
+  }
+  const auto& fabric = inventory->fabric->fabric;
+  const auto audit = inventory::audit_fabric(fabric, *seen);
+  if (command.context.json)
+    print(audit_json(audit));
+  else if (command.asked->list)
+    say("{}", walking_list(fabric, audit));
+  else
+    say("{}", audit_text(audit));
+  return audit.passed() ? Exit::passed : Exit::failed;
+}
+
+void add_plan_command(CLI::App& fabric, Context& context, Exit& exit) {
+  const FabricCommand command{context, exit};
+  auto* added = fabric.add_subcommand("plan", "what the cable plan means");
+  added->footer(
+      "Examples: cupel fabric plan\n          cupel fabric plan --slurm conf > topology.conf");
+  added->add_option("-i,--inventory", command.asked->inventory,
+                    "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  added->add_flag("--cables", command.asked->every, "list each cable too");
+  added
+      ->add_option("--slurm", command.asked->slurm,
+                   "print the leaves and spines as Slurm's topology.conf (conf) or topology.yaml "
+                   "(yaml)")
+      ->check(CLI::IsMember({"conf", "yaml"}));
+  add_json_flag(*added, context);
+  added->callback([command] { command.exit = plan(command); });
+}
+
+void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
+  const FabricCommand command{context, exit};
+  auto* added = fabric.add_subcommand("audit", "the cable plan against what tools report");
+  added->footer(
+      "Examples: ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
+      "          cupel fabric audit --iblinkinfo links.txt --list\n"
+      "Exit codes: 0 each cable is in its port, 1 some are not, 2 the input is wrong,\n"
+      "            3 the tool reported nothing: it could not look.");
+  added->add_option("-i,--inventory", command.asked->inventory,
+                    "[$CUPEL_INVENTORY, ./inventory.yaml]");
+  auto* discovered =
+      added->add_option("--ibnetdiscover", command.asked->ibnetdiscover,
+                        "file with the output of ibnetdiscover; - is standard input");
+  added
+      ->add_option("--iblinkinfo", command.asked->iblinkinfo,
+                   "file with the output of iblinkinfo; - is standard input")
+      ->excludes(discovered);
+  added->add_flag("--list", command.asked->list,
+                  "the moves by switch and port, to print and tick off");
+  add_json_flag(*added, context);
+  added->callback([command] { command.exit = audit(command); });
+}
+
+}  // namespace
+
+void add_fabric(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("fabric", "the cable plan, and the cables as they are");
+  command->footer(
+      "Examples: cupel fabric plan\n"
+      "          ibnetdiscover | cupel fabric audit --ibnetdiscover -");
+  command->require_subcommand(1);
+  add_plan_command(*command, context, exit);
+  add_audit_command(*command, context, exit);
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "inventory/load.h"
+#include "inventory/slurm_topology.h"
+
+namespace cupel::inventory {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Loaded load(std::string_view fabric) {
+  return parse_inventory(fmt::format(R"(
+site: test
+defaults:
+  profile: hgx-h100-8
+  bmc: {{user: admin, password: "env:BMC", tls: {{trust: first-use}}}}
+  ssh: {{user: root}}
+nodes:
+  - {{name: "n[01-08]", bmc: {{address: "10.0.1.[11-18]"}}, ssh: {{address: "10.0.2.[11-18]"}}}}
+fabric:
+{})",
+                                     fabric),
+                         "site.yaml", ".");
+}
+
+std::vector<std::string> texts(const std::vector<Problem>& problems) {
+  std::vector<std::string> found;
+  for (const auto& problem : problems)
+    found.push_back(to_string(problem.where) + ": " + problem.what);
+  return found;
+}
+
+TEST(ReadFabric, MakesThePlanOfARule) {
+  const auto loaded = load(
+      "  layout: rail-optimised\n"
+      "  hcas: [mlx5_0, mlx5_1, mlx5_6, mlx5_7]\n"
+      "  group: 4\n"
+      "  spines: 2\n"
+      "  ports_per_cage: 2\n"
+      "  leaf: \"l{group}-{rail}\"\n"
+      "  switches: [{name: spine2, guid: \"0xb0cf0e0300000700\", location: \"rack s1, U40\"}]\n");
+
+  ASSERT_TRUE(loaded.inventory) << testing::PrintToString(texts(loaded.problems));
+  const auto& fabric = loaded.inventory->fabric->fabric;
+  const FabricMap map{fabric};
+  EXPECT_EQ(map.rail_port("n06", 2), (RailPort{"mlx5_6", "l2-3", 2}));
+  EXPECT_EQ(map.find_switch("spine2")->guid, "b0cf0e0300000700");
+  EXPECT_EQ(map.find_switch("spine2")->location, "rack s1, U40");
+}
+
+TEST(ReadFabric, ReportsAllProblemsAtOnceWithTheirPlaces) {
+  const auto loaded = load(
+      "  layout: torus\n"
+      "  hcas: [mlx5_0, mlx5_0]\n"
+      "  group: 4\n"
+      "  spines: 1\n"
+      "  leaf: \"leaf{group}\"\n"
+      "  switches: [{name: spine9}]\n"
+      "  gruop: 5\n");
+
+  EXPECT_THAT(texts(loaded.problems),
+              testing::AllOf(
+                  testing::Contains("site.yaml:10:11: layout must be rail-optimised or fat-tree"),
+                  testing::Contains(HasSubstr("leaf must have {rail}")),
+                  testing::Contains(HasSubstr("goes to a switch 'spine9'")),
+                  testing::Contains(HasSubstr("unknown key 'gruop'")),
+                  testing::Contains(HasSubstr("mlx5_0 stands twice")),
+                  testing::Contains(HasSubstr("two switches are named 'leaf1'"))))
+      << testing::PrintToString(texts(loaded.problems));
+}
+
+TEST(ReadFabric, AsksForTheComputeHcasWhereTheProfileDoesNotListThem) {
+  const auto loaded = load("  group: 8\n");
+
+  EXPECT_THAT(texts(loaded.problems),
+              ElementsAre(HasSubstr("the profile hgx-h100-8 does not list its compute HCAs")));
+}
+
+TEST(ReadFabric, ReportsACableFileThatIsNotThere) {
+  const auto loaded = load("  hcas: [mlx5_0]\n  cables: nowhere.csv\n");
+
+  EXPECT_THAT(texts(loaded.problems), ElementsAre(HasSubstr("nowhere.csv")));
+}
+
+TEST(SlurmTopology, HasASwitchForEachGroupAndOneAboveThem) {
+  const auto loaded = load("  hcas: [mlx5_0, mlx5_1]\n  group: 4\n  spines: 2\n");
+  ASSERT_TRUE(loaded.inventory) << testing::PrintToString(texts(loaded.problems));
+
+  EXPECT_EQ(topology_conf(loaded.inventory->fabric->fabric),
+            "SwitchName=group1 Nodes=n[01-04]\n"
+            "SwitchName=group2 Nodes=n[05-08]\n"
+            "SwitchName=fabric Switches=group[1-2]\n");
+  EXPECT_THAT(topology_yaml(loaded.inventory->fabric->fabric),
+              HasSubstr("      - switch: group2\n        nodes: n[05-08]\n"));
+}
+
+}  // namespace
+}  // namespace cupel::inventory
