@@ -16,7 +16,7 @@ test_packages=(
   git openssh-server openssh-client stress-ng fio curl zstd pdsh clustershell e2fsprogs util-linux
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
   chromium poppler-utils qemu-user-static
-  ovmf ipxe dnsmasq-base iproute2 mtools xorriso
+  ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
 )
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }

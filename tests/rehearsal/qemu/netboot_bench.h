@@ -1,0 +1,78 @@
+#pragma once
+// One real machine and what it boots from: files over HTTP and TFTP, addresses by dnsmasq.
+#include <gmock/gmock.h>
+
+#include "tests/support/child.h"
+#include "tests/support/qemu/efi_boot.h"
+#include "tests/support/qemu/qemu_rack.h"
+
+namespace cupel::rehearsal {
+
+class NetbootBench : public ::testing::Test {
+ protected:
+  static constexpr const char* kIpxe = "/usr/lib/ipxe/snponly.efi";
+  /// iPXE's first words.
+  static constexpr const char* kIpxeRuns = "iPXE initialising devices";
+
+  void TearDown() override {
+    for (auto& child : children_) child->signal(SIGTERM);
+  }
+
+  static std::string url(const std::string& file) { return "http://10.77.0.1:8080/" + file; }
+  std::filesystem::path served(const std::string& file) const {
+    return rack->folder() / "www" / file;
+  }
+  void make_rack(QemuMachine machine) {
+    std::vector<QemuMachine> machines;
+    machines.push_back(std::move(machine));
+    rack = std::make_unique<cupel::testing::QemuRack>(std::move(machines));
+    std::filesystem::create_directory(rack->folder() / "www");
+  }
+  void serve(const std::filesystem::path& file) {
+    std::filesystem::copy_file(file, served(file.filename()));
+  }
+  /// Everything that is served, over HTTP.
+  void start_web() {
+    auto& web = start({"/usr/bin/python3", "-u", "-m", "http.server", "8080", "--bind",
+                       cupel::testing::NetworkBed::kAddress, "--directory", served("").string()});
+    ASSERT_TRUE(web.wait_for("Serving HTTP"));
+  }
+  /// Addresses for known machines alone, and what else the words say.
+  void start_dhcp(const std::vector<std::string>& words = {}, const std::string& interface = "br0",
+                  const std::string& range = "10.77.0.0,static,255.255.255.0,5m") {
+    std::vector<std::string> line{"dnsmasq",
+                                  "--keep-in-foreground",
+                                  "--conf-file=/dev/null",
+                                  "--port=0",
+                                  "--interface=" + interface,
+                                  "--except-interface=lo",
+                                  "--bind-interfaces",
+                                  "--user=root",
+                                  "--no-ping",
+                                  "--log-dhcp",
+                                  "--log-facility=-",
+                                  "--pid-file=",
+                                  "--dhcp-leasefile=" + (rack->folder() / interface).string(),
+                                  "--dhcp-range=" + range};
+    for (const auto& host : rack->dhcp_hosts()) line.push_back(host);
+    line.insert(line.end(), words.begin(), words.end());
+    ASSERT_TRUE(start(line).wait_for("dnsmasq-dhcp"));
+  }
+  cupel::testing::Child& start(std::vector<std::string> line) {
+    children_.push_back(std::make_unique<cupel::testing::Child>(std::move(line)));
+    return *children_.back();
+  }
+  void override_boot(const std::string& target, const std::string& uri = {}) {
+    rack->on(1, [&](QemuSystem& system) {
+      system.set_boot_override({.enabled = "Once", .target = target, .uri = uri});
+      return true;
+    });
+  }
+
+  std::unique_ptr<cupel::testing::QemuRack> rack;
+
+ private:
+  std::vector<std::unique_ptr<cupel::testing::Child>> children_;  // gone before the network is
+};
+
+}  // namespace cupel::rehearsal
