@@ -1,0 +1,149 @@
+#include "orchestrator/os/console_cause.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+
+namespace cupel::os {
+namespace {
+
+constexpr std::size_t kLongestLine = 160;
+
+constexpr std::string_view kCable = "look at the cable and the switch port of its boot interface";
+constexpr std::string_view kDhcp =
+    "look whether a DHCP server answers this MAC on its network: cupel boot dhcp print";
+constexpr std::string_view kFetch =
+    "look whether the machine can reach the address of boot: serve, and what its firewall allows";
+constexpr std::string_view kPanic = "look at the console: cupel bmc NODE console";
+
+/// Source: of PXE-E lines edk2's PxeBcDxe and Intel's PXE 2.1 ROMs, of "Error:" lines edk2's
+/// HttpBootDxe, of BdsDxe lines edk2's boot manager; dracut and initramfs-tools, iPXE, GRUB, Linux.
+constexpr std::array kCauses{
+    ConsoleCauseRow{"no-link", "could not detect network connection", "no link", kCable},
+    ConsoleCauseRow{"no-link", "pxe-e61", "no link", kCable},
+    ConsoleCauseRow{"no-link", "link status: down", "no link", kCable},
+    ConsoleCauseRow{"dhcp-silent", "pxe-e51", "no DHCP server answered", kDhcp},
+    ConsoleCauseRow{"dhcp-silent", "pxe-e16", "no DHCP server made an offer that it takes", kDhcp},
+    ConsoleCauseRow{"dhcp-silent", "no configuration methods succeeded",
+                    "iPXE got no address by DHCP", kDhcp},
+    ConsoleCauseRow{"dhcp-no-file", "pxe-e53", "DHCP offered an address and no boot file", kDhcp},
+    ConsoleCauseRow{"dhcp-no-file", "pxe-e18",
+                    "DHCP offered no boot file, or the server of that file did not answer; a "
+                    "minute is lost on each interface",
+                    kDhcp},
+    ConsoleCauseRow{"tftp-timeout", "pxe-e32", "the TFTP server did not answer", kFetch},
+    ConsoleCauseRow{"tftp-timeout", "pxe-e11", "the boot server's address was not found by ARP",
+                    kFetch},
+    ConsoleCauseRow{"tftp-error", "pxe-e23", "the TFTP server refused the file", kFetch},
+    ConsoleCauseRow{"tftp-error", "pxe-t01", "the TFTP server has no such file", kFetch},
+    ConsoleCauseRow{"network-error", "pxe-e99", "the network failed in mid-boot", kFetch},
+    ConsoleCauseRow{"network-error", "pxe-e22", "an ICMP error came back from the boot server",
+                    kFetch},
+    ConsoleCauseRow{"http-timeout", "error: server response timeout",
+                    "the boot server did not answer HTTP, or no DHCP server answered", kFetch},
+    ConsoleCauseRow{"http-error", "error: could not retrieve nbp file size from http server",
+                    "the boot server did not deliver the file over HTTP", kFetch},
+    ConsoleCauseRow{"http-error", "error: unexpected network error",
+                    "the network failed in mid-boot", kFetch},
+    ConsoleCauseRow{"http-timeout", "connection timed out (http", "iPXE's download timed out",
+                    kFetch},
+    ConsoleCauseRow{"secure-boot", "access denied",
+                    "the firmware refused the boot file: secure boot is on, and the file is not "
+                    "signed by a key that this machine has",
+                    "sign the RAM system with the site's key, or turn secure boot off"},
+    ConsoleCauseRow{"secure-boot", "security violation",
+                    "the firmware refused the boot file: it is not signed by a key that this "
+                    "machine has",
+                    "sign the RAM system with the site's key, or turn secure boot off"},
+    ConsoleCauseRow{"wrong-way-first", ">>start pxe over ipv6",
+                    "the firmware tries PXE over IPv6, and waits for it",
+                    "turn IPv6 PXE off in the BIOS settings of the boot interface"},
+    ConsoleCauseRow{"no-boot-device", "no bootable option or device was found",
+                    "the firmware found nothing to boot",
+                    "look at the machine's boot order: cupel "
+                    "bmc NODE boot",
+                    true},
+    ConsoleCauseRow{"no-boot-device", "no bootable device", "the firmware found nothing to boot",
+                    "look at the machine's boot order: cupel bmc NODE boot", true},
+    ConsoleCauseRow{"uefi-shell", "uefi interactive shell", "it stands in the UEFI shell",
+                    "take the UEFI shell out of its boot order", true},
+    ConsoleCauseRow{"grub-prompt", "grub rescue>", "GRUB does not find its own files",
+                    "look at the image's boot loader", true},
+    ConsoleCauseRow{"grub-prompt", "minimal bash-like line editing is supported",
+                    "GRUB has no menu and waits at its prompt", "look at the image's boot loader",
+                    true},
+    ConsoleCauseRow{"kernel-panic", "kernel panic - not syncing", "the kernel gave up", kPanic,
+                    true},
+    ConsoleCauseRow{"no-root-device", "unable to mount root fs",
+                    "the kernel found no root file system",
+                    "the image lacks the driver of the disk, or its command line names another "
+                    "root",
+                    true},
+    ConsoleCauseRow{"no-root-device", "does not exist.  dropping to a shell",
+                    "the initramfs found no root device",
+                    "the image lacks the driver of the disk, or its command line names another "
+                    "root",
+                    true},
+    ConsoleCauseRow{"no-root-device", "gave up waiting for root",
+                    "the initramfs found no root device",
+                    "the image lacks the driver of the disk, or its command line names another "
+                    "root",
+                    true},
+    ConsoleCauseRow{"no-root-device", "dracut-initqueue timeout",
+                    "the initramfs found no root device",
+                    "the image lacks the driver of the disk, or its command line names another "
+                    "root"},
+};
+
+/// Without escape sequences (ECMA-48, 5.4: from CSI to the final byte), which firmware puts into
+/// the middle of its lines.
+std::string plain_text(std::string_view text) {
+  constexpr char kEscape = '\x1b';
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != kEscape) {
+      out += text[i] == '\r' ? '\n' : text[i];
+      continue;
+    }
+    if (i + 1 >= text.size()) break;
+    if (text[++i] != '[') continue;
+    while (++i < text.size() && (text[i] < '@' || text[i] > '~')) {
+    }
+  }
+  return out;
+}
+
+const ConsoleCauseRow* row_in(std::string_view line) {
+  const auto low = lower_case(line);
+  const ConsoleCauseRow* found = nullptr;
+  for (const auto& row : kCauses) {
+    if (!low.contains(row.line)) continue;
+    // A line may say two things: "Kernel panic - not syncing: VFS: Unable to mount root fs".
+    if (found == nullptr || row.ends) found = &row;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const ConsoleCauseRow> console_causes() { return kCauses; }
+
+std::optional<ConsoleCause> console_cause(std::string_view text) {
+  std::optional<ConsoleCause> found;
+  const auto plain = plain_text(text);
+  for (const auto line : lines(plain)) {
+    const auto* row = row_in(line);
+    if (row == nullptr || (found && found->row->ends && !row->ends)) continue;
+    found = ConsoleCause{row, shortened(printable(trimmed(line)), kLongestLine)};
+  }
+  return found;
+}
+
+std::string to_string(const ConsoleCause& cause) {
+  return fmt::format("{} (its console: \"{}\")", cause.row->cause, cause.line);
+}
+
+}  // namespace cupel::os
