@@ -15,6 +15,12 @@ bool loads_gpus(const PlaybookStep& step) {
   return load != step.with.end() && load->second == "gpu";
 }
 
+/// What a parameter falls back to.
+bool says_profile(const PlaybookStep& step, const std::string& parameter) {
+  const auto found = step.with.find(parameter);
+  return found == step.with.end() || found->second == "profile";
+}
+
 }  // namespace
 
 bool tells_parts(std::string_view stage) {
@@ -40,6 +46,8 @@ std::optional<std::string> left_out(const std::vector<Condition>& conditions) {
 std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile) {
   if (step.kind == StepKind::firmware && !profile.has_images())
     return fmt::format("profile '{}' names no image", profile.name);
+  if (step.kind == StepKind::os && profile.os.image.empty() && says_profile(step, "image"))
+    return fmt::format("profile '{}' names no OS image", profile.name);
   if (step.kind != StepKind::stage || profile.has_gpus()) return {};
   if (loads_gpus(step))
     return fmt::format("it loads GPUs, and profile '{}' has none", profile.name);

@@ -20,6 +20,35 @@ constexpr std::array<std::string_view, 1> kSettingsFacts{"settings.pending"};
 constexpr std::array<std::string_view, 5> kBmcFacts{"bmc.vendor", "bmc.version", "bios.version",
                                                     "system.model", "system.serial"};
 
+constexpr std::array<std::string_view, 3> kErase{"none", "nvme", "ata"};
+constexpr ParameterRow kRam{"ram", ParameterRow::Kind::text,
+                            "the RAM system, of the image store; profile: the one of its profile",
+                            "profile"};
+constexpr ParameterRow kWays{
+    "ways", ParameterRow::Kind::text,
+    "ways to boot, the first to be tried first: http, dhcp-http, pxe, media, joined by commas; "
+    "profile: those of the profile or the inventory",
+    "profile"};
+constexpr std::array kOs{
+    ParameterRow{"image", ParameterRow::Kind::text,
+                 "the image, of the image store; profile: the one of its profile", "profile"},
+    ParameterRow{"sha256", ParameterRow::Kind::text,
+                 "the image's digest, as cupel image list prints it; profile: the one of its "
+                 "profile",
+                 "profile"},
+    kRam,
+    kWays,
+    ParameterRow{"wipe", ParameterRow::Kind::word,
+                 "write a disk that holds something, where the inventory names its serial", "no",
+                 kYesNo},
+    ParameterRow{"erase", ParameterRow::Kind::word,
+                 "erase the whole disk before it is written, by the drive itself", "none", kErase},
+    ParameterRow{"reinstall", ParameterRow::Kind::word,
+                 "install it also where the wanted image runs already", "no", kYesNo},
+    ParameterRow{"network_first", ParameterRow::Kind::word,
+                 "the EFI boot order has the network before the disk", "no", kYesNo}};
+constexpr std::array kBootRam{kRam, kWays};
+
 // While a machine starts, its fans run at full speed and all of its memory is trained: more than
 // idle, far less than loaded.
 constexpr double kStarting = 0.25;
@@ -67,6 +96,22 @@ constexpr std::array kRows{
                 .summary = "set where the next boot, and only that, comes from",
                 .deadline = {.base = minutes{2}, .bmc_restart = 1},
                 .parameters = kBoot},
+    StepKindRow{.kind = StepKind::os,
+                .name = "os",
+                .summary = "write an operating system to the node's disk, and wait until it is up",
+                .expected = {.base = minutes{5}, .post = 1},
+                .deadline = {.base = hours{2}, .post = 5, .bmc_restart = 2},
+                .parameters = kOs,
+                .once = true,
+                .load = kStarting},
+    StepKindRow{.kind = StepKind::boot_ram,
+                .name = "boot-ram",
+                .summary = "boot the RAM system and leave it up: a node without an OS burns in",
+                .expected = {.base = minutes{1}, .post = 0.5},
+                .deadline = {.base = minutes{20}, .post = 4, .bmc_restart = 2},
+                .parameters = kBootRam,
+                .once = true,
+                .load = kStarting},
     StepKindRow{.kind = StepKind::power_on,
                 .name = "power-on",
                 .summary = "turn the node on and wait until its BMC reports it",

@@ -17,6 +17,8 @@ enum class StepKind {
   firmware,
   machine_settings,
   boot_once,
+  os,
+  boot_ram,
   power_on,
   power_off,
   power_cycle,

@@ -72,7 +72,8 @@ bool may_answer_ssh(const playbooks::PlannedStep& planned, const StepState& step
   if (step.phase != StepState::Phase::done) return false;
   if (planned.kind == StepKind::stage) return step.handle.has_value();
   return planned.kind == StepKind::ssh_wait || planned.kind == StepKind::power_on ||
-         planned.kind == StepKind::power_cycle;
+         planned.kind == StepKind::power_cycle || planned.kind == StepKind::os ||
+         planned.kind == StepKind::boot_ram;
 }
 
 /// The step since which the node does not answer SSH, as far as this one shows it.

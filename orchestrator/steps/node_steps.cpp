@@ -86,7 +86,7 @@ Task<Result<void>> refuse_handle(std::string) {
 bool restarts(playbooks::StepKind kind) {
   using enum playbooks::StepKind;
   return kind == power_on || kind == power_off || kind == power_cycle || kind == boot_once ||
-         kind == firmware;
+         kind == firmware || kind == os || kind == boot_ram;
 }
 
 bool changes_power(playbooks::StepKind kind) {

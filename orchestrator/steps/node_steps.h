@@ -12,6 +12,7 @@
 #include "orchestrator/engine/interfaces.h"
 #include "orchestrator/firmware/firmware_plan.h"
 #include "orchestrator/handoff/slurm.h"
+#include "orchestrator/os/boot_door.h"
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/ssh/programs.h"
 #include "orchestrator/ssh/ssh.h"
@@ -41,6 +42,8 @@ struct StepEnvironment {
   /// The image of a firmware update, held against the site's manifest. Empty: there are none.
   std::function<Task<Result<bmc::UpdateOrder>>(firmware::FirmwareUpdate, bmc::Identity, Deadline)>
       firmware_image{};
+  /// The boot server and the image store. nullptr: the inventory has no `boot:`.
+  std::shared_ptr<os::BootDoor> boot{};
   /// So often a BMC that writes firmware is asked how far it is.
   std::chrono::milliseconds ask_update_every{5000};
   /// The programs that stages run on nodes. nullptr: the controller has none.

@@ -10,6 +10,8 @@ StepType bmc_facts();
 StepType firmware();
 StepType machine_settings();
 StepType boot_once();
+StepType os();
+StepType boot_ram();
 StepType power_on();
 StepType power_off();
 StepType power_cycle();

@@ -1,0 +1,44 @@
+#pragma once
+// What a step that boots a machine needs of the boot server and of the image store. The real ones
+// are netboot::BootService and images::ImageStore (controller/boot_files.cpp); tests bring their
+// own.
+#include <functional>
+
+#include "base/task.h"
+#include "orchestrator/netboot/ticket.h"
+
+namespace cupel::os {
+
+/// A file of an image, whole and with the digest that its manifest says.
+struct BootFile {
+  std::string path{};
+  std::string sha256{};
+  std::uint64_t size = 0;
+};
+
+/// An image of the store, as much of it as a boot needs.
+struct BootImage {
+  std::string name{};
+  std::string arch{};
+  std::string digest{};                     // what playbooks pin
+  std::map<std::string, BootFile> files{};  // by the name in the boot server's URLs
+  std::string command_line{};               // of a RAM system's kernel
+  std::uint64_t content_size = 0;           // of a disk, uncompressed
+  std::string compression{};
+  std::string efi{};  // of a disk: its boot loader
+};
+
+struct BootDoor {
+  /// Errors: kNotFound; kInvalid (it is no such image, or damaged).
+  std::function<Result<BootImage>(std::string name)> ram_system;
+  std::function<Result<BootImage>(std::string name)> disk_image;
+  /// See netboot::BootService.
+  std::function<Result<netboot::Ticket>()> draw;
+  std::function<Result<void>(const netboot::Ticket&, netboot::BootOrder, netboot::BootStage)> open;
+  std::function<void(const std::string& token)> revoke;
+  std::function<Task<Result<netboot::BootEvent>>(std::string token, Deadline)> next;
+  /// The site's CA, PEM; empty: HTTP.
+  std::string ca{};
+};
+
+}  // namespace cupel::os

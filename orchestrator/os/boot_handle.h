@@ -1,0 +1,30 @@
+#pragma once
+// What the journal keeps of a boot that was begun, so that a controller which comes after a crash
+// opens the same URLs again and finds the machine where it is.
+#include "base/result.h"
+#include "orchestrator/netboot/ticket.h"
+
+namespace cupel::os {
+
+struct BootHandle {
+  enum class Stage {
+    drawn,    // the ticket is known; the machine may not have heard of it
+    booting,  // the machine was told to boot by ways[way], and restarted or about to be
+    up,       // the RAM system has its order
+    written,  // the image is on the disk; the machine restarts by itself
+    home,     // the installed system has reported
+  } stage = Stage::drawn;
+  netboot::Ticket ticket{};
+  std::size_t way = 0;
+  std::string digest{};    // of the image that is written; empty: the RAM system stays
+  std::string disk{};      // serial of the disk that it was written to
+  std::string host_key{};  // fingerprint that the system reported
+  bool disc = false;       // a virtual disc was inserted
+  friend bool operator==(const BootHandle&, const BootHandle&) = default;
+};
+
+std::string to_text(const BootHandle& handle);
+/// Errors: kMalformed, of another Cupel's.
+Result<BootHandle> boot_handle_of(std::string_view text);
+
+}  // namespace cupel::os

@@ -1,0 +1,108 @@
+#include "orchestrator/os/boot_order.h"
+
+#include "orchestrator/os/seed.h"
+
+namespace cupel::os {
+namespace {
+
+/// Longer than the slowest write of an image.
+constexpr std::chrono::hours kTicketLives{6};
+
+Result<json::object> disk_of(const inventory::Inventory& inventory, const inventory::Node& node) {
+  if (!node.boot.disk.empty()) return json::object{{"serial", node.boot.disk}};
+  const auto& os = inventory.profile_of(node).os;
+  if (os.disk_model.empty())
+    return Error{Code::kInvalid,
+                 node.name +
+                     ": nothing says which disk is written: set boot: {disk: SERIAL} of the "
+                     "node, or os: {disk: {model, size_min, size_max}} of profile '" +
+                     node.profile + "'"};
+  return json::object{{"model", os.disk_model},
+                      {"size_min", static_cast<std::uint64_t>(os.disk_size_min)},
+                      {"size_max", static_cast<std::uint64_t>(os.disk_size_max)}};
+}
+
+json::array networks_of(const inventory::Inventory& inventory, const inventory::Node& node) {
+  json::array networks;
+  for (const auto& mac : node.boot.macs) {
+    json::object network{{"mac", mac}};
+    const bool fixed = &mac == node.boot.macs.data() && !node.boot.address.empty();
+    if (fixed) {
+      network["address"] = node.boot.address;
+      if (inventory.boot && !inventory.boot->gateway.empty())
+        network["gateway"] = inventory.boot->gateway;
+      if (inventory.boot && !inventory.boot->dns.empty())
+        network["dns"] = json::value_from(inventory.boot->dns);
+    } else {
+      network["dhcp"] = true;
+    }
+    networks.push_back(std::move(network));
+  }
+  return networks;
+}
+
+json::object served(std::string_view name, const BootFile& file) {
+  return {{"file", name}, {"sha256", file.sha256}, {"size", file.size}};
+}
+
+/// What is to be written, and where.
+Result<void> add_deployment(json::object& order, const inventory::Inventory& inventory,
+                            const inventory::Node& node, const BootWish& wish) {
+  const auto& disk = *wish.disk;
+  auto image = served("image", disk.files.at("image"));
+  image["name"] = disk.name;
+  image["content_size"] = disk.content_size;
+  image["compression"] = disk.compression;
+  TRY(order["disk"], disk_of(inventory, node));
+  order["image"] = std::move(image);
+  if (wish.wipe && node.boot.disk.empty())
+    return Error{Code::kInvalid, node.name +
+                                     ": wipe needs the disk's serial in the inventory: "
+                                     "boot: {disk: SERIAL}"};
+  if (wish.wipe) order["wipe"] = node.boot.disk;
+  order["erase"] = wish.erase;
+  order["grow"] = true;
+  order["seed"] = true;
+  order["boot_entry"] = {
+      {"label", "Cupel OS"}, {"efi", disk.efi}, {"network_first", wish.network_first}};
+  return ok();
+}
+
+}  // namespace
+
+Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
+                                      const inventory::Node& node, const BootWish& wish,
+                                      const netboot::Ticket& ticket) {
+  netboot::BootOrder made;
+  made.machine = {.node = node.name,
+                  .serial = node.serial,
+                  .uuid = {},
+                  .macs = node.boot.macs,
+                  .arch = wish.ram.arch,
+                  .rack = node.rack};
+  made.lifetime = kTicketLives;
+  made.kernel_arguments = wish.ram.command_line;
+  for (const auto& [name, file] : wish.ram.files) made.files[name] = file.path;
+  auto networks = networks_of(inventory, node);
+  made.order = {{"version", 1},
+                {"node", node.name},
+                {"action", wish.disk ? "deploy" : "stay"},
+                {"hostname", installed_name(node)},
+                {"authorized_keys", json::array{wish.public_key}},
+                {"networks", networks}};
+  if (const auto root = wish.ram.files.find("root.squashfs"); root != wish.ram.files.end())
+    made.order["root"] = served(root->first, root->second);
+  if (!wish.disk) return made;
+  TRY(add_deployment(made.order, inventory, node, wish));
+  made.files["image"] = wish.disk->files.at("image").path;
+  made.seed = make_seed({.node = &node,
+                         .image = wish.disk->name,
+                         .digest = wish.disk->digest,
+                         .public_key = wish.public_key,
+                         .home_url = ticket.home_url,
+                         .ca = wish.ca,
+                         .networks = std::move(networks)});
+  return made;
+}
+
+}  // namespace cupel::os

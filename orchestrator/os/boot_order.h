@@ -1,0 +1,25 @@
+#pragma once
+// What one node is to do in one boot: the answer to its hello, the files that it may fetch and the
+// seed of what is installed, from what the inventory and the playbook say. Pure.
+#include "inventory/model.h"
+#include "orchestrator/os/boot_door.h"
+
+namespace cupel::os {
+
+struct BootWish {
+  BootImage ram{};
+  std::optional<BootImage> disk{};  // nothing: the RAM system stays up
+  bool wipe = false;                // the disk may hold something
+  std::string erase{"none"};        // "nvme", "ata": before it is written
+  bool network_first = false;       // the network stays before the disk in the EFI boot order
+  std::string public_key{};         // that logs in: "ssh-ed25519 AAAA..."
+  std::string ca{};                 // PEM, of the boot server; empty: HTTP
+};
+
+/// The same for the same wish and ticket, so that a ticket can be opened again. Errors: kInvalid
+/// where neither inventory nor profile say which disk is the node's, or what may be wiped.
+Result<netboot::BootOrder> boot_order(const inventory::Inventory& inventory,
+                                      const inventory::Node& node, const BootWish& wish,
+                                      const netboot::Ticket& ticket);
+
+}  // namespace cupel::os

@@ -1,0 +1,271 @@
+#include "orchestrator/os/boot_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "bmc/power.h"
+#include "orchestrator/os/reported_key.h"
+
+namespace cupel::os {
+
+using inventory::BootWay;
+using netboot::BootEvent;
+
+namespace {
+
+/// So often a machine may begin anew while its image is written.
+constexpr int kMostRestarts = 3;
+
+bool is_one_of(BootEvent::Kind kind, const std::vector<BootEvent::Kind>& kinds) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+}  // namespace
+
+Task<Result<BootEnd>> BootRun::run(Deadline deadline) {
+  CO_TRY(handle_.ticket, doors_.server.draw());
+  handle_.digest = doors_.digest;
+  CO_TRY(co_await keep(Stage::drawn));
+  co_return co_await go_on(deadline);
+}
+
+Task<Result<BootEnd>> BootRun::resume(BootHandle handle, Deadline deadline) {
+  handle_ = std::move(handle);
+  co_return co_await go_on(deadline);
+}
+
+Task<Result<void>> BootRun::clean_up(BootHandle handle, Deadline deadline) {
+  handle_ = std::move(handle);
+  doors_.server.revoke(handle_.ticket.token);
+  if (handle_.stage == Stage::drawn || handle_.stage == Stage::home) co_return ok();
+  co_return co_await disarm(deadline);
+}
+
+Task<Result<void>> BootRun::keep(Stage stage) {
+  handle_.stage = stage;
+  return doors_.keep(to_text(handle_));
+}
+
+Task<Result<BootEnd>> BootRun::go_on(Deadline deadline) {
+  auto reached = netboot::BootStage::issued;
+  if (handle_.stage == Stage::written) reached = netboot::BootStage::done;
+  if (handle_.stage == Stage::home) reached = netboot::BootStage::home;
+  CO_TRY(auto order, doors_.order(handle_.ticket));
+  // Another try of the same controller has it open still.
+  doors_.server.revoke(handle_.ticket.token);
+  CO_TRY(doors_.server.open(handle_.ticket, std::move(order), reached));
+  std::optional<BootEnd> end;
+  if (handle_.stage == Stage::drawn || handle_.stage == Stage::booting) {
+    CO_TRY(end, co_await boot_by_ways(deadline));
+  }
+  if (!end && handle_.stage == Stage::up && !handle_.digest.empty()) {
+    CO_TRY(end, co_await wait_until_written(deadline));
+  }
+  if (!end && handle_.stage == Stage::written) {
+    CO_TRY(end, co_await wait_for_home(deadline));
+  }
+  if (!end) end = ended(How::up, {}, {});
+  end->host_key = handle_.host_key;
+  end->disk = handle_.disk;
+  end->notes = notes_;
+  if (handle_.way < doors_.ways.size()) end->way = doors_.ways[handle_.way];
+  co_return *std::move(end);
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::boot_by_ways(Deadline deadline) {
+  if (handle_.stage == Stage::booting) {
+    // It was told to boot before the controller died, and may be at it.
+    const std::vector until{Kind::hello, Kind::refused,  Kind::failed,
+                            Kind::done,  Kind::progress, Kind::home};
+    CO_TRY(auto heard, co_await listen(until, doors_.patience.again, deadline));
+    if (heard.event) co_return co_await take_hello(*heard.event, deadline);
+  }
+  while (handle_.way < doors_.ways.size()) {
+    const auto way = doors_.ways[handle_.way];
+    CO_TRY(auto end, co_await boot_by(way, deadline));
+    if (end || handle_.stage != Stage::booting) co_return end;
+    ++handle_.way;
+  }
+  handle_.way = 0;
+  co_return ended(How::failed, "it did not boot the RAM system:" + tried_,
+                  "look at its console while it starts: cupel bmc NODE console");
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::boot_by(BootWay way, Deadline deadline) {
+  const auto name = to_string(way);
+  CO_TRY(co_await keep(Stage::booting));
+  doors_.waiting(fmt::format("boot by {}", name));
+  const auto armed = co_await arm(way, deadline);
+  if (!armed) {
+    const auto code = armed.error().code;
+    if (is_transient(code) || code == Code::kCancelled) co_return armed.error();
+    tried_ += fmt::format(" {}: {};", name, armed.error().what);
+    co_return std::nullopt;
+  }
+  if (doors_.mark_console) doors_.mark_console();
+  CO_TRY(co_await bmc::restart(doors_.bmc, deadline));
+  const std::vector until{Kind::hello, Kind::refused, Kind::expired};
+  CO_TRY(auto heard, co_await listen(until, doors_.patience.fetch, deadline));
+  if (heard.event) co_return co_await take_hello(*heard.event, deadline);
+  CO_TRY(co_await disarm(deadline));
+  tried_ += fmt::format(
+      " {}: {}{};", name,
+      heard.fetched ? "it fetched its files, and no RAM system reported" : "nothing was fetched",
+      heard.cause ? ", " + to_string(*heard.cause) : "");
+  co_return std::nullopt;
+}
+
+Task<Result<void>> BootRun::arm(BootWay way, Deadline deadline) {
+  auto& bmc = doors_.bmc;
+  const auto& base = handle_.ticket.base_url;
+  if (way == BootWay::media) {
+    // Before it is there: a crash in between leaves nothing in the drive that nobody knows of.
+    handle_.disc = true;
+    CO_TRY(co_await keep(Stage::booting));
+    CO_TRY(co_await bmc.media.eject(deadline));
+    CO_TRY(co_await bmc.media.insert(base + "ram.iso", deadline));
+  }
+  bmc::BootOverride wanted{.target = bmc::BootTarget::uefi_http, .once = true};
+  if (way == BootWay::uefi_http) wanted.uri = base + "ram.efi";
+  if (way == BootWay::pxe) wanted.target = bmc::BootTarget::pxe;
+  if (way == BootWay::media) wanted.target = bmc::BootTarget::virtual_cd;
+  CO_TRY(co_await bmc.boot.set(wanted, deadline));
+  co_return ok();
+}
+
+Task<Result<void>> BootRun::disarm(Deadline deadline) {
+  auto& bmc = doors_.bmc;
+  if (handle_.disc) {
+    CO_TRY(co_await bmc.media.eject(deadline));
+  }
+  CO_TRY(const bmc::BootOverride kept, co_await bmc.boot.read(deadline));
+  if (kept.target == bmc::BootTarget::none) co_return ok();
+  CO_TRY(co_await bmc.boot.set({}, deadline));
+  co_return ok();
+}
+
+Task<Result<BootRun::Heard>> BootRun::listen(std::vector<Kind> until,
+                                             std::chrono::milliseconds silence, Deadline deadline) {
+  Heard heard;
+  auto quiet = deadline.sooner(silence);
+  for (;;) {
+    auto next =
+        co_await doors_.server.next(handle_.ticket.token, quiet.sooner(doors_.patience.look));
+    if (next) {
+      heard.fetched = heard.fetched || next->kind == Kind::fetched;
+      const auto words = words_for(*next);
+      if (!words.empty()) doors_.waiting(words);
+      if (is_one_of(next->kind, until)) {
+        heard.event = *std::move(next);
+        co_return heard;
+      }
+      // Who fetches its system will soon report; who reports is alive.
+      quiet = deadline.sooner(next->kind == Kind::fetched ? doors_.patience.hello : silence);
+      continue;
+    }
+    if (next.error().code != Code::kTimeout) co_return std::move(next).error();
+    heard.cause = doors_.console ? console_cause(doors_.console()) : std::nullopt;
+    const bool stands = heard.cause && heard.cause->row->ends;
+    if (stands || quiet.passed()) co_return heard;
+  }
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::take_hello(const BootEvent& hello,
+                                                         Deadline deadline) {
+  if (hello.kind == Kind::refused) co_return refused(hello);
+  if (hello.kind == Kind::failed) co_return failed_on_node(hello);
+  if (hello.kind == Kind::expired)
+    co_return ended(How::failed, "its ticket ended before it had booted", "run the step again");
+  if (const auto key = reported_key(hello.body)) handle_.host_key = *key;
+  CO_TRY(co_await keep(Stage::up));
+  // What was to be for one boot is gone now, or is taken back before it makes the next one too.
+  CO_TRY(const bmc::BootOverride kept, co_await doors_.bmc.boot.read(deadline));
+  if (kept.target != bmc::BootTarget::none) {
+    CO_TRY(co_await doors_.bmc.boot.set({}, deadline));
+    notes_.push_back(fmt::format("its BMC kept boot target {} after the boot; it was taken back",
+                                 to_string(kept.target)));
+  }
+  if (hello.kind == Kind::done) {
+    CO_TRY(co_await take_done(hello, deadline));
+  }
+  if (hello.kind == Kind::home) co_return co_await take_home(hello);
+  co_return std::nullopt;
+}
+
+Task<Result<void>> BootRun::take_done(const BootEvent& event, Deadline deadline) {
+  const json::value told = event.body;
+  handle_.disk = printable(text_at(told, "disk/serial").value_or(""));
+  CO_TRY(co_await keep(Stage::written));
+  if (!handle_.disc) co_return ok();
+  CO_TRY(co_await doors_.bmc.media.eject(deadline));
+  co_return ok();
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::take_home(const BootEvent& event) {
+  const auto key = reported_key(event.body);
+  if (!key)
+    co_return ended(How::failed, "its installed system reported no host key that can be used",
+                    "look at the image: cloud-init makes host keys at its first boot");
+  handle_.host_key = *key;
+  CO_TRY(co_await keep(Stage::home));
+  co_return std::nullopt;
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::wait_until_written(Deadline deadline) {
+  // Also the installed system, whose write ended while no controller was there to hear of it.
+  const std::vector until{Kind::hello,  Kind::refused, Kind::done,
+                          Kind::failed, Kind::expired, Kind::home};
+  for (int restarts = 0; restarts <= kMostRestarts;) {
+    CO_TRY(auto heard, co_await listen(until, doors_.patience.silence, deadline));
+    if (!heard.event)
+      co_return silent("its RAM system was not heard of any more while it wrote the image", heard);
+    const auto& event = *heard.event;
+    if (event.kind == Kind::refused) co_return refused(event);
+    if (event.kind == Kind::failed) co_return failed_on_node(event);
+    if (event.kind == Kind::expired)
+      co_return ended(How::failed, "its ticket ended while the image was written",
+                      "look at the rate at which the disk is written; run the step again");
+    if (event.kind == Kind::hello) {
+      ++restarts;
+      notes_.emplace_back("it was restarted while the image was written, and began again");
+      continue;
+    }
+    if (event.kind == Kind::home) co_return co_await take_home(event);
+    CO_TRY(co_await take_done(event, deadline));
+    co_return std::nullopt;
+  }
+  co_return ended(How::needs_person, "it restarts again and again while the image is written",
+                  "look at its power supplies and its BMC's log: cupel bmc NODE log");
+}
+
+Task<Result<std::optional<BootEnd>>> BootRun::wait_for_home(Deadline deadline) {
+  if (doors_.mark_console) doors_.mark_console();
+  doors_.waiting("restart from its disk");
+  const std::vector until{Kind::home, Kind::hello, Kind::refused, Kind::expired};
+  CO_TRY(auto heard, co_await listen(until, doors_.patience.home, deadline));
+  if (heard.event && heard.event->kind == Kind::home) co_return co_await take_home(*heard.event);
+  if (heard.event && heard.event->kind == Kind::hello)
+    co_return ended(How::needs_person,
+                    "it booted the RAM system again, and not from the disk that was written",
+                    "look at its boot order: cupel bmc NODE boot");
+  if (heard.event)
+    co_return ended(How::failed, "the restart from its disk was not reported in time",
+                    "look at its console: cupel bmc NODE console");
+  if (doors_.old_system_answers && co_await doors_.old_system_answers(deadline))
+    co_return ended(How::needs_person,
+                    "it booted its old system, which still answers SSH, and not the disk that was "
+                    "written",
+                    "look at its boot order: cupel bmc NODE boot");
+  co_return silent("its installed system did not report", heard);
+}
+
+BootEnd BootRun::ended(How how, std::string detail, std::string_view advice) const {
+  BootEnd end{.how = how, .detail = std::move(detail)};
+  if (!advice.empty()) end.advice.emplace_back(advice);
+  return end;
+}
+
+}  // namespace cupel::os

@@ -1,0 +1,101 @@
+#pragma once
+// One boot of one machine into the RAM system, by the ways that it may be booted, and what follows:
+// the image on its disk and the installed system's first report. Journalled before each act, and
+// found again after a crash. Knows no step and no engine.
+#include "bmc/bmc.h"
+#include "inventory/boot.h"
+#include "orchestrator/os/boot_door.h"
+#include "orchestrator/os/boot_handle.h"
+#include "orchestrator/os/console_cause.h"
+
+namespace cupel::os {
+
+/// How long is waited for what.
+struct BootPatience {
+  std::chrono::milliseconds fetch{900'000};    // from power-on to the first byte
+  std::chrono::milliseconds hello{300'000};    // from the last byte fetched
+  std::chrono::milliseconds silence{600'000};  // while the image is written
+  std::chrono::milliseconds home{900'000};     // from the end of the write
+  /// What a machine that was at work when the controller died has to be heard of again.
+  std::chrono::milliseconds again{120'000};
+  std::chrono::milliseconds look{5'000};  // how often the console is looked at
+};
+
+struct BootDoors {
+  bmc::Bmc& bmc;
+  BootDoor& server;
+  std::function<Result<netboot::BootOrder>(const netboot::Ticket&)> order{};
+  std::function<Task<Result<void>>(std::string handle)> keep{};
+  std::function<void(std::string)> waiting{};
+  /// Before a restart: what the console says from then on is the new boot's.
+  std::function<void()> mark_console{};
+  std::function<std::string()> console{};  // since then; empty: nothing, or nobody records it
+  /// Whether the system answers that was there before, with the host key that was pinned for it.
+  std::function<Task<bool>(Deadline)> old_system_answers{};
+  std::vector<inventory::BootWay> ways{};
+  std::string digest{};  // of the image that is written; empty: the RAM system stays up
+  BootPatience patience{};
+};
+
+struct BootEnd {
+  enum class How { up, failed, needs_person } how = How::up;
+  std::string detail{};
+  std::vector<std::string> advice{};  // NODE stands for the node's name
+  std::string host_key{};             // fingerprint of what is up now
+  std::vector<std::string> notes{};   // what the BMC did otherwise than it was told
+  inventory::BootWay way{};
+  std::string disk{};  // that was written, by its serial
+};
+
+class BootRun {
+ public:
+  explicit BootRun(BootDoors doors) : doors_{std::move(doors)} {}
+
+  /// From the beginning. Errors: as the BMC's verbs and the boot server's; kStorage.
+  Task<Result<BootEnd>> run(Deadline deadline);
+  /// Of a boot that an earlier controller began.
+  Task<Result<BootEnd>> resume(BootHandle handle, Deadline deadline);
+  /// What is up needs it no more.
+  void end_ticket() { doors_.server.revoke(handle_.ticket.token); }
+  /// The override and the disc are taken away, and the ticket ends.
+  Task<Result<void>> clean_up(BootHandle handle, Deadline deadline);
+
+ private:
+  using How = BootEnd::How;
+  using Stage = BootHandle::Stage;
+  using Kind = netboot::BootEvent::Kind;
+
+  /// What was heard last, or why nothing is.
+  struct Heard {
+    std::optional<netboot::BootEvent> event{};  // that ends the wait
+    bool fetched = false;                       // something, meanwhile
+    std::optional<ConsoleCause> cause{};
+  };
+
+  Task<Result<BootEnd>> go_on(Deadline deadline);
+  Task<Result<void>> keep(Stage stage);
+  Task<Result<std::optional<BootEnd>>> boot_by_ways(Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> boot_by(inventory::BootWay way, Deadline deadline);
+  Task<Result<void>> arm(inventory::BootWay way, Deadline deadline);
+  Task<Result<void>> disarm(Deadline deadline);
+  Task<Result<Heard>> listen(std::vector<Kind> until, std::chrono::milliseconds silence,
+                             Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> take_hello(const netboot::BootEvent& hello,
+                                                  Deadline deadline);
+  Task<Result<void>> take_done(const netboot::BootEvent& event, Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> take_home(const netboot::BootEvent& event);
+  Task<Result<std::optional<BootEnd>>> wait_until_written(Deadline deadline);
+  Task<Result<std::optional<BootEnd>>> wait_for_home(Deadline deadline);
+  BootEnd ended(How how, std::string detail, std::string_view advice) const;
+  BootEnd failed_on_node(const netboot::BootEvent& event) const;
+  BootEnd refused(const netboot::BootEvent& event) const;
+  BootEnd silent(std::string what, const Heard& heard) const;
+  std::string words_for(const netboot::BootEvent& event) const;
+
+  BootDoors doors_;
+  BootHandle handle_{};
+  std::string tried_{};  // the ways that did not lead there, and why
+  std::vector<std::string> notes_{};
+};
+
+}  // namespace cupel::os

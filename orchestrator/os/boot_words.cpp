@@ -1,0 +1,66 @@
+// What a boot ends of, and how far it is, in words: hostile where a machine said them.
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "orchestrator/os/boot_run.h"
+#include "orchestrator/os/node_failure.h"
+
+namespace cupel::os {
+namespace {
+
+constexpr std::size_t kLongestText = 300;
+
+std::string said(const json::object& body, std::string_view key) {
+  const auto* value = body.if_contains(key);
+  if (value == nullptr || !value->is_string()) return {};
+  return shortened(printable(value->get_string()), kLongestText);
+}
+
+std::uint64_t count(const json::object& body, std::string_view key) {
+  const auto* value = body.if_contains(key);
+  if (value == nullptr || !value->is_number()) return 0;
+  const auto number = value->to_number<double>();
+  return number > 0 && number < 1e18 ? static_cast<std::uint64_t>(number) : 0;
+}
+
+}  // namespace
+
+BootEnd BootRun::failed_on_node(const netboot::BootEvent& event) const {
+  const auto cause = said(event.body, "cause");
+  const auto text = said(event.body, "text");
+  const auto row = node_failure(cause);
+  auto detail = std::string{row.words} + (text.empty() ? "" : ": " + text);
+  return ended(How::needs_person, std::move(detail), row.advice);
+}
+
+BootEnd BootRun::refused(const netboot::BootEvent& event) const {
+  return ended(
+      How::needs_person,
+      "the machine that booted is not the one of the inventory: " + said(event.body, "text"),
+      "look which machine is in this slot; correct serial and boot: macs in the inventory "
+      "where they are wrong");
+}
+
+BootEnd BootRun::silent(std::string what, const Heard& heard) const {
+  const auto advice = heard.cause ? heard.cause->row->advice
+                                  : std::string_view{"look at its console: cupel bmc NODE console"};
+  return ended(How::needs_person, what + (heard.cause ? ": " + to_string(*heard.cause) : ""),
+               advice);
+}
+
+std::string BootRun::words_for(const netboot::BootEvent& event) const {
+  if (event.kind == Kind::fetched) return "RAM system: fetched " + printable(event.file);
+  if (event.kind == Kind::hello) return "RAM system: up";
+  if (event.kind == Kind::done) return "restart from its disk";
+  if (event.kind != Kind::progress) return {};
+  const auto bytes = count(event.body, "bytes");
+  const auto of = count(event.body, "of");
+  const auto state = said(event.body, "state");
+  if (of == 0 || bytes > of) return "RAM system: " + state;
+  return fmt::format(
+      "RAM system: {} ({} %)", state,
+      static_cast<int>(100.0 * static_cast<double>(bytes) / static_cast<double>(of)));
+}
+
+}  // namespace cupel::os

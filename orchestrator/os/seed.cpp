@@ -1,0 +1,129 @@
+#include "orchestrator/os/seed.h"
+
+#include <fmt/format.h>
+
+#include "base/digest.h"
+
+namespace cupel::os {
+namespace {
+
+/// Host keys, serial and MACs of the system, told once; it tries again while the network comes up.
+/// Needs curl, or Python 3, which cloud-init needs too.
+constexpr std::string_view kHomeScript = R"(#!/bin/sh
+# Reports this system to the controller that installed it. More than once: a controller that has
+# just been restarted may have lost the first report.
+set -eu
+joined() { out=; while read -r word; do out="$out${out:+,}\"$word\""; done; printf '[%s]' "$out"; }
+plain() { tr -cd 'A-Za-z0-9 ._:/+=@-' ; }
+keys=$(cat /etc/ssh/ssh_host_*_key.pub | cut -d' ' -f1,2 | joined)
+macs=$(cat /sys/class/net/*/address | grep -v '^00:00:00:00:00:00$' | sort -u | joined)
+serial=$( (cat /sys/class/dmi/id/product_serial 2>/dev/null || true) | plain)
+root=$(findmnt -n -o SOURCE / | plain)
+body=$(printf '{"version":1,"ssh_host_keys":%s,"serial":"%s","macs":%s,"booted_from":"%s","image":"%s"}' \
+  "$keys" "$serial" "$macs" "$root" "$CUPEL_IMAGE")
+report() {
+  if command -v curl >/dev/null; then
+    printf '%s' "$body" | curl -fsS -m 30 ${CUPEL_CA:+--cacert "$CUPEL_CA"} \
+      -H 'Content-Type: application/json' --data-binary @- "$CUPEL_HOME"
+  else
+    printf '%s' "$body" | python3 -c '
+import os, ssl, sys, urllib.request
+ca = os.environ.get("CUPEL_CA")
+context = ssl.create_default_context(cafile=ca) if ca else None
+request = urllib.request.Request(os.environ["CUPEL_HOME"], sys.stdin.buffer.read(),
+                                 {"Content-Type": "application/json"})
+urllib.request.urlopen(request, timeout=30, context=context)'
+  fi
+}
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
+  if report; then break; fi
+  sleep 6
+done
+for again in 30 60 120; do
+  sleep "$again"
+  report || true
+done
+)";
+
+constexpr std::string_view kHomeProgram = "/var/lib/cupel/home";
+constexpr std::string_view kCaFile = "/var/lib/cupel/ca.pem";
+
+json::object file(std::string_view path, std::string_view mode, std::string content) {
+  return {{"path", path},
+          {"owner", "root:root"},
+          {"permissions", mode},
+          {"content", std::move(content)}};
+}
+
+json::array files_of(const SeedWish& wish) {
+  json::array files;
+  files.push_back(file(kInstalledFile, "0644",
+                       json::serialize(json::object{{"cupel_os", 1},
+                                                    {"node", wish.node->name},
+                                                    {"image", wish.image},
+                                                    {"sha256", wish.digest}}) +
+                           "\n"));
+  files.push_back(file(kHomeProgram, "0700", std::string{kHomeScript}));
+  if (!wish.ca.empty()) files.push_back(file(kCaFile, "0644", wish.ca));
+  return files;
+}
+
+std::string user_data(const SeedWish& wish) {
+  json::array command{"setsid", "-f", "env", "CUPEL_HOME=" + wish.home_url,
+                      "CUPEL_IMAGE=" + wish.image};
+  if (!wish.ca.empty()) command.push_back(json::value{fmt::format("CUPEL_CA={}", kCaFile)});
+  command.push_back(json::value{kHomeProgram});
+  const json::object cloud{{"hostname", installed_name(*wish.node)},
+                           {"preserve_hostname", false},
+                           {"disable_root", false},
+                           {"ssh_pwauth", false},
+                           {"ssh_deletekeys", true},
+                           {"ssh_authorized_keys", json::array{wish.public_key}},
+                           {"write_files", files_of(wish)},
+                           {"runcmd", json::array{std::move(command)}}};
+  return "#cloud-config\n" + json::serialize(cloud) + "\n";
+}
+
+json::object interface_of(const json::object& network) {
+  json::object one{{"match", {{"macaddress", network.at("mac")}}}};
+  const auto* address = network.if_contains("address");
+  if (address == nullptr) {
+    one["dhcp4"] = true;
+    one["optional"] = true;
+    return one;
+  }
+  one["addresses"] = json::array{*address};
+  if (const auto* gateway = network.if_contains("gateway"))
+    one["routes"] = json::array{json::object{{"to", "default"}, {"via", *gateway}}};
+  if (const auto* dns = network.if_contains("dns")) one["nameservers"] = {{"addresses", *dns}};
+  return one;
+}
+
+std::string network_config(const SeedWish& wish) {
+  json::object ethernets;
+  for (const auto& network : wish.networks)
+    ethernets[fmt::format("boot{}", ethernets.size())] = interface_of(network.as_object());
+  return json::serialize(json::object{{"version", 2}, {"ethernets", std::move(ethernets)}}) + "\n";
+}
+
+}  // namespace
+
+const std::string& installed_name(const inventory::Node& node) {
+  const bool own = !node.host_name.empty() && node.host_name != inventory::kAnyHostName;
+  return own ? node.host_name : node.name;
+}
+
+std::map<std::string, std::string> make_seed(const SeedWish& wish) {
+  // A new installation is a new instance: cloud-init does all of it again.
+  constexpr std::size_t kIdDigits = 16;
+  const auto id = sha256_hex(wish.home_url).substr(0, kIdDigits);
+  std::map<std::string, std::string> seed{
+      {"meta-data", json::serialize(json::object{{"instance-id", "cupel-" + id},
+                                                 {"local-hostname", installed_name(*wish.node)}}) +
+                        "\n"},
+      {"user-data", user_data(wish)}};
+  if (!wish.networks.empty()) seed["network-config"] = network_config(wish);
+  return seed;
+}
+
+}  // namespace cupel::os

@@ -1,0 +1,31 @@
+#pragma once
+// The cloud-init seed (NoCloud) of an installed system: its name, the key that logs in, its
+// networks by MAC, what it was installed from, and how it reports once that it is up. Every value
+// stands in JSON, which YAML 1.2 contains. Pure.
+// Source: cloud-init 22.4, NoCloud, cloud-config and network-config version 2.
+#include <map>
+
+#include "base/json.h"
+#include "inventory/model.h"
+
+namespace cupel::os {
+
+/// Where an installed system says what it was installed from.
+inline constexpr std::string_view kInstalledFile = "/var/lib/cupel/os.json";
+
+struct SeedWish {
+  const inventory::Node* node = nullptr;
+  std::string image{}, digest{};
+  std::string public_key{};
+  std::string home_url{};
+  std::string ca{};        // PEM; empty: HTTP
+  json::array networks{};  // as in a node's order
+};
+
+/// "meta-data", "user-data" and "network-config". Secret: it holds the home URL.
+std::map<std::string, std::string> make_seed(const SeedWish& wish);
+
+/// What the installed system is to call itself.
+const std::string& installed_name(const inventory::Node& node);
+
+}  // namespace cupel::os

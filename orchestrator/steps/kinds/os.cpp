@@ -1,0 +1,305 @@
+// An operating system on the node's disk, or the RAM system that stays up: booted over the network
+// or from a virtual disc, once. The ticket is journalled before the machine hears of it, and found
+// again after a crash.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "orchestrator/console/bounded_log.h"
+#include "orchestrator/os/boot_order.h"
+#include "orchestrator/os/boot_run.h"
+#include "orchestrator/os/console_tail.h"
+#include "orchestrator/os/installed.h"
+#include "orchestrator/os/seed.h"
+#include "orchestrator/ssh/public_key.h"
+#include "orchestrator/steps/follower.h"
+#include "orchestrator/steps/kinds/kinds.h"
+
+namespace cupel::steps::kinds {
+namespace {
+
+using engine::Outcome;
+using engine::StepEnd;
+using engine::StepRequest;
+using os::BootEnd;
+using os::BootHandle;
+using std::chrono::seconds;
+
+constexpr seconds kLookPatience{20};  // for a system that may not be there
+
+std::string pin_name(const inventory::Node& node) { return "ssh:" + node.name; }
+
+/// What the step says; nothing where it leaves it to the profile.
+std::string said(const StepRequest& request, const std::string& key) {
+  const auto found = request.step.with.find(key);
+  return found == request.step.with.end() || found->second == "profile" ? "" : found->second;
+}
+bool says_yes(const StepRequest& request, const std::string& key) {
+  return said(request, key) == "yes";
+}
+std::string or_else(std::string first, const std::string& second) {
+  return first.empty() ? second : first;
+}
+
+/// One step's boot: what it is to come to.
+struct Wanted {
+  os::BootWish wish{};
+  std::vector<inventory::BootWay> ways{};
+  std::string image{}, sha256{};  // empty: the RAM system stays up
+};
+
+Result<std::vector<inventory::BootWay>> ways_of(const StepEnvironment& environment,
+                                                const StepRequest& request) {
+  const auto& of_profile = environment.inventory.profile_of(request.node).os.ways;
+  const auto text = said(request, "ways");
+  if (text.empty()) return of_profile.empty() ? environment.inventory.boot->ways : of_profile;
+  std::vector<inventory::BootWay> ways;
+  for (const auto word : split(text, ',')) {
+    const auto way = inventory::boot_way(trimmed(word));
+    if (!way)
+      return Error{Code::kInvalid, "ways: '" + printable(word) +
+                                       "' is no way to boot: http, dhcp-http, pxe, media"};
+    ways.push_back(*way);
+  }
+  return ways;
+}
+
+/// The image, which must be the one that was pinned.
+Result<os::BootImage> pinned_image(const os::BootDoor& door, const Wanted& wanted) {
+  if (!inventory::is_sha256(wanted.sha256))
+    return Error{Code::kInvalid, "image " + wanted.image +
+                                     " is not pinned: say its sha256 in the "
+                                     "profile's os: or in with: of the step"};
+  TRY(auto image, door.disk_image(wanted.image));
+  if (image.digest == wanted.sha256 && image.files.contains("image")) return image;
+  return Error{Code::kUntrusted,
+               fmt::format("image {} has the digest {}, and {} is pinned: nothing was written",
+                           wanted.image, image.digest, wanted.sha256)};
+}
+
+Result<Wanted> wanted_of(const StepEnvironment& environment, const StepRequest& request) {
+  const auto& node = request.node;
+  const auto& profile = environment.inventory.profile_of(node).os;
+  const auto& door = *environment.boot;
+  if (node.ssh.trust.kind == inventory::Trust::Kind::pinned)
+    return Error{Code::kInvalid, "the inventory pins the host key of " + node.name +
+                                     ", and what is booted brings its own: host_key: first-use"};
+  if (node.ssh.key_file.empty())
+    return Error{Code::kInvalid, "ssh: key of " + node.name +
+                                     " is the agent's: the OS needs a key file, to let it in"};
+  Wanted wanted;
+  wanted.wish.ca = door.ca;
+  TRY(wanted.wish.public_key, ssh::public_key_of(node.ssh.key_file));
+  TRY(wanted.ways, ways_of(environment, request));
+  TRY(wanted.wish.ram, door.ram_system(or_else(said(request, "ram"), profile.ram)));
+  if (request.step.kind == playbooks::StepKind::boot_ram) return wanted;
+  wanted.image = or_else(said(request, "image"), profile.image);
+  wanted.sha256 = or_else(said(request, "sha256"), profile.sha256);
+  TRY(wanted.wish.disk, pinned_image(door, wanted));
+  if (wanted.wish.disk->arch != wanted.wish.ram.arch)
+    return Error{Code::kInvalid,
+                 fmt::format("image {} is for {}, and RAM system {} for {}", wanted.image,
+                             wanted.wish.disk->arch, wanted.wish.ram.name, wanted.wish.ram.arch)};
+  wanted.wish.wipe = says_yes(request, "wipe");
+  wanted.wish.erase = or_else(said(request, "erase"), "none");
+  wanted.wish.network_first = says_yes(request, "network_first");
+  return wanted;
+}
+
+/// Of a system with the host key that is pinned for the node. Nothing where none answers.
+Task<std::optional<os::Installed>> look(StepEnvironment& environment, const StepRequest& request,
+                                        Deadline deadline) {
+  if (!environment.store.pinned(pin_name(request.node))) co_return std::nullopt;
+  const auto soon = deadline.sooner(kLookPatience);
+  auto session = co_await environment.ssh(request.node, soon);
+  if (!session) co_return std::nullopt;
+  auto seen = co_await os::look_at_installed(**session, request.node.ssh.sudo, soon);
+  if (!seen) co_return std::nullopt;
+  co_return *std::move(seen);
+}
+
+/// A machine that has jobs is not touched.
+Task<Result<void>> check_free(StepEnvironment& environment, const StepRequest& request) {
+  if (!environment.slurm) co_return ok();
+  CO_TRY(const auto node,
+         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
+  if (node.drained() && !node.busy()) co_return ok();
+  co_return Error{Code::kInvalid,
+                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
+                      ": the playbook needs slurm-drain before " + request.step.name};
+}
+
+os::BootPatience patience_of(const StepEnvironment& environment, const inventory::Node& node) {
+  os::BootPatience patience;
+  patience.fetch = environment.inventory.profile_of(node).patience.post;
+  patience.home = patience.fetch;
+  patience.hello = std::min<std::chrono::milliseconds>(patience.hello, patience.fetch);
+  patience.silence = std::min<std::chrono::milliseconds>(patience.silence, patience.fetch);
+  patience.again = std::min<std::chrono::milliseconds>(patience.again, patience.fetch);
+  return patience;
+}
+
+os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request, bmc::Bmc& bmc,
+                        const Wanted& wanted) {
+  const auto& node = request.node;
+  os::BootDoors doors{.bmc = bmc, .server = *environment.boot};
+  doors.order = [&](const netboot::Ticket& ticket) {
+    return os::boot_order(environment.inventory, node, wanted.wish, ticket);
+  };
+  doors.keep = request.started;
+  doors.waiting = request.waiting;
+  const auto tail = std::make_shared<os::ConsoleTail>(
+      console::console_folder(environment.store.folder(), request.run), node.name);
+  doors.mark_console = [tail] { tail->mark(); };
+  doors.console = [tail] { return tail->since_mark(); };
+  doors.old_system_answers = [&](Deadline deadline) -> Task<bool> {
+    const auto seen = co_await look(environment, request, deadline);
+    co_return seen.has_value();
+  };
+  doors.ways = wanted.ways;
+  doors.digest = wanted.sha256;
+  doors.patience = patience_of(environment, node);
+  return doors;
+}
+
+std::string named_for(const inventory::Node& node, std::string advice) {
+  for (auto at = advice.find("NODE"); at != advice.npos; at = advice.find("NODE", at))
+    advice.replace(at, 4, node.name);
+  return advice;
+}
+
+StepEnd failed_end(const StepRequest& request, const BootEnd& ended) {
+  StepEnd end;
+  end.outcome = ended.how == BootEnd::How::needs_person ? Outcome::needs_operator : Outcome::reject;
+  end.detail = ended.detail;
+  std::vector<record::Needed> needs;
+  for (const auto& advice : ended.advice)
+    needs.push_back({.action = named_for(request.node, advice), .goes_on = false});
+  if (!needs.empty()) ask_for(end, std::move(needs));
+  return end;
+}
+
+boost::json::object found_of(const BootEnd& ended, const Wanted& wanted) {
+  boost::json::object os{{"way", inventory::to_string(ended.way)}};
+  if (!wanted.image.empty()) {
+    os["image"] = wanted.image;
+    os["sha256"] = wanted.sha256;
+    os["disk"] = ended.disk;
+  }
+  if (!ended.notes.empty()) os["notes"] = boost::json::value_from(ended.notes);
+  return {{"os", std::move(os)}};
+}
+
+std::string words_for(const BootEnd& ended, const Wanted& wanted) {
+  std::string text = wanted.image.empty()
+                         ? fmt::format("RAM system {} is up", wanted.wish.ram.name)
+                         : fmt::format("{} is on disk {}, and up", wanted.image, ended.disk);
+  text += fmt::format(", booted by {}", inventory::to_string(ended.way));
+  for (const auto& note : ended.notes) text += "; " + note;
+  return text;
+}
+
+/// The system that has reported is the one that answers, and it is the wanted one.
+Task<Result<StepEnd>> look_at_system(StepEnvironment& environment, const StepRequest& request,
+                                     const Wanted& wanted, const BootEnd& ended) {
+  CO_TRY(environment.store.repin(pin_name(request.node), ended.host_key));
+  request.waiting("SSH");
+  const auto until = with_last_word(request.deadline);
+  auto session = co_await connected(environment, request, until);
+  if (!session) co_return ended_by_ssh(std::move(session).error());
+  auto seen = co_await os::look_at_installed(**session, request.node.ssh.sudo, until);
+  if (!seen) co_return ended_by_ssh(std::move(seen).error());
+  BootEnd wrong{.how = BootEnd::How::needs_person};
+  const auto& name = os::installed_name(request.node);
+  if (!wanted.image.empty() && seen->sha256 != wanted.sha256) {
+    wrong.detail = fmt::format("what is up was installed from '{}', and not from {}", seen->image,
+                               wanted.image);
+    wrong.advice = {"look at its boot order: cupel bmc NODE boot"};
+    co_return failed_end(request, wrong);
+  }
+  if (seen->host_name != name) {
+    wrong.detail =
+        fmt::format("it calls itself '{}', and was to call itself '{}'", seen->host_name, name);
+    wrong.advice = {"look at the image: cloud-init takes the name from its seed"};
+    co_return failed_end(request, wrong);
+  }
+  co_return done(words_for(ended, wanted), found_of(ended, wanted));
+}
+
+Task<Result<StepEnd>> boot_with(StepEnvironment& environment, const StepRequest& request,
+                                bmc::Bmc& bmc, const Wanted& wanted) {
+  os::BootRun run{doors_for(environment, request, bmc, wanted)};
+  const auto until = with_last_word(request.deadline);
+  Result<BootEnd> ended = Error{Code::kMalformed, ""};
+  if (request.handle) {
+    auto handle = os::boot_handle_of(*request.handle);
+    if (!handle) co_return ended_by(std::move(handle).error());
+    ended = co_await run.resume(*std::move(handle), until);
+  } else {
+    ended = co_await run.run(until);
+  }
+  if (!ended) co_return ended_by_bmc(std::move(ended).error());
+  if (ended->how != BootEnd::How::up) co_return failed_end(request, *ended);
+  if (ended->host_key.empty())
+    co_return ended_by({Code::kMalformed, "what booted reported no host key that can be used"});
+  auto end = co_await look_at_system(environment, request, wanted, *ended);
+  // What has failed is cleaned up by abort().
+  if (end && end->outcome == Outcome::done) run.end_ticket();
+  co_return end;
+}
+
+Task<Result<StepEnd>> boot_once_more(StepEnvironment& environment, const StepRequest& request) {
+  auto wanted = wanted_of(environment, request);
+  if (!wanted) co_return ended_by(std::move(wanted).error());
+  const auto bmc = environment.bmc(request.node);
+  auto end = co_await boot_with(environment, request, *bmc, *wanted);
+  co_await bmc->log_out();
+  co_return end;
+}
+
+Task<Result<StepEnd>> perform_os(StepEnvironment& environment, const StepRequest& request) {
+  const auto& profile = environment.inventory.profile_of(request.node).os;
+  const bool ram = request.step.kind == playbooks::StepKind::boot_ram;
+  const auto sha256 = or_else(said(request, "sha256"), profile.sha256);
+  if (!ram && or_else(said(request, "image"), profile.image).empty())
+    co_return done("nothing to do: neither profile nor playbook name an image");
+  if (!environment.boot)
+    co_return ended_by(
+        {Code::kInvalid, "the inventory has no boot: nothing says where machines fetch their OS"});
+  if (!ram && !says_yes(request, "reinstall")) {
+    const auto seen = co_await look(environment, request, request.deadline);
+    if (seen && !seen->sha256.empty() && seen->sha256 == sha256)
+      co_return done(seen->image + " runs already");
+  }
+  auto free = co_await check_free(environment, request);
+  if (!free) co_return ended_by(std::move(free).error());
+  co_return co_await boot_once_more(environment, request);
+}
+
+Task<Result<void>> let_go(StepEnvironment& environment, const StepRequest& request) {
+  auto handle = os::boot_handle_of(*request.handle);
+  if (!handle || !environment.boot) co_return ok();
+  const auto bmc = environment.bmc(request.node);
+  const Wanted nothing;
+  os::BootRun run{doors_for(environment, request, *bmc, nothing)};
+  auto cleaned = co_await run.clean_up(*std::move(handle), request.deadline);
+  co_await bmc->log_out();
+  co_return cleaned;
+}
+
+}  // namespace
+
+StepType os() {
+  return {.kind = playbooks::StepKind::os,
+          .perform = perform_os,
+          .reattach = boot_once_more,
+          .abort = let_go};
+}
+
+StepType boot_ram() {
+  return {.kind = playbooks::StepKind::boot_ram,
+          .perform = perform_os,
+          .reattach = boot_once_more,
+          .abort = let_go};
+}
+
+}  // namespace cupel::steps::kinds

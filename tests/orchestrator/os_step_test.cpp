@@ -1,0 +1,331 @@
+// The steps that boot a machine over the network, driven by the engine, whose controller dies at
+// every write; and what is said of machines that boot otherwise than they were told.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "orchestrator/os/installed.h"
+#include "orchestrator/os/seed.h"
+#include "orchestrator/ssh/public_key.h"
+#include "orchestrator/steps/step_type.h"
+#include "tests/orchestrator/one_controller.h"
+#include "tests/support/boot_machine.h"
+#include "tests/support/captures.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using inventory::BootWay;
+using playbooks::StepKind;
+using testing::AllOf;
+using testing::HasSubstr;
+using Phase = engine::StepState::Phase;
+
+struct Silent : engine::Observer {
+  void on_event(const engine::Event&, const engine::RunState&) override {}
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+class OsStep : public testing::Test {
+ protected:
+  OsStep() {
+    inventory_.boot = inventory::BootSite{.host = "10.0.0.1", .port = 8081};
+    inventory::Profile profile{.name = "p"};
+    profile.patience.post = 1s;
+    profile.os = {.image = "debian-12", .sha256 = digest_};
+    inventory_.profiles["p"] = profile;
+    node_.name = "n1";
+    node_.profile = "p";
+    node_.boot = {{"52:54:00:00:00:01"}, "10.0.2.11/24", "DISK1"};
+    node_.ssh.key_file = folder_.path() / "key";
+    const auto make = "ssh-keygen -q -t ed25519 -N '' -f " + node_.ssh.key_file;
+    EXPECT_EQ(std::system(make.c_str()), 0);
+    set_step(StepKind::os, "os");
+  }
+
+  void set_step(StepKind kind, std::string name, burnin::Parameters with = {}) {
+    playbooks::PlannedStep step;
+    step.kind = kind;
+    step.name = std::move(name);
+    step.with = std::move(with);
+    step.deadline = 60s;
+    step.once = true;
+    plan_.nodes.clear();
+    plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
+  }
+
+  std::string says() const {
+    using Does = test::BootMachine::Does;
+    const auto sum = machine_.does == Does::old_system
+                         ? (machine_.old_system_image.empty() ? machine_.installed
+                                                              : machine_.old_system_image.front())
+                         : machine_.installed;
+    return machine_.host_name + "\n{\"image\":\"debian-12\",\"sha256\":\"" +
+           (machine_.other_image ? "other" : sum) + "\"}\n";
+  }
+
+  StepEnvironment environment() {
+    StepEnvironment world{
+        inventory_, *store_,
+        [this](const inventory::Node&) { return std::make_unique<test::BootBmc>(machine_); },
+        [this](const inventory::Node&, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
+          using Does = test::BootMachine::Does;
+          const bool up = machine_.does == Does::home || machine_.does == Does::old_system ||
+                          (machine_.does == Does::no_boot && !machine_.writes);
+          if (!up) co_return Error{Code::kUnreachable, "no answer"};
+          co_return std::make_unique<test::BootSession>(says());
+        },
+        std::nullopt};
+    world.boot = test::boot_door(machine_, digest_);
+    return world;
+  }
+
+  /// One controller, from what the journal holds to its end.
+  Result<void> control() {
+    NodeSteps steps{environment()};
+    Silent observer;
+    auto controlled = test::control_run(plan_, journal_, steps, observer);
+    end_ = controlled.state.nodes.at("n1").steps[0];
+    return controlled.ended;
+  }
+
+  std::string needed() const {
+    std::string all;
+    for (const auto& event : journal_.events) all += json::serialize(event.data);
+    return all;
+  }
+
+  const std::string digest_ = std::string(64, 'd');
+  test::TemporaryFolder folder_{};
+  inventory::Node node_{};
+  inventory::Inventory inventory_{};
+  playbooks::Plan plan_{};
+  std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path() / "state").value();
+  test::BootMachine machine_{};
+  test::MortalJournal journal_{};
+  engine::StepState end_{};
+};
+
+TEST_F(OsStep, WritesTheImageAndPinsTheHostKeyThatTheNewSystemReports) {
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "debian-12 is on disk DISK1, and up, booted by http");
+  EXPECT_EQ(machine_.images_written, 1);
+  EXPECT_EQ(store_->pinned("ssh:n1"), test::kNewPrint);
+  EXPECT_TRUE(machine_.open.empty()) << "the ticket ends with the step";
+}
+
+TEST_F(OsStep, WritesNothingWhereTheWantedImageRunsAlready) {
+  store_->pin("ssh:n1", "SHA256:before");
+  machine_.does = test::BootMachine::Does::old_system;
+  machine_.old_system_image = {digest_};
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done);
+  EXPECT_EQ(end_.detail, "debian-12 runs already");
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(OsStep, WritesItAgainWhereThePlaybookSaysReinstall) {
+  store_->pin("ssh:n1", "SHA256:before");
+  machine_.does = test::BootMachine::Does::old_system;
+  machine_.old_system_image = {digest_};
+  set_step(StepKind::os, "os", {{"reinstall", "yes"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
+TEST_F(OsStep, WritesOnceHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      machine_ = {};
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      ASSERT_TRUE(store_->repin("ssh:n1", ""));
+      EXPECT_FALSE(control());
+      journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+      EXPECT_LE(machine_.images_written, 1);
+      EXPECT_EQ(machine_.installed, digest_);
+    }
+}
+
+TEST_F(OsStep, GoesOnByVirtualMediaWhereTheBmcTakesNoUri) {
+  machine_.has_http_uri = false;
+  set_step(StepKind::os, "os", {{"ways", "http, media"}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("booted by media"));
+  EXPECT_EQ(machine_.disc, "");
+  EXPECT_EQ(machine_.ejected, 1);
+}
+
+TEST_F(OsStep, TakesBackAnOverrideThatStayed) {
+  machine_.keeps_override = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("its BMC kept boot target http after the boot"));
+  EXPECT_EQ(machine_.boot.target, bmc::BootTarget::none);
+}
+
+TEST_F(OsStep, NamesEachWayThatLedNowhereWhereTheBmcIgnoresTheOverride) {
+  machine_.ignores_override = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("http: nothing was fetched"),
+                                 HasSubstr("media: nothing was fetched")));
+  EXPECT_EQ(machine_.disc, "");
+  EXPECT_EQ(machine_.images_written, 0);
+}
+
+TEST_F(OsStep, AMachineThatBootsItsOldSystemIsNamedAsThat) {
+  store_->pin("ssh:n1", "SHA256:before");
+  machine_.does = test::BootMachine::Does::old_system;
+  machine_.old_system_image = {"another"};
+  machine_.boots_old_system = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("it booted its old system"));
+  EXPECT_THAT(needed(), HasSubstr("cupel bmc n1 boot"));
+}
+
+TEST_F(OsStep, AMachineThatBootsTheNetworkAgainIsNamedAsThat) {
+  machine_.boots_network_again = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("it booted the RAM system again"));
+}
+
+TEST_F(OsStep, AnotherMachineInItsSlotIsNamedAndNothingIsWritten) {
+  machine_.refused_with = "its serial is that of n2";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, AllOf(HasSubstr("not the one of the inventory"),
+                                 HasSubstr("its serial is that of n2")));
+  EXPECT_EQ(machine_.images_written, 0);
+}
+
+TEST_F(OsStep, SaysWhatTheNodeFailedOfAndWhatToDo) {
+  machine_.fails_with = "disk-not-empty";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_EQ(end_.detail, "the disk holds something: as the node says");
+  EXPECT_THAT(needed(), HasSubstr("wipe: yes"));
+  EXPECT_TRUE(machine_.open.empty());
+}
+
+TEST_F(OsStep, AMachineThatIsPowerCycledWhileItWritesBeginsAgain) {
+  machine_.power_cut_while_writing = 2;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_THAT(end_.detail, HasSubstr("restarted while the image was written"));
+  EXPECT_EQ(machine_.images_written, 1);
+}
+
+TEST_F(OsStep, ASystemOfAnotherImageIsNotTaken) {
+  machine_.other_image = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("and not from debian-12"));
+}
+
+TEST_F(OsStep, AnImageWithAnotherDigestThanThePinnedOneIsNeverServed) {
+  set_step(StepKind::os, "os", {{"sha256", std::string(64, 'e')}});
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("nothing was written"));
+  EXPECT_TRUE(machine_.tickets.empty());
+}
+
+TEST_F(OsStep, WritesNoDiskThatNobodyNamed) {
+  node_.boot.disk.clear();
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("nothing says which disk is written"));
+  EXPECT_EQ(machine_.boots, 0);
+}
+
+TEST_F(OsStep, TheRamSystemStaysUpAndIsPinned) {
+  set_step(StepKind::boot_ram, "boot-ram");
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "RAM system ram is up, booted by http");
+  EXPECT_EQ(store_->pinned("ssh:n1"), test::kNewPrint);
+  EXPECT_EQ(machine_.images_written, 0);
+}
+
+TEST(ReportedKeys, HaveTheFingerprintThatSshKeygenPrints) {
+  EXPECT_EQ(ssh::fingerprint_of(test::kNewKey).value(), test::kNewPrint);
+  EXPECT_FALSE(ssh::fingerprint_of("ssh-ed25519 AAAA"));
+  EXPECT_FALSE(ssh::fingerprint_of("nonsense"));
+}
+
+TEST(InstalledSystem, IsReadFromItsNameAndItsFile) {
+  const auto seen = os::read_installed("n1\n{\"image\":\"debian-12\",\"sha256\":\"ab\"}\n");
+
+  EXPECT_EQ(seen.host_name, "n1");
+  EXPECT_EQ(seen.image, "debian-12");
+  EXPECT_EQ(seen.sha256, "ab");
+  EXPECT_EQ(os::read_installed("n1\n").sha256, "");
+  EXPECT_EQ(os::read_installed("n1\n{\"sha256\":").sha256, "");
+}
+
+TEST(Seed, NamesTheNodeItsNetworkByMacAndWhereItReports) {
+  inventory::Node node;
+  node.name = "n1";
+  const auto seed = os::make_seed(
+      {.node = &node,
+       .image = "debian-12",
+       .digest = "ab",
+       .public_key = "ssh-ed25519 AAAA",
+       .home_url = "http://10.0.0.1/home/x",
+       .networks = {json::object{
+           {"mac", "52:54:00:00:00:01"}, {"address", "10.0.2.11/24"}, {"gateway", "10.0.2.1"}}}});
+
+  EXPECT_THAT(seed.at("meta-data"), HasSubstr("\"local-hostname\":\"n1\""));
+  EXPECT_THAT(seed.at("user-data"), testing::StartsWith("#cloud-config\n{"));
+  EXPECT_THAT(seed.at("user-data"), HasSubstr("CUPEL_HOME=http://10.0.0.1/home/x"));
+  EXPECT_EQ(seed.at("network-config"),
+            "{\"version\":2,\"ethernets\":{\"boot0\":{\"match\":{\"macaddress\":\"52:54:00:00:00:"
+            "01\"},\"addresses\":[\"10.0.2.11/24\"],\"routes\":[{\"to\":\"default\",\"via\":\"10.0."
+            "2.1\"}]}}}\n");
+}
+
+}  // namespace
+}  // namespace cupel::steps

@@ -1,0 +1,202 @@
+#pragma once
+// A machine that boots what its BMC says, and the boot server that it reports to, in memory. It
+// outlives sessions, steps and controllers. Its protocol is the boot server's; its ways to go wrong
+// are those of real machines.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bmc/bmc.h"
+#include "orchestrator/os/boot_door.h"
+#include "orchestrator/ssh/ssh.h"
+
+namespace cupel::test {
+
+/// Host keys made for these tests, and their fingerprints as ssh-keygen -l prints them.
+inline constexpr std::string_view kNewKey =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAhUJY3MrIMLRZEHhkmtX8+Cn07iuIIO6N1+iAXPZGsR";
+inline constexpr std::string_view kNewPrint = "SHA256:1fseQ6YGHrtXiE/XgmxMUfnZ+CZfbdi2dkhlVZDzry4";
+
+struct BootMachine {
+  enum class Does { no_boot, ram, writing, written, home, old_system } does = Does::no_boot;
+  using Kind = netboot::BootEvent::Kind;
+
+  // What is wrong with it.
+  bool ignores_override = false, keeps_override = false, has_http_uri = true;
+  bool boots_old_system = false, boots_network_again = false;
+  bool other_image = false;
+  std::string fails_with{};    // a cause of its RAM system
+  std::string refused_with{};  // words of the boot server
+  int power_cut_while_writing = 0;
+
+  // What it is.
+  bmc::BootOverride boot{};
+  std::string disc{};
+  bool writes = false;  // its order says deploy
+  int boots = 0, images_written = 0, ejected = 0;
+  std::vector<std::string> revoked{};
+  std::vector<std::string> tickets{};
+  std::map<std::string, netboot::BootOrder> open{};
+  std::vector<std::string> old_system_image{};  // sha256 of what runs before
+  std::string installed{};                      // sha256 of what it was written with
+  std::string host_name = "n1";
+  std::string token{};  // whose URL it booted from
+
+  void restart() {
+    ++boots;
+    const auto armed = boot;
+    if (!keeps_override) boot = {};
+    does = old_system_image.empty() && installed.empty() ? Does::no_boot : Does::old_system;
+    if (ignores_override || armed.target == bmc::BootTarget::none) return;
+    const auto& url = armed.target == bmc::BootTarget::virtual_cd ? disc : armed.uri;
+    for (const auto& [known, order] : open)
+      if (url.contains(known)) {
+        does = Does::ram;
+        token = known;
+        writes = order.order.at("action") == "deploy";
+      }
+  }
+
+  /// What it does next, as the boot server hears of it.
+  std::optional<netboot::BootEvent> go_on(const std::string& of) {
+    if (of != token || !open.contains(of)) return std::nullopt;
+    const boost::json::object keys{{"ssh_host_keys", boost::json::array{kNewKey}}};
+    switch (does) {
+      case Does::ram:
+        if (!refused_with.empty()) return told(Kind::refused, {{"text", refused_with}});
+        does = writes ? Does::writing : Does::no_boot;
+        return told(Kind::hello, keys);
+      case Does::writing:
+        return write();
+      case Does::written:
+        if (boots_network_again) {
+          does = Does::ram;
+          return std::nullopt;
+        }
+        does = boots_old_system ? Does::old_system : Does::home;
+        return std::nullopt;
+      case Does::home:
+        return told(Kind::home, keys);
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  std::optional<netboot::BootEvent> write() {
+    if (!fails_with.empty()) {
+      does = Does::no_boot;
+      return told(Kind::failed, {{"cause", fails_with}, {"text", "as the node says"}});
+    }
+    if (power_cut_while_writing > 0) {
+      --power_cut_while_writing;
+      does = Does::ram;
+      return told(Kind::progress, {{"state", "writing"}, {"bytes", 1}, {"of", 3}});
+    }
+    ++images_written;
+    installed = open.at(token).order.at("image").at("sha256").as_string();
+    does = Does::written;
+    return told(Kind::done, {{"disk", {{"serial", "DISK1"}}}});
+  }
+  static netboot::BootEvent told(Kind kind, boost::json::object body) {
+    netboot::BootEvent event;
+    event.kind = kind;
+    event.body = std::move(body);
+    return event;
+  }
+};
+
+class BootBmc final : public bmc::Bmc {
+ public:
+  explicit BootBmc(BootMachine& machine) {
+    power.state = [](Deadline) -> Task<Result<bmc::Sourced<bmc::PowerState>>> {
+      co_return bmc::Sourced{bmc::PowerState::on};
+    };
+    power.allowed_resets = [](Deadline) -> Task<Result<std::vector<bmc::ResetType>>> {
+      co_return std::vector{bmc::ResetType::force_restart};
+    };
+    power.reset = [&machine](bmc::ResetType, Deadline) -> Task<Result<bmc::Protocol>> {
+      machine.restart();
+      co_return bmc::Protocol::redfish;
+    };
+    boot.read = [&machine](Deadline) -> Task<Result<bmc::Sourced<bmc::BootOverride>>> {
+      co_return bmc::Sourced{machine.boot};
+    };
+    boot.set = [&machine](bmc::BootOverride wanted, Deadline) -> Task<Result<bmc::Protocol>> {
+      if (!wanted.uri.empty() && !machine.has_http_uri)
+        co_return Error{Code::kUnsupported, "this BMC cannot tell the machine an URI"};
+      machine.boot = std::move(wanted);
+      co_return bmc::Protocol::redfish;
+    };
+    media.insert = [&machine](std::string url, Deadline) -> Task<Result<bmc::Protocol>> {
+      machine.disc = std::move(url);
+      co_return bmc::Protocol::redfish;
+    };
+    media.eject = [&machine](Deadline) -> Task<Result<bmc::Protocol>> {
+      if (!machine.disc.empty()) ++machine.ejected;
+      machine.disc.clear();
+      co_return bmc::Protocol::redfish;
+    };
+  }
+  Task<void> log_out() override { co_return; }
+};
+
+/// What its system says over SSH.
+class BootSession final : public ssh::Session {
+ public:
+  explicit BootSession(std::string says) : says_{std::move(says)} {}
+  Task<Result<ssh::CommandOutcome>> run(std::string, std::string, ssh::Sink sink,
+                                        Deadline) override {
+    sink(ssh::Stream::out, says_);
+    co_return ssh::CommandOutcome{};
+  }
+  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
+    co_return ok();
+  }
+
+ private:
+  std::string says_;
+};
+
+/// The boot server and the image store that this machine sees.
+inline std::shared_ptr<os::BootDoor> boot_door(BootMachine& machine, const std::string& digest) {
+  auto door = std::make_shared<os::BootDoor>();
+  door->ram_system = [](std::string name) -> Result<os::BootImage> {
+    os::BootImage image{.name = std::move(name), .arch = "x86_64"};
+    image.files["ram.efi"] = {"/images/ram/ram.efi", std::string(64, '1'), 20};
+    return image;
+  };
+  door->disk_image = [digest](std::string name) -> Result<os::BootImage> {
+    os::BootImage image{.name = std::move(name), .arch = "x86_64", .digest = digest};
+    image.files["image"] = {"/images/disk/disk.raw.zst", digest, 1000};
+    image.content_size = 4000;
+    image.compression = "zstd";
+    image.efi = "\\EFI\\debian\\shimx64.efi";
+    return image;
+  };
+  door->draw = [&machine]() -> Result<netboot::Ticket> {
+    const auto token = "ticket" + std::to_string(machine.tickets.size());
+    machine.tickets.push_back(token);
+    return netboot::Ticket{token, "http://10.0.0.1/boot/" + token + "/", "http://10.0.0.1/home/x"};
+  };
+  door->open = [&machine](const netboot::Ticket& ticket, netboot::BootOrder order,
+                          netboot::BootStage) -> Result<void> {
+    machine.open[ticket.token] = std::move(order);
+    return ok();
+  };
+  door->revoke = [&machine](const std::string& token) {
+    machine.open.erase(token);
+    machine.revoked.push_back(token);
+  };
+  door->next = [&machine](std::string token,
+                          Deadline deadline) -> Task<Result<netboot::BootEvent>> {
+    if (auto event = machine.go_on(token)) co_return *std::move(event);
+    if (machine.does == BootMachine::Does::home || machine.does == BootMachine::Does::ram)
+      if (auto event = machine.go_on(token)) co_return *std::move(event);
+    CO_TRY(co_await pause_for(deadline.left()));
+    co_return Error{Code::kTimeout, "nothing was heard"};
+  };
+  return door;
+}
+
+}  // namespace cupel::test
