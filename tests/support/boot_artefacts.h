@@ -1,0 +1,24 @@
+#pragma once
+// What tests boot machines with: a RAM system and a small installed disk, built once from Debian
+// packages (tests/support/boot/make-artefacts) and kept in $CUPEL_BOOT_ARTEFACTS, or beside the
+// build.
+#include <cstdint>
+#include <filesystem>
+
+#include "base/result.h"
+
+namespace cupel::testing {
+
+struct BootArtefacts {
+  std::filesystem::path ram_efi{}, vmlinuz{}, initrd{}, ram_iso{};
+  std::uint64_t iso_ticket = 0;  // where ticket.json, of 4096 bytes, is in ram_iso
+  std::filesystem::path disk{};  // disk.raw.zst; boots by \EFI\cupel\linux.efi
+  std::uint64_t disk_size = 0;   // uncompressed
+};
+
+/// `node_program`: the cupel-node that goes into the RAM system. Takes a quarter of a minute at
+/// first, nothing afterwards. Errors: kUnsupported, with the program or package that is missing
+/// here.
+Result<BootArtefacts> boot_artefacts(const std::filesystem::path& node_program);
+
+}  // namespace cupel::testing
