@@ -14,6 +14,12 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kAtOnce = 1u << 20;        // by the kernel
 constexpr std::uint64_t kEncrypted = 128u * 1024;  // through our memory
 
+template <class Stream>
+Task<std::uint64_t> write_text(Stream& stream, std::string_view text) {
+  const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(text), kAwait);
+  co_return lost ? 0 : static_cast<std::uint64_t>(sent);
+}
+
 }  // namespace
 
 Task<std::uint64_t> send_some(asio::ip::tcp::socket& socket, int fd, std::uint64_t offset,
@@ -40,6 +46,16 @@ Task<std::uint64_t> send_some(asio::ssl::stream<asio::ip::tcp::socket&>& stream,
   bytes.resize(static_cast<std::size_t>(read));
   const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(bytes), kAwait);
   co_return lost ? 0 : static_cast<std::uint64_t>(sent);
+}
+
+Task<std::uint64_t> send_text(asio::ip::tcp::socket& socket, std::string_view text,
+                              std::uint64_t offset, std::uint64_t size) {
+  return write_text(socket, text.substr(offset, size));
+}
+
+Task<std::uint64_t> send_text(asio::ssl::stream<asio::ip::tcp::socket&>& stream,
+                              std::string_view text, std::uint64_t offset, std::uint64_t size) {
+  return write_text(stream, text.substr(offset, size));
 }
 
 }  // namespace cupel::images

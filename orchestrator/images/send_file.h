@@ -15,4 +15,10 @@ Task<std::uint64_t> send_some(asio::ip::tcp::socket& socket, int fd, std::uint64
 Task<std::uint64_t> send_some(asio::ssl::stream<asio::ip::tcp::socket&>& stream, int fd,
                               std::uint64_t offset, std::uint64_t size);
 
+/// The same of a text in memory.
+Task<std::uint64_t> send_text(asio::ip::tcp::socket& socket, std::string_view text,
+                              std::uint64_t offset, std::uint64_t size);
+Task<std::uint64_t> send_text(asio::ssl::stream<asio::ip::tcp::socket&>& stream,
+                              std::string_view text, std::uint64_t offset, std::uint64_t size);
+
 }  // namespace cupel::images

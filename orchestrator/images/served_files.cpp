@@ -1,11 +1,6 @@
 #include "orchestrator/images/served_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -28,28 +23,13 @@ bool is_plain(std::string_view name) {
 
 }  // namespace
 
-ServedFile::ServedFile(int descriptor, std::uint64_t bytes, Grant from)
-    : fd{descriptor},
-      size{bytes},
-      grant{std::move(from)},
-      until{std::chrono::steady_clock::now() + grant.lifetime} {}
-
-ServedFile::~ServedFile() { ::close(fd); }
-
 Result<std::string> ServedFiles::add(Grant grant) {
   if (!is_plain(grant.name))
     return Error{Code::kInvalid, "an image's name may have letters, digits and ._- only: '" +
                                      printable(grant.name) + "'"};
-  const int fd = ::open(grant.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0)
-    return Error{errno == ENOENT ? Code::kNotFound : Code::kInvalid,
-                 grant.file + ": " + std::strerror(errno)};
-  struct stat told{};
-  const bool regular = ::fstat(fd, &told) == 0 && S_ISREG(told.st_mode);
-  const auto size = static_cast<std::uint64_t>(told.st_size);
+  TRY(auto opened, OpenFile::open(grant.file));
   auto path = "/" + random_hex(kTokenBytes) + "/" + grant.name;
-  auto file = std::make_shared<ServedFile>(fd, size, std::move(grant));
-  if (!regular) return Error{Code::kInvalid, file->grant.file + " is not a regular file"};
+  auto file = std::make_shared<ServedFile>(std::move(opened), std::move(grant));
   const std::scoped_lock lock{mutex_};
   forget_old();
   if (files_.size() >= kMost)

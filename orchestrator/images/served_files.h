@@ -4,18 +4,17 @@
 #include <mutex>
 
 #include "orchestrator/images/image_server.h"
+#include "orchestrator/images/open_file.h"
 
 namespace cupel::images {
 
-/// Open for reading as long as somebody has it.
 struct ServedFile {
-  ServedFile(int descriptor, std::uint64_t bytes, Grant from);
-  ServedFile(const ServedFile&) = delete;
-  ServedFile& operator=(const ServedFile&) = delete;
-  ~ServedFile();
+  ServedFile(OpenFile::Ptr opened, Grant from)
+      : file{std::move(opened)},
+        grant{std::move(from)},
+        until{std::chrono::steady_clock::now() + grant.lifetime} {}
 
-  const int fd;
-  const std::uint64_t size;
+  const OpenFile::Ptr file;
   const Grant grant;
   const std::chrono::steady_clock::time_point until;
   std::atomic<bool> revoked{false};

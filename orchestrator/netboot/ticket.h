@@ -41,6 +41,8 @@ struct BootOrder {
   std::string kernel_arguments{};
   /// "meta-data", "user-data", "network-config" → text. Secret: served once, after hello.
   std::map<std::string, std::string> seed{};
+  /// An installer does not: its seed is served once to whoever has the ticket.
+  bool says_hello = true;
   std::chrono::seconds lifetime{3600};
   std::optional<boost::asio::ip::address> peer{};  // nobody else is answered
 };

@@ -1,0 +1,248 @@
+#include "orchestrator/images/http_server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include "orchestrator/images/byte_range.h"
+#include "orchestrator/images/http_head.h"
+#include "orchestrator/images/patience.h"
+#include "orchestrator/images/peer_count.h"
+#include "orchestrator/images/send_file.h"
+
+namespace cupel::images {
+namespace {
+
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+constexpr std::uint32_t kMostHead = 8 * 1024;
+constexpr int kMostRequests = 10'000;               // of one connection
+constexpr std::uint64_t kPacedPiece = 256u * 1024;  // what is reserved at a time
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
+using Request = http::request<http::string_body>;
+
+struct Connection {
+  explicit Connection(tcp::socket taken) : socket{std::move(taken)}, patience{socket} {
+    boost::system::error_code unknown;
+    peer = socket.remote_endpoint(unknown).address();
+  }
+  tcp::socket socket;
+  Patience patience;
+  asio::ip::address peer{};
+};
+
+/// When `bytes` may go by all of `paces`.
+Task<void> wait_for_turn(const std::vector<std::shared_ptr<Pace>>& paces, std::uint64_t bytes,
+                         Patience& patience, std::chrono::seconds idle) {
+  asio::steady_timer timer{co_await asio::this_coro::executor};
+  for (const auto& pace : paces) {
+    const auto when = pace->reserve(bytes);
+    if (when <= Clock::now()) continue;
+    patience.allow(when - Clock::now() + idle);
+    timer.expires_at(when);
+    co_await timer.async_wait(kAwait);
+  }
+}
+
+template <class Stream>
+Task<std::uint64_t> send_of(Stream& stream, const Piece& piece, std::uint64_t done,
+                            std::uint64_t size) {
+  if (!piece.file) return send_text(stream, piece.text, done, size);
+  return send_some(stream, piece.file->fd(), piece.offset + done, size);
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+  Impl(HttpOptions asked, Handler answering)
+      : options{std::move(asked)},
+        handler{std::move(answering)},
+        peers{options.connections_per_peer},
+        pool{static_cast<std::size_t>(options.threads)},
+        acceptor{asio::make_strand(pool)} {}
+  ~Impl() {
+    pool.stop();
+    pool.join();
+  }
+
+  Result<void> listen(std::string_view what);
+  Task<void> accept();
+  void begin(tcp::socket socket);
+  Task<void> serve(std::shared_ptr<Connection> connection);
+  template <class Stream>
+  Task<void> answer_all(Stream& stream, Connection& connection);
+  template <class Stream>
+  Task<bool> answer(Stream& stream, Connection& connection, Request request);
+  template <class Stream>
+  Task<std::uint64_t> send(Stream& stream, Connection& connection, const HttpAnswer& answer,
+                           const std::vector<Piece>& pieces);
+
+  HttpOptions options;
+  Handler handler;
+  std::string base{};
+  std::optional<asio::ssl::context> tls{};
+  std::atomic<std::size_t> open{0};
+  PeerCount peers;
+  asio::thread_pool pool;
+  tcp::acceptor acceptor;  // goes before the pool
+};
+
+Result<void> HttpServer::Impl::listen(std::string_view what) {
+  try {
+    if (!options.certificate.empty()) {
+      tls.emplace(asio::ssl::context::tls_server);
+      tls->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+      tls->use_certificate_chain(asio::buffer(options.certificate));
+      tls->use_private_key(asio::buffer(options.key), asio::ssl::context::pem);
+    }
+  } catch (const std::exception& error) {
+    return Error{Code::kInvalid, fmt::format("{}: its certificate: {}", what, error.what())};
+  }
+  try {
+    acceptor.open(options.endpoint.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address{true});
+    acceptor.bind(options.endpoint);
+    acceptor.listen();
+  } catch (const std::exception& error) {
+    return Error{Code::kConflict,
+                 fmt::format("{}: {}:{}: {}", what, options.endpoint.address().to_string(),
+                             options.endpoint.port(), error.what())};
+  }
+  options.endpoint = acceptor.local_endpoint();
+  auto host = options.host.empty() ? options.endpoint.address().to_string() : options.host;
+  if (host.contains(':') && !host.starts_with('[')) host = "[" + host + "]";
+  base = fmt::format("{}://{}:{}", tls ? "https" : "http", host, options.endpoint.port());
+  asio::co_spawn(acceptor.get_executor(), accept(), [](std::exception_ptr) {});
+  return ok();
+}
+
+Task<void> HttpServer::Impl::accept() {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (;;) {
+    auto [failure, socket] = co_await acceptor.async_accept(asio::make_strand(pool), kAwait);
+    if (failure == asio::error::operation_aborted) co_return;
+    if (failure) {
+      // Out of descriptors, most likely: they do not come back by asking at once.
+      (void)co_await pause_for(std::chrono::milliseconds{100});
+      continue;
+    }
+    if (open < options.connections) begin(std::move(socket));
+  }
+}
+
+void HttpServer::Impl::begin(tcp::socket socket) {
+  auto connection = std::make_shared<Connection>(std::move(socket));
+  if (!peers.enter(connection->peer)) return;
+  ++open;
+  const auto strand = connection->socket.get_executor();
+  connection->patience.allow(options.head_patience);
+  asio::co_spawn(strand, connection->patience.watch(), [connection](std::exception_ptr) {});
+  asio::co_spawn(strand, serve(connection), [this, connection](std::exception_ptr) {
+    connection->patience.end();
+    peers.leave(connection->peer);
+    --open;
+  });
+}
+
+Task<void> HttpServer::Impl::serve(std::shared_ptr<Connection> connection) {
+  auto& socket = connection->socket;
+  boost::system::error_code ignored;
+  (void)socket.set_option(tcp::no_delay{true}, ignored);
+  if (!tls) co_return co_await answer_all(socket, *connection);
+  asio::ssl::stream<tcp::socket&> stream{socket, *tls};
+  const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwait);
+  if (!refused) co_await answer_all(stream, *connection);
+}
+
+template <class Stream>
+Task<void> HttpServer::Impl::answer_all(Stream& stream, Connection& connection) {
+  boost::beast::flat_buffer buffer{kMostHead + options.body_limit};
+  for (int served = 0; served < kMostRequests; ++served) {
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(kMostHead);
+    parser.body_limit(options.body_limit);
+    connection.patience.allow(options.head_patience);
+    const auto [failure, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
+    if (failure) co_return;
+    if (parser.get()[http::field::expect] == "100-continue") {
+      const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(kContinue), kAwait);
+      if (lost) co_return;
+    }
+    const auto [cut, body] = co_await http::async_read(stream, buffer, parser, kAwait);
+    if (cut || !co_await answer(stream, connection, parser.release())) co_return;
+  }
+}
+
+/// False where the connection is over.
+template <class Stream>
+Task<bool> HttpServer::Impl::answer(Stream& stream, Connection& connection, Request request) {
+  const auto begun = Clock::now();
+  auto answer = handler({std::string_view{request.method_string()},
+                         std::string_view{request.target()}, request.body(), connection.peer});
+  const auto reply = reply_of(answer, std::string_view{request[http::field::range]});
+  const bool keep = request.keep_alive() && !answer.close;
+  const auto head = head_of(answer, reply, keep);
+  connection.patience.allow(options.idle);
+  const auto [lost, sent] = co_await asio::async_write(stream, asio::buffer(head), kAwait);
+  if (lost) co_return false;
+  const bool wanted = request.method() != http::verb::head;
+  std::uint64_t bytes = 0;
+  if (wanted) bytes = co_await send(stream, connection, answer, reply.pieces);
+  const bool whole = !wanted || bytes == reply.bytes.size;
+  if (answer.sent)
+    answer.sent({reply.status, bytes, wanted && whole,
+                 std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun)});
+  co_return keep&& whole;
+}
+
+/// How many bytes went.
+template <class Stream>
+Task<std::uint64_t> HttpServer::Impl::send(Stream& stream, Connection& connection,
+                                           const HttpAnswer& answer,
+                                           const std::vector<Piece>& pieces) {
+  std::uint64_t all = 0, reserved = 0;
+  for (const auto& piece : pieces) {
+    for (std::uint64_t done = 0; done < piece.length();) {
+      if (answer.is_over && answer.is_over()) co_return all;
+      auto size = piece.length() - done;
+      if (!answer.paces.empty()) {
+        if (reserved == 0) {
+          reserved = std::min(size, kPacedPiece);
+          co_await wait_for_turn(answer.paces, reserved, connection.patience, options.idle);
+        }
+        size = std::min(size, reserved);
+      }
+      connection.patience.allow(options.idle);
+      const auto sent = co_await send_of(stream, piece, done, size);
+      if (sent == 0) co_return all;
+      done += sent;
+      all += sent;
+      reserved -= std::min(reserved, sent);
+    }
+  }
+  co_return all;
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+HttpServer::~HttpServer() = default;
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(std::string_view what, HttpOptions options,
+                                                      Handler handler) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler));
+  TRY(impl->listen(what));
+  return std::unique_ptr<HttpServer>{new HttpServer{std::move(impl)}};
+}
+
+const std::string& HttpServer::url() const { return impl_->base; }
+
+std::uint16_t HttpServer::port() const { return impl_->options.endpoint.port(); }
+
+}  // namespace cupel::images

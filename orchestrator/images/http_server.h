@@ -1,0 +1,49 @@
+#pragma once
+// HTTP and HTTPS for many who fetch files: threads of its own, so that a slow disk keeps nobody
+// waiting but those who read from it; the kernel copies files where nothing is encrypted. Slow,
+// silent and greedy peers are cut off. What is answered is the handler's.
+#include <boost/asio/ip/tcp.hpp>
+
+#include "base/task.h"
+#include "orchestrator/images/http_message.h"
+
+namespace cupel::images {
+
+struct HttpOptions {
+  asio::ip::tcp::endpoint endpoint{};  // a port of 0 becomes a number
+  std::string host{};                  // in URLs; empty: the endpoint's address
+  /// PEM, of a certificate that those who fetch trust; empty: HTTP.
+  std::string certificate{}, key{};
+  int threads = 2;
+  std::size_t connections = 4096;
+  std::size_t connections_per_peer = 0;    // 0: as many as there may be
+  std::uint32_t body_limit = 0;            // of a request
+  std::chrono::seconds head_patience{10};  // for a request
+  std::chrono::seconds idle{60};           // no byte moved
+};
+
+class HttpServer {
+ public:
+  /// Called on the server's threads, several at a time; must not wait.
+  using Handler = std::function<HttpAnswer(const HttpRequest&)>;
+
+  /// `what` is named in errors: kConflict (the address is taken); kInvalid (the certificate or its
+  /// key).
+  static Result<std::unique_ptr<HttpServer>> start(std::string_view what, HttpOptions options,
+                                                   Handler handler);
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  /// Cuts every connection; then the handler is not called any more.
+  ~HttpServer();
+
+  /// "http://10.0.0.1:8080"
+  const std::string& url() const;
+  std::uint16_t port() const;
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cupel::images

@@ -1,0 +1,172 @@
+#include "orchestrator/netboot/identity.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace cupel::netboot {
+namespace {
+
+constexpr std::size_t kLongestText = 128;
+constexpr std::size_t kMostMacs = 256;
+
+std::string normalized(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kFillings{"none",
+                                                             "0",
+                                                             "default string",
+                                                             "not specified",
+                                                             "not applicable",
+                                                             "to be filled by o.e.m.",
+                                                             "system serial number",
+                                                             "123456789",
+                                                             "0123456789"};
+  auto word = lower_case(trimmed(text));
+  return std::ranges::find(kFillings, word) != kFillings.end() ? std::string{} : word;
+}
+
+Result<std::string> text_of(const boost::json::object& hello, std::string_view key) {
+  const auto* value = hello.if_contains(key);
+  if (value == nullptr || value->is_null()) return std::string{};
+  if (!value->is_string() || value->get_string().size() > kLongestText)
+    return Error{Code::kMalformed,
+                 fmt::format("hello: \"{}\" is no text of at most {} bytes", key, kLongestText)};
+  return printable(std::string_view{value->get_string()});
+}
+
+Result<std::vector<std::string>> macs_of(const boost::json::object& hello) {
+  std::vector<std::string> macs;
+  const auto* value = hello.if_contains("macs");
+  if (value == nullptr || value->is_null()) return macs;
+  const Error malformed{Code::kMalformed, "hello: \"macs\" is no list of MAC addresses"};
+  if (!value->is_array() || value->get_array().size() > kMostMacs) return malformed;
+  for (const auto& entry : value->get_array()) {
+    if (!entry.is_string()) return malformed;
+    auto mac = normalized_mac(std::string_view{entry.get_string()});
+    if (!mac) return malformed;
+    macs.push_back(*std::move(mac));
+  }
+  std::ranges::sort(macs);
+  return macs;
+}
+
+/// The first three fields' bytes in the other order: SMBIOS has them little-endian since 2.6, and
+/// not every firmware and BMC does.
+std::string other_order(const std::string& uuid) {
+  if (uuid.size() != 36) return uuid;
+  const auto reversed = [&](std::size_t at, std::size_t bytes) {
+    std::string turned;
+    for (auto i = bytes; i-- > 0;) turned += uuid.substr(at + 2 * i, 2);
+    return turned;
+  };
+  return reversed(0, 4) + "-" + reversed(9, 2) + "-" + reversed(14, 2) + uuid.substr(18);
+}
+
+bool has_mac_of(const Identity& machine, const ExpectedMachine& expected) {
+  return std::ranges::any_of(expected.macs, [&](const std::string& mac) {
+    const auto known = normalized_mac(mac);
+    return known && std::ranges::find(machine.macs, *known) != machine.macs.end();
+  });
+}
+
+/// Another node of the inventory: by its serial; where that says nothing, by its MAC addresses.
+const ExpectedMachine* other_node(const Identity& machine, const ExpectedMachine& expected,
+                                  std::span<const ExpectedMachine> all) {
+  const ExpectedMachine* by_mac = nullptr;
+  for (const auto& one : all) {
+    if (one.node == expected.node) continue;
+    const auto serial = normalized(one.serial);
+    if (!serial.empty() && serial == machine.serial) return &one;
+    if (has_mac_of(machine, one)) by_mac = &one;
+  }
+  return by_mac;
+}
+
+bool shares_mac(const Identity& one, const Identity& other) {
+  return std::ranges::find_first_of(one.macs, other.macs) != one.macs.end();
+}
+
+std::string said_macs(const Identity& machine) {
+  return machine.macs.empty() ? "none" : fmt::format("{}", fmt::join(machine.macs, ", "));
+}
+
+std::optional<Refusal> difference(const Identity& machine, const ExpectedMachine& expected) {
+  const auto serial = normalized(expected.serial), uuid = normalized(expected.uuid);
+  if (!serial.empty() && !machine.serial.empty() && serial != machine.serial)
+    return Refusal{"wrong-serial", fmt::format("its serial number is {}, the inventory's is {}",
+                                               machine.serial, expected.serial)};
+  if (!uuid.empty() && !machine.uuid.empty() && uuid != machine.uuid &&
+      other_order(uuid) != machine.uuid)
+    return Refusal{"wrong-uuid", fmt::format("its UUID is {}, the inventory's is {}", machine.uuid,
+                                             expected.uuid)};
+  if (!expected.macs.empty() && !has_mac_of(machine, expected))
+    return Refusal{"wrong-mac", fmt::format("its MAC addresses are {}, the inventory's are {}",
+                                            said_macs(machine), fmt::join(expected.macs, ", "))};
+  return {};
+}
+
+/// What has no token of its own needs more than an address that anybody can take.
+bool is_proven(const Identity& machine, const ExpectedMachine& expected) {
+  const auto serial = normalized(expected.serial);
+  if (machine.ticket_from == "dhcp") return has_mac_of(machine, expected);
+  return serial.empty() || !machine.serial.empty() || has_mac_of(machine, expected);
+}
+
+}  // namespace
+
+std::optional<std::string> normalized_mac(std::string_view text) {
+  constexpr std::size_t kLength = 17;
+  if (text.size() != kLength) return {};
+  std::string mac = lower_case(text);
+  for (std::size_t i = 0; i < kLength; ++i) {
+    const char c = mac[i];
+    if (i % 3 == 2) {
+      if (c != ':' && c != '-') return {};
+      mac[i] = ':';
+    } else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
+      return {};
+    }
+  }
+  return mac;
+}
+
+bool Identity::may_be(const Identity& other) const {
+  if (!serial.empty() && !other.serial.empty()) return serial == other.serial;
+  return macs.empty() || other.macs.empty() || shares_mac(*this, other);
+}
+
+Result<Identity> parse_identity(const boost::json::object& hello) {
+  Identity identity;
+  TRY(identity.arch, text_of(hello, "arch"));
+  TRY(const auto serial, text_of(hello, "serial"));
+  TRY(const auto uuid, text_of(hello, "uuid"));
+  identity.serial = normalized(serial);
+  identity.uuid = normalized(uuid);
+  TRY(identity.macs, macs_of(hello));
+  TRY(identity.ticket_from, text_of(hello, "ticket_from"));
+  return identity;
+}
+
+std::optional<Refusal> mismatch(const Identity& machine, const ExpectedMachine& expected,
+                                std::span<const ExpectedMachine> all) {
+  if (!expected.arch.empty() && !machine.arch.empty() && machine.arch != expected.arch)
+    return Refusal{"wrong-arch", fmt::format("{}: the machine is {}, the order is for {}",
+                                             expected.node, machine.arch, expected.arch)};
+  auto refusal = difference(machine, expected);
+  if (!refusal && !is_proven(machine, expected))
+    refusal = Refusal{
+        "unproven", "it reports neither a serial number nor a MAC address that the inventory has"};
+  if (!refusal) return {};
+  if (const auto* other = other_node(machine, expected, all))
+    return Refusal{"swapped",
+                   fmt::format("{}: the machine that booted is {} ({}). The two are swapped: check "
+                               "their slots, their BMCs' cables and the inventory",
+                               expected.node, other->node, refusal->text)};
+  refusal->text = expected.node + ": " + refusal->text;
+  return refusal;
+}
+
+}  // namespace cupel::netboot

@@ -1,0 +1,38 @@
+#pragma once
+// Whether a machine that says hello is the one that its ticket was issued for. Pure.
+#include <span>
+
+#include "base/result.h"
+#include "orchestrator/netboot/ticket.h"
+
+namespace cupel::netboot {
+
+/// What a machine says of itself, normalized: lower case, no blanks around, firmware's fillings of
+/// fields that nobody filled are empty.
+struct Identity {
+  std::string arch{}, serial{}, uuid{};
+  std::vector<std::string> macs{};
+  std::string ticket_from{};  // "cmdline", "media", "efi", "dhcp"; empty: not said
+
+  /// Whether nothing that both say tells them apart.
+  bool may_be(const Identity& other) const;
+};
+
+/// A stable word for scripts, and a sentence for people.
+struct Refusal {
+  std::string cause{}, text{};
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+/// Errors: kMalformed (a field of another type, too long, or of other letters).
+Result<Identity> parse_identity(const boost::json::object& hello);
+
+/// Nothing where it is `expected`. `all` are the inventory's: a machine that is another node of it
+/// is named. Causes: wrong-arch, swapped, wrong-serial, wrong-uuid, wrong-mac, unproven.
+std::optional<Refusal> mismatch(const Identity& machine, const ExpectedMachine& expected,
+                                std::span<const ExpectedMachine> all);
+
+/// "AA-BB-CC-DD-EE-FF" and the like as "aa:bb:cc:dd:ee:ff"; nothing where it is no MAC address.
+std::optional<std::string> normalized_mac(std::string_view text);
+
+}  // namespace cupel::netboot
