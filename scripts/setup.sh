@@ -18,6 +18,7 @@ test_packages=(
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
+  ibsim-utils infiniband-diags opensm
 )
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }

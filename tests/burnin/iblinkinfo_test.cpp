@@ -33,6 +33,18 @@ TEST(Iblinkinfo, ReadsWidthSpeedAndPortsThatAreDown) {
   EXPECT_EQ(seen->down[0].state, "Down/Polling");
 }
 
+TEST(Iblinkinfo, RefusesLidsThatNoSubnetManagerHasGiven) {
+  const auto seen = parse_iblinkinfo(
+      "CA: n01 mlx5_0:\n"
+      "  0xa1  0  1[  ] ==( 4X  53.125 Gbps Initialize/  LinkUp)==>  0  1[  ] \"leaf1\" ( )\n"
+      "Switch: 0xb1 leaf1:\n"
+      "  0  1[  ] ==( 4X  53.125 Gbps Initialize/  LinkUp)==>  0  1[  ] \"n01 mlx5_0\" ( )\n");
+
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(seen.error().what, HasSubstr("two devices have one LID"));
+}
+
 TEST(Iblinkinfo, ReportsHalfAFabric) {
   const auto cut = kTwoEnds.substr(0, kTwoEnds.find("Switch:"));
 

@@ -25,6 +25,10 @@ class Links {
     if (line.contains("==(")) port(line);
   }
 
+  /// Without a subnet manager each LID is 0, and after two of them one may stand twice: then nobody
+  /// can say whose peer a line names. HCAs with several ports have a LID for each.
+  bool ambiguous() const { return ambiguous_; }
+
   /// Once every device's LID is known.
   void finish() {
     for (const auto& link : found_) {
@@ -79,7 +83,9 @@ class Links {
     scan.skip_blanks();
     const auto mine = scan.number<int>();
     if (!lid || !mine || guid_ == 0 || !scan.until("==(")) return;
-    by_lid_.try_emplace(*lid, into_.device(guid_, kind_, description_, false));
+    const auto device = into_.device(guid_, kind_, description_, false);
+    const auto [known, fresh] = by_lid_.try_emplace(*lid, device);
+    ambiguous_ = ambiguous_ || *lid == 0 || (!fresh && known->second != device);
     const auto state = scan.until(")==>");
     if (!state) return;
     scan.skip_blanks();
@@ -115,6 +121,7 @@ class Links {
   std::unordered_map<int, std::size_t> by_lid_{};
   std::vector<Found> found_{};
   std::vector<Down> down_{};
+  bool ambiguous_ = false;
 };
 
 }  // namespace
@@ -152,6 +159,10 @@ Result<inventory::SeenFabric> parse_iblinkinfo(std::string_view text) {
   SeenFabricBuilder seen;
   Links links{seen};
   for_each_line(text, [&](std::string_view line) { links.line(line); });
+  if (links.ambiguous())
+    return Error{Code::kNoMeasurement,
+                 "iblinkinfo names peers by their LID, and two devices have one LID: no subnet "
+                 "manager has given them, or two have. Run one (sminfo), or use ibnetdiscover"};
   links.finish();
   return std::move(seen).finish("iblinkinfo");
 }
