@@ -30,7 +30,7 @@ function(cupel_node_program name)
 endfunction()
 
 file(GLOB_RECURSE node_sources CONFIGURE_DEPENDS burnin/agent/node/*.cpp)
-list(FILTER node_sources EXCLUDE REGEX "/node/(facts|watch)/|/node/(tree|kernel_messages|hardware_messages|message_text)\\.cpp$")
+list(FILTER node_sources EXCLUDE REGEX "/node/(boot|facts|watch)/|/node/(tree|kernel_messages|hardware_messages|message_text)\\.cpp$")
 # What reads the node (`facts`, `watch`), for cupel-node and for tests.
 file(GLOB_RECURSE reading CONFIGURE_DEPENDS burnin/agent/node/facts/*.cpp burnin/agent/node/watch/*.cpp)
 add_library(cupel_node_reading STATIC ${reading} burnin/agent/node/tree.cpp
@@ -40,4 +40,12 @@ if(NOT CUPEL_SANITIZE)
   target_compile_options(cupel_node_reading PRIVATE -O2)
 endif()
 cupel_batches(cupel_node_reading)
-cupel_node_program(cupel-node SOURCES ${node_sources} LINK cupel_node_reading)
+# What runs in the RAM system (`boot`), for cupel-node and for tests.
+file(GLOB boot CONFIGURE_DEPENDS burnin/agent/node/boot/*.cpp)
+add_library(cupel_node_boot STATIC ${boot})
+target_link_libraries(cupel_node_boot PUBLIC cupel_node_reading)
+if(NOT CUPEL_SANITIZE)
+  target_compile_options(cupel_node_boot PRIVATE -O2)
+endif()
+cupel_batches(cupel_node_boot)
+cupel_node_program(cupel-node SOURCES ${node_sources} LINK cupel_node_boot)

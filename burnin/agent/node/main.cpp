@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "burnin/agent/common/json_line.h"
+#include "burnin/agent/node/boot/subcommand.h"
 #include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/hold.h"
 #include "burnin/agent/node/job/subcommands.h"
@@ -47,6 +48,8 @@ constexpr std::array kSubcommands{
                "[--seconds N] [--most BYTES]",
                "sends data to another node and back; send reads the token of standard input",
                measure_tcp},
+    Subcommand{"boot", "run | disks | write-image ...",
+               "gives a machine its OS, in the RAM system that it booted", boot::boot},
 };
 
 int usage() {

@@ -1,0 +1,137 @@
+#include "burnin/agent/node/boot/efi_entry.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "burnin/agent/node/boot/partition_table.h"
+
+namespace cupel::agent::boot {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& each : words) text += (text.empty() ? "" : ",") + each;
+  return text;
+}
+
+bool is_entry_number(std::string_view text) {
+  return text.size() == 4 &&
+         text.find_first_not_of("0123456789ABCDEFabcdef") == std::string_view::npos;
+}
+
+/// "Boot0006* Cupel OS\tHD(1,GPT,…)/File(…)". Version 15 prints the path behind a tab only with -v.
+std::optional<EfiEntry> entry_in(std::string_view line) {
+  constexpr std::size_t kLabel = 10;
+  if (!line.starts_with("Boot") || line.size() < kLabel || !is_entry_number(line.substr(4, 4)))
+    return std::nullopt;
+  const auto tab = std::min(line.find('\t'), line.size());
+  const auto path = line.substr(tab);
+  const auto is_at = [&](std::string_view node) { return path.find(node) != path.npos; };
+  return EfiEntry{std::string{line.substr(4, 4)},
+                  std::string{trimmed(line.substr(kLabel - 1, tab - kLabel + 1))}, line[8] == '*',
+                  is_at("MAC(") || is_at("Uri(") || is_at("IPv4(") || is_at("IPv6(")};
+}
+
+class Nvram {
+ public:
+  explicit Nvram(const RunTool& run) : run_{run} {}
+
+  Outcome<EfiBoot> read() const {
+    TRY(const auto told, ask({"efibootmgr", "-v"}));
+    return parse_efibootmgr(told);
+  }
+  Outcome<void> change(const Argv& words) const {
+    Argv argv{"efibootmgr", "-q"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    TRY(const auto told, ask(argv));
+    (void)told;
+    return {};
+  }
+
+ private:
+  Outcome<std::string> ask(const Argv& argv) const {
+    const auto ended = run_(argv, {}, kToolLimit);
+    if (ended.status == 0) return ended.out;
+    const bool full = ended.err.find("No space left") != std::string::npos;
+    const auto said = what_it_said(argv, ended);
+    if (full)
+      return Failure{Cause::kNvramFull,
+                     said + ". The firmware's NVRAM is full: remove old boot entries or reset it"};
+    return Failure{Cause::kBootOrder, said};
+  }
+  const RunTool& run_;
+};
+
+std::vector<std::string> wanted_order(const EfiBoot& now, const std::string& own,
+                                      bool network_first) {
+  std::vector<std::string> network, others;
+  for (const auto& number : now.order) {
+    if (number == own) continue;
+    const auto entry = std::ranges::find(now.entries, number, &EfiEntry::number);
+    const bool first = network_first && entry != now.entries.end() && entry->network;
+    (first ? network : others).push_back(number);
+  }
+  network.push_back(own);
+  network.insert(network.end(), others.begin(), others.end());
+  return network;
+}
+
+Outcome<EfiEntry> make_entry(const Nvram& nvram, const std::string& disk, int partition,
+                             const BootEntry& wish) {
+  TRY(const auto before, nvram.read());
+  for (const auto& each : before.entries)
+    if (each.label == wish.label) {
+      TRY(nvram.change({"-b", each.number, "-B"}));
+    }
+  TRY(nvram.change(
+      {"-c", "-d", disk, "-p", std::to_string(partition), "-L", wish.label, "-l", wish.efi}));
+  TRY(const auto after, nvram.read());
+  const auto made = std::ranges::find(after.entries, wish.label, &EfiEntry::label);
+  if (made == after.entries.end() || !made->active)
+    return Failure{Cause::kBootOrder, "the firmware does not keep the boot entry \"" + wish.label +
+                                          "\": it is gone when it is read back"};
+  return *made;
+}
+
+}  // namespace
+
+EfiBoot parse_efibootmgr(std::string_view text) {
+  constexpr std::string_view kOrder = "BootOrder:";
+  EfiBoot found;
+  for (const auto line : lines(text)) {
+    if (line.starts_with(kOrder)) {
+      for (const auto each : split(trimmed(line.substr(kOrder.size())), ','))
+        if (is_entry_number(trimmed(each))) found.order.emplace_back(trimmed(each));
+    } else if (auto entry = entry_in(line)) {
+      found.entries.push_back(std::move(*entry));
+    }
+  }
+  return found;
+}
+
+Outcome<EnteredOs> enter_os(const Tree& tree, const std::string& disk, const BootEntry& entry,
+                            const RunTool& run) {
+  if (!tree.exists("/sys/firmware/efi/efivars"))
+    return Failure{Cause::kNoEfiVariables,
+                   "this machine booted without EFI variables, so that no boot entry can be made. "
+                   "Boot it by UEFI, or leave boot_entry out for BIOS"};
+  TRY(const auto table, read_partition_table(disk, run));
+  const auto system = efi_system_partition(table);
+  if (!system)
+    return Failure{Cause::kBootOrder,
+                   disk + " has no EFI system partition. Use an image that boots by UEFI"};
+  const Nvram nvram{run};
+  TRY(const auto own, make_entry(nvram, disk, system->number, entry));
+  TRY(const auto now, nvram.read());
+  const auto wanted = wanted_order(now, own.number, entry.network_first);
+  if (wanted != now.order) {
+    TRY(nvram.change({"-o", joined(wanted)}));
+  }
+  TRY(const auto kept, nvram.read());
+  if (kept.order != wanted)
+    return Failure{Cause::kBootOrder, "the firmware keeps the boot order " + joined(kept.order) +
+                                          ", not " + joined(wanted)};
+  return EnteredOs{"Boot" + own.number, wanted};
+}
+
+}  // namespace cupel::agent::boot

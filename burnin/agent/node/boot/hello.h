@@ -1,0 +1,19 @@
+#pragma once
+// Who this machine is, as the boot server compares it with its inventory.
+#include <string>
+#include <vector>
+
+#include "burnin/agent/node/boot/disks.h"
+#include "burnin/agent/node/boot/ticket.h"
+#include "burnin/agent/node/boot/tool.h"
+
+namespace cupel::agent::boot {
+
+/// The body of `hello`.
+std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<Disk>& disks,
+                  const RunTool& run);
+
+/// Lets these in by SSH, and nobody else. Errors: kFailed.
+Outcome<void> install_keys(const Tree& tree, const std::vector<std::string>& keys);
+
+}  // namespace cupel::agent::boot

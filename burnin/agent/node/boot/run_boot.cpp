@@ -1,0 +1,220 @@
+#include "burnin/agent/node/boot/run_boot.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "base/text.h"
+#include "burnin/agent/common/json_value.h"
+#include "burnin/agent/common/sha256.h"
+#include "burnin/agent/common/small_file.h"
+#include "burnin/agent/node/boot/efi_entry.h"
+#include "burnin/agent/node/boot/erase_disk.h"
+#include "burnin/agent/node/boot/grow.h"
+#include "burnin/agent/node/boot/hello.h"
+#include "burnin/agent/node/boot/order.h"
+#include "burnin/agent/node/boot/report.h"
+#include "burnin/agent/node/boot/seed.h"
+
+namespace cupel::agent::boot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array kSeedFiles{"meta-data", "user-data", "network-config"};
+constexpr const char* kRootFile = "/run/cupel/root.squashfs";
+
+class BootRun {
+ public:
+  explicit BootRun(const BootDoors& doors) : doors_{doors}, run_{doors.server.run} {}
+
+  Outcome<void> run() {
+    TRY(const auto ticket, ticket_of());
+    say("ticket from " + std::string{ticket.from});
+    auto settings = doors_.server;
+    settings.url = ticket.url;
+    server_.emplace(std::move(settings));
+    auto disks = read_disks(doors_.tree);
+    TRY(const auto order, greet(ticket, disks));
+    say("order for " + order.node + ": " + (order.deploy ? "deploy" : "stay"));
+    TRY(install_keys(doors_.tree, order.authorized_keys));
+    if (!order.deploy) return stay(order);
+    TRY(deploy(order, disks));
+    doors_.restart();
+    return {};
+  }
+
+  void report(const Failure& failure) const {
+    say("failed " + std::string{to_string(failure.cause)} + ": " + printable(failure.text));
+    if (!server_) return;
+    if (const auto told = server_->post("failed", failure_line(failure).object_text()); !told)
+      say("the boot server does not know it: " + printable(told.error().text));
+  }
+
+ private:
+  Outcome<BootTicket> ticket_of() const {
+    if (doors_.server.url.empty()) return find_ticket(doors_.tree);
+    auto base = ticket_base(doors_.server.url);
+    if (!base) return Failure{Cause::kNoTicket, "--url is not the URL of a boot ticket"};
+    return BootTicket{std::move(*base), "cmdline"};
+  }
+
+  Outcome<Order> greet(const BootTicket& ticket, const std::vector<Disk>& disks) {
+    TRY(const auto reply, server_->post("hello", hello(doors_.tree, ticket, disks, run_)));
+    if (reply.status == 200) return parse_order(reply.body);
+    const auto parsed = JsonValue::parse(reply.body);
+    const auto* words = parsed ? parsed->find("refused") : nullptr;
+    const bool said = words != nullptr && words->text() != nullptr;
+    return Failure{Cause::kRefused,
+                   "the boot server refuses this machine: " +
+                       (said ? *words->text() : "HTTP " + std::to_string(reply.status))};
+  }
+
+  /// The large RAM system's root, where the order has one; init goes on in it.
+  Outcome<void> stay(const Order& order) {
+    if (!order.root) return {};
+    const auto path = doors_.tree.real(kRootFile);
+    const auto source = server_->image(order.root->file, order.root->size);
+    std::vector<char> buffer(kMiB);
+    Sha256 hash;
+    const Descriptor file{
+        ::open((path + ".part").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+    while (file) {
+      TRY(const auto got, source(buffer));
+      if (got == 0) break;
+      hash.update({buffer.data(), got});
+      if (!write_all(file.number(), {buffer.data(), got}))
+        return Failure{Cause::kOutOfMemory, path + ": " + std::strerror(errno)};
+    }
+    if (!file) return Failure{Cause::kFailed, path + ": " + std::strerror(errno)};
+    if (const auto found = hash.hex(); found != order.root->sha256)
+      return Failure{Cause::kWrongHash, "the SHA-256 of " + order.root->file + " is " + found +
+                                            ", expected " + order.root->sha256};
+    if (::rename((path + ".part").c_str(), path.c_str()) != 0)
+      return Failure{Cause::kFailed, path + ": " + std::strerror(errno)};
+    return {};
+  }
+
+  Outcome<void> deploy(const Order& order, const std::vector<Disk>& disks) {
+    enter(Phase::kChoosing);
+    TRY(const auto disk, choose_disk(disks, order.disk, order.wipe));
+    say("disk " + described(disk));
+    if (order.erase != Erase::kNone) {
+      enter(Phase::kErasing);
+      TRY(erase_disk(doors_.tree, disk, order.erase, order.wipe, run_));
+    }
+    const auto path = doors_.tree.real(disk.path());
+    TRY(const auto written, write(order, path));
+    EnteredOs entered;
+    const auto completed = complete(order, path, written, entered);
+    if (!completed) {
+      auto failure = completed.error();
+      if (auto half = TargetDisk::open(path); !half || !half->make_unbootable())
+        failure.text += "; and " + path + " may boot as it is";
+      return failure;
+    }
+    return report_done(disk, written, entered);
+  }
+
+  Outcome<WrittenImage> write(const Order& order, const std::string& path) {
+    TRY(auto target, TargetDisk::open(path));
+    ImageWriter writer{std::move(target), order.image};
+    const auto source = server_->image(order.image.file, order.image.size);
+    const auto progress = paced(
+        [this](Phase phase, std::uint64_t bytes, std::uint64_t of) { enter(phase, bytes, of); });
+    return writer.write(source, ReadBack::kSampled, progress);
+  }
+
+  Outcome<void> complete(const Order& order, const std::string& path, const WrittenImage& written,
+                         EnteredOs& entered) {
+    if (order.grow) {
+      enter(Phase::kGrowing);
+      TRY(grow_last_partition(path, run_));
+    } else if (order.seed) {
+      TRY(reread_partitions(path));
+    }
+    if (order.seed) {
+      enter(Phase::kSeeding);
+      TRY(const auto seed, fetch_seed());
+      TRY(seed_disk(path, seed, run_));
+    }
+    if (order.boot_entry) {
+      enter(Phase::kBootOrder);
+      TRY(entered, enter_os(doors_.tree, path, *order.boot_entry, run_));
+    }
+    return finish_image(path, written.unfinished_bytes);
+  }
+
+  Outcome<Seed> fetch_seed() const {
+    Seed seed;
+    for (const std::string name : kSeedFiles) {
+      TRY(auto reply, server_->get("seed/" + name));
+      if (reply.status == 404 && name == "network-config") continue;
+      if (reply.status != 200)
+        return Failure{Cause::kSeed, "seed/" + name + ": HTTP " + std::to_string(reply.status) +
+                                         ". It is served once: boot again with a new ticket"};
+      seed[name] = std::move(reply.body);
+    }
+    return seed;
+  }
+
+  Outcome<void> report_done(const Disk& disk, const WrittenImage& written,
+                            const EnteredOs& entered) {
+    enter_none();
+    JsonLine line;
+    line.object("disk");
+    add_disk(line, disk);
+    line.end().add("sha256", written.sha256).add("entry", entered.entry).array("boot_order");
+    for (const auto& each : entered.order) line.item(each);
+    line.end().object("seconds");
+    for (const auto& [phase, seconds] : seconds_) line.add(phase, seconds);
+    line.end();
+    // The OS is whole: it starts even where nobody can be told.
+    const auto told = server_->post("done", line.object_text());
+    say(told ? "done, restarting" : "done, but the boot server is away: restarting");
+    return {};
+  }
+
+  void enter(Phase phase, std::uint64_t bytes = 0, std::uint64_t of = 0) {
+    const std::string name{to_string(phase)};
+    if (name != phase_) {
+      enter_none();
+      phase_ = name;
+      since_ = Clock::now();
+    }
+    say(name + (of > 0 ? " " + std::to_string(bytes * 100 / of) + " %" : ""));
+    server_->mention("progress", progress_line(phase, bytes, of).object_text());
+  }
+  void enter_none() {
+    if (phase_.empty()) return;
+    seconds_[phase_] += std::chrono::duration<double>(Clock::now() - since_).count();
+    phase_.clear();
+  }
+  void say(const std::string& words) const { doors_.console("CUPEL " + words); }
+
+  const BootDoors& doors_;
+  const RunTool& run_;
+  std::optional<BootServer> server_{};
+  std::string phase_{};
+  Clock::time_point since_{};
+  std::map<std::string, double> seconds_{};
+};
+
+}  // namespace
+
+int run_boot(const BootDoors& doors) {
+  BootRun boot{doors};
+  const auto outcome = boot.run();
+  if (outcome) return kDone;
+  boot.report(outcome.error());
+  return kFoundOutNothing;
+}
+
+}  // namespace cupel::agent::boot

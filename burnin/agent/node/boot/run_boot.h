@@ -1,0 +1,28 @@
+#pragma once
+// One boot of one machine, from its ticket to its restart: `cupel-node boot run`.
+#include <functional>
+
+#include "burnin/agent/node/boot/boot_server.h"
+#include "burnin/agent/node/subcommand.h"
+#include "burnin/agent/node/tree.h"
+
+namespace cupel::agent::boot {
+
+struct BootDoors {
+  Tree tree{};
+  BootServer::Settings server{};  // its URL is the ticket's, unless it has one
+  std::function<void()> restart{};
+  std::function<void(const std::string& line)> console{};  // "CUPEL writing 30 %"
+};
+
+/// 0: the order is to stay up, or the OS is written and restart() was called; 2: it failed with a
+/// named cause, which the boot server knows if it can be reached.
+int run_boot(const BootDoors& doors);
+
+/// boot run [--url URL]
+int run_boot_command(Arguments arguments);
+
+/// boot disks [--root DIR]: a line for each disk.
+int disks_command(Arguments arguments);
+
+}  // namespace cupel::agent::boot

@@ -1,0 +1,143 @@
+#include "burnin/agent/node/boot/ticket.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/text.h"
+#include "burnin/agent/common/descriptor.h"
+#include "burnin/agent/common/json_value.h"
+#include "burnin/agent/node/boot/iso_file.h"
+
+namespace cupel::agent::boot {
+namespace {
+
+constexpr std::size_t kMostUrl = 512;
+constexpr std::size_t kToken = 32;
+constexpr std::string_view kEfi = "/sys/firmware/efi/efivars/";
+constexpr std::string_view kGlobal = "-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+
+std::optional<std::string> from_command_line(const Tree& tree) {
+  const auto line = tree.text("/proc/cmdline").value_or("");
+  for (const auto word : words(line))
+    if (word.starts_with("cupel.boot=")) return ticket_base(word.substr(word.find('=') + 1));
+  return std::nullopt;
+}
+
+std::optional<std::string> from_media(const Tree& tree) {
+  for (const auto& name : tree.names("/sys/block")) {
+    if (!tree.exists("/sys/block/" + name + "/device")) continue;
+    const Descriptor file{
+        ::open(tree.real("/dev/" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (!file) continue;
+    const ReadAt read = [&file](std::uint64_t offset, std::size_t count) {
+      std::string bytes(count, '\0');
+      const auto got = ::pread(file.number(), bytes.data(), count, static_cast<off_t>(offset));
+      bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+      return bytes;
+    };
+    if (iso_label(read) != "CUPEL") continue;
+    const auto json = JsonValue::parse(iso_file(read, "TICKET.JSON").value_or(""));
+    const auto* url = json ? json->find("boot") : nullptr;
+    if (url != nullptr && url->text() != nullptr) return ticket_base(*url->text());
+  }
+  return std::nullopt;
+}
+
+unsigned byte_at(std::string_view bytes, std::size_t at) {
+  return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
+}
+
+unsigned little_16(std::string_view bytes, std::size_t at) {
+  return byte_at(bytes, at) | byte_at(bytes, at + 1) << 8;
+}
+
+/// The URI node of a load option's device path. Source: UEFI 2.10, 3.1.3 (EFI_LOAD_OPTION), 10.3.4
+/// (Uniform Resource Identifiers: type 3, subtype 24).
+std::optional<std::string> uri_of(std::string_view option) {
+  constexpr std::size_t kHeader = 6;
+  if (option.size() < kHeader) return std::nullopt;
+  auto at = kHeader;
+  while (at + 1 < option.size() && little_16(option, at) != 0) at += 2;
+  at += 2;
+  const auto end = std::min<std::size_t>(at + little_16(option, 4), option.size());
+  while (at + 4 <= end) {
+    const auto length = little_16(option, at + 2);
+    if (length < 4 || at + length > end) return std::nullopt;
+    if (byte_at(option, at) == 3 && byte_at(option, at + 1) == 24)
+      return std::string{option.substr(at + 4, length - 4)};
+    at += length;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> from_firmware(const Tree& tree) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::size_t kAttributes = 4;  // efivarfs puts them in front
+  const auto current = tree.bytes(std::string{kEfi} + "BootCurrent" + std::string{kGlobal}, 16);
+  if (!current || current->size() < kAttributes + 2) return std::nullopt;
+  const auto number = little_16(*current, kAttributes);
+  std::string name = "Boot";
+  for (int shift = 12; shift >= 0; shift -= 4) name += kDigits[number >> shift & 15];
+  const auto option = tree.bytes(std::string{kEfi} + name + std::string{kGlobal}, 8192);
+  if (!option || option->size() < kAttributes) return std::nullopt;
+  const auto uri = uri_of(std::string_view{*option}.substr(kAttributes));
+  return uri ? ticket_base(*uri) : std::nullopt;
+}
+
+std::optional<std::string> from_lease(const Tree& tree) {
+  const auto lease = tree.text("/run/cupel/lease").value_or("");
+  for (const auto line : lines(lease))
+    if (line.starts_with("bootfile=")) return ticket_base(trimmed(line.substr(line.find('=') + 1)));
+  return std::nullopt;
+}
+
+struct Way {
+  std::string_view name;
+  std::string_view place;
+  std::optional<std::string> (*find)(const Tree& tree);
+};
+
+constexpr std::array kWays{
+    Way{"cmdline", "cupel.boot= of the kernel's command line", from_command_line},
+    Way{"media", "ticket.json of a volume labelled CUPEL", from_media},
+    Way{"efi", "the URI of the firmware's BootCurrent", from_firmware},
+    Way{"dhcp", "the boot file of the DHCP lease", from_lease},
+};
+
+}  // namespace
+
+std::optional<std::string> ticket_base(std::string_view url) {
+  constexpr std::string_view kFolder = "/boot/";
+  if (url.size() > kMostUrl) return std::nullopt;
+  const auto scheme = url.starts_with("http://") ? 7u : url.starts_with("https://") ? 8u : 0u;
+  const auto folder = url.find(kFolder, scheme);
+  if (scheme == 0 || folder == url.npos || folder == scheme) return std::nullopt;
+  const auto host = url.substr(scheme, folder - scheme);
+  const bool plain = std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{".-:[]"}.find(c) != std::string_view::npos;
+  });
+  const auto token = url.substr(folder + kFolder.size(), kToken);
+  const bool hex = token.size() == kToken && std::ranges::all_of(token, [](char c) {
+                     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                   });
+  const auto end = folder + kFolder.size() + kToken;
+  if (!plain || !hex || (end < url.size() && url[end] != '/')) return std::nullopt;
+  return std::string{url.substr(0, end)} + "/";
+}
+
+Outcome<BootTicket> find_ticket(const Tree& tree) {
+  std::string looked;
+  for (const auto& way : kWays) {
+    if (auto url = way.find(tree)) return BootTicket{std::move(*url), way.name};
+    looked += (looked.empty() ? "" : ", ") + std::string{way.place};
+  }
+  return Failure{Cause::kNoTicket, "no ticket of a boot server in " + looked +
+                                       ". Boot this machine by the URL that Cupel gave it"};
+}
+
+}  // namespace cupel::agent::boot

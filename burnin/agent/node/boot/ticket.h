@@ -1,0 +1,27 @@
+#pragma once
+// This boot's permission: the URL of its ticket, by whichever way it came.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "burnin/agent/node/boot/failure.h"
+#include "burnin/agent/node/tree.h"
+
+namespace cupel::agent::boot {
+
+struct BootTicket {
+  std::string url{};        // "http://10.0.0.1:8080/boot/<32 hex digits>/"
+  std::string_view from{};  // "cmdline", "media", "efi", "dhcp"
+};
+
+/// The ticket's base of a URL below it ("…/ram.efi"); nothing where it is no ticket's. Only what
+/// cannot be taken for anything else by a shell, a terminal or curl.
+std::optional<std::string> ticket_base(std::string_view url);
+
+/// In this order, the first that has one: the kernel's command line (cupel.boot=), a volume
+/// labelled CUPEL with ticket.json, the URI in the device path that the firmware booted
+/// (BootCurrent), and the boot file of our own DHCP lease (/run/cupel/lease, "bootfile="). Errors:
+/// kNoTicket, saying what each way had.
+Outcome<BootTicket> find_ticket(const Tree& tree);
+
+}  // namespace cupel::agent::boot
