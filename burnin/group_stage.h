@@ -3,11 +3,13 @@
 // client, rank 2 of 8), one member may hand a value to the others (a port and a token, an NCCL id),
 // and what all of them reported is analysed together. How the jobs are run, and ended together, is
 // in orchestrator/steps/group_members.h.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "burnin/stage.h"
+#include "inventory/fabric.h"
 #include "inventory/subject.h"
 
 namespace cupel::burnin {
@@ -35,6 +37,30 @@ struct LinkMeasurement {
 struct GroupFindings {
   std::vector<Findings> members{};  // in the members' order
   std::vector<LinkMeasurement> links{};
+  std::vector<std::string> reasons{};  // for people and records: what the findings rest on
+};
+
+/// What a stage of several rounds is begun with. Lives as long as the rounds.
+struct RoundsRequest {
+  const inventory::Profile& profile;
+  std::span<const Member> members;
+  const Parameters& parameters;
+  const inventory::Fabric* fabric = nullptr;  // as planned; nullptr: the inventory has no plan
+};
+
+/// A measurement of several rounds, in which the next one depends on what was measured before. A
+/// round's jobs run at the same time.
+class GroupRounds {
+ public:
+  virtual ~GroupRounds() = default;
+  /// A job for each member, in their order; nothing: it rests. Empty: all is measured.
+  virtual std::vector<std::optional<MemberJob>> next() = 0;
+  /// What each member reported in this round. Nothing of one that rested; nor of one whose job
+  /// failed, which gets no job any more.
+  virtual void take(std::span<const std::optional<Output>> outputs,
+                    const std::vector<bool>& left) = 0;
+  /// Errors: as Stage::parse.
+  virtual Result<GroupFindings> findings() const = 0;
 };
 
 struct GroupStage {
@@ -44,7 +70,7 @@ struct GroupStage {
   /// A job for each member, in their order. The expected time and the limit of each are those of
   /// Stage::prepare, whose script is not run. Errors: kInvalid, naming the parameter or the member.
   Result<std::vector<MemberJob>> (*prepare_group)(std::span<const Member> members,
-                                                  const Parameters& parameters);
+                                                  const Parameters& parameters) = nullptr;
 
   /// What the first member hands to the others, as soon as its output so far contains it; they
   /// begin then. Letters, digits and " .:_+/=-" only. nullptr: all begin at once.
@@ -53,7 +79,10 @@ struct GroupStage {
   /// Pure. Of members that all ended with status 0. Errors: as Stage::parse.
   Result<GroupFindings> (*analyse_group)(const inventory::Profile& profile,
                                          std::span<const Member> members,
-                                         std::span<const Output> outputs);
+                                         std::span<const Output> outputs) = nullptr;
+
+  /// Of a stage of several rounds, instead of the three above. Errors: as prepare_group.
+  Result<std::unique_ptr<GroupRounds>> (*rounds)(const RoundsRequest& request) = nullptr;
 };
 
 /// Whether a value may be handed to a member: by the signs that GroupStage::shared allows, and at

@@ -22,6 +22,8 @@ constexpr std::array kPackages{
     ToolPackage{"blkid", "util-linux", "util-linux", ""},
     ToolPackage{"dmidecode", "dmidecode", "dmidecode", ""},
     ToolPackage{"fio", "fio", "fio", ""},
+    ToolPackage{"ib_read_bw", "perftest", "perftest", ""},
+    ToolPackage{"ib_write_bw", "perftest", "perftest", ""},
     ToolPackage{"ipmitool", "ipmitool", "ipmitool", ""},
     ToolPackage{"lsblk", "util-linux", "util-linux", ""},
     ToolPackage{"numactl", "numactl", "numactl", ""},

@@ -10,6 +10,7 @@
 #include "burnin/disk/disk.h"
 #include "burnin/disk/nvme.h"
 #include "burnin/disk/storage.h"
+#include "burnin/fabric/pair_stage.h"
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/memory/memory.h"
@@ -59,8 +60,9 @@ std::span<const Stage> stages() {
       psu(),
       settings(),
       settings_restore(),
-      // Between two nodes.
+      // Between nodes.
       tcp_pair(),
+      fabric_pairs(),
   };
   return kStages;
 }

@@ -105,13 +105,6 @@ Task<Result<bool>> do_member(const std::shared_ptr<GroupMember>& member) {
   co_return Error{Code::kFailed, role_of(*member) + ": " + why};
 }
 
-std::vector<burnin::Member> members_of(const Parts& parts) {
-  std::vector<burnin::Member> members;
-  for (const auto& part : parts)
-    members.push_back({part->request.node.name, part->request.node.ssh.endpoint.host});
-  return members;
-}
-
 void put_findings(const burnin::Findings& findings, engine::StepEnd& end) {
   const auto found = record::to_json(findings);
   for (const auto& [key, value] : found) end.found[key] = value;
@@ -125,17 +118,30 @@ Result<void> analyse(StepEnvironment& environment, const burnin::GroupStage& sta
   const auto& first = parts.front()->request;
   TRY(auto findings, stage.analyse_group(environment.inventory.profile_of(first.node),
                                          members_of(parts), outputs));
+  keep_findings(parts, findings, of_group);
+  return ok();
+}
+
+}  // namespace
+
+std::vector<burnin::Member> members_of(const Parts& parts) {
+  std::vector<burnin::Member> members;
+  for (const auto& part : parts)
+    members.push_back({part->request.node.name, part->request.node.ssh.endpoint.host});
+  return members;
+}
+
+void keep_findings(const Parts& parts, const burnin::GroupFindings& findings,
+                   boost::json::object& of_group) {
   for (std::size_t i = 0; i < parts.size() && i < findings.members.size(); ++i)
     put_findings(findings.members[i], *parts[i]->end);
   std::vector<store::LinkNumber> links;
   for (const auto& [link, measured] : findings.links)
     links.push_back(
         {to_text(link), measured.name, measured.unit, measured.value, measured.traced_to});
-  store::add_links(of_group, first.step.name, first.node.name, links);
-  return ok();
+  const auto& first = parts.front()->request;
+  store::add_links(of_group, first.step.name, first.node.name, links, findings.reasons);
 }
-
-}  // namespace
 
 Task<void> read_logs(Part& part) {
   co_await part.kernel->after(*part.end, part.follower->session());

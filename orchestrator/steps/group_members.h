@@ -30,4 +30,10 @@ Task<Result<std::vector<bool>>> do_as_group(StepEnvironment& environment,
                                             const burnin::GroupStage& stage, Parts parts,
                                             boost::json::object& of_group);
 
+std::vector<burnin::Member> members_of(const Parts& parts);
+
+/// Puts what was found on members into their ends, and the rest into `of_group`.
+void keep_findings(const Parts& parts, const burnin::GroupFindings& findings,
+                   boost::json::object& of_group);
+
 }  // namespace cupel::steps

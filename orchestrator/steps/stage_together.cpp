@@ -7,6 +7,7 @@
 #include "base/readable_json.h"
 #include "burnin/stage.h"
 #include "orchestrator/steps/group_members.h"
+#include "orchestrator/steps/group_rounds.h"
 #include "orchestrator/steps/stage_beside.h"
 #include "orchestrator/steps/stage_output.h"
 
@@ -136,7 +137,14 @@ Task<Result<StepEnd>> follow_together(StepEnvironment& environment, const StepRe
   const auto* group = burnin::stage(request.step.name)->group;
   if (!request.handle) co_await mark_logs(parts);
   boost::json::object of_group;
+  const bool in_rounds = group != nullptr && group->rounds != nullptr;
+  if (in_rounds && request.handle) {
+    // An earlier controller's round: which one it was is not known.
+    auto gone = co_await end_on_nodes(environment, request);
+    if (!gone) co_return ended_by(std::move(gone).error());
+  }
   auto all = group == nullptr ? co_await all_or_none<bool>(parts, do_part)
+             : in_rounds      ? co_await do_in_rounds(environment, *group, parts, of_group)
                               : co_await do_as_group(environment, *group, parts, of_group);
   if (all) {
     auto end = done(fmt::format("measured on {} nodes together", parts.size()));

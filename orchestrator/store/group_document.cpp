@@ -36,7 +36,7 @@ void add_links_of(const json::object& of_group, std::string_view node, json::obj
 }  // namespace
 
 void add_links(json::object& document, std::string_view step, std::string_view first_member,
-               std::span<const LinkNumber> links) {
+               std::span<const LinkNumber> links, std::span<const std::string> reasons) {
   const Subject group{Subject::Kind::group,
                       std::string{step.substr(0, step.find('@'))}.append(".").append(first_member)};
   json::array all;
@@ -46,7 +46,9 @@ void add_links(json::object& document, std::string_view step, std::string_view f
     if (!each.traced_to.empty()) number["traced_to"] = each.traced_to;
     all.push_back(std::move(number));
   }
-  document[to_text(group)] = json::object{{"links", std::move(all)}};
+  json::object found{{"links", std::move(all)}};
+  if (!reasons.empty()) found["reasons"] = json::array(reasons.begin(), reasons.end());
+  document[to_text(group)] = std::move(found);
 }
 
 std::optional<json::object> found_on(const json::object& document, std::string_view node) {

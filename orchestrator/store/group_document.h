@@ -20,9 +20,9 @@ struct LinkNumber {
   std::string traced_to{};  // "a01-n02 to a01-n01"
 };
 
-/// Puts what was found about links under the group's name.
+/// Puts what was found about links under the group's name, with what that rests on.
 void add_links(json::object& document, std::string_view step, std::string_view first_member,
-               std::span<const LinkNumber> links);
+               std::span<const LinkNumber> links, std::span<const std::string> reasons = {});
 
 /// What was found on the node, with the numbers of each link that ends there: their part is the
 /// link. Nothing where the document has nothing of the node.

@@ -1,0 +1,38 @@
+#pragma once
+// The flows of a round as jobs of perftest, one for each node, and what they printed as readings.
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "burnin/fabric/topology.h"
+#include "burnin/job.h"
+
+namespace cupel::burnin::fabric {
+
+struct Perftest {
+  std::string program = "ib_write_bw";
+  std::chrono::seconds duration{10};
+  int port = 18515;         // of rail 0; rail k listens on the k-th after it
+  bool gpu_memory = false;  // of GPU k on rail k
+};
+
+/// A node as perftest sees it.
+struct PairNode {
+  std::string address;              // where its servers listen for clients
+  std::vector<std::string> hcas{};  // rail by rail; empty: no link
+};
+
+/// The script of one node: a server for each flow that comes, a client for each that goes. A client
+/// tries until the other node's server listens. Empty where no flow is the node's.
+std::string pair_script(const Perftest& perftest, std::span<const PairNode> nodes, int node,
+                        std::span<const Flow> flows);
+
+/// How long such a script takes at most.
+std::chrono::seconds pair_limit(const Perftest& perftest);
+
+/// In Gb/s, of the flow that this node sent on that rail; nothing where none was measured.
+std::optional<double> reading_of(const Output& output, int rail);
+
+}  // namespace cupel::burnin::fabric

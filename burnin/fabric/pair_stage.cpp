@@ -1,0 +1,232 @@
+#include "burnin/fabric/pair_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "burnin/fabric/pair_findings.h"
+#include "burnin/fabric/pair_jobs.h"
+#include "burnin/fabric/plan_wiring.h"
+#include "burnin/parameters.h"
+#include "burnin/script.h"
+#include "inventory/fabric_rule.h"
+
+namespace cupel::burnin {
+namespace {
+
+using fabric::Flow;
+using fabric::Perftest;
+using fabric::Routing;
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 2> kTests{"write", "read"};
+constexpr std::array<std::string_view, 2> kMemories{"host", "gpu"};
+constexpr std::array<std::string_view, 3> kRoutings{"unknown", "by-destination", "adaptive"};
+constexpr std::array kPairParameters{
+    ParameterRow{"duration", ParameterRow::Kind::duration, "of each flow", "10s", {}, 2, 120},
+    ParameterRow{"test", ParameterRow::Kind::word, "ib_write_bw or ib_read_bw", "write", kTests},
+    ParameterRow{"memory", ParameterRow::Kind::word, "where the data lies: gpu is GPU k on rail k",
+                 "host", kMemories},
+    ParameterRow{"port", ParameterRow::Kind::text,
+                 "on which rail 0 listens; rail k on the k-th after it", "18515"},
+    ParameterRow{"routing", ParameterRow::Kind::word,
+                 "how leaves choose uplinks: only by-destination lets uplinks be named", "unknown",
+                 kRoutings},
+    ParameterRow{"hcas", ParameterRow::Kind::text,
+                 "without a cable plan: the HCAs, rail by rail, separated by commas", "plan"},
+    ParameterRow{"group", ParameterRow::Kind::text,
+                 "without a cable plan: nodes that share their leaves", "32"},
+};
+constexpr std::array<std::string_view, 5> kPairMeasures{"fabric.flows", "fabric.link.bandwidth",
+                                                        "fabric.link.loss", "fabric.node.loss",
+                                                        "fabric.switch.loss"};
+constexpr int kMostRails = 64, kMostRounds = 8, kMostGroup = 4096;
+constexpr seconds kOfARound{6};  // to connect, to start, to read
+
+Result<int> number_between(const Parameters& parameters, std::string_view name, int least,
+                           int most) {
+  const auto written = text_parameter(kPairParameters, parameters, name);
+  const auto value = number<int>(written);
+  if (value && *value >= least && *value <= most) return *value;
+  return Error{Code::kInvalid, fmt::format("{} must be {} to {}, not '{}'", name, least, most,
+                                           shortened(printable(written), 80))};
+}
+
+Result<Perftest> perftest_of(const Parameters& parameters) {
+  constexpr int kMostPort = 65535;
+  Perftest made;
+  TRY(made.duration, duration_parameter(kPairParameters, parameters, "duration"));
+  TRY(const auto test, word_parameter(kPairParameters, parameters, "test"));
+  TRY(const auto memory, word_parameter(kPairParameters, parameters, "memory"));
+  TRY(made.port, number_between(parameters, "port", 1024, kMostPort - kMostRails));
+  made.program = "ib_" + test + "_bw";
+  made.gpu_memory = memory == "gpu";
+  return made;
+}
+
+Result<Routing> routing_of(const Parameters& parameters) {
+  TRY(const auto word, word_parameter(kPairParameters, parameters, "routing"));
+  const auto at = std::ranges::find(kRoutings, word) - kRoutings.begin();
+  constexpr std::array kAll{Routing::unknown, Routing::by_destination, Routing::adaptive};
+  return kAll[static_cast<std::size_t>(at)];
+}
+
+/// "mlx5_0,mlx5_3": letters, digits and "_-." only.
+Result<std::vector<std::string>> hcas_of(const Parameters& parameters) {
+  const auto written = text_parameter(kPairParameters, parameters, "hcas");
+  std::vector<std::string> hcas;
+  for (std::size_t at = 0; at <= written.size();) {
+    const auto end = std::min(written.find(',', at), written.size());
+    const auto name = trimmed(written.substr(at, end - at));
+    const bool sound =
+        !name.empty() && name.size() <= 32 && std::ranges::all_of(name, [](unsigned char c) {
+          return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+        });
+    if (!sound || hcas.size() == kMostRails)
+      return Error{Code::kInvalid,
+                   fmt::format("hcas must be HCAs separated by commas (mlx5_0,mlx5_1), not '{}'",
+                               shortened(printable(written), 80))};
+    hcas.emplace_back(name);
+    at = end + 1;
+  }
+  return hcas;
+}
+
+/// As the inventory has it; else by the rule that `hcas` and `group` are.
+Result<inventory::Fabric> fabric_of(const RoundsRequest& request) {
+  if (text_parameter(kPairParameters, request.parameters, "hcas") == "plan") {
+    if (request.fabric != nullptr) return *request.fabric;
+    return Error{Code::kInvalid,
+                 "the inventory has no cable plan: add fabric: to it, or say with: {hcas: "
+                 "'mlx5_0,mlx5_1,...'}"};
+  }
+  TRY(const auto hcas, hcas_of(request.parameters));
+  inventory::FabricRule rule;
+  TRY(rule.group, number_between(request.parameters, "group", 1, kMostGroup));
+  rule.switch_ports = kMostGroup;  // nothing of its leaves is known but who shares them
+  std::vector<inventory::FabricMember> members;
+  for (const auto& member : request.members) members.push_back({member.node, hcas});
+  std::vector<inventory::Problem> problems;
+  return make_fabric(rule, members, problems);
+}
+
+/// What the profile expects of an HCA's bandwidth; 0: nothing.
+double floor_of(const inventory::Profile& profile) {
+  for (const auto& criterion : profile.criteria)
+    if (criterion.measure == "fabric.link.bandwidth" && criterion.at_least)
+      return *criterion.at_least;
+  return 0;
+}
+
+class PairRounds : public GroupRounds {
+ public:
+  PairRounds(fabric::PlannedWiring planned, Perftest perftest, std::vector<fabric::PairNode> nodes,
+             double floor)
+      : names_{std::move(planned.names)},
+        perftest_{std::move(perftest)},
+        nodes_{std::move(nodes)},
+        screen_{std::move(planned.wiring), {.floor = floor}},
+        left_(nodes_.size()) {}
+
+  std::vector<std::optional<MemberJob>> next() override {
+    std::vector<std::optional<MemberJob>> jobs(nodes_.size());
+    const auto flows = screen_.next_flows();
+    if (flows.empty()) return {};
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      auto script = fabric::pair_script(perftest_, nodes_, static_cast<int>(i), flows);
+      if (!script.empty())
+        jobs[i] = MemberJob{
+            fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : ""),
+            std::move(script)};
+    }
+    return jobs;
+  }
+
+  void take(std::span<const std::optional<Output>> outputs,
+            const std::vector<bool>& left) override {
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (left[i] && !left_[i]) screen_.leave(static_cast<int>(i));
+    left_ = left;
+    std::vector<double> readings;
+    for (const auto& flow : screen_.next_flows()) readings.push_back(read(flow, outputs));
+    screen_.take(readings);
+  }
+
+  Result<GroupFindings> findings() const override {
+    return fabric::pair_findings(screen_, names_, left_);
+  }
+
+ private:
+  /// Between nodes that both did their part a flow without a number carried nothing.
+  double read(const Flow& flow, std::span<const std::optional<Output>> outputs) const {
+    const auto &sender = outputs[static_cast<std::size_t>(flow.from)],
+               &receiver = outputs[static_cast<std::size_t>(flow.to)];
+    if (!sender || !receiver) return std::nan("");
+    return fabric::reading_of(*sender, flow.rail).value_or(0);
+  }
+
+  fabric::Names names_;
+  Perftest perftest_;
+  std::vector<fabric::PairNode> nodes_;
+  fabric::PairScreen screen_;
+  std::vector<bool> left_;
+};
+
+Result<std::unique_ptr<GroupRounds>> rounds(const RoundsRequest& request) {
+  TRY(auto perftest, perftest_of(request.parameters));
+  TRY(const auto routing, routing_of(request.parameters));
+  TRY(const auto planned_fabric, fabric_of(request));
+  std::vector<std::string> names;
+  for (const auto& member : request.members) names.push_back(member.node);
+  TRY(auto planned, fabric::wiring_of(planned_fabric, names, routing));
+  const auto rails = static_cast<std::size_t>(planned.wiring.rails);
+  if (rails > kMostRails)
+    return Error{Code::kInvalid, fmt::format("{} rails; at most {}", rails, kMostRails)};
+  std::vector<fabric::PairNode> nodes;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto begin = planned.names.hcas.begin() + static_cast<std::ptrdiff_t>(i * rails);
+    nodes.push_back(
+        {request.members[i].address, {begin, begin + static_cast<std::ptrdiff_t>(rails)}});
+  }
+  return std::make_unique<PairRounds>(std::move(planned), std::move(perftest), std::move(nodes),
+                                      floor_of(request.profile));
+}
+
+Result<Job> prepare_pairs(const inventory::Profile&, const Parameters& parameters) {
+  TRY(const auto perftest, perftest_of(parameters));
+  TRY(routing_of(parameters));
+  TRY(number_between(parameters, "group", 1, kMostGroup));
+  if (text_parameter(kPairParameters, parameters, "hcas") != "plan") {
+    TRY(hcas_of(parameters));
+  }
+  const auto round = perftest.duration + kOfARound;
+  return Job{script::head() + script::needs(perftest.program), kMostRounds * round,
+             kMostRounds * fabric::pair_limit(perftest)};
+}
+
+Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  return Error{Code::kNoMeasurement, "it takes two nodes or more: group_by: all"};
+}
+
+constexpr GroupStage kPairGroup{.least = 2, .most = 4096, .rounds = rounds};
+
+}  // namespace
+
+Stage fabric_pairs() {
+  Stage row{"fabric-pairs",
+            "bandwidth between pairs of nodes on all rails, and which part of the fabric is slow "
+            "(perftest)",
+            kPairParameters,
+            prepare_pairs,
+            parse_pairs,
+            kPairMeasures,
+            {0.1, 0.2, "HCAs move data, GPUs rest"}};
+  row.group = &kPairGroup;
+  return row;
+}
+
+}  // namespace cupel::burnin

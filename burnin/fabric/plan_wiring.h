@@ -1,0 +1,21 @@
+#pragma once
+// The wiring of the nodes that take part, from the plan of the fabric.
+#include <span>
+
+#include "base/result.h"
+#include "burnin/fabric/reasons.h"
+#include "inventory/fabric.h"
+
+namespace cupel::burnin::fabric {
+
+struct PlannedWiring {
+  Wiring wiring{};
+  Names names{};
+};
+
+/// Of these nodes, in their order. Errors: kInvalid: a node that the plan does not have, or none of
+/// whose HCAs is cabled.
+Result<PlannedWiring> wiring_of(const inventory::Fabric& fabric, std::span<const std::string> nodes,
+                                Routing routing);
+
+}  // namespace cupel::burnin::fabric

@@ -1,0 +1,205 @@
+// The stage fabric-pairs: its jobs for perftest, what their output becomes, and a wiring from a
+// plan.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/fabric/pair_jobs.h"
+#include "burnin/fabric/plan_wiring.h"
+#include "burnin/group_stage.h"
+#include "inventory/fabric_rule.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const Parameters kOwnHcas{{"hcas", "mlx5_0,mlx5_6"}, {"group", "4"}};
+
+/// As ib_write_bw 6 prints it with --report_gbits.
+std::string printed(double gigabits) {
+  return fmt::format(
+      " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+      " 1048576          465000           0.00               {:.2f}            0.046\n",
+      gigabits);
+}
+
+std::string section(int rail, const std::string& text) {
+  return fmt::format("cupel-begin: rail{}\n{}\ncupel-end\n", rail, text);
+}
+
+std::vector<Member> members(int count) {
+  std::vector<Member> all;
+  for (int i = 0; i < count; ++i)
+    all.push_back({fmt::format("n{}", i + 1), fmt::format("10.0.0.{}", i + 1)});
+  return all;
+}
+
+const GroupStage& pairs() { return *stage("fabric-pairs")->group; }
+
+/// All rounds on nodes whose HCAs carry 390 Gb/s, and mlx5_6 of one what is said.
+struct PairsRun {
+  double of_slow = 390;
+  int slow = -1, dies = -1;
+  const inventory::Fabric* fabric = nullptr;
+  Parameters with = kOwnHcas;
+  int rounds = 0;
+
+  Result<GroupFindings> on(int count) {
+    const auto nodes = members(count);
+    const inventory::Profile profile;
+    auto begun = pairs().rounds({profile, nodes, with, fabric});
+    if (!begun) return begun.error();
+    std::vector<bool> left(nodes.size());
+    for (auto jobs = (*begun)->next(); !jobs.empty(); jobs = (*begun)->next(), ++rounds) {
+      std::vector<std::optional<Output>> outputs(nodes.size());
+      for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (jobs[i] && !left[i]) outputs[i] = answer(static_cast<int>(i), jobs[i]->script);
+      if (dies >= 0) {
+        left[static_cast<std::size_t>(dies)] = true;
+        outputs[static_cast<std::size_t>(dies)].reset();
+      }
+      (*begun)->take(outputs, left);
+    }
+    return (*begun)->findings();
+  }
+
+  Output answer(int node, const std::string& script) const {
+    Output output;
+    for (const int rail : {0, 1}) {
+      if (!script.contains(fmt::format("client{}", rail))) continue;
+      const bool to_slow = script.contains(fmt::format("'10.0.0.{}'", slow + 1));
+      const bool is_slow = rail == 1 && (node == slow || to_slow);
+      output.text += section(rail, printed(is_slow ? of_slow : 390 - 0.1 * node));
+    }
+    return output;
+  }
+};
+
+std::optional<double> number_of(const Findings& findings, std::string_view name,
+                                std::string_view part = {}) {
+  for (const auto& each : findings.measurements)
+    if (each.name == name && each.part == part) return each.value;
+  return std::nullopt;
+}
+
+TEST(FabricPairsStage, BlamesTheLinkThatIsSlowToEveryPartner) {
+  PairsRun run{.of_slow = 200, .slow = 2};
+
+  const auto found = run.on(8);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_NEAR(number_of(found->members[2], "fabric.link.loss", "mlx5_6").value_or(0), 49, 1);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(number_of(found->members[i], "fabric.node.loss"), 0) << i;
+    EXPECT_EQ(number_of(found->members[i], "fabric.link.loss", "mlx5_0"), 0) << i;
+    if (i != 2) EXPECT_EQ(number_of(found->members[i], "fabric.link.loss", "mlx5_6"), 0) << i;
+  }
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("slow: link n3/mlx5_6 - ")));
+}
+
+TEST(FabricPairsStage, TakesALinkThatCarriesNothingForItsSlowest) {
+  PairsRun run{.of_slow = 0, .slow = 5};
+
+  const auto found = run.on(8);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(number_of(found->members[5], "fabric.link.loss", "mlx5_6"), 100);
+  EXPECT_EQ(number_of(found->members[4], "fabric.link.loss", "mlx5_6"), 0);
+}
+
+TEST(FabricPairsStage, GoesOnWithoutAMemberThatDiesAndSaysSo) {
+  PairsRun run{.dies = 3};
+
+  const auto found = run.on(8);
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->members[3].measurements, IsEmpty());
+  EXPECT_EQ(found->members[3].unknown.at(0).fact, "fabric.flows");
+  EXPECT_GT(number_of(found->members[0], "fabric.flows").value_or(0), 4);
+  EXPECT_EQ(number_of(found->members[0], "fabric.link.loss", "mlx5_6"), 0);
+}
+
+TEST(FabricPairsStage, ProvesNothingWhereNoFlowCarriedData) {
+  const auto nodes = members(4);
+  const inventory::Profile profile;
+  const auto begun = pairs().rounds({profile, nodes, kOwnHcas, nullptr}).value();
+  while (!begun->next().empty())
+    begun->take(
+        std::vector<std::optional<Output>>(4, Output{section(0, "Couldn't connect\n"), "", 0}),
+        std::vector<bool>(4));
+
+  const auto found = begun->findings();
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+}
+
+TEST(FabricPairsStage, NamesLeavesAndUplinksOfThePlanBySwitchAndPort) {
+  inventory::FabricRule rule{.group = 2, .spines = 1, .uplinks = 2};
+  std::vector<inventory::FabricMember> cabled;
+  for (const auto& each : members(6)) cabled.push_back({each.node, {"mlx5_0", "mlx5_6"}});
+  std::vector<inventory::Problem> problems;
+  const auto fabric = make_fabric(rule, cabled, problems);
+  const std::vector<std::string> nodes{"n1", "n2", "n3", "n4", "n5", "n6"};
+
+  const auto planned = fabric::wiring_of(fabric, nodes, fabric::Routing::by_destination);
+
+  ASSERT_TRUE(planned) << planned.error().what;
+  EXPECT_EQ(planned->wiring.leaves, 6);
+  EXPECT_EQ(planned->wiring.uplinks, 2);
+  EXPECT_EQ(planned->wiring.ports[2 * 2 + 1].place, 0) << "n3 is the first of its group";
+  EXPECT_EQ(planned->names.hcas[1], "mlx5_6");
+  const auto strange =
+      fabric::wiring_of(fabric, std::vector<std::string>{"n1", "x9"}, fabric::Routing::unknown);
+  ASSERT_FALSE(strange);
+  EXPECT_THAT(strange.error().what, HasSubstr("x9 is not in the fabric's plan"));
+}
+
+TEST(FabricPairsStage, GivesEachNodeAServerForWhatComesAndAClientForWhatGoes) {
+  const std::vector<fabric::PairNode> nodes{{"10.0.0.1", {"mlx5_0"}}, {"a b", {"mlx5_3"}}};
+  const std::vector<fabric::Flow> flows{{0, 1, 0}};
+
+  const auto sender = fabric::pair_script({}, nodes, 0, flows);
+  const auto receiver = fabric::pair_script({}, nodes, 1, flows);
+
+  EXPECT_THAT(sender, HasSubstr("ib_write_bw -d 'mlx5_0' -p 18515 -D 10"));
+  EXPECT_THAT(sender, HasSubstr("--report_gbits 'a b' >"));
+  EXPECT_THAT(sender, Not(HasSubstr("server0")));
+  EXPECT_THAT(receiver, HasSubstr("ib_write_bw -d 'mlx5_3'"));
+  EXPECT_THAT(receiver, Not(HasSubstr("client0")));
+  EXPECT_EQ(fabric::pair_script({}, nodes, 1, {}), "");
+}
+
+TEST(FabricPairsStage, ReadsNothingFromASectionThatIsCutOrNoTable) {
+  const auto whole = section(3, printed(391.5));
+  EXPECT_EQ(fabric::reading_of({whole, "", 0}, 3), 391.5);
+  EXPECT_EQ(fabric::reading_of({whole, "", 0}, 2), std::nullopt);
+  EXPECT_EQ(fabric::reading_of({whole.substr(0, whole.size() - 12), "", 0}, 3), std::nullopt);
+  EXPECT_EQ(fabric::reading_of({section(3, " Couldn't connect to 10.0.0.1:18515"), "", 0}, 3),
+            std::nullopt);
+}
+
+TEST(FabricPairsStage, RefusesWhatIsNoHcaPortOrGroup) {
+  const std::pair<Parameters, std::string> wrong[] = {
+      {{{"hcas", "mlx5_0,$(reboot)"}}, "hcas must be HCAs"},
+      {{{"hcas", ""}}, "hcas must be HCAs"},
+      {{{"port", "80"}}, "port must be 1024 to"},
+      {{{"group", "0"}}, "group must be 1 to"},
+      {{{"test", "send"}}, "test"}};
+  for (const auto& [with, why] : wrong) {
+    const auto job = stage("fabric-pairs")->prepare({}, with);
+    ASSERT_FALSE(job) << why;
+    EXPECT_THAT(job.error().what, HasSubstr(why));
+  }
+  const auto nodes = members(2);
+  const inventory::Profile profile;
+  const auto without = pairs().rounds({profile, nodes, {}, nullptr});
+  ASSERT_FALSE(without);
+  EXPECT_THAT(without.error().what, HasSubstr("the inventory has no cable plan"));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
