@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "base/wall_clock.h"
 
 namespace cupel::bmc {
 
@@ -66,7 +67,7 @@ bool Logins::refused(const std::string& user, const std::string& password, Refus
   }
   ++refusal->times;
   refusal->wrong = refusal->times >= rules.wrong_after;
-  refusal->last = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  refusal->last = seconds_now();
   memory_.keep_refusal(node_, user, refusal);
   refused_user_ = user;
   words_ = std::move(words);

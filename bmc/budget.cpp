@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/wall_clock.h"
+
 namespace cupel::bmc {
 namespace {
 
@@ -76,7 +78,7 @@ void note(Budget& budget, Outcome outcome, std::size_t bytes, std::chrono::milli
   budget.bytes += static_cast<std::int64_t>(bytes);
   if (auto* count = counter(budget, outcome)) ++*count;
   budget.trouble += kWeight * (trouble_of(outcome) - budget.trouble);
-  budget.at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  budget.at = seconds_now();
   if (!is_answer(outcome)) return;
   const bool first = budget.latency.count() == 0;
   budget.latency = first ? took : budget.latency + (took - budget.latency) / 8;

@@ -1,6 +1,7 @@
 #include "bmc/ipmi/client.h"
 
 #include "base/text.h"
+#include "base/wall_clock.h"
 #include "bmc/ipmi/commands.h"
 
 namespace cupel::bmc::ipmi {
@@ -119,7 +120,7 @@ Result<std::vector<Suite>> Client::suites() const {
 void Client::remember(const Suite& suite) {
   transport_.behavior(*address_).suite = suite.number;
   if (suite.number != kSuite17.number || has_spoken_17()) return;
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   transport_.memory().keep_refusal(node_, std::string{kWeakerSuites},
                                    Refusal{.mark = "17", .salt = "-", .times = 1, .last = now});
 }

@@ -1,5 +1,6 @@
 #include "bmc/ipmi/ipmi.h"
 
+#include "base/wall_clock.h"
 #include "bmc/ipmi/accounts.h"
 #include "bmc/ipmi/chassis.h"
 #include "bmc/ipmi/commands.h"
@@ -125,7 +126,7 @@ class IpmiBmc final : public Bmc {
 
   Task<Result<BmcClock>> clock(Deadline deadline) {
     CO_TRY(const SelClock told, co_await read_clock(client_, deadline));
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto now = seconds_now();
     BmcClock clock{.time = Seconds{std::chrono::seconds{told.seconds} - told.east}};
     clock.ahead = clock.time - now;
     clock.told = std::to_string(told.seconds);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/wall_clock.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/table.h"
@@ -67,7 +68,7 @@ Exit log(const BmcCommand& command, const Log& asked) {
     });
   std::optional<bmc::Seconds> since;
   if (!asked.since.empty()) {
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto now = seconds_now();
     const auto time = time_of(asked.since, now);
     if (!time) return complain(command.context, time.error(), Exit::invalid);
     since = *time;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/wall_clock.h"
 #include "bmc/power.h"
 #include "bmc/sent_secrets.h"
 #include "orchestrator/cli/bmc_ask.h"
@@ -68,7 +69,7 @@ Task<Result<Answer>> reset_bmc(bmc::Bmc& bmc, Deadline deadline) {
 
 /// A machine whose firmware is being written keeps its power, and its BMC, unless told otherwise.
 Result<void> may_change_power(Connections& connections, const Node& node, bool despite_update) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   const auto held = store::power_is_held(connections.store(), node.name, now);
   if (!held || despite_update) return ok();
   return Error{Code::kConflict, *held + " (--despite-update where the update is known to be dead)"};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/wall_clock.h"
 #include "bmc/sent_secrets.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/table.h"
@@ -121,7 +122,7 @@ Task<Result<Answer>> read_clock(bmc::Bmc& bmc, std::string before, Deadline dead
 }
 
 Task<Result<Answer>> set_clock(bmc::Bmc& bmc, Deadline deadline) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   CO_TRY(co_await bmc.manager.set_clock(now, deadline));
   co_return co_await read_clock(bmc, "set; ", deadline);
 }

@@ -10,6 +10,7 @@
 
 #include "base/for_each_of.h"
 #include "base/text.h"
+#include "base/wall_clock.h"
 
 namespace cupel::console {
 namespace {
@@ -28,7 +29,7 @@ std::filesystem::path lock_file(const std::filesystem::path& locks, const std::s
 
 /// A line of our own between those of the machine.
 std::string remark(std::string_view what) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   return fmt::format("\r\n[cupel {:%Y-%m-%dT%H:%M:%SZ}: {}]\r\n", now, printable(what));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/wall_clock.h"
+
 namespace cupel::controller {
 namespace {
 
@@ -25,7 +27,7 @@ std::string plain_name(std::string name) {
 
 Task<Result<bmc::UpdateOrder>> FirmwareImages::order(firmware::FirmwareUpdate update,
                                                      bmc::Identity machine, Deadline deadline) {
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   CO_TRY(auto order, co_await checker_.check(std::move(update), std::move(machine), now, deadline));
   if (trust_ && trust_->serve) {
     CO_TRY(order.pull_uri, served(order));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/wall_clock.h"
 #include "orchestrator/record/codec.h"
 #include "orchestrator/steps/kernel_watch.h"
 #include "orchestrator/steps/step_type.h"
@@ -99,7 +100,7 @@ bool changes_power(playbooks::StepKind kind) {
 std::optional<StepEnd> wait_for_update(StepEnvironment& environment,
                                        const engine::StepRequest& request) {
   if (!changes_power(request.step.kind)) return std::nullopt;
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   auto why = store::power_is_held(environment.store, request.node.name, now);
   if (!why) return std::nullopt;
   StepEnd end;
