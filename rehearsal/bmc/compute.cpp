@@ -68,7 +68,7 @@ void add_storage(ResourceTree& tree, const BmcView& view) {
     one["Manufacturer"] = "Samsung";
     one["Model"] = drive.model;
     one["SerialNumber"] = drive.serial;
-    one["Revision"] = "GDC5602Q";
+    one["Revision"] = drive.firmware;
     one["CapacityBytes"] = static_cast<std::int64_t>(drive.bytes);
     one["Status"] = healthy();
     drives.push_back(link(path));

@@ -138,6 +138,7 @@ std::string smart_log(const Drive& drive, const Health& health, bool as_json) {
 
 Task<int> nvme(ProcessPtr process, Arguments arguments) {
   const auto what = arguments.size() > 1 ? arguments[1] : std::string{};
+  if (what == "reset") co_return co_await nvme_reset(process, std::move(arguments));
   if (what.starts_with("fw-")) co_return co_await nvme_firmware(process, std::move(arguments));
   Arguments rest{"nvme"};
   if (arguments.size() > 2) rest.insert(rest.end(), arguments.begin() + 2, arguments.end());

@@ -7,6 +7,7 @@ namespace cupel::rehearsal {
 
 /// nvme fw-download, fw-commit (fw-activate) and fw-log, as nvme-cli 2.4 has them.
 Task<int> nvme_firmware(ProcessPtr process, Arguments arguments);
+Task<int> nvme_reset(ProcessPtr process, Arguments arguments);
 
 std::span<const Tool> firmware_tools();  // mstflint, flint, mstfwreset, mlxfwreset
 

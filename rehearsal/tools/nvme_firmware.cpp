@@ -81,6 +81,16 @@ Task<int> log(ProcessPtr process, const Drive& drive, bool as_json) {
 
 }  // namespace
 
+/// What was committed runs from now on.
+Task<int> nvme_reset(ProcessPtr process, Arguments arguments) {
+  const auto path = arguments.size() > 2 ? arguments[2] : std::string{};
+  auto& machine = process->host.machine();
+  const auto* found = controller_named(machine.hardware(), path);
+  if (found == nullptr) co_return co_await complain(process, path, "No such file or directory");
+  machine.load_staged_firmware(std::string{found->name});
+  co_return 0;
+}
+
 Task<int> nvme_firmware(ProcessPtr process, Arguments arguments) {
   const auto what = arguments[1];
   Arguments rest{"nvme"};
