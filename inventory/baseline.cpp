@@ -28,6 +28,8 @@ std::string_view to_string(FirmwareReset reset) {
       return "ac-cycle";
     case FirmwareReset::power_drain:
       return "power-drain";
+    case FirmwareReset::device_reset:
+      return "device-reset";
   }
   __builtin_unreachable();
 }

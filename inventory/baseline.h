@@ -26,6 +26,7 @@ enum class FirmwareReset {
   host_off,      // off, and on again behind it
   ac_cycle,      // the standby power too
   power_drain,   // off, a minute, AC cycle, on: so often until capacitors are empty (NVIDIA)
+  device_reset,  // of the part alone, on the node: mstfwreset, nvme reset
 };
 
 /// What may be tried where an update has gone wrong.
@@ -38,6 +39,13 @@ struct FirmwareImage {
   Place where{};
 
   bool is_named() const { return !file.empty(); }
+};
+
+/// A program of the site's that writes a component on the node. Its arguments may hold {image} (the
+/// image's path there), {part} ("gpu3") and {pci} ("0000:1b:00.0").
+struct SiteTool {
+  std::string program{};  // absolute, on the node
+  std::vector<std::string> arguments{};
 };
 
 /// A version that must run before a later one may be written.
@@ -60,6 +68,7 @@ struct ExpectedFirmware {
   std::vector<std::string> models{};  // of machines that the image is for; empty: any
   std::optional<FirmwareImage> image{};
   UpdateWay way = UpdateWay::bmc;
+  std::optional<SiteTool> tool{};  // of way site_tool
   /// URIs that the BMC is told to write. Empty: those of the Ids that are off the baseline where
   /// `one_by_one`, else none, and the BMC finds out from the image.
   std::vector<std::string> targets{};
@@ -74,6 +83,8 @@ struct ExpectedFirmware {
   std::vector<SteppingStone> stepping_stones{};
   std::vector<FirmwareRecovery> recovery{};
   Place where{};
+
+  bool is_written_on_node() const { return way != UpdateWay::bmc; }
 };
 
 /// As profiles, plans and reports write them: "site-tool", "ac-cycle".

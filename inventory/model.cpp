@@ -12,8 +12,14 @@ std::string to_string(const Endpoint& endpoint) {
   return host + ":" + std::to_string(endpoint.port);
 }
 
-bool Profile::has_images() const {
-  return std::ranges::any_of(firmware, [](const auto& one) { return one.image.has_value(); });
+bool Profile::has_bmc_images() const {
+  return std::ranges::any_of(
+      firmware, [](const auto& one) { return one.image && !one.is_written_on_node(); });
+}
+
+bool Profile::has_node_images() const {
+  return std::ranges::any_of(firmware,
+                             [](const auto& one) { return one.image && one.is_written_on_node(); });
 }
 
 bool Profile::has_gpus() const {

@@ -86,8 +86,9 @@ struct Profile {
   Place where{};
 
   bool has_gpus() const;
-  /// Whether its baseline can be written, and not only judged.
-  bool has_images() const;
+  /// Whether its baseline can be written, and not only judged: by the BMC, on the node.
+  bool has_bmc_images() const;
+  bool has_node_images() const;
 };
 
 }  // namespace cupel::inventory

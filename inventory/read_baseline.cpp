@@ -25,8 +25,8 @@ constexpr std::chrono::hours kLongestWrite{6}, kLongestWait{24};
 constexpr std::array kWays{UpdateWay::bmc, UpdateWay::mstflint, UpdateWay::nvme,
                            UpdateWay::site_tool};
 constexpr std::array kResets{FirmwareReset::bmc_restart, FirmwareReset::host_restart,
-                             FirmwareReset::host_off, FirmwareReset::ac_cycle,
-                             FirmwareReset::power_drain};
+                             FirmwareReset::host_off,    FirmwareReset::ac_cycle,
+                             FirmwareReset::power_drain, FirmwareReset::device_reset};
 constexpr std::array kRecoveries{FirmwareRecovery::bmc_restart, FirmwareRecovery::ac_cycle};
 
 /// A text that is shown, journalled and sent: short, and without what moves a terminal's cursor.
@@ -120,6 +120,27 @@ FirmwareImage read_image(const YamlValue& value, const std::string& file, Proble
   return image;
 }
 
+constexpr std::size_t kMostArguments = 64;
+
+SiteTool read_tool(const YamlValue& value, const std::string& file, Problems& problems) {
+  YamlFields fields{value, "tool", file, problems};
+  SiteTool tool;
+  fields.required("program");
+  tool.program = read_text(fields, "program");
+  tool.arguments = read_texts(fields, "arguments", kMostArguments);
+  const bool named = tool.program.starts_with('/') && !tool.program.contains("/../");
+  if (fields.has("program") && !named)
+    fields.report(fields.place("program"),
+                  "program must be an absolute path on the node, such as /opt/vendor/vbios-tool");
+  const bool given = std::ranges::any_of(
+      tool.arguments, [](const std::string& one) { return one.contains("{image}"); });
+  if (!given)
+    fields.report(fields.place("program"),
+                  "none of the tool's arguments has {image}: it would not know what to write");
+  fields.finish();
+  return tool;
+}
+
 SteppingStone read_stone(const YamlValue& value, const std::string& file, Problems& problems) {
   YamlFields fields{value, "stepping stone", file, problems};
   SteppingStone stone;
@@ -170,6 +191,29 @@ void read_wanted(YamlFields& fields, ExpectedFirmware& firmware) {
   if (upside_down) fields.report(fields.place("below"), "at_least must be a version before below");
 }
 
+/// What the ways on the node have and the BMC's has not, and the other way round.
+void check_way(YamlFields& fields, const ExpectedFirmware& firmware) {
+  const bool site_tool = firmware.way == UpdateWay::site_tool;
+  if (site_tool && firmware.image && !firmware.tool)
+    fields.report(fields.place("image"),
+                  "way: site-tool needs the program that writes it: tool: {program: "
+                  "/opt/vendor/vbios-tool, arguments: [\"{image}\"]}");
+  if (!site_tool && firmware.tool)
+    fields.report(fields.place("tool"), "a tool is only for way: site-tool");
+  const auto& follow = firmware.follow;
+  const auto device = std::ranges::find(follow, FirmwareReset::device_reset);
+  const bool before =
+      std::ranges::find(firmware.before, FirmwareReset::device_reset) != firmware.before.end();
+  const bool resets = firmware.way == UpdateWay::mstflint || firmware.way == UpdateWay::nvme;
+  if (before || (device != follow.end() && (!resets || device != follow.begin())))
+    fields.report(fields.place(before ? "before" : "follow"),
+                  "device-reset is for way: mstflint and nvme, and comes first in follow");
+  if (!firmware.is_written_on_node()) return;
+  for (const auto key : {"targets", "force", "before", "recovery"})
+    if (fields.has(key))
+      fields.report(fields.place(key), std::string{key} + " is only for way: bmc");
+}
+
 ExpectedFirmware read_component(const YamlValue& value, const std::string& file,
                                 Problems& problems) {
   YamlFields fields{value, "firmware", file, problems};
@@ -184,6 +228,7 @@ ExpectedFirmware read_component(const YamlValue& value, const std::string& file,
     firmware.image = read_image(*image, file, problems);
   if (const auto way = fields.text("way"))
     firmware.way = read_word(fields, "way", *way, kWays).value_or(firmware.way);
+  if (const auto* tool = fields.value("tool")) firmware.tool = read_tool(*tool, file, problems);
   firmware.targets = read_texts(fields, "targets", kMostPatterns);
   firmware.one_by_one = fields.flag("one_by_one").value_or(false);
   if (firmware.one_by_one && !firmware.targets.empty())
@@ -198,6 +243,7 @@ ExpectedFirmware read_component(const YamlValue& value, const std::string& file,
   firmware.downgrade = fields.flag("downgrade").value_or(false);
   read_stones(fields, file, firmware, problems);
   firmware.recovery = read_words(fields, "recovery", kRecoveries);
+  check_way(fields, firmware);
   fields.finish();
   return firmware;
 }
@@ -252,6 +298,12 @@ void check_baseline(const Profile& profile, Problems& problems) {
                                                     "component of this profile{}",
                                                     each.component, printable(name),
                                                     did_you_mean(name, std::span{names}))});
+    for (const auto& other : profile.firmware)
+      if (!each.is_written_on_node() && other.is_written_on_node() && other.image &&
+          std::ranges::find(each.after, other.component) != each.after.end())
+        problems.push_back({each.where, fmt::format("'{}' is written by the BMC, and so before "
+                                                    "'{}', which is written on the node",
+                                                    each.component, other.component)});
     if (returns_to(profile, each))
       problems.push_back(
           {each.where, fmt::format("'{}' would come after itself: its `after` goes in a circle",

@@ -44,10 +44,12 @@ std::optional<std::string> left_out(const std::vector<Condition>& conditions) {
 }
 
 std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile) {
-  if (step.kind == StepKind::firmware && !profile.has_images())
+  if (step.kind == StepKind::firmware && !profile.has_bmc_images())
     return fmt::format("profile '{}' names no image", profile.name);
   if (step.kind == StepKind::os && profile.os.image.empty() && says_profile(step, "image"))
     return fmt::format("profile '{}' names no OS image", profile.name);
+  if (step.kind == StepKind::node_firmware && !profile.has_node_images())
+    return fmt::format("profile '{}' names no image that is written on the node", profile.name);
   if (step.kind != StepKind::stage || profile.has_gpus()) return {};
   if (loads_gpus(step))
     return fmt::format("it loads GPUs, and profile '{}' has none", profile.name);

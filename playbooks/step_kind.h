@@ -23,6 +23,7 @@ enum class StepKind {
   power_off,
   power_cycle,
   ssh_wait,
+  node_firmware,
   stage,
   audit,
   verdict,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "base/wall_clock.h"
 #include "orchestrator/cli/bmc_ask.h"
 #include "orchestrator/cli/firmware_images.h"
 #include "orchestrator/cli/firmware_text.h"
@@ -12,12 +13,15 @@
 #include "orchestrator/cli/say.h"
 #include "orchestrator/firmware/image_check.h"
 #include "orchestrator/firmware/learn_baseline.h"
+#include "orchestrator/steps/node_writer.h"
 
 namespace cupel::cli {
 namespace {
 
 using firmware::FirmwarePlan;
 using inventory::Node;
+
+constexpr std::chrono::seconds kNodePatience{60};
 
 struct SeenFirmware {
   bmc::Identity machine;
@@ -30,6 +34,22 @@ Task<Result<SeenFirmware>> look(bmc::Bmc& bmc, Deadline deadline) {
   co_return SeenFirmware{std::move(machine), std::move(versions.value)};
 }
 
+/// A plan reads the node too, where its own tools write; a node that does not answer is reported by
+/// the components that are missing.
+Task<std::string> add_parts_of_node(Connections& connections, const Node& node,
+                                    const inventory::Profile& profile, SeenFirmware& seen,
+                                    Deadline deadline) {
+  if (std::ranges::none_of(profile.firmware, &inventory::ExpectedFirmware::is_written_on_node))
+    co_return "";
+  auto session = co_await connections.ssh(node, deadline.sooner(kNodePatience));
+  if (!session) co_return "not read on the node: " + printable(session.error().what);
+  auto looked = co_await steps::look_at_parts(**session, profile, node.ssh.sudo,
+                                              deadline.sooner(kNodePatience));
+  if (!looked) co_return "not read on the node: " + printable(looked.error().what);
+  seen.parts.insert(seen.parts.end(), looked->parts.begin(), looked->parts.end());
+  co_return "";
+}
+
 /// Asks the nodes, each with the profile that it has. `judge` says what is printed, and whether all
 /// is well.
 using Judge = std::function<Answer(const FirmwarePlan&, const bmc::Identity&, bool& well)>;
@@ -37,7 +57,7 @@ using Judge = std::function<Answer(const FirmwarePlan&, const bmc::Identity&, bo
 Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventory,
                  const Judge& judge) {
   bool all_well = true;
-  const auto judged = [&](bmc::Bmc& bmc, const Node& node,
+  const auto judged = [&](Connections& connections, const Node& node,
                           Deadline deadline) -> Task<Result<Answer>> {
     const auto& profile = inventory.profile_of(*inventory.node(node.name));
     if (profile.firmware.empty())
@@ -45,14 +65,22 @@ Exit judge_nodes(const BmcCommand& command, const inventory::Inventory& inventor
                       fmt::format("the profile {} names no firmware; a good machine's baseline: "
                                   "cupel firmware learn NODE",
                                   profile.name)};
-    CO_TRY(const auto seen, co_await look(bmc, deadline));
+    const auto bmc = connections.bmc(node);
+    auto looked = co_await look(*bmc, deadline);
+    co_await bmc->log_out();
+    CO_TRY(auto seen, std::move(looked));
+    const auto missed = co_await add_parts_of_node(connections, node, profile, seen, deadline);
     bool well = true;
     auto answer =
         judge(firmware::plan_firmware(profile, seen.machine, seen.parts), seen.machine, well);
     all_well = all_well && well;
+    if (!missed.empty()) {
+      answer.text += "\n" + missed;
+      answer.object["not_read"] = missed;
+    }
     co_return answer;
   };
-  const auto exit = ask(command, judged);
+  const auto exit = ask_over_connections(command, judged);
   return exit == Exit::passed && !all_well ? Exit::failed : exit;
 }
 
@@ -72,7 +100,7 @@ Exit plan(const BmcCommand& command) {
   const auto inventory = inventory_or_complain(command.context, command.asked->inventory, exit);
   if (!inventory) return exit;
   const auto manifest = firmware::read_manifest(inventory->images);
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now = seconds_now();
   return judge_nodes(command, *inventory,
                      [&](const FirmwarePlan& plan, const bmc::Identity& machine, bool& well) {
                        const auto refusals = refusals_by_manifest(plan, machine, manifest, now);

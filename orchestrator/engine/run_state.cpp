@@ -90,6 +90,7 @@ void follow_ssh(const playbooks::PlannedStep*& silent_since, const playbooks::Pl
 /// Without SSH no stage can tell anything: each would only wait for its own deadline. What puts
 /// back the settings of a node that was lost is tried all the same: it may be back by then.
 bool needs_ssh(const playbooks::PlannedStep& step, const playbooks::PlannedStep& silent_since) {
+  if (step.kind == StepKind::node_firmware) return true;
   if (step.kind != StepKind::stage) return false;
   return silent_since.kind == StepKind::ssh_wait || burnin::undone_by(step.name) == nullptr;
 }

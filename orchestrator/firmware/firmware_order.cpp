@@ -12,7 +12,7 @@ namespace {
 
 using inventory::ExpectedFirmware;
 
-constexpr int kLast = 3;
+constexpr int kLast = 3, kOnNode = 4;
 
 /// What vendors write first, by what they call it. Source: NVIDIA DGX H100/H200 firmware update
 /// guide; Dell and HPE say the same of their BMC and BIOS.
@@ -36,6 +36,7 @@ constexpr auto kRanks = std::to_array<std::pair<std::string_view, int>>({
 });
 
 int rank_of(const ExpectedFirmware& expected) {
+  if (expected.is_written_on_node()) return kOnNode;
   int rank = kLast;
   for (const auto& [pattern, of] : kRanks) {
     const auto fits = [&](const std::string& name) {

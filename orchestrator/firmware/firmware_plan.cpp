@@ -19,6 +19,11 @@ using inventory::Part;
 using inventory::Profile;
 
 constexpr std::chrono::seconds kDrained{60 + 90};  // off, and between AC and on again
+constexpr std::chrono::seconds kDeviceReset{30};
+
+bool is_of(Writer writer, const ExpectedFirmware& expected) {
+  return writer == Writer::any || expected.is_written_on_node() == (writer == Writer::node);
+}
 
 RunningVersion running(const Part& part) {
   return {part.name, part.source, std::string{trimmed(part.firmware)}, part.model};
@@ -106,11 +111,6 @@ std::string refusal_of(const ComponentState& state, const bmc::Identity& machine
   if (!expected.image)
     return fmt::format("the baseline names no image for it: image, at {}",
                        to_string(expected.where));
-  if (expected.way != inventory::UpdateWay::bmc)
-    return fmt::format(
-        "it is written on the node (way: {}), which Cupel does not do yet: use that "
-        "tool there, and check again",
-        to_string(expected.way));
   if (auto why = wrong_model(expected, machine.model); !why.empty()) return why;
   if (auto why = also_wanted(state, all); !why.empty()) return why;
   for (const auto& each : state.wrong) {
@@ -172,6 +172,8 @@ std::chrono::seconds takes(FirmwareReset reset, const inventory::Patience& patie
       return patience.bmc_restart + patience.power_on + patience.post;
     case FirmwareReset::power_drain:
       return patience.bmc_restart + patience.power_on + patience.post + kDrained;
+    case FirmwareReset::device_reset:
+      return kDeviceReset;
   }
   __builtin_unreachable();
 }
@@ -182,7 +184,9 @@ void add_resets(const std::vector<FirmwareReset>& resets, const Profile& profile
     plan.takes += takes(reset, profile.patience);
     const bool ac = reset == FirmwareReset::ac_cycle || reset == FirmwareReset::power_drain;
     plan.cycles_ac = plan.cycles_ac || ac;
-    plan.restarts_host = plan.restarts_host || reset != FirmwareReset::bmc_restart;
+    const bool stays_up =
+        reset == FirmwareReset::bmc_restart || reset == FirmwareReset::device_reset;
+    plan.restarts_host = plan.restarts_host || !stays_up;
   }
 }
 
@@ -206,10 +210,11 @@ bool FirmwarePlan::is_at_baseline() const {
 }
 
 FirmwarePlan plan_firmware(const Profile& profile, const bmc::Identity& machine,
-                           const std::vector<Part>& reported) {
+                           const std::vector<Part>& reported, Writer writer) {
   FirmwarePlan plan;
   for (const auto place : update_order(profile))
-    plan.components.push_back(judge(profile.firmware[place], reported));
+    if (is_of(writer, profile.firmware[place]))
+      plan.components.push_back(judge(profile.firmware[place], reported));
   for (auto& state : plan.components) state.refusal = refusal_of(state, machine, plan.components);
   const bool refused = std::ranges::any_of(
       plan.components, [](const auto& state) { return !state.refusal.empty(); });

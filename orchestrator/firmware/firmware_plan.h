@@ -34,6 +34,9 @@ struct FirmwareUpdate {
   std::vector<RunningVersion> replaces{};
 };
 
+/// Whose components a plan is about.
+enum class Writer { any, bmc, node };
+
 struct FirmwarePlan {
   std::vector<ComponentState> components{};  // of the baseline, in the order of their updates
   std::vector<FirmwareUpdate> updates{};     // first to last; empty where anything is refused
@@ -47,6 +50,7 @@ struct FirmwarePlan {
 /// node reports where components are written there. `takes` counts each write as `takes:` says, and
 /// the resets around each version by the profile's patience; not `settles:`, which is a limit.
 FirmwarePlan plan_firmware(const inventory::Profile& profile, const bmc::Identity& machine,
-                           const std::vector<inventory::Part>& reported);
+                           const std::vector<inventory::Part>& reported,
+                           Writer writer = Writer::any);
 
 }  // namespace cupel::firmware

@@ -15,6 +15,9 @@ Task<Result<void>> drain(bmc::Bmc& bmc, Deadline deadline) {
   co_return co_await bmc::ac_cycle(bmc, {}, deadline);
 }
 
+/// The job that wrote the part has reset it.
+Task<Result<void>> on_the_node() { co_return ok(); }
+
 }  // namespace
 
 std::string_view text_of(FirmwareReset reset) {
@@ -29,6 +32,8 @@ std::string_view text_of(FirmwareReset reset) {
       return "AC cycle";
     case FirmwareReset::power_drain:
       return "power drain";
+    case FirmwareReset::device_reset:
+      return "reset of the part";
   }
   __builtin_unreachable();
 }
@@ -50,6 +55,8 @@ Task<Result<void>> do_reset(bmc::Bmc& bmc, FirmwareReset reset, Deadline deadlin
       return bmc::ac_cycle(bmc, kGrace, deadline);
     case FirmwareReset::power_drain:
       return drain(bmc, deadline);
+    case FirmwareReset::device_reset:
+      return on_the_node();
   }
   __builtin_unreachable();
 }

@@ -37,7 +37,8 @@ std::string to_text(const UpdateHandle& handle) {
                                       {"way", handle.ticket.way},
                                       {"task", handle.ticket.task},
                                       {"resets", handle.resets_done},
-                                      {"pushed", handle.pushed.time_since_epoch().count()}});
+                                      {"pushed", handle.pushed.time_since_epoch().count()},
+                                      {"boot", handle.boot_id}});
 }
 
 Result<UpdateHandle> update_handle_of(std::string_view text) {
@@ -54,6 +55,7 @@ Result<UpdateHandle> update_handle_of(std::string_view text) {
   handle.targets = count_at(told, "targets");
   handle.ticket = {text_at(told, "way").value_or(""), text_at(told, "task").value_or("")};
   handle.resets_done = count_at(told, "resets");
+  handle.boot_id = text_at(told, "boot").value_or("");
   const auto pushed = static_cast<std::int64_t>(number_at(told, "pushed").value_or(0));
   handle.pushed = std::chrono::sys_seconds{std::chrono::seconds{pushed}};
   return handle;

@@ -22,6 +22,7 @@ struct UpdateHandle {
   bmc::UpdateTicket ticket{};
   std::size_t resets_done = 0;
   std::chrono::sys_seconds pushed{};
+  std::string boot_id{};  // of the node that writes it by `ticket.task`; empty: its BMC does
 };
 
 std::string to_text(const UpdateHandle& handle);

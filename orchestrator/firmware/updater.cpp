@@ -96,7 +96,7 @@ Task<Result<Updater::Seen>> Updater::look(Deadline deadline) {
   CO_TRY(seen.machine, co_await doors_.bmc.facts.identity(deadline.sooner(kLongestAnswer)));
   CO_TRY(auto versions, co_await doors_.bmc.update.versions(deadline.sooner(kLongestAnswer)));
   seen.reported = std::move(versions.value);
-  seen.plan = plan_firmware(doors_.profile, seen.machine, seen.reported);
+  seen.plan = plan_firmware(doors_.profile, seen.machine, seen.reported, Writer::bmc);
   co_return seen;
 }
 

@@ -39,7 +39,7 @@ void add_needs(const RunSummary& summary, const NodeSummary& node, const record:
                std::vector<OperatorAction>& actions) {
   for (const auto& need : step.needs) {
     // An update goes on where it was; what was missing is looked for anew.
-    const auto* again = step.name.starts_with("firmware")
+    const auto* again = step.name.contains("firmware")
                             ? "; then: cupel retry RUN NODE"
                             : "; then: cupel retry RUN NODE --from bmc-facts";
     auto item = at(summary, node, need.action + (need.goes_on ? "" : again));

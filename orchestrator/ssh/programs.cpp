@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/safe_path.h"
 #include "base/text.h"
+#include "orchestrator/ssh/bring_file.h"
 #include "orchestrator/ssh/job_place.h"
 #include "orchestrator/ssh/run_script.h"
 
@@ -14,19 +15,9 @@ namespace cupel::ssh {
 namespace {
 
 constexpr std::size_t kLargestProgram = 256u << 20;
-constexpr int kCannotWrite = 73;
-constexpr int kDamaged = 74;
 constexpr std::string_view kFound = "cupel-program:";
 constexpr std::string_view kStarted = "cupel-job-started";
 constexpr std::string_view kMachine = "cupel-machine: ";
-
-/// What lies in the folder is run: refuses where another user could have put it there.
-std::string check_script(const std::string& quoted) {
-  return "why=$(cupel_unsafe " + quoted +
-         ")\n"
-         "if [ -n \"$why\" ]; then cupel_refuse \"$why. Set it right or remove it, and run this "
-         "again: the programs in it are run.\"; fi\n";
-}
 
 /// Prints the SHA-256 of each that is there.
 std::string look_script(const std::string& folder, const std::vector<std::string>& names,
@@ -35,7 +26,7 @@ std::string look_script(const std::string& folder, const std::vector<std::string
   auto script =
       "echo \"" + std::string{kMachine} + "$(uname -m)\"\n" + job_place::found(job_folder);
   script += "if [ -d \"$d/started\" ]; then echo " + std::string{kStarted} + "; fi\n";
-  script += "if [ ! -e " + f + " ] && [ ! -L " + f + " ]; then exit 0; fi\n" + check_script(f);
+  script += "if [ ! -e " + f + " ] && [ ! -L " + f + " ]; then exit 0; fi\n" + check_folder(f);
   for (const auto& name : names) {
     const auto file = shell_quoted(folder + "/" + name);
     script += "if [ -f " + file + " ] && [ ! -L " + file + " ] && [ -x " + file +
@@ -43,26 +34,6 @@ std::string look_script(const std::string& folder, const std::vector<std::string
               " " + name + " \"$(sha256sum < " + file + ")\"; fi\n";
   }
   return script;
-}
-
-/// In a file of its own until it is whole: two controllers may do this at once.
-std::string receive_script(const std::string& folder, const std::string& name,
-                           const std::string& sha256) {
-  const auto f = shell_quoted(folder);
-  return std::string{safe_path_functions()} +
-         "umask 022\n"
-         "if [ ! -e " +
-         f + " ] && [ ! -L " + f + " ]; then mkdir -p " + f + " || exit 73; fi\n" +
-         check_script(f) + "if [ ! -O " + f + " ]; then exit 73; fi\n" + "t=" + f + "/." + name +
-         ".$$\n"
-         "rm -f \"$t\"\n"
-         "trap 'rm -f \"$t\"' EXIT HUP INT TERM\n"
-         "cat > \"$t\" || exit 73\n"
-         "if [ \"$(sha256sum < \"$t\")\" != \"" +
-         sha256 +
-         "  -\" ]; then exit 74; fi\n"
-         "chmod 755 \"$t\" && mv -f \"$t\" " +
-         f + "/" + name + " || exit 73\n";
 }
 
 /// What the node says it is; the controller's own kind where it does not.
@@ -93,23 +64,6 @@ std::map<std::string, std::string> sums_of(const std::string& out) {
     if (told.size() >= 3 && told[0] == kFound) sums[std::string{told[1]}] = std::string{told[2]};
   }
   return sums;
-}
-
-Task<Result<void>> bring(Session& session, const std::string& folder, const std::string& name,
-                         const ProgramFile& file, bool sudo, Deadline deadline) {
-  const auto what = "bring " + name + " to " + folder;
-  auto heard = co_await run_script(session, receive_script(folder, name, file.sha256), file.bytes,
-                                   sudo, deadline);
-  if (!heard) co_return std::move(heard).error().within(what);
-  const auto& said = *heard;
-  if (said.status == 0) co_return ok();
-  if (said.status == kDamaged)
-    co_return Error{Code::kUnreachable, what + ": what arrived has another checksum"};
-  const auto words_of_node = shortened(printable(trimmed(said.err)), 300);
-  const auto why = said.status == kCannotWrite && words_of_node.empty()
-                       ? "the folder is not our own: log in as root, or say sudo: true"
-                       : words_of_node;
-  co_return Error{Code::kFailed, what + ": " + why};
 }
 
 /// What stands between our program and this node, in words; empty: it runs there. The loader names
@@ -189,7 +143,8 @@ Task<Result<Brought>> ensure_programs(Session& session, ProgramShelf& shelf,
     const bool same = sum != there.end() && sum->second == file->sha256;
     if (!same && brought.started) continue;
     if (!same) {
-      CO_TRY(co_await bring(session, folder, name, *file, sudo, deadline));
+      CO_TRY(
+          co_await bring_file(session, {folder, name, file->sha256, file->bytes}, sudo, deadline));
     }
     ours = ours || name == kNodeProgram;
   }

@@ -13,7 +13,7 @@ std::span<const StepType> step_types() {
       kinds::power_off(),    kinds::power_cycle(), kinds::ssh_wait(),
       kinds::stage(),        kinds::audit(),       kinds::verdict(),
       kinds::hand_off(),     kinds::approval(),    kinds::machine_settings(),
-      kinds::os(),           kinds::boot_ram(),
+      kinds::os(),           kinds::boot_ram(),    kinds::node_firmware(),
   };
   return kTypes;
 }

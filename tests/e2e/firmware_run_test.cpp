@@ -81,6 +81,49 @@ TEST_F(FirmwareRun, BringsMachinesOfSeveralVendorsToTheBaselineAndNamesThoseThat
   }
 }
 
+/// Adapters and drives are written on the node, and the manifest lists their images.
+TEST_F(FirmwareRun, WritesAdaptersAndDrivesOnTheNodeAndNamesTheOneThatKeepsItsVersion) {
+  start({.nodes = 2,
+         .network = 86,
+         .faults = "{node: v01-n02, fault: firmware-unchanged, component: nvme3}"});
+  const std::string hca = "virtual firmware\nhca 28.43.2026\n";
+  const std::string drive = "virtual firmware\nnvme GDC7702Q\n";
+  site->write("hca.bin", hca);
+  site->write("drive.bin", drive);
+  site->write("profiles/mine.yaml",
+              fmt::format("profile: mine\nextends: bare\nfirmware:\n"
+                          "  - {{component: hca, version: 28.43.2026, ids: [\"mlx5_*\"], way: "
+                          "mstflint, image: {{file: ../hca.bin, sha256: {}}}, follow: "
+                          "[device-reset], takes: 60s, settles: 15s}}\n"
+                          "  - {{component: drive, version: GDC7702Q, ids: [\"nvme*\"], way: "
+                          "nvme, image: {{file: ../drive.bin, sha256: {}}}, follow: "
+                          "[device-reset], takes: 60s, settles: 5s}}\n",
+                          sha256_hex(hca), sha256_hex(drive)));
+  const auto entry = [](const char* component, const char* version, const std::string& bytes) {
+    return fmt::format(
+        "  - {{vendor: \"*\", model: \"*\", component: {}, version: {}, sha256: {}, size: {}, "
+        "expires: 2099-01-01}}\n",
+        component, version, sha256_hex(bytes), bytes.size());
+  };
+  const auto manifest =
+      "images:\n" + entry("hca", "28.43.2026", hca) + entry("drive", "GDC7702Q", drive);
+  site->write("images.yaml", manifest);
+  site->write("images.yaml.sig", sign(manifest, kSigningKey).value());
+
+  const auto ran = bring_to_baseline();
+  const auto planned =
+      site->run({"firmware", "check", "v01-n01", "--inventory", "inventory.yaml"}, 60s);
+
+  EXPECT_EQ(planned.status, 0) << planned.out;
+  EXPECT_THAT(ran.out, HasSubstr("v01-n01 verdict done: "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("v01-n01\n                  firmware hca: audit")));
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("v01-n01 node-firmware done: brought to the baseline: hca "
+                                 "28.43.2026, drive GDC7702Q"));
+  EXPECT_THAT(ran.out, HasSubstr("v01-n02 node-firmware failed: drive GDC7702Q: the node shows "
+                                 "nvme3 GDC5602Q"));
+}
+
 TEST_F(FirmwareRun, AManifestThatTheSiteDidNotSignKeepsEveryMachineAsItIs) {
   start({.nodes = 1, .network = 85});
   site->write("images.yaml.sig", std::string(64, '\0'));

@@ -103,6 +103,18 @@ TEST_F(FirmwareCommands, PlanShowsTheUpdateOfASignedImage) {
   EXPECT_THAT(text.out, HasSubstr("1 update, about"));
 }
 
+TEST_F(FirmwareCommands, UpdateServiceNamesTheWaysAndThatTheBmcIsIdle) {
+  const auto told = site.ask({"bmc", "v01-n01", "update-service"});
+  const auto text = site.run({"bmc", "v01-n01", "update-service"});
+
+  ASSERT_EQ(told.size(), 1);
+  EXPECT_EQ(told[0].at("enabled"), true);
+  EXPECT_FALSE(told[0].at("ways").as_array().empty());
+  EXPECT_TRUE(told[0].at("busy").as_array().empty());
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("; idle"));
+}
+
 TEST_F(FirmwareCommands, SignRefusesAnOpenKeyAndAManifestWithMistakes) {
   want_a_newer_bmc();
   site.write("open.key", kKey, 0644);

@@ -79,6 +79,34 @@ TEST(ReadBaseline, ReadsAComponentWithAllItsKeys) {
   EXPECT_TRUE(bmc.one_by_one);
 }
 
+TEST(ReadBaseline, ReportsWhatDoesNotGoWithAWayOnTheNode) {
+  const std::string image = std::string{"image: {file: x, sha256: "} + kDigest + "}";
+
+  EXPECT_EQ(
+      problems_of("firmware:\n"
+                  "  - {component: bios, version: 1, " +
+                  image +
+                  ", after: [nic]}\n"
+                  "  - {component: nic, version: 1, way: mstflint, " +
+                  image +
+                  ", force: true, follow: [host-restart, device-reset]}\n"
+                  "  - {component: gpu, version: 1, way: site-tool, " +
+                  image +
+                  "}\n"
+                  "  - {component: vbios, version: 1, way: site-tool, tool: {program: flash}}\n"),
+      "/site/profiles/mine.yaml:4:5: 'bios' is written by the BMC, and so before 'nic', which is "
+      "written on the node\n"
+      "/site/profiles/mine.yaml:5:148: force is only for way: bmc\n"
+      "/site/profiles/mine.yaml:5:162: device-reset is for way: mstflint and nvme, and comes first "
+      "in follow\n"
+      "/site/profiles/mine.yaml:6:57: way: site-tool needs the program that writes it: tool: "
+      "{program: /opt/vendor/vbios-tool, arguments: [\"{image}\"]}\n"
+      "/site/profiles/mine.yaml:7:68: program must be an absolute path on the node, such as "
+      "/opt/vendor/vbios-tool\n"
+      "/site/profiles/mine.yaml:7:68: none of the tool's arguments has {image}: it would not know "
+      "what to write\n");
+}
+
 TEST(ReadBaseline, ReportsAllMistakesAtOnceWithTheirPlaces) {
   EXPECT_EQ(problems_of("firmware:\n"
                         "  - component: bios\n"
@@ -100,7 +128,8 @@ TEST(ReadBaseline, ReportsAllMistakesAtOnceWithTheirPlaces) {
             "/site/profiles/mine.yaml:8:30: sha256 must be 64 hexadecimal digits, as sha256sum "
             "prints them\n"
             "/site/profiles/mine.yaml:9:13: follow 'ac-cyle' is none of bmc-restart, "
-            "host-restart, host-off, ac-cycle, power-drain (did you mean 'ac-cycle'?)\n"
+            "host-restart, host-off, ac-cycle, power-drain, device-reset (did you mean "
+            "'ac-cycle'?)\n"
             "/site/profiles/mine.yaml:10:31: version and a range (at_least, below) exclude each "
             "other: a version is written, a range only judged\n"
             "/site/profiles/mine.yaml:11:5: firmware needs component\n"

@@ -1,8 +1,8 @@
 // Firmware to the profile's baseline: what is off it is written, update by update. Each push is
 // journalled before it begins, and found again after a crash.
-#include <fmt/format.h>
-
+#include "base/wall_clock.h"
 #include "orchestrator/firmware/updater.h"
+#include "orchestrator/steps/firmware_end.h"
 #include "orchestrator/steps/kinds/kinds.h"
 #include "orchestrator/store/power_hold.h"
 #include "orchestrator/store/purpose.h"
@@ -22,10 +22,6 @@ constexpr std::chrono::seconds kLookAgain{60};
 /// A virtual rack's time runs faster than ours.
 constexpr std::chrono::days kRehearsedClock{30};
 
-std::chrono::sys_seconds now() {
-  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-}
-
 firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest& request,
                                  bmc::Bmc& bmc) {
   const auto& node = request.node;
@@ -39,38 +35,17 @@ firmware::UpdaterDoors doors_for(StepEnvironment& environment, const StepRequest
                                            std::chrono::seconds longest) -> Result<void> {
     if (longest.count() == 0) return store::release_power(environment.store, node.name);
     return store::hold_power(environment.store, node.name,
-                             {handle.component + " " + handle.version, now() + longest});
+                             {handle.component + " " + handle.version, seconds_now() + longest});
   };
   doors.forget_refusals = [&environment, &node] {
     if (environment.forget_refusals) environment.forget_refusals(node);
   };
   doors.waiting = request.waiting;
-  doors.now = now;
+  doors.now = seconds_now;
   doors.poll = environment.ask_update_every;
   if (store::purpose_of(environment.store.folder()) == store::Purpose::rehearsal)
     doors.clock_may_be_off = kRehearsedClock;
   return doors;
-}
-
-boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
-  boost::json::array list;
-  for (const auto& one : done) {
-    boost::json::array replaced;
-    for (const auto& version : one.replaced)
-      replaced.push_back({{"id", version.id}, {"version", version.version}});
-    list.push_back({{"component", one.component},
-                    {"version", one.version},
-                    {"replaced", std::move(replaced)}});
-  }
-  return list;
-}
-
-std::string words_for(const std::vector<firmware::UpdateDone>& done) {
-  if (done.empty()) return "at the baseline: nothing to do";
-  std::string text = "brought to the baseline:";
-  for (const auto& one : done)
-    text += fmt::format("{} {} {}", &one == done.data() ? "" : ",", one.component, one.version);
-  return text;
 }
 
 std::string named_for(const inventory::Node& node, std::string advice) {
@@ -82,8 +57,8 @@ std::string named_for(const inventory::Node& node, std::string advice) {
 StepEnd end_of(const StepRequest& request, UpdateEnd ended,
                const std::vector<firmware::UpdateDone>& written) {
   boost::json::object found;
+  if (ended.how == How::at_baseline) return written_to_baseline(written);
   if (!written.empty()) found["firmware"] = to_json(written);
-  if (ended.how == How::at_baseline) return done(words_for(written), std::move(found));
   StepEnd end;
   end.found = std::move(found);
   end.detail = std::move(ended.detail);
@@ -98,17 +73,6 @@ StepEnd end_of(const StepRequest& request, UpdateEnd ended,
     needs.push_back({.action = named_for(request.node, std::move(advice)), .goes_on = false});
   if (!needs.empty()) ask_for(end, std::move(needs));
   return end;
-}
-
-/// A machine that has jobs is not touched.
-Task<Result<void>> check_free(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.slurm) co_return ok();
-  CO_TRY(const auto node,
-         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
-  if (node.drained() && !node.busy()) co_return ok();
-  co_return Error{Code::kInvalid,
-                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
-                      ": the playbook needs slurm-drain before firmware"};
 }
 
 Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const StepRequest& request) {
@@ -129,7 +93,7 @@ Task<Result<StepEnd>> bring_to_baseline(StepEnvironment& environment, const Step
 }
 
 Task<Result<StepEnd>> perform_firmware(StepEnvironment& environment, const StepRequest& request) {
-  if (!environment.inventory.profile_of(request.node).has_images())
+  if (!environment.inventory.profile_of(request.node).has_bmc_images())
     co_return done("nothing to do: the profile names no image");
   if (!environment.firmware_image)
     co_return ended_by({Code::kInvalid, "this controller has no images to write"});

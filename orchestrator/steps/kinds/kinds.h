@@ -16,6 +16,7 @@ StepType power_on();
 StepType power_off();
 StepType power_cycle();
 StepType ssh_wait();
+StepType node_firmware();
 StepType stage();
 StepType audit();
 StepType verdict();

@@ -1,0 +1,47 @@
+#include "orchestrator/steps/firmware_end.h"
+
+#include <fmt/format.h>
+
+namespace cupel::steps {
+namespace {
+
+std::string words_for(const std::vector<firmware::UpdateDone>& done) {
+  if (done.empty()) return "at the baseline: nothing to do";
+  std::string text = "brought to the baseline:";
+  for (const auto& one : done)
+    text += fmt::format("{} {} {}", &one == done.data() ? "" : ",", one.component, one.version);
+  return text;
+}
+
+}  // namespace
+
+boost::json::array to_json(const std::vector<firmware::UpdateDone>& done) {
+  boost::json::array list;
+  for (const auto& one : done) {
+    boost::json::array replaced;
+    for (const auto& version : one.replaced)
+      replaced.push_back({{"id", version.id}, {"version", version.version}});
+    list.push_back({{"component", one.component},
+                    {"version", one.version},
+                    {"replaced", std::move(replaced)}});
+  }
+  return list;
+}
+
+Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request) {
+  if (!environment.slurm) co_return ok();
+  CO_TRY(const auto node,
+         co_await environment.slurm->node(request.node.slurm_name, request.deadline));
+  if (node.drained() && !node.busy()) co_return ok();
+  co_return Error{Code::kInvalid,
+                  node.name + (node.busy() ? " has jobs in Slurm" : " is not drained in Slurm") +
+                      ": the playbook needs slurm-drain before firmware"};
+}
+
+engine::StepEnd written_to_baseline(const std::vector<firmware::UpdateDone>& written) {
+  boost::json::object found;
+  if (!written.empty()) found["firmware"] = to_json(written);
+  return done(words_for(written), std::move(found));
+}
+
+}  // namespace cupel::steps

@@ -1,0 +1,17 @@
+#pragma once
+// What the steps that write firmware have in common, by the BMC or on the node.
+#include "orchestrator/firmware/updater.h"
+#include "orchestrator/steps/node_steps.h"
+
+namespace cupel::steps {
+
+/// Errors: kInvalid for a machine that is not drained in Slurm, or has jobs; of Slurm.
+Task<Result<void>> check_free(StepEnvironment& environment, const engine::StepRequest& request);
+
+/// "firmware" of a step's findings.
+boost::json::array to_json(const std::vector<firmware::UpdateDone>& done);
+
+/// At the baseline, by these updates.
+engine::StepEnd written_to_baseline(const std::vector<firmware::UpdateDone>& done);
+
+}  // namespace cupel::steps

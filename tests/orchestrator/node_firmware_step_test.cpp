@@ -1,0 +1,208 @@
+// The step that has a node's own tools write firmware: the controller dies at every write of the
+// journal, and the tool runs once.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "orchestrator/steps/step_type.h"
+#include "orchestrator/store/power_hold.h"
+#include "tests/orchestrator/one_controller.h"
+#include "tests/support/captures.h"
+#include "tests/support/firmware_machine.h"
+
+namespace cupel::steps {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using Phase = engine::StepState::Phase;
+
+struct Silent : engine::Observer {
+  void on_event(const engine::Event&, const engine::RunState&) override {}
+  void on_waiting(std::string_view, std::string_view, std::string_view) override {}
+};
+
+/// What a node is to the step: one drive, one job, and what comes over SSH.
+struct DriveNode {
+  std::string runs = "G1";
+  std::string boot_id = "b1";
+  bool started = false, keeps_version = false;
+  int status = 0;
+  int writes = 0;
+  std::string written{};  // the script that wrote
+  bool restarts = false;  // in the middle of the write, and forgets the job
+
+  void start(const std::string& script) {
+    if (std::exchange(started, true)) return;
+    written = script;
+    status = script.starts_with("exit 75") ? 75 : 0;
+    if (status == 75) return;
+    ++writes;
+    if (std::exchange(restarts, false)) {
+      boot_id = "b2";
+      started = false;
+    } else if (!keeps_version) {
+      runs = "G2";
+    }
+  }
+};
+
+class DriveSession final : public ssh::Session {
+ public:
+  explicit DriveSession(DriveNode& node) : node_{node} {}
+
+  Task<Result<ssh::CommandOutcome>> run(std::string, std::string input, ssh::Sink sink,
+                                        Deadline) override {
+    const auto line = input.find('\n');
+    const auto script = input.substr(0, line);
+    const auto payload = input.substr(line + 1);
+    const auto say = [&](const std::string& text) { sink(ssh::Stream::out, text); };
+    if (script.contains("cupel-boot")) {
+      say("cupel-boot: " + node_.boot_id + "\n/sys/class/nvme/nvme0/firmware_rev:" + node_.runs +
+          "\ncupel-end\n");
+    } else if (script.contains("script.part")) {
+      node_.start(payload);
+    } else if (script.contains("cupel-job-state")) {
+      const auto state =
+          std::string{"cupel-job-state: "} +
+          (node_.started ? "ended " + std::to_string(node_.status) : std::string{"lost 0"}) +
+          " 0 0\n";
+      say(state);
+      sink(ssh::Stream::err, state);
+    } else if (script.contains("rm -rf")) {
+      node_.started = false;
+    }
+    co_return ssh::CommandOutcome{};
+  }
+  Task<Result<void>> upload(std::string, std::string, unsigned, Deadline) override {
+    co_return ok();
+  }
+
+ private:
+  DriveNode& node_;
+};
+
+class NodeFirmwareStep : public testing::Test {
+ protected:
+  NodeFirmwareStep() {
+    const std::string image = "an image";
+    {
+      std::ofstream{folder_.path() / "drive.bin"} << image;
+    }
+    inventory::ExpectedFirmware drive{.component = "drive", .version = "G2", .ids = {"nvme*"}};
+    drive.image = inventory::FirmwareImage{.file = (folder_.path() / "drive.bin").string(),
+                                           .sha256 = sha256_hex(image)};
+    drive.way = inventory::UpdateWay::nvme;
+    drive.takes = 5s;
+    drive.settles = 0s;
+    inventory_.profiles["a1"] = {.name = "a1", .firmware = {drive}};
+    node_.name = "n1";
+    node_.profile = "a1";
+    playbooks::PlannedStep step;
+    step.kind = playbooks::StepKind::node_firmware;
+    step.name = "node-firmware";
+    step.deadline = 60s;
+    step.once = true;
+    plan_.nodes.push_back({&node_, std::make_shared<std::vector<playbooks::PlannedStep>>(1, step)});
+  }
+
+  Result<void> control() {
+    StepEnvironment world{
+        inventory_, *store_,
+        [this](const inventory::Node&) { return std::make_unique<test::FirmwareBmc>(machine_); },
+        [this](const inventory::Node&, Deadline) -> Task<Result<std::unique_ptr<ssh::Session>>> {
+          co_return std::make_unique<DriveSession>(drive_);
+        },
+        std::nullopt};
+    world.ask_update_every = 0ms;
+    world.firmware_image = [](firmware::FirmwareUpdate update, bmc::Identity,
+                              Deadline) -> Task<Result<bmc::UpdateOrder>> {
+      co_return bmc::UpdateOrder{.file = update.image.file, .sha256 = update.image.sha256};
+    };
+    NodeSteps steps{std::move(world)};
+    Silent observer;
+    auto controlled = test::control_run(plan_, journal_, steps, observer);
+    end_ = controlled.state.nodes.at("n1").steps[0];
+    return controlled.ended;
+  }
+
+  bool power_is_held() {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return store::power_is_held(*store_, "n1", now).has_value();
+  }
+
+  inventory::Node node_{};
+  inventory::Inventory inventory_{};
+  playbooks::Plan plan_{};
+  test::TemporaryFolder folder_{};
+  std::unique_ptr<store::Store> store_ = store::Store::open(folder_.path()).value();
+  test::FirmwareMachine machine_{};
+  DriveNode drive_{};
+  test::MortalJournal journal_{};
+  engine::StepState end_{};
+};
+
+TEST_F(NodeFirmwareStep, SaysWhatItWrote) {
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+  EXPECT_EQ(end_.detail, "brought to the baseline: drive G2");
+  EXPECT_THAT(drive_.written, HasSubstr("nvme fw-download '/dev/nvme0'"));
+  EXPECT_FALSE(power_is_held());
+}
+
+TEST_F(NodeFirmwareStep, WritesOnceHoweverOftenTheControllerDies) {
+  ASSERT_TRUE(control());
+  const auto writes = journal_.events.size();
+  for (const bool after : {false, true})
+    for (std::size_t room = 0; room < writes; ++room) {
+      SCOPED_TRACE(testing::Message() << "died at write " << room << (after ? ", written" : ""));
+      drive_ = {};
+      journal_ = {};
+      journal_.room = room;
+      journal_.dies_after_writing = after;
+      EXPECT_FALSE(control());
+      journal_.room = 1'000;
+      ASSERT_TRUE(control());
+
+      EXPECT_EQ(end_.phase, Phase::done) << end_.detail;
+      EXPECT_EQ(drive_.runs, "G2");
+      EXPECT_EQ(drive_.writes, 1);
+    }
+}
+
+TEST_F(NodeFirmwareStep, FailsWhereTheNodeStillShowsTheOldVersion) {
+  drive_.keeps_version = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("drive G2: the node shows nvme0 G1"));
+  EXPECT_EQ(drive_.writes, 1);
+  EXPECT_FALSE(power_is_held());
+}
+
+TEST_F(NodeFirmwareStep, TheVersionDecidesWhereTheNodeRestartedInTheMiddleOfAWrite) {
+  drive_.restarts = true;
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("the node shows nvme0 G1"));
+  EXPECT_EQ(drive_.writes, 1);
+}
+
+TEST_F(NodeFirmwareStep, WritesNothingWhereTheImageIsNotWhatTheManifestLists) {
+  std::ofstream{folder_.path() / "drive.bin"} << "another image";
+
+  ASSERT_TRUE(control());
+
+  EXPECT_EQ(end_.phase, Phase::failed);
+  EXPECT_THAT(end_.detail, HasSubstr("was changed while it was read"));
+  EXPECT_EQ(drive_.writes, 0);
+}
+
+}  // namespace
+}  // namespace cupel::steps
