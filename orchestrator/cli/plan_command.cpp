@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "inventory/node_range.h"
+#include "orchestrator/cli/plan_images.h"
 #include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/plan_options.h"
 #include "orchestrator/cli/plan_text.h"
@@ -141,9 +142,11 @@ Exit show_plan(const Context& context, const PlanOptions& options) {
   if (context.json) {
     auto object = to_json(planned->plan, forecast);
     object["needs"] = needs_json(planned->plan, shelf);
+    object["images"] = images_json(planned->plan, planned->inventory, context.state);
     say("{}\n", boost::json::serialize(object));
   } else {
     print(planned->plan, forecast, shelf);
+    say("{}", images_text(planned->plan, planned->inventory, context.state));
   }
   std::fflush(stdout);
   const auto missing = missing_programs(planned->plan, shelf);

@@ -1,0 +1,97 @@
+#include "orchestrator/cli/plan_images.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "orchestrator/images/image_store.h"
+#include "orchestrator/os/image_forecast.h"
+#include "orchestrator/report/summary.h"
+#include "playbooks/left_out.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr double kGiga = 1e9;
+
+struct PlannedImage {
+  std::size_t nodes = 0;
+  std::uint64_t bytes = 0;  // of one; 0: it is not in the store
+  os::ImageTraffic traffic{};
+};
+
+/// The image that the step writes on this node; empty: none.
+std::string image_of(const playbooks::PlannedStep& step, const inventory::Profile& profile) {
+  if (step.kind != playbooks::StepKind::os || playbooks::left_out(step.when)) return {};
+  const auto said = step.with.find("image");
+  const bool by_profile = said == step.with.end() || said->second == "profile";
+  return by_profile ? profile.os.image : said->second;
+}
+
+std::uint64_t size_of_image(const std::filesystem::path& folder, const std::string& name) {
+  const auto store = images::ImageStore::open(folder);
+  if (!store) return 0;
+  const auto image = store->find(name);
+  if (!image) return 0;
+  const auto* disk = image->find(images::kDiskFile);
+  return disk == nullptr ? 0 : disk->size;
+}
+
+std::map<std::string, PlannedImage> images_of(const playbooks::Plan& plan,
+                                              const inventory::Inventory& inventory,
+                                              const std::filesystem::path& state) {
+  std::map<std::string, PlannedImage> found;
+  if (!inventory.boot) return found;
+  const auto& boot = *inventory.boot;
+  const auto folder = boot.images.empty() ? state / "images" : std::filesystem::path{boot.images};
+  for (const auto& node : plan.nodes)
+    for (const auto& step : *node.steps) {
+      const auto name = image_of(step, inventory.profile_of(*node.node));
+      if (name.empty()) continue;
+      auto& image = found[name];
+      if (image.nodes++ == 0) {
+        image.bytes = size_of_image(folder, name);
+        image.traffic.uplink = boot.uplink;
+        image.traffic.rack_uplink = boot.rack_uplink;
+      }
+      image.traffic.bytes_of_rack[node.node->rack] += image.bytes;
+    }
+  return found;
+}
+
+std::string line_of(const std::string& name, const PlannedImage& image) {
+  if (image.bytes == 0)
+    return fmt::format("OS image {} on {} nodes: it is not in the image store (cupel image list)\n",
+                       printable(name), image.nodes);
+  const auto one = static_cast<double>(image.bytes);
+  const auto least = os::least_time_of(image.traffic);
+  return fmt::format(
+      "OS image {} on {} nodes: {} GB each, {} GB in all; {}\n", printable(name), image.nodes,
+      plain(one / kGiga), plain(one * static_cast<double>(image.nodes) / kGiga),
+      least.count() == 0
+          ? std::string{"the inventory names no uplink"}
+          : "the last has it after " + report::span_text(least) + " at the earliest");
+}
+
+}  // namespace
+
+std::string images_text(const playbooks::Plan& plan, const inventory::Inventory& inventory,
+                        const std::filesystem::path& state) {
+  std::string text;
+  for (const auto& [name, image] : images_of(plan, inventory, state)) text += line_of(name, image);
+  return text;
+}
+
+boost::json::array images_json(const playbooks::Plan& plan, const inventory::Inventory& inventory,
+                               const std::filesystem::path& state) {
+  boost::json::array all;
+  for (const auto& [name, image] : images_of(plan, inventory, state))
+    all.push_back({{"image", name},
+                   {"nodes", image.nodes},
+                   {"bytes", image.bytes},
+                   {"at_least_s", os::least_time_of(image.traffic).count()}});
+  return all;
+}
+
+}  // namespace cupel::cli
