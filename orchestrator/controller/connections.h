@@ -6,6 +6,7 @@
 #include "bmc/ipmi/ipmi.h"
 #include "bmc/redfish/pdu.h"
 #include "bmc/redfish/redfish.h"
+#include "orchestrator/controller/boot_files.h"
 #include "orchestrator/controller/firmware_images.h"
 #include "orchestrator/steps/node_steps.h"
 #include "orchestrator/store/store.h"
@@ -55,6 +56,7 @@ class Connections {
   std::unique_ptr<Network> own_{};
   Network& network_;
   std::shared_ptr<FirmwareImages> images_{};  // once asked for
+  std::shared_ptr<BootFiles> boot_files_{};   // the same
 };
 
 }  // namespace cupel::controller

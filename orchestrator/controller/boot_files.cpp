@@ -1,0 +1,131 @@
+#include "orchestrator/controller/boot_files.h"
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace cupel::controller {
+namespace {
+
+constexpr std::size_t kLargestCa = 256u << 10;
+constexpr std::string_view kIso = "ram.iso", kImage = "image";
+
+std::vector<netboot::ExpectedMachine> machines_of(const inventory::Inventory& inventory) {
+  std::vector<netboot::ExpectedMachine> machines;
+  for (const auto& node : inventory.nodes)
+    machines.push_back({.node = node.name,
+                        .serial = node.serial,
+                        .uuid = {},
+                        .macs = node.boot.macs,
+                        .arch = {},
+                        .rack = node.rack});
+  return machines;
+}
+
+}  // namespace
+
+BootFiles::BootFiles(asio::any_io_executor executor, const inventory::Inventory& inventory,
+                     const std::filesystem::path& state)
+    : executor_{std::move(executor)}, inventory_{inventory}, images_{state / "images"} {
+  if (inventory_.boot && !inventory_.boot->images.empty()) images_ = inventory_.boot->images;
+}
+
+Result<os::BootImage> BootFiles::image(const std::string& name, images::ImageKind kind) const {
+  TRY(const auto store, images::ImageStore::open(images_));
+  TRY(const auto found, store.find(name));
+  const auto& manifest = found.manifest;
+  if (manifest.kind != kind)
+    return Error{Code::kInvalid, "image " + name + " is a " +
+                                     std::string{images::to_string(manifest.kind)} + " image"};
+  os::BootImage image{.name = name, .arch = manifest.arch, .digest = found.digest()};
+  image.command_line = manifest.command_line;
+  image.content_size = manifest.content_size;
+  image.compression = manifest.compression;
+  image.efi = manifest.efi;
+  for (const auto& file : manifest.files) {
+    TRY(const auto path, found.path_of(file.name));
+    const auto url = file.name == images::kDiskFile ? std::string{kImage} : file.name;
+    image.files[url] = {path.string(), file.sha256, file.size};
+  }
+  return image;
+}
+
+Result<netboot::BootService*> BootFiles::service() {
+  if (service_) return service_.get();
+  const auto& boot = *inventory_.boot;
+  boost::system::error_code bad;
+  const auto address = asio::ip::make_address(boot.host, bad);
+  if (bad)
+    return Error{Code::kInvalid, "boot: serve: " + boot.host + " is no address of this machine"};
+  netboot::BootServerOptions options;
+  options.endpoint = {address, boot.port};
+  options.certificate = boot.certificate;
+  options.key = boot.key;
+  options.folder = images_.string();
+  options.machines = machines_of(inventory_);
+  options.uplink = static_cast<std::uint64_t>(boot.uplink);
+  options.per_rack = static_cast<std::uint64_t>(boot.rack_uplink);
+  TRY(service_, netboot::BootService::start(executor_, std::move(options)));
+  return service_.get();
+}
+
+std::filesystem::path BootFiles::disc_of(const std::string& token) const {
+  return images_ / ".discs" / (token + ".iso");
+}
+
+Result<void> BootFiles::make_disc(const netboot::Ticket& ticket, netboot::BootOrder& order) const {
+  const auto iso = order.files.find(std::string{kIso});
+  if (iso == order.files.end()) return ok();
+  const std::filesystem::path plain{iso->second};
+  TRY(const auto store, images::ImageStore::open(images_));
+  TRY(const auto found, store.find(plain.parent_path().filename().string()));
+  const auto& slot = found.manifest.iso_ticket;
+  auto text = json::serialize(json::object{{"boot", ticket.base_url}});
+  if (!slot || text.size() > slot->size) return ok();
+  text.resize(slot->size, ' ');
+  const auto disc = disc_of(ticket.token);
+  std::error_code failed;
+  std::filesystem::create_directories(disc.parent_path(), failed);
+  std::filesystem::copy_file(plain, disc, std::filesystem::copy_options::overwrite_existing,
+                             failed);
+  std::fstream stream{disc, std::ios::binary | std::ios::in | std::ios::out};
+  stream.seekp(static_cast<std::streamoff>(slot->offset));
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  if (failed || !stream)
+    return Error{Code::kStorage, "a disc could not be written: " + disc.string()};
+  iso->second = disc.string();
+  return ok();
+}
+
+std::shared_ptr<os::BootDoor> BootFiles::door() {
+  if (!inventory_.boot) return nullptr;
+  auto door = std::make_shared<os::BootDoor>();
+  door->ram_system = [this](std::string name) { return image(name, images::ImageKind::ram); };
+  door->disk_image = [this](std::string name) { return image(name, images::ImageKind::disk); };
+  door->draw = [this]() -> Result<netboot::Ticket> {
+    TRY(auto* const server, service());
+    return server->draw();
+  };
+  door->open = [this](const netboot::Ticket& ticket, netboot::BootOrder order,
+                      netboot::BootStage reached) -> Result<void> {
+    TRY(auto* const server, service());
+    TRY(make_disc(ticket, order));
+    return server->open(ticket, std::move(order), reached);
+  };
+  door->revoke = [this](const std::string& token) {
+    if (service_) service_->revoke(token);
+    std::error_code absent;
+    std::filesystem::remove(disc_of(token), absent);
+  };
+  door->next = [this](std::string token, Deadline until) -> Task<Result<netboot::BootEvent>> {
+    CO_TRY(auto* const server, service());
+    co_return co_await server->next(std::move(token), until);
+  };
+  if (!inventory_.boot->ca.empty())
+    if (auto ca = read_file(inventory_.boot->ca, kLargestCa)) door->ca = *std::move(ca);
+  return door;
+}
+
+}  // namespace cupel::controller
