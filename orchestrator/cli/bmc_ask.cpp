@@ -5,6 +5,7 @@
 #include "base/for_each_of.h"
 #include "base/readable_json.h"
 #include "base/text.h"
+#include "base/utc.h"
 #include "bmc/sent_secrets.h"
 #include "inventory/node_range.h"
 #include "inventory/yaml.h"
@@ -236,30 +237,8 @@ Result<bmc::Seconds> time_of(std::string_view text, bmc::Seconds now) {
                                         "' is neither a time (2026-11-21T10:00:00Z, in UTC) nor a "
                                         "duration (90s, 15m, 72h)"};
   if (const auto ago = inventory::duration_of(text)) return now - *ago;
-  auto rest = text;
-  if (rest.ends_with('Z')) rest.remove_suffix(1);
-  // "YYYY-MM-DD", and "THH:MM" or "THH:MM:SS" behind it; a blank serves for the T (RFC 3339, 5.6).
-  const auto piece = [&](std::size_t at, std::size_t length) {
-    return rest.size() >= at + length ? number<unsigned>(rest.substr(at, length)) : std::nullopt;
-  };
-  const auto year = piece(0, 4);
-  const auto month = piece(5, 2);
-  const auto day = piece(8, 2);
-  if (!year || !month || !day || rest[4] != '-' || rest[7] != '-') return wrong;
-  const std::chrono::year_month_day date{std::chrono::year{static_cast<int>(*year)},
-                                         std::chrono::month{*month}, std::chrono::day{*day}};
-  if (!date.ok()) return wrong;
-  bmc::Seconds time = std::chrono::sys_days{date};
-  if (rest.size() == 10) return time;
-  const auto hour = piece(11, 2);
-  const auto minute = piece(14, 2);
-  const auto second = rest.size() == 16 ? std::optional{0U} : piece(17, 2);
-  const bool shaped = (rest.size() == 16 || (rest.size() == 19 && rest[16] == ':')) &&
-                      (rest[10] == 'T' || rest[10] == ' ') && rest[13] == ':';
-  if (!shaped || !hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60)
-    return wrong;
-  return time + std::chrono::hours{*hour} + std::chrono::minutes{*minute} +
-         std::chrono::seconds{*second};
+  const auto time = utc_of(text);
+  return time ? Result<bmc::Seconds>{*time} : wrong;
 }
 
 std::string text_of(std::optional<bmc::Seconds> time) {

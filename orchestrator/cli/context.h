@@ -58,6 +58,8 @@ void add_show(CLI::App& app, Context& context, Exit& exit);
 void add_report(CLI::App& app, Context& context, Exit& exit);
 void add_exec(CLI::App& app, Context& context, Exit& exit);
 void add_bmc(CLI::App& app, Context& context, Exit& exit);
+void add_certificate(CLI::App& app, Context& context, Exit& exit);
+void add_verify(CLI::App& app, Context& context, Exit& exit);
 void add_firmware(CLI::App& app, Context& context, Exit& exit);
 void add_settings(CLI::App& app, Context& context, Exit& exit);
 void add_fabric(CLI::App& app, Context& context, Exit& exit);

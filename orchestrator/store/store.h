@@ -3,6 +3,7 @@
 // seen. SQLite in WAL mode in one directory; evidence lies beside it as files named by their
 // SHA-256. Blocking, each call a few milliseconds (an fsync). SOCI stays behind this header.
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,6 +42,8 @@ struct Run {
   std::string options{};  // how it is accompanied, in its front door's own words
 };
 
+struct EventRow;
+
 /// `$CUPEL_STATE`, else /var/lib/cupel for root, else ~/.local/state/cupel.
 std::filesystem::path default_folder();
 
@@ -76,6 +79,10 @@ class Store : public inventory::KnownKeys, public bmc::Memory {
   /// In order; of one node where `node` is not empty. As they stand, for people to read: not held
   /// against the chain. Errors: kStorage; an event of a kind that only a newer Cupel knows.
   Result<std::vector<Event>> events(RunId run, std::string_view node = {}) const;
+
+  /// Each event of the run in order, as the table has it, once its chain was found whole.
+  /// Errors: kStorage, naming the event at which the chain breaks. In journal_file.cpp.
+  Result<void> each_event(RunId run, const std::function<void(const EventRow&)>& visit) const;
 
   /// Newest runs in which the node took part. Errors: kStorage.
   Result<std::vector<RunId>> runs_of(std::string_view node, std::size_t most) const;

@@ -1,0 +1,291 @@
+#include "orchestrator/certificate/statement.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/readable_json.h"
+#include "base/text.h"
+#include "base/utc.h"
+#include "burnin/stage.h"
+#include "orchestrator/report/document.h"
+#include "orchestrator/report/serials.h"
+#include "orchestrator/report/untested.h"
+#include "orchestrator/report/verdict_json.h"
+
+namespace cupel::certificate {
+namespace {
+
+namespace json = boost::json;
+using report::NodeSummary;
+
+constexpr std::size_t kMostNodes = 20'000;
+
+/// Who says so. A node can be made to print anything by its root; its BMC is another computer.
+constexpr std::string_view kByBmc = "out of band";
+constexpr std::string_view kByNode = "the node itself";
+constexpr std::string_view kByBoth = "out of band and the node itself";
+
+std::set<std::string> serials_of(const std::vector<inventory::Part>& parts) {
+  std::set<std::string> serials;
+  for (const auto& part : parts) serials.insert(part.serial);
+  return serials;
+}
+
+json::array parts_json(const record::NodeRecord& record) {
+  const auto by_bmc = serials_of(record.bmc_parts);
+  std::set<std::string> by_node;
+  for (const auto& [stage, findings] : record.findings) by_node.merge(serials_of(findings.parts));
+  auto all = report::serials_json(record);
+  for (auto& each : all) {
+    const std::string serial{each.at("serial").as_string()};
+    const bool bmc = by_bmc.contains(serial);
+    const bool node = by_node.contains(serial);
+    each.as_object()["seen_by"] = bmc && node ? kByBoth : bmc ? kByBmc : kByNode;
+  }
+  return all;
+}
+
+/// Numbers where it is about one, else words. Where its limits come from stands once, in `sources`.
+json::array criteria_json(const record::NodeRecord& record, json::object& sources) {
+  json::array all;
+  if (!record.verdict) return all;
+  for (const auto& each : record.verdict->checked) {
+    auto object = report::to_json(each);
+    if (!each.criterion_id.empty()) sources[each.criterion_id] = each.source;
+    for (const auto* key : {"source", "subject"}) object.erase(key);
+    if (object.contains("value"))
+      for (const auto* key : {"measured", "expected", "margin"}) object.erase(key);
+    object["seen_by"] = burnin::is_bmc_log(each.stage) ? kByBmc : kByNode;
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+/// SHA-256 of each step's raw output.
+json::object evidence_json(const record::NodeRecord& record) {
+  json::object all;
+  for (const auto& [step, sha256] : record.evidence) all[step] = sha256;
+  return all;
+}
+
+json::array steps_json(const record::NodeRecord& record) {
+  json::array all;
+  for (const auto& step : record.steps) {
+    json::object object{{"step", step.name}, {"outcome", step.outcome}};
+    if (step.attempts > 1) object["tries"] = step.attempts;
+    if (step.began != engine::WallTime{}) object["began"] = report::utc(step.began);
+    if (step.ended != engine::WallTime{}) object["ended"] = report::utc(step.ended);
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
+json::object node_json(const NodeSummary& node, json::object& sources) {
+  const auto& record = node.record;
+  json::object object{
+      {"node", record.node},        {"chassis_serial", report::chassis_serial(record)},
+      {"profile", node.profile},    {"rack", node.position.rack},
+      {"unit", node.position.unit}, {"verdict", to_string(node.decision)}};
+  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
+  object["hand_off"] = record.hand_off.empty() ? "none" : record.hand_off;
+  object["parts"] = parts_json(record);
+  object["criteria"] = criteria_json(record, sources);
+  object["evidence_sha256"] = evidence_json(record);
+  object["steps"] = steps_json(record);
+  return object;
+}
+
+json::object subject_of(const NodeSummary& node) {
+  const auto digest = sha256_hex(report::chassis_serial(node.record));
+  return {{"name", node.record.node}, {"digest", json::object{{"sha256", digest}}}};
+}
+
+/// Those that the certificate is of. Errors: kInvalid, with all that is wrong.
+Result<std::vector<const NodeSummary*>> chosen(const report::RunSummary& summary,
+                                               const Issue& issue) {
+  std::vector<const NodeSummary*> nodes;
+  auto missing = issue.nodes;
+  std::vector<std::string> nameless;
+  for (const auto& node : summary.nodes) {
+    if (!issue.nodes.empty() && missing.erase(node.record.node) == 0) continue;
+    nodes.push_back(&node);
+    if (report::chassis_serial(node.record).empty()) nameless.push_back(node.record.node);
+  }
+  if (!missing.empty())
+    return Error{Code::kInvalid, fmt::format("{} took no part in run {}: cupel status {}",
+                                             *missing.begin(), summary.run.id, summary.run.id)};
+  if (!nameless.empty())
+    return Error{Code::kInvalid,
+                 fmt::format("{} reported no chassis serial number, so that a certificate could be "
+                             "shown for any machine: leave it out by naming the others",
+                             nameless.front())};
+  if (nodes.empty() || nodes.size() > kMostNodes)
+    return Error{Code::kInvalid, fmt::format("a certificate is of 1 to {} nodes, not {}",
+                                             kMostNodes, nodes.size())};
+  return nodes;
+}
+
+Result<engine::WallTime> time_at(const json::value& object, std::string_view key) {
+  const auto text = text_at(object, key).value_or("");
+  const auto time = utc_of(text);
+  if (!time)
+    return Error{Code::kMalformed,
+                 fmt::format("its \"{}\" is no time: {}", key, printable(text.substr(0, 40)))};
+  return *time;
+}
+
+Result<CertifiedNode> read_node(const json::value& value) {
+  CertifiedNode node{.node = printable(text_at(value, "node").value_or("")),
+                     .serial = printable(text_at(value, "chassis_serial").value_or("")),
+                     .profile = printable(text_at(value, "profile").value_or("")),
+                     .decision = printable(text_at(value, "verdict").value_or(""))};
+  if (node.node.empty() || node.serial.empty())
+    return Error{Code::kMalformed, "one of its nodes has no name or no serial number"};
+  const auto* criteria = find(value, "criteria");
+  if (criteria == nullptr || !criteria->is_array())
+    return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
+  for (const auto& each : criteria->get_array()) {
+    const auto* met = find(each, "met");
+    ++node.criteria;
+    node.not_met += met == nullptr || !met->is_bool() || !met->get_bool();
+  }
+  if (node.decision == "pass" && (node.not_met > 0 || node.criteria == 0))
+    return Error{Code::kMalformed,
+                 fmt::format("it says that {} passed, and {} of its {} criteria are not met",
+                             node.node, node.not_met, node.criteria)};
+  return node;
+}
+
+/// Each node stands among the subjects with the digest of its serial number, and no other does.
+Result<void> check_subjects(const json::value& statement, std::span<const CertifiedNode> nodes) {
+  const auto* subjects = find(statement, "subject");
+  if (subjects == nullptr || !subjects->is_array() || subjects->get_array().size() != nodes.size())
+    return Error{Code::kMalformed, "its subjects are not its nodes"};
+  for (std::size_t at = 0; at < nodes.size(); ++at) {
+    const auto& subject = subjects->get_array()[at];
+    const bool is_it = text_at(subject, "name") == nodes[at].node &&
+                       text_at(subject, "digest/sha256") == sha256_hex(nodes[at].serial);
+    if (!is_it)
+      return Error{Code::kMalformed,
+                   fmt::format("the subject of {} is not its serial number", nodes[at].node)};
+  }
+  return ok();
+}
+
+bool is_inner(const json::value& value) {
+  const auto is_leaf = [](const json::value& each) { return !each.is_structured(); };
+  if (value.is_array()) return std::ranges::all_of(value.get_array(), is_leaf);
+  if (!value.is_object()) return true;
+  return std::ranges::all_of(value.get_object(),
+                             [&](const auto& each) { return is_leaf(each.value()); });
+}
+
+void write_lines(std::string& text, const json::value& value, std::size_t indent) {
+  if (is_inner(value)) {
+    text += json::serialize(value);
+    return;
+  }
+  const auto open_line = [&](bool first) {
+    text += first ? "\n" : ",\n";
+    text.append(indent + 1, ' ');
+  };
+  bool first = true;
+  text += value.is_array() ? '[' : '{';
+  if (value.is_array())
+    for (const auto& each : value.get_array()) {
+      open_line(std::exchange(first, false));
+      write_lines(text, each, indent + 1);
+    }
+  else
+    for (const auto& each : value.get_object()) {
+      open_line(std::exchange(first, false));
+      text += json::serialize(json::value(each.key())) + ": ";
+      write_lines(text, each.value(), indent + 1);
+    }
+  text += '\n';
+  text.append(indent, ' ');
+  text += value.is_array() ? ']' : '}';
+}
+
+}  // namespace
+
+std::string payload_of(json::object statement) {
+  make_readable(statement);
+  std::string text;
+  write_lines(text, statement, 0);
+  return text + "\n";
+}
+
+Result<json::object> statement_of(const report::RunSummary& summary, const Issue& issue) {
+  if (summary.run.phase != engine::RunPhase::ended)
+    return Error{
+        Code::kInvalid,
+        fmt::format("run {} is {}: a certificate is of a run that has ended; cupel status {}",
+                    summary.run.id, to_string(summary.run.phase), summary.run.id)};
+  TRY(const auto nodes, chosen(summary, issue));
+  json::array subjects, tested;
+  json::object sources;
+  for (const auto* node : nodes) {
+    subjects.push_back(subject_of(*node));
+    tested.push_back(node_json(*node, sources));
+  }
+  json::object journal{{"events", summary.provenance.events},
+                       {"head_sha256", summary.provenance.head}};
+  if (!issue.journal_sha256.empty()) journal["file_sha256"] = issue.journal_sha256;
+  json::object predicate{{"run", summary.run.id},
+                         {"site", summary.site},
+                         {"playbook", summary.run.playbook},
+                         {"rehearsal", summary.rehearsal},
+                         {"began", report::utc(summary.run.began)},
+                         {"ended", report::utc(summary.run.ended)},
+                         {"issued", report::utc(issue.at)},
+                         {"expires", report::utc(issue.expires)},
+                         {"issued_by", issue.by}};
+  predicate["journal"] = std::move(journal);
+  predicate["made"] = report::to_json(summary.provenance);
+  predicate["not_tested"] = report::to_json(report::untested_of(summary));
+  predicate["criteria_sources"] = std::move(sources);
+  predicate["nodes"] = std::move(tested);
+  return json::object{{"_type", kStatementType},
+                      {"subject", std::move(subjects)},
+                      {"predicateType", kPredicateType},
+                      {"predicate", std::move(predicate)}};
+}
+
+Result<Certified> read_statement(std::string_view payload) {
+  TRY(const auto value, parse_json(payload));
+  if (text_at(value, "_type") != kStatementType ||
+      text_at(value, "predicateType") != kPredicateType)
+    return Error{
+        Code::kMalformed,
+        fmt::format("no certificate that this Cupel knows: its type is {} with {}, not {}",
+                    printable(text_at(value, "_type").value_or("none").substr(0, 80)),
+                    printable(text_at(value, "predicateType").value_or("none").substr(0, 80)),
+                    kPredicateType)};
+  Certified read{.site = printable(text_at(value, "predicate/site").value_or("")),
+                 .playbook = printable(text_at(value, "predicate/playbook").value_or("")),
+                 .issued_by = printable(text_at(value, "predicate/issued_by").value_or("")),
+                 .head = text_at(value, "predicate/journal/head_sha256").value_or(""),
+                 .journal_sha256 = text_at(value, "predicate/journal/file_sha256").value_or("")};
+  read.run = static_cast<engine::RunId>(number_at(value, "predicate/run").value_or(0));
+  read.events = static_cast<std::int64_t>(number_at(value, "predicate/journal/events").value_or(0));
+  const auto* rehearsal = find(value, "predicate/rehearsal");
+  read.rehearsal = rehearsal == nullptr || !rehearsal->is_bool() || rehearsal->get_bool();
+  TRY(read.issued, time_at(value, "predicate/issued"));
+  TRY(read.expires, time_at(value, "predicate/expires"));
+  const auto* nodes = find(value, "predicate/nodes");
+  if (nodes == nullptr || !nodes->is_array() || nodes->get_array().empty() ||
+      nodes->get_array().size() > kMostNodes)
+    return Error{Code::kMalformed, "it is of no nodes"};
+  for (const auto& each : nodes->get_array()) {
+    TRY(auto node, read_node(each));
+    read.nodes.push_back(std::move(node));
+  }
+  TRY(check_subjects(value, read.nodes));
+  return read;
+}
+
+}  // namespace cupel::certificate

@@ -1,0 +1,247 @@
+// certificate and verify: what a run has found out about its machines, signed, and read by people
+// who have neither the store nor trust in it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/login.h"
+#include "base/text.h"
+#include "inventory/check_files.h"
+#include "inventory/node_range.h"
+#include "inventory/yaml.h"
+#include "orchestrator/certificate/envelope.h"
+#include "orchestrator/certificate/statement.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/report/summary.h"
+#include "orchestrator/store/journal_file.h"
+
+namespace cupel::cli {
+namespace {
+
+using certificate::Certified;
+
+constexpr std::size_t kLargestKey = 16UL << 10U;
+constexpr std::size_t kLargestCertificate = certificate::kLargestPayload * 2;
+constexpr std::size_t kLargestRevoked = 1UL << 20U;
+constexpr std::string_view kJournalEnding = ".journal";
+
+struct IssueAsked {
+  engine::RunId run = 0;
+  std::string nodes{}, key{}, file{};
+  std::string valid = "365d";
+  bool journal = false;
+};
+
+engine::WallTime now() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+Result<std::set<std::string>> names_in(const std::string& nodes) {
+  std::set<std::string> names;
+  if (nodes.empty()) return names;
+  TRY(auto expanded, inventory::expand(nodes));
+  names.insert(std::make_move_iterator(expanded.begin()), std::make_move_iterator(expanded.end()));
+  return names;
+}
+
+Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
+  TRY(inventory::check_secret_file(asked.key));
+  TRY(const auto key, read_file(asked.key, kLargestKey));
+  TRY(const auto names, names_in(asked.nodes));
+  const auto valid = inventory::duration_of(asked.valid);
+  if (!valid)
+    return Error{Code::kInvalid, "--valid " + printable(asked.valid) + ": expected such as 365d"};
+  TRY(const auto summary, report::summarize(store, asked.run));
+  TRY(const auto broken, store.broken_at(asked.run));
+  if (broken)
+    return Error{Code::kMalformed, fmt::format("the journal of run {} was changed at event {}: no "
+                                               "certificate is made of it; cupel store verify",
+                                               asked.run, *broken)};
+  certificate::Issue issue{.at = now(), .by = login_name(), .nodes = names};
+  issue.expires = issue.at + *valid;
+  if (asked.journal) {
+    TRY(const auto end,
+        store::write_journal(store, asked.run, asked.file + std::string{kJournalEnding}));
+    issue.journal_sha256 = end.sha256;
+  }
+  TRY(const auto statement, certificate::statement_of(summary, issue));
+  TRY(const auto sealed, certificate::seal(certificate::payload_of(statement), key));
+  TRY(write_file(asked.file, sealed));
+  return sealed;
+}
+
+Exit issue(const Context& context, IssueAsked asked) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.error(), Exit::unfinished);
+  if (asked.run == 0) {
+    const auto runs = (*store)->runs(1);
+    if (!runs) return complain(context, runs.error(), Exit::unfinished);
+    if (!runs->empty()) asked.run = runs->front().id;
+  }
+  if (asked.file.empty()) asked.file = fmt::format("run-{}.certificate", asked.run);
+  const auto issued = issue(**store, asked);
+  if (!issued) return complain(context, issued.error(), Exit::invalid);
+  const auto digest = sha256_hex(*issued);
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(
+                            boost::json::object{{"certificate", asked.file}, {"sha256", digest}})
+                            .c_str());
+  else
+    say("wrote {}{}\nSHA-256 {}\ncheck it: cupel verify {} --key PUBLIC\n", asked.file,
+        asked.journal ? " and " + asked.file + std::string{kJournalEnding} : "", digest,
+        asked.file);
+  return Exit::passed;
+}
+
+struct VerifyAsked {
+  std::string file{}, journal{}, revoked{};
+  std::vector<std::string> keys{};
+};
+
+struct Verified {
+  Certified says{};
+  std::string key_id{}, sha256{};
+  std::string journal{};  // what was found out about it, for people
+};
+
+/// Lines of SHA-256 digests, of certificates or of keys; what stands behind one is for people.
+Result<void> check_revoked(const std::string& file, const Verified& verified) {
+  if (file.empty()) return ok();
+  TRY(const auto text, read_file(file, kLargestRevoked));
+  for (const auto line : split(text, '\n')) {
+    const auto digest = lower_case(trimmed(line).substr(0, 64));
+    if (digest == verified.sha256)
+      return Error{Code::kUntrusted,
+                   "this certificate was revoked: " + printable(trimmed(line).substr(0, 200))};
+    if (digest == verified.key_id)
+      return Error{Code::kUntrusted, "the key that signed it was revoked: " +
+                                         printable(trimmed(line).substr(0, 200))};
+  }
+  return ok();
+}
+
+/// That the journal beside it is the one of which the certificate tells, whole to the run's start.
+Result<std::string> check_journal(const VerifyAsked& asked, const Certified& says) {
+  auto file = asked.journal;
+  const auto beside = asked.file + std::string{kJournalEnding};
+  if (file.empty() && std::filesystem::exists(beside)) file = beside;
+  if (file.empty()) return fmt::format("not checked: no {} beside it", std::string{kJournalEnding});
+  TRY(const auto end, within(file, store::check_journal(file)));
+  if (end.run != says.run || end.events != says.events || end.head != says.head)
+    return Error{Code::kUntrusted,
+                 fmt::format("{}: it is not the journal of this certificate: {} events of run {}, "
+                             "not {} of run {}, or they end in another hash",
+                             file, end.events, end.run, says.events, says.run)};
+  if (!says.journal_sha256.empty() && says.journal_sha256 != end.sha256)
+    return Error{Code::kUntrusted, file + ": it has another SHA-256 than the certificate says"};
+  return fmt::format("whole: {} events up to the run's start, each held against the one before it",
+                     end.events);
+}
+
+Result<Verified> verify(const VerifyAsked& asked) {
+  TRY(const auto text, read_file(asked.file, kLargestCertificate));
+  std::vector<std::string> keys;
+  for (const auto& file : asked.keys) {
+    TRY(auto key, read_file(file, kLargestKey));
+    keys.push_back(std::move(key));
+  }
+  TRY(const auto opened, within(asked.file, certificate::open(text, keys)));
+  Verified verified{.key_id = opened.key_id, .sha256 = sha256_hex(text)};
+  TRY(verified.says, within(asked.file, certificate::read_statement(opened.payload)));
+  TRY(check_revoked(asked.revoked, verified));
+  if (verified.says.expires <= now())
+    return Error{Code::kUntrusted, fmt::format("{}: it expired at {}", asked.file,
+                                               report::utc(verified.says.expires))};
+  TRY(verified.journal, check_journal(asked, verified.says));
+  return verified;
+}
+
+boost::json::object to_json(const Verified& verified) {
+  const auto& says = verified.says;
+  boost::json::array nodes;
+  for (const auto& node : says.nodes)
+    nodes.push_back({{"node", node.node},
+                     {"chassis_serial", node.serial},
+                     {"profile", node.profile},
+                     {"verdict", node.decision},
+                     {"criteria", node.criteria},
+                     {"not_met", node.not_met}});
+  return {{"valid", true},
+          {"sha256", verified.sha256},
+          {"key_id", verified.key_id},
+          {"site", says.site},
+          {"run", says.run},
+          {"playbook", says.playbook},
+          {"rehearsal", says.rehearsal},
+          {"issued", report::utc(says.issued)},
+          {"issued_by", says.issued_by},
+          {"expires", report::utc(says.expires)},
+          {"journal", verified.journal},
+          {"nodes", std::move(nodes)}};
+}
+
+void print(const VerifyAsked& asked, const Verified& verified) {
+  const auto& says = verified.says;
+  if (says.rehearsal) say("REHEARSAL: virtual machines, nothing here was tested on hardware\n");
+  say("{}: valid, signed by key {}\n", asked.file, verified.key_id);
+  say("  site {}, run {} ({}), issued {} by {}, until {}\n", says.site, says.run, says.playbook,
+      report::utc(says.issued), says.issued_by, report::utc(says.expires));
+  say("  journal {}\n\n", verified.journal);
+  say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", "node", "chassis serial", "profile", "verdict",
+      "criteria", "not met");
+  for (const auto& node : says.nodes)
+    say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", node.node, node.serial, node.profile,
+        node.decision, node.criteria, node.not_met);
+}
+
+Exit verify(const Context& context, const VerifyAsked& asked) {
+  const auto verified = verify(asked);
+  if (!verified) {
+    const auto code = verified.error().code;
+    const bool is_bad = code == Code::kUntrusted || code == Code::kMalformed;
+    return complain(context, verified.error(), is_bad ? Exit::failed : Exit::invalid);
+  }
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(to_json(*verified)).c_str());
+  else
+    print(asked, *verified);
+  return Exit::passed;
+}
+
+}  // namespace
+
+void add_certificate(CLI::App& app, Context& context, Exit& exit) {
+  auto asked = std::make_shared<IssueAsked>();
+  auto* command = app.add_subcommand("certificate", "sign what a run has found out, for others");
+  command->footer("Example: cupel certificate 12 --key site.key --journal");
+  command->add_option("RUN", asked->run, "its number [the newest]");
+  command->add_option("-n,--nodes", asked->nodes, "such as a01-n[01-08] [all of the run]");
+  command->add_option("--key", asked->key, "PEM private key of Ed25519")->required();
+  command->add_option("-o,--output", asked->file, "[run-RUN.certificate]");
+  command->add_option("--valid", asked->valid, "how long, such as 365d [365d]");
+  command->add_flag("--journal", asked->journal,
+                    "write the run's journal beside it, to be checked up to its start");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, asked] { exit = issue(context, *asked); });
+}
+
+void add_verify(CLI::App& app, Context& context, Exit& exit) {
+  auto asked = std::make_shared<VerifyAsked>();
+  auto* command = app.add_subcommand("verify", "check a certificate; needs no store");
+  command->footer("Example: cupel verify run-12.certificate --key site.pub");
+  command->add_option("CERTIFICATE", asked->file)->required();
+  command->add_option("--key", asked->keys, "PEM public key of Ed25519; any of several")
+      ->required();
+  command->add_option("--journal", asked->journal, "[CERTIFICATE.journal where it is there]");
+  command->add_option("--revoked", asked->revoked,
+                      "lines of SHA-256, of certificates and keys that do not count any more");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, asked] { exit = verify(context, *asked); });
+}
+
+}  // namespace cupel::cli

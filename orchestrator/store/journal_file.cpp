@@ -1,0 +1,142 @@
+#include "orchestrator/store/journal_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+namespace {
+
+constexpr std::size_t kLongestLine = 256UL << 20U;  // bytes: the findings of a large machine
+
+std::string line_of(RunId run, const EventRow& row) {
+  return json::serialize(json::object{{"run", run},
+                                      {"sequence", row.sequence},
+                                      {"time", row.time},
+                                      {"kind", row.kind},
+                                      {"node", row.node},
+                                      {"step", row.step},
+                                      {"data", row.data},
+                                      {"hash", row.hash}}) +
+         "\n";
+}
+
+Error bad_line(std::int64_t number, std::string_view why) {
+  return Error{Code::kMalformed, fmt::format("line {} is no event of a journal: {}", number, why)};
+}
+
+struct Line {
+  RunId run = 0;
+  EventRow row{};
+};
+
+Result<Line> read_line(std::string_view text, std::int64_t number) {
+  if (text.size() > kLongestLine) return bad_line(number, "it is too long");
+  const auto value = parse_json(text);
+  if (!value) return bad_line(number, value.error().what);
+  const auto whole = [&](const char* key) {
+    const auto* found = find(*value, key);
+    return found != nullptr && found->is_int64() ? found->get_int64() : -1;
+  };
+  bool sound = true;
+  const auto words = [&](const char* key) {
+    const auto* found = find(*value, key);
+    sound = sound && found != nullptr && found->is_string();
+    return sound ? std::string{found->get_string()} : std::string{};
+  };
+  Line line{.run = whole("run"),
+            .row = {.sequence = whole("sequence"),
+                    .time = whole("time"),
+                    .kind = words("kind"),
+                    .node = words("node"),
+                    .step = words("step"),
+                    .data = words("data"),
+                    .hash = words("hash")}};
+  if (!sound || line.run < 0 || line.row.sequence < 1)
+    return bad_line(number, "a field is missing");
+  return line;
+}
+
+/// Without its line feed. Nothing behind the last; a line that is too long comes cut.
+bool next_line(std::istream& in, std::string& line) {
+  constexpr auto kEnd = std::char_traits<char>::eof();
+  line.clear();
+  auto* buffer = in.rdbuf();
+  for (auto c = buffer->sbumpc(); c != '\n'; c = buffer->sbumpc()) {
+    if (c == kEnd) return !line.empty();
+    line += static_cast<char>(c);
+    if (line.size() > kLongestLine) return true;
+  }
+  return true;
+}
+
+Error changed(std::int64_t event, std::string_view why) {
+  return Error{Code::kUntrusted, fmt::format("event {} of the journal {}", event, why)};
+}
+
+}  // namespace
+
+Result<void> Store::each_event(RunId run, const std::function<void(const EventRow&)>& visit) const {
+  return guarded("cannot read the journal", [&]() -> Result<void> {
+    if (const auto damage = damage_of(database_->sql, run))
+      return Error{Code::kStorage, fmt::format("run {}: event {}: {}; cupel store verify", run,
+                                               damage->sequence, damage->what)};
+    EventRows rows{database_->sql, run};
+    while (const auto* row = rows.next()) visit(*row);
+    return ok();
+  });
+}
+
+Result<JournalFile> write_journal(const Store& store, RunId run,
+                                  const std::filesystem::path& file) {
+  TRY(const auto known, store.run(run));
+  JournalFile end{.run = known.id};
+  Sha256 digest;
+  const auto half = std::filesystem::path{file.string() + ".part"};
+  std::ofstream out{half, std::ios::binary | std::ios::trunc};
+  TRY(store.each_event(run, [&](const EventRow& row) {
+    const auto line = line_of(run, row);
+    digest.add(line);
+    out << line;
+    ++end.events;
+    end.head = row.hash;
+  }));
+  out.flush();
+  std::error_code failure;
+  if (out) std::filesystem::rename(half, file, failure);
+  if (!out || failure) {
+    std::filesystem::remove(half, failure);
+    return Error{Code::kStorage, "cannot write " + file.string()};
+  }
+  end.sha256 = digest.hex();
+  return end;
+}
+
+Result<JournalFile> check_journal(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in) return Error{Code::kNotFound, "cannot read " + file.string()};
+  JournalFile end;
+  Sha256 digest;
+  std::string text;
+  while (next_line(in, text)) {
+    digest.add(text);
+    digest.add("\n");  // a last line that is cut has another digest, and is no event
+    TRY(const auto line, read_line(text, end.events + 1));
+    if (end.events == 0) end.run = line.run;
+    if (line.run != end.run) return changed(end.events + 1, "is another run's");
+    if (line.row.sequence != end.events + 1) return changed(end.events + 1, "is missing");
+    if (chained(end.head, end.run, line.row) != line.row.hash)
+      return changed(end.events + 1, "is not what was written");
+    end.head = line.row.hash;
+    ++end.events;
+  }
+  end.sha256 = digest.hex();
+  return end;
+}
+
+}  // namespace cupel::store

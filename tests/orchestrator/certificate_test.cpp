@@ -1,0 +1,258 @@
+#include <gmock/gmock.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "base/base64.h"
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/signature.h"
+#include "orchestrator/certificate/envelope.h"
+#include "orchestrator/certificate/statement.h"
+#include "orchestrator/store/journal_file.h"
+#include "tests/orchestrator/report_fixture.h"
+
+namespace cupel::certificate {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A fresh Ed25519 key as PEM.
+std::string new_key() {
+  EVP_PKEY* key = EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519");
+  BIO* out = BIO_new(BIO_s_mem());
+  PEM_write_bio_PrivateKey(out, key, nullptr, nullptr, 0, nullptr, nullptr);
+  char* bytes = nullptr;
+  const auto size = static_cast<std::size_t>(BIO_get_mem_data(out, &bytes));
+  std::string pem{bytes, size};
+  BIO_free(out);
+  EVP_PKEY_free(key);
+  return pem;
+}
+
+struct Keys {
+  std::string secret = new_key();
+  std::vector<std::string> open{*public_key_of(secret)};
+};
+
+std::string why(const Result<Opened>& opened) {
+  return opened ? "it was opened" : opened.error().what;
+}
+
+/// The envelope with another payload in it, all else as it was.
+std::string with_payload(const std::string& envelope, std::string_view payload) {
+  auto value = json::parse(envelope).as_object();
+  value["payload"] = base64(payload);
+  return json::serialize(value);
+}
+
+TEST(CertificateEnvelope, OpensWhatItsKeyHasSealed) {
+  const Keys keys;
+  const std::string payload = "{\n \"verdict\": \"pass\"\n}\n";
+
+  const auto envelope = seal(payload, keys.secret);
+  ASSERT_TRUE(envelope) << envelope.error().what;
+  const auto opened = open(*envelope, keys.open);
+
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(opened->payload, payload);
+  EXPECT_EQ(opened->key_id, *key_id(keys.open[0]));
+}
+
+TEST(CertificateEnvelope, SignsAsDsseSays) {
+  const Keys keys;
+  const auto envelope = json::parse(*seal("hello world", keys.secret));
+  const auto signature = *from_base64(*text_at(envelope.at("signatures").at(0), "sig"));
+
+  EXPECT_TRUE(verify_signature("DSSEv1 28 application/vnd.in-toto+json 11 hello world", signature,
+                               keys.open[0]));
+}
+
+TEST(CertificateEnvelope, NamesWhereThePayloadWasChanged) {
+  const Keys keys;
+  std::string payload;
+  for (int line = 1; line <= 200; ++line) payload += "\"a01-n" + std::to_string(line) + "\": 1\n";
+  const auto envelope = *seal(payload, keys.secret);
+  auto changed = payload;
+  changed[changed.find("n150\": 1") + 7] = '2';
+
+  const auto opened = open(with_payload(envelope, changed), keys.open);
+
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::kUntrusted);
+  EXPECT_THAT(opened.error().what, HasSubstr("it is not what was signed; the first change is in"));
+  const auto at = opened.error().what.find("at line ") + 8;
+  const int line = std::stoi(opened.error().what.substr(at));
+  EXPECT_GE(150, line);
+  EXPECT_GT(line, 125);  // a block has some twenty of these lines
+}
+
+TEST(CertificateEnvelope, NoChangedByteOfThePayloadOrItsSignatureGoesUnseen) {
+  const Keys keys;
+  const auto envelope = *seal("{\"verdict\": \"fail\"}", keys.secret);
+  const auto value = json::parse(envelope);
+  const auto payload = *from_base64(*text_at(value, "payload"));
+  const auto signature = *from_base64(*text_at(value.at("signatures").at(0), "sig"));
+  for (std::size_t at = 0; at < payload.size(); ++at) {
+    auto changed = payload;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    EXPECT_FALSE(open(with_payload(envelope, changed), keys.open)) << at;
+  }
+  for (std::size_t at = 0; at < signature.size(); ++at) {
+    auto changed = signature;
+    changed[at] = static_cast<char>(changed[at] ^ 0x40);
+    auto other = value.as_object();
+    other["signatures"].as_array()[0].as_object()["sig"] = base64(changed);
+    EXPECT_THAT(why(open(json::serialize(other), keys.open)),
+                HasSubstr("so the signature was changed"))
+        << at;
+  }
+}
+
+TEST(CertificateEnvelope, IsRefusedUnderAnotherKeyAndOpenedUnderOneOfSeveral) {
+  const Keys mine, other;
+  const auto envelope = *seal("{}", mine.secret);
+
+  EXPECT_THAT(why(open(envelope, other.open)),
+              HasSubstr("signed by another key: it names " + *key_id(mine.open[0])));
+  const std::vector<std::string> both{other.open[0], mine.open[0]};
+  EXPECT_TRUE(open(envelope, both));
+}
+
+TEST(CertificateEnvelope, TakesNothingThatIsNoSignedEnvelope) {
+  const Keys keys;
+  EXPECT_EQ(open("", keys.open).error().code, Code::kMalformed);
+  EXPECT_EQ(open("[]", keys.open).error().code, Code::kMalformed);
+  EXPECT_THAT(why(open(R"({"payloadType":"text/plain","payload":"e30="})", keys.open)),
+              HasSubstr("an envelope of \"text/plain\""));
+  const std::string head = R"({"payloadType":"application/vnd.in-toto+json","payload":)";
+  EXPECT_THAT(why(open(head + R"("?"})", keys.open)), HasSubstr("no base64"));
+  EXPECT_THAT(why(open(head + R"("e30="})", keys.open)), HasSubstr("not signed"));
+  EXPECT_THAT(why(open(head + R"("e30=","signatures":[]})", keys.open)), HasSubstr("not signed"));
+  EXPECT_THAT(why(open(head + R"("e30=","signatures":[{"sig":""}]})", keys.open)),
+              HasSubstr("signed by another key"));
+}
+
+class Certificate : public report::Report {
+ protected:
+  Certificate() {
+    end("a01-n01", "gpu-facts", facts_of("1660A"));
+    end("a01-n01", "verdict", record::to_json(passed()));
+    end("a01-n02", "gpu-facts", facts_of("1660B"));
+    end("a01-n02", "verdict", record::to_json(bad()));
+    issue.at = engine::WallTime{std::chrono::sys_days{std::chrono::year{2026} / 11 / 23}};
+    issue.expires = issue.at + std::chrono::hours{24};
+    issue.by = "kim";
+  }
+
+  static json::object facts_of(const std::string& serial) {
+    return {{"facts", {{"system.serial", serial}}}};
+  }
+  static burnin::Verdict passed() {
+    auto verdict = good();
+    verdict.checked.push_back({.stage = "gpu-facts",
+                               .part = "gpu0",
+                               .measure = "gpu.ecc.uncorrected",
+                               .quantity = {.value = 0, .at_most = 0, .unit = "errors"},
+                               .met = burnin::Met::met,
+                               .source = "NVIDIA"});
+    return verdict;
+  }
+  void end_run() { add({engine::EventKind::run_ended}); }
+
+  Issue issue{};
+};
+
+TEST_F(Certificate, SaysWhatTheRunFoundOutOfEachMachine) {
+  end_run();
+  const auto statement = statement_of(summary(), issue);
+  ASSERT_TRUE(statement) << statement.error().what;
+  const auto says = read_statement(payload_of(*statement));
+  ASSERT_TRUE(says) << says.error().what;
+
+  EXPECT_EQ(says->site, "lab <&>");
+  EXPECT_EQ(says->issued_by, "kim");
+  EXPECT_EQ(says->expires, issue.expires);
+  EXPECT_EQ(says->head, summary().provenance.head);
+  ASSERT_EQ(says->nodes.size(), 2);
+  EXPECT_EQ(says->nodes[0].serial, "1660A");
+  EXPECT_EQ(says->nodes[0].decision, "pass");
+  EXPECT_EQ(says->nodes[0].criteria, 1);
+  EXPECT_EQ(says->nodes[1].decision, "fail");
+  EXPECT_EQ(*text_at(statement->at("subject").at(1), "digest/sha256"), sha256_hex("1660B"));
+}
+
+TEST_F(Certificate, IsOfTheNodesThatItWasAskedFor) {
+  end_run();
+  issue.nodes = {"a01-n02"};
+  const auto says = read_statement(payload_of(*statement_of(summary(), issue)));
+  ASSERT_TRUE(says) << says.error().what;
+  ASSERT_EQ(says->nodes.size(), 1);
+  EXPECT_EQ(says->nodes[0].node, "a01-n02");
+
+  issue.nodes = {"a01-n02", "b07-n01"};
+  EXPECT_THAT(statement_of(summary(), issue).error().what, HasSubstr("b07-n01 took no part"));
+}
+
+TEST_F(Certificate, IsNotIssuedBeforeTheEndNorForMachinesWithoutASerialNumber) {
+  EXPECT_THAT(statement_of(summary(), issue).error().what,
+              HasSubstr("a certificate is of a run that has ended"));
+  end("a01-n02", "gpu-facts", facts_of(""));
+  end_run();
+  EXPECT_THAT(statement_of(summary(), issue).error().what,
+              HasSubstr("a01-n02 reported no chassis serial number"));
+}
+
+TEST_F(Certificate, ThatContradictsItselfIsRefusedWhoeverSignedIt) {
+  end_run();
+  const auto statement = *statement_of(summary(), issue);
+  json::error_code failure;
+  const auto refused = [&](const char* pointer, const json::value& instead) {
+    json::value changed = statement;
+    *changed.find_pointer(pointer, failure) = instead;
+    const auto says = read_statement(payload_of(changed.as_object()));
+    return says ? std::string{"taken"} : says.error().what;
+  };
+
+  EXPECT_THAT(refused("/predicate/nodes/0/criteria/0/met", false),
+              HasSubstr("it says that a01-n01 passed, and 1 of its 1 criteria are not met"));
+  EXPECT_THAT(refused("/predicate/nodes/1/verdict", "pass"), HasSubstr("a01-n02 passed"));
+  EXPECT_THAT(refused("/predicate/nodes/0/chassis_serial", "1660X"),
+              HasSubstr("the subject of a01-n01 is not its serial number"));
+  EXPECT_THAT(refused("/predicate/expires", "soon"), HasSubstr("is no time: soon"));
+  EXPECT_THAT(refused("/predicateType", "urn:cupel:qualification:9"),
+              HasSubstr("urn:cupel:qualification:9"));
+  EXPECT_THAT(refused("/predicate/nodes", json::array{}), HasSubstr("no nodes"));
+  EXPECT_THAT(refused("/subject", json::array{}), HasSubstr("its subjects"));
+}
+
+TEST_F(Certificate, ItsJournalIsCheckedUpToTheRunsStart) {
+  end_run();
+  const auto file = folder / "run.journal";
+  const auto written = store::write_journal(*store, id, file);
+  ASSERT_TRUE(written) << written.error().what;
+
+  const auto read = store::check_journal(file);
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->events, written->events);
+  EXPECT_EQ(read->head, summary().provenance.head);
+  EXPECT_EQ(read->sha256, written->sha256);
+
+  const auto text = *read_file(file, 1UL << 20U);
+  const auto refused = [&](std::string changed) {
+    EXPECT_TRUE(write_file(file, changed));
+    const auto again = store::check_journal(file);
+    return again ? std::string{"taken"} : again.error().what;
+  };
+  auto changed = text;
+  changed.replace(changed.find("1660A"), 5, "1660C");
+  EXPECT_THAT(refused(changed), HasSubstr("event 3 of the journal is not what was written"));
+  const auto second = text.find('\n') + 1;
+  EXPECT_THAT(refused(text.substr(0, second) + text.substr(text.find('\n', second) + 1)),
+              HasSubstr("event 2 of the journal is missing"));
+  EXPECT_THAT(refused(text.substr(second)), HasSubstr("event 1 of the journal is missing"));
+  EXPECT_THAT(refused(text.substr(0, text.size() - 20)), HasSubstr("is no event of a journal"));
+}
+
+}  // namespace
+}  // namespace cupel::certificate
