@@ -116,6 +116,7 @@ struct Maker {
   void adapters(const ExpectedParts& parts);
   void switches_and_fans();
   void firmware();
+  void unlisted();
 };
 
 void Maker::gpus(const ExpectedParts& parts) {
@@ -243,6 +244,13 @@ void Maker::firmware() {
     if (fault.kind == FaultKind::wrong_firmware) made.firmware[fault.component] = fault.version;
 }
 
+/// What no server is without, where its profile leaves it to the site.
+void Maker::unlisted() {
+  constexpr int kDimms = 16;
+  if (expected(profile, PartKind::dimm) == nullptr)
+    dimms({.kind = PartKind::dimm, .count = kDimms});
+}
+
 }  // namespace
 
 double Hardware::memory_bytes() const {
@@ -312,6 +320,7 @@ Hardware make_hardware(const inventory::Profile& profile, const std::string& nod
       case PartKind::system:
         break;
     }
+  maker.unlisted();
   return made;
 }
 

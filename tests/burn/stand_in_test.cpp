@@ -42,7 +42,7 @@ struct Case {
 
 std::unique_ptr<Burning> start(const Case& one) {
   Faults faults{"FAKE_GPUS=" + std::to_string(one.gpus)};
-  if (one.command == kHbm) faults.emplace_back("FAKE_GPU_MEMORY=70");
+  if (std::string_view{one.command}.starts_with("hbm")) faults.emplace_back("FAKE_GPU_MEMORY=70");
   if (!one.fault.empty()) faults.push_back(one.fault);
   // Whoever ends because a GPU hangs cannot wait for the threads that wait for it.
   if (one.fault.starts_with("FAKE_HANGS"))
@@ -206,6 +206,26 @@ TEST(BurnStandIn, AGpuThatHangsIsNamed) {
            {kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"}},
           judge);
   run_all({{kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
+}
+
+TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
+  const auto judge = [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 3);
+    EXPECT_FALSE(burned.is_complete());
+    EXPECT_THAT(burned.parts("hang"), ElementsAre("gpu1"));
+    EXPECT_GE(burned.seconds, 15);
+    int sound = 0;
+    for (const auto& result : burned.of_kind("result"))
+      sound += result.at("name").as_string().ends_with(".rounds") && result.at("part") != "gpu1" &&
+               result.at("value").to_number<double>() > 0;
+    EXPECT_EQ(sound, 2);
+  };
+
+  run_all({{"gemm --types bf16 --side 256 --seconds 15", "--passes 4 --hang-after 5", 3,
+            "FAKE_HANGS=1:gemm_fill:3"},
+           {"hbm --margin 64 --repeats 2 --seconds 15", "--hang-after 5", 3,
+            "FAKE_HANGS=1:hbm_check:3"}},
+          judge);
 }
 
 TEST(BurnStandIn, AHangThatMayBeAnyGpusNamesNone) {

@@ -75,8 +75,10 @@ int run(const Command& command, const Options& options, Report& report) {
       return kUsage;
     }
   }
-  const bool complete = outcome.has_value() && !stop.by_signal() && !stop.given_up();
+  const bool hung = watchdog.has_given_up();  // and came back
+  const bool complete = outcome.has_value() && !stop.by_signal() && !stop.given_up() && !hung;
   report.end(complete, stop.by_signal());
+  if (hung) return kHang;
   return exit_status(report, stop.by_signal());
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Records what each worker does, and since when. A worker without progress for too long hangs: the
-// watchdog reports it with what it was doing (which GPU: hang.h) and ends the program at once,
-// since a thread inside a dead driver cannot be joined.
+// watchdog reports it with what it was doing (which GPU: hang.h) and ends the program, since a
+// thread inside a dead driver cannot be joined: at once, or after those that need nothing of it.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -26,8 +26,15 @@ class Watchdog {
 
   explicit Watchdog(std::chrono::duration<double> hang_after, Now now = Clock::now);
 
-  /// Those that hang. Asks the GPUs of workers in step where they are, for at most five seconds.
+  /// Those that hang, but for those that were given up. Asks the GPUs of workers in step where they
+  /// are, for at most five seconds.
   std::vector<Hang> hangs() const;
+
+  /// True where each of them is named and works alone, and others are still at work: these go on.
+  bool give_up(const std::vector<Hang>& hangs);
+  bool has_given_up() const;
+  /// None is left but those that were given up.
+  bool is_deserted() const;
 
   struct Doing {
     std::string what;
@@ -56,6 +63,9 @@ class Watchdog {
     Clock::time_point since{};
     bool idle = true;
     std::shared_ptr<Position> position{};
+    bool is_alone = false;
+    bool is_given_up = false;
+    std::function<void()> gone{};
   };
   static void ask(std::vector<WorkerState>& states,
                   const std::vector<std::shared_ptr<Position>>& positions);
@@ -65,6 +75,7 @@ class Watchdog {
   mutable std::mutex mutex_;
   std::list<Worker> workers_;
   std::function<void()> letting_go_;
+  bool has_given_up_ = false;
 };
 
 /// Registers a worker with the watchdog until the scope ends. Used by one thread.
@@ -81,6 +92,9 @@ class WatchdogScope {
   void alive();
   /// Waits for something without a time limit, such as the next phase of a load pattern.
   void idle();
+  /// No other worker waits for this one: where it hangs, the others go on. Then `gone` is called
+  /// once, by another thread.
+  void alone(std::function<void()> gone = [] {});
 
  private:
   friend class StepPosition;
@@ -107,15 +121,17 @@ class StepPosition {
 class WatchdogThread {
  public:
   /// `ends` ends the program (_exit(3)); a test's returns.
-  WatchdogThread(const Watchdog& watchdog, Report& report, double of_seconds,
-                 std::function<void()> ends,
+  WatchdogThread(Watchdog& watchdog, Report& report, double of_seconds, std::function<void()> ends,
                  std::chrono::milliseconds every = std::chrono::seconds{1});
   ~WatchdogThread();
 
  private:
   void watch(std::chrono::milliseconds every);
+  /// True: the program has ended.
+  bool look();
+  void end();
 
-  const Watchdog& watchdog_;
+  Watchdog& watchdog_;
   Report& report_;
   const double of_seconds_;
   const std::function<void()> ends_;

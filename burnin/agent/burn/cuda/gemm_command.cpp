@@ -113,7 +113,11 @@ class Gemm {
   void failed(Member& member, Failure failure) {
     member.has_failed = true;
     report_.failure(std::move(failure).on(member.device.part()));
-    tell(member.model.cross_check->leave(member.device.part()));
+    tell(left(member));
+  }
+
+  static std::vector<CrossCheck::Odd> left(const Member& member) {
+    return member.model.cross_check->leave(member.device.part());
   }
 
   void for_each(const std::function<Outcome<>(Member&, WatchdogScope&)>& work) {
@@ -122,6 +126,7 @@ class Gemm {
       if (member.has_failed) continue;
       workers.push_back({member.device.part(), [this, &member, &work]() -> Outcome<> {
                            WatchdogScope scope{watchdog_, member.device.part()};
+                           scope.alone([this, &member] { tell(left(member)); });
                            scope.doing("starting");
                            auto outcome = work(member, scope);
                            if (!outcome) failed(member, std::move(outcome).error());

@@ -322,6 +322,7 @@ Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watc
   for (const auto& device : node.devices)
     workers.push_back({device.part(), [&, &device = device]() -> Outcome<> {
                          WatchdogScope scope{watchdog, device.part()};
+                         scope.alone();
                          return HbmWorker{options, node, device, report, stop, scope}.run();
                        }});
   if (!run_workers(std::move(workers), report, stop, OnFailure::kOthersGoOn)) stop.give_up();
