@@ -1,0 +1,123 @@
+// One whole boot on a written /sys and a file as its disk, against a small HTTP server.
+#include "burnin/agent/node/boot/run_boot.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/agent/boot_image.h"
+#include "tests/agent/node_tree.h"
+
+namespace cupel::agent::boot {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
+
+class RunBoot : public ::testing::Test {
+ protected:
+  RunBoot() {
+    // HTTP files with ranges are nginx's work; this one is enough for a stream that holds.
+    folder_ = image_.path("boot/") + kToken;
+    std::filesystem::create_directories(folder_);
+    std::filesystem::copy(image_.path("image.zst"), folder_ + "/image");
+    for (const auto* each : {"/dev", "/root", "/run/cupel"})
+      std::filesystem::create_directories(node_.root() + each);
+    node_.write("/sys/block/nvme0n1/device/serial", "CUPEL01");
+    node_.write("/sys/block/nvme0n1/size", std::to_string(kDisk / 512));
+    node_.write_bytes("/dev/nvme0n1", std::string(kDisk, '\0'));
+    node_.write("/sys/class/dmi/id/product_serial", "SN1");
+    EXPECT_TRUE(server_.wait_for("port "));
+  }
+
+  std::string order(const std::string& serial, const std::string& more = "") const {
+    return R"({"version":1,"node":"n01","action":"deploy","authorized_keys":["ssh-ed25519 AAAA"],)"
+           R"("image":{"name":"i","file":"image","sha256":")" +
+           image_.sha256() + R"(","size":)" + std::to_string(image_.compressed().size()) +
+           R"(,"content_size":)" + std::to_string(image_.content().size()) +
+           R"(,"compression":"zstd"},"disk":{"serial":")" + serial + "\"}" + more + "}";
+  }
+
+  /// Posts are answered here; the image comes from the server.
+  int boot(const std::string& order) {
+    BootDoors doors;
+    doors.tree = node_.tree();
+    doors.restart = [this] { ++restarts_; };
+    doors.console = [this](const std::string& line) { console_.push_back(line); };
+    doors.server.url = "http://127.0.0.1:" + port() + "/boot/" + kToken + "/";
+    doors.server.pause = [](std::chrono::milliseconds) {};
+    doors.server.run = [this, order](const Argv& argv, std::string_view input,
+                                     std::chrono::seconds) {
+      const auto name = argv.back().substr(argv.back().rfind('/') + 1);
+      posts_[name] = std::string{input};
+      return Finished{0, name == "hello" ? order + "\n200" : "\n204", ""};
+    };
+    return run_boot(doors);
+  }
+
+  std::string port() const {
+    std::ifstream file{image_.path("port")};
+    std::string text;
+    file >> text;
+    return text;
+  }
+  std::string disk() const { return file_bytes(node_.root() + "/dev/nvme0n1"); }
+
+  static constexpr std::size_t kDisk = 16 << 20;
+  const BootImage image_{image_content(8)};
+  const NodeTree node_;
+  std::string folder_;
+  testing::Child server_{
+      {"/usr/bin/python3", "-u", "-c",
+       "import http.server,os,sys\nos.chdir(sys.argv[1])\n"
+       "s=http.server.ThreadingHTTPServer(('127.0.0.1',0),http.server.SimpleHTTPRequestHandler)\n"
+       "open('port','w').write(str(s.server_port))\nprint('port ',flush=True)\ns.serve_forever()",
+       image_.path("")}};
+  int restarts_ = 0;
+  std::vector<std::string> console_;
+  std::map<std::string, std::string> posts_;
+};
+
+TEST_F(RunBoot, WritesTheImageOntoTheDiskOfTheOrderAndRestarts) {
+  const auto status = boot(order("CUPEL01"));
+
+  EXPECT_EQ(status, 0) << ::testing::PrintToString(console_);
+  EXPECT_EQ(restarts_, 1);
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+  EXPECT_THAT(posts_["hello"], HasSubstr(R"("serial":"SN1")"));
+  EXPECT_THAT(posts_["done"], HasSubstr(image_.sha256()));
+  EXPECT_EQ(file_bytes(node_.root() + "/root/.ssh/authorized_keys"), "ssh-ed25519 AAAA\n");
+  EXPECT_THAT(console_, Contains(HasSubstr("CUPEL disk nvme0n1")));
+}
+
+TEST_F(RunBoot, ReportsADiskThatIsNotThereAndTouchesNone) {
+  EXPECT_EQ(boot(order("OTHER")), 2);
+
+  EXPECT_EQ(restarts_, 0);
+  EXPECT_EQ(disk(), std::string(kDisk, '\0'));
+  EXPECT_THAT(posts_["failed"], HasSubstr(R"("cause":"disk-missing")"));
+  EXPECT_THAT(posts_["failed"], HasSubstr("nvme0n1: serial CUPEL01"));
+}
+
+TEST_F(RunBoot, ADiskThatHoldsSomethingIsWrittenOnlyWithItsSerialNumber) {
+  auto used = std::string(kDisk, '\0');
+  used.replace(512, 8, "EFI PART");
+  node_.write_bytes("/dev/nvme0n1", used);
+
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"wipe":"OTHER")")), 2);
+  EXPECT_THAT(posts_["failed"], HasSubstr(R"("cause":"disk-not-empty")"));
+  EXPECT_TRUE(disk() == used);
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"wipe":"CUPEL01")")), 0);
+  EXPECT_TRUE(disk().starts_with(image_.content()));
+}
+
+TEST_F(RunBoot, WithoutEfiVariablesTheDiskDoesNotBoot) {
+  EXPECT_EQ(boot(order("CUPEL01", R"(,"boot_entry":{"label":"OS","efi":"\\EFI\\x.efi"})")), 2);
+
+  EXPECT_THAT(posts_["failed"], HasSubstr(R"("cause":"no-efi-variables")"));
+  EXPECT_EQ(disk().substr(0, 1 << 20), std::string(1 << 20, '\0'));
+  EXPECT_EQ(restarts_, 0);
+}
+
+}  // namespace
+}  // namespace cupel::agent::boot
