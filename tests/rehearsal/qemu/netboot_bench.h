@@ -22,19 +22,23 @@ class NetbootBench : public ::testing::Test {
   std::filesystem::path served(const std::string& file) const {
     return rack->folder() / "www" / file;
   }
+  void make_rack(std::vector<QemuMachine> machines) {
+    rack = std::make_unique<cupel::testing::QemuRack>(std::move(machines));
+    std::filesystem::create_directory(rack->folder() / "www");
+  }
   void make_rack(QemuMachine machine) {
     std::vector<QemuMachine> machines;
     machines.push_back(std::move(machine));
-    rack = std::make_unique<cupel::testing::QemuRack>(std::move(machines));
-    std::filesystem::create_directory(rack->folder() / "www");
+    make_rack(std::move(machines));
   }
   void serve(const std::filesystem::path& file) {
     std::filesystem::copy_file(file, served(file.filename()));
   }
   /// Everything that is served, over HTTP.
   void start_web() {
-    auto& web = start({"/usr/bin/python3", "-u", "-m", "http.server", "8080", "--bind",
-                       cupel::testing::NetworkBed::kAddress, "--directory", served("").string()});
+    auto& web =
+        start_child({"/usr/bin/python3", "-u", "-m", "http.server", "8080", "--bind",
+                     cupel::testing::NetworkBed::kAddress, "--directory", served("").string()});
     ASSERT_TRUE(web.wait_for("Serving HTTP"));
   }
   /// Addresses for known machines alone, and what else the words say.
@@ -56,14 +60,14 @@ class NetbootBench : public ::testing::Test {
                                   "--dhcp-range=" + range};
     for (const auto& host : rack->dhcp_hosts()) line.push_back(host);
     line.insert(line.end(), words.begin(), words.end());
-    ASSERT_TRUE(start(line).wait_for("dnsmasq-dhcp"));
+    ASSERT_TRUE(start_child(line).wait_for("dnsmasq-dhcp"));
   }
-  cupel::testing::Child& start(std::vector<std::string> line) {
+  cupel::testing::Child& start_child(std::vector<std::string> line) {
     children_.push_back(std::make_unique<cupel::testing::Child>(std::move(line)));
     return *children_.back();
   }
-  void override_boot(const std::string& target, const std::string& uri = {}) {
-    rack->on(1, [&](QemuSystem& system) {
+  void override_boot(const std::string& target, const std::string& uri = {}, int number = 1) {
+    rack->on(number, [&](QemuSystem& system) {
       system.set_boot_override({.enabled = "Once", .target = target, .uri = uri});
       return true;
     });
