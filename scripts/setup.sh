@@ -19,6 +19,7 @@ test_packages=(
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
   ibsim-utils infiniband-diags opensm
+  dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
 )
 
 say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }

@@ -67,6 +67,7 @@ void add_rehearse(CLI::App& app, Context& context, Exit& exit);
 void add_rack(CLI::App& app, Context& context, Exit& exit);
 void add_slurm(CLI::App& app, Context& context, Exit& exit);
 void add_store(CLI::App& app, Context& context, Exit& exit);
+void add_image(CLI::App& app, Context& context, Exit& exit);
 void add_completion(CLI::App& app, Context& context, Exit& exit);
 
 /// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.

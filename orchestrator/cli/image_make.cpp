@@ -1,0 +1,211 @@
+#include "orchestrator/cli/image_make.h"
+
+#include <fmt/chrono.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/images/file_digest.h"
+#include "orchestrator/images/image_store.h"
+#include "orchestrator/ssh/missing_program.h"
+
+namespace cupel::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using images::Image;
+using images::ImageManifest;
+using images::ImageStore;
+
+constexpr std::size_t kLargestList = 4u << 20;
+
+struct BuildAsked {
+  std::string name{}, kernel = "generic", arch{ssh::kOwnMachine}, cmdline{}, ca{}, key{}, cert{};
+};
+
+/// Runs the program to its end; what it prints comes through on standard error.
+Result<void> run_here(std::vector<std::string> words) {
+  std::vector<char*> line;
+  for (auto& word : words) line.push_back(word.data());
+  line.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int failed = ::posix_spawnp(&child, line[0], &actions, nullptr, line.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return Error{Code::kNotFound, words[0] + ": " + std::strerror(failed)};
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ok();
+  return Error{Code::kFailed, words[0] + " failed; what it printed says why"};
+}
+
+std::string now_text() {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%FT%TZ}", now);
+}
+
+Result<std::string> program_named(const Context& context, const std::string& name) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
+  for (const auto& folder : shelf.folders())
+    if (fs::exists(folder / name)) return (folder / name).string();
+  return Error{Code::kNotFound, name +
+                                    " is not beside cupel, nor in ../libexec/cupel of it: "
+                                    "scripts/install puts it there"};
+}
+
+Result<std::vector<images::Package>> packages_in(const fs::path& file) {
+  TRY(const auto text, read_file(file, kLargestList));
+  std::vector<images::Package> packages;
+  for (const auto line : lines(text))
+    if (const auto parts = words(line); parts.size() == 2)
+      packages.push_back({std::string{parts[0]}, std::string{parts[1]}});
+  return packages;
+}
+
+Result<ImageManifest> ram_manifest(const BuildAsked& asked, const fs::path& folder) {
+  ImageManifest manifest{.name = asked.name,
+                         .kind = images::ImageKind::ram,
+                         .arch = asked.arch,
+                         .made = now_text(),
+                         .signed_efi = !asked.key.empty()};
+  TRY(manifest.packages, packages_in(folder / "packages"));
+  TRY(const auto line, read_file(folder / "command-line", kLargestList));
+  manifest.command_line = trimmed(line);
+  images::Slot slot;
+  std::ifstream{folder / "iso-ticket"} >> slot.offset >> slot.size;
+  manifest.iso_ticket = slot;
+  for (const auto* each : {"packages", "command-line", "iso-ticket"}) fs::remove(folder / each);
+  return manifest;
+}
+
+Result<Image> build_ram(const Context& context, const BuildAsked& asked, const fs::path& folder) {
+  TRY(const auto script, program_named(context, "ram/build"));
+  const bool own = asked.arch == ssh::kOwnMachine;
+  TRY(const auto program, program_named(context, own ? "cupel-node" : asked.arch + "/cupel-node"));
+  TRY(const auto store, ImageStore::open_or_make(folder));
+  TRY(auto made, store.begin(asked.name));
+  std::vector<std::string> words{script,     "--out",          made.folder().string(),
+                                 "--kernel", asked.kernel,     "--arch",
+                                 asked.arch, "--node-program", program};
+  const std::pair<const char*, const std::string&> optional[] = {{"--cmdline", asked.cmdline},
+                                                                 {"--ca", asked.ca},
+                                                                 {"--key", asked.key},
+                                                                 {"--cert", asked.cert}};
+  for (const auto& [option, value] : optional)
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  TRY(run_here(std::move(words)));
+  TRY(auto manifest, ram_manifest(asked, made.folder()));
+  return store.keep(std::move(made), std::move(manifest),
+                    {"ram.efi", "vmlinuz", "initrd", "ram.iso"});
+}
+
+struct ImportAsked {
+  std::string file{}, name{}, arch{ssh::kOwnMachine}, efi{}, os{};
+};
+
+Result<void> check_raw(const std::string& file) {
+  std::ifstream stream{file, std::ios::binary};
+  std::string magic(4, '\0');
+  if (!stream.read(magic.data(), 4)) return Error{Code::kNotFound, file + ": cannot be read"};
+  if (magic == "QFI\xfb")
+    return Error{Code::kInvalid, file + ": is qcow2: qemu-img convert -O raw " + file +
+                                     " DISK.raw, then import that"};
+  if (magic == "\x28\xb5\x2f\xfd")
+    return Error{Code::kInvalid, file + ": is compressed: zstd -d it, then import the raw disk"};
+  return ok();
+}
+
+Result<Image> import_disk(const ImportAsked& asked, const fs::path& folder) {
+  TRY(check_raw(asked.file));
+  TRY(const auto store, ImageStore::open_or_make(folder));
+  TRY(auto made, store.begin(asked.name));
+  TRY(const auto content, images::digest_of(asked.file));
+  const std::string compressed{images::kDiskFile};
+  TRY(run_here(
+      {"zstd", "-q", "-T0", "-3", "-o", (made.folder() / compressed).string(), "--", asked.file}));
+  ImageManifest manifest{.name = asked.name,
+                         .kind = images::ImageKind::disk,
+                         .arch = asked.arch,
+                         .made = now_text(),
+                         .content_size = content.size,
+                         .content_sha256 = content.sha256,
+                         .compression = "zstd",
+                         .efi = asked.efi};
+  const auto slash = asked.os.find('/');
+  manifest.os_id = asked.os.substr(0, slash);
+  if (slash != asked.os.npos) manifest.os_version = asked.os.substr(slash + 1);
+  return store.keep(std::move(made), std::move(manifest), {compressed});
+}
+
+Exit show_made(const Context& context, const Result<Image>& image) {
+  if (!image) return complain(context, image.error(), Exit::invalid);
+  if (context.json)
+    say("{}", images::manifest_text(image->manifest));
+  else
+    say("{}: {}, {:.1f} MB, SHA-256 {}\n", image->manifest.name, image->folder.string(),
+        static_cast<double>(image->size()) / 1e6, image->digest());
+  return Exit::passed;
+}
+
+}  // namespace
+
+std::filesystem::path image_folder(const Context& context, const std::string& told) {
+  return told.empty() ? context.state / "images" : fs::path{told};
+}
+
+void add_image_build(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+  const auto asked = std::make_shared<BuildAsked>();
+  auto* added = image.add_subcommand("build", "build a RAM system from Debian or Ubuntu packages");
+  added->footer(
+      "Example: cupel image build ram-1 --ca site-ca.pem\n"
+      "Packages are downloaded and unpacked: none is installed, and root is not needed.");
+  added->add_option("NAME", asked->name, "of the image")->required();
+  added->add_option("--kernel", asked->kernel, "generic, or cloud for virtual machines [generic]")
+      ->check(CLI::IsMember({"generic", "cloud"}));
+  added->add_option("--arch", asked->arch, "of the machines that boot it [this machine's]")
+      ->check(CLI::IsMember({"x86_64", "aarch64"}));
+  added->add_option("--cmdline", asked->cmdline, "the kernel's command line [both consoles]");
+  added->add_option("--ca", asked->ca, "PEM, that the boot server is checked with")
+      ->check(CLI::ExistingFile);
+  auto* key = added->add_option("--key", asked->key, "signs ram.efi for Secure Boot, by sbsign")
+                  ->check(CLI::ExistingFile);
+  auto* cert = added->add_option("--cert", asked->cert, "of the key")->check(CLI::ExistingFile);
+  key->needs(cert);
+  cert->needs(key);
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, &folder, asked] {
+    exit = show_made(context, build_ram(context, *asked, image_folder(context, folder)));
+  });
+}
+
+void add_image_import(CLI::App& image, Context& context, Exit& exit, const std::string& folder) {
+  const auto asked = std::make_shared<ImportAsked>();
+  auto* added = image.add_subcommand("import", "take a raw disk into the store, compressed");
+  added->footer(
+      "Example: cupel image import debian-12.raw debian-12 --os debian/12 \\\n"
+      "           --efi '\\EFI\\debian\\shimx64.efi'");
+  added->add_option("FILE", asked->file, "a raw disk")->required()->check(CLI::ExistingFile);
+  added->add_option("NAME", asked->name, "of the image")->required();
+  added->add_option("--arch", asked->arch, "x86_64 or aarch64 [this machine's]")
+      ->check(CLI::IsMember({"x86_64", "aarch64"}));
+  added->add_option("--efi", asked->efi, "the loader's path on the disk's ESP");
+  added->add_option("--os", asked->os, "ID/VERSION, as /etc/os-release has them");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, &folder, asked] {
+    exit = show_made(context, import_disk(*asked, image_folder(context, folder)));
+  });
+}
+
+}  // namespace cupel::cli
