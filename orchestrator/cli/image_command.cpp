@@ -52,7 +52,7 @@ Exit show(const Context& context, const std::vector<StoredImage>& all) {
   if (context.json)
     say("{}\n", boost::json::serialize(boost::json::object{{"images", std::move(array)}}));
   else
-    say("{}", all.empty() ? "no images: cupel image build or import\n" : table(rows));
+    say("{}", all.empty() ? "no images: cupel image build or import\n" : table(rows) + "\n");
   return sound ? Exit::passed : Exit::failed;
 }
 
