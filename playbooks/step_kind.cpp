@@ -33,7 +33,7 @@ constexpr std::array kOs{
     ParameterRow{"image", ParameterRow::Kind::text,
                  "the image, of the image store; profile: the one of its profile", "profile"},
     ParameterRow{"sha256", ParameterRow::Kind::text,
-                 "the image's digest, as cupel image list prints it; profile: the one of its "
+                 "the digest, printed by cupel image list; profile: the one of its "
                  "profile",
                  "profile"},
     kRam,

@@ -188,7 +188,8 @@ Result<ImageManifest> parse_manifest(std::string_view text) {
   manifest.name = reader.text("name", true);
   if (!is_image_name(manifest.name)) reader.fail("name", "is no image's name");
   const auto kind = reader.text("kind", true);
-  if (kind != "ram" && kind != "disk") reader.fail("kind", "is neither ram nor disk");
+  if (kind != to_string(ImageKind::ram) && kind != to_string(ImageKind::disk))
+    reader.fail("kind", "is neither ram nor disk");
   manifest.kind = kind == "ram" ? ImageKind::ram : ImageKind::disk;
   manifest.arch = reader.text("arch", true);
   if (std::ranges::find(kArchitectures, manifest.arch) == std::end(kArchitectures))

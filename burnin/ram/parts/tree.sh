@@ -101,5 +101,5 @@ make_initrd() {
   step "initrd"
   find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
   (cd "$tree" && find . -print0 | sort -z | cpio -0 -o -H newc --quiet --reproducible -R 0:0) > "$work/initrd.cpio"
-  zstd -q -T1 "-$level" -c < "$work/initrd.cpio" > "$out/initrd"
+  zstd -q -T0 "-$level" -c < "$work/initrd.cpio" > "$out/initrd"
 }
