@@ -37,7 +37,8 @@ class Writer {
 
  private:
   std::size_t port_of(int node, int rail) const {
-    return static_cast<std::size_t>(node * topology_.wiring().rails + rail);
+    return static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.wiring().rails) +
+           static_cast<std::size_t>(rail);
   }
 
   void count_flows() {
@@ -69,8 +70,8 @@ class Writer {
     const auto& owners = spine ? names_.spines : names_.leaves;
     const auto owner = static_cast<std::size_t>(part.owner);
     if (owner >= owners.size()) return;
-    const auto uplink =
-        static_cast<std::size_t>(part.owner * topology_.wiring().uplinks + part.index);
+    const auto uplink = owner * static_cast<std::size_t>(topology_.wiring().uplinks) +
+                        static_cast<std::size_t>(part.index);
     const bool one_port = part.kind == PartKind::uplink && uplink < names_.uplink_ports.size();
     const Subject at{Subject::Kind::switch_port,
                      owners[owner],

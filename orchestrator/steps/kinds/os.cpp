@@ -138,6 +138,12 @@ os::BootPatience patience_of(const StepEnvironment& environment, const inventory
   return patience;
 }
 
+Task<bool> system_answers(StepEnvironment& environment, const StepRequest& request,
+                          Deadline deadline) {
+  const auto seen = co_await look(environment, request, deadline);
+  co_return seen.has_value();
+}
+
 os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request, bmc::Bmc& bmc,
                         const Wanted& wanted) {
   const auto& node = request.node;
@@ -151,9 +157,8 @@ os::BootDoors doors_for(StepEnvironment& environment, const StepRequest& request
       console::console_folder(environment.store.folder(), request.run), node.name);
   doors.mark_console = [tail] { tail->mark(); };
   doors.console = [tail] { return tail->since_mark(); };
-  doors.old_system_answers = [&](Deadline deadline) -> Task<bool> {
-    const auto seen = co_await look(environment, request, deadline);
-    co_return seen.has_value();
+  doors.old_system_answers = [&](Deadline deadline) {
+    return system_answers(environment, request, deadline);
   };
   doors.ways = wanted.ways;
   doors.digest = wanted.sha256;
