@@ -30,16 +30,23 @@ QemuMachine named(QemuMachine machine, const fs::path& folder, int number) {
   return machine;
 }
 
-std::string without_escapes(std::string_view text) {
-  std::string plain;
+/// Adds what is no escape sequence; one that is not whole yet stays in `text`, for its rest.
+void take_plain(std::string& text, std::string& plain) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
-      for (i += 2; i < text.size() && (text[i] < '@' || text[i] > '~');) ++i;
-    } else if (text[i] != '\r' && text[i] != '\0') {
-      plain += text[i];
+    if (text[i] != '\x1b') {
+      if (text[i] != '\r' && text[i] != '\0') plain += text[i];
+      continue;
     }
+    auto end = i + 1;
+    if (end < text.size() && text[end] == '[')
+      for (++end; end < text.size() && (text[end] < '@' || text[end] > '~');) ++end;
+    if (end >= text.size()) {
+      text.erase(0, i);
+      return;
+    }
+    i = end;
   }
-  return plain;
+  text.clear();
 }
 
 }  // namespace
@@ -75,7 +82,8 @@ QemuRack::QemuRack(std::vector<QemuMachine> machines, rehearsal::BmcSpec spec)
     auto& added = *machines_.back();
     added.system.on_written = [this, &added](std::string_view text) {
       const std::lock_guard lock{mutex_};
-      added.shown += without_escapes(text);
+      added.unread += text;
+      take_plain(added.unread, added.shown);
       changed_.notify_all();
     };
     added.system.subscribe([this, &added](rehearsal::ManagedSystem::Event) {

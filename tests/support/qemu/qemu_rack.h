@@ -54,9 +54,9 @@ class QemuRack {
                 std::chrono::seconds patience = std::chrono::seconds{60});
 
   /// True once its console has shown `text` since it was last forgotten; false where that takes
-  /// longer than any machine needs.
+  /// longer than any machine needs beside a build that has all processors.
   bool shows(int number, const std::string& text,
-             std::chrono::seconds patience = std::chrono::seconds{240});
+             std::chrono::seconds patience = std::chrono::seconds{600});
   std::string shown(int number);
   void forget(int number);
 
@@ -84,7 +84,7 @@ struct QemuRack::One {
   rehearsal::BmcServer https;
   rehearsal::ipmi::Server ipmi;
   // Guarded by the rack's mutex:
-  std::string shown{};
+  std::string unread{}, shown{};
   rehearsal::Power power = rehearsal::Power::off;
 };
 
