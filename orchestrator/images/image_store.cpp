@@ -140,7 +140,7 @@ Result<Image> ImageStore::find(std::string_view name) const {
   const auto similar = nearest(name, std::span{names});
   return Error{Code::kNotFound, fmt::format("there is no image {} in {}{}", name, folder_.string(),
                                             similar ? fmt::format(": did you mean {}?", *similar)
-                                                    : "; cupel image list shows what there is")};
+                                                    : "; what there is: cupel image list")};
 }
 
 Result<Image> ImageStore::verify(std::string_view name) const {

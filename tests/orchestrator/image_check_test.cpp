@@ -61,8 +61,8 @@ struct Site {
   }
   Result<bmc::UpdateOrder> check(std::optional<inventory::ImageTrust> by,
                                  Deadline deadline = Deadline::in(60s)) const {
+    asio::io_context io;  // outlives the checker's threads
     ImageChecker checker{std::move(by)};
-    asio::io_context io;
     return run_to_end(
         io, checker.check(update, {"NVIDIA", "DGXH100", "", "", "", "", ""}, kNow, deadline));
   }

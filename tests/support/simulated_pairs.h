@@ -96,7 +96,7 @@ class SlowParts {
   }
 
   const burnin::fabric::Topology& topology_;
-  const SimulatedFabric& fabric_;
+  const SimulatedFabric fabric_;
   std::mt19937_64 draw_;
   std::normal_distribution<double> normal_{0, 1};
   std::uniform_real_distribution<double> chance_{0, 1};
