@@ -263,7 +263,7 @@ void read_profile_os(YamlFields& profile, const std::string& file, ProfileOs& os
                     fmt::format("{} is the name of an image: cupel image list", key));
   if (fields.has("image") && !is_sha256(digest.value_or("")))
     fields.report(fields.place("sha256"),
-                  "an image needs sha256: 64 hexadecimal digits, as cupel image list prints them");
+                  "an image needs sha256: 64 hexadecimal digits, printed by cupel image list");
   if (const auto* disk = fields.value("disk")) read_own_disk(*disk, file, os, problems);
   if (auto ways = read_ways(fields); !ways.empty()) os.ways = std::move(ways);
   fields.finish();

@@ -73,9 +73,17 @@ class HostileSshServer {
       const int client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0) return;
       send(client, "SSH-2.0-evil\r\n");
-      // The client's own name first: else libssh may take the end for a broken socket.
+      // The client's own name and key exchange first: else libssh may take the end for a broken
+      // socket.
+      constexpr ssize_t kName = 100;  // at most; the key exchange is longer
       std::array<char, 4096> heard{};
-      if (::recv(client, heard.data(), heard.size(), 0) > 0) send(client, key_exchange());
+      ssize_t all = 0;
+      while (all < kName) {
+        const auto got = ::recv(client, heard.data(), heard.size(), 0);
+        if (got <= 0) break;
+        all += got;
+      }
+      send(client, key_exchange());
       while (::recv(client, heard.data(), heard.size(), 0) > 0) {
       }
       ::close(client);
