@@ -22,8 +22,18 @@ Topology::Topology(Wiring wiring) : wiring_{std::move(wiring)} {
   end_ = spine_ + unsigned_of(wiring_.spines);
 }
 
+namespace {
+
+/// The place of `column` in `row`, where each row has `columns`.
+std::size_t at(int row, int columns, int column) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+         static_cast<std::size_t>(column);
+}
+
+}  // namespace
+
 const Wiring::Port& Topology::port(int node, int rail) const {
-  return wiring_.ports[static_cast<std::size_t>(node * wiring_.rails + rail)];
+  return wiring_.ports[at(node, wiring_.rails, rail)];
 }
 
 bool Topology::connected(const Flow& flow) const {
@@ -37,7 +47,7 @@ bool Topology::across(const Flow& flow) const {
 
 int Topology::uplink_from(int leaf, int spine, int place) const {
   const auto spine_at = [&](int uplink) {
-    return wiring_.spine_of_uplink[static_cast<std::size_t>(leaf * wiring_.uplinks + uplink)];
+    return wiring_.spine_of_uplink[at(leaf, wiring_.uplinks, uplink)];
   };
   for (int i = 0; i < wiring_.uplinks; ++i) {
     const int uplink = (uplink_to(place) + i) % wiring_.uplinks;
