@@ -7,7 +7,7 @@ build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
-  libctemplate-dev
+  libctemplate-dev openssl
 )
 # For cupel-node of nodes with Arm processors: built here, and run by qemu in tests.
 aarch64_packages=(libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross llvm-19)
