@@ -83,7 +83,7 @@ void BootServer::mention(std::string_view name, std::string_view json) const {
 
 ImageSource BootServer::image(std::string_view file, std::uint64_t size) const {
   auto argv = curl(settings_.url, settings_.ca_file);
-  // A connection that carries less is broken, though nobody said so.
+  // A connection that carries less is broken, though no error came.
   argv.insert(argv.end(), {"--fail", "--speed-limit", "1024", "--speed-time", "30",
                            settings_.url + std::string{file}});
   const auto fetch =

@@ -37,14 +37,13 @@ class Nvram {
   explicit Nvram(const RunTool& run) : run_{run} {}
 
   Outcome<EfiBoot> read() const {
-    TRY(const auto told, ask({"efibootmgr", "-v"}));
-    return parse_efibootmgr(told);
+    TRY(const auto listed, ask({"efibootmgr", "-v"}));
+    return parse_efibootmgr(listed);
   }
   Outcome<void> change(const Argv& words) const {
     Argv argv{"efibootmgr", "-q"};
     argv.insert(argv.end(), words.begin(), words.end());
-    TRY(const auto told, ask(argv));
-    (void)told;
+    TRY(ask(argv));
     return {};
   }
 

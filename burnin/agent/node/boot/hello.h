@@ -13,7 +13,7 @@ namespace cupel::agent::boot {
 std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<Disk>& disks,
                   const RunTool& run);
 
-/// Lets these in by SSH, and nobody else. Errors: kFailed.
+/// The only keys that sshd accepts from now on. Errors: kFailed.
 Outcome<void> install_keys(const Tree& tree, const std::vector<std::string>& keys);
 
 }  // namespace cupel::agent::boot
