@@ -11,6 +11,7 @@
 #include "burnin/fabric/discovery/scan.h"
 #include "inventory/slurm_topology.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/fabric_health.h"
 #include "orchestrator/cli/fabric_text.h"
 #include "orchestrator/cli/say.h"
 
@@ -149,13 +150,16 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
 }  // namespace
 
 void add_fabric(CLI::App& app, Context& context, Exit& exit) {
-  auto* command = app.add_subcommand("fabric", "the cable plan, and the cables as they are");
+  auto* command = app.add_subcommand(
+      "fabric", "the cable plan, the cables as they are, and the health of links");
   command->footer(
       "Examples: cupel fabric plan\n"
-      "          ibnetdiscover | cupel fabric audit --ibnetdiscover -");
+      "          ibnetdiscover | cupel fabric audit --ibnetdiscover -\n"
+      "          cupel fabric health now --before earlier");
   command->require_subcommand(1);
   add_plan_command(*command, context, exit);
   add_audit_command(*command, context, exit);
+  add_health_command(*command, context, exit);
 }
 
 }  // namespace cupel::cli

@@ -12,6 +12,7 @@
 #include "burnin/fabric/discovery/iblinkinfo.h"
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/port_counters.h"
+#include "burnin/fabric/link_health.h"
 #include "inventory/fabric_audit.h"
 #include "inventory/fabric_rule.h"
 #include "tests/support/child.h"
@@ -134,6 +135,29 @@ class Ibsim : public ::testing::Test {
     ASSERT_TRUE(manager_->wait_for("SUBNET UP", std::chrono::seconds{60}));
   }
 
+  /// Sets a counter of the HCA or of the switch's port at its other end.
+  void plant(const Cable& at, bool at_the_switch, const std::string& counter, int value) {
+    const auto net = net_of(real);
+    const auto hca = net.find(fmt::format("# \"{} {}\"", at.from.device, at.from.hca));
+    const auto leaf = net.find(fmt::format("# \"MF0;{}:", at.to.device));
+    const auto line = net.rfind('"', net.rfind('"', at_the_switch ? leaf : hca) - 1);
+    const auto id = net.substr(line + 1, 18);
+    const int port = at_the_switch ? at.to.port : at.from.port;
+    std::ofstream{folder_ / "con"}
+        << fmt::format("PerformanceSet \"{}\"[{}] PortCounters.{}={}\n", id, port, counter, value);
+    ASSERT_TRUE(sim_->wait_for(fmt::format("{}[{}] PortCounters.{} has been", id, port, counter)));
+  }
+
+  LinkLook look(std::chrono::minutes at) {
+    LinkLook seen{.taken = std::chrono::sys_seconds{} + at};
+    const auto discovered = parse_ibnetdiscover(print("ibnetdiscover"));
+    const auto errors = parse_ibqueryerrors(print("ibqueryerrors"));
+    EXPECT_TRUE(discovered && errors);
+    if (discovered) add_links(seen, *discovered);
+    if (errors) add_counters(seen, *errors);
+    return seen;
+  }
+
   std::string print(const std::string& tool) {
     return testing::run({tool}, environment_, std::chrono::seconds{60}).out;
   }
@@ -211,6 +235,32 @@ TEST_F(Ibsim, WithoutASubnetManagerTwoToolsFailToLookAndWithOneNoPortHasErrors) 
   ASSERT_TRUE(after) << after.error().what;
   EXPECT_EQ(after->nodes_checked, plan.switches.size() + 8 * 4);
   EXPECT_THAT(after->ports, ::testing::IsEmpty());
+}
+
+TEST_F(Ibsim, CountersThatGrewBetweenTwoLooksNameTheLinkAndItsEnd) {
+  start();
+  start_manager();
+  plant(cable("n02", "mlx5_1"), false, "PortRcvErrors", 40);  // old: before the first look
+  const auto first = look(std::chrono::minutes{0});
+
+  plant(cable("n03", "mlx5_6"), true, "SymbolErrorCounter", 1200);
+  plant(cable("n05", "mlx5_0"), false, "PortRcvErrors", 321);
+  plant(cable("n06", "mlx5_7"), true, "LinkDownedCounter", 4);
+  plant(cable("n07", "mlx5_7"), true, "LinkDownedCounter", 2);
+  plant(cable("n07", "mlx5_7"), false, "LinkDownedCounter", 3);
+  const auto second = look(std::chrono::minutes{130});
+
+  std::vector<std::string> found;
+  const auto health = judge_links(&first, second);
+  for (const auto& finding : health.findings)
+    found.push_back(to_string(finding.link.from) + ": " + finding.defects.front().what);
+  EXPECT_EQ(health.links, plan.cables.size());
+  using ::testing::AllOf, ::testing::HasSubstr, ::testing::StartsWith;
+  EXPECT_THAT(found,
+              ::testing::UnorderedElementsAre(
+                  AllOf(StartsWith("n03 mlx5_6: symbol BER 7.2e-13 at leaf1-r3"), HasSubstr("HDR")),
+                  StartsWith("n05 mlx5_0: PortRcvErrors grew by 321 at n05 mlx5_0"),
+                  StartsWith("n07 mlx5_7: went down 2 times in 130 minutes")));
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ Result<QueryErrors> parse_ibqueryerrors(std::string_view text) {
     }
     if (!scan.skip("##")) return;
     scan.skip_blanks();
+    for (const auto* filter : {"Thresholds:", "Suppressed:"})
+      if (scan.skip(filter)) found.filtered = found.filtered || !trimmed(scan.rest()).empty();
     if (scan.skip("Summary: ")) found.nodes_checked = scan.number<std::uint64_t>().value_or(0);
     const auto count = scan.number<std::uint64_t>();
     if (!count) return;

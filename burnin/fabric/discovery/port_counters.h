@@ -28,6 +28,7 @@ struct QueryErrors {
   std::uint64_t nodes_checked = 0;
   std::uint64_t ports_checked = 0;
   std::uint64_t failed_queries = 0;  // ports that did not answer: nothing is known of them
+  bool filtered = false;  // by thresholds or names: a counter that is not printed may be above 0
   friend bool operator==(const QueryErrors&, const QueryErrors&) = default;
 };
 

@@ -1,0 +1,149 @@
+#include "burnin/fabric/link_health.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "burnin/fabric/ber_limits.h"
+#include "burnin/fabric/link_criteria.h"
+#include "burnin/fabric/link_repair.h"
+#include "burnin/fabric/odd_links.h"
+
+namespace cupel::burnin {
+namespace {
+
+using Ends = std::pair<PortId, PortId>;
+
+std::set<Ends> ends_of(const LinkLook& look) {
+  std::set<Ends> ends;
+  for (const auto& link : look.links) ends.emplace(link.from, link.to);
+  return ends;
+}
+
+Medium medium_at(const LinkLook& look, const LookedLink& link) {
+  for (const auto& port : {link.from, link.to})
+    if (const auto report = look.reports.find(port); report != look.reports.end())
+      if (const auto medium = medium_of(report->second.module.type); medium != Medium::unknown)
+        return medium;
+  return Medium::unknown;
+}
+
+class Judge {
+ public:
+  Judge(const LinkLook* before, const LinkLook& after) : before_{before}, after_{after} {
+    if (before) known_ = ends_of(*before);
+  }
+
+  LinkHealth judge() {
+    std::multimap<std::size_t, LinkDefect> odd;
+    for (auto& one : odd_links(after_)) odd.emplace(one.link, std::move(one.defect));
+    for (std::size_t i = 0; i < after_.links.size(); ++i) {
+      auto opinion = opinion_of(after_.links[i]);
+      const auto [first, last] = odd.equal_range(i);
+      for (auto at = first; at != last; ++at) opinion.defects.push_back(at->second);
+      add(after_.links[i], std::move(opinion));
+    }
+    add_lost();
+    return finished();
+  }
+
+ private:
+  Opinion opinion_of(const LookedLink& link) {
+    const bool fresh = before_ != nullptr && !known_.contains({link.from, link.to});
+    const LinkCase one{.before = fresh ? nullptr : before_, .after = after_, .link = link};
+    Opinion opinion;
+    judge_optics(one, opinion);
+    if (fresh)
+      opinion.unassessed.emplace_back("counters: the link is not in the first look", link.from);
+    else
+      judge_counters(one, opinion);
+    judge_ber(one, opinion);
+    return opinion;
+  }
+
+  /// A link of the first look that is gone.
+  void add_lost() {
+    if (before_ == nullptr) return;
+    const auto now = ends_of(after_);
+    for (const auto& link : before_->links) {
+      if (now.contains({link.from, link.to})) continue;
+      Opinion opinion;
+      opinion.defects.push_back({LinkFault::lost, "the link was there in the first look"});
+      for (const auto& port : {link.from, link.to})
+        if (const auto report = after_.reports.find(port);
+            report != after_.reports.end() && !report->second.recommendation.empty())
+          opinion.defects.push_back(
+              {LinkFault::opcode, to_string(port) + ": " + report->second.recommendation});
+      add(link, std::move(opinion));
+    }
+  }
+
+  void add(const LookedLink& link, Opinion opinion) {
+    ++health_.links;
+    for (auto& [reason, port] : opinion.unassessed) unassessed_[reason].insert(port);
+    if (opinion.defects.empty()) return;
+    std::ranges::stable_sort(opinion.defects, {}, &LinkDefect::fault);
+    auto repair = repair_of(link, opinion.defects, medium_at(after_, link));
+    health_.findings.push_back({link, std::move(opinion.defects), std::move(repair)});
+  }
+
+  LinkHealth finished() {
+    for (const auto& [reason, ports] : unassessed_)
+      health_.unassessed.push_back({reason, {ports.begin(), ports.end()}});
+    for (const auto* look : {before_, &after_})
+      if (look != nullptr)
+        for (const auto& doubt : look->doubts)
+          if (std::ranges::find(health_.doubts, doubt) == health_.doubts.end())
+            health_.doubts.push_back(doubt);
+    return std::move(health_);
+  }
+
+  const LinkLook* before_;
+  const LinkLook& after_;
+  std::set<Ends> known_{};
+  std::map<std::string, std::set<PortId>> unassessed_{};
+  LinkHealth health_{};
+};
+
+}  // namespace
+
+std::string_view to_string(LinkFault fault) {
+  switch (fault) {
+    using enum LinkFault;
+    case dirty_optics:
+      return "dirty-optics";
+    case temperature:
+      return "temperature";
+    case optical_power:
+      return "optical-power";
+    case opcode:
+      return "not-active";
+    case lost:
+      return "lost";
+    case flapped:
+      return "flapped";
+    case errors:
+      return "errors";
+    case raw_ber:
+      return "raw-ber";
+    case effective_ber:
+      return "effective-ber";
+    case symbol_ber:
+      return "symbol-ber";
+    case odd_width:
+      return "odd-width";
+    case odd_speed:
+      return "odd-speed";
+    case odd_firmware:
+      return "odd-firmware";
+    case odd_cable:
+      return "odd-cable";
+  }
+  return "unknown";
+}
+
+LinkHealth judge_links(const LinkLook* before, const LinkLook& after) {
+  return Judge{before, after}.judge();
+}
+
+}  // namespace cupel::burnin

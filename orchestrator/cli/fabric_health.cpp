@@ -1,0 +1,87 @@
+#include "orchestrator/cli/fabric_health.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "inventory/yaml.h"
+#include "orchestrator/cli/link_health_text.h"
+#include "orchestrator/cli/link_looks.h"
+#include "orchestrator/cli/say.h"
+
+namespace cupel::cli {
+namespace {
+
+struct HealthAsked {
+  std::string folder{};
+  std::string before{};
+  std::string interval{};
+};
+
+/// Both looks; the first where one was asked for. Their times lie apart as asked, or as their files
+/// say.
+Result<std::pair<std::optional<burnin::LinkLook>, burnin::LinkLook>> looks_of(
+    const HealthAsked& asked) {
+  TRY(auto after, read_look(asked.folder));
+  std::optional<burnin::LinkLook> before;
+  if (!asked.before.empty()) {
+    TRY(before, read_look(asked.before));
+    if (!asked.interval.empty()) {
+      const auto interval = inventory::duration_of(asked.interval);
+      if (!interval || interval->count() <= 0)
+        return Error{Code::kInvalid,
+                     fmt::format("--interval {}: not a duration such as 130m", asked.interval)};
+      before->taken = after.taken - *interval;
+    }
+    if (before->taken >= after.taken)
+      return Error{Code::kInvalid,
+                   fmt::format("the files in {} are not older than those in {}: exchange the "
+                               "folders, or give the time between the looks with --interval",
+                               asked.before, asked.folder)};
+  }
+  return std::pair{std::move(before), std::move(after)};
+}
+
+/// What was not judged is no pass: 3, as where a run could not finish.
+Exit exit_of(const burnin::LinkHealth& health) {
+  if (!health.findings.empty()) return Exit::failed;
+  return health.passed() ? Exit::passed : Exit::unfinished;
+}
+
+Exit health(const Context& context, const HealthAsked& asked) {
+  const auto looks = looks_of(asked);
+  if (!looks) {
+    const bool blind = looks.error().code == Code::kNoMeasurement;
+    return complain(context, looks.error(), blind ? Exit::unfinished : Exit::invalid);
+  }
+  const auto& [before, after] = *looks;
+  const auto found = burnin::judge_links(before ? &*before : nullptr, after);
+  if (context.json)
+    say("{}\n", boost::json::serialize(health_json(found)));
+  else
+    say("{}", health_text(found));
+  return exit_of(found);
+}
+
+}  // namespace
+
+void add_health_command(CLI::App& fabric, Context& context, Exit& exit) {
+  const auto asked = std::make_shared<HealthAsked>();
+  auto* added = fabric.add_subcommand("health", "which links are bad, and how they are mended");
+  added->footer(
+      "The folder holds the outputs of ibnetdiscover or iblinkinfo (named so), of ibqueryerrors,\n"
+      "and of mlxlink -m -c for each port: mlxlink/n05/mlx5_3.json, mlxlink/leaf1-r3/7.txt.\n"
+      "Examples: cupel fabric health now\n"
+      "          cupel fabric health now --before earlier\n"
+      "Exit codes: 0 nothing is wrong, 1 something is, 2 the input is wrong,\n"
+      "            3 nothing was found, but not all could be judged.");
+  added->add_option("folder", asked->folder, "folder with the outputs of the tools")->required();
+  added->add_option("--before", asked->before,
+                    "folder with earlier outputs: counters are judged by their growth since");
+  added->add_option("--interval", asked->interval,
+                    "time between the looks, such as 130m (default: by the files' times)");
+  add_json_flag(*added, context);
+  added->callback([&context, &exit, asked] { exit = health(context, *asked); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,18 @@
+#pragma once
+// A folder of the outputs of fabric tools, as one look at the links.
+#include <filesystem>
+
+#include "base/result.h"
+#include "burnin/fabric/link_look.h"
+
+namespace cupel::cli {
+
+/// Reads ibnetdiscover* or iblinkinfo* (needed: what is linked to what), ibqueryerrors*,
+/// ufm-telemetry*.json and mlxlink/DEVICE/PORT.json or .txt (PORT: mlxlink/n05/mlx5_3.json,
+/// mlxlink/leaf1-r3/7.txt). The time of the look is that of the file with the counters. A file that
+/// cannot be read becomes a doubt, but for the links.
+/// Errors: kNotFound without a file of links; kNoMeasurement where that tool could not look; those
+/// of reading it.
+Result<burnin::LinkLook> read_look(const std::filesystem::path& folder);
+
+}  // namespace cupel::cli
