@@ -10,9 +10,11 @@
 #include "burnin/fabric/discovery/ibnetdiscover.h"
 #include "burnin/fabric/discovery/scan.h"
 #include "inventory/slurm_topology.h"
+#include "orchestrator/cli/audit_progress.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/fabric_health.h"
 #include "orchestrator/cli/fabric_text.h"
+#include "orchestrator/cli/file_changes.h"
 #include "orchestrator/cli/say.h"
 
 namespace cupel::cli {
@@ -25,6 +27,7 @@ struct FabricAsked {
   std::string slurm{};  // "conf" or "yaml"
   bool every = false;
   bool list = false;
+  bool watch = false;
 };
 
 struct FabricCommand {
@@ -87,10 +90,37 @@ Result<inventory::SeenFabric> seen_in(const FabricAsked& asked) {
   return within(file, parse(text));
 }
 
+/// Looks again each time that the file is written, until each cable is in its port.
+Exit watch(const FabricCommand& command, const inventory::Fabric& fabric) {
+  const auto& asked = *command.asked;
+  const auto& file = asked.ibnetdiscover.empty() ? asked.iblinkinfo : asked.ibnetdiscover;
+  if (file.empty() || file == "-")
+    return complain(command.context,
+                    Error{Code::kInvalid, "--watch needs a file that is written again and again"},
+                    Exit::invalid);
+  auto changes = FileChanges::of(file);
+  if (!changes) return complain(command.context, changes.error(), Exit::invalid);
+  std::optional<inventory::FabricAudit> last;
+  do {
+    const auto seen = seen_in(asked);
+    if (!seen) {
+      say("not judged: {}\n", printable(seen.error().what));
+      continue;
+    }
+    auto audit = inventory::audit_fabric(fabric, *seen);
+    say("{}", last ? audit_progress(*last, audit) : audit_text(audit));
+    last = std::move(audit);
+    if (last->passed()) return Exit::passed;
+    // What is behind a pipe reads it now, and not at the end.
+  } while (std::fflush(stdout) == 0 && changes->wait());
+  return Exit::failed;
+}
+
 Exit audit(const FabricCommand& command) {
   Exit exit = Exit::passed;
   const auto inventory = planned(command, exit);
   if (!inventory) return exit;
+  if (command.asked->watch) return watch(command, inventory->fabric->fabric);
   const auto seen = seen_in(*command.asked);
   if (!seen) {
     const bool empty = seen.error().code == Code::kNoMeasurement;
@@ -143,6 +173,8 @@ void add_audit_command(CLI::App& fabric, Context& context, Exit& exit) {
       ->excludes(discovered);
   added->add_flag("--list", command.asked->list,
                   "the moves by switch and port, to print and tick off");
+  added->add_flag("--watch", command.asked->watch,
+                  "look again each time that the file is written; report each move that was made");
   add_json_flag(*added, context);
   added->callback([command] { command.exit = audit(command); });
 }

@@ -136,6 +136,21 @@ TEST(Mlxlink, TakesHostileNumbersForNoReading) {
   EXPECT_EQ(*report, (MlxlinkReport{.state = "Active"}));
 }
 
+TEST(Mlxlink, SurvivesEveryCutAndEveryChangedByte) {
+  for (const auto whole : {kOptics, kCopper})
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (const auto cut = parse_mlxlink(whole.substr(0, i))) {
+        EXPECT_FALSE(cut->state.empty());
+      }
+      std::string changed{whole};
+      changed[i] = static_cast<char>(changed[i] ^ 0x15);
+      if (const auto found = parse_mlxlink(changed)) {
+        EXPECT_LE(found->raw_ber.value_or(0), 1.0);
+        EXPECT_LE(found->width, 16);
+      }
+    }
+}
+
 TEST(BerLimits, DependOnSpeedFecAndMedium) {
   EXPECT_EQ(fec_of("Ethernet_Consortium_LL_50G_RS_FEC_PLR -(272,257+1)"), Fec::ll50_plr);
   EXPECT_EQ(fec_of("Interleaved_Standard_RS_FEC_PLR - (544,514)"), Fec::other);

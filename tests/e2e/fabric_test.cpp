@@ -1,0 +1,129 @@
+// `cupel fabric` as a person calls it, on folders and files that fabric tools would have written.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/e2e/cupel_binary.h"
+
+namespace cupel::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+constexpr int kNodes = 6;
+
+/// As ibnetdiscover prints one leaf with a node at each port; `ports`: of node 1, 2, ...
+std::string discovered(const std::array<int, kNodes>& ports) {
+  std::string text = "Switch\t41 \"S-a088c20300000010\"\t\t# \"MF0;leaf1:MQM8700/U1\" lid 1\n";
+  std::string hcas;
+  for (int node = 1; node <= kNodes; ++node) {
+    const auto guid = fmt::format("a088c203000001{:02}", node);
+    const auto port = ports[static_cast<std::size_t>(node - 1)];
+    text += fmt::format("[{}]\t\"H-{}\"[1]({}) \t\t# \"n{:02} mlx5_0\" lid {} 4xHDR\n", port, guid,
+                        guid, node, node + 1);
+    hcas += fmt::format(
+        "\nCa\t1 \"H-{}\"\t\t# \"n{:02} mlx5_0\"\n[1]({}) \t\"S-a088c20300000010\"[{}]\t\t# lid {} "
+        "\"MF0;leaf1:MQM8700/U1\" 4xHDR\n",
+        guid, node, guid, port, node + 1);
+  }
+  return text + hcas;
+}
+
+std::string counted(int errors) {
+  return fmt::format(
+      "Errors for \"n03 mlx5_0\"\n   GUID 0xa088c20300000103 port 1: [PortRcvErrors == {}]\n\n"
+      "## Summary: 7 nodes checked, 1 bad nodes found\n##          12 ports checked, 1 ports have "
+      "errors beyond threshold\n## Thresholds: \n## Suppressed:\n",
+      errors);
+}
+
+class FabricCommands : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "cupel-fabric-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  /// Whole at once, as a person does it with mv.
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream{folder / "new"} << text;
+    fs::rename(folder / "new", folder / name);
+  }
+  std::string at(const std::string& name) const { return (folder / name).string(); }
+
+  void write_inventory() const {
+    write("inventory.yaml",
+          "site: test\ndefaults:\n  profile: hgx-h100-8\n"
+          "  bmc: {user: admin, password: \"env:BMC\", tls: {trust: first-use}}\n"
+          "  ssh: {user: root}\nnodes:\n"
+          "  - {name: \"n[01-06]\", bmc: {address: \"10.0.1.[11-16]\"}, "
+          "ssh: {address: \"10.0.2.[11-16]\"}}\n"
+          "fabric: {layout: fat-tree, hcas: [mlx5_0], group: 6}\n");
+  }
+
+  fs::path folder;
+};
+
+TEST_F(FabricCommands, HealthNamesTheLinkWhoseErrorsGrewBetweenTwoFolders) {
+  for (const auto* look : {"earlier", "now"})
+    write(std::string{look} + "/ibnetdiscover.txt", discovered({1, 2, 3, 4, 5, 6}));
+  write("earlier/ibqueryerrors.txt", counted(100));
+  write("now/ibqueryerrors.txt", counted(230));
+
+  const auto grown =
+      run_cupel({"fabric", "health", at("now"), "--before", at("earlier"), "--interval", "130m"});
+  write("now/ibqueryerrors.txt", counted(100));
+  const auto still =
+      run_cupel({"fabric", "health", at("now"), "--before", at("earlier"), "--interval", "130m"});
+
+  EXPECT_EQ(grown.exit_status, 1);
+  EXPECT_THAT(grown.output,
+              HasSubstr("n03 mlx5_0 - leaf1 port 3\n  errors: PortRcvErrors grew by 130 "
+                        "at n03 mlx5_0: 60 an hour\n  1. Clear the counters"));
+  EXPECT_THAT(grown.output, HasSubstr("1 of 6 links have something wrong"));
+  EXPECT_EQ(still.exit_status, 0) << still.output << still.error;
+}
+
+TEST_F(FabricCommands, HealthOfWhatCouldNotBeJudgedIsNoPass) {
+  write("now/ibnetdiscover.txt", discovered({1, 2, 3, 4, 5, 6}));
+  write("now/ibqueryerrors.txt", "");
+  write("empty/ibnetdiscover.txt", "");
+
+  const auto once = run_cupel({"fabric", "health", at("now")});
+  const auto blind = run_cupel({"fabric", "health", at("empty")});
+  const auto wrong = run_cupel({"fabric", "health", at("nothing")});
+
+  EXPECT_EQ(once.exit_status, 3);
+  EXPECT_THAT(once.output,
+              HasSubstr("not judged: ibqueryerrors.txt: ibqueryerrors checked no node"));
+  EXPECT_EQ(blind.exit_status, 3);
+  EXPECT_EQ(wrong.exit_status, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("Save one there as ibnetdiscover.txt"));
+}
+
+TEST_F(FabricCommands, WatchReportsEachMoveAndEndsWhenAllCablesAreInTheirPorts) {
+  write_inventory();
+  write("found.txt", discovered({2, 1, 3, 4, 6, 5}));
+
+  RunningCupel watch{{"fabric", "audit", "-i", at("inventory.yaml"), "--ibnetdiscover",
+                      at("found.txt"), "--watch"}};
+
+  ASSERT_TRUE(watch.says("2 of 6 cables are in their ports; 2 findings"));
+  write("found.txt", "");
+  ASSERT_TRUE(watch.says("not judged: "));
+  write("found.txt", discovered({1, 2, 3, 4, 6, 5}));
+  ASSERT_TRUE(watch.says("done: Swap the plugs in leaf1 port 2"));
+  ASSERT_TRUE(watch.says("4 of 6 cables are in their ports; 1 findings"));
+  write("found.txt", discovered({1, 2, 3, 4, 5, 6}));
+  ASSERT_TRUE(watch.says("6 of 6 cables are in their ports"));
+  EXPECT_EQ(watch.wait(), 0);
+}
+
+}  // namespace
+}  // namespace cupel::e2e
