@@ -44,6 +44,7 @@ class Judge {
       add(after_.links[i], std::move(opinion));
     }
     add_lost();
+    add_strays();
     return finished();
   }
 
@@ -76,6 +77,38 @@ class Judge {
               {LinkFault::opcode, to_string(port) + ": " + report->second.recommendation});
       add(link, std::move(opinion));
     }
+  }
+
+  /// What tools said of ports that no link has: a name that is written otherwise must not pass for
+  /// a port without errors.
+  void add_strays() {
+    std::set<PortId> linked;
+    std::set<std::pair<std::string, std::string>> devices;
+    for (const auto* look : {before_, &after_})
+      if (look != nullptr)
+        for (const auto& link : look->links)
+          for (const auto& port : {link.from, link.to}) {
+            linked.insert(port);
+            devices.emplace(port.device, port.hca);
+          }
+    // A port without a cable may have counted long ago.
+    for (const auto& [port, counters] : after_.counters)
+      if (!devices.contains({port.device, port.hca}))
+        unassessed_["counters of a device that is not among the links"].insert(port);
+    for (const auto& [port, report] : after_.reports)
+      if (!linked.contains(port)) add_stray(port, report);
+  }
+
+  void add_stray(const PortId& port, const MlxlinkReport& report) {
+    constexpr std::string_view kActive = "Active";
+    if (report.state == kActive) {
+      unassessed_["mlxlink: the port is not among the links"].insert(port);
+      return;
+    }
+    Opinion opinion;
+    opinion.defects.push_back(
+        {LinkFault::opcode, "state " + report.state + ": " + report.recommendation});
+    add({.from = port, .to = {}}, std::move(opinion));
   }
 
   void add(const LookedLink& link, Opinion opinion) {

@@ -30,6 +30,7 @@ std::string to_string(const PortId& port) {
 }
 
 std::string to_string(const LookedLink& link) {
+  if (link.to.device.empty()) return to_string(link.from);
   return to_string(link.from) + " - " + to_string(link.to);
 }
 

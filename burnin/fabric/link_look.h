@@ -26,7 +26,7 @@ std::string to_string(const PortId& port);
 
 struct LookedLink {
   PortId from{};
-  PortId to{};
+  PortId to{};  // without a device where the other end is not known
   int width = 0;
   std::string speed{};
   friend bool operator==(const LookedLink&, const LookedLink&) = default;

@@ -12,8 +12,9 @@ std::string clear_step() {
 
 std::string reseat_step(const LookedLink& link, Medium medium) {
   const bool copper = medium == Medium::passive_copper || medium == Medium::active_copper;
+  const auto other = link.to.device.empty() ? "its other end" : to_string(link.to);
   return fmt::format("Pull the plugs at {} and at {}, {}plug them in again.", to_string(link.from),
-                     to_string(link.to), copper ? "" : "clean connectors and fibre ends, ");
+                     other, copper ? "" : "clean connectors and fibre ends, ");
 }
 
 /// Those that replace something: transceivers first, then the fibre; a copper cable is one piece.

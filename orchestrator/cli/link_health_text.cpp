@@ -53,9 +53,10 @@ boost::json::object health_json(const LinkHealth& health) {
       defects.push_back(boost::json::object{{"fault", to_string(defect.fault)},
                                             {"what", valid_utf8(defect.what)}});
     for (const auto& step : finding.repair) repair.emplace_back(valid_utf8(step));
-    findings.push_back(boost::json::object{{"ends", names({finding.link.from, finding.link.to})},
-                                           {"defects", std::move(defects)},
-                                           {"repair", std::move(repair)}});
+    std::vector<burnin::PortId> ends{finding.link.from};
+    if (!finding.link.to.device.empty()) ends.push_back(finding.link.to);
+    findings.push_back(boost::json::object{
+        {"ends", names(ends)}, {"defects", std::move(defects)}, {"repair", std::move(repair)}});
   }
   for (const auto& one : health.unassessed)
     unassessed.push_back(

@@ -151,8 +151,13 @@ class Ibsim : public ::testing::Test {
   LinkLook look(std::chrono::minutes at) {
     LinkLook seen{.taken = std::chrono::sys_seconds{} + at};
     const auto discovered = parse_ibnetdiscover(print("ibnetdiscover"));
-    const auto errors = parse_ibqueryerrors(print("ibqueryerrors"));
-    EXPECT_TRUE(discovered && errors);
+    auto printed = print("ibqueryerrors");
+    // A subnet manager that has just come up may not answer the first query.
+    for (int tries = 0; tries < 3 && !parse_ibqueryerrors(printed); ++tries)
+      printed = print("ibqueryerrors");
+    const auto errors = parse_ibqueryerrors(printed);
+    EXPECT_TRUE(discovered) << discovered.error().what;
+    EXPECT_TRUE(errors) << errors.error().what << printed;
     if (discovered) add_links(seen, *discovered);
     if (errors) add_counters(seen, *errors);
     return seen;

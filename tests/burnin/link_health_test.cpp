@@ -256,6 +256,29 @@ TEST(LinkHealth, TwoKindsInHalvesAreNotOdd) {
   EXPECT_THAT(faults_of(looks.judge()), IsEmpty());
 }
 
+TEST(LinkHealth, WhatIsSaidOfAPortThatNoLinkHasIsNoPass) {
+  Windows counted, reported, down;
+  counted.second.counters[{"n03", "HCA-1", 1}] = {{"PortRcvErrors", 900}};
+  reported.second.reports[{"N03", "mlx5_0", 1}] = good_report();
+  auto& report = down.second.reports[{"n09", "mlx5_0", 1}] = good_report();
+  report.state = "Polling";
+  report.recommendation = "No signal";
+
+  EXPECT_THAT(reasons_of(counted.judge()), ElementsAre(HasSubstr("counters of a device")));
+  EXPECT_THAT(reasons_of(reported.judge()), ElementsAre(HasSubstr("not among the links")));
+  const auto health = down.judge();
+  ASSERT_THAT(faults_of(health), ElementsAre("n09 not-active"));
+  EXPECT_EQ(to_string(health.findings[0].link), "n09 mlx5_0");
+  EXPECT_EQ(health.findings[0].defects[0].what, "state Polling: No signal");
+}
+
+TEST(LinkHealth, OldCountersOfAPortWithoutACableDoNotMatter) {
+  Windows looks;
+  looks.second.counters[{"leaf1-r1", "", 30}] = {{"PortRcvErrors", 900}};
+
+  EXPECT_TRUE(looks.judge().passed());
+}
+
 TEST(LinkHealth, OneLookJudgesBerAndOpticsAndLeavesCountersUnassessed) {
   auto only = look(kLongWindow);
   only.counters[kLeaf] = {{"PortRcvErrors", 900}, {"LinkDownedCounter", 4}};
