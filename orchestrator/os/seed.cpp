@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
+#include "base/text.h"
 
 namespace cupel::os {
 namespace {
@@ -18,7 +19,9 @@ plain() { tr -cd 'A-Za-z0-9 ._:/+=@-' ; }
 keys=$(cat /etc/ssh/ssh_host_*_key.pub | cut -d' ' -f1,2 | joined)
 macs=$(cat /sys/class/net/*/address | grep -v '^00:00:00:00:00:00$' | sort -u | joined)
 serial=$( (cat /sys/class/dmi/id/product_serial 2>/dev/null || true) | plain)
-root=$(findmnt -n -o SOURCE / | plain)
+while read -r device place rest; do
+  if [ "$place" = / ]; then root=$(printf '%s' "$device" | plain); fi
+done < /proc/mounts
 body=$(printf '{"version":1,"ssh_host_keys":%s,"serial":"%s","macs":%s,"booted_from":"%s","image":"%s"}' \
   "$keys" "$serial" "$macs" "$root" "$CUPEL_IMAGE")
 report() {
@@ -68,11 +71,15 @@ json::array files_of(const SeedWish& wish) {
   return files;
 }
 
+/// In the background: cloud-init must not wait for it.
+std::string home_command(const SeedWish& wish) {
+  std::string command = fmt::format("CUPEL_HOME={} CUPEL_IMAGE={} ", shell_quoted(wish.home_url),
+                                    shell_quoted(wish.image));
+  if (!wish.ca.empty()) command += fmt::format("CUPEL_CA={} ", kCaFile);
+  return command + fmt::format("{} < /dev/null > /dev/null 2>&1 &", kHomeProgram);
+}
+
 std::string user_data(const SeedWish& wish) {
-  json::array command{"setsid", "-f", "env", "CUPEL_HOME=" + wish.home_url,
-                      "CUPEL_IMAGE=" + wish.image};
-  if (!wish.ca.empty()) command.push_back(json::value{fmt::format("CUPEL_CA={}", kCaFile)});
-  command.push_back(json::value{kHomeProgram});
   const json::object cloud{{"hostname", installed_name(*wish.node)},
                            {"preserve_hostname", false},
                            {"disable_root", false},
@@ -80,7 +87,7 @@ std::string user_data(const SeedWish& wish) {
                            {"ssh_deletekeys", true},
                            {"ssh_authorized_keys", json::array{wish.public_key}},
                            {"write_files", files_of(wish)},
-                           {"runcmd", json::array{std::move(command)}}};
+                           {"runcmd", json::array{home_command(wish)}}};
   return "#cloud-config\n" + json::serialize(cloud) + "\n";
 }
 

@@ -320,7 +320,8 @@ TEST(Seed, NamesTheNodeItsNetworkByMacAndWhereItReports) {
 
   EXPECT_THAT(seed.at("meta-data"), HasSubstr("\"local-hostname\":\"n1\""));
   EXPECT_THAT(seed.at("user-data"), testing::StartsWith("#cloud-config\n{"));
-  EXPECT_THAT(seed.at("user-data"), HasSubstr("CUPEL_HOME=http://10.0.0.1/home/x"));
+  EXPECT_THAT(seed.at("user-data"),
+              HasSubstr("CUPEL_HOME='http://10.0.0.1/home/x' CUPEL_IMAGE='debian-12' "));
   EXPECT_EQ(seed.at("network-config"),
             "{\"version\":2,\"ethernets\":{\"boot0\":{\"match\":{\"macaddress\":\"52:54:00:00:00:"
             "01\"},\"addresses\":[\"10.0.2.11/24\"],\"routes\":[{\"to\":\"default\",\"via\":\"10.0."

@@ -81,8 +81,7 @@ std::string hello(const Tree& tree, const BootTicket& ticket, const std::vector<
       .add("serial", dmi("product_serial"))
       .add("uuid", lower_case(dmi("product_uuid")))
       .add("ticket_from", ticket.from)
-      .add("tpm_ek", endorsement_digest(tree, run))
-      .add("ram_image", tree.text("/etc/cupel/ram-image").value_or(""));
+      .add("tpm_ek", endorsement_digest(tree, run));
   add_macs(line, tree);
   add_host_keys(line, tree);
   line.array("disks");
