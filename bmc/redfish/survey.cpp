@@ -209,7 +209,7 @@ void Survey::join(Observed piece) {
 
 void Survey::unknown(std::string fact, std::string source, std::string why) {
   if (seen_.unknown.size() < kMostUnknown)
-    seen_.unknown.push_back({std::move(fact), printable(source), printable(why)});
+    seen_.unknown.push_back({printable(fact), printable(source), printable(why)});
 }
 
 std::string Survey::link(const Document& from, std::string_view path) {

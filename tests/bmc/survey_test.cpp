@@ -51,6 +51,13 @@ TEST_F(SurveyOf, PagesFollowsTheirNextLinks) {
   EXPECT_THAT(links("/redfish/v1/C"), ElementsAre("/redfish/v1/C/1", "/redfish/v1/C/2"));
 }
 
+TEST_F(SurveyOf, NamesAMemberThatItCannotReadWithoutItsControlCharacters) {
+  std::ignore = run_to_end(io, survey.read_all({"/redfish/v1/C/\x1b[2J"}, "things"));
+
+  ASSERT_EQ(seen.unknown.size(), 1u);
+  EXPECT_THAT(seen.unknown[0].fact + seen.unknown[0].source, Not(HasSubstr("\x1b")));
+}
+
 TEST_F(SurveyOf, PagesThatGoInCirclesEnds) {
   fetch.documents["/redfish/v1/C"] = page_of({"/redfish/v1/C/1"}, "/redfish/v1/C?$skip=1");
   fetch.documents["/redfish/v1/C?$skip=1"] = page_of({"/redfish/v1/C/2"}, "/redfish/v1/C");
