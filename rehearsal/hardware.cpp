@@ -244,11 +244,21 @@ void Maker::firmware() {
     if (fault.kind == FaultKind::wrong_firmware) made.firmware[fault.component] = fault.version;
 }
 
+/// Whether it has supplies of its own: a tray that a bus bar feeds is not asked for redundant ones.
+bool judges_supplies(const inventory::Profile& profile) {
+  return std::ranges::any_of(profile.criteria,
+                             [](const auto& each) { return each.measure == "psu.redundant"; });
+}
+
 /// What no server is without, where its profile leaves it to the site.
 void Maker::unlisted() {
-  constexpr int kDimms = 16;
-  if (expected(profile, PartKind::dimm) == nullptr)
-    dimms({.kind = PartKind::dimm, .count = kDimms});
+  constexpr int kDimms = 16, kDrives = 2, kPsus = 4;
+  const auto lists = [this](PartKind kind) { return expected(profile, kind) != nullptr; };
+  if (!lists(PartKind::dimm)) dimms({.kind = PartKind::dimm, .count = kDimms});
+  if (!lists(PartKind::nvme) && !lists(PartKind::drive))
+    drives({.kind = PartKind::nvme, .count = kDrives});
+  if (!lists(PartKind::psu) && judges_supplies(profile))
+    psus({.kind = PartKind::psu, .count = kPsus});
 }
 
 }  // namespace
