@@ -15,14 +15,6 @@ constexpr double kHour = 3600;
 constexpr double kBitsOfAWord = 32;
 constexpr double kBytesOfAPacket = 4096 + 30;  // MTU 4096 and its headers
 
-/// "mlx5_11" is 11.
-int number_in(std::string_view name, int otherwise) {
-  const auto letter = name.find_last_not_of("0123456789");
-  const auto tail = letter == name.npos ? name : name.substr(letter + 1);
-  constexpr std::size_t kDigits = 4;
-  return tail.empty() || tail.size() > kDigits ? otherwise : std::stoi(std::string{tail});
-}
-
 std::string key_of(std::string_view node, std::string_view adapter) {
   return fmt::format("{}/{}", node, adapter);
 }
@@ -45,14 +37,32 @@ double link_gbit(const inventory::Profile& profile, std::string_view model) {
   return hdr ? 200 : 400;
 }
 
+/// The compute HCAs as the profile lists them; without a list all that it expects, so that an HCA
+/// that is missing does not shift the others.
+std::vector<std::string> rails_of(const inventory::Profile& profile) {
+  if (!profile.rails.empty()) return profile.rails;
+  std::vector<std::string> rails;
+  for (const auto& parts : profile.parts)
+    if (parts.kind == inventory::PartKind::hca)
+      for (int i = 0; i < parts.count; ++i) rails.push_back(fmt::format("mlx5_{}", i));
+  return rails;
+}
+
 }  // namespace
 
 FabricNode fabric_node(const Hardware& hardware, const inventory::Profile& profile) {
   FabricNode node{.name = hardware.node, .adapters = {}};
-  for (const auto& adapter : hardware.adapters)
-    if (adapter.infiniband)
-      node.adapters.push_back(
-          {.name = adapter.name, .guid = adapter.guid, .gbit = link_gbit(profile, adapter.model)});
+  const auto rails = rails_of(profile);
+  int other = static_cast<int>(rails.size());  // HCAs of no rail have leaves of their own
+  for (const auto& adapter : hardware.adapters) {
+    if (!adapter.infiniband) continue;
+    const auto listed = std::ranges::find(rails, adapter.name);
+    const int rail = listed == rails.end() ? other++ : static_cast<int>(listed - rails.begin());
+    node.adapters.push_back({.name = adapter.name,
+                             .guid = adapter.guid,
+                             .gbit = link_gbit(profile, adapter.model),
+                             .rail = rail});
+  }
   return node;
 }
 
@@ -71,7 +81,7 @@ void Fabric::add_ports() {
     on_[node.name] = false;
     int rails = 1;
     for (std::size_t k = 0; k < node.adapters.size(); ++k)
-      rails = std::max(rails, number_in(node.adapters[k].name, static_cast<int>(k)) + 1);
+      rails = std::max(rails, node.adapters[k].rail.value_or(static_cast<int>(k)) + 1);
     for (std::size_t k = 0; k < node.adapters.size(); ++k) {
       const auto& adapter = node.adapters[k];
       const auto draw = Draw{seed_}.of("port").of(node.name).of(adapter.name);
@@ -81,7 +91,7 @@ void Fabric::add_ports() {
                 .gbit = adapter.gbit,
                 .spread = std::min(draw.spread(0.002) - 0.003, 1.0),
                 .group = place / plan_.nodes_of_group,
-                .rail = number_in(adapter.name, static_cast<int>(k)),
+                .rail = adapter.rail.value_or(static_cast<int>(k)),
                 .rails = rails,
                 .place = place % plan_.nodes_of_group + 1,
                 .lid = lid++};

@@ -17,9 +17,10 @@
 namespace cupel::rehearsal {
 
 struct FabricAdapter {
-  std::string name;  // "mlx5_0": its number is its rail
+  std::string name;  // "mlx5_0"; its number says nothing of its rail
   std::string guid;  // "946d:ae12:3456:789a"
   double gbit = 400;
+  std::optional<int> rail{};  // from 0; nothing: its place in the node's list
 };
 
 struct FabricNode {

@@ -72,6 +72,41 @@ void expect_only_slowed(const std::vector<Pair>& before, const std::vector<Pair>
   EXPECT_LT(slowed, before.size());
 }
 
+FabricNode node_with(const std::vector<const char*>& hcas, const inventory::Profile& profile) {
+  Hardware hardware;
+  hardware.node = "n01";
+  for (const auto* name : hcas) {
+    Adapter adapter{};
+    adapter.name = name;
+    adapter.infiniband = true;
+    hardware.adapters.push_back(adapter);
+  }
+  return fabric_node(hardware, profile);
+}
+
+TEST(FabricTest, ARailIsAPlaceInTheListOfComputeHcasAndNotTheNumberOfAnHca) {
+  inventory::Profile profile;
+  profile.rails = {"mlx5_0", "mlx5_6"};
+
+  Fabric fabric{FabricPlan{.nodes = {node_with({"mlx5_0", "mlx5_4", "mlx5_6"}, profile)}}, 1};
+  fabric.set_power("n01", true, VirtualTime{0});
+
+  EXPECT_EQ(fabric.port("n01", "mlx5_6", kNow)->peer, "leaf1-r1");
+  EXPECT_EQ(fabric.port("n01", "mlx5_4", kNow)->peer, "leaf1-r2");
+}
+
+TEST(FabricTest, AMissingHcaDoesNotShiftTheRailsOfTheOthers) {
+  inventory::Profile listed, counted;
+  listed.rails = {"mlx5_0", "mlx5_1", "mlx5_2"};
+  counted.parts.push_back({.kind = inventory::PartKind::hca, .count = 3});
+
+  for (const auto* profile : {&listed, &counted}) {
+    Fabric fabric{FabricPlan{.nodes = {node_with({"mlx5_0", "mlx5_2"}, *profile)}}, 1};
+    fabric.set_power("n01", true, VirtualTime{0});
+    EXPECT_EQ(fabric.port("n01", "mlx5_2", kNow)->peer, "leaf1-r2");
+  }
+}
+
 TEST(FabricTest, ASlowHcaSlowsExactlyThePairsWithIt) {
   auto fabric = nine_nodes();
   const auto before = all_pairs(fabric);
