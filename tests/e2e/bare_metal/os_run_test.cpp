@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDisk = "NVME0001";
 constexpr const char* kImage = "cupel-test";
 
-class OsRun : public NetbootBench {
+class LongOsRun : public NetbootBench {
  protected:
   void SetUp() override {
     CUPEL_NEEDS_REAL_PART(QemuRack::missing().empty(), QemuRack::missing());
@@ -103,6 +103,8 @@ class OsRun : public NetbootBench {
                                  rack->folder().string(),
                                  std::string{"BARE_PASSWORD="} + QemuRack::kPassword,
                                  CUPEL_BINARY,
+                                 "--programs",
+                                 fs::path{NODE_BINARY}.parent_path().string(),
                                  "--state",
                                  file("state").string()};
     all.insert(all.end(), words.begin(), words.end());
@@ -125,7 +127,7 @@ class OsRun : public NetbootBench {
   std::string digest;
 };
 
-TEST_F(OsRun, InstallsAMachineWithAnEmptyDiskFromTheUriOfItsBmc) {
+TEST_F(LongOsRun, InstallsAMachineWithAnEmptyDiskFromTheUriOfItsBmc) {
   write_inventory("http");
 
   const auto ran = cupel({"run", "os", "--no-console", "--wait-for-repair", "0s"});
