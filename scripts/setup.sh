@@ -9,6 +9,8 @@ build_packages=(
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
   libctemplate-dev openssl
 )
+# The page of cupel serve: Debian's, unless there is a node with an npm of its own (Debian's npm conflicts with that).
+command -v npm > /dev/null || build_packages+=(nodejs npm)
 # For cupel-node of nodes with Arm processors: built here, and run by qemu in tests.
 aarch64_packages=(libstdc++-12-dev-arm64-cross libc6-dev-arm64-cross llvm-19)
 slurm_packages=(slurm-wlm munge)

@@ -74,6 +74,7 @@ const std::map<std::string, Names>& may_include() {
       {"orchestrator/console", {"base", "inventory", "bmc"}},
       {"orchestrator/firmware", {"base", "inventory", "bmc"}},
       {"orchestrator/images", {"base"}},
+      {"orchestrator/web", {}},
       {"orchestrator/netboot", {"base", "inventory", "orchestrator/images"}},
       {"orchestrator/os",
        {"base", "inventory", "bmc", "orchestrator/ssh", "orchestrator/console",

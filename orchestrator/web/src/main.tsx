@@ -1,0 +1,4 @@
+import {render} from 'preact';
+import './style.css';
+
+render(<main>Cupel</main>, document.getElementById('page')!);
