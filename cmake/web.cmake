@@ -65,3 +65,13 @@ else()
 endif()
 target_sources(cupel_orchestrator PRIVATE ${web_files})
 set_source_files_properties(${web_files} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+# For the compiler of TypeScript, which looks for packages beside the sources alone.
+if(NOT cupel_web_missing)
+  file(CONFIGURE OUTPUT ${cupel_web_built}/tsconfig.json CONTENT "{
+  \"extends\": \"${cupel_web}/tsconfig.json\",
+  \"compilerOptions\": {\"paths\": {\"*\": [\"${cupel_web_built}/node_modules/*\"]}},
+  \"include\": [\"${cupel_web}/src\"]
+}
+")
+endif()

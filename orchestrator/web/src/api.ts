@@ -47,7 +47,7 @@ export interface Cause {
 }
 export interface Checked {
   stage: string; part?: string; measure: string; met: boolean; measured?: string; expected?: string; source?: string;
-  value?: number; unit?: string; at_least?: number; at_most?: number; margin?: number; criterion_id?: string; place?: string;
+  value?: number; unit?: string; unit_of_limits?: string; at_least?: number; at_most?: number; margin?: number; criterion_id?: string; place?: string;
   evidence?: string; subject?: Subject;
 }
 export interface StepRecord {

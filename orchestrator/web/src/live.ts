@@ -1,0 +1,145 @@
+// What is known of the site now: answers of the server, kept fresh by its events.
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {type Event, get, getAll, type Link, listen, Problem, type Row} from './api';
+
+export interface Known<T> { data?: T; problem?: Problem; loading: boolean }
+
+/// Every listener of events; a run's events, or all.
+type Listener = (event: Event) => void;
+const listeners = new Set<Listener>();
+let link: Link = 'connecting';
+const linkListeners = new Set<() => void>();
+
+/// The journal writes "step-began"; one spelling in the page.
+const normal = (event: Event): Event => ({...event, kind: event.kind.replace(/-/g, '_')});
+
+export function startListening(): () => void {
+  return listen(
+    (event) => { const each = normal(event); for (const listener of [...listeners]) listener(each); },
+    (now) => { link = now; for (const listener of [...linkListeners]) listener(); });
+}
+
+export function useLink(): Link {
+  const [value, set] = useState(link);
+  useEffect(() => {
+    const changed = () => set(link);
+    linkListeners.add(changed);
+    changed();
+    return () => { linkListeners.delete(changed); };
+  }, []);
+  return value;
+}
+
+export function useEvents(listener: Listener): void {
+  const newest = useRef(listener);
+  newest.current = listener;
+  useEffect(() => {
+    const each: Listener = (event) => newest.current(event);
+    listeners.add(each);
+    return () => { listeners.delete(each); };
+  }, []);
+}
+
+interface Refresh {
+  run?: number | 'any';                 // asked again after events of this run
+  pause?: number;                       // at most so often, in milliseconds
+  every?: number;                       // and so often without any event
+  apply?: (data: any, event: Event) => any;  // what an event changes before the server was asked
+}
+
+/// The answer to `path`; undefined while `path` is. Asked again after events, and when the device wakes up.
+function useAnswer<T>(path: string | undefined, fetch: (path: string) => Promise<T>, refresh: Refresh): Known<T> & {again: () => void} {
+  const [known, set] = useState<Known<T>>({loading: true});
+  const asked = useRef({path: undefined as string | undefined, at: 0, timer: 0, busy: false, stale: false});
+  const ask = (): void => {
+    const state = asked.current;
+    if (!state.path) return;
+    if (state.busy) { state.stale = true; return; }
+    state.busy = true;
+    state.stale = false;
+    state.at = Date.now();
+    const mine = state.path;
+    fetch(mine)
+      .then((data) => { if (asked.current.path === mine) set((old) => old.data === data && !old.problem ? old : {data, loading: false}); })
+      .catch((problem: Problem) => { if (asked.current.path === mine) set((old) => ({...(old.data !== undefined ? {data: old.data} : {}), problem, loading: false})); })
+      .finally(() => { state.busy = false; if (state.stale || state.path !== mine) later(); });
+  };
+  const later = (): void => {
+    const state = asked.current;
+    if (state.timer) return;
+    const wait = Math.max(0, state.at + (refresh.pause ?? 1000) - Date.now());
+    state.timer = window.setTimeout(() => { state.timer = 0; ask(); }, wait);
+  };
+  useEffect(() => {
+    const state = asked.current;
+    if (state.path !== path) set({loading: path !== undefined});
+    state.path = path;
+    ask();
+    return () => { clearTimeout(state.timer); state.timer = 0; };
+  }, [path]);
+  useEffect(() => {
+    const woken = () => { if (document.visibilityState === 'visible') ask(); };
+    document.addEventListener('visibilitychange', woken);
+    window.addEventListener('online', woken);
+    const timer = refresh.every ? window.setInterval(() => { if (document.visibilityState === 'visible') ask(); }, refresh.every) : 0;
+    return () => {
+      document.removeEventListener('visibilitychange', woken);
+      window.removeEventListener('online', woken);
+      clearInterval(timer);
+    };
+  }, [refresh.every]);
+  useEvents((event) => {
+    if (refresh.run === undefined || (refresh.run !== 'any' && refresh.run !== event.run)) return;
+    if (refresh.apply) set((old) => old.data === undefined ? old : {...old, data: refresh.apply!(old.data, event)});
+    later();
+  });
+  return {...known, again: ask};
+}
+
+export const useGet = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T>(path, (p) => get<T>(p), refresh);
+export const useList = <T>(path: string | undefined, refresh: Refresh = {}) => useAnswer<T[]>(path, (p) => getAll<T>(p), refresh);
+
+/// What an event says of a node, before the server is asked for all of them.
+export function applyToRows(rows: Row[], event: Event): Row[] {
+  if (!event.node) return rows;
+  const place = rows.findIndex((row) => row.node === event.node);
+  if (place < 0) return rows;
+  const row = {...rows[place]!};
+  switch (event.kind) {
+    case 'step_began':
+      row.state = 'running';
+      row.step = event.step;
+      row.step_began = event.time;
+      row.attempt = Number(event.data['attempt'] ?? 1);
+      delete row.waits_for;
+      delete row.overdue;
+      break;
+    case 'step_retried':
+      row.state = 'between-tries';
+      if (typeof event.data['why'] === 'string') row.waits_for = event.data['why'];
+      break;
+    case 'step_ended':
+    case 'step_skipped':
+      row.done = (row.done ?? 0) + 1;
+      if (row.step === event.step) row.state = 'waiting';
+      break;
+    case 'step_overdue':
+      row.overdue = true;
+      break;
+    default:
+      return rows;
+  }
+  const changed = rows.slice();
+  changed[place] = row;
+  return changed;
+}
+
+/// The time of day, so often.
+export function useNow(every: number): number {
+  const [now, set] = useState(Date.now());
+  useEffect(() => {
+    const timer = window.setInterval(() => set(Date.now()), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}

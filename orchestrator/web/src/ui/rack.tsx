@@ -1,0 +1,63 @@
+// Racks from the front, unit 1 at the bottom, each node in the colour and the shape of its state.
+import type {Row} from '../api';
+import {natural} from '../format';
+import {link} from '../route';
+import {lookOf, Shape} from './state';
+
+export interface Place { name: string; rack?: string; unit?: number; height?: number; state: string; run?: number; step?: string; note?: string; overdue?: boolean }
+
+export const placeOf = (row: Row, run: number): Place => ({
+  name: row.node, state: row.state, run, ...(row.rack ? {rack: row.rack} : {}), ...(row.unit ? {unit: row.unit} : {}),
+  ...(row.height ? {height: row.height} : {}), ...(row.step && row.state === 'running' ? {step: row.step} : {}),
+  ...(row.cause ?? row.waits_for ? {note: row.cause ?? row.waits_for ?? ''} : {}), ...(row.overdue ? {overdue: true} : {}),
+});
+
+/// What stands after the rack's name: a01-n07 in a01 is n07.
+const shortened = (node: string, rack: string) => node.startsWith(rack) ? node.slice(rack.length).replace(/^[-_.]/, '') || node : node;
+
+function Slot({place, rack, units}: {place: Place; rack: string; units: number}) {
+  const height = Math.max(1, place.height ?? 1), unit = place.unit ?? 0;
+  const look = lookOf(place.state);
+  const words = `${place.name}: ${look.word}${place.step ? ` at ${place.step}` : ''}${place.overdue ? ', overdue' : ''}${place.note ? `: ${place.note}` : ''}`;
+  return <a class={`slot s-${look.tone}`} href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}
+    style={{gridRow: `${Math.max(1, units - unit - height + 2)} / span ${height}`}} title={words} aria-label={words}>
+    <Shape state={place.overdue ? 'overdue' : place.state} size={height > 1 ? 13 : 8} />
+    <span>{shortened(place.name, rack)}</span>
+    {height > 3 && <small>{place.step ?? (place.state === 'pass' ? '' : look.word)}</small>}
+  </a>;
+}
+
+export function Rack({name, units, places}: {name: string; units: number; places: Place[]}) {
+  const bad = places.filter((place) => place.state === 'fail' || place.state === 'needs-operator').length;
+  const fits = places.every((place) => (place.unit ?? 0) + (place.height ?? 1) - 1 <= units);
+  const rows = fits ? units : Math.max(...places.map((place) => (place.unit ?? 0) + (place.height ?? 1) - 1));
+  return <section class="rack" aria-label={`rack ${name}`}>
+    <h3>{name}{bad > 0 && <span class="count t-fail">{bad}</span>}</h3>
+    <div class="frame" style={{gridTemplateRows: `repeat(${rows}, minmax(0, 1fr))`, height: `${Math.min(420, Math.max(200, rows * 6.5))}px`}}>
+      {places.map((place) => <Slot key={place.name} place={place} rack={name} units={rows} />)}
+    </div>
+  </section>;
+}
+
+export function Elevations({racks, places}: {racks: {name: string; units: number; room?: string}[]; places: Place[]}) {
+  const byRack = new Map<string, Place[]>();
+  const loose: Place[] = [];
+  for (const place of places)
+    if (place.rack && place.unit) byRack.set(place.rack, [...(byRack.get(place.rack) ?? []), place]);
+    else loose.push(place);
+  const rooms = new Map<string, typeof racks>();
+  const known = new Set(racks.map((rack) => rack.name));
+  const all = [...racks, ...[...byRack.keys()].filter((name) => !known.has(name)).map((name) => ({name, units: 48, room: ''}))];
+  for (const rack of all.filter((each) => byRack.has(each.name)).sort((a, b) => natural(a.name, b.name)))
+    rooms.set(rack.room ?? '', [...(rooms.get(rack.room ?? '') ?? []), rack]);
+  return <>
+    {[...rooms].map(([room, its]) => <div class="room" key={room}>
+      {room && rooms.size > 1 && <h3 class="roomname">Room {room}</h3>}
+      <div class="racks">{its.map((rack) => <Rack key={rack.name} name={rack.name} units={rack.units} places={byRack.get(rack.name)!} />)}</div>
+    </div>)}
+    {loose.length > 0 && <div class="room"><h3 class="roomname">Without a place in a rack</h3><div class="loose">
+      {loose.map((place) => <a key={place.name} class={`slot s-${lookOf(place.state).tone}`} href={place.run ? link('runs', place.run, 'nodes', place.name) : link('nodes', place.name)}
+        title={lookOf(place.state).word}><Shape state={place.state} /><span>{place.name}</span></a>)}
+    </div></div>}
+  </>;
+}

@@ -1,0 +1,265 @@
+// One node in one run: why it has its verdict, each number against its criterion and the fleet, its parts, its past.
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {type Cause, type Checked, type ConsoleText, evidencePath, getAll, type NodeRecord, nodePath, type Part, type Row, type Sample, type SiteNode, type StepSpan, text, type Whoami} from '../api';
+import {at, bytes, clock, natural, number, plural, span} from '../format';
+import {useGet, useList} from '../live';
+import {link} from '../route';
+import {reasonsOf, type Telemetry, telemetryOf} from '../telemetry';
+import {Button, Choice, Nothing, Panel, Shown, Trouble} from '../ui/base';
+import {CommandDialog, Locate, mayChange, type Wish} from '../ui/command';
+import {Heat, Strip} from '../ui/drawings';
+import {Plot} from '../ui/plot';
+import {Shape, State} from '../ui/state';
+import {Log} from './run';
+
+const Evidence = ({run, hash}: {run: number; hash?: string}) => hash
+  ? <a class="hash" href={evidencePath(run, hash)} download={`evidence-${hash.slice(0, 12)}.txt`} title={`raw output, SHA-256 ${hash}`}>{hash.slice(0, 12)}</a> : null;
+
+function Causes({run, causes}: {run: number; causes: Cause[]}) {
+  const name = (cause: Cause) => `${cause.part ? `${cause.part}: ` : ''}${cause.criterion}`;
+  const first = causes.filter((cause) => !cause.consequence_of);
+  return <ol class="causes">{first.map((cause, i) => {
+    const explains = causes.filter((each) => each.consequence_of === name(cause));
+    return <li key={i}><Shape state={cause.decision === 'fail' ? 'fail' : 'inconclusive'} size={18} /><div>
+      <h3>{cause.part && <b>{cause.part}</b>} {cause.criterion}</h3>
+      <p>{cause.measured && <>measured <b>{cause.measured}</b></>}{cause.expected && <>, expected {cause.expected}</>}{cause.place && <span class="dim"> ({cause.place})</span>}</p>
+      {cause.remedy && <p class="remedy">{cause.remedy}</p>}
+      <p class="dim">{(cause.stages?.length ?? 0) > 0 && <>seen in {cause.stages!.join(', ')}. </>}{cause.evidence && <>Evidence <Evidence run={run} hash={cause.evidence} /></>}</p>
+      {explains.length > 0 && <details><summary>explains {plural(explains.length, 'more finding')}</summary><ul>{explains.map((each, e) => <li key={e}>{name(each)}: {each.measured}, expected {each.expected}</li>)}</ul></details>}
+    </div></li>;
+  })}</ol>;
+}
+
+/// True once the element came into view.
+function useSeen() {
+  const element = useRef<HTMLDivElement>(null);
+  const [seen, set] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) { set(true); observer.disconnect(); } }, {rootMargin: '200px'});
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, []);
+  return [element, seen] as const;
+}
+
+function FleetStrip({run, node, group}: {run: number; node: string; group: Group}) {
+  const [element, seen] = useSeen();
+  const [values, set] = useState<number[]>();
+  useEffect(() => {
+    if (!seen) return;
+    getAll<Sample>(`/runs/${run}/measurements?measure=${encodeURIComponent(group.measure)}&stage=${encodeURIComponent(group.stage)}&limit=1000`, 10_000)
+      .then((all) => set(all.filter((each) => each.node !== node && each.value !== null).map((each) => each.value!))).catch(() => set([]));
+  }, [seen, run, node, group.measure, group.stage]);
+  const limits = group.items[0]!;
+  return <div class="fleet" ref={element}>{values && <Strip label={`${group.measure} of ${node} among the run's nodes`} values={values} own={group.items.flatMap((each) => each.value !== undefined ? [each.value] : [])}
+    {...(limits.at_least !== undefined && !limits.unit_of_limits ? {low: limits.at_least} : {})} {...(limits.at_most !== undefined && !limits.unit_of_limits ? {high: limits.at_most} : {})} {...(limits.unit ? {unit: limits.unit} : {})} />}</div>;
+}
+
+interface Group { stage: string; measure: string; items: Checked[]; met: boolean; worst: Checked }
+
+function groupsOf(checked: Checked[]): Group[] {
+  const all = new Map<string, Group>();
+  for (const each of checked) {
+    const key = `${each.stage}\n${each.measure}\n${each.expected ?? ''}`;
+    const group = all.get(key);
+    if (!group) all.set(key, {stage: each.stage, measure: each.measure, items: [each], met: each.met, worst: each});
+    else {
+      group.items.push(each);
+      group.met &&= each.met;
+      if ((!each.met && group.worst.met) || (each.met === group.worst.met && (each.margin ?? Infinity) < (group.worst.margin ?? Infinity))) group.worst = each;
+    }
+  }
+  return [...all.values()];
+}
+
+function Numbers({record}: {record: NodeRecord}) {
+  const [needle, setNeedle] = useState('');
+  const [which, setWhich] = useState<'all' | 'bad'>('all');
+  const [open, setOpen] = useState<string>();
+  const [most, setMost] = useState(60);
+  const groups = useMemo(() => groupsOf(record.checked).sort((a, b) => Number(a.met) - Number(b.met)), [record.checked]);
+  const wanted = needle.trim().toLowerCase();
+  const shown = groups.filter((group) => (which === 'all' || !group.met) && (!wanted || `${group.stage} ${group.measure} ${group.items.map((each) => each.part).join(' ')}`.toLowerCase().includes(wanted)));
+  return <>
+    <div class="tools">
+      <Choice label="which numbers" of={[['all', `All (${groups.length})`], ['bad', `Not met (${groups.filter((group) => !group.met).length})`]] as const} value={which} onChange={setWhich} />
+      <input type="search" placeholder="stage, measure, part" aria-label="Filter the numbers" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />
+    </div>
+    <div class="scroll numbersbox" tabIndex={0} role="region" aria-label="numbers"><table class="numbers">
+      <thead><tr><th scope="col">met</th><th scope="col">stage</th><th scope="col">measure</th><th scope="col">part</th><th scope="col" class="num">measured</th><th scope="col">expected</th><th scope="col">among the fleet</th></tr></thead>
+      <tbody>{shown.slice(0, most).map((group) => {
+        const key = `${group.stage}|${group.measure}|${group.worst.expected ?? ''}`;
+        const worst = group.worst;
+        return <>
+          <tr key={key} class={group.met ? '' : 'bad'}>
+            <td><Shape state={group.met ? 'pass' : 'fail'} /><span class="unseen">{group.met ? 'met' : 'not met'}</span></td>
+            <td>{group.stage}</td><td>{group.measure}</td>
+            <td>{group.items.length > 1 ? <button type="button" class="more" aria-expanded={open === key} onClick={() => setOpen(open === key ? undefined : key)}>{open === key ? '▾' : '▸'} {group.items.length} parts{worst.part ? <span class="dim">, worst {worst.part}</span> : ''}</button> : worst.part || 'node'}</td>
+            <td class="num">{worst.measured}</td><td title={worst.source}>{worst.expected}</td>
+            <td><FleetStrip run={record.run} node={record.node} group={group} /></td>
+          </tr>
+          {open === key && group.items.map((each) => <tr key={`${key}|${each.part}`} class={`sub${each.met ? '' : ' bad'}`}>
+            <td><Shape state={each.met ? 'pass' : 'fail'} size={11} /><span class="unseen">{each.met ? 'met' : 'not met'}</span></td><td /><td class="dim">{each.place}</td><td>{each.part || 'node'}</td><td class="num">{each.measured}</td>
+            <td class="dim">{each.margin !== undefined ? `margin ${number(each.margin)} ${each.unit ?? ''}` : ''}</td><td class="dim">{each.source}</td></tr>)}
+        </>;
+      })}</tbody></table></div>
+    {shown.length > most && <p><Button onClick={() => setMost(most + 200)}>Show {Math.min(200, shown.length - most)} more</Button></p>}
+    {!shown.length && <Nothing>{record.checked.length ? 'No number is in this list.' : 'No criterion has been judged yet.'}</Nothing>}
+  </>;
+}
+
+function Matrix({record}: {record: NodeRecord}) {
+  const all = Object.entries(record.stages).flatMap(([stage, its]) => (its.measurements ?? []).filter((each) => each.name.endsWith('.pair.bandwidth') && each.part?.includes('-')).map((each) => ({...each, stage})));
+  const stages = [...new Set(all.map((each) => `${each.stage}: ${each.name}`))];
+  const [chosen, setChosen] = useState(stages[0] ?? '');
+  if (!stages.length) return null;
+  const its = all.filter((each) => `${each.stage}: ${each.name}` === (stages.includes(chosen) ? chosen : stages[0]));
+  const pairs = new Map<string, number>();
+  const names = new Set<string>();
+  for (const each of its) {
+    const [from = '', to = ''] = each.part!.split('-');
+    if (each.value !== null) pairs.set(`${from} ${to}`, each.value);
+    names.add(from);
+    names.add(to);
+  }
+  return <Panel title="GPU to GPU" aside={stages.length > 1 && <select aria-label="which matrix" value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>{stages.map((each) => <option key={each}>{each}</option>)}</select>}>
+    <Heat names={[...names].sort(natural)} unit={its[0]?.unit ?? 'GB/s'} label={`bandwidth from GPU to GPU in ${its[0]?.unit ?? 'GB/s'}`} at={(row, column) => pairs.get(`${row} ${column}`) ?? pairs.get(`${column} ${row}`)} />
+    <p class="dim">{its[0]?.unit ?? 'GB/s'}, {its[0]?.name}. ▾ marks what is more than 10 % below the best pair.</p>
+  </Panel>;
+}
+
+const kTones = ['--c0', '--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7'];
+
+function TelemetryPanel({record}: {record: NodeRecord}) {
+  const burned = Object.entries(record.stages).filter(([, its]) => its.evidence && (its.measurements ?? []).some((each) => each.name === 'gpu.power' && each.part));
+  const [stage, setStage] = useState('');
+  const chosen = burned.find(([name]) => name === stage) ?? burned.find(([name]) => name.startsWith('gemm')) ?? burned[0];
+  const [data, set] = useState<{of: string; telemetry?: Telemetry; why?: string}>();
+  const [element, seen] = useSeen();
+  const [what, setWhat] = useState<'power' | 'temperature' | 'memory' | 'clock'>('power');
+  useEffect(() => {
+    if (!seen || !chosen) return;
+    const [name, its] = chosen;
+    text(evidencePath(record.run, its.evidence!))
+      .then((raw) => { const telemetry = telemetryOf(name, raw); set({of: name, ...(telemetry ? {telemetry} : {why: 'The stage took no samples.'})}); })
+      .catch((problem) => set({of: name, why: problem.message}));
+  }, [seen, chosen?.[0], record.run]);
+  if (!chosen) return null;
+  const known = data?.of === chosen[0] ? data : undefined;
+  const unit = {power: 'W', temperature: '°C', memory: '°C', clock: 'MHz'}[what];
+  return <Panel title="Telemetry of the GPUs" aside={<select aria-label="stage" value={chosen[0]} onChange={(event) => setStage(event.currentTarget.value)}>{burned.map(([name]) => <option key={name}>{name}</option>)}</select>}>
+    <div ref={element}>
+      <div class="tools"><Choice label="what is drawn" value={what} onChange={setWhat} of={[['power', 'Power'], ['temperature', 'GPU °C'], ['memory', 'HBM °C'], ['clock', 'SM clock']] as const} /></div>
+      {known?.telemetry ? <>
+        <Plot seconds x={known.telemetry.x} unit={(value) => `${number(value)} ${unit}`} label={`${what} of each GPU during ${chosen[0]}`}
+          curves={known.telemetry.gpus.map((gpu, i) => ({label: gpu.name, values: gpu[what], color: kTones[i % kTones.length]!}))} />
+        <ul class="reasons">{known.telemetry.gpus.map((gpu) => {
+          const counts = new Map<string, number>();
+          for (const mask of gpu.reasons) for (const reason of reasonsOf(mask)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+          return <li key={gpu.name}><b>{gpu.name}</b> {[...counts].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${reason} ${Math.round(count / gpu.reasons.length * 100)} %`).join(', ') || 'clocks not held down'}</li>;
+        })}</ul></> : <p class="quiet" role="status">{known?.why ?? 'Loading…'}</p>}
+    </div>
+  </Panel>;
+}
+
+const kKindOrder = ['system', 'bmc', 'bios', 'cpu', 'gpu', 'nvswitch', 'dimm', 'hca', 'nic', 'nvme', 'psu', 'fan'];
+
+function Parts({record}: {record: NodeRecord}) {
+  const [needle, setNeedle] = useState('');
+  const parts = useMemo(() => {
+    const all = new Map<string, Part & {by: string[]}>();
+    const add = (part: Part, by: string) => {
+      const key = `${part.kind}\n${part.name}\n${part.serial ?? ''}`;
+      const known = all.get(key);
+      if (!known) all.set(key, {...part, by: [by]});
+      else { if (!known.by.includes(by)) known.by.push(by); for (const [field, value] of Object.entries(part)) if (known[field] === undefined || known[field] === '') known[field] = value; }
+    };
+    for (const part of record.bmc_parts ?? []) add(part, 'BMC');
+    for (const [stage, its] of Object.entries(record.stages)) for (const part of its.parts ?? []) add(part, stage);
+    const rank = (kind: string) => { const place = kKindOrder.indexOf(kind); return place < 0 ? 99 : place; };
+    return [...all.values()].sort((a, b) => rank(a.kind) - rank(b.kind) || natural(a.kind, b.kind) || natural(a.name, b.name));
+  }, [record]);
+  const wanted = needle.trim().toLowerCase();
+  const shown = parts.filter((part) => !wanted || `${part.kind} ${part.name} ${part.model ?? ''} ${part.serial ?? ''} ${part.firmware ?? ''} ${part.slot ?? ''}`.toLowerCase().includes(wanted));
+  return <Panel title="Parts and serial numbers" aside={<input type="search" placeholder="part, model, serial" aria-label="Filter the parts" value={needle} onInput={(event) => setNeedle(event.currentTarget.value)} />}>
+    <div class="scroll tall" tabIndex={0} role="region" aria-label="parts"><table>
+      <thead><tr><th scope="col">kind</th><th scope="col">name</th><th scope="col">model</th><th scope="col" class="num">size</th><th scope="col">serial</th><th scope="col">firmware</th><th scope="col">slot</th><th scope="col">seen by</th></tr></thead>
+      <tbody>{shown.map((part, i) => <tr key={i}><td>{part.kind}</td><td>{part.name}</td><td>{part.model}</td><td class="num">{bytes(part.size_bytes)}</td><td><code>{part.serial}</code></td><td>{part.firmware}</td><td>{part.slot}</td><td class="dim">{part.by.slice(0, 3).join(', ')}{part.by.length > 3 ? ` +${part.by.length - 3}` : ''}</td></tr>)}</tbody></table></div>
+    <p class="dim">{plural(shown.length, 'part')}</p>
+  </Panel>;
+}
+
+function Console({run, node}: {run: number; node: string}) {
+  const [file, setFile] = useState<number>();
+  const known = useGet<ConsoleText>(`${nodePath(run, node)}/console?limit=262144${file ? `&file=${file}` : ''}`, {run, pause: 10_000});
+  if (known.problem?.status === 404 || (known.data && !known.data.files.length)) return null;
+  return <Panel title="Serial console, as it was recorded" aside={(known.data?.files.length ?? 0) > 1 && <select aria-label="which recording" value={String(known.data!.file)} onChange={(event) => setFile(Number(event.currentTarget.value))}>
+    {known.data!.files.map((each) => <option key={each.file} value={String(each.file)}>{each.file} ({bytes(each.bytes)})</option>)}</select>}>
+    <Shown of={known}>{(data) => <><pre class="console" tabIndex={0} role="region" aria-label={`console of ${node}`}>{data.text}</pre>{data.next !== undefined && <p class="dim">The recording goes on; shown are its first {bytes(data.text.length)}.</p>}</>}</Shown>
+  </Panel>;
+}
+
+function History({node, run}: {node: string; run: number}) {
+  const known = useGet<SiteNode>(`/nodes/${encodeURIComponent(node)}`);
+  const runs = known.data?.runs ?? [];
+  return <Panel title="Past runs"><Shown of={known}>{() => runs.length ? <ul class="list">{runs.map((each, i) => <li key={each}><div>
+    {each === run ? <b>Run {each}</b> : <a href={link('runs', each, 'nodes', node)}>Run {each}</a>}{each !== run && <> <a class="dim" href={`${link('compare', Math.min(each, run), Math.max(each, run))}?node=${encodeURIComponent(node)}`}>compare</a></>}{i === 0 && <span class="dim"> newest</span>}
+  </div></li>)}</ul> : <Nothing>This is the first.</Nothing>}</Shown></Panel>;
+}
+
+export function NodeView({run, node, who}: {run: number; node: string; who: Whoami}) {
+  const known = useGet<NodeRecord>(nodePath(run, node), {run, pause: 4000});
+  const rows = useList<Row>(`/runs/${run}/nodes?limit=10000`, {run, pause: 2000});
+  const site = useGet<SiteNode>(`/nodes/${encodeURIComponent(node)}`);
+  const spans = useList<StepSpan>(`/runs/${run}/steps?node=${encodeURIComponent(node)}&limit=10000`, {run, pause: 2000});
+  const [wish, setWish] = useState<Wish>();
+  const row = rows.data?.find((each) => each.node === node);
+  const place = rows.data?.findIndex((each) => each.node === node) ?? -1;
+  const next = place >= 0 ? rows.data?.[place + 1] : undefined, previous = place > 0 ? rows.data?.[place - 1] : undefined;
+  return <div class="page"><Shown of={known}>{(record) => {
+    const state = row?.state ?? (record.verdict === 'in work' ? 'running' : record.verdict);
+    const open = record.steps.filter((each) => each.outcome !== 'done' && each.outcome !== 'skipped').map((each) => each.step);
+    const times = new Map((spans.data ?? []).map((each) => [each.step, each]));
+    return <>
+      <div class="titlebar"><h1>{node}</h1><State state={row?.overdue ? 'overdue' : state} />{record.rehearsal && <span class="tag">rehearsal</span>}<span class="grow" />
+        <div class="buttons">
+          <Locate node={node} who={who} />
+          {mayChange(who) && <Button onClick={() => setWish({command: 'retry', node, title: `Retry ${node}`, explain: 'The failed step, and what comes after it, is done again.'})}>Retry</Button>}
+          {mayChange(who) && open.length > 0 && <Button onClick={() => setWish({command: 'skip', node, steps: open, title: 'Skip a step', explain: `${node} goes on without it. The report says so, with your name and your reason.`})}>Skip a step</Button>}
+          {previous && <a class="button bare" href={link('runs', run, 'nodes', previous.node)} aria-label={`previous node, ${previous.node}`}>‹</a>}
+          {next && <a class="button bare" href={link('runs', run, 'nodes', next.node)} aria-label={`next node, ${next.node}`}>›</a>}
+        </div></div>
+      <p class="sub"><span><a href={link('runs', run)}>Run {run}</a></span>{site.data?.rack && <span>rack {site.data.rack}{site.data.unit ? `, unit ${site.data.unit}` : ''}</span>}
+        {site.data && <span>{site.data.profile}</span>}{site.data?.serial && <span>serial <code>{site.data.serial}</code></span>}{(site.data?.feeds?.length ?? 0) > 0 && <span>fed by {site.data!.feeds!.join(', ')}</span>}
+        {record.hand_off && record.hand_off !== 'none' && <span>Slurm: {record.hand_off}</span>}{row?.step && row.state === 'running' && <span>at <b>{row.step}</b></span>}{row?.waits_for && <span>waits for {row.waits_for}</span>}</p>
+      {known.problem && <Trouble problem={known.problem} />}
+      {record.causes.length > 0 && <Panel title={record.verdict === 'in work' ? 'So far' : `Why: ${record.verdict}`}><Causes run={run} causes={record.causes} /></Panel>}
+      <div class="columns">
+        <Matrix record={record} />
+        <TelemetryPanel record={record} />
+      </div>
+      <Panel title="Numbers against their criteria"><Numbers record={record} /></Panel>
+      <div class="columns major">
+        <Panel title="Steps"><div class="scroll tall" tabIndex={0} role="region" aria-label="steps"><table><thead><tr><th scope="col">step</th><th scope="col">outcome</th><th scope="col">began</th><th scope="col" class="num">took</th><th scope="col" class="num">tries</th><th scope="col">detail</th><th scope="col">raw output</th></tr></thead>
+          <tbody>{record.steps.map((step) => {
+            const time = times.get(step.step);
+            return <tr key={step.step}><td>{step.step}</td><td><State state={step.outcome.replace(/ /g, '-') || (step.step === row?.step ? 'running' : 'open')} /></td><td>{time && step.outcome !== 'skipped' ? clock(at(time.began)) : ''}</td>
+              <td class="num">{time?.ended && step.outcome !== 'skipped' ? span((at(time.ended) - at(time.began)) / 1000) : ''}</td><td class="num">{step.attempts || ''}</td><td>{step.detail}</td><td><Evidence run={run} {...(record.stages[step.step]?.evidence ? {hash: record.stages[step.step]!.evidence!} : {})} /></td></tr>;
+          })}</tbody></table></div></Panel>
+        <History node={node} run={run} />
+      </div>
+      <Parts record={record} />
+      <Console run={run} node={node} />
+      <Panel flush title="Events of this node"><Log run={run} node={node} most={300} /></Panel>
+      {wish && <CommandDialog run={run} wish={wish} who={who} onClose={() => { setWish(undefined); known.again(); rows.again(); }} />}
+    </>;
+  }}</Shown></div>;
+}
+
+/// A node that is named without a run: its newest one.
+export function SiteNodeView({node}: {node: string}) {
+  const known = useGet<SiteNode>(`/nodes/${encodeURIComponent(node)}`);
+  return <div class="page"><h1>{node}</h1><Shown of={known}>{(site) => <>
+    <p class="sub">{site.rack && <span>rack {site.rack}{site.unit ? `, unit ${site.unit}` : ''}</span>}<span>{site.profile}</span>{site.serial && <span>serial <code>{site.serial}</code></span>}</p>
+    {site.runs?.length ? <ul class="list">{site.runs.map((run) => <li key={run}><a href={link('runs', run, 'nodes', node)}>Run {run}</a></li>)}</ul> : <Nothing>No run has looked at this node yet.</Nothing>}</>}</Shown></div>;
+}

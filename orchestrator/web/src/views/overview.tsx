@@ -1,0 +1,146 @@
+// The site at a glance: what runs, where each node stands, what an operator has to do.
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import {getAll, type Inventory, type OperatorAction, type PowerNow, type Row, type Run, type RunDetail, type SiteNode, type Whoami} from '../api';
+import {at, clock, folded, moment, plural, span} from '../format';
+import {applyToRows, useEvents, useGet, useList, useNow} from '../live';
+import {link} from '../route';
+import {Choice, Nothing, Panel, Shown} from '../ui/base';
+import {PowerBar} from '../ui/drawings';
+import {Elevations, type Place, placeOf} from '../ui/rack';
+import {Legend, Shape, State, Tally} from '../ui/state';
+
+const kMostRuns = 12;  // whose nodes are shown at once
+
+export const countsOf = (rows: Row[]): [string, number][] =>
+  ['pass', 'fail', 'inconclusive', 'needs-operator', 'between-tries', 'running', 'waiting', 'ended']
+    .map((state) => [state, rows.filter((row) => row.state === state).length]);
+
+/// The rows of several runs, by run; those that work are asked for again as events come.
+export function useRowsOf(runs: number[]): Map<number, Row[]> {
+  const [rows, set] = useState(new Map<number, Row[]>());
+  const key = runs.join(',');
+  const ask = (run: number) => getAll<Row>(`/runs/${run}/nodes?limit=10000`)
+    .then((its) => set((old) => new Map(old).set(run, its))).catch(() => { /* shown as without a run */ });
+  useEffect(() => { for (const run of runs) void ask(run); }, [key]);
+  const [late, setLate] = useState(new Set<number>());
+  useEvents((event) => {
+    if (!runs.includes(event.run)) return;
+    set((old) => old.has(event.run) ? new Map(old).set(event.run, applyToRows(old.get(event.run)!, event)) : old);
+    setLate((old) => old.has(event.run) ? old : new Set(old).add(event.run));
+  });
+  useEffect(() => {
+    if (!late.size) return;
+    const timer = window.setTimeout(() => { for (const run of late) void ask(run); setLate(new Set()); }, 1500);
+    return () => clearTimeout(timer);
+  }, [late]);
+  return rows;
+}
+
+function Active({run, rows}: {run: Run; rows: Row[]}) {
+  const detail = useGet<RunDetail>(`/runs/${run.run}`, {run: run.run, pause: 2000, every: 15_000}).data;
+  const now = useNow(1000);
+  const ends = at(detail?.ends);
+  const held = Object.entries(detail?.approvals ?? {});
+  return <a class="card" href={link('runs', run.run)}>
+    <span class="top"><b>Run {run.run}</b> {run.playbook}<span class="grow" />
+      <State state={detail?.standing?.paused ? 'paused' : run.state} /></span>
+    <Tally counts={countsOf(rows)} total={rows.length} />
+    <span class="facts">
+      {countsOf(rows).filter(([, n]) => n > 0).map(([state, n]) => <span key={state}><Shape state={state} size={12} /> <b>{n}</b> {state.replace(/-/g, ' ')}</span>)}
+    </span>
+    <span class="facts dim">
+      <span>since {clock(at(run.began), false)} ({span((now - at(run.began)) / 1000)})</span>
+      {isFinite(ends) && <span>ends about {clock(ends, false)}{ends > now ? ` (in ${span((ends - now) / 1000)})` : ''}</span>}
+      {held.length > 0 && <span class="t-hand">{held.map(([step, n]) => `${n} wait for approval of ${step}`).join(', ')}</span>}
+    </span>
+  </a>;
+}
+
+function Power({runs}: {runs: number[]}) {
+  const known = useGet<PowerNow>(runs.length ? `/runs/${runs[0]}/power` : undefined, {run: 'any', pause: 2000, every: 10_000});
+  const [kind, setKind] = useState<'breaker' | 'pdu' | 'rack' | 'room'>('breaker');
+  if (!runs.length) return <Nothing>No run draws power now.</Nothing>;
+  return <Shown of={known}>{({levels}) => {
+    const kinds = (['breaker', 'pdu', 'rack', 'room'] as const).filter((each) => levels.some((level) => level.kind === each));
+    const shown = kinds.includes(kind) ? kind : kinds[0];
+    if (!shown) return <Nothing>The inventory has no power tree.</Nothing>;
+    const its = levels.filter((level) => level.kind === shown)
+      .sort((a, b) => b.planned_watts / (b.limit_watts || Infinity) - a.planned_watts / (a.limit_watts || Infinity));
+    return <>
+      <Choice label="level of the power tree" of={kinds.map((each) => [each, each === 'pdu' ? 'PDU' : each] as const)} value={shown} onChange={setKind} />
+      <div class="bars">{its.slice(0, 24).map((level) => <PowerBar key={level.name} name={level.name} kind={level.kind} drawn={level.planned_watts}
+        {...(level.limit_watts ? {limit: level.limit_watts} : {})} />)}</div>
+      {its.length > 24 && <p class="quiet">and {its.length - 24} more with a smaller share</p>}
+    </>;
+  }}</Shown>;
+}
+
+export function FailureList({run}: {run: RunDetail}) {
+  const groups = (run.failures ?? []).filter((group) => (group.nodes?.length ?? 0) > 0);
+  if (!groups.length) return null;
+  return <ul class="list">{groups.map((group, i) => <li key={i}>
+    <Shape state="fail" /><div><b>{String(group['cause'] ?? group.text ?? '')}</b> <span class="dim">at {String(group['step'] ?? '')}</span>
+      <div>{folded(group.nodes)} <span class="dim">({group.nodes.length} of {String(group['ended'] ?? run.nodes)} that did it)</span></div>
+      {(group.clusters ?? []).map((cluster, c) => <div class="note" key={c}>{String(cluster['words'] ?? cluster.text ?? `${cluster['trait'] ?? ''} ${cluster['value'] ?? ''}`)}</div>)}
+    </div></li>)}</ul>;
+}
+
+export function Overview({who}: {who: Whoami}) {
+  const inventory = useGet<Inventory>('/inventory', {every: 300_000});
+  const nodes = useList<SiteNode>('/nodes?limit=1000', {every: 120_000});
+  const runs = useList<Run>('/runs?limit=50', {run: 'any', pause: 3000, every: 30_000});
+  const actions = useGet<{actions: OperatorAction[]}>('/actions', {run: 'any', pause: 5000, every: 30_000});
+  const active = (runs.data ?? []).filter((run) => run.state === 'running' || run.state === 'submitted');
+  const wanted = useMemo(() => {
+    const all = new Set(active.map((run) => run.run));
+    for (const node of nodes.data ?? []) if (node.run !== undefined) all.add(node.run);
+    return [...all].sort((a, b) => b - a).slice(0, kMostRuns);
+  }, [runs.data, nodes.data]);
+  const rows = useRowsOf(wanted);
+  const places = useMemo(() => {
+    const newest = new Map<string, Place>();
+    for (const run of [...wanted].sort((a, b) => a - b)) for (const row of rows.get(run) ?? []) newest.set(row.node, placeOf(row, run));
+    const listed = (nodes.data ?? []).map((node): Place => {
+      const known = newest.get(node.name);
+      newest.delete(node.name);
+      return {state: 'none', ...known, name: node.name, ...(node.rack ? {rack: node.rack} : {}), ...(node.unit ? {unit: node.unit} : {}), ...(node.height ? {height: node.height} : {})};
+    });
+    return [...listed, ...newest.values()];
+  }, [rows, nodes.data, wanted]);
+  const units = useMemo(() => inventory.data?.racks ?? [], [inventory.data]);
+  const late = active.flatMap((run) => (rows.get(run.run) ?? []).filter((row) => row.overdue).map((row) => ({...row, run: run.run})));
+  const newest = useGet<RunDetail>(runs.data?.[0] ? `/runs/${runs.data[0].run}` : undefined, {run: 'any', pause: 4000});
+  const states = [...new Set(places.map((place) => place.state))];
+
+  return <div class="overview">
+    <h1 class="unseen">Overview</h1>
+    <div class="main">
+      {active.length > 0
+        ? <div class="cards">{active.map((run) => <Active key={run.run} run={run} rows={rows.get(run.run) ?? []} />)}</div>
+        : runs.data && <p class="calm">No run is active.{who.role !== 'viewer' && <> <a href={link('start')}>Start one</a></>}</p>}
+      <Panel title={`Racks`} aside={<Legend states={states.length ? states : ['none']} />}>
+        {nodes.problem && !places.length ? <Shown of={nodes}>{() => null}</Shown>
+          : places.length ? <Elevations racks={units} places={places} /> : <p class="quiet" role="status">{nodes.loading ? 'Loading…' : 'The inventory has no nodes.'}</p>}
+      </Panel>
+    </div>
+    <div class="side">
+      <Panel title="Needs an operator" aside={<a href={link('actions')}>walking list</a>}>
+        <Shown of={actions}>{({actions: its}) => its.length
+          ? <ul class="list">{its.slice(0, 8).map((each, i) => <li key={i}><Shape state="needs-operator" /><div>
+              <a href={link('runs', each.run, 'nodes', each.node)}>{each.node}</a>{each.part && <> <b>{each.part}</b></>} <span class="dim">{each.rack && `rack ${each.rack}`}{each.unit ? `, unit ${each.unit}` : ''}</span>
+              <div>{each.action}</div></div></li>)}
+            {its.length > 8 && <li class="dim">and {its.length - 8} more</li>}</ul>
+          : <Nothing>Nothing to do.</Nothing>}</Shown>
+      </Panel>
+      {late.length > 0 && <Panel title="Overdue"><ul class="list">{late.slice(0, 10).map((row) => <li key={row.node}><Shape state="overdue" /><div>
+        <a href={link('runs', row.run, 'nodes', row.node)}>{row.node}</a> {row.step} <span class="dim">since {clock(at(row.step_began), false)}</span></div></li>)}</ul></Panel>}
+      {newest.data && (newest.data.failures?.length ?? 0) > 0 && <Panel title={`Failures alike in run ${newest.data.run}`}><FailureList run={newest.data} /></Panel>}
+      <Panel title="Power against limits"><Power runs={active.map((run) => run.run)} /></Panel>
+      <Panel title="Newest runs" aside={<a href={link('runs')}>all</a>}>
+        <Shown of={runs}>{(its) => its.length ? <ul class="list">{its.slice(0, 6).map((run) => <li key={run.run}><Shape state={run.state === 'ended' ? run.fail ? 'fail' : run.inconclusive ? 'inconclusive' : 'pass' : run.state} />
+          <div><a href={link('runs', run.run)}>Run {run.run}</a> {run.playbook} <span class="dim">{moment(run.began)}</span>
+            <div class="dim">{plural(run.nodes, 'node')}: {run.pass} pass, {run.fail} fail, {run.inconclusive} inconclusive</div></div></li>)}</ul> : <Nothing>No run yet.</Nothing>}</Shown>
+      </Panel>
+    </div>
+  </div>;
+}

@@ -1,0 +1,11 @@
+# Tests of the page. Where it could not be built they are skipped, and say why; CI installs what they need, and fails.
+if(NOT CUPEL_WEB)
+  return()
+endif()
+if(cupel_web_missing)
+  add_test(NAME Page.IsBuilt COMMAND ${CMAKE_COMMAND} "-DWHY=${cupel_web_missing}" -P ${CMAKE_CURRENT_LIST_DIR}/not_built.cmake)
+  set_tests_properties(Page.IsBuilt PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  return()
+endif()
+add_test(NAME Page.HasTheTypesThatItSays COMMAND ${CUPEL_NODE} ${cupel_web_built}/node_modules/typescript/bin/tsc -p ${cupel_web_built}/tsconfig.json)
+set_tests_properties(Page.HasTheTypesThatItSays PROPERTIES TIMEOUT 300)
