@@ -88,6 +88,18 @@ constexpr Case kCases[]{
      aer, Weight::corrected, "0000:1b:00.0", ""},
     {"mlx5_core 0000:18:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer",
      aer, Weight::error, "0000:18:00.0", ""},
+    {"nvme 0000:04:00.0: PCIe Bus Error: severity=Correctable, type=Physical Layer, (Receiver ID)",
+     aer, Weight::corrected, "0000:04:00.0", ""},
+    {"nvme 0000:04:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction "
+     "Layer, (Requester ID)",
+     aer, Weight::error, "0000:04:00.0", ""},
+    {"mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 7: 8c00004000010091", mce,
+     Weight::corrected, "", "CPU2"},
+    {"mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 7: ac00004000010091", mce, Weight::error,
+     "", "CPU2"},
+    {"mlx5_core 0000:18:00.0: wait_fw_init:201:(pid 7): Waiting for FW initialization, timeout "
+     "abort in 100s (0x0)",
+     mlx5, Weight::information, "0000:18:00.0", ""},
     {"pcieport 0000:15:01.0: pciehp: Slot(8): Link Down", pcie, Weight::error, "0000:15:01.0", ""},
     {"pci 0000:1b:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 32.0 GT/s PCIe x8 link "
      "at "
@@ -153,6 +165,7 @@ TEST(KernelMessages, ThatSayNothingOfAPartAreNone) {
         "nvidia-nvswitch2: open (major=510)",
         "nvme nvme0: pci function 0000:c3:00.0",
         "nvme nvme0: 63/0/0 default/read/poll queues",
+        "nvme nvme0: Shutdown timeout set to 10 seconds",
         "mlx5_core 0000:18:00.0: firmware version: 28.41.1000",
         "EDAC MC0: Giving out device to module i10nm_edac controller Intel_10nm Socket#0 IMC#0",
         "NVRM: GPU Board Serial Number: 1653723052734",

@@ -1,6 +1,8 @@
 #include "burnin/agent/node/hardware_messages.h"
 
 #include <array>
+#include <charconv>
+#include <cstdint>
 
 #include "base/text.h"
 #include "burnin/agent/node/message_text.h"
@@ -32,6 +34,19 @@ Weight weight_of_severity(std::string_view severity) {
   return severity.starts_with("info") ? Weight::information : Weight::error;
 }
 
+/// "CPU 12: Machine Check: 0 Bank 7: 8c00004000010091": nothing without the bank's status.
+/// Source: Intel SDM 3B, 15.3.2.2: bit 61, UC: the processor did not correct it.
+std::optional<bool> is_corrected(std::string_view error) {
+  const auto bank = after(error, " Bank ");
+  const auto status = bank ? after(*bank, ": ") : std::nullopt;
+  if (!status) return std::nullopt;
+  std::uint64_t bits = 0;
+  const auto word = leading_word(*status);
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
+  if (read.ec != std::errc{} || word.size() != 16) return std::nullopt;
+  return (bits >> 61 & 1) == 0;
+}
+
 }  // namespace
 
 Found mce_of(std::string_view line) {
@@ -61,7 +76,8 @@ Found mce_of(std::string_view line) {
   if (!head && !corrected && !uncorrected) return std::nullopt;
   KernelMessage message{.kind = mce, .detail = bounded(*error)};
   if (cpu) message.part = "CPU" + std::string{leading_word(*cpu)};
-  if (corrected && !uncorrected) message.weight = Weight::corrected;
+  const bool is_head_of_corrected = head && is_corrected(*error).value_or(false);
+  if ((corrected || is_head_of_corrected) && !uncorrected) message.weight = Weight::corrected;
   return message;
 }
 

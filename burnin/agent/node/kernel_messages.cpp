@@ -84,8 +84,9 @@ Found sxid_of(std::string_view line) {
   return message;
 }
 
-/// The heads of an AER report: "nvidia 0000:1b:00.0: PCIe Bus Error: severity=Corrected, ..." and
-/// what firmware that has the error first makes of it. The port's own line ("AER: Corrected error
+/// The heads of an AER report: "nvidia 0000:1b:00.0: PCIe Bus Error: severity=Corrected, ..."
+/// (since Linux 6.8 "Correctable", "Uncorrectable") and what firmware that has the error first
+/// makes of it. The port's own line ("AER: Corrected error
 /// received: 0000:1b:00.0") stands before each, and is passed over.
 Found aer_of(std::string_view line) {
   // A port that cut its device off, and a device that did not come back.
@@ -96,7 +97,7 @@ Found aer_of(std::string_view line) {
   const auto bus = after(line, "PCIe Bus Error: severity=");
   if (!bus) return std::nullopt;
   KernelMessage message{.kind = aer, .pci = first_address(line), .detail = bounded(*bus)};
-  if (bus->starts_with("Corrected")) message.weight = Weight::corrected;
+  if (bus->starts_with("Correct")) message.weight = Weight::corrected;
   return message;
 }
 
@@ -136,6 +137,7 @@ Found nvme_of(std::string_view line) {
   const auto plain = line.find("nvme");
   if (!device && (plain == line.npos || !has(line, "nvme") || !has(line, ": ")))
     return std::nullopt;
+  if (has(line, "Shutdown timeout set to")) return std::nullopt;  // a drive that starts
   const auto number_text = device ? *device : line.substr(plain + 4);
   const auto index = leading_number(number_text);
   if (!index) return std::nullopt;
@@ -204,6 +206,10 @@ Found mlx5_of(std::string_view line) {
   }
   if (has(*told, "Link down")) {
     message.kind = link;
+    return message;
+  }
+  if (has(*told, "Waiting for FW initialization")) {  // it starts: "timeout abort in 100s"
+    message.weight = Weight::information;
     return message;
   }
   if (std::ranges::none_of(kBad, [&](auto word) { return has(*told, word); })) return std::nullopt;
