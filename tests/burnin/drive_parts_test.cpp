@@ -338,6 +338,25 @@ TEST(Nvme, GivesAnArraysErrorsToNoOneDrive) {
   EXPECT_THAT(why_not_burned(idle), HasSubstr("fio did not see nvme1 of nvme0+nvme1 work"));
 }
 
+TEST(Nvme, OfAMachineWithoutAnyIsAFaultOnlyWhereItsProfileExpectsSome) {
+  CUPEL_NEEDS_REAL_PART(installed("fio") && installed("blkid"), "fio or blkid is not installed");
+  const FileDrive node;
+  fs::remove_all(node.root() / "sys/class/nvme/nvme0");
+  auto without = profile();
+  std::erase_if(without.parts,
+                [](const auto& each) { return each.kind == inventory::PartKind::nvme; });
+
+  const auto output = node.run({{"raw", "yes"}});
+  const auto expected = parsed("nvme", output);
+  const auto unexpected = stage("nvme")->parse(without, output);
+
+  EXPECT_EQ(why(expected), "the node has no NVMe drive");
+  ASSERT_TRUE(unexpected) << why(unexpected);
+  EXPECT_TRUE(unexpected->measurements.empty());
+  ASSERT_EQ(unexpected->unknown.size(), 1u);
+  EXPECT_EQ(unexpected->unknown[0].fact, "NVMe drives");
+}
+
 TEST(Nvme, AndStorageRefuseWhatCannotBeMeant) {
   for (const auto& [name, with, reason] :
        std::vector<std::tuple<std::string, Parameters, std::string>>{
