@@ -82,12 +82,11 @@ constexpr std::array kGpuMeasures{
     MeasureRow{"nvlink.symbol_errors.new", "errors", "symbol errors while watched (NVLink 5)",
                Better::less},
     MeasureRow{"nvlink.effective_errors.new", "errors",
-               "errors after correction while watched (NVLink 5)", Better::less},
+               "errors within packets while watched (NVLink 5)", Better::less},
     MeasureRow{"nvlink.packet_errors.new", "errors",
                "packets with errors received while watched (NVLink 5)", Better::less},
-    MeasureRow{"nvlink.ber.symbol", "", "bit error rate before correction (NVLink 5)",
-               Better::less},
-    MeasureRow{"nvlink.ber.effective", "", "bit error rate after correction (NVLink 5)",
+    MeasureRow{"nvlink.ber.symbol", "", "bit error rate by symbol errors (NVLink 5)", Better::less},
+    MeasureRow{"nvlink.ber.effective", "", "bit error rate by effective errors (NVLink 5)",
                Better::less},
 };
 
