@@ -389,9 +389,18 @@ void add_faults(const BurnStage& stage, const Faults& faults, Findings& findings
 /// `all`: GPUs that did not hang are reported, too. Of one that may hang nothing is: it is unknown.
 void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings& findings) {
   std::map<std::string, std::string> hung, late;
+  std::string pair;
   for (const auto& hang : run.hangs) {
     const auto words = fmt::format("{}, for {} s", hang.doing, plain(hang.seconds, 0));
-    hung.emplace(part_named(hang.part, run, names).value_or(""), words);
+    const auto named = part_named(hang.part, run, names).value_or("");
+    if (const auto dash = named.find('-'); dash != named.npos) {  // one of the two, or their link
+      hung.emplace("", words);
+      pair = named;
+      late.emplace(named.substr(0, dash), words);
+      late.emplace(named.substr(dash + 1), words);
+      continue;
+    }
+    hung.emplace(named, words);
     for (const auto& each : hang.late)
       if (const auto part = part_named(each, run, names); part && !part->empty())
         late.emplace(*part, words);
@@ -402,7 +411,7 @@ void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings&
     const auto found = hung.find(part);
     const auto may = late.find(part);
     if (found != hung.end()) {
-      add(findings, "gpu.hang", part, 1, "", part.empty() ? std::string{} : found->second);
+      add(findings, "gpu.hang", part, 1, "", part.empty() ? pair : found->second);
       add_unknown(findings, part.empty() ? "the node" : part, "it hung in " + found->second);
     } else if (may != late.end()) {
       add_unknown(findings, part,
@@ -413,9 +422,11 @@ void add_hangs(const BurnReport& run, const GpuNames& names, bool all, Findings&
   }
 }
 
+/// `failed`: parts of which only that counts.
 void add_results(const BurnStage& stage, const BurnReport& run, const GpuNames& names,
-                 Findings& findings) {
-  const auto results = named(run, names, findings);
+                 const std::set<std::string>& failed, Findings& findings) {
+  auto results = named(run, names, findings);
+  std::erase_if(results, [&](const NamedResult& each) { return failed.contains(each.part); });
   const auto numbers = numbers_of(stage, results, findings);
   for (const auto& [measure, parts] : numbers) {
     for (const auto& [part, number] : parts)
@@ -427,6 +438,18 @@ void add_results(const BurnStage& stage, const BurnReport& run, const GpuNames& 
   std::set<std::string> gpus;
   for (const auto& gpu : run.gpus) gpus.insert(names.name_at(gpu.pci));
   add(findings, "burn.gpus", "", static_cast<double>(gpus.size()), "GPUs");
+}
+
+/// GPUs of which a fault, a hang or an Xid is known.
+std::set<std::string> failed_parts(const Faults& faults, const BurnReport& run,
+                                   const GpuNames& names, const Findings& findings) {
+  std::set<std::string> failed;
+  for (const auto& [part, told] : faults.by_part) failed.insert(part);
+  for (const auto& hang : run.hangs)
+    if (const auto part = part_named(hang.part, run, names)) failed.insert(*part);
+  for (const auto& each : findings.measurements)
+    if (each.name == "gpu.xid" && each.value > 0) failed.insert(each.part);
+  return failed;
 }
 
 /// "No error" counts only after the program has found an error that it planted itself.
@@ -504,10 +527,14 @@ Result<Findings> burn_findings(const BurnStage& stage, const Profile& profile,
   if (!whole)
     add_unknown(findings, fmt::format("the rest of {}", stage.name),
                 script::clean(whole.error().what));
-  if (whole) add_results(stage, run, names, findings);
+  const bool others_count = stage.gpus_are_apart && run.end && !run.end->stopped;
+  if (whole)
+    add_results(stage, run, names, {}, findings);
+  else if (others_count)
+    add_results(stage, run, names, failed_parts(faults, run, names, findings), findings);
   add_faults(stage, faults, findings);
-  add_hangs(run.hangs.empty() && !test.hangs.empty() ? test : run, names, whole.has_value(),
-            findings);
+  add_hangs(run.hangs.empty() && !test.hangs.empty() ? test : run, names,
+            whole.has_value() || others_count, findings);
   add_facts(run, findings);
   return findings;
 }

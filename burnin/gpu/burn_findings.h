@@ -42,6 +42,8 @@ struct BurnStage {
   std::span<const std::string_view> rates{};
   /// What takes more than a rule.
   void (*more)(std::span<const NamedResult> results, Findings& findings) = nullptr;
+  /// Its GPUs need nothing of each other: where one fails, what the others report counts.
+  bool gpus_are_apart = false;
 };
 
 /// Measurements that every such stage gives: whether its GPUs were idle before, what the kernel and

@@ -115,10 +115,10 @@ constexpr std::array<std::string_view, 5> kGemmRates{
 constexpr std::array<std::string_view, 3> kHbmRates{"hbm.read", "hbm.write", "hbm.copy"};
 constexpr std::array<std::string_view, 2> kPcieRates{"pcie.h2d", "pcie.d2h"};
 
-constexpr BurnStage kGemm{"gemm", kGemmRules,        "gemm.errors", "errors",
-                          false,  "gemm.below_best", kGemmRates};
-constexpr BurnStage kHbm{"hbm", kHbmRules,        "hbm.errors", "errors",
-                         false, "hbm.below_best", kHbmRates};
+constexpr BurnStage kGemm{"gemm",     kGemmRules, "gemm.errors", "errors", false, "gemm.below_best",
+                          kGemmRates, nullptr,    true};
+constexpr BurnStage kHbm{"hbm",     kHbmRules, "hbm.errors", "errors", false, "hbm.below_best",
+                         kHbmRates, nullptr,   true};
 constexpr BurnStage kPcie{"pcie", kPcieRules,        "pcie.errors", "errors",
                           false,  "pcie.below_best", kPcieRates};
 constexpr BurnStage kP2p{"p2p", {}, "p2p.errors", "errors", false, {}, {}, add_pairs};

@@ -217,33 +217,5 @@ TEST(BurnCrew, OneThatFailsLetsTheOthersEndAndIsNamed) {
   EXPECT_EQ(printed.lines[0].at("part"), "gpu1");
 }
 
-TEST(BurnWorkers, OneThatFailsIsReportedAtOnceAndLeavesIndependentOnesGoingOn) {
-  Printed printed;
-  Stop stop{std::chrono::seconds{30}};
-  std::promise<void> failed;
-  bool was_reported = false;
-
-  const bool sound = run_workers({{"gpu0",
-                                   [&]() -> Outcome<> {
-                                     failed.get_future().wait();
-                                     const auto until =
-                                         Stop::Clock::now() + std::chrono::seconds{20};
-                                     while (!printed.report.failed() && Stop::Clock::now() < until)
-                                       std::this_thread::yield();
-                                     was_reported = printed.report.failed() && !stop.over();
-                                     return done();
-                                   }},
-                                  {"gpu1",
-                                   [&]() -> Outcome<> {
-                                     failed.set_value();
-                                     return Failure{.code = "cuda", .message = "broke"};
-                                   }}},
-                                 printed.report, stop, OnFailure::kOthersGoOn);
-
-  EXPECT_FALSE(sound);
-  EXPECT_TRUE(was_reported);
-  EXPECT_FALSE(stop.given_up());
-}
-
 }  // namespace
 }  // namespace cupel::burn

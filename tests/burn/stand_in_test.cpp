@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "tests/burn/burning.h"
 
@@ -61,6 +63,17 @@ void run_all(const std::vector<Case>& cases, const Judge& judge) {
                  cases[at].fault + "\n" + burned.errors);
     judge(cases[at], burned);
   }
+}
+
+/// How many GPUs other than gpu1 say that they did whole rounds.
+std::size_t others_at_work(const Burned& burned) {
+  std::set<std::string> parts;
+  for (const auto& result : burned.of_kind("result"))
+    if (result.at("name").as_string().ends_with(".rounds") &&
+        result.at("value").to_number<double>() > 0)
+      parts.emplace(result.at("part").as_string());
+  parts.erase("gpu1");
+  return parts.size();
 }
 
 TEST(BurnStandIn, EveryCommandFindsNothingWrongOnSoundGpus) {
@@ -183,11 +196,50 @@ TEST(BurnStandIn, AGpuThatDiesIsNamedAndWhoNeedsItNotGoesOn) {
     EXPECT_THAT(burned.parts("fault"), ElementsAre("gpu1"));
     EXPECT_LT(burned.seconds, 90);
     if (one.command != kGemm && one.command != kHbm) return;
-    int sound = 0;
-    for (const auto& result : burned.of_kind("result"))
-      sound += result.at("name").as_string().ends_with(".rounds") && result.at("part") != "gpu1" &&
-               result.at("value").to_number<double>() > 0;
-    EXPECT_EQ(sound, 2);
+    EXPECT_EQ(others_at_work(burned), 2);
+  });
+}
+
+TEST(BurnStandIn, AProcessThatTheDriverEndsIsNamedAndTheOtherGpusBurnOn) {
+  const std::vector<Case> cases{{kGemm, "--rounds 2 --passes 4", 3, "FAKE_CRASHES=1:gemm_fill:3"},
+                                {kGemm, "--rounds 1 --passes 4", 3, "FAKE_CRASHES=1:gemm_fill:1"},
+                                {kHbm, "--rounds 1", 3, "FAKE_CRASHES=1:hbm_check:3"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 2);
+    EXPECT_FALSE(burned.is_complete());
+    EXPECT_THAT(burned.parts("error"), ElementsAre("gpu1"));
+    EXPECT_EQ(others_at_work(burned), 2);
+  });
+}
+
+TEST(BurnStandIn, AProcessThatStandsStillIsAHangOfItsGpuAndTheOthersBurnOn) {
+  const Burned burned =
+      Burning{"hbm --margin 64 --repeats 2 --seconds 100 --rounds 1 --hang-after 5",
+              {"FAKE_GPUS=3", "FAKE_GPU_MEMORY=70", "FAKE_STUCK=1:hbm_check:3"}}
+          .end();
+
+  EXPECT_EQ(burned.status, 3);
+  EXPECT_FALSE(burned.is_complete());
+  EXPECT_THAT(burned.parts("hang"), ElementsAre("gpu1"));
+  EXPECT_EQ(others_at_work(burned), 2);
+}
+
+TEST(BurnStandIn, FiguresArePrintedWhileTheyAreMeasured) {
+  const std::vector<Case> cases{
+      {kGemm, "--rounds 3 --passes 4 --hang-after 5", 1, "FAKE_HANGS=0:gemm_fill:5"},
+      {kHbm, "--rounds 2 --hang-after 5 --patterns address", 1, "FAKE_HANGS=0:hbm_check:4"}};
+
+  run_all(cases, [](const Case&, const Burned& burned) {
+    EXPECT_EQ(burned.status, 3);
+    const auto results = burned.of_kind("result");
+    const auto is_round = [](const auto& result) {
+      return result.at("name").as_string().ends_with(".rounds") && result.at("value") == 1;
+    };
+    EXPECT_TRUE(std::ranges::any_of(results, is_round));
+    EXPECT_TRUE(std::ranges::any_of(results, [](const auto& result) {
+      return result.at("name") == "gemm.rate" || result.at("name") == "hbm.read";
+    }));
   });
 }
 
@@ -198,12 +250,14 @@ TEST(BurnStandIn, AGpuThatHangsIsNamed) {
   };
 
   // GPUs that need nothing of each other; then those whose others come to wait for them.
-  run_all({{kGemm, "--rounds 1 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
+  run_all({{kGemm, "--rounds 2 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:3", "gpu1"},
+           {kGemm, "--rounds 1 --passes 4 --hang-after 5", 3, "FAKE_HANGS=1:gemm_fill:1", "gpu1"},
            {kHbm, "--rounds 1 --hang-after 5", 3, "FAKE_HANGS=1:hbm_check:3", "gpu1"},
            {kPcie, "--rounds 1 --hang-after 5", 2, "FAKE_HANGS=1:link_check_words:2", "gpu1"}},
           judge);
   run_all({{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_gelu_back:2", "gpu1"},
-           {kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"}},
+           {kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:train_checksum:3", "gpu1"},
+           {kP2p, "--hang-after 5", 3, "FAKE_HANGS=1:link_copy:2", "gpu0-gpu1"}},
           judge);
   run_all({{kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:link_fill_numbers:3", "gpu1"}}, judge);
 }
@@ -214,11 +268,7 @@ TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
     EXPECT_FALSE(burned.is_complete());
     EXPECT_THAT(burned.parts("hang"), ElementsAre("gpu1"));
     EXPECT_GE(burned.seconds, 15);
-    int sound = 0;
-    for (const auto& result : burned.of_kind("result"))
-      sound += result.at("name").as_string().ends_with(".rounds") && result.at("part") != "gpu1" &&
-               result.at("value").to_number<double>() > 0;
-    EXPECT_EQ(sound, 2);
+    EXPECT_EQ(others_at_work(burned), 2);
   };
 
   run_all({{"gemm --types bf16 --side 256 --seconds 15", "--passes 4 --hang-after 5", 3,
@@ -230,8 +280,7 @@ TEST(BurnStandIn, WhoNeedsNothingOfAGpuThatHangsBurnsOn) {
 
 TEST(BurnStandIn, AHangThatMayBeAnyGpusNamesNone) {
   const std::vector<Case> cases{{kTrain, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"},
-                                {kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"},
-                                {kP2p, "--hang-after 5", 3, "FAKE_HANGS=1:link_copy:2"}};
+                                {kCollective, "--hang-after 5", 3, "FAKE_HANGS=1:sum:2"}};
 
   run_all(cases, [](const Case&, const Burned& burned) {
     EXPECT_EQ(burned.status, 3);

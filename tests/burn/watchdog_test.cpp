@@ -145,50 +145,6 @@ TEST(BurnVigil, AHangIsToldWithAnEndThatIsNotComplete) {
   EXPECT_THAT(lines[1], testing::HasSubstr(R"("complete":false)"));
 }
 
-TEST(BurnVigil, WhoNeedsNothingOfTheOneThatHangsGoesOnToItsEnd) {
-  std::promise<void> gone;
-  std::promise<void> ended;
-  std::vector<std::string> lines;
-  Report report{[&](std::string_view line) { lines.emplace_back(line); }};
-  Fake fake;
-  WatchdogScope hung{fake.watchdog, "gpu3"};
-  hung.alone([&] { gone.set_value(); });
-  hung.doing("gemm fp8", 2);
-  fake.now += seconds{55};
-  auto sound = std::make_optional<WatchdogScope>(fake.watchdog, "gpu4");
-  sound->alone();
-  sound->doing("gemm fp8", 3);
-  fake.now += seconds{5};
-  {
-    const WatchdogThread watching{fake.watchdog, report, 300, [&] { ended.set_value(); },
-                                  milliseconds{1}};
-    auto over = ended.get_future();
-    ASSERT_EQ(gone.get_future().wait_for(seconds{20}), std::future_status::ready);
-    EXPECT_EQ(over.wait_for(milliseconds{50}), std::future_status::timeout);
-    EXPECT_TRUE(fake.watchdog.has_given_up());
-    sound.reset();
-    ASSERT_EQ(over.wait_for(seconds{20}), std::future_status::ready);
-  }
-
-  std::erase_if(lines, [](const auto& line) { return line.contains("progress"); });
-  ASSERT_EQ(lines.size(), 2);
-  EXPECT_THAT(lines[0], testing::StartsWith(R"({"kind":"hang","part":"gpu3")"));
-  EXPECT_THAT(lines[1], testing::HasSubstr(R"("complete":false)"));
-}
-
-TEST(BurnWatchdog, DoesNotGiveUpOneThatOthersWaitFor) {
-  Fake fake;
-  WatchdogScope first{fake.watchdog, "gpu0"};
-  WatchdogScope second{fake.watchdog, "gpu1"};
-  second.doing("training step", 4);
-  fake.now += seconds{55};
-  first.doing("training step", 5);
-  fake.now += seconds{5};
-
-  EXPECT_FALSE(fake.watchdog.give_up(fake.watchdog.hangs()));
-  EXPECT_EQ(fake.watchdog.hangs().size(), 1);
-}
-
 TEST(BurnVigil, TheHeartbeatSaysWhatTheSlowestDoes) {
   std::promise<std::string> told;
   bool first = true;

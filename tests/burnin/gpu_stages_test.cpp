@@ -183,6 +183,41 @@ TEST(GpuStages, TakeAHangForAFinding) {
   EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), std::nullopt);
 }
 
+TEST(GpuStages, NameThePairBetweenWhichCopiesHang) {
+  auto said = good();
+  said.command = "p2p";
+  said.lines = R"({"kind":"hang","part":"gpu2-gpu5","doing":"gpu2-gpu5, ce","seconds":60})"
+               "\n";
+  said.end = replaced(said.end, "true,", "false,");
+  said.status = 3;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "gpu.hang"), 1);
+  EXPECT_EQ(traced(*found, "gpu.hang", ""), "gpu2-gpu5");
+  EXPECT_TRUE(says_unknown(*found, "gpu2"));
+  EXPECT_TRUE(says_unknown(*found, "gpu5"));
+  EXPECT_FALSE(says_unknown(*found, "gpu3"));
+}
+
+TEST(GpuStages, CountWhatOtherGpusReportWhereOneHangsAndTheyNeedNothingOfIt) {
+  auto said = good();
+  said.lines += R"({"kind":"hang","part":"gpu3","doing":"gemm bf16 round 17","seconds":60})"
+                "\n";
+  said.end = replaced(said.end, "true,", "false,");
+  said.status = 3;
+
+  const auto found = said.read();
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(value_of(*found, "burn.complete"), 0);
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu3"), 1);
+  EXPECT_EQ(value_of(*found, "gpu.hang", "gpu2"), 0);
+  EXPECT_NE(value_of(*found, "gemm.bf16.rate", "gpu2"), std::nullopt);
+  EXPECT_EQ(value_of(*found, "gemm.bf16.rate", "gpu3"), std::nullopt);
+}
+
 TEST(GpuStages, TestThemselvesInTheTypesOfTheRunAndWithinATimeOfTheirOwn) {
   const auto script = prepared("gemm", {{"types", "bf16,fp8"}, {"duration", "1h"}})->script;
 

@@ -75,7 +75,7 @@ int run(const Command& command, const Options& options, Report& report) {
       return kUsage;
     }
   }
-  const bool hung = watchdog.has_given_up();  // and came back
+  const bool hung = report.has_hang();  // and what hung was given up
   const bool complete = outcome.has_value() && !stop.by_signal() && !stop.given_up() && !hung;
   report.end(complete, stop.by_signal());
   if (hung) return kHang;

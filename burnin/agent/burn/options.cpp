@@ -126,6 +126,20 @@ std::chrono::duration<double> Options::hang_after() const {
   return std::chrono::duration<double>{number("--hang-after")};
 }
 
+std::vector<std::string> Options::given_but(std::span<const std::string_view> left_out) const {
+  std::vector<std::string> words;
+  const auto is_given = [&](std::string_view name) {
+    return given(name) && std::ranges::find(left_out, name) == left_out.end();
+  };
+  for (const auto& [name, value] : values_.numbers())
+    if (is_given(name)) words.insert(words.end(), {name, agent::number_text(value)});
+  for (const auto& [name, value] : values_.texts())
+    if (is_given(name)) words.insert(words.end(), {name, value});
+  for (const auto& [name, value] : values_.flags())
+    if (is_given(name) && value) words.push_back(name);
+  return words;
+}
+
 std::string Options::parameters() const {
   agent::JsonLine line;
   for (const auto& [name, value] : values_.numbers())

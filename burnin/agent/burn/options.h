@@ -44,6 +44,9 @@ class Options {
   const std::string& word(std::string_view name) const { return values_.text(name); }
   std::vector<std::string> words(std::string_view name) const { return values_.words(name); }
 
+  /// What was given, as words of a command line, without these options.
+  std::vector<std::string> given_but(std::span<const std::string_view> left_out) const;
+
   /// All of it as one JSON object, for the start line.
   std::string parameters() const;
 

@@ -87,6 +87,7 @@ void Report::fault(const Fault& fault, std::uint64_t times) {
 }
 
 void Report::hang(const Hang& hang) {
+  has_hang_ = true;
   JsonLine line{"hang"};
   if (!hang.part.empty()) line.add("part", hang.part);
   line.add("doing", hang.doing).add("seconds", hang.seconds);

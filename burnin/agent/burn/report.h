@@ -83,10 +83,14 @@ class Report {
   /// What another cupel-burn wrote, as it is, counted as if it were this one's. Its start and end
   /// are not to be relayed.
   void relay(std::string_view line, std::uint64_t faults, bool failed);
+  /// What is relayed next reports a hang.
+  void relayed_hang() { has_hang_ = true; }
 
   double seconds() const;
   std::uint64_t faults() const { return faults_; }
   bool failed() const { return failed_; }
+  /// A hang was reported.
+  bool has_hang() const { return has_hang_; }
 
  private:
   void write(std::string_view line);
@@ -98,6 +102,7 @@ class Report {
   std::atomic<std::uint64_t> faults_{0};
   std::atomic<std::uint64_t> fault_lines_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> has_hang_{false};
 };
 
 /// To standard output, unbuffered.

@@ -22,7 +22,6 @@ std::vector<Hang> Watchdog::hangs() const {
   {
     const std::scoped_lock lock{mutex_};
     for (const auto& worker : workers_) {
-      if (worker.is_given_up) continue;
       const auto round = worker.round == 0 ? "" : " round " + std::to_string(worker.round);
       states.push_back({.part = worker.part,
                         .doing = worker.doing + round,
@@ -36,37 +35,6 @@ std::vector<Hang> Watchdog::hangs() const {
   if (hangs.empty()) return hangs;
   ask(states, positions);
   return judge_hangs(states, hang_after_);
-}
-
-bool Watchdog::give_up(const std::vector<Hang>& hangs) {
-  std::vector<std::function<void()>> gone;
-  {
-    const std::scoped_lock lock{mutex_};
-    std::vector<Worker*> hung;
-    for (auto& worker : workers_)
-      if (worker.is_alone && std::ranges::find(hangs, worker.part, &Hang::part) != hangs.end())
-        hung.push_back(&worker);
-    const auto given_up = std::ranges::count(workers_, true, &Worker::is_given_up);
-    const auto left = workers_.size() - static_cast<std::size_t>(given_up) - hung.size();
-    if (hung.size() != hangs.size() || left == 0) return false;
-    for (auto* worker : hung) {
-      worker->is_given_up = true;
-      gone.push_back(worker->gone);
-    }
-    has_given_up_ = true;
-  }
-  for (const auto& call : gone) call();
-  return true;
-}
-
-bool Watchdog::has_given_up() const {
-  const std::scoped_lock lock{mutex_};
-  return has_given_up_;
-}
-
-bool Watchdog::is_deserted() const {
-  const std::scoped_lock lock{mutex_};
-  return !workers_.empty() && std::ranges::all_of(workers_, &Worker::is_given_up);
 }
 
 /// One that does not answer in time has passed nothing that is known.
@@ -105,8 +73,7 @@ Watchdog::Doing Watchdog::doing() const {
   const std::scoped_lock lock{mutex_};
   const Worker* behind = nullptr;
   for (const auto& worker : workers_)
-    if (!worker.doing.empty() && !worker.is_given_up &&
-        (behind == nullptr || worker.round < behind->round))
+    if (!worker.doing.empty() && (behind == nullptr || worker.round < behind->round))
       behind = &worker;
   return behind == nullptr ? Doing{"waiting", 0} : Doing{behind->doing, behind->round};
 }
@@ -159,15 +126,14 @@ void WatchdogScope::alive() {
   worker_->idle = false;
 }
 
+void WatchdogScope::about(std::string part) {
+  const std::scoped_lock lock{watchdog_.mutex_};
+  worker_->part = std::move(part);
+}
+
 void WatchdogScope::idle() {
   const std::scoped_lock lock{watchdog_.mutex_};
   worker_->idle = true;
-}
-
-void WatchdogScope::alone(std::function<void()> gone) {
-  const std::scoped_lock lock{watchdog_.mutex_};
-  worker_->is_alone = true;
-  worker_->gone = std::move(gone);
 }
 
 StepPosition::StepPosition(WatchdogScope& scope,
@@ -218,12 +184,8 @@ void WatchdogThread::watch(std::chrono::milliseconds every) {
 
 bool WatchdogThread::look() {
   const auto hangs = watchdog_.hangs();
+  if (hangs.empty()) return false;
   for (const auto& hang : hangs) report_.hang(hang);
-  if (!hangs.empty() && !watchdog_.give_up(hangs)) {
-    end();
-    return true;
-  }
-  if (!watchdog_.is_deserted()) return false;
   end();
   return true;
 }

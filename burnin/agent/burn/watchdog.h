@@ -1,7 +1,7 @@
 #pragma once
 // Records what each worker does, and since when. A worker without progress for too long hangs: the
 // watchdog reports it with what it was doing (which GPU: hang.h) and ends the program, since a
-// thread inside a dead driver cannot be joined: at once, or after those that need nothing of it.
+// thread inside a dead driver cannot be joined.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -26,15 +26,8 @@ class Watchdog {
 
   explicit Watchdog(std::chrono::duration<double> hang_after, Now now = Clock::now);
 
-  /// Those that hang, but for those that were given up. Asks the GPUs of workers in step where they
-  /// are, for at most five seconds.
+  /// Those that hang. Asks the GPUs of workers in step where they are, for at most five seconds.
   std::vector<Hang> hangs() const;
-
-  /// True where each of them is named and works alone, and others are still at work: these go on.
-  bool give_up(const std::vector<Hang>& hangs);
-  bool has_given_up() const;
-  /// None is left but those that were given up.
-  bool is_deserted() const;
 
   struct Doing {
     std::string what;
@@ -63,9 +56,6 @@ class Watchdog {
     Clock::time_point since{};
     bool idle = true;
     std::shared_ptr<Position> position{};
-    bool is_alone = false;
-    bool is_given_up = false;
-    std::function<void()> gone{};
   };
   static void ask(std::vector<WorkerState>& states,
                   const std::vector<std::shared_ptr<Position>>& positions);
@@ -75,7 +65,6 @@ class Watchdog {
   mutable std::mutex mutex_;
   std::list<Worker> workers_;
   std::function<void()> letting_go_;
-  bool has_given_up_ = false;
 };
 
 /// Registers a worker with the watchdog until the scope ends. Used by one thread.
@@ -90,11 +79,10 @@ class WatchdogScope {
   void doing(std::string_view what, std::uint64_t round = 0);
   /// Progress with the same.
   void alive();
+  /// From now on it works on this part: "gpu0-gpu1".
+  void about(std::string part);
   /// Waits for something without a time limit, such as the next phase of a load pattern.
   void idle();
-  /// No other worker waits for this one: where it hangs, the others go on. Then `gone` is called
-  /// once, by another thread.
-  void alone(std::function<void()> gone = [] {});
 
  private:
   friend class StepPosition;

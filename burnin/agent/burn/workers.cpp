@@ -5,18 +5,18 @@
 
 namespace cupel::burn {
 
-bool run_workers(std::vector<Worker> workers, Report& report, Stop& stop, OnFailure on_failure) {
+bool run_workers(std::vector<Worker> workers, Report& report, Stop& stop) {
   std::atomic<bool> sound{true};
   {
     std::vector<std::jthread> threads;
     threads.reserve(workers.size());
     for (auto& worker : workers)
-      threads.emplace_back([&worker, &report, &stop, &sound, on_failure] {
+      threads.emplace_back([&worker, &report, &stop, &sound] {
         auto outcome = worker.work();
         if (outcome) return;
         sound = false;
         report.failure(std::move(outcome).error().on(worker.part));
-        if (on_failure == OnFailure::kStopOthers) stop.give_up();
+        stop.give_up();
       });
   }
   return sound;

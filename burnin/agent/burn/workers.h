@@ -1,6 +1,6 @@
 #pragma once
-// One thread for each GPU. A worker that fails is reported at once, and stops the others where they
-// may wait for it (a collective waits for all ranks).
+// One thread for each GPU of commands whose GPUs wait for each other: a worker that fails is
+// reported at once, and stops the others.
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,12 +16,8 @@ struct Worker {
   std::function<Outcome<>()> work;
 };
 
-enum class OnFailure { kStopOthers, kOthersGoOn };
-
 /// Runs all workers at the same time and joins them. Failures are reported as they come, each with
-/// its part; the first one stops the others by `stop`, or leaves them going on: then it is the
-/// caller's to give up once nothing is left to do. True: none failed.
-bool run_workers(std::vector<Worker> workers, Report& report, Stop& stop,
-                 OnFailure on_failure = OnFailure::kStopOthers);
+/// its part; the first one stops the others by `stop`. True: none failed.
+bool run_workers(std::vector<Worker> workers, Report& report, Stop& stop);
 
 }  // namespace cupel::burn

@@ -1,5 +1,6 @@
 #include "burnin/agent/burn/cuda/cublaslt.h"
 
+#include "burnin/agent/burn/gemm_lines.h"
 #include "burnin/agent/burn/own_libraries.h"
 
 namespace cupel::burn {
@@ -85,11 +86,10 @@ Outcome<LtHandle> LtHandle::make(std::shared_ptr<const CublasLt> library) {
   return made;
 }
 
-Outcome<std::vector<LtProduct>> LtProduct::ways(const LtHandle& handle, const Product& product,
-                                                int most) {
+Outcome<LtProduct> LtProduct::prepare(const std::shared_ptr<const CublasLt>& lt,
+                                      const Product& product) {
   LtProduct made;
-  made.library_ = handle.library_of();
-  const auto& lt = made.library_;
+  made.library_ = lt;
   made.twofold_ = product.compute == CUBLAS_COMPUTE_64F;
   cublasLtMatmulDesc_t desc = nullptr;
   const auto scale = made.twofold_ ? CUDA_R_64F : CUDA_R_32F;
@@ -107,12 +107,30 @@ Outcome<std::vector<LtProduct>> LtProduct::ways(const LtHandle& handle, const Pr
                            product.stride_b));
   TRY(made.c_, make_layout(lt, product.result, product.m, product.n, product.ldc, product.batch,
                            product.stride_c));
+  return made;
+}
+
+Outcome<LtProduct> LtProduct::read(const LtHandle& handle, const Product& product,
+                                   std::string_view written) {
+  TRY(auto made, prepare(handle.library_of(), product));
+  if (!bytes_of(written, &made.algo_, sizeof made.algo_))
+    return Failure{.code = "usage", .message = "this is no way of cuBLASLt to multiply"};
+  return made;
+}
+
+std::string LtProduct::written() const { return hex_of(&algo_, sizeof algo_); }
+
+Outcome<std::vector<LtProduct>> LtProduct::ways(const LtHandle& handle, const Product& product,
+                                                int most) {
+  const auto& lt = handle.library_of();
+  TRY(const auto made, prepare(lt, product));
   TRY(const auto preference, make_preference(lt));
   std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most));
   int count = 0;
-  TRY(lt->check(lt->heuristic(handle.get(), desc, made.a_.get(), made.b_.get(), made.c_.get(),
-                              made.c_.get(), preference.get(), most, found.data(), &count),
-                "asking for ways to multiply"));
+  TRY(lt->check(
+      lt->heuristic(handle.get(), made.desc_.get(), made.a_.get(), made.b_.get(), made.c_.get(),
+                    made.c_.get(), preference.get(), most, found.data(), &count),
+      "asking for ways to multiply"));
   std::vector<LtProduct> ways;
   for (int at = 0; at < count; ++at) {
     if (found[at].state != CUBLAS_STATUS_SUCCESS) continue;

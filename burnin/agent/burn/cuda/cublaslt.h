@@ -79,11 +79,21 @@ class LtProduct {
   /// none.
   static Outcome<std::vector<LtProduct>> ways(const LtHandle& handle, const Product& product,
                                               int most);
+  /// One of them, as written() returned it, of the same version of the library and the same model
+  /// of GPU.
+  /// Source: cuBLAS, cublasLtMatmulAlgo_t: "can be trivially serialized and later restored for use
+  /// with the same version of cuBLAS library". Errors: usage, where it is none.
+  static Outcome<LtProduct> read(const LtHandle& handle, const Product& product,
+                                 std::string_view written);
+  std::string written() const;
   /// Queued. `alpha` and `beta` are taken as double where the product is of fp64.
   Outcome<> run(const LtHandle& handle, double alpha, const void* a, const void* b, double beta,
                 void* c, cudaStream_t stream) const;
 
  private:
+  static Outcome<LtProduct> prepare(const std::shared_ptr<const CublasLt>& library,
+                                    const Product& product);
+
   std::shared_ptr<const CublasLt> library_;
   std::shared_ptr<cublasLtMatmulDescOpaque_t> desc_;
   std::shared_ptr<cublasLtMatrixLayoutOpaque_t> a_;

@@ -8,6 +8,7 @@
 #include "burnin/agent/burn/cuda/cuda_check.h"
 #include "burnin/agent/burn/cuda/driver.h"
 #include "burnin/agent/burn/driver_version.h"
+#include "burnin/agent/burn/gpu_processes.h"
 
 namespace cupel::burn {
 namespace {
@@ -141,6 +142,16 @@ Outcome<Node> list_devices(const Options& options, Watchdog& watchdog) {
   WatchdogScope scope{watchdog, ""};
   scope.doing("listing the GPUs");
   return list_devices(options);
+}
+
+Outcome<Node> list_own_device(const Options& options, Watchdog& watchdog) {
+  TRY(auto node, list_devices(options, watchdog));
+  if (node.devices.size() != 1)
+    return Failure{.code = "refused",
+                   .message = "--alone is for a process that sees one GPU; this one sees " +
+                              std::to_string(node.devices.size())};
+  node.devices.front().gpu.index = static_cast<int>(options.number(kAloneChoice.name));
+  return node;
 }
 
 Start start_of(const Options& options, const Node& node, std::string nccl) {

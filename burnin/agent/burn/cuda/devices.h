@@ -35,6 +35,10 @@ Outcome<Node> list_devices(const Options& options);
 /// The same before the watchdog: a driver that is dead never answers.
 Outcome<Node> list_devices(const Options& options, Watchdog& watchdog);
 
+/// The one that this process sees, with the number that --alone gives it. Errors: as above, and
+/// refused where it sees another number of them.
+Outcome<Node> list_own_device(const Options& options, Watchdog& watchdog);
+
 /// The start line of a command on these.
 Start start_of(const Options& options, const Node& node, std::string nccl = {});
 

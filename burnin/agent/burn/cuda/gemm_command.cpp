@@ -1,12 +1,13 @@
-// `cupel-burn gemm`: matrix products on all GPUs at once, each of them verified bit for bit.
+// `cupel-burn gemm`: matrix products on all GPUs at once, each of them verified bit for bit. Each
+// GPU has a process of its own (gpu_processes.h); here is what one of them does, and what is done
+// with what they report: which way of the library all take, and whether they came to the same.
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
 
 #include "burnin/agent/burn/command.h"
 #include "burnin/agent/burn/cuda/gemm_worker.h"
-#include "burnin/agent/burn/workers.h"
+#include "burnin/agent/burn/gemm_crew.h"
+#include "burnin/agent/burn/links/child.h"
 
 namespace cupel::burn {
 namespace {
@@ -39,186 +40,87 @@ constexpr std::array kChoices{
            .help = "rows and columns of a product, a power of two; smaller ones load the GPU less"},
     Choice{.name = "--unverified-baseline",
            .help = "measures in between what the same products reach unverified"},
+    kAloneChoice,
+    Choice{.name = "--step",
+           .kind = Kind::kWord,
+           .fallback = "burn",
+           .words = "ways,trials,burn",
+           .help = "what such a process does"},
 };
 
-/// What the GPUs of one model have in common.
-struct Model {
-  std::vector<Recipe> recipes{};
-  std::unique_ptr<CrossCheck> cross_check{};
-};
-
-struct Member {
-  const Device& device;
-  Model& model;
-  std::vector<WayTrials> trials{};  // by type
-  bool has_failed = false;
-};
-
-/// All GPUs, each in a thread of its own. They need nothing of each other: one that fails is
-/// reported, and the others go on.
-class Gemm {
+/// What the process of one GPU does.
+class Alone {
  public:
-  Gemm(const Options& options, const Node& node, Report& report, Stop& stop, Watchdog& watchdog,
-       std::shared_ptr<const CublasLt> library)
+  Alone(const Options& options, const Node& node, Report& report, Stop& stop, Watchdog& watchdog)
       : options_{options},
         node_{node},
+        device_{node.devices.front()},
         report_{report},
         stop_{stop},
-        watchdog_{watchdog},
-        library_{std::move(library)} {
-    for (const auto& device : node.devices) {
-      auto& model = models_[device.gpu.name];
-      members_.push_back({.device = device, .model = model});
-      if (model.cross_check) continue;
-      const auto like = std::ranges::count(node.devices, device.gpu.name,
-                                           [](const Device& other) { return other.gpu.name; });
-      model.cross_check = std::make_unique<CrossCheck>(static_cast<std::size_t>(like));
-    }
-  }
+        scope_{watchdog, device_.part()} {}
 
   Outcome<> run() {
-    for (auto& member : members_) ask_for_ways(member);
-    TRY(choose_ways());
-    for_each([this](Member& member, WatchdogScope& scope) { return work(member, scope); });
-    for (auto& [name, model] : models_) tell(model.cross_check->rest());
-    const bool all_well = std::ranges::none_of(members_, &Member::has_failed);
-    if (!all_well) stop_.give_up();
-    return done();
+    scope_.doing("starting");
+    TRY(auto library, CublasLt::open());
+    const auto& step = options_.word("--step");
+    std::vector<WrittenRecipe> recipes;
+    if (step != "ways" && options_.self_tests() == 0) {
+      TRY(const auto text, read_input());
+      TRY(recipes, read_recipes(text));
+    }
+    TRY(auto worker, GemmWorker::make({.options = options_,
+                                       .node = node_,
+                                       .device = device_,
+                                       .report = report_,
+                                       .stop = stop_},
+                                      std::move(library), recipes));
+    if (step == "ways") return tell_ways(worker);
+    if (step == "trials") return tell_trials(worker, recipes);
+    if (options_.self_tests() > 0) return worker.self_test(scope_, options_.self_tests());
+    return worker.burn(scope_);
   }
 
  private:
-  Outcome<GemmWorker> make(const Member& member) {
-    return GemmWorker::make({.options = options_,
-                             .node = node_,
-                             .device = member.device,
-                             .report = report_,
-                             .stop = stop_,
-                             .cross_check = *member.model.cross_check},
-                            library_, member.model.recipes);
+  Outcome<> tell_ways(const GemmWorker& worker) {
+    for (const auto& recipe : worker.recipes())
+      report_.say(agent::JsonLine{"recipe"}.add("text", recipe.text()));
+    return done();
   }
 
-  /// The first GPU of a model that answers asks for all of them: products are compared between
-  /// GPUs, which takes the same way on each.
-  void ask_for_ways(Member& member) {
-    if (!member.model.recipes.empty()) return;
-    WatchdogScope scope{watchdog_, member.device.part()};
-    scope.doing("starting");
-    auto made = make(member);
-    if (made)
-      member.model.recipes = (*std::move(made)).recipes();
-    else
-      failed(member, std::move(made).error());
-  }
-
-  void failed(Member& member, Failure failure) {
-    member.has_failed = true;
-    report_.failure(std::move(failure).on(member.device.part()));
-    tell(left(member));
-  }
-
-  static std::vector<CrossCheck::Odd> left(const Member& member) {
-    return member.model.cross_check->leave(member.device.part());
-  }
-
-  void for_each(const std::function<Outcome<>(Member&, WatchdogScope&)>& work) {
-    std::vector<Worker> workers;
-    for (auto& member : members_) {
-      if (member.has_failed) continue;
-      workers.push_back({member.device.part(), [this, &member, &work]() -> Outcome<> {
-                           WatchdogScope scope{watchdog_, member.device.part()};
-                           scope.alone([this, &member] { tell(left(member)); });
-                           scope.doing("starting");
-                           auto outcome = work(member, scope);
-                           if (!outcome) failed(member, std::move(outcome).error());
-                           return done();
-                         }});
+  Outcome<> tell_trials(GemmWorker& worker, const std::vector<WrittenRecipe>& recipes) {
+    TRY(const auto trials, worker.try_ways(scope_));
+    for (std::size_t type = 0; type < std::min(trials.size(), recipes.size()); ++type) {
+      agent::JsonLine line{"trials"};
+      line.add("type", name_of(recipes[type].shape.type));
+      report_.say(line.add("text", text_of(trials[type])));
     }
-    run_workers(std::move(workers), report_, stop_, OnFailure::kOthersGoOn);
-  }
-
-  /// In the self-test the library's first guess: planted errors are found in whatever way.
-  /// Errors: refused, where no way of the library repeats.
-  Outcome<> choose_ways() {
-    if (options_.self_tests() == 0)
-      for_each([this](Member& member, WatchdogScope& scope) -> Outcome<> {
-        TRY(auto worker, make(member));
-        TRY(member.trials, worker.try_ways(scope));
-        return done();
-      });
-    for (auto& [name, model] : models_)
-      for (std::size_t type = 0; type < model.recipes.size(); ++type) {
-        TRY(choose_way_of(model, type));
-      }
     return done();
-  }
-
-  Outcome<> choose_way_of(Model& model, std::size_t type) {
-    auto& recipe = model.recipes[type];
-    std::vector<WayTrials> trials;
-    for (const auto& member : members_)
-      if (&member.model == &model && type < member.trials.size())
-        trials.push_back(member.trials[type]);
-    const auto choice = choose_way(trials);
-    const auto name = std::string{name_of(recipe.shape.type)};
-    if (choice.dropped > 0)
-      report_.result("gemm.ways.dropped", "", static_cast<double>(choice.dropped), "count",
-                     {{"type", name}});
-    if (!choice.way)
-      return Failure{.code = "refused",
-                     .message = "no way in which cuBLASLt multiplies " + name +
-                                " gives the same bits twice on any GPU: the library's fault, and "
-                                "nothing to compare GPUs by"};
-    recipe.ways = {recipe.ways[*choice.way]};
-    if (trials.empty()) return done();  // a self-test
-    recipe.rotates = choice.rotates;
-    if (!choice.rotates && trials.size() == 1)
-      report_.failure({.code = "refused",
-                       .message = "products of " + name +
-                                  " differ with the units that compute them, in every way tried: "
-                                  "a unit of this GPU is always wrong, or cuBLASLt adds up "
-                                  "otherwise at another place; with one GPU of the model it is not "
-                                  "known which",
-                       .part = part_of(model)});
-    report_.result("gemm.rotated", "", choice.rotates ? 1 : 0, "", {{"type", name}});
-    return done();
-  }
-
-  std::string part_of(const Model& model) const {
-    const auto found =
-        std::ranges::find(members_, &model, [](const Member& member) { return &member.model; });
-    return found == members_.end() ? std::string{} : found->device.part();
-  }
-
-  Outcome<> work(Member& member, WatchdogScope& scope) {
-    TRY(auto worker, make(member));
-    if (options_.self_tests() > 0) return worker.self_test(scope, options_.self_tests());
-    auto outcome = worker.burn(scope);
-    const auto part = member.device.part();
-    const auto wrong = worker.wrong() + member.model.cross_check->odd(part);
-    report_.result("gemm.errors", part, static_cast<double>(wrong), "errors");
-    return outcome;
-  }
-
-  void tell(const std::vector<CrossCheck::Odd>& all) {
-    for (const auto& odd : all)
-      report_.fault({.what = "wrong-result", .part = odd.part, .detail = odd.detail});
   }
 
   const Options& options_;
   const Node& node_;
+  const Device& device_;
   Report& report_;
   Stop& stop_;
-  Watchdog& watchdog_;
-  std::shared_ptr<const CublasLt> library_;
-  std::map<std::string, Model> models_;
-  std::vector<Member> members_;
+  WatchdogScope scope_;
 };
 
+Outcome<> run_alone(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  TRY(const auto node, list_own_device(options, watchdog));
+  report.start(start_of(options, node));
+  auto outcome = Alone{options, node, report, stop, watchdog}.run();
+  if (!outcome) return std::move(outcome).error().on(node.devices.front().part());
+  return done();
+}
+
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  if (options.given(kAloneChoice.name)) return run_alone(options, report, stop, watchdog);
   TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
-  TRY(auto library, CublasLt::open());
-  return Gemm{options, node, report, stop, watchdog, std::move(library)}.run();
+  TRY(const auto library, CublasLt::open());  // where there is none, it is said once
+  std::vector<Gpu> gpus;
+  for (const auto& device : node.devices) gpus.push_back(device.gpu);
+  return GemmCrew{"/proc/self/exe", options, gpus, report, stop, watchdog}.run();
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "burnin/agent/burn/cuda/sm_kernels.h"
 #include "burnin/agent/burn/gemm_plan.h"
 #include "burnin/agent/burn/links/numa.h"
-#include "burnin/agent/burn/power_sampler.h"
 
 namespace cupel::burn {
 namespace {
@@ -60,41 +59,63 @@ Product product_of(const ProductShape& shape) {
 }
 
 Outcome<GemmWorker> GemmWorker::make(const Around& around, std::shared_ptr<const CublasLt> library,
-                                     std::vector<Recipe> recipes) {
+                                     const std::vector<WrittenRecipe>& recipes) {
   GemmWorker worker{around};
   stay_near(around.device.gpu.pci);
   TRY(cuda(cudaSetDevice(around.device.ordinal), "taking the GPU"));
   TRY(worker.handle_, LtHandle::make(std::move(library)));
   TRY(worker.stream_, make_stream());
-  if (recipes.empty()) {
-    std::size_t free_bytes = 0;
-    std::size_t all_bytes = 0;
-    TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
-    free_bytes -= std::min(free_bytes, kNotFree);
-    // A wave's edge is no sharper than a product is long.
-    const auto side = std::min(
-        std::bit_floor(static_cast<std::uint64_t>(around.options.number("--side"))),
-        worker.load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide);
-    for (const auto type :
-         types_for(around.options.words("--types"), !around.options.given("--types"),
-                   around.device.major, around.device.minor)) {
-      const auto shape = shape_for(type, free_bytes, side);
-      if (!shape)
-        return Failure{.code = "memory",
-                       .message = "only " + std::to_string(free_bytes >> 20) +
-                                  " MiB are free: too "
-                                  "few for a product of " +
-                                  std::string{name_of(type)} + "; see nvidia-smi"};
-      TRY(auto ways, LtProduct::ways(*worker.handle_, product_of(*shape), kWays));
-      recipes.push_back({.shape = *shape, .ways = std::move(ways)});
-    }
-    if (recipes.empty())
-      return Failure{.code = "refused",
-                     .message = "this GPU multiplies none of the types asked for"};
-  }
-  worker.recipes_ = std::move(recipes);
+  TRY(recipes.empty() ? worker.ask_for_ways() : worker.read_ways(recipes));
   TRY(worker.allocate());
   return worker;
+}
+
+Outcome<> GemmWorker::ask_for_ways() {
+  std::size_t free_bytes = 0;
+  std::size_t all_bytes = 0;
+  TRY(cuda(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for the free memory"));
+  free_bytes -= std::min(free_bytes, kNotFree);
+  // A wave's edge is no sharper than a product is long.
+  const auto side =
+      std::min(std::bit_floor(static_cast<std::uint64_t>(around_.options.number("--side"))),
+               load_pattern().form == LoadPattern::Form::kSteady ? kLargestSide : kWaveSide);
+  for (const auto type :
+       types_for(around_.options.words("--types"), !around_.options.given("--types"),
+                 around_.device.major, around_.device.minor)) {
+    const auto shape = shape_for(type, free_bytes, side);
+    if (!shape)
+      return Failure{.code = "memory",
+                     .message = "only " + std::to_string(free_bytes >> 20) +
+                                " MiB are free: too few for a product of " +
+                                std::string{name_of(type)} + "; see nvidia-smi"};
+    TRY(auto ways, LtProduct::ways(*handle_, product_of(*shape), kWays));
+    recipes_.push_back({.shape = *shape, .ways = std::move(ways)});
+  }
+  if (recipes_.empty())
+    return Failure{.code = "refused", .message = "this GPU multiplies none of the types asked for"};
+  return done();
+}
+
+Outcome<> GemmWorker::read_ways(const std::vector<WrittenRecipe>& recipes) {
+  for (const auto& written : recipes) {
+    Recipe recipe{.shape = written.shape, .ways = {}, .rotates = written.rotates};
+    for (const auto& way : written.ways) {
+      TRY(auto product, LtProduct::read(*handle_, product_of(written.shape), way));
+      recipe.ways.push_back(std::move(product));
+    }
+    recipes_.push_back(std::move(recipe));
+  }
+  return done();
+}
+
+std::vector<WrittenRecipe> GemmWorker::recipes() const {
+  std::vector<WrittenRecipe> all;
+  for (const auto& recipe : recipes_) {
+    WrittenRecipe written{.shape = recipe.shape, .rotates = recipe.rotates};
+    for (const auto& way : recipe.ways) written.ways.push_back(way.written());
+    all.push_back(std::move(written));
+  }
+  return all;
 }
 
 Outcome<> GemmWorker::allocate() {
@@ -253,13 +274,12 @@ Outcome<> GemmWorker::begin(const Recipe& recipe, std::uint64_t round) {
   if (seen.count > kMostEvidence)
     wrong({.what = "wrong-result", .round = round, .detail = "further samples"},
           seen.count - kMostEvidence);
-  if (round == 0) return done();  // by one GPU of the model alone
+  if (round == 0) return done();  // while ways are tried
   std::uint64_t fingerprint = 0;
   for (const auto sum : fingerprints) fingerprint = joined(fingerprint, sum);
-  const auto key = std::string{name_of(shape.type)} + " round " + std::to_string(round);
-  for (const auto& odd : around_.cross_check.tell(key, round, around_.device.part(), fingerprint))
-    around_.report.fault(
-        {.what = "wrong-result", .part = odd.part, .round = round, .detail = odd.detail});
+  agent::JsonLine line{"fingerprint"};
+  line.add("key", std::string{name_of(shape.type)} + " round " + std::to_string(round));
+  around_.report.say(line.add("number", round).add("came_to", std::to_string(fingerprint)));
   return done();
 }
 
@@ -374,7 +394,7 @@ GemmWorker::Until GemmWorker::until(double share) const {
 
 Outcome<> GemmWorker::burn(WatchdogScope& scope) {
   PowerSampler power{[this] { return watts(around_.node, around_.device); }};
-  auto outcome = rounds(scope);
+  auto outcome = rounds(power, scope);
   tell_figures(power.samples());
   TRY(std::move(outcome));
   const auto sms = static_cast<std::size_t>(around_.device.gpu.sms);
@@ -386,8 +406,9 @@ Outcome<> GemmWorker::burn(WatchdogScope& scope) {
   return done();
 }
 
-Outcome<> GemmWorker::rounds(WatchdogScope& scope) {
+Outcome<> GemmWorker::rounds(const PowerSampler& power, WatchdogScope& scope) {
   const auto& options = around_.options;
+  TellTimes times;
   const auto most = static_cast<std::uint64_t>(options.rounds());
   for (std::uint64_t round = 1; !around_.stop.over() && (most == 0 || round <= most); ++round) {
     scope.doing("the same work on every SM", round);
@@ -402,7 +423,9 @@ Outcome<> GemmWorker::rounds(WatchdogScope& scope) {
       }
       TRY(check_operands(recipe, round));
     }
-    if (!around_.stop.over()) rounds_ = round;
+    if (around_.stop.over()) break;
+    rounds_ = round;
+    if (times.due(around_.report.seconds())) tell_figures(power.samples());
   }
   return done();
 }
@@ -417,6 +440,7 @@ void GemmWorker::tell_figures(const Samples& watts) {
       report.result("gemm.spread", part, figures_[at].verified.spread(), "%", labels);
     report.result("gemm.rate.unverified", part, figures_[at].unverified, "TFLOP/s", labels);
   }
+  report.say(agent::JsonLine{"wrong"}.add("count", wrong_));
   report.result("gemm.rounds", part, static_cast<double>(rounds_), "count");
   report.result("gemm.sms", part, static_cast<double>(sms_seen_.size()), "count");
   report.result("gemm.power", part, watts, "W");

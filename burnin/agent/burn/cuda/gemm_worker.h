@@ -1,18 +1,20 @@
 #pragma once
 // One GPU's part of `gemm`: rounds of fresh data, products that are all verified, and the small
-// work on every SM. Lives in one thread, whose current device is this one's.
+// work on every SM. Lives in one thread of a process of its own, whose current device is this one.
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "burnin/agent/burn/checked.h"
-#include "burnin/agent/burn/cross_check.h"
 #include "burnin/agent/burn/cuda/cublaslt.h"
 #include "burnin/agent/burn/cuda/devices.h"
+#include "burnin/agent/burn/gemm_lines.h"
 #include "burnin/agent/burn/load_pattern.h"
 #include "burnin/agent/burn/planting.h"
+#include "burnin/agent/burn/power_sampler.h"
 #include "burnin/agent/burn/sm_said.h"
 #include "burnin/agent/burn/stop.h"
+#include "burnin/agent/burn/tell_times.h"
 #include "burnin/agent/burn/watchdog.h"
 #include "burnin/agent/burn/way_choice.h"
 
@@ -44,24 +46,23 @@ class GemmWorker {
     const Device& device;
     Report& report;
     Stop& stop;
-    CrossCheck& cross_check;  // with its like
   };
 
-  /// Makes this device current, and what is needed on it.
+  /// Makes this device current, and what is needed on it. Without `recipes` it asks the library for
+  /// its own.
   static Outcome<GemmWorker> make(const Around& around, std::shared_ptr<const CublasLt> library,
-                                  std::vector<Recipe> recipes);
+                                  const std::vector<WrittenRecipe>& recipes);
 
   /// Tries the ways of each type, unverified: how fast, and whether products repeat bit for bit.
   /// Where one product takes long, only the library's first guess.
   Outcome<std::vector<WayTrials>> try_ways(WatchdogScope& scope);
-  std::vector<Recipe> recipes() && { return std::move(recipes_); }
+  std::vector<WrittenRecipe> recipes() const;
 
-  /// Round after round until it is over, or this GPU fails; then the figures.
+  /// Round after round until it is over, or this GPU fails; the figures meanwhile and at the end.
   Outcome<> burn(WatchdogScope& scope);
   /// Plants `times` errors of a single bit in results, in operands and in SMs, and fewer of other
   /// kinds in results.
   Outcome<> self_test(WatchdogScope& scope, int times);
-  std::uint64_t wrong() const { return wrong_; }
 
  private:
   static constexpr int kSmBlocksEach = 4;  // of the small work, so that no SM is left out
@@ -88,11 +89,13 @@ class GemmWorker {
   };
 
   explicit GemmWorker(const Around& around) : around_{around} {}
+  Outcome<> ask_for_ways();
+  Outcome<> read_ways(const std::vector<WrittenRecipe>& recipes);
   Outcome<> allocate();
   Outcome<double> time_of(const LtProduct& way, const Recipe& recipe, int times);
   Outcome<bool> repeats(const LtProduct& way, const Recipe& recipe, int times, bool rotated);
   const void* rotated_b(const Recipe& recipe, std::uint64_t rotation) const;
-  Outcome<> rounds(WatchdogScope& scope);
+  Outcome<> rounds(const PowerSampler& power, WatchdogScope& scope);
   Outcome<> begin(const Recipe& recipe, std::uint64_t round);
   Outcome<> products(const Recipe& recipe, std::uint64_t round, Until until, bool verified,
                      WatchdogScope& scope);

@@ -1,4 +1,5 @@
 // `cupel-burn hbm`: all free memory of all GPUs, written and read back in patterns, and how fast.
+// Each GPU has a process of its own (gpu_processes.h).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -9,9 +10,10 @@
 #include "burnin/agent/burn/cuda/gemm_kernels.h"
 #include "burnin/agent/burn/cuda/hbm_kernels.h"
 #include "burnin/agent/burn/cuda/owned.h"
+#include "burnin/agent/burn/gpu_processes.h"
 #include "burnin/agent/burn/links/numa.h"
 #include "burnin/agent/burn/self_test.h"
-#include "burnin/agent/burn/workers.h"
+#include "burnin/agent/burn/tell_times.h"
 
 namespace cupel::burn {
 namespace {
@@ -29,6 +31,7 @@ constexpr std::array kChoices{
            .fallback = "address,walking,inversions,random,hot-rows",
            .words = "address,walking,inversions,random,hot-rows",
            .help = "which, in this order"},
+    kAloneChoice,
 };
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -63,10 +66,13 @@ class HbmWorker {
  private:
   Outcome<> sweeps() {
     TRY(bandwidths());
+    TellTimes times;
     for (std::uint64_t round = 1; !stop_.over(); ++round) {
       if (options_.rounds() > 0 && round > static_cast<std::uint64_t>(options_.rounds())) break;
       TRY(sweep(round));
-      if (!stop_.over()) whole_sweeps_ = round;
+      if (stop_.over()) break;
+      whole_sweeps_ = round;
+      if (times.due(report_.seconds())) tell_figures();
     }
     return done();
   }
@@ -315,17 +321,26 @@ class HbmWorker {
   WrongWord last_{};
 };
 
+Outcome<> run_alone(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  TRY(const auto node, list_own_device(options, watchdog));
+  const auto& device = node.devices.front();
+  report.start(start_of(options, node));
+  WatchdogScope scope{watchdog, device.part()};
+  auto outcome = HbmWorker{options, node, device, report, stop, scope}.run();
+  if (!outcome) return std::move(outcome).error().on(device.part());
+  return done();
+}
+
 Outcome<> run(const Options& options, Report& report, Stop& stop, Watchdog& watchdog) {
+  if (options.given(kAloneChoice.name)) return run_alone(options, report, stop, watchdog);
   TRY(const auto node, list_devices(options, watchdog));
   report.start(start_of(options, node));
-  std::vector<Worker> workers;
+  std::vector<GpuProcess> processes;
   for (const auto& device : node.devices)
-    workers.push_back({device.part(), [&, &device = device]() -> Outcome<> {
-                         WatchdogScope scope{watchdog, device.part()};
-                         scope.alone();
-                         return HbmWorker{options, node, device, report, stop, scope}.run();
-                       }});
-  if (!run_workers(std::move(workers), report, stop, OnFailure::kOthersGoOn)) stop.give_up();
+    processes.push_back({.part = device.part(), .uuid = device.gpu.uuid});
+  const auto ended =
+      run_gpu_processes("/proc/self/exe", options, std::move(processes), report, stop, watchdog);
+  if (!std::ranges::all_of(ended, std::identity{})) stop.give_up();
   return done();
 }
 

@@ -107,6 +107,8 @@ Outcome<> measure(Bench& bench, Peers& peers, const Set& set, Engine engine) {
   const int passes = bench.options.repeats() > 0 ? bench.options.repeats() : kPasses;
   Rates rates(set.flows.size());
   const auto what = doing(bench, set, engine);
+  // Of several that flow at once, which one hangs is not known.
+  bench.scope.about(set.pairs == "one" ? part_of(bench.named(set.flows.front())) : "");
   int copies = 1;
   for (int pass = -2; pass < passes; ++pass) {  // the first two only wake the links
     bench.scope.doing(what, bench.round);

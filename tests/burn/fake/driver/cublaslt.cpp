@@ -18,6 +18,8 @@ struct cublasLtContext {};
 
 namespace {
 
+constexpr std::uint64_t kFirstWay = 0x6377'0000'0000'0001;
+
 struct Layout {
   cudaDataType_t type;
   std::uint64_t rows;
@@ -227,7 +229,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
   return bytes == wanted ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/// Two ways, which do the same.
+/// Two ways, which do the same. Only what was chosen by this is taken by cublasLtMatmul().
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
                                               cublasLtMatrixLayout_t a_, cublasLtMatrixLayout_t b_,
                                               cublasLtMatrixLayout_t c_, cublasLtMatrixLayout_t,
@@ -250,6 +252,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   for (int way = 0; way < *found; ++way) {
     results[way] = {};
     results[way].state = CUBLAS_STATUS_SUCCESS;
+    results[way].algo.data[0] = kFirstWay + static_cast<std::uint64_t>(way);
+    results[way].algo.data[7] = ~results[way].algo.data[0];
   }
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -258,8 +262,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
                               cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t,
-                              const cublasLtMatmulAlgo_t*, void*, std::size_t,
+                              const cublasLtMatmulAlgo_t* way, void*, std::size_t,
                               cudaStream_t stream) {
+  if (way->data[0] - kFirstWay > 1 || way->data[7] != ~way->data[0])
+    return CUBLAS_STATUS_INVALID_VALUE;
   if (c != d || !is_aligned(a) || !is_aligned(b) || !is_aligned(d))
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto& how = of(desc);

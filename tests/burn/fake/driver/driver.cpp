@@ -59,13 +59,13 @@ CUresult cuGetErrorName(CUresult status, const char** name) {
 }
 
 CUresult cuDeviceGetCount(int* count) {
-  *count = fake::faults().gpus;
+  *count = fake::faults().only ? 1 : fake::faults().gpus;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  *device = ordinal;
-  return fake::gpu_at(ordinal) == nullptr ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+  *device = fake::faults().only.value_or(ordinal);
+  return fake::gpu_at(*device) == nullptr ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char* name, int size, CUdevice) {

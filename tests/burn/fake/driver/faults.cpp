@@ -33,6 +33,11 @@ Faults read() {
   faults.wrong = fault("FAKE_WRONG");
   faults.dies = fault("FAKE_DIES");
   faults.hangs = fault("FAKE_HANGS");
+  faults.crashes = fault("FAKE_CRASHES");
+  faults.stuck = fault("FAKE_STUCK");
+  const auto visible = words_of("CUDA_VISIBLE_DEVICES");
+  if (!visible.empty() && visible[0].starts_with("GPU-") && visible[0].size() == 40)
+    faults.only = static_cast<int>(std::strtol(visible[0].substr(38).c_str(), nullptr, 16));
   return faults;
 }
 

@@ -1,5 +1,8 @@
 #include "tests/burn/fake/driver/machine.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -85,6 +88,8 @@ void CUstream_st::do_one(const fake::Operation& operation) {
     return fault && fault->is_at(gpu_.ordinal, operation.what, count);
   };
   const auto& faults = fake::faults();
+  if (is_now(faults.crashes)) ::_exit(139);
+  if (is_now(faults.stuck)) ::raise(SIGSTOP);
   if (is_now(faults.hangs)) gpu_.hangs = true;
   if (gpu_.hangs) hang();
   if (is_now(faults.dies)) gpu_.dead = faults.dies->status;
