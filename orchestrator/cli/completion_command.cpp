@@ -134,6 +134,69 @@ std::string bash_script(const CLI::App& app) {
          "complete -F _cupel cupel\n";
 }
 
+/// zsh takes bash's script by its own bashcompinit. As an autoloaded function
+/// (site-functions/_cupel) the file's first call both defines and completes.
+std::string zsh_script(const CLI::App& app) {
+  return "#compdef cupel\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(app);
+}
+
+/// The one argument of fish's -a: words, or a function that prints them.
+std::string fish_words(const std::string& values) {
+  constexpr std::string_view kCall = "$(_cupel_names ";
+  if (!values.starts_with(kCall)) return values;
+  return "(__cupel_names " + values.substr(kCall.size());
+}
+
+std::string fish_options(const CLI::App& app, const std::string& at) {
+  std::string text;
+  for (const auto* option : app.get_options()) {
+    if (option->get_positional()) {
+      const auto values = values_of(*option);
+      if (!values.empty())
+        text += fmt::format("complete -c cupel -f {} -a '{}'\n", at, fish_words(values));
+      continue;
+    }
+    std::string names;
+    for (const auto& name : option->get_lnames()) names += " -l " + name;
+    for (const auto& name : option->get_snames()) names += " -s " + name;
+    const bool value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
+    const auto values = values_of(*option);
+    const auto follows = !value           ? std::string{}
+                         : values.empty() ? std::string{" -r -F"}
+                                          : fmt::format(" -x -a '{}'", fish_words(values));
+    text += fmt::format("complete -c cupel {}{}{}\n", at, names, follows);
+  }
+  return text;
+}
+
+void add_fish(const CLI::App& app, const std::string& path, std::string& paths, std::string& text) {
+  paths += fmt::format(" '{}'", path);
+  const auto at = fmt::format("-n '__cupel_at \"{}\"'", path);
+  text += fish_options(app, at);
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    text += fmt::format("complete -c cupel -f {} -a {}\n", at, command->get_name());
+    add_fish(*command, path + " " + command->get_name(), paths, text);
+  }
+}
+
+std::string fish_script(const CLI::App& app) {
+  std::string paths, text;
+  add_fish(app, "cupel", paths, text);
+  return fmt::format(
+      "# fish completion for cupel: cupel completion fish | source\n"
+      "set -g __cupel_paths{}\n"
+      "function __cupel_names\n  cupel completion --names $argv[1] 2> /dev/null\nend\n"
+      "# Whether the words typed so far name this command.\n"
+      "function __cupel_at\n"
+      "  set -l path cupel\n"
+      "  for word in (commandline -opc)[2..]\n"
+      "    contains -- \"$path $word\" $__cupel_paths; and set path \"$path $word\"\n"
+      "  end\n"
+      "  test \"$path\" = \"$argv[1]\"\n"
+      "end\n{}",
+      paths, text);
+}
+
 /// A shell expands what completes: nothing else may be in it.
 bool is_plain(std::string_view word) {
   constexpr std::string_view kPlain =
@@ -193,20 +256,23 @@ void add_completion(CLI::App& app, Context& context, Exit& exit) {
   auto* command = app.add_subcommand("completion", "a completion script for your shell");
   command->footer(
       "Examples: source <(cupel completion bash)\n"
-      "          autoload -U bashcompinit; bashcompinit; source <(cupel completion zsh)\n"
+      "          source <(cupel completion zsh)\n"
+      "          cupel completion fish | source\n"
       "It completes commands, options, and the names of nodes ($CUPEL_INVENTORY or\n"
       "./inventory.yaml), shipped playbooks and racks, and runs ($CUPEL_STATE).");
   auto shell = std::make_shared<std::string>("bash");
-  command->add_option("SHELL", *shell, "bash, or zsh by way of its bashcompinit")
-      ->check(CLI::IsMember({"bash", "zsh"}));
+  command->add_option("SHELL", *shell, "whose script is printed [bash]")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   auto names = std::make_shared<std::string>();
   command->add_option("--names", *names, "the names of nodes, runs, playbooks or racks, one a line")
       ->check(CLI::IsMember({"nodes", "runs", "playbooks", "racks"}));
   command->callback([&app, &context, &exit, shell, names] {
-    if (names->empty())
-      std::fputs(bash_script(app).c_str(), stdout);
-    else
+    if (!names->empty())
       print_names(context, *names);
+    else if (*shell == "fish")
+      std::fputs(fish_script(app).c_str(), stdout);
+    else
+      std::fputs((*shell == "zsh" ? zsh_script(app) : bash_script(app)).c_str(), stdout);
     exit = Exit::passed;
   });
 }

@@ -68,6 +68,10 @@ void add_rack(CLI::App& app, Context& context, Exit& exit);
 void add_slurm(CLI::App& app, Context& context, Exit& exit);
 void add_store(CLI::App& app, Context& context, Exit& exit);
 void add_image(CLI::App& app, Context& context, Exit& exit);
+void add_backup(CLI::App& app, Context& context, Exit& exit);
+void add_restore(CLI::App& app, Context& context, Exit& exit);
+void add_doctor(CLI::App& app, Context& context, Exit& exit);
+void add_manual(CLI::App& app, Context& context, Exit& exit);
 void add_completion(CLI::App& app, Context& context, Exit& exit);
 
 /// "cupel: what", on standard error; as {"error": ...} on standard output too with --json.

@@ -37,9 +37,31 @@ TEST(Install, PutsTheControllerItsProgramsAndTheirPapersInPlace) {
   EXPECT_THAT(sim.out, HasSubstr("cupel-sim ")) << sim.err;
   EXPECT_THAT(text_of(prefix / "share/bash-completion/completions/cupel"),
               HasSubstr("complete -F _cupel cupel"));
+  EXPECT_THAT(text_of(prefix / "share/zsh/site-functions/_cupel"), HasSubstr("#compdef cupel"));
+  EXPECT_THAT(text_of(prefix / "share/fish/vendor_completions.d/cupel.fish"),
+              HasSubstr("complete -c cupel"));
   EXPECT_THAT(text_of(prefix / "share/doc/cupel/LICENSE"), HasSubstr("Apache License"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/README.md"));
   EXPECT_TRUE(fs::exists(prefix / "share/doc/cupel/docs/operating.md"));
+}
+
+TEST(Install, WritesAManPageForEachCommandThatManCanRead) {
+  const test::TemporaryFolder folder;
+  const auto prefix = folder.path() / "cupel";
+
+  const auto installed = install(prefix);
+
+  ASSERT_EQ(installed.status, 0) << installed.out << installed.err;
+  const auto pages = prefix / "share/man/man1";
+  for (const auto* page : {"cupel.1", "cupel-run.1", "cupel-bmc.1", "cupel-backup.1"})
+    EXPECT_TRUE(fs::exists(pages / page)) << page;
+  EXPECT_THAT(text_of(pages / "cupel-bmc.1"), HasSubstr(".SS cupel bmc power"));
+  CUPEL_NEEDS_REAL_PART(fs::exists("/usr/bin/groff"), "groff is missing: apt-get install groff");
+  for (const auto& page : fs::directory_iterator{pages}) {
+    const auto shown = run({"groff", "-man", "-Tutf8", "-ww", "-z", page.path().string()});
+    EXPECT_EQ(shown.status, 0) << page.path();
+    EXPECT_EQ(shown.err, "") << page.path();
+  }
 }
 
 TEST(Install, PutsAllOfItBelowDestdir) {

@@ -1,0 +1,92 @@
+// backup, restore: a copy of the state folder, and the way back.
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/store/backup.h"
+
+namespace cupel::cli {
+namespace {
+
+boost::json::object document_of(const std::string& from, const std::string& to,
+                                const store::Copied& copied) {
+  boost::json::array faults;
+  for (const auto& fault : copied.checked.faults)
+    faults.push_back({{"where", valid_utf8(fault.where)},
+                      {"what", valid_utf8(fault.what)},
+                      {"advice", fault.advice}});
+  return {{"from", valid_utf8(from)},        {"to", valid_utf8(to)},
+          {"runs", copied.checked.runs},     {"events", copied.checked.events},
+          {"evidence_copied", copied.files}, {"evidence_present", copied.present},
+          {"bytes_written", copied.bytes},   {"faults", faults}};
+}
+
+void print_copy(const std::string& from, const std::string& to, const store::Copied& copied) {
+  for (const auto& fault : copied.checked.faults)
+    say("{}: {}\n    -> {}\n", printable(fault.where), printable(fault.what), fault.advice);
+  say("copied {} to {}: {} runs, {} events; {} pieces of evidence copied, {} were there; {:.1f} MB "
+      "written\n",
+      printable(from), printable(to), copied.checked.runs, copied.checked.events, copied.files,
+      copied.present, static_cast<double>(copied.bytes) / 1e6);
+  if (copied.checked.faults.empty())
+    say("the copy was read back: all of it is intact\n");
+  else
+    say("the copy was read back: {} broken\n", copied.checked.faults.size());
+}
+
+/// 2 where nothing was touched.
+Exit copied_or_complain(const Context& context, const std::string& from, const std::string& to,
+                        const Result<store::Copied>& copied) {
+  if (!copied) {
+    const bool touched = copied.error().code == Code::kStorage;
+    return complain(context, copied.error(), touched ? Exit::unfinished : Exit::invalid);
+  }
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(document_of(from, to, *copied)).c_str());
+  else
+    print_copy(from, to, *copied);
+  return copied->checked.faults.empty() ? Exit::passed : Exit::failed;
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand(
+      "backup", "copy the state folder while runs go on, and read the copy back");
+  command->footer(
+      "The next backup to the same folder copies only new evidence, and the database. The copy is\n"
+      "a state folder: cupel --state FOLDER status reads it.\n"
+      "Example: cupel backup /backup/cupel\n"
+      "Exit codes: 0 copied and intact, 1 the copy is broken (as the state folder is, or a prune\n"
+      "            ran meanwhile: repeat), 2 nothing was touched, 3 it could not be written.");
+  auto folder = std::make_shared<std::string>();
+  command->add_option("FOLDER", *folder, "an empty folder, or that of an earlier backup")
+      ->required();
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, folder] {
+    const auto from = context.state.string();
+    exit = copied_or_complain(context, from, *folder, store::back_up(context.state, *folder));
+  });
+}
+
+void add_restore(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("restore", "copy a backup to a state folder without records");
+  command->footer(
+      "Refused where the state folder holds records, or while a controller works. Runs that were\n"
+      "active when the backup was made are resumed with cupel resume.\n"
+      "Example: cupel --state /var/lib/cupel restore /backup/cupel\n"
+      "Exit codes: 0 copied and intact, 1 the copy is broken, 2 nothing was touched, 3 it could "
+      "not\n"
+      "            be written.");
+  auto folder = std::make_shared<std::string>();
+  command->add_option("FOLDER", *folder, "the folder of a backup")->required();
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, folder] {
+    const auto to = context.state.string();
+    exit = copied_or_complain(context, *folder, to, store::restore(*folder, context.state));
+  });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,88 @@
+// doctor: whether this admin node can do its work.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "orchestrator/cli/admin_checks.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/table.h"
+
+namespace cupel::cli {
+namespace {
+
+using Level = AdminCheck::Level;
+
+struct DoctorOptions {
+  std::string inventory{};
+  std::string node{};
+};
+
+void print_checks(const std::vector<AdminCheck>& checks) {
+  std::vector<Row> rows{{"check", "state", "found"}};
+  for (const auto& each : checks) {
+    const char* state = each.level == Level::ok        ? "ok"
+                        : each.level == Level::warning ? "WARNING"
+                                                       : "FAILED";
+    rows.push_back({each.about, state, each.found});
+  }
+  say("{}\n", table(rows));
+  for (const auto& each : checks)
+    if (!each.advice.empty()) say("{}: {}\n", each.about, each.advice);
+}
+
+/// Without an inventory the machine alone is checked; one that is named or lies here must be right.
+Exit examine(const Context& context, const DoctorOptions& asked) {
+  std::optional<inventory::Inventory> inventory;
+  const bool named = !asked.inventory.empty();
+  const auto file = named ? asked.inventory : default_inventory();
+  if (named || std::filesystem::exists(file)) {
+    Exit exit = Exit::invalid;
+    inventory = inventory_or_complain(context, file, exit);
+    if (!inventory) return exit;
+  }
+  if (!asked.node.empty() && (!inventory || inventory->node(asked.node) == nullptr))
+    return complain(context,
+                    Error{Code::kInvalid, fmt::format("{} has no node '{}'", file, asked.node)},
+                    Exit::invalid);
+  const auto checks = check_admin_node({.state = context.state,
+                                        .programs = context.programs,
+                                        .inventory = inventory ? &*inventory : nullptr,
+                                        .node = asked.node});
+  if (context.json) {
+    boost::json::array all;
+    for (const auto& each : checks) all.push_back(to_json(each));
+    const boost::json::object document{
+        {"version", CUPEL_VERSION}, {"state", context.state.string()}, {"checks", all}};
+    std::printf("%s\n", boost::json::serialize(document).c_str());
+  } else {
+    print_checks(checks);
+    if (!inventory) say("no inventory: names, BMC and Slurm were not checked (-i FILE)\n");
+  }
+  const bool failed =
+      std::ranges::any_of(checks, [](const auto& each) { return each.level == Level::failure; });
+  return failed ? Exit::failed : Exit::passed;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand(
+      "doctor", "check this admin node: clock, limits, disk, programs, names, one BMC, Slurm");
+  command->footer(
+      "Changes nothing and logs in nowhere.\n"
+      "Example: cupel doctor\n"
+      "         cupel doctor --node a01-n07\n"
+      "Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the inventory "
+      "is\n"
+      "            wrong.");
+  auto asked = std::make_shared<DoctorOptions>();
+  command->add_option("-i,--inventory", asked->inventory,
+                      "[$CUPEL_INVENTORY, ./inventory.yaml where there is one]");
+  command->add_option("--node", asked->node, "the node whose BMC is tried [the first]");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, asked] { exit = examine(context, *asked); });
+}
+
+}  // namespace cupel::cli

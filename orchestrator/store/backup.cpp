@@ -1,0 +1,191 @@
+#include "orchestrator/store/backup.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/database.h"
+#include "orchestrator/store/evidence.h"
+#include "orchestrator/store/modes.h"
+#include "orchestrator/store/purpose.h"
+
+namespace cupel::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDatabase = "cupel.db";
+constexpr std::string_view kBackupMark = "BACKUP";
+constexpr std::string_view kBackupNote =
+    "This folder is a backup of a Cupel state folder: cupel restore FOLDER brings it back.\n";
+
+Error not_copied(const fs::path& file, const std::error_code& why) {
+  return Error{Code::kStorage, fmt::format("cannot copy {}: {}", file.string(), why.message())};
+}
+
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  const auto relative = inner.lexically_relative(outer);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Neither folder may be the other, or lie in it. Errors: kInvalid.
+Result<void> apart(const fs::path& one, const fs::path& other) {
+  std::error_code failure;
+  const auto first = fs::weakly_canonical(fs::absolute(one), failure);
+  const auto second = fs::weakly_canonical(fs::absolute(other), failure);
+  if (!lies_in(first, second) && !lies_in(second, first)) return ok();
+  return Error{Code::kInvalid,
+               fmt::format("{} and {} are not two folders apart: a copy belongs on another disk",
+                           one.string(), other.string())};
+}
+
+/// Made where it is missing. Errors: kInvalid: it holds something that is no backup; kStorage.
+Result<void> prepare_backup(const fs::path& to) {
+  std::error_code failure;
+  make_private_folder(to);
+  const bool empty = fs::is_empty(to, failure);
+  if (failure)
+    return Error{Code::kStorage,
+                 fmt::format("cannot use {} for a backup: {}", to.string(), failure.message())};
+  if (!empty && !fs::exists(to / kBackupMark, failure))
+    return Error{Code::kInvalid, fmt::format("{} holds something that is no backup of Cupel: name "
+                                             "an empty folder, or one that a backup was made to",
+                                             to.string())};
+  return write_file(to / kBackupMark, kBackupNote, 0600);
+}
+
+/// Whole or not at all: a reader of the copy never sees half a file.
+Result<void> copy_whole(const fs::path& from, const fs::path& to, Copied& copied) {
+  auto half = to;
+  half += ".new";
+  std::error_code failure;
+  fs::copy_file(from, half, fs::copy_options::overwrite_existing, failure);
+  if (failure) return not_copied(from, failure);
+  fs::permissions(half, fs::perms::owner_read | fs::perms::owner_write, failure);
+  const auto size = fs::file_size(half, failure);
+  fs::rename(half, to, failure);
+  if (failure) return not_copied(from, failure);
+  copied.bytes += size;
+  return ok();
+}
+
+bool same_size(const fs::path& one, const fs::path& other) {
+  std::error_code failure;
+  const auto first = fs::file_size(one, failure);
+  if (failure) return false;
+  const auto second = fs::file_size(other, failure);
+  return !failure && first == second;
+}
+
+/// One file of evidence, or a console's record, which grows.
+Result<void> copy_evidence_file(const fs::path& from, const fs::path& to, Copied& copied) {
+  if (same_size(from, to)) {
+    ++copied.present;
+    return ok();
+  }
+  TRY(copy_whole(from, to, copied));
+  ++copied.files;
+  return ok();
+}
+
+/// A file that another process has removed meanwhile is not missed here: check_store() misses it.
+Result<void> copy_evidence(const fs::path& state, const fs::path& to, Copied& copied) {
+  const auto root = state / "evidence";
+  std::error_code failure;
+  make_private_folder(to / "evidence");
+  for (const auto& entry : fs::recursive_directory_iterator{root, failure}) {
+    const auto target = to / "evidence" / entry.path().lexically_relative(root);
+    if (entry.is_symlink(failure)) continue;
+    if (entry.is_directory(failure)) {
+      make_private_folder(target);
+      continue;
+    }
+    const bool half_written = entry.path().filename().string().find(".new") != std::string::npos;
+    if (half_written || !entry.is_regular_file(failure)) continue;
+    const auto done = copy_evidence_file(entry.path(), target, copied);
+    if (!done && fs::exists(entry.path(), failure)) return done.error();
+  }
+  return ok();
+}
+
+/// One snapshot of the database, whatever a controller writes meanwhile. Source: SQLite, "VACUUM",
+/// "VACUUM with an INTO clause": the output is a consistent copy.
+Result<void> copy_database(const fs::path& state, const fs::path& to, Copied& copied) {
+  const auto half = to / "cupel.db.new";
+  std::error_code failure;
+  fs::remove(half, failure);
+  const auto done = guarded("cannot copy the database", [&]() -> Result<void> {
+    soci::session sql;
+    open_session(sql, state / kDatabase, Access::read_only);
+    TRY(not_newer(version_of(sql)));
+    const auto name = half.string();
+    sql << "VACUUM INTO :name", soci::use(name);
+    return ok();
+  });
+  if (!done) {
+    fs::remove(half, failure);
+    return done.error();
+  }
+  fs::permissions(half, fs::perms::owner_read | fs::perms::owner_write, failure);
+  copied.bytes += fs::file_size(half, failure);
+  for (const auto* beside : {"cupel.db-wal", "cupel.db-shm"}) fs::remove(to / beside, failure);
+  fs::rename(half, to / kDatabase, failure);
+  if (failure) return not_copied(state / kDatabase, failure);
+  return ok();
+}
+
+/// All that was written to the folder's file system is on its disk. Errors: kStorage.
+Result<void> make_durable(const fs::path& folder) {
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = opened >= 0 && ::syncfs(opened) == 0;
+  if (opened >= 0) ::close(opened);
+  if (synced) return ok();
+  return not_copied(folder, std::error_code{errno, std::generic_category()});
+}
+
+/// The mark of a rehearsal goes first: its records never look like those of real machines.
+Result<Copied> copy_store(const fs::path& state, const fs::path& to) {
+  Copied copied;
+  if (purpose_of(state) == Purpose::rehearsal) {
+    TRY(keep_for_rehearsals(to));
+  }
+  TRY(copy_database(state, to, copied));
+  TRY(copy_evidence(state, to, copied));
+  TRY(make_durable(to));
+  TRY(copied.checked, check_store(to));
+  return copied;
+}
+
+}  // namespace
+
+Result<Copied> back_up(const fs::path& state, const fs::path& to) {
+  std::error_code failure;
+  if (!fs::exists(state / kDatabase, failure))
+    return Error{Code::kNotFound,
+                 fmt::format("there is no store in {}: name one with --state", state.string())};
+  TRY(apart(state, to));
+  TRY(prepare_backup(to));
+  return copy_store(state, to);
+}
+
+Result<Copied> restore(const fs::path& from, const fs::path& state) {
+  std::error_code failure;
+  if (!fs::exists(from / kBackupMark, failure) || !fs::exists(from / kDatabase, failure))
+    return Error{Code::kNotFound,
+                 fmt::format("{} is no backup: cupel backup makes one", from.string())};
+  TRY(apart(from, state));
+  fs::create_directories(state.parent_path(), failure);
+  make_private_folder(state);
+  TRY(const auto lock, ControllerLock::take(state));
+  const bool holds_store = fs::exists(state / kDatabase, failure);
+  if (purpose_of(state) == Purpose::site ||
+      (holds_store && purpose_of(state) == Purpose::rehearsal))
+    return Error{Code::kConflict,
+                 fmt::format("{} holds records already: move it aside (mv {} {}.before), or name "
+                             "another folder with --state",
+                             state.string(), state.string(), state.string())};
+  return copy_store(from, state);
+}
+
+}  // namespace cupel::store

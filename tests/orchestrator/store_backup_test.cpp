@@ -1,0 +1,151 @@
+// A backup is a state folder of its own, made while the original is written to; nothing that the
+// original loses later is lost in it.
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "base/digest.h"
+#include "orchestrator/store/backup.h"
+#include "orchestrator/store/controller_lock.h"
+#include "orchestrator/store/evidence.h"
+#include "orchestrator/store/purpose.h"
+#include "tests/orchestrator/store_fixture.h"
+
+namespace cupel::store {
+namespace {
+using engine::EventKind;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+namespace fs = std::filesystem;
+
+class BackupTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    place_ = folder_;
+    folder_ /= "state";
+  }
+  void TearDown() override { fs::remove_all(place_); }
+
+  fs::path backup() const { return place_ / "backup"; }
+
+  /// An event that names a piece of evidence.
+  static void keep(Store& store, RunId run, const std::string& bytes) {
+    auto named = event(EventKind::step_ended, "n1", "disk");
+    named.data["evidence"] = store.keep_evidence(bytes).value();
+    ASSERT_TRUE(store.append(run, named));
+  }
+
+  fs::path place_;
+};
+
+TEST_F(BackupTest, IsWholeWhileTheStoreIsOpenAndARunGoesOn) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  keep(*store, run, "first output");
+
+  const auto copied = back_up(folder_, backup()).value();
+
+  EXPECT_EQ(copied.files, 1);
+  EXPECT_THAT(copied.checked.faults, IsEmpty());
+  EXPECT_EQ(copied.checked.events, 1);
+  const auto copy = Store::open(backup()).value();
+  EXPECT_EQ(copy->evidence(sha256_hex("first output")).value(), "first output");
+  EXPECT_EQ(copy->run(run).value().phase, RunPhase::running);
+}
+
+TEST_F(BackupTest, CopiesOnlyNewEvidenceAndRemovesNone) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  keep(*store, run, "first output");
+  ASSERT_TRUE(back_up(folder_, backup()));
+  keep(*store, run, "second output");
+  fs::remove(evidence_file(folder_, sha256_hex("first output")));
+
+  const auto copied = back_up(folder_, backup()).value();
+
+  EXPECT_EQ(copied.files, 1);
+  EXPECT_THAT(copied.checked.faults, IsEmpty()) << "the state folder has lost it, the backup not";
+  EXPECT_EQ(copied.checked.evidence, 2);
+}
+
+TEST_F(BackupTest, ComesBackAsItWas) {
+  const auto run = open()->begin_run(run_on({"n1"})).value();
+  keep(*open(), run, "first output");
+  ASSERT_TRUE(back_up(folder_, backup()));
+  fs::remove_all(folder_);
+
+  const auto copied = restore(backup(), folder_).value();
+
+  EXPECT_THAT(copied.checked.faults, IsEmpty());
+  const auto store = open();
+  EXPECT_THAT(store->events(run).value(), SizeIs(1));
+  EXPECT_EQ(store->evidence(sha256_hex("first output")).value(), "first output");
+  auto more = event(EventKind::run_ended);
+  EXPECT_TRUE(store->append(run, more)) << "the chain goes on";
+}
+
+TEST_F(BackupTest, NeverOverwritesRecords) {
+  open()->begin_run(run_on({"n1"})).value();
+  ASSERT_TRUE(back_up(folder_, backup()));
+
+  const auto refused = restore(backup(), folder_);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_THAT(refused.error().what, HasSubstr("move it aside"));
+}
+
+TEST_F(BackupTest, IsNotRestoredUnderAController) {
+  open()->begin_run(run_on({"n1"})).value();
+  ASSERT_TRUE(back_up(folder_, backup()));
+  const auto other = place_ / "other";
+  fs::create_directory(other);
+  const auto lock = ControllerLock::take(other).value();
+
+  EXPECT_EQ(restore(backup(), other).error().code, Code::kConflict);
+}
+
+TEST_F(BackupTest, RefusesFoldersOfOthersAndFoldersWithinEachOther) {
+  open();
+  const auto other = place_ / "other";
+  fs::create_directory(other);
+  std::ofstream{other / "thesis.tex"} << "mine";
+
+  EXPECT_EQ(back_up(folder_, other).error().code, Code::kInvalid);
+  EXPECT_EQ(back_up(folder_, folder_ / "backup").error().code, Code::kInvalid);
+  EXPECT_EQ(back_up(folder_, folder_).error().code, Code::kInvalid);
+  EXPECT_EQ(back_up(place_ / "nothing", backup()).error().code, Code::kNotFound);
+  EXPECT_EQ(restore(other, place_ / "new").error().code, Code::kNotFound);
+}
+
+TEST_F(BackupTest, IsForItsOwnerAloneAndStaysARehearsals) {
+  ASSERT_TRUE(keep_for_rehearsals(folder_));
+  const auto run = open()->begin_run(run_on({"n1"})).value();
+  keep(*open(), run, "first output");
+
+  ASSERT_TRUE(back_up(folder_, backup()));
+
+  EXPECT_EQ(purpose_of(backup()), Purpose::rehearsal);
+  for (const auto& entry : fs::recursive_directory_iterator{backup()})
+    if (entry.path().filename() != "REHEARSAL")
+      EXPECT_EQ(entry.status().permissions() & (fs::perms::group_all | fs::perms::others_all),
+                fs::perms::none)
+          << entry.path();
+}
+
+TEST_F(BackupTest, NamesWhatIsBrokenInIt) {
+  const auto store = open();
+  const auto run = store->begin_run(run_on({"n1"})).value();
+  keep(*store, run, "first output");
+  fs::remove(evidence_file(folder_, sha256_hex("first output")));
+
+  const auto copied = back_up(folder_, backup()).value();
+
+  ASSERT_THAT(copied.checked.faults, SizeIs(1));
+  EXPECT_THAT(copied.checked.faults[0].where, HasSubstr(sha256_hex("first output")));
+}
+
+}  // namespace
+}  // namespace cupel::store
