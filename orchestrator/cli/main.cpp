@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/context.h"
+#include "orchestrator/cli/file_limit.h"
 #include "orchestrator/cli/former_words.h"
 #include "orchestrator/cli/headless.h"
 #include "orchestrator/cli/memory_guard.h"
@@ -81,6 +82,7 @@ bool output_was_lost() {
 
 int run(int argc, char** argv) {
   guard_memory();
+  raise_file_limit();
   // Writing to a pipe whose reader has gone is an error to handle, not a reason to die in mid-run.
   std::signal(SIGPIPE, SIG_IGN);
   // A file over the limit of ulimit -f is a full disk to us: an error of write(2), not a signal.

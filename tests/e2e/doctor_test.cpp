@@ -78,6 +78,14 @@ TEST_F(DoctorTest, NamesAStateFolderThatCannotBeRead) {
   EXPECT_THAT(examined.advice("store"), HasSubstr("cupel store verify"));
 }
 
+TEST_F(DoctorTest, CountsOnAllTheOpenFilesThatTheSystemAllows) {
+  const auto ran = run({"sh", "-c",
+                        "ulimit -Hn 900 && ulimit -Sn 64 && cd '" + site.file("") + "' && '" +
+                            CUPEL_BINARY + "' --state '" + site.file("state") + "' doctor --json"});
+
+  EXPECT_THAT(ran.out, HasSubstr("900 may be open (hard limit 900)")) << ran.err;
+}
+
 TEST_F(DoctorTest, RefusesANodeThatTheInventoryDoesNotHave) {
   const auto ran = site.run({"doctor", "--node", "v09-n01"});
 
