@@ -19,6 +19,8 @@
 #include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
+#include "orchestrator/report/markdown.h"
+#include "orchestrator/report/part_telemetry.h"
 #include "orchestrator/report/verdict_json.h"
 
 namespace cupel::cli {
@@ -231,6 +233,7 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
 struct ReportWish {
   std::string html{};  // a file
   bool csv = false;
+  bool markdown = false;
   bool all = false;  // every node, however many lines that is
 };
 
@@ -255,6 +258,7 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
                                             run, **broken)},
         Exit::unfinished);
   if (!wish.html.empty()) {
+    report::add_telemetry(**store, *summary);
     const auto written = write_file(wish.html, report::to_html(*summary), 0600);
     if (!written) return complain(context, written.error(), Exit::unfinished);
   }
@@ -262,6 +266,8 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
     std::printf("%s\n", boost::json::serialize(report::to_document(*summary)).c_str());
   else if (wish.csv)
     std::fputs(report::to_csv(*summary).c_str(), stdout);
+  else if (wish.markdown)
+    std::fputs(report::to_markdown(*summary).c_str(), stdout);
   else if (!wish.html.empty())
     say("wrote {}\n", wish.html);
   else
@@ -296,9 +302,12 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
   command->add_option("--html", wish->html,
                       "write one self-contained HTML file (mode 0600), to read, print and sign");
   command->add_flag("--csv", wish->csv, "print one line for each criterion of each node");
+  command->add_flag("--markdown", wish->markdown, "print Markdown, for a ticket or a wiki");
   command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
   add_json_flag(*command, context);
   command->get_option("--json")->excludes("--csv");
+  command->get_option("--markdown")->excludes("--csv");
+  command->get_option("--markdown")->excludes("--json");
   command->callback([&context, &exit, run, wish] { exit = report(context, *run, *wish); });
 }
 

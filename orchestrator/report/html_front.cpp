@@ -82,7 +82,8 @@ std::string facts(const RunSummary& summary) {
   const auto& made = summary.provenance;
   const auto& run = summary.run;
   auto text = std::string{
-      "<h2>What was run</h2><table class=facts><colgroup><col style=\"width:26%\"></colgroup>"};
+      "<section id=run><h2>What was run</h2><table class=facts><colgroup><col "
+      "style=\"width:26%\"></colgroup>"};
   text += row("Site", escaped(summary.site));
   text += row("Begun by",
               fmt::format("{} on {}", or_not_recorded(made.begun_by), or_not_recorded(made.host)));
@@ -98,7 +99,7 @@ std::string facts(const RunSummary& summary) {
   text +=
       row("Journal", fmt::format("{} events; hash of the last, in which all are: <code>{}</code>",
                                  made.events, escaped(made.head)));
-  return text + "</table>";
+  return text + "</table></section>";
 }
 
 std::string node_row(const NodeSummary& node) {
@@ -116,22 +117,23 @@ std::string node_row(const NodeSummary& node) {
 }
 
 std::string nodes(const RunSummary& summary) {
-  std::string text = "<h2>Nodes</h2>" + table_begin({{"Node", 20},
-                                                     {"Rack", 10},
-                                                     {"Unit", 6},
-                                                     {"Model", 18},
-                                                     {"Serial number of the chassis", 20},
-                                                     {"GPUs with a serial number", 14},
-                                                     {"Verdict", 12}});
+  std::string text =
+      "<section id=nodes><h2>Nodes</h2>" + table_begin({{"Node", 20},
+                                                        {"Rack", 10},
+                                                        {"Unit", 6},
+                                                        {"Model", 18},
+                                                        {"Serial number of the chassis", 20},
+                                                        {"GPUs with a serial number", 14},
+                                                        {"Verdict", 12}});
   for (const auto& node : summary.nodes) text += node_row(node);
-  return text.append(kTableEnd);
+  return text.append(kTableEnd) + "</section>";
 }
 
 std::string people(const RunSummary& summary) {
   const auto& deeds = summary.provenance.deeds;
-  std::string text = "<h2>Decisions</h2>";
+  std::string text = "<section id=decisions><h2>Decisions</h2>";
   if (deeds.empty())
-    return text + "<p>No person skipped, approved, retried or released anything.</p>";
+    return text + "<p>No person skipped, approved, retried or released anything.</p></section>";
   text += table_begin(
       {{"When", 16}, {"Who", 10}, {"What", 14}, {"Node", 14}, {"Step", 16}, {"Reason", 30}});
   for (const auto& deed : deeds)
@@ -139,12 +141,12 @@ std::string people(const RunSummary& summary) {
         fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>", utc(deed.at), escaped(deed.by),
                     escaped(deed.what), escaped(deed.node), escaped(deed.step),
                     deed.why.empty() ? std::string{"none given"} : escaped(deed.why));
-  return text.append(kTableEnd);
+  return text.append(kTableEnd) + "</section>";
 }
 
 std::string untested(const RunSummary& summary) {
-  auto text =
-      "<h2>What was not tested</h2>" + table_begin({{"What", 34}, {"Why", 40}, {"Nodes", 26}});
+  auto text = "<section id=untested><h2>What was not tested</h2>" +
+              table_begin({{"What", 34}, {"Why", 40}, {"Nodes", 26}});
   std::string never;
   for (const auto& each : untested_of(summary)) {
     if (each.nodes.empty()) {
@@ -155,27 +157,30 @@ std::string untested(const RunSummary& summary) {
                         broken_at_commas(inventory::fold(each.nodes)));
   }
   if (!never.empty()) text += fmt::format("<tr><td>{}<td>{}<td>all</tr>", never, kNotInPlaybook);
-  return text.append(kTableEnd);
+  return text.append(kTableEnd) + "</section>";
 }
 
 std::string sign_off(const RunSummary& summary) {
   if (summary.rehearsal)
-    return "<h2>Acceptance</h2><p class=rehearsal>A rehearsal is not signed.</p>";
-  auto text = "<section class=sign><h2>Acceptance</h2>" +
+    return "<section id=acceptance><h2>Acceptance</h2><p class=rehearsal>A rehearsal is not "
+           "signed.</p></section>";
+  auto text = "<section id=acceptance><h2>Acceptance</h2><div class=sign>" +
               table_begin({{"", 18}, {"Name", 28}, {"Date", 18}, {"Signature", 36}});
   for (const auto* who : {"For the supplier", "For the customer"})
     text += fmt::format("<tr><th>{}<td><td><td></tr>", who);
-  return text.append(kTableEnd) + "</section>";
+  return text.append(kTableEnd) + "</div></section>";
 }
 
 }  // namespace
 
 std::string front_html(const RunSummary& summary) {
-  return watermark(summary) + header(summary) + tally(summary) + nodes(summary);
+  return watermark(summary) + header(summary) + tally(summary);
 }
 
+std::string nodes_html(const RunSummary& summary) { return nodes(summary); }
+
 std::string terms_html(const RunSummary& summary) {
-  return facts(summary) + people(summary) + untested(summary) + sign_off(summary);
+  return untested(summary) + facts(summary) + people(summary) + sign_off(summary);
 }
 
 }  // namespace cupel::report

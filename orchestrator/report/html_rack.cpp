@@ -56,7 +56,9 @@ std::string racks_html(const RunSummary& summary) {
     });
     if (used) text += rack_svg(rack, summary);
   }
-  return text.empty() ? text : "<div class=racks>" + text + "</div>";
+  return text.empty()
+             ? text
+             : "<section id=racks><h2>Racks</h2><div class=racks>" + text + "</div></section>";
 }
 
 }  // namespace cupel::report

@@ -38,16 +38,44 @@ overflow-wrap:anywhere}thead th,.facts th{color:var(--dim);font-weight:600}
 .fold>input:focus-visible+label{outline:2px solid var(--ink);border-radius:8px}
 .fold>div{padding:0 14px 14px;overflow-x:auto}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}ul{margin:6px 0;padding-left:20px}
+.contents{border:1px solid var(--line);border-radius:8px;padding:10px 16px;background:var(--soft);margin:18px 0}
+.contents ul{list-style:none;padding:0;margin:8px 0 0;display:flex;flex-wrap:wrap;gap:2px 16px}
+.contents .names{flex-basis:100%;max-height:7.5em;overflow:auto}.contents input{font:inherit;padding:4px 10px;min-width:260px;
+background:var(--paper);color:var(--ink);border:1px solid var(--line);border-radius:6px}.contents output{margin-left:10px;color:var(--dim)}
+.wide{overflow-x:auto}svg.time{max-width:100%;min-width:700px;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
+svg .unit{fill:var(--dim)}.time rect.pass{opacity:.62}svg rect.pass,svg circle.pass,svg text.pass{fill:var(--pass)}svg rect.fail,svg circle.fail,svg text.fail{fill:var(--fail)}
+svg text.inconclusive{fill:var(--inconclusive)}svg .grid{stroke:var(--line);fill:none}svg .drawn{fill:var(--pass);fill-opacity:.15;stroke:var(--pass);stroke-width:1.3}
+svg .limit{stroke:var(--fail);stroke-dasharray:5 3;fill:none}.dist{width:100%;height:36px;display:block}.dist .fleet{stroke:var(--dim);opacity:.55}
+.sn i{font:13px ui-monospace,monospace}
+.heats{display:flex;flex-wrap:wrap;gap:18px}.heat{width:auto;table-layout:auto;font-size:12px;min-width:0!important}.heat caption{text-align:left;color:var(--dim)}
+.heat th,.heat td{padding:2px 6px;text-align:center;border:1px solid var(--paper)}
+.h0{background:#9ec5e833}.h1{background:#7fb2df66}.h2{background:#5d9bd277}.h3{background:#3f86c488}.h4{background:#2b74b699}.low{color:var(--fail);font-weight:700}
+.teles{display:flex;flex-wrap:wrap;gap:14px}figure{margin:0;width:300px}figcaption{font-size:12px;color:var(--dim)}.tele{width:300px;height:78px;display:block;border-bottom:1px solid var(--line)}
+.tele .own{fill:none;stroke:var(--fail);stroke-width:1.4}.tele .band{fill:var(--dim);opacity:.28}h3{font-size:14px;margin:12px 0 4px}.hidden{display:none}
 .sign tbody td,.sign tbody th{height:64px;vertical-align:bottom}
 @media screen{.fold>input:not(:checked)~div{display:none}.fold table{min-width:820px}}
-@media print{@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;
+@media print{.contents label,.contents output{display:none}.contents .names{max-height:none}.hidden{display:block!important}tr.hidden{display:table-row!important}@page{margin:12mm 10mm}body{font-size:11px;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}main{max-width:none;padding:0}table{font-size:9px}
-code{font-size:8px}th,td{padding:2px 4px}
+code,.sn i{font-size:8px}th,td{padding:2px 4px}
 h1,h2,.fold>label{break-after:avoid}tr,svg,.sign,.tally{break-inside:avoid}
 thead{display:table-header-group}.fold{border:0;background:none;margin:6px 0}
 .fold>label{padding:6px 0}.fold>label::before{content:""!important}.fold>div{padding:0;overflow:visible}
 .fold>input{display:none}}
 )css";
+
+const std::string_view kScript = R"js(
+const box=document.getElementById('search'),found=document.getElementById('found');let timer=0;
+const nodes=[...document.querySelectorAll('section.node')].map(s=>({s,text:s.textContent.toLowerCase()}));
+function seek(){const wanted=box.value.trim().toLowerCase();let count=0;
+for(const {s,text} of nodes){const has=!wanted||text.includes(wanted);s.classList.toggle('hidden',!has);if(has)count++;
+for(const fold of s.querySelectorAll('.fold')){const rows=[...fold.querySelectorAll('tbody tr')];
+const hit=wanted!==''&&has&&!s.id.toLowerCase().includes(wanted)&&rows.some(r=>r.textContent.toLowerCase().includes(wanted));
+fold.querySelector('input').checked=hit;
+for(const r of rows)r.classList.toggle('hidden',hit&&!r.textContent.toLowerCase().includes(wanted))}}
+found.textContent=wanted?count+' of '+nodes.length+' nodes':''}
+box.addEventListener('input',()=>{clearTimeout(timer);timer=setTimeout(seek,150)});
+box.addEventListener('change',seek);
+)js";
 
 std::string escaped(std::string_view text) {
   std::string safe;

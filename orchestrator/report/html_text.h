@@ -30,4 +30,7 @@ std::string folded(std::string_view id, std::string_view title, std::string_view
 /// The style sheet of all of it.
 extern const std::string_view kStyle;
 
+/// The script that searches in it. All else works without.
+extern const std::string_view kScript;
+
 }  // namespace cupel::report

@@ -25,6 +25,18 @@ struct ConsoleFile {
   std::uintmax_t bytes = 0;
 };
 
+/// What was sampled of a part that failed while a stage loaded it, and of the others of its kind.
+struct PartTelemetry {
+  struct Series {
+    std::string unit{};
+    std::vector<double> own{};
+    std::vector<double> least{}, most{};  // of the others
+  };
+  std::string part{};
+  std::string stage{};
+  Series power{}, temperature{}, clock{};
+};
+
 struct NodeSummary {
   record::NodeRecord record;
   burnin::Decision decision = burnin::Decision::inconclusive;
@@ -33,6 +45,7 @@ struct NodeSummary {
   Position position{};
   std::vector<ConsoleFile>
       console{};  // in the order of time; whoever knows where they lie adds them
+  std::vector<PartTelemetry> telemetry{};  // part_telemetry.h adds it
 };
 
 struct RackSummary {

@@ -4,7 +4,7 @@
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {dirname, join} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 
@@ -12,7 +12,7 @@ const kMostBytes = 300_000;  // of all files, compressed
 
 const here = dirname(fileURLToPath(import.meta.url));
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
-const modules = join(option('--modules'), 'node_modules');
+const modules = resolve(option('--modules'), 'node_modules');
 const out = option('--out');
 const esbuild = createRequire(join(modules, 'any'))('esbuild');
 

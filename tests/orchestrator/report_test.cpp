@@ -102,8 +102,11 @@ TEST_F(Report, IsOneFileInWhichNothingFromOutsideIsMarkup) {
   EXPECT_THAT(page, HasSubstr("lab &lt;&amp;&gt;"));
   EXPECT_THAT(page, HasSubstr("replace &lt;it&gt;"));
   EXPECT_THAT(page, HasSubstr("<svg"));
-  for (const auto* outside : {"<script", "http://", "https://", "src=", "@import"})
+  for (const auto* outside : {"http://", "https://", "src=", "@import"})
     EXPECT_THAT(page, Not(HasSubstr(outside)));
+  EXPECT_EQ(page.find("<script"), page.rfind("<script")) << "one, and its hash is in the policy";
+  EXPECT_THAT(page,
+              HasSubstr("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"));
 }
 
 TEST_F(Report, TellsALinkAndAPowerFeedAsTheSubjectsOfCauses) {

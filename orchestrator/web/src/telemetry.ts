@@ -18,14 +18,16 @@ const address = (text: string) => text.trim().toLowerCase().replace(/^0+(?=[0-9a
 
 const kMostSamples = 200_000;
 
-export function telemetryOf(stage: string, evidence: string): Telemetry | undefined {
+/// `places`: the machine's GPUs by their PCI address. Programs number only the GPUs that they see.
+export function telemetryOf(stage: string, evidence: string, places: [address: string, name: string][] = []): Telemetry | undefined {
   const lines = evidence.split('\n');
   const output = lines.indexOf('# standard output');
   const begin = lines.indexOf('cupel-section: samples', Math.max(0, output));
   if (begin < 0) return undefined;
   const period = Number(/^period=(\d+)$/m.exec(evidence)?.[1] ?? 5) || 5;
   const names = new Map<string, string>();
-  for (const line of lines.slice(Math.max(0, output), begin)) {
+  for (const [where, name] of places) names.set(address(where), name);
+  for (const line of places.length ? [] : lines.slice(Math.max(0, output), begin)) {
     if (!line.startsWith('{"kind":"start"')) continue;
     try {
       for (const gpu of JSON.parse(line).gpus ?? []) names.set(address(String(gpu.pci)), `gpu${Number(gpu.index)}`);

@@ -137,11 +137,13 @@ function TelemetryPanel({record}: {record: NodeRecord}) {
   const [data, set] = useState<{of: string; telemetry?: Telemetry; why?: string}>();
   const [element, seen] = useSeen();
   const [what, setWhat] = useState<'power' | 'temperature' | 'memory' | 'clock'>('power');
+  const places = Object.values(record.stages).flatMap((its) => its.parts ?? [])
+    .filter((part) => part.kind === 'gpu' && /^[0-9a-f]{4,8}:[0-9a-f]{2}:/i.test(part.slot ?? '')).map((part): [string, string] => [part.slot!, part.name]);
   useEffect(() => {
     if (!seen || !chosen) return;
     const [name, its] = chosen;
     text(evidencePath(record.run, its.evidence!))
-      .then((raw) => { const telemetry = telemetryOf(name, raw); set({of: name, ...(telemetry ? {telemetry} : {why: 'The stage took no samples.'})}); })
+      .then((raw) => { const telemetry = telemetryOf(name, raw, places); set({of: name, ...(telemetry ? {telemetry} : {why: 'The stage took no samples.'})}); })
       .catch((problem) => set({of: name, why: problem.message}));
   }, [seen, chosen?.[0], record.run]);
   if (!chosen) return null;

@@ -1,0 +1,230 @@
+// The drawings of the HTML report, its search, and the report as Markdown.
+#include <fmt/format.h>
+
+#include "orchestrator/report/html.h"
+#include "orchestrator/report/html_distributions.h"
+#include "orchestrator/report/html_heat.h"
+#include "orchestrator/report/html_power.h"
+#include "orchestrator/report/html_timeline.h"
+#include "orchestrator/report/markdown.h"
+#include "orchestrator/report/part_telemetry.h"
+#include "tests/orchestrator/report_fixture.h"
+#include "tests/support/chromium.h"
+#include "tests/support/real_part.h"
+
+namespace cupel::report {
+namespace {
+
+using cupel::testing::Chromium;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+burnin::Checked copy_rate(int gpu, double rate) {
+  burnin::Checked checked{"hbm", fmt::format("gpu{}", gpu), "hbm.copy", {rate, 2700, {}, "GB/s"}};
+  checked.met = rate < 2700 ? burnin::Met::failed : burnin::Met::met;
+  checked.source = "measured on eight machines";
+  return checked;
+}
+
+class ReportDrawings : public Report {
+ protected:
+  /// With a stage of ten minutes, an hour after the run began.
+  RunSummary with_stage(std::vector<burnin::Measurement> measurements) {
+    auto told = summary();
+    const engine::WallTime began{std::chrono::hours{24 * 365 * 50}};
+    for (auto& node : told.nodes) {
+      record::StepRecord step{.name = "gemm", .outcome = "done"};
+      step.began = began;
+      step.ended = began + minutes{10};
+      node.record.steps = {step};
+      node.record.findings["gemm"].measurements = measurements;
+    }
+    return told;
+  }
+  RunSummary with_rates(const std::vector<std::vector<double>>& rates) {
+    auto told = summary();
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      burnin::Verdict verdict{Decision::pass, {}, {}};
+      for (std::size_t gpu = 0; gpu < rates[i].size(); ++gpu)
+        verdict.checked.push_back(copy_rate(static_cast<int>(gpu), rates[i][gpu]));
+      told.nodes[i].record.verdict = verdict;
+    }
+    return told;
+  }
+};
+
+TEST_F(ReportDrawings, HaveABarForEachStepWithItsOutcomeAndItsTime) {
+  auto told = with_stage({});
+  auto& steps = told.nodes[1].record.steps;
+  steps.push_back(steps[0]);
+  steps[1].name = "hbm<";
+  steps[1].outcome = "failed";
+  steps[1].began = steps[0].ended;
+  steps[1].ended = steps[1].began + seconds{30};
+
+  const auto drawn = time_line_html(told);
+
+  EXPECT_THAT(drawn, AllOf(HasSubstr("<title>gemm: done, 10 min 00 s</title>"),
+                           HasSubstr("<rect class=fail"),
+                           HasSubstr("<title>hbm&lt;: failed, 30 s</title>")));
+  EXPECT_EQ(time_line_html(summary()), "") << "nothing has a time";
+}
+
+TEST_F(ReportDrawings, HaveRoundTimesOnTheirAxis) {
+  const engine::WallTime from{std::chrono::hours{24} + minutes{7}};
+
+  const auto times = axis_times(from, from + minutes{60}, 10);
+
+  ASSERT_EQ(times.size(), 6u);
+  EXPECT_EQ(axis_time(times[0], from), "00:10");
+  EXPECT_EQ(axis_time(times[5] + std::chrono::hours{24}, from), "Jan 03 01:00");
+}
+
+TEST_F(ReportDrawings, AddUpWhatTheGpusDrew) {
+  const auto told = with_stage({{"gpu.power", "gpu0", 400, "W"},
+                                {"gpu.power", "gpu1", 600, "W"},
+                                {"gpu.power.limit", "gpu0", 700, "W"},
+                                {"gpu.power.limit", "gpu1", 700, "W"}});
+
+  EXPECT_THAT(power_html(told), AllOf(HasSubstr("Peak 2 kW"), HasSubstr("<title>limit 2.8 kW")));
+  EXPECT_EQ(power_html(with_stage({})), "") << "no step measured power";
+}
+
+TEST_F(ReportDrawings, PlaceEveryNodeAtItsWorstPart) {
+  const auto drawn = distributions_html(with_rates({{2900, 2950}, {2930, 2600}}));
+
+  EXPECT_THAT(drawn, AllOf(HasSubstr("<title>a01-n01 gpu0: 2900 GB/s</title>"),
+                           HasSubstr("<title>a01-n02 gpu1: 2600 GB/s</title>"),
+                           HasSubstr(">a01-n02</text>"), HasSubstr("2600 to 2950")));
+  EXPECT_THAT(drawn, Not(HasSubstr(">a01-n01</text>"))) << "only who failed is named";
+  EXPECT_EQ(distributions_html(with_rates({{2900}, {2900}})), "") << "all are the same";
+}
+
+TEST_F(ReportDrawings, MarkAPairThatIsFarBelowTheBest) {
+  record::NodeRecord record;
+  record.findings["p2p"].measurements = {{"p2p.pair.bandwidth", "gpu0-gpu1", 400, "GB/s"},
+                                         {"p2p.pair.bandwidth", "gpu0-gpu10", 390, "GB/s"},
+                                         {"p2p.pair.bandwidth", "gpu1-gpu10", 200, "GB/s"}};
+
+  const auto drawn = pairs_html(record);
+
+  EXPECT_THAT(drawn, HasSubstr("<th>gpu0<th>gpu1<th>gpu10"));
+  EXPECT_THAT(drawn, AllOf(HasSubstr("<td class=low>&#9662;200"), HasSubstr("<td class=h4>400")));
+}
+
+constexpr std::string_view kSamples =
+    "# script\necho 'cupel-section: samples'\n# standard output\ncupel-section: samples\n"
+    "00000000:1B:00.0, 30, 33, 0x0000000000000001, 70.00, 700.00, 345\n"
+    "00000000:43:00.0, 29, 32, 0x0000000000000001, 69.00, 700.00, 345\n"
+    "00000000:1B:00.0, 61, 50, 0x0000000000000004, 699.00, 700.00, 1710\n"
+    "00000000:43:00.0, 38, [N/A], 0x0000000000000004, 420.00, 700.00, 990\n"
+    "00000000:43:00.0, nonsense\ncupel-section: kernel\n";
+
+TEST_F(ReportDrawings, ShowTheTelemetryOfThePartByItsAddress) {
+  record::NodeRecord record;
+  record.findings["gpu-facts"].parts = {
+      {.kind = inventory::PartKind::gpu, .name = "gpu5", .slot = "0000:43:00.0"}};
+
+  const auto found = telemetry_of(kSamples, record, "gpu5");
+
+  EXPECT_EQ(found.power.own, (std::vector<double>{69, 420}));
+  EXPECT_EQ(found.temperature.own, (std::vector<double>{29, 38}));
+  EXPECT_EQ(found.clock.own, (std::vector<double>{345, 990}));
+  EXPECT_EQ(found.power.most, (std::vector<double>{70, 699}));
+  EXPECT_TRUE(telemetry_of(kSamples, record, "gpu4").power.own.empty()) << "no such GPU";
+  EXPECT_TRUE(telemetry_of("", record, "gpu5").power.own.empty());
+}
+
+TEST_F(ReportDrawings, TakeTheTelemetryOfAFailedGpuFromItsEvidence) {
+  const auto hash = store->keep_evidence(kSamples).value();
+  end("a01-n02", "gemm",
+      {{"evidence", hash},
+       {"measurements", boost::json::array{}},
+       {"parts", {{{"kind", "gpu"}, {"name", "gpu3"}, {"slot", "0000:43:00.0"}}}}});
+  end("a01-n02", "verdict", record::to_json(bad()));
+  auto told = summary();
+
+  add_telemetry(*store, told);
+
+  ASSERT_EQ(told.nodes[1].telemetry.size(), 1u);
+  EXPECT_EQ(told.nodes[1].telemetry[0].stage, "gemm");
+  EXPECT_THAT(to_html(told),
+              AllOf(HasSubstr("gpu3 during gemm"), HasSubstr("Power: at most 420 W")));
+}
+
+TEST_F(ReportDrawings, StayUnderThreeMegabytesFor72Nodes) {
+  auto told = with_rates({{2900, 2950}, {2930, 2600}});
+  auto node = told.nodes[0];
+  for (int stage = 0; stage < 17; ++stage)
+    for (int measure = 0; measure < 9; ++measure)
+      for (int gpu = 0; gpu < 2; ++gpu) {
+        auto each = copy_rate(gpu, 2900 + stage + measure + gpu);
+        each.stage = fmt::format("a-stage-{}", stage);
+        each.measure = fmt::format("some.measure.number{}", measure + (stage % 3) * 100);
+        node.record.verdict->checked.push_back(std::move(each));
+      }
+  for (int i = 0; i < 140; ++i)
+    node.record.bmc_parts.push_back({.kind = inventory::PartKind::dimm,
+                                     .name = fmt::format("dimm A{}", i),
+                                     .model = "DDR5",
+                                     .serial = fmt::format("EECAED{:02}", i)});
+  for (int i = 0; i < 30; ++i) {
+    record::StepRecord step{.name = fmt::format("step-{}", i), .outcome = "done"};
+    step.began = engine::WallTime{seconds{1000 + i * 100}};
+    step.ended = step.began + seconds{90};
+    node.record.steps.push_back(step);
+    node.record.evidence[step.name] = std::string(64, 'a');
+    node.record.evidence["kernel-log@" + step.name] = std::string(64, 'b');
+  }
+  told.nodes.assign(72, node);
+  for (int i = 0; i < 72; ++i) told.nodes[i].record.node = fmt::format("a01-n{:02}", i);
+
+  EXPECT_LT(to_html(told).size(), 3'000'000u);
+}
+
+TEST_F(ReportDrawings, AreInTheContents) {
+  end("a01-n01", "verdict", record::to_json(good()));
+
+  const auto page = to_html(with_rates({{2900, 2950}, {2930, 2600}}));
+
+  for (const auto* chapter :
+       {"nodes", "racks", "distributions", "untested", "run", "decisions", "acceptance", "sources"})
+    EXPECT_THAT(page, AllOf(HasSubstr(fmt::format("<a href=\"#{}\">", chapter)),
+                            HasSubstr(fmt::format("<section id={}>", chapter))));
+}
+
+TEST_F(ReportDrawings, AreSearchedInABrowser) {
+  CUPEL_NEEDS_REAL_PART(Chromium::installed(), "chromium or poppler-utils is not installed");
+  const auto page = to_html(with_rates({{2900, 2950}, {2930, 2600}}));
+  constexpr const char* kSearch = R"js(
+    const box = page.getElementById('search');
+    box.value = '2600';
+    box.dispatchEvent(new Event('change'));
+    return [...page.querySelectorAll('section.node:not(.hidden)')].map(s => s.id).join(',') + ' ' +
+      page.querySelectorAll('section.node:not(.hidden) .fold>input:checked').length;
+  )js";
+
+  Chromium browser;
+  EXPECT_EQ(browser.measured(page, 1200, kSearch), "a01-n02 1");
+}
+
+TEST_F(Report, AsMarkdownSaysWhatFailedAndMakesNoMarkupOfWhatMachinesSay) {
+  auto verdict = bad();
+  verdict.causes[0].measured = "[click](http://evil.example) | <b>";
+  end("a01-n01", "verdict", record::to_json(verdict));
+  end("a01-n02", "verdict", record::to_json(good()));
+
+  const auto text = to_markdown(summary());
+
+  EXPECT_THAT(text, AllOf(HasSubstr("# Run 1: new-rack\n"), HasSubstr("### a01-n01: fail\n"),
+                          HasSubstr("**gpu3** gpu.ecc.uncorrected"),
+                          HasSubstr("| a01-n02 | a01 | 9 |"), HasSubstr("What was not tested")));
+  EXPECT_THAT(text, AllOf(HasSubstr("\\[click\\]\\(http:"), HasSubstr("\\| \\<b\\>"),
+                          Not(HasSubstr("http://"))));
+}
+
+}  // namespace
+}  // namespace cupel::report
