@@ -114,6 +114,7 @@ enum class FaultKind {
   hot_inlet,
   cords_on_one_feed,
   outlet_elsewhere,
+  kernel_line,
 };
 
 /// What must exist in the controller before it can look for a fault. `nothing`: stages of today do.
@@ -154,12 +155,13 @@ struct Fault {
   std::optional<int> gen{};  // of a PCIe link
   std::optional<int> width{};
   std::optional<int> every{};  // of datagrams, each n-th
-  std::string component{};     // of the firmware; the BIOS setting
+  std::string component{};     // of the firmware; the BIOS setting; the kernel's line
   std::string version{};       // of it; the BIOS setting's value
   std::optional<double>
       amount{};                 // watts, celsius, share, gbit, percent or years, as the kind says
   std::optional<int> number{};  // link, sm, core, code, spine, cores, index, feed: the kind says
   std::string other{};          // the node or cable it is swapped with; the wrong name
+  bool logged = true;           // by its BMC, where BMCs log such a fault
   Timing timing{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };

@@ -1,6 +1,6 @@
 // Every fault there is. `words`: what it says beside its part; with a question mark it may be left
 // out. Each may also say `after`, `every` and `for` (Timing), unless it has a word of that name
-// itself; a few also `under` (read_faults.cpp).
+// itself, and `log: no`; a few also `under` (read_faults.cpp).
 #include <array>
 
 #include "rehearsal/fault.h"
@@ -95,6 +95,9 @@ constexpr auto kTable = std::to_array<FaultRow>({
      "one core computes wrongly: stress-ng --verify fails, on that core"},
     {memory_errors, "memory-errors", Part::none, "errors?", nothing,
      "stress-ng --verify fails, on the last NUMA node"},
+    {kernel_line, "kernel-line", Part::none, "line", nothing,
+     "the kernel logs this line; {gpu3}, {mlx5_2} or {nvme4} in it becomes that part's PCI "
+     "address"},
     // Power and cooling
     {psu_missing, "psu-missing", Part::psu, "", nothing, "the bay is empty"},
     {psu_feed_lost, "psu-feed-lost", Part::psu, "", nothing,

@@ -86,6 +86,13 @@ void read_span(YamlFields& fields, Fault& into, std::string_view key) {
   if (const auto value = fields.duration(key)) into.span = *value;
 }
 
+void read_line(YamlFields& fields, Fault& into) {
+  constexpr std::size_t kMost = 400;
+  into.component = fields.text("line").value_or("");
+  if (into.component.size() > kMost)
+    fields.report(fields.place("line"), fmt::format("line must have at most {} bytes", kMost));
+}
+
 constexpr long kMany = 1'000'000;
 constexpr auto kWords = std::to_array<Word>({
     {"size", "size", [](YamlFields& f, Fault& into) { into.bytes = f.size("size"); }},
@@ -127,6 +134,7 @@ constexpr auto kWords = std::to_array<Word>({
      [](YamlFields& f, Fault& into) { into.component = f.text("component").value_or(""); }},
     {"version", "version",
      [](YamlFields& f, Fault& into) { into.version = f.text("version").value_or(""); }},
+    {"line", "line", read_line},
     {"setting", "setting",
      [](YamlFields& f, Fault& into) { into.component = f.text("setting").value_or(""); }},
     {"value", "value",
@@ -134,6 +142,18 @@ constexpr auto kWords = std::to_array<Word>({
     {"with", "with", [](YamlFields& f, Fault& into) { into.other = f.text("with").value_or(""); }},
     {"name", "name", [](YamlFields& f, Fault& into) { into.other = f.text("name").value_or(""); }},
 });
+
+/// "gpu3" of "NVRM: GPU {gpu3}: ...".
+std::vector<std::string> parts_in_line(FaultKind kind, const Fault& fault) {
+  std::vector<std::string> parts;
+  std::string_view line = kind == FaultKind::kernel_line ? fault.component : std::string_view{};
+  for (auto open = line.find('{'); open != line.npos; open = line.find('{')) {
+    line.remove_prefix(open + 1);
+    if (const auto close = line.find('}'); close != line.npos)
+      parts.emplace_back(line.substr(0, close));
+  }
+  return parts;
+}
 
 constexpr std::array<std::string_view, 10> kWorks{"gemm",  "hbm", "pcie", "p2p",    "collective",
                                                   "train", "cpu", "disk", "memory", "idle"};
@@ -247,6 +267,7 @@ class FaultReader {
       else if (!optional)
         fields_.report(fields_.place(), fmt::format("fault {} needs {}", row.name, word.key));
     }
+    fault.logged = fields_.flag("log").value_or(true);
     fault.timing = timing(taken);
     if (!fault.timing.under.empty() && !comes_under_load(row.kind))
       fields_.report(fields_.place("under"),
@@ -279,6 +300,16 @@ class FaultReader {
   void check_details(const FaultRow& row, const Fault& fault) {
     if (row.kind == FaultKind::wrong_firmware)
       check(fault.component, components_of, "component", row.name);
+    for (const auto& name : parts_in_line(row.kind, fault))
+      check(
+          name,
+          [](const Hardware& whole) {
+            auto names = parts_for(PartClass::gpu, whole);
+            for (const auto about : {PartClass::hca, PartClass::drive})
+              std::ranges::copy(parts_for(about, whole), std::back_inserter(names));
+            return names;
+          },
+          "line", row.name);
     if (row.kind == FaultKind::cables_swapped)
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",

@@ -112,7 +112,7 @@ void BmcService::take_faults() {
 void BmcService::meet(const Fault& fault) {
   // What comes with a load a BMC does not see.
   const bool seen = fault.timing.under.empty();
-  if (auto line = line_of(fault); line && seen) note(std::move(*line));
+  if (auto line = line_of(fault); line && seen && fault.logged) note(std::move(*line));
   // Whoever sets it right, and boots, has it right.
   if (fault.kind == FaultKind::wrong_bios_setting)
     state_.bios.spoil(fault.component, fault.version);

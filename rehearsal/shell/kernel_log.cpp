@@ -255,6 +255,39 @@ void add_memory(Lines& lines, Host& host) {
   }
 }
 
+/// "{gpu3}" becomes "0000:61:00.0".
+std::string with_addresses(std::string line, const Hardware& hardware) {
+  const auto put = [&](const auto& parts) {
+    for (const auto& part : parts)
+      if (const auto at = line.find("{" + part.name + "}"); at != line.npos)
+        line.replace(at, part.name.size() + 2, part.pci);
+  };
+  put(hardware.gpus);
+  put(hardware.adapters);
+  put(hardware.drives);
+  return line;
+}
+
+/// A line that comes back, each of its last times; another one once a boot.
+void add_planted(Lines& lines, Host& host) {
+  constexpr int kMost = 64;
+  const auto& machine = host.machine();
+  const auto now = machine.clock().elapsed();
+  for (const auto& fault : machine.planted()) {
+    const int turns = fault.kind == kernel_line ? fault.timing.begun(now) : 0;
+    const auto add = [&](double at) {
+      lines.push_back({at, kError, with_addresses(fault.component, machine.hardware())});
+    };
+    if (turns > 0 && !fault.timing.every) add(began(host, fault) + 12);
+    if (!fault.timing.every) continue;
+    for (int turn = std::max(0, turns - kMost); turn < turns; ++turn) {
+      const auto since = now - fault.timing.after - *fault.timing.every * turn;
+      const double at = machine.clock().epoch() - host.booted_at() - since.count();
+      if (at > 0) add(at);
+    }
+  }
+}
+
 void add_rest(Lines& lines, Host& host) {
   const auto& machine = host.machine();
   for (const auto& drive : machine.hardware().drives)
@@ -322,6 +355,7 @@ std::vector<KernelLine> kernel_lines(Host& host) {
   for (const auto& gpu : host.machine().hardware().gpus) add_xids(lines, host, gpu);
   add_switches(lines, host);
   add_memory(lines, host);
+  add_planted(lines, host);
   add_rest(lines, host);
   std::ranges::stable_sort(lines, {}, &KernelLine::at);
   const double up = host.machine().clock().epoch() - host.booted_at();

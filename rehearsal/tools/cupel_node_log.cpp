@@ -30,6 +30,44 @@ struct Sourced {
   auto operator<=>(const Sourced&) const = default;
 };
 
+/// What a line names its part by.
+enum class Named { by_nothing, by_address, by_device, by_cpu };
+
+/// Lines of which one word says the kind; each an error.
+struct Row {
+  std::string_view mark;
+  const char* kind;
+  Named part = Named::by_nothing;
+};
+constexpr auto kRows = std::to_array<Row>({
+    {"RmInitAdapter failed", "gpu", Named::by_address},
+    {": GPU has fallen off the bus", "gpu", Named::by_address},
+    {"Machine Check Exception", "mce", Named::by_cpu},
+    {": recovery action for ", "mce"},
+    {"): Link Down", "pcie", Named::by_address},
+    {"rror, dev nvme", "nvme", Named::by_device},
+    {"rror, dev sd", "disk", Named::by_device},
+    {"device's health compromised", "mlx5", Named::by_address},
+    {": Link down", "link", Named::by_address},
+    {"ut of memory: Killed process", "oom"},
+    {"soft lockup - CPU#", "hang"},
+    {" blocked for more than ", "hang"},
+});
+
+/// "nvme4" of "dev nvme4n1, sector": the drive; "sdb" as it is; "CPU12" of "CPU 12: ".
+std::string part_in(Host& host, const std::string& line, Named named) {
+  const auto word_after = [&](std::string_view mark, std::string_view ends) {
+    const auto from = line.find(mark) + mark.size();
+    return line.substr(from, line.find_first_of(ends, from) - from);
+  };
+  if (named == Named::by_address) return part_at(host, line);
+  if (named == Named::by_device && line.contains("dev nvme"))
+    return "nvme" + word_after("dev nvme", "n, ");
+  if (named == Named::by_device) return word_after("dev ", ", ");
+  if (named == Named::by_cpu && line.contains("CPU ")) return "CPU" + word_after("CPU ", ": ");
+  return {};
+}
+
 std::optional<Sourced> told_by(Host& host, const std::string& line) {
   const auto code_after = [&](std::string_view mark) {
     const auto at = line.find(mark);
@@ -44,12 +82,13 @@ std::optional<Sourced> told_by(Host& host, const std::string& line) {
     return Sourced{"sxid", "error", line.substr(7, line.find(':') - 7), code_after("): ")};
   if (line.starts_with("EDAC MC") && (line.contains(" CE ") || line.contains(" UE ")))
     return Sourced{"edac", line.contains(" CE ") ? "corrected" : "error", ""};
-  if (line.contains("PCIe Bus Error: severity=Corrected"))
-    return Sourced{"aer", "corrected", part_at(host, line)};
+  if (line.contains("PCIe Bus Error: severity="))
+    return Sourced{"aer", line.contains("severity=Correct") ? "corrected" : "error",
+                   part_at(host, line)};
   if (line.contains("Package temperature is above threshold"))
     return Sourced{"thermal", "information", ""};
-  if (line.contains("critical medium error, dev "))
-    return Sourced{"nvme", "error", line.substr(line.find("dev ") + 4, 5)};
+  for (const auto& row : kRows)
+    if (line.contains(row.mark)) return Sourced{row.kind, "error", part_in(host, line, row.part)};
   return std::nullopt;
 }
 

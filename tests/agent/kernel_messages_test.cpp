@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "base/text.h"
 #include "tests/support/samples.h"
@@ -181,6 +184,36 @@ TEST(KernelMessages, ThatSayNothingOfAPartAreNone) {
         "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Severity 1 Engine instance 62",
         "pcieport 0000:1a:01.0: AER: Corrected error received: 0000:1b:00.0"})
     EXPECT_FALSE(recognise(line)) << line;
+}
+
+/// What a virtual node is made to log, and what is to be found, stands in one line each.
+TEST(KernelMessages, OfTheCatalogueAreWhatItSaysIsFound) {
+  std::ifstream file{SOURCE_DIR "/rehearsal/catalogue/kernel-lines.yaml"};
+  std::stringstream whole;
+  whole << file.rdbuf();
+  const auto catalogue = std::move(whole).str();
+  std::string planted;
+  std::set<std::string> kinds;
+  for (const auto row : lines(catalogue)) {
+    const auto at = row.find("line: \"");
+    if (at != row.npos) planted = std::string{row.substr(at + 7, row.rfind("\"}") - at - 7)};
+    const auto check = row.find("check: kernel.");
+    if (check == row.npos) continue;
+    auto line = planted;
+    for (auto open = line.find('{'); open != line.npos; open = line.find('{'))
+      line.replace(open, line.find('}') + 1 - open, "0000:1b:00.0");
+    const auto wanted = row.substr(check + 14);
+    const std::string kind{wanted.substr(0, wanted.find_first_of(".,}"))};
+
+    const auto found = recognise(line);
+
+    ASSERT_TRUE(found) << line;
+    EXPECT_EQ(to_string(found->kind), kind) << line;
+    EXPECT_EQ(to_string(found->weight), "error") << line;
+    kinds.insert(kind);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"aer", "disk", "gpu", "hang", "link", "mce", "mlx5",
+                                          "nvme", "oom", "pcie"}));
 }
 
 /// Of all lines of a capture: how many of each kind and weight.

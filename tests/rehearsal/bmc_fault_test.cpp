@@ -83,6 +83,18 @@ TEST_P(FaultOf, AWrongClockIsWrongInTheLogTooAndCanBeSet) {
   EXPECT_THAT(bmc.seen(bmc.view().manager(), "DateTime"), ::testing::StartsWith("20"));
 }
 
+TEST_P(FaultOf, AFaultThatIsNotLoggedLeavesTheLogAsItIs) {
+  const auto entries = [](bool logged) {
+    BmcBench bmc{BmcSpec{.vendor = GetParam()},
+                 {{.kind = FaultKind::fan_stuck, .part = "fan3", .logged = logged}}};
+    bmc.boot();
+    return bmc.ask("GET", bmc.view().log() + "/Entries").body;
+  };
+
+  EXPECT_THAT(entries(true), HasSubstr("fan3 does not turn"));
+  EXPECT_THAT(entries(false), ::testing::Not(HasSubstr("fan3 does not turn")));
+}
+
 TEST_P(FaultOf, AWrongSettingIsThereUntilSomebodySetsItAndBoots) {
   BmcBench bmc{
       BmcSpec{.vendor = GetParam()},

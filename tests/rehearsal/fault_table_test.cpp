@@ -59,6 +59,7 @@ const std::map<std::string_view, std::string_view>& samples() {
       {"sm", "sm: 17"},
       {"core", "core: 5"},
       {"code", "code: 62"},
+      {"line", "line: \"NVRM: GPU {gpu5}: RmInitAdapter failed!\""},
       {"spine", "spine: 1"},
       {"index", "index: 5"},
       {"feed", "feed: 1"},
@@ -122,6 +123,16 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryFault, testing::ValuesIn(fault_table()),
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+TEST(FaultTable, ALineOfTheKernelNamesPartsThatTheMachineHas) {
+  std::vector<inventory::Problem> problems;
+
+  parse_rack(
+      std::string{kHead} + "  - {node: v01-n01, fault: kernel-line, line: \"nvme {nvme77}: x\"}\n",
+      "rack.yaml", problems);
+
+  EXPECT_THAT(to_string(problems), HasSubstr("has no line 'nvme77' for fault kernel-line"));
+}
 
 TEST(FaultTable, HasOneRowForEachKindAndName) {
   std::set<FaultKind> kinds;
