@@ -23,6 +23,7 @@ enum class FaultKind {
   gpu_power_capped,
   gpu_slow_memory,
   gpu_slow_link,
+  gpu_slow_rdma,
   gpu_xid,
   gpu_busy,
   gpu_wrong_size,
@@ -44,8 +45,15 @@ enum class FaultKind {
   hca_ethernet,
   cables_swapped,
   wrong_rail,
+  cables_crossed,
+  hca_blocked,
+  cable_slow,
+  node_slow,
+  cage_bad,
   leaf_port_bad,
-  spine_degraded,
+  leaf_slow,
+  spine_slow,
+  uplink_slow,
   gid_wrong,
   dimm_missing,
   dimm_too_small,
@@ -159,9 +167,9 @@ struct Fault {
   std::string version{};       // of it; the BIOS setting's value
   std::optional<double>
       amount{};                 // watts, celsius, share, gbit, percent or years, as the kind says
-  std::optional<int> number{};  // link, sm, core, code, spine, cores, index, feed: the kind says
-  std::string other{};          // the node or cable it is swapped with; the wrong name
-  bool logged = true;           // by its BMC, where BMCs log such a fault
+  std::optional<int> number{};  // link, sm, core, code, uplink, cores, index, feed: the kind says
+  std::string other{};  // the node or cable it is swapped with; the wrong name; "out" or "in"
+  bool logged = true;   // by its BMC, where BMCs log such a fault
   Timing timing{};
   friend bool operator==(const Fault&, const Fault&) = default;
 };

@@ -46,10 +46,44 @@ class Writer {
     if (!access_.slurm.empty()) slurm();
     text_ += "nodes:\n";
     for (std::size_t i = 0; i < site_.nodes.size(); ++i) node(site_.nodes[i], access_.nodes[i]);
+    if (site_.fabric) fabric(*site_.fabric);
     return std::move(text_);
   }
 
  private:
+  static std::string list(const std::vector<std::string>& items) {
+    std::string text;
+    for (const auto& item : items) text += (text.empty() ? "" : ", ") + word(item);
+    return "[" + text + "]";
+  }
+
+  /// The plan as the site has it; the switches' GUIDs are the virtual ones' own.
+  void fabric(const inventory::FabricSite& site) {
+    text_ += "fabric:\n";
+    std::vector<std::string> nodes;
+    bool alike = true;
+    for (const auto& each : site.fabric.nodes) {
+      nodes.push_back(each.name);
+      alike &= each.hcas == site.fabric.nodes.front().hcas;
+    }
+    text_ += "  nodes: " + list(nodes) + "\n";
+    if (alike && !nodes.empty()) text_ += "  hcas: " + list(site.fabric.nodes.front().hcas) + "\n";
+    if (!site.rule) {
+      text_ += "  cables: " + quoted(site.file) + "\n";
+      return;
+    }
+    const auto& rule = *site.rule;
+    text_ += fmt::format(
+        "  layout: {}\n  group: {}\n  spines: {}\n  uplinks: {}\n  planes: {}\n"
+        "  switch_ports: {}\n  ports_per_cage: {}\n  width: {}\n",
+        rule.layout == inventory::FabricLayout::fat_tree ? "fat-tree" : "rail-optimised",
+        rule.group, rule.spines, rule.uplinks, rule.planes, rule.switch_ports, rule.ports_per_cage,
+        rule.width);
+    if (!rule.speed.empty()) text_ += "  speed: " + word(rule.speed) + "\n";
+    if (!rule.leaf.empty()) text_ += "  leaf: " + quoted(rule.leaf) + "\n";
+    if (!rule.spine.empty()) text_ += "  spine: " + quoted(rule.spine) + "\n";
+  }
+
   void rooms() {
     bool any = false;
     for (const auto& level : site_.power) {

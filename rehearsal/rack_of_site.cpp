@@ -205,6 +205,7 @@ inventory::Inventory site_of(const RackSpec& rack) {
   double watts = 0;
   for (const auto& [name, nodes] : racks) watts += maker.add(name, nodes);
   site.power.front().watts = watts;
+  site.fabric = rack.fabric;
   return site;
 }
 

@@ -20,7 +20,7 @@ std::string pdu_address(std::size_t index);
 
 /// A room, and the spec's racks from the bottom up: as many units as fit, breakers of two nodes
 /// with a tenth to spare. With two feeds, a PDU for each: either carries all, and every node has an
-/// outlet on both.
+/// outlet on both. With the spec's cable plan.
 inventory::Inventory site_of(const RackSpec& rack);
 
 }  // namespace cupel::rehearsal

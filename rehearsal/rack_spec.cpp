@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "inventory/load_profile.h"
 #include "inventory/node_range.h"
+#include "inventory/read_fabric.h"
 #include "inventory/yaml.h"
+#include "rehearsal/rack_of_site.h"
 #include "rehearsal/scenario.h"
 
 namespace cupel::rehearsal {
@@ -139,6 +141,22 @@ void read_profiles(YamlFields& rack, const std::string& file, Profiles& profiles
   }
 }
 
+/// `fabric:` as an inventory has it, and how its leaves choose uplinks.
+void read_cables(YamlFields& rack, const std::string& file, RackSpec& into, Problems& problems) {
+  const auto routing = rack.text("routing").value_or("by-destination");
+  into.adaptive_routing = routing == "adaptive";
+  if (!into.adaptive_routing && routing != "by-destination")
+    rack.report(rack.place("routing"), "routing must be by-destination or adaptive");
+  const auto* value = rack.value("fabric");
+  if (value == nullptr || into.nodes.empty()) return;
+  auto site = site_of(into);
+  site.file = file;
+  site.profiles = into.profiles;
+  std::string digested;
+  read_fabric(*value, std::filesystem::path{file}.parent_path(), site, problems, digested);
+  into.fabric = std::move(site.fabric);
+}
+
 }  // namespace
 
 std::optional<RackSpec> parse_rack(std::string_view text, const std::string& file,
@@ -173,6 +191,7 @@ std::optional<RackSpec> parse_rack(std::string_view text, const std::string& fil
   if (const auto feeds = fields.integer("feeds", 1, 2)) rack.feeds = static_cast<int>(*feeds);
   check_endpoints(fields, rack.nodes);
   read_profiles(fields, file, profiles, rack, problems);
+  read_cables(fields, file, rack, problems);
   read_scenario(fields, file, rack, problems);
   fields.finish();
   if (problems.size() > before) return std::nullopt;

@@ -81,6 +81,9 @@ struct RackSpec {
   std::optional<double> speed{};                         // what the file asks for
   std::optional<std::uint64_t> seed{};
   int feeds = 1;  // of each node: where there are two, each has a PDU that switches its outlets
+  /// The cable plan of a rack that has one; a site has its own.
+  std::optional<inventory::FabricSite> fabric{};
+  bool adaptive_routing = false;
   /// The site that it stands for; nullptr: one rack for all nodes, with breakers of two nodes each.
   std::shared_ptr<const inventory::Inventory> site{};
 

@@ -86,11 +86,18 @@ void read_span(YamlFields& fields, Fault& into, std::string_view key) {
   if (const auto value = fields.duration(key)) into.span = *value;
 }
 
+<<<<<<< HEAD
 void read_line(YamlFields& fields, Fault& into) {
   constexpr std::size_t kMost = 400;
   into.component = fields.text("line").value_or("");
   if (into.component.size() > kMost)
     fields.report(fields.place("line"), fmt::format("line must have at most {} bytes", kMost));
+=======
+void read_way(YamlFields& fields, Fault& into) {
+  into.other = fields.text("way").value_or("");
+  if (into.other == "out" || into.other == "in") return;
+  fields.report(fields.place("way"), "way must be out or in; without it both are meant");
+>>>>>>> 41d50e4 (A virtual fabric is cabled as the inventory's plan says)
 }
 
 constexpr long kMany = 1'000'000;
@@ -116,8 +123,9 @@ constexpr auto kWords = std::to_array<Word>({
      [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 1023>(f, into, "core"); }},
     {"code", "code",
      [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 1, 999>(f, into, "code"); }},
-    {"spine", "spine",
-     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "spine"); }},
+    {"uplink", "uplink",
+     [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "uplink"); }},
+    {"way", "way", read_way},
     {"index", "index",
      [](YamlFields& f, Fault& into) { read_integer<&Fault::number, 0, 255>(f, into, "index"); }},
     {"feed", "feed",
@@ -314,7 +322,9 @@ class FaultReader {
       check(
           fault.other, [&](const Hardware& whole) { return parts_for(row.about, whole); }, "with",
           row.name);
-    if (row.kind == FaultKind::node_swapped && !fault.other.empty()) known("with", fault.other);
+    const bool of_nodes =
+        row.kind == FaultKind::node_swapped || row.kind == FaultKind::cables_crossed;
+    if (of_nodes && !fault.other.empty()) known("with", fault.other);
   }
 
   std::string part_of(const FaultRow& row) {

@@ -143,7 +143,8 @@ Result<void> VirtualRack::Impl::build() {
 
 /// What the machines share: air, breakers and the PDUs with their outlets, cables.
 Result<void> VirtualRack::Impl::build_site(const inventory::Inventory& of) {
-  site = std::make_unique<RackSite>(io.get_executor(), clock, of, options.seed);
+  site =
+      std::make_unique<RackSite>(io.get_executor(), clock, of, options.seed, spec.adaptive_routing);
   std::vector<Machine*> machines;
   for (const auto& node : spec.nodes) machines.push_back(&nodes.at(node.name)->machine);
   site->join(machines);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "rehearsal/physics/random.h"
@@ -29,75 +30,43 @@ double share_left(double errors_an_hour) {
   return std::max(1 - errors_an_hour / kHalved, kWorst);
 }
 
-/// A profile that wants a rate of its ports has such ports; else their model says it.
-double link_gbit(const inventory::Profile& profile, std::string_view model) {
-  for (const auto& criterion : profile.criteria)
-    if (criterion.measure == "ib.port.rate" && criterion.at_least) return *criterion.at_least;
-  const bool hdr = model.contains("MT4123") || model.contains("ConnectX-6");
-  return hdr ? 200 : 400;
+/// What a PCIe link of this generation and width carries of an HCA's rate.
+/// Source: PCIe 3.0 to 6.0: 8, 16, 32 and 64 GT/s a lane; a seventh goes to headers and credits.
+double pcie_gbit(int gen, int width) {
+  constexpr std::array<double, 7> kLane{0, 2, 4, 8, 16, 32, 64};
+  constexpr double kPayload = 0.86;
+  return kLane[static_cast<std::size_t>(std::clamp(gen, 1, 6))] * width * kPayload;
 }
 
-/// The compute HCAs as the profile lists them; without a list all that it expects, so that an HCA
-/// that is missing does not shift the others.
-std::vector<std::string> rails_of(const inventory::Profile& profile) {
-  if (!profile.rails.empty()) return profile.rails;
-  std::vector<std::string> rails;
-  for (const auto& parts : profile.parts)
-    if (parts.kind == inventory::PartKind::hca)
-      for (int i = 0; i < parts.count; ++i) rails.push_back(fmt::format("mlx5_{}", i));
-  return rails;
-}
+std::uint16_t lid_of(std::size_t number) { return static_cast<std::uint16_t>(2 + number); }
+
+/// 1 both ways, or in the way that the fault names.
+bool goes_out(const Fault& fault) { return fault.other != "in"; }
+bool goes_in(const Fault& fault) { return fault.other != "out"; }
 
 }  // namespace
 
-FabricNode fabric_node(const Hardware& hardware, const inventory::Profile& profile) {
-  FabricNode node{.name = hardware.node, .adapters = {}};
-  const auto rails = rails_of(profile);
-  int other = static_cast<int>(rails.size());  // HCAs of no rail have leaves of their own
-  for (const auto& adapter : hardware.adapters) {
-    if (!adapter.infiniband) continue;
-    const auto listed = std::ranges::find(rails, adapter.name);
-    const int rail = listed == rails.end() ? other++ : static_cast<int>(listed - rails.begin());
-    node.adapters.push_back({.name = adapter.name,
-                             .guid = adapter.guid,
-                             .gbit = link_gbit(profile, adapter.model),
-                             .rail = rail});
-  }
-  return node;
-}
-
-Fabric::Fabric(FabricPlan plan, std::uint64_t seed) : plan_{std::move(plan)}, seed_{seed} {
-  plan_.nodes_of_group = std::max(plan_.nodes_of_group, 1);
-  plan_.spines = std::max(plan_.spines, 1);
+Fabric::Fabric(FabricPlan plan, std::uint64_t seed)
+    : plan_{std::move(plan)}, cabling_{plan_}, seed_{seed} {
   add_ports();
 }
 
 void Fabric::add_ports() {
   // LIDs of switches come first, as a subnet manager that starts with itself gives them.
   std::uint16_t lid = 1000;
-  for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-    const auto& node = plan_.nodes[i];
-    const int place = static_cast<int>(i);
+  for (const auto& node : plan_.nodes) {
     on_[node.name] = false;
-    int rails = 1;
-    for (std::size_t k = 0; k < node.adapters.size(); ++k)
-      rails = std::max(rails, node.adapters[k].rail.value_or(static_cast<int>(k)) + 1);
-    for (std::size_t k = 0; k < node.adapters.size(); ++k) {
-      const auto& adapter = node.adapters[k];
+    for (const auto& adapter : node.adapters) {
       const auto draw = Draw{seed_}.of("port").of(node.name).of(adapter.name);
       Port port{.node = node.name,
                 .name = adapter.name,
                 .guid = adapter.guid,
                 .gbit = adapter.gbit,
                 .spread = std::min(draw.spread(0.002) - 0.003, 1.0),
-                .group = place / plan_.nodes_of_group,
-                .rail = adapter.rail.value_or(static_cast<int>(k)),
-                .rails = rails,
-                .place = place % plan_.nodes_of_group + 1,
+                .planned = cabling_.port(node.name, adapter.name).value_or(LeafPort{}),
                 .lid = lid++};
       port.now_gbit = port.gbit;
-      port.cabled_rail = port.rail;
-      port.cabled_port = port.place;
+      port.cabled = port.planned;
       index_.try_emplace(key_of(node.name, adapter.name), ports_.size());
       ports_.push_back(std::move(port));
     }
@@ -118,17 +87,20 @@ bool Fabric::up(const Port& port) const {
   return on_.find(port.node)->second && !port.down && !port.ethernet;
 }
 
-std::string Fabric::leaf_of(const Port& port) const {
-  return fmt::format("leaf{}-r{}", port.group + 1, port.cabled_rail);
-}
-
 /// One fault of one port, as fault.h has it.
 void Fabric::ail(Port& port, const Fault& fault) {
-  constexpr double kUsualErrors = 3600, kBadPort = 0.5, kBadUplink = 0.5;
+  constexpr double kUsualErrors = 3600, kHalf = 0.5;
   const double errors = fault.errors.value_or(static_cast<int>(kUsualErrors));
+  const auto lose = [&](double share) {
+    if (goes_out(fault)) port.out *= share;
+    if (goes_in(fault)) port.in *= share;
+  };
   switch (fault.kind) {
     case FaultKind::hca_slow:
       port.now_gbit = std::min(port.now_gbit, fault.amount.value_or(port.gbit / 2));
+      break;
+    case FaultKind::hca_slow_link:
+      lose(std::min(1.0, pcie_gbit(fault.gen.value_or(5), fault.width.value_or(16)) / port.gbit));
       break;
     case FaultKind::hca_down:
     case FaultKind::hca_flapping:  // it is among the faults while the link is down
@@ -138,56 +110,107 @@ void Fabric::ail(Port& port, const Fault& fault) {
     case FaultKind::hca_ethernet:
       port.ethernet = true;
       break;
+    case FaultKind::hca_blocked:
+      port.blocked = true;
+      break;
     case FaultKind::hca_errors:
       port.symbols_an_hour += errors;
-      port.share *= share_left(errors);
+      lose(share_left(errors));
+      break;
+    case FaultKind::cable_slow:
+    case FaultKind::node_slow:
+    case FaultKind::cage_bad:
+      lose(fault.amount.value_or(kHalf));
       break;
     case FaultKind::leaf_port_bad:
-      port.share *= fault.amount.value_or(kBadPort);
+      lose(fault.amount.value_or(kHalf));
       port.receive_an_hour += kUsualErrors;
       break;
-    case FaultKind::wrong_rail:
-      port.cabled_rail = (port.rail + 1) % port.rails;
-      port.cabled_port = plan_.nodes_of_group + 1;  // one that was free
-      break;
-    case FaultKind::cables_swapped:
-      if (const auto* other = find(port.node, fault.other)) {
-        port.cabled_rail = other->rail;
-        port.cabled_port = other->place;
-      }
-      break;
-    case FaultKind::spine_degraded: {
-      const int spine = std::max(fault.number.value_or(0), 0) % plan_.spines;
-      auto& share = uplinks_.try_emplace(fmt::format("{}/spine{}", leaf_of(port), spine + 1), 1.0)
-                        .first->second;
-      share *= fault.amount.value_or(kBadUplink);
-      break;
-    }
     default:
       break;
   }
 }
 
+/// What is behind the port's leaf port: its leaf, an uplink of it, a spine.
+void Fabric::ail_switches(const Port& port, const Fault& fault) {
+  constexpr double kHalf = 0.5;
+  const double left = fault.amount.value_or(kHalf);
+  const auto leaf = port.planned.leaf;
+  const auto& uplinks = cabling_.at(leaf).uplinks;
+  const auto lose = [&](std::size_t number) {
+    condition_.switches.try_emplace(number, 1.0).first->second *= left;
+  };
+  if (fault.kind == FaultKind::leaf_slow) lose(leaf);
+  if (uplinks.empty()) return;
+  const auto uplink =
+      static_cast<std::size_t>(std::max(fault.number.value_or(0), 0)) % uplinks.size();
+  if (fault.kind == FaultKind::spine_slow) lose(uplinks[uplink].spine);
+  if (fault.kind != FaultKind::uplink_slow) return;
+  auto& ways = condition_.uplinks[{leaf, uplink}];
+  if (goes_out(fault)) ways.out *= left;
+  if (goes_in(fault)) ways.in *= left;
+}
+
+/// Where the cable is in truth.
+void Fabric::recable(Port& port, const Fault& fault) {
+  if (fault.kind == FaultKind::cables_swapped) {
+    if (const auto* other = find(port.node, fault.other)) port.cabled = other->planned;
+  } else if (fault.kind == FaultKind::cables_crossed) {
+    if (const auto* other = find(fault.other, port.name)) port.cabled = other->planned;
+  } else if (fault.kind == FaultKind::wrong_rail) {
+    // To the leaf of the node's next HCA, into a port that is free.
+    const auto& mine = std::ranges::find(plan_.nodes, port.node, &FabricNode::name)->adapters;
+    const auto at = std::ranges::find(mine, port.name, &FabricAdapter::name) - mine.begin();
+    for (std::size_t i = 1; i < mine.size(); ++i) {
+      const auto& name = mine[(static_cast<std::size_t>(at) + i) % mine.size()].name;
+      const auto leaf = find(port.node, name)->planned.leaf;
+      if (leaf == port.planned.leaf) continue;
+      port.cabled = {leaf, cabling_.at(leaf).last_port + port.planned.port};
+      return;
+    }
+  }
+}
+
+void Fabric::plant(const std::string& node, const Fault& fault) {
+  const auto mine = index_of(node, fault.part);
+  if (mine) {
+    ail(ports_[*mine], fault);
+    ail_switches(ports_[*mine], fault);
+    recable(ports_[*mine], fault);
+  }
+  // Both ends of an exchange: who says it of one cable means the other too.
+  auto back = fault;
+  if (fault.kind == FaultKind::cables_swapped) {
+    std::swap(back.part, back.other);
+    if (const auto other = index_of(node, back.part)) recable(ports_[*other], back);
+  } else if (fault.kind == FaultKind::cables_crossed) {
+    back.other = node;
+    if (const auto other = index_of(fault.other, back.part)) recable(ports_[*other], back);
+  } else if (fault.kind == FaultKind::node_slow) {
+    for (auto& port : ports_)
+      if (port.node == node) ail(port, fault);
+  } else if (fault.kind == FaultKind::cage_bad && mine) {
+    const auto home = ports_[*mine].planned;
+    const int cage = cabling_.at(home.leaf).ports_per_cage;
+    for (auto& port : ports_) {
+      const bool beside = &port != &ports_[*mine] && port.planned.leaf == home.leaf;
+      if (beside && (port.planned.port - 1) / cage == (home.port - 1) / cage) ail(port, fault);
+    }
+  }
+}
+
 /// After anything has changed: where cables go, which links are up, what is counted from now on.
 void Fabric::settle(VirtualTime at) {
-  uplinks_.clear();
+  condition_ = {};
   for (auto& port : ports_) {
     port.now_gbit = port.gbit;
-    port.share = 1;
-    port.down = port.ethernet = false;
-    port.cabled_rail = port.rail;
-    port.cabled_port = port.place;
+    port.out = port.in = 1;
+    port.down = port.ethernet = port.blocked = false;
+    port.cabled = port.planned;
     port.symbols_an_hour = port.receive_an_hour = 0;
   }
   for (const auto& [node, faults] : faults_)
-    for (const auto& fault : faults) {
-      if (const auto mine = index_of(node, fault.part)) ail(ports_[*mine], fault);
-      // Both ends of a swap: who says it of one cable means the other too.
-      if (fault.kind != FaultKind::cables_swapped) continue;
-      auto back = fault;
-      std::swap(back.part, back.other);
-      if (const auto other = index_of(node, back.part)) ail(ports_[*other], back);
-    }
+    for (const auto& fault : faults) plant(node, fault);
   std::vector<double> out(ports_.size()), in(ports_.size());
   for (const auto& [id, flow] : flows_) {
     const double gbit = between(ports_[flow.from], ports_[flow.to]);
@@ -212,7 +235,7 @@ void Fabric::count(Port& port, VirtualTime at) {
 
 void Fabric::set_faults(const std::string& node, const std::vector<Fault>& faults, VirtualTime at) {
   constexpr auto of_links = [](const Fault& fault) {
-    return fault.kind >= FaultKind::hca_missing && fault.kind <= FaultKind::spine_degraded;
+    return fault.kind >= FaultKind::hca_missing && fault.kind <= FaultKind::uplink_slow;
   };
   std::vector<Fault> mine;
   std::ranges::copy_if(faults, std::back_inserter(mine), of_links);
@@ -248,25 +271,46 @@ void Fabric::end_flow(FlowId id, VirtualTime at) {
 
 std::vector<std::string> Fabric::links(const Port& from, const Port& to) const {
   std::vector<std::string> crossed{key_of(from.node, from.name)};
-  const auto one = leaf_of(from), other = leaf_of(to);
-  if (one != other) {
-    // Each leaf sends what is for one LID up the same way.
-    const auto spine = fmt::format("/spine{}", to.lid % plan_.spines + 1);
-    crossed.push_back(one + spine);
-    crossed.push_back(other + spine);
+  if (from.cabled.leaf != to.cabled.leaf) {
+    const auto route = cabling_.route(from.cabled.leaf, to.cabled);
+    if (!route) return {};
+    crossed.push_back(cabling_.uplink_name(from.cabled.leaf, route->up));
+    crossed.push_back(cabling_.uplink_name(to.cabled.leaf, route->down));
   }
   crossed.push_back(key_of(to.node, to.name));
   return crossed;
 }
 
+/// The share of its rate that leaves, uplinks and spines leave of a stream; nothing where no way
+/// leads from leaf to leaf.
+std::optional<double> Fabric::of_switches(const Port& from, const Port& to) const {
+  const auto one = from.cabled.leaf, other = to.cabled.leaf;
+  if (one == other) return condition_.of(one);
+  const auto route = cabling_.route(one, to.cabled);
+  if (!route) return std::nullopt;
+  const double of_leaves = std::min(condition_.of(one), condition_.of(other));
+  if (!plan_.adaptive)
+    return std::min({of_leaves, condition_.of(one, route->up).out, condition_.of(route->spine),
+                     condition_.of(other, route->down).in});
+  // An equal share over each uplink: each takes away what it loses of its own share.
+  const auto spread = [&](std::size_t leaf, bool out) {
+    const auto& uplinks = cabling_.at(leaf).uplinks;
+    double all = 0;
+    for (std::size_t i = 0; i < uplinks.size(); ++i) {
+      const auto ways = condition_.of(leaf, i);
+      all += std::min(out ? ways.out : ways.in, condition_.of(uplinks[i].spine));
+    }
+    return all / static_cast<double>(uplinks.size());
+  };
+  return std::min({of_leaves, spread(one, true), spread(other, false)});
+}
+
 double Fabric::between(const Port& from, const Port& to) const {
-  if (&from == &to || !up(from) || !up(to)) return 0;
-  const auto of_port = [](const Port& port) { return port.now_gbit * port.share * port.spread; };
-  double slowest = std::min(of_port(from), of_port(to));
-  for (const auto& link : links(from, to))
-    if (const auto found = uplinks_.find(link); found != uplinks_.end())
-      slowest = std::min(slowest, std::min(from.gbit, to.gbit) * found->second);
-  return slowest;
+  if (&from == &to || !up(from) || !up(to) || from.blocked || to.blocked) return 0;
+  const auto on_the_way = of_switches(from, to);
+  if (!on_the_way) return 0;
+  return std::min({from.now_gbit * from.out * from.spread, to.now_gbit * to.in * to.spread,
+                   std::min(from.gbit, to.gbit) * *on_the_way});
 }
 
 double Fabric::gbit_between(std::string_view node, std::string_view adapter, std::string_view other,
@@ -287,16 +331,60 @@ std::vector<std::string> Fabric::path(std::string_view node, std::string_view ad
   return links(*from, *to);
 }
 
+std::string Fabric::guid_of(std::size_t number) const {
+  return fmt::format("b0cf:0e{:02x}:{:04x}:{:04x}",
+                     Draw{seed_}.of(cabling_.at(number).name).bits() & 0xff, number >> 8,
+                     number & 0xff);
+}
+
+std::vector<SeenSwitch> Fabric::discover(std::string_view node, std::string_view adapter) const {
+  constexpr std::string_view kSpeed = "NDR";
+  const auto* from = find(node, adapter);
+  if (from == nullptr || !up(*from)) return {};
+  const auto& all = cabling_.switches();
+  std::vector<SeenSwitch> seen(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    seen[i] = {.name = all[i].name, .guid = guid_of(i), .lid = lid_of(i)};
+  for (std::size_t leaf = 0; leaf < all.size(); ++leaf)
+    for (const auto& uplink : all[leaf].uplinks) {
+      const auto link = [&](int port, std::size_t to, int far_port) {
+        return SeenSwitch::Link{.port = port,
+                                .to_switch = true,
+                                .guid = guid_of(to),
+                                .name = all[to].name,
+                                .far_port = far_port,
+                                .lid = lid_of(to),
+                                .speed = std::string{kSpeed}};
+      };
+      seen[leaf].links.push_back(link(uplink.port, uplink.spine, uplink.spine_port));
+      seen[uplink.spine].links.push_back(link(uplink.spine_port, leaf, uplink.port));
+    }
+  for (const auto& port : ports_)
+    if (up(port))
+      seen[port.cabled.leaf].links.push_back({.port = port.cabled.port,
+                                              .guid = port.guid,
+                                              .name = fmt::format("{} {}", port.node, port.name),
+                                              .lid = port.lid,
+                                              .speed = std::string{speed_of(port.now_gbit)}});
+  const auto connected = cabling_.connected(from->cabled.leaf);
+  std::vector<SeenSwitch> found;
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (connected[i]) found.push_back(std::move(seen[i]));
+  for (auto& each : found) std::ranges::sort(each.links, {}, &SeenSwitch::Link::port);
+  return found;
+}
+
 std::optional<PortReading> Fabric::port(std::string_view node, std::string_view adapter,
                                         VirtualTime at) const {
   const auto* port = find(node, adapter);
   if (!port) return std::nullopt;
   const bool is_up = up(*port);
-  PortReading reading{.gbit = port->now_gbit,
-                      .speed = std::string{speed_of(port->now_gbit)},
-                      .guid = port->guid,
-                      .cable = fmt::format("{}--leaf{}-r{}/p{}", key_of(port->node, port->name),
-                                           port->group + 1, port->rail, port->place)};
+  PortReading reading{
+      .gbit = port->now_gbit,
+      .speed = std::string{speed_of(port->now_gbit)},
+      .guid = port->guid,
+      .cable = fmt::format("{}--{}/p{}", key_of(port->node, port->name),
+                           cabling_.at(port->planned.leaf).name, port->planned.port)};
   if (port->ethernet) {
     reading.link_layer = "Ethernet";
     return reading;
@@ -320,12 +408,10 @@ std::optional<PortReading> Fabric::port(std::string_view node, std::string_view 
   reading.physical = PhysicalState::link_up;
   reading.lid = port->lid;
   reading.sm_lid = kManagerLid;
-  reading.peer = leaf_of(*port);
-  reading.peer_port = port->cabled_port;
-  reading.peer_lid = static_cast<std::uint16_t>(2 + port->group * port->rails + port->cabled_rail);
-  reading.peer_guid =
-      fmt::format("b0cf:0e{:02x}:{:04x}:{:04x}", Draw{seed_}.of(reading.peer).bits() & 0xff,
-                  port->group, port->cabled_rail);
+  reading.peer = cabling_.at(port->cabled.leaf).name;
+  reading.peer_port = port->cabled.port;
+  reading.peer_lid = lid_of(port->cabled.leaf);
+  reading.peer_guid = guid_of(port->cabled.leaf);
   return reading;
 }
 

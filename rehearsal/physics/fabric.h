@@ -1,6 +1,6 @@
 #pragma once
 // The InfiniBand fabric of a rack, as it is cabled: rails, leaves, spines, and the links between
-// them. A port's state and counters are functions of time; a rate is that of the slowest link on
+// them. A port's state and counters are functions of time; a rate is that of the slowest part on
 // the path. Streams do not crowd each other out. Not the tools that print it (ibstat, perfquery,
 // ib_write_bw).
 #include <cstdint>
@@ -12,32 +12,10 @@
 
 #include "rehearsal/clock.h"
 #include "rehearsal/hardware.h"
+#include "rehearsal/physics/cabling.h"
 #include "rehearsal/physics/event_count.h"
 
 namespace cupel::rehearsal {
-
-struct FabricAdapter {
-  std::string name;  // "mlx5_0"; its number says nothing of its rail
-  std::string guid;  // "946d:ae12:3456:789a"
-  double gbit = 400;
-  std::optional<int> rail{};  // from 0; nothing: its place in the node's list
-};
-
-struct FabricNode {
-  std::string name;
-  std::vector<FabricAdapter> adapters;
-};
-
-/// The HCAs of a machine; their rate as the profile's criteria and models say it.
-FabricNode fabric_node(const Hardware& hardware, const inventory::Profile& profile);
-
-/// Rail-optimised two-level Clos: HCA i of every node of a group hangs on leaf i of that group, and
-/// each leaf on every spine.
-struct FabricPlan {
-  std::vector<FabricNode> nodes{};
-  int nodes_of_group = 32;  // half the 64 ports of an NDR switch (QM9700) look down
-  int spines = 8;
-};
 
 /// PortInfo.PortState and PortPhysicalState. Source: InfiniBand Architecture Specification, volume
 /// 1, 14.2.5.6.
@@ -71,11 +49,27 @@ struct PortReading {
   std::string guid{};  // as sysfs prints it
   std::string link_layer = "InfiniBand";
   std::string cable{};  // what is printed on it: where it should go
-  std::string peer{};   // switch at the other end, "leaf1-r5"; empty: no link
+  std::string peer{};   // switch at the other end, "leaf1-r6"; empty: no link
   std::string peer_guid{};
   std::uint16_t peer_lid = 0;
   int peer_port = 0;
   PortCounters counters{};
+};
+
+/// A switch as a discovery sees it, with its links that are up.
+struct SeenSwitch {
+  struct Link {
+    int port = 0;
+    bool to_switch = false;
+    std::string guid{}, name{};  // of what is at the other end: "spine1", "v01-n01 mlx5_0"
+    int far_port = 1;
+    std::uint16_t lid = 0;  // of it
+    std::string speed{};
+    int width = 4;
+  };
+  std::string name{}, guid{};
+  std::uint16_t lid = 0;
+  std::vector<Link> links{};
 };
 
 enum class FlowId : std::uint64_t {};
@@ -99,13 +93,17 @@ class Fabric {
   /// Nothing where there is no such port.
   std::optional<PortReading> port(std::string_view node, std::string_view adapter,
                                   VirtualTime at) const;
-  /// What a stream from one to the other gets now: the slowest link of the path, less what faults
+  /// All switches that are connected with that HCA's; empty where it has no link.
+  std::vector<SeenSwitch> discover(std::string_view node, std::string_view adapter) const;
+  /// What a stream from one to the other gets now: the slowest part of the path, less what faults
   /// take, of the link's rate (not of a message's payload). 0 where there is no path. Streams to
-  /// the same port take the same spine, as static LID routing has it.
+  /// the same port take the same uplink and spine, as static LID routing has it; with adaptive
+  /// routing a stream takes an equal share of all uplinks.
   double gbit_between(std::string_view node, std::string_view adapter, std::string_view other,
                       std::string_view other_adapter, VirtualTime at) const;
   /// Names of the links crossed, in order; empty where there is no path: "v01-n01/mlx5_0",
-  /// "leaf1-r0/spine3", "leaf1-r4/spine3", "v01-n02/mlx5_4".
+  /// "leaf1-r1/spine3", "leaf1-r5/spine3", "v01-n02/mlx5_4"; "leaf1-r1/spine3#2" is the second of
+  /// parallel uplinks. Those of static routing.
   std::vector<std::string> path(std::string_view node, std::string_view adapter,
                                 std::string_view other, std::string_view other_adapter) const;
 
@@ -113,15 +111,15 @@ class Fabric {
   struct Port {
     std::string node, name, guid;
     double gbit = 400, spread = 1;
-    int group = 0, rail = 0, rails = 1, place = 0;  // as it should be cabled
+    LeafPort planned{};
     std::uint16_t lid = 0;
 
     // What is wrong now.
     double now_gbit = 400;
-    double share = 1;  // of its rate, what errors leave
+    double out = 1, in = 1;  // of its rate, what is left each way
     bool down = false, ethernet = false;
-    int cabled_rail = 0;  // to which it is
-    int cabled_port = 0;  // of that leaf
+    bool blocked = false;  // up, and nothing gets through
+    LeafPort cabled{};     // where its cable is in truth
     double symbols_an_hour = 0, receive_an_hour = 0;
 
     // Counted until the last event.
@@ -135,20 +133,25 @@ class Fabric {
   const Port* find(std::string_view node, std::string_view adapter) const;
   std::optional<std::size_t> index_of(std::string_view node, std::string_view adapter) const;
   bool up(const Port& port) const;
-  std::string leaf_of(const Port& port) const;
+  std::string guid_of(std::size_t number) const;
   double between(const Port& from, const Port& to) const;
+  std::optional<double> of_switches(const Port& from, const Port& to) const;
   std::vector<std::string> links(const Port& from, const Port& to) const;
+  void plant(const std::string& node, const Fault& fault);
   void ail(Port& port, const Fault& fault);
+  void ail_switches(const Port& port, const Fault& fault);
+  void recable(Port& port, const Fault& fault);
   void settle(VirtualTime at);
   void count(Port& port, VirtualTime at);
   void add_ports();
 
   FabricPlan plan_;
+  Cabling cabling_;
+  SwitchCondition condition_{};
   std::uint64_t seed_;
   std::vector<Port> ports_;
   std::map<std::string, std::size_t, std::less<>> index_;  // by "node/adapter"
   std::map<std::string, std::vector<Fault>, std::less<>> faults_;
-  std::map<std::string, double, std::less<>> uplinks_;  // "leaf1-r0/spine3": share, where not 1
   std::map<std::string, bool, std::less<>> on_;
   std::map<FlowId, Flow> flows_;
   std::uint64_t next_ = 1;

@@ -26,8 +26,14 @@ FeedPlan feed_plan(const inventory::Inventory& site) {
 }
 
 RackSite::RackSite(asio::any_io_executor executor, const Clock& clock,
-                   const inventory::Inventory& site, std::uint64_t seed)
-    : clock_{clock}, seed_{seed}, timer_{executor, clock}, feeds_{feed_plan(site)}, cords_{site} {
+                   const inventory::Inventory& site, std::uint64_t seed, bool adaptive_routing)
+    : clock_{clock},
+      seed_{seed},
+      adaptive_routing_{adaptive_routing},
+      timer_{executor, clock},
+      feeds_{feed_plan(site)},
+      cords_{site} {
+  if (site.fabric) planned_ = std::make_shared<const inventory::Fabric>(site.fabric->fabric);
   std::map<std::string, int> units;
   for (const auto& rack : site.racks) units[rack.name] = rack.units;
   for (const auto& node : site.nodes) {
@@ -44,7 +50,7 @@ RackSite::~RackSite() {
 }
 
 void RackSite::join(const std::vector<Machine*>& machines) {
-  FabricPlan plan;
+  FabricPlan plan{.adaptive = adaptive_routing_, .planned = planned_};
   for (auto* machine : machines)
     plan.nodes.push_back(fabric_node(machine->hardware(), machine->profile()));
   fabric_ = std::make_shared<Fabric>(std::move(plan), seed_);

@@ -17,6 +17,7 @@ struct Listener {
   ProcessPtr process{};
   std::string node{}, about{};       // `about`: what it offers, in its own words
   std::string peer{}, peer_about{};  // who came
+  double share = 1;                  // of a path's rate that its own end leaves
   bool met = false, over = false;
   double result = 0;  // what both of them print
 };

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "rehearsal/physics/random.h"
 #include "rehearsal/shell/host.h"
+#include "rehearsal/tools/fault_now.h"
 #include "rehearsal/tools/infiniband.h"
 #include "rehearsal/tools/streams.h"
 
@@ -31,6 +32,7 @@ struct Request {
   std::string device = "mlx5_0", peer{}, file{}, wrong{};
   double size = 65536, seconds = 0;
   int iterations = 5000, pairs = 1, port = 18515, gid = -1;
+  std::optional<int> gpu{};  // whose memory is used
   bool gigabits = false, both_ways = false, all_sizes = false, to_json = false;
 };
 
@@ -50,12 +52,17 @@ void set(Request& request, char letter, const std::string& value) {
 }
 
 bool set_long(Request& request, const std::string& word, std::string value) {
-  constexpr std::array<std::string_view, 12> kIgnored{"--use_cuda",   "--use_hugepages",
-                                                      "--cpu_util",   "--perform_warm_up",
-                                                      "--force-link", "--mtu",
-                                                      "--tclass",     "--disable_pcie_relaxed",
-                                                      "--use_rocm",   "--data_validation",
-                                                      "--ipv6",       "--inline_size"};
+  constexpr std::array<std::string_view, 11> kIgnored{"--use_hugepages",
+                                                      "--cpu_util",
+                                                      "--perform_warm_up",
+                                                      "--force-link",
+                                                      "--mtu",
+                                                      "--tclass",
+                                                      "--disable_pcie_relaxed",
+                                                      "--use_rocm",
+                                                      "--data_validation",
+                                                      "--ipv6",
+                                                      "--inline_size"};
   if (word == "--report_gbits")
     request.gigabits = true;
   else if (word == "--bidirectional")
@@ -80,6 +87,8 @@ bool set_long(Request& request, const std::string& word, std::string value) {
     set(request, 'p', value);
   else if (word == "--gid-index")
     set(request, 'x', value);
+  else if (word == "--use_cuda")
+    request.gpu = number<int>(value);
   else
     return std::ranges::find(kIgnored, word) != kIgnored.end();
   return true;
@@ -96,9 +105,9 @@ Request read_request(const Arguments& arguments) {
     if (word.starts_with("--")) {
       const auto equals = word.find('=');
       const auto name = word.substr(0, equals);
-      constexpr std::array<std::string_view, 8> kTakes{
-          "--ib-dev", "--size", "--duration",  "--iters",
-          "--qp",     "--port", "--gid-index", "--out_json_file"};
+      constexpr std::array<std::string_view, 9> kTakes{
+          "--ib-dev", "--size",      "--duration",      "--iters",   "--qp",
+          "--port",   "--gid-index", "--out_json_file", "--use_cuda"};
       std::string value = equals == word.npos ? "" : word.substr(equals + 1);
       const bool takes = std::ranges::find(kTakes, name) != kTakes.end() && equals == word.npos;
       if (takes && i + 1 < arguments.size()) value = arguments[++i];
@@ -260,6 +269,15 @@ Task<int> timed_out(ProcessPtr process) {
   co_return 1;
 }
 
+/// What is left where the data lies in a GPU's memory.
+double share_of_gpu(const Machine& machine, const Request& request) {
+  constexpr double kOverRootPort = 0.2;
+  if (!request.gpu) return 1;
+  const auto* slow =
+      fault_now(machine, FaultKind::gpu_slow_rdma, fmt::format("gpu{}", *request.gpu));
+  return slow == nullptr ? 1 : slow->amount.value_or(kOverRootPort);
+}
+
 Task<int> serve(ProcessPtr process, const Program& program, Request request) {
   auto& host = process->host;
   const auto& node = host.machine().name();
@@ -270,6 +288,7 @@ Task<int> serve(ProcessPtr process, const Program& program, Request request) {
     co_return 1;
   }
   listener->about = request.device;
+  listener->share = share_of_gpu(host.machine(), request);
   co_await process->say(
       "\n************************************\n* Waiting for client to connect... *\n"
       "************************************\n");
@@ -334,6 +353,7 @@ Task<int> test_with(ProcessPtr process, const Program& program, Request request)
   Path path{machine.name(), request.device, *other, listener->about};
   path.gbit = fabric.gbit_between(path.node, path.device, path.other, path.other_device,
                                   machine.clock().elapsed());
+  path.gbit *= std::min(share_of_gpu(machine, request), listener->share);
   path.links = fabric.path(path.node, path.device, path.other, path.other_device).size();
   const bool reaches = path.gbit > 0 && gid_leads_somewhere(host, request, port);
   int status = 0;

@@ -13,6 +13,7 @@ std::span<const Tool> load_tools();        // stress-ng, fio
 std::span<const Tool> pci_tools();         // lspci
 std::span<const Tool> drive_tools();       // nvme, smartctl, lsblk
 std::span<const Tool> infiniband_tools();  // ibstat, perfquery, ...
+std::span<const Tool> discovery_tools();   // ibnetdiscover
 std::span<const Tool> perftest_tools();    // ib_write_bw, ...
 std::span<const Tool> kernel_log_tools();  // dmesg, journalctl
 std::span<const Tool> service_tools();     // systemctl, chronyc, ip, ethtool

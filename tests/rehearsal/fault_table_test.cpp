@@ -59,8 +59,13 @@ const std::map<std::string_view, std::string_view>& samples() {
       {"sm", "sm: 17"},
       {"core", "core: 5"},
       {"code", "code: 62"},
+<<<<<<< HEAD
       {"line", "line: \"NVRM: GPU {gpu5}: RmInitAdapter failed!\""},
       {"spine", "spine: 1"},
+=======
+      {"uplink", "uplink: 1"},
+      {"way", "way: out"},
+>>>>>>> 41d50e4 (A virtual fabric is cabled as the inventory's plan says)
       {"index", "index: 5"},
       {"feed", "feed: 1"},
       {"celsius", "celsius: 12"},
@@ -84,7 +89,8 @@ const std::map<std::string_view, std::string_view>& samples() {
 }
 
 std::string with_for(const FaultRow& row) {
-  return row.about == PartClass::hca ? "with: mlx5_2" : "with: v01-n02";
+  const bool of_nodes = row.kind == FaultKind::cables_crossed || row.about != PartClass::hca;
+  return of_nodes ? "with: v01-n02" : "with: mlx5_2";
 }
 
 std::string line_for(const FaultRow& row) {

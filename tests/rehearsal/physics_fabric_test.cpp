@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "inventory/fabric_rule.h"
 #include "rehearsal/physics/fabric.h"
 
 namespace cupel::rehearsal {
@@ -91,8 +92,8 @@ TEST(FabricTest, ARailIsAPlaceInTheListOfComputeHcasAndNotTheNumberOfAnHca) {
   Fabric fabric{FabricPlan{.nodes = {node_with({"mlx5_0", "mlx5_4", "mlx5_6"}, profile)}}, 1};
   fabric.set_power("n01", true, VirtualTime{0});
 
-  EXPECT_EQ(fabric.port("n01", "mlx5_6", kNow)->peer, "leaf1-r1");
-  EXPECT_EQ(fabric.port("n01", "mlx5_4", kNow)->peer, "leaf1-r2");
+  EXPECT_EQ(fabric.port("n01", "mlx5_6", kNow)->peer, "leaf1-r2");
+  EXPECT_EQ(fabric.port("n01", "mlx5_4", kNow)->peer, "leaf1-r3");
 }
 
 TEST(FabricTest, AMissingHcaDoesNotShiftTheRailsOfTheOthers) {
@@ -103,7 +104,7 @@ TEST(FabricTest, AMissingHcaDoesNotShiftTheRailsOfTheOthers) {
   for (const auto* profile : {&listed, &counted}) {
     Fabric fabric{FabricPlan{.nodes = {node_with({"mlx5_0", "mlx5_2"}, *profile)}}, 1};
     fabric.set_power("n01", true, VirtualTime{0});
-    EXPECT_EQ(fabric.port("n01", "mlx5_2", kNow)->peer, "leaf1-r2");
+    EXPECT_EQ(fabric.port("n01", "mlx5_2", kNow)->peer, "leaf1-r3");
   }
 }
 
@@ -130,10 +131,95 @@ TEST(FabricTest, ABadLeafPortSlowsExactlyThePairsWithIt) {
 TEST(FabricTest, ADegradedUplinkSlowsExactlyThePairsThatAreRoutedOverIt) {
   auto fabric = nine_nodes();
   const auto before = all_pairs(fabric);
-  fabric.set_faults("n01", {{.kind = FaultKind::spine_degraded, .part = "mlx5_2", .number = 1}},
+  fabric.set_faults("n01", {{.kind = FaultKind::uplink_slow, .part = "mlx5_2", .number = 1}}, kNow);
+
+  expect_only_slowed(before, all_pairs(fabric), "leaf1-r3/spine2");
+}
+
+TEST(FabricTest, ACableMayBeSlowOneWayAlone) {
+  auto fabric = nine_nodes();
+  fabric.set_faults(
+      "n02", {{.kind = FaultKind::cable_slow, .part = "mlx5_3", .amount = 0.5, .other = "out"}},
+      kNow);
+
+  EXPECT_LT(fabric.gbit_between("n02", "mlx5_3", "n01", "mlx5_3", kNow), 201);
+  EXPECT_GT(fabric.gbit_between("n01", "mlx5_3", "n02", "mlx5_3", kNow), 390);
+}
+
+TEST(FabricTest, ABadCageSlowsTheTwoPortsThatShareIt) {
+  auto plan = nine_nodes().plan();
+  auto cables = std::make_shared<inventory::Fabric>();
+  std::vector<inventory::FabricMember> members;
+  for (const auto& node : plan.nodes) members.push_back({node.name, {rail(0), rail(1)}});
+  std::vector<inventory::Problem> problems;
+  *cables = make_fabric({.group = 4, .spines = 2, .ports_per_cage = 2}, members, problems);
+  plan.planned = cables;
+  Fabric fabric{plan, 1};
+  for (int i = 0; i < kNodes; ++i) fabric.set_power(node_name(i), true, VirtualTime{0});
+  fabric.set_faults("n02", {{.kind = FaultKind::cage_bad, .part = "mlx5_1"}}, kNow);
+
+  EXPECT_LT(fabric.gbit_between("n02", "mlx5_1", "n00", "mlx5_1", kNow), 201);
+  EXPECT_LT(fabric.gbit_between("n03", "mlx5_1", "n00", "mlx5_1", kNow), 201);
+  EXPECT_GT(fabric.gbit_between("n01", "mlx5_1", "n00", "mlx5_1", kNow), 390);
+  EXPECT_GT(fabric.gbit_between("n03", "mlx5_0", "n00", "mlx5_0", kNow), 390);
+  EXPECT_THAT(fabric.port("n02", "mlx5_2", kNow)->peer, HasSubstr("storage"))
+      << "the plan does not have it";
+  EXPECT_EQ(fabric.gbit_between("n02", "mlx5_2", "n00", "mlx5_0", kNow), 0)
+      << "no cable leads there";
+}
+
+TEST(FabricTest, ASlowSpineAndASlowLeafSlowWhatCrossesThem) {
+  auto fabric = nine_nodes();
+  fabric.set_faults("n00", {{.kind = FaultKind::spine_slow, .part = "mlx5_0", .number = 1}}, kNow);
+  EXPECT_LT(fabric.gbit_between("n00", "mlx5_4", "n05", "mlx5_4", kNow), 201) << "to place 2";
+  EXPECT_GT(fabric.gbit_between("n00", "mlx5_4", "n04", "mlx5_4", kNow), 390) << "to place 1";
+
+  fabric.set_faults("n00", {{.kind = FaultKind::leaf_slow, .part = "mlx5_4"}}, kNow);
+  EXPECT_LT(fabric.gbit_between("n01", "mlx5_4", "n02", "mlx5_4", kNow), 201);
+  EXPECT_GT(fabric.gbit_between("n01", "mlx5_3", "n02", "mlx5_3", kNow), 390);
+}
+
+TEST(FabricTest, AdaptiveRoutingSpreadsTheLossOfAnUplinkOverAllFlows) {
+  auto plan = nine_nodes().plan();
+  plan.adaptive = true;
+  Fabric fabric{plan, 1};
+  for (int i = 0; i < kNodes; ++i) fabric.set_power(node_name(i), true, VirtualTime{0});
+  fabric.set_faults(
+      "n00", {{.kind = FaultKind::uplink_slow, .part = "mlx5_0", .amount = 0, .number = 1}}, kNow);
+
+  for (const auto* to : {"n04", "n05", "n06", "n07"})
+    EXPECT_NEAR(fabric.gbit_between("n00", "mlx5_0", to, "mlx5_0", kNow), 300, 2) << to;
+}
+
+TEST(FabricTest, AnHcaThatIsBlockedIsUpAndCarriesNothing) {
+  auto fabric = nine_nodes();
+  fabric.set_faults("n02", {{.kind = FaultKind::hca_blocked, .part = "mlx5_3"}}, kNow);
+
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->state, PortState::active);
+  EXPECT_EQ(fabric.gbit_between("n02", "mlx5_3", "n00", "mlx5_3", kNow), 0);
+}
+
+TEST(FabricTest, CrossedCablesShowEachOthersPortsOnBothNodes) {
+  auto fabric = nine_nodes();
+  fabric.set_faults("n02", {{.kind = FaultKind::cables_crossed, .part = "mlx5_3", .other = "n05"}},
                     kNow);
 
-  expect_only_slowed(before, all_pairs(fabric), "leaf1-r2/spine2");
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf2-r4");
+  EXPECT_EQ(fabric.port("n05", "mlx5_3", kNow)->peer, "leaf1-r4");
+  EXPECT_EQ(fabric.port("n05", "mlx5_3", kNow)->peer_port, 3);
+}
+
+TEST(FabricTest, ADiscoverySeesEverySwitchAndEachLinkFromBothItsEnds) {
+  const auto fabric = nine_nodes();
+
+  const auto seen = fabric.discover("n00", "mlx5_0");
+
+  ASSERT_EQ(seen.size(), 3u * kRails + 4);
+  std::size_t hcas = 0, up = 0;
+  for (const auto& one : seen)
+    for (const auto& link : one.links) (link.to_switch ? up : hcas) += 1;
+  EXPECT_EQ(hcas, kNodes * kRails);
+  EXPECT_EQ(up, 2u * 3 * kRails * 4);
 }
 
 TEST(FabricTest, OneRailOfOneGroupNeverLeavesItsLeaf) {
@@ -142,7 +228,7 @@ TEST(FabricTest, OneRailOfOneGroupNeverLeavesItsLeaf) {
   EXPECT_THAT(fabric.path("n00", "mlx5_4", "n03", "mlx5_4"),
               ElementsAre("n00/mlx5_4", "n03/mlx5_4"));
   EXPECT_THAT(fabric.path("n00", "mlx5_4", "n04", "mlx5_4"),
-              ElementsAre("n00/mlx5_4", HasSubstr("leaf1-r4/spine"), HasSubstr("leaf2-r4/spine"),
+              ElementsAre("n00/mlx5_4", HasSubstr("leaf1-r5/spine"), HasSubstr("leaf2-r5/spine"),
                           "n04/mlx5_4"));
   EXPECT_EQ(fabric.path("n00", "mlx5_4", "n03", "mlx5_5").size(), 4);
 }
@@ -153,7 +239,7 @@ TEST(FabricTest, WhoeverSendsToAPortGoesOverTheSameSpine) {
   for (int to = 0; to < kRails; ++to) {
     std::set<std::string> spines;
     for (int from = 0; from < 4; ++from) {
-      const auto links = fabric.path(node_name(from), "mlx5_0", "n08", rail(to));
+      const auto links = fabric.path(node_name(from), "mlx5_0", node_name(4 + to % 4), rail(to));
       ASSERT_EQ(links.size(), 4);
       spines.insert(links[1].substr(links[1].find('/')));
       EXPECT_EQ(links[1].substr(links[1].find('/')), links[2].substr(links[2].find('/')));
@@ -169,9 +255,9 @@ TEST(FabricTest, SwappedCablesShowEachOthersLeaf) {
   fabric.set_faults(
       "n02", {{.kind = FaultKind::cables_swapped, .part = "mlx5_3", .other = "mlx5_6"}}, kNow);
 
-  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r6");
-  EXPECT_EQ(fabric.port("n02", "mlx5_6", kNow)->peer, "leaf1-r3");
-  EXPECT_THAT(fabric.port("n02", "mlx5_3", kNow)->cable, HasSubstr("leaf1-r3"));
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r7");
+  EXPECT_EQ(fabric.port("n02", "mlx5_6", kNow)->peer, "leaf1-r4");
+  EXPECT_THAT(fabric.port("n02", "mlx5_3", kNow)->cable, HasSubstr("leaf1-r4"));
   EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_3").size(), 4);
   EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_6").size(), 2);
 }
@@ -180,8 +266,8 @@ TEST(FabricTest, AWrongRailIsAnotherLeafAndACostlyPath) {
   auto fabric = nine_nodes();
   fabric.set_faults("n02", {{.kind = FaultKind::wrong_rail, .part = "mlx5_3"}}, kNow);
 
-  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r4");
-  EXPECT_EQ(fabric.port("n02", "mlx5_4", kNow)->peer, "leaf1-r4");
+  EXPECT_EQ(fabric.port("n02", "mlx5_3", kNow)->peer, "leaf1-r5");
+  EXPECT_EQ(fabric.port("n02", "mlx5_4", kNow)->peer, "leaf1-r5");
   EXPECT_NE(fabric.port("n02", "mlx5_3", kNow)->peer_port,
             fabric.port("n02", "mlx5_4", kNow)->peer_port);
   EXPECT_EQ(fabric.path("n00", "mlx5_3", "n02", "mlx5_3").size(), 4);
