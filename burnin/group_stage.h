@@ -3,6 +3,7 @@
 // client, rank 2 of 8), one member may hand a value to the others (a port and a token, an NCCL id),
 // and what all of them reported is analysed together. How the jobs are run, and ended together, is
 // in orchestrator/steps/group_members.h.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,14 +24,16 @@ struct Member {
 
 /// What one member runs. Exit status 0: its part is done. Any other ends the jobs of all members.
 struct MemberJob {
-  std::string role;    // "server", "client", "rank 2 of 8"
-  std::string script;  // finds the shared value in $shared
+  std::string role;               // "server", "client", "rank 2 of 8"
+  std::string script;             // finds the shared value in $shared
+  std::chrono::seconds limit{0};  // of this job, in a round; 0: the stage's
 };
 
-/// A number that belongs to two nodes alike.
+/// A number that belongs to two nodes alike, or to all that are behind a part of a switch.
 struct LinkMeasurement {
   inventory::Subject link;
-  Measurement measured;  // its `part` stays empty: the link says it
+  Measurement measured;               // its `part` stays empty: the link says it
+  std::vector<std::string> behind{};  // nodes that are judged by it, beside those that it names
   friend bool operator==(const LinkMeasurement&, const LinkMeasurement&) = default;
 };
 
@@ -83,6 +86,10 @@ struct GroupStage {
 
   /// Of a stage of several rounds, instead of the three above. Errors: as prepare_group.
   Result<std::unique_ptr<GroupRounds>> (*rounds)(const RoundsRequest& request) = nullptr;
+
+  /// Whether it measures the cables of the site's plan: nodes that are not in the plan take no
+  /// part.
+  bool (*needs_plan)(const Parameters& parameters) = nullptr;
 };
 
 /// Whether a value may be handed to a member: by the signs that GroupStage::shared allows, and at

@@ -10,10 +10,12 @@
 #include "burnin/disk/disk.h"
 #include "burnin/disk/nvme.h"
 #include "burnin/disk/storage.h"
+#include "burnin/fabric/cable_stage.h"
 #include "burnin/fabric/pair_stage.h"
 #include "burnin/gpu/burn_stages.h"
 #include "burnin/gpu/gpu_facts.h"
 #include "burnin/memory/memory.h"
+#include "burnin/network/roce.h"
 #include "burnin/network/tcp_pair.h"
 #include "burnin/node/log_readings.h"
 #include "burnin/node/node_facts.h"
@@ -61,7 +63,9 @@ std::span<const Stage> stages() {
       settings(),
       settings_restore(),
       // Between nodes.
+      roce(),
       tcp_pair(),
+      fabric_cables(),
       fabric_pairs(),
   };
   return kStages;

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "playbooks/left_out.h"
+
 namespace cupel::playbooks {
 namespace {
 
@@ -34,7 +36,7 @@ std::vector<Group> groups_of(const std::vector<NodePlan>& nodes, std::vector<Pro
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& node = *nodes[i].node;
     for (const auto& step : *nodes[i].steps) {
-      if (step.together == Together::alone) continue;
+      if (step.together == Together::alone || left_out(step.when)) continue;
       if (step.together == Together::rack && node.rack.empty())
         problems.push_back({node.where, "'" + step.name + "' is done by whole racks, and node '" +
                                             node.name + "' has none"});

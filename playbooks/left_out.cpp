@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "burnin/group_stage.h"
 #include "burnin/stage.h"
 #include "burnin/undo.h"
 
@@ -13,6 +14,12 @@ namespace {
 bool loads_gpus(const PlaybookStep& step) {
   const auto load = step.with.find("load");
   return load != step.with.end() && load->second == "gpu";
+}
+
+bool measures_cables(const PlaybookStep& step) {
+  if (step.kind != StepKind::stage) return false;
+  const auto* group = burnin::stage(step.name)->group;
+  return group != nullptr && group->needs_plan != nullptr && group->needs_plan(step.with);
 }
 
 /// What a parameter falls back to.
@@ -43,13 +50,15 @@ std::optional<std::string> left_out(const std::vector<Condition>& conditions) {
   return at->name;
 }
 
-std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile) {
+std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile, bool cabled) {
   if (step.kind == StepKind::firmware && !profile.has_bmc_images())
     return fmt::format("profile '{}' names no image", profile.name);
   if (step.kind == StepKind::os && profile.os.image.empty() && says_profile(step, "image"))
     return fmt::format("profile '{}' names no OS image", profile.name);
   if (step.kind == StepKind::node_firmware && !profile.has_node_images())
     return fmt::format("profile '{}' names no image that is written on the node", profile.name);
+  if (!cabled && measures_cables(step))
+    return "the inventory's cable plan (fabric:) does not have the node";
   if (step.kind != StepKind::stage || profile.has_gpus()) return {};
   if (loads_gpus(step))
     return fmt::format("it loads GPUs, and profile '{}' has none", profile.name);

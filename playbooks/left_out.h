@@ -14,8 +14,9 @@ namespace cupel::playbooks {
 /// Why this step is not done on machines of this profile; empty where it is. A profile without
 /// images leaves out the step that writes them. A profile without GPUs leaves out a stage that
 /// loads GPUs, or that it has no criteria for. On a machine with GPUs a stage without criteria is
-/// an error. Pure.
-std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile);
+/// an error. A stage that measures the site's cables is left out on a node that the cable plan does
+/// not have (`cabled`). Pure.
+std::string why_left_out(const PlaybookStep& step, const inventory::Profile& profile, bool cabled);
 
 /// A condition that no node meets, and why: what a plan puts before such a step.
 Condition never(std::string why);

@@ -69,7 +69,7 @@ double load_of(const PlaybookStep& step, const Profile& profile) {
   return burnin::load_share(*burnin::stage(step.name), step.with, profile.has_gpus());
 }
 
-PlannedStep planned(const PlaybookStep& step, const Profile& profile,
+PlannedStep planned(const PlaybookStep& step, const Profile& profile, bool cabled,
                     std::vector<Problem>& problems) {
   PlannedStep plan;
   const auto& row = row_of(step.kind);
@@ -85,7 +85,7 @@ PlannedStep planned(const PlaybookStep& step, const Profile& profile,
   plan.stop_after = step.stop_after;
   plan.claims = step.claims;
   plan.tries = step.tries.value_or(kTries);
-  if (auto why = why_left_out(step, profile); !why.empty())
+  if (auto why = why_left_out(step, profile, cabled); !why.empty())
     plan.when.insert(plan.when.begin(), never(std::move(why)));
   plan.expected = row.expected.of(profile.patience);
   auto deadline = row.deadline.of(profile.patience);
@@ -177,7 +177,7 @@ void add_undo(const burnin::Undo& undo, const Playbook& playbook, const Profile&
   own.on_failure = OnFailure::go_on;
   const auto written = std::ranges::find(playbook.steps, last->name, &PlaybookStep::name);
   if (written != playbook.steps.end()) own.where = written->where;
-  auto step = planned(own, profile, problems);
+  auto step = planned(own, profile, false, problems);
   step.always = true;
   const auto judges = [](const auto& each) { return each.kind == StepKind::verdict; };
   steps.insert(std::find_if(last.base(), steps.end(), judges), std::move(step));
@@ -200,7 +200,7 @@ void look_for_tools(std::vector<PlannedStep>& steps) {
 using Steps = std::shared_ptr<const std::vector<PlannedStep>>;
 
 Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory::Node& node,
-               std::vector<Problem>& problems) {
+               bool cabled, std::vector<Problem>& problems) {
   std::vector<PlannedStep> steps;
   std::set<std::string> names;
   bool judged = false;
@@ -214,7 +214,7 @@ Steps steps_of(const Playbook& playbook, const Profile& profile, const inventory
       if (!names.insert(step.name).second)
         problems.push_back({step.where, "'" + step.name + "' stands twice for profile '" +
                                             profile.name + "'; give one of them another as:"});
-      steps.push_back(planned(step, profile, problems));
+      steps.push_back(planned(step, profile, cabled, problems));
     }
   }
   for (const auto& stage : burnin::stages()) {
@@ -249,9 +249,10 @@ void check_feeds(const Playbook& playbook, const std::vector<const inventory::No
   }
 }
 
-/// Nodes share their steps where profile and settled conditions are the same.
-std::string sharing_key(const Playbook& playbook, const inventory::Node& node) {
-  std::string key = node.profile + '\n';
+/// Nodes share their steps where profile, settled conditions and a place in the cable plan are the
+/// same.
+std::string sharing_key(const Playbook& playbook, const inventory::Node& node, bool cabled) {
+  std::string key = node.profile + (cabled ? "\ncabled\n" : "\n");
   for (const auto& step : playbook.steps) key += applies(step.when, node) ? '1' : '0';
   return key;
 }
@@ -339,12 +340,16 @@ std::optional<Plan> make_plan(const Playbook& playbook, const inventory::Invento
   check_feeds(playbook, nodes, problems);
   std::map<std::string, Steps> shared;
   std::set<std::string> checked;
+  std::set<std::string_view> cabled;
+  if (inventory.fabric)
+    for (const auto& node : inventory.fabric->fabric.nodes) cabled.insert(node.name);
   for (const auto* node : nodes) {
-    auto& steps = shared[sharing_key(playbook, *node)];
+    const bool planned_cables = cabled.contains(node->name);
+    auto& steps = shared[sharing_key(playbook, *node, planned_cables)];
     if (!steps) {
       const auto& profile = inventory.profile_of(*node);
       if (checked.insert(profile.name).second) check_criteria(profile, problems);
-      steps = steps_of(playbook, profile, *node, problems);
+      steps = steps_of(playbook, profile, *node, planned_cables, problems);
     }
     plan.nodes.push_back({node, steps});
   }

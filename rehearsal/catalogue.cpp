@@ -136,6 +136,14 @@ std::vector<Fault> renamed(std::vector<Fault> faults, const std::string& node,
   return faults;
 }
 
+constexpr std::size_t kNodesOfGroup = 4, kGroups = 3;
+
+/// Whether the fault is the node's beside it too, though it is planted on one.
+bool reaches_neighbour(const CatalogueEntry& entry) {
+  return !entry.of_neighbour.empty() || find_fault(entry.faults, FaultKind::cage_bad) != nullptr ||
+         find_fault(entry.faults, FaultKind::cables_crossed) != nullptr;
+}
+
 class Planner {
  public:
   Planner(const std::string& profile, std::size_t nodes) : profile_{profile}, nodes_{nodes} {}
@@ -148,8 +156,13 @@ class Planner {
   }
 
   std::vector<CatalogueRack> plan(const std::vector<CatalogueEntry>& catalogue) {
-    for (std::size_t i = 0; i < catalogue.size(); ++i) add(catalogue[i], static_cast<int>(i));
+    for (std::size_t i = 0; i < catalogue.size(); ++i)
+      if (!catalogue[i].between_nodes) add(catalogue[i], static_cast<int>(i));
     while (!racks_.empty() && racks_.back().places.size() % nodes_ != 0) healthy();
+    nodes_ = kNodesOfGroup * kGroups;
+    for (std::size_t i = 0; i < catalogue.size(); ++i)
+      if (catalogue[i].between_nodes) add_between(catalogue[i], static_cast<int>(i));
+    fill();
     return std::move(racks_);
   }
 
@@ -166,6 +179,28 @@ class Planner {
     place(entry, renamed(entry.faults, name, neighbour), {name, index, false});
     if (wanted == 2)
       place(entry, renamed(entry.of_neighbour, name, neighbour), {neighbour, index, true});
+  }
+
+  /// One in each leaf group: what is wrong with one group's switches is behind nobody else. A spine
+  /// is behind all of them.
+  void add_between(const CatalogueEntry& entry, int index) {
+    const bool of_all = find_fault(entry.faults, FaultKind::spine_slow) != nullptr;
+    if (racks_.empty() || !racks_.back().between_nodes || left() == 0 || of_all || alone_) {
+      fill();
+      begin();
+      racks_.back().between_nodes = true;
+    }
+    alone_ = of_all;
+    const auto name = next(), neighbour = next_after();
+    place(entry, renamed(entry.faults, name, neighbour), {name, index, false});
+    if (reaches_neighbour(entry))
+      place(entry, renamed(entry.of_neighbour, name, neighbour), {neighbour, index, true});
+    while (racks_.back().places.size() % kNodesOfGroup != 0) healthy();
+  }
+
+  /// Whoever is not there is no partner.
+  void fill() {
+    while (!racks_.empty() && racks_.back().between_nodes && left() > 0) healthy();
   }
 
   void begin() {
@@ -192,12 +227,14 @@ class Planner {
                                .faults = std::move(faults),
                                .bmc = entry.bmc,
                                .rules = where.neighbour ? std::vector<Rule>{} : entry.rules});
+    if (rack.between_nodes) where.group = static_cast<int>(rack.places.size() / kNodesOfGroup) + 1;
     rack.places.push_back(std::move(where));
   }
 
   const std::string& profile_;
   std::size_t nodes_;
   std::size_t before_ = 0;
+  bool alone_ = false;  // the last rack takes no other fault
   std::vector<CatalogueRack> racks_{};
 };
 
@@ -209,11 +246,16 @@ std::vector<CatalogueEntry> parse_catalogue(std::string_view text, const std::st
   if (!document) return {};
   YamlFields fields{document->root, "catalogue", file, problems};
   std::vector<CatalogueEntry> entries;
+  const auto playbook = fields.text("playbook").value_or("new-rack");
+  const bool between_nodes = playbook == "fabric";
+  if (!between_nodes && playbook != "new-rack")
+    fields.report(fields.place("playbook"), "playbook is new-rack or fabric");
   for (const auto& item : fields.list("faults")) {
     auto entry = EntryReader{item, file, profile, problems}.read();
     const bool twice =
         std::ranges::find(entries, entry.name, &CatalogueEntry::name) != entries.end();
     if (twice) problems.push_back({entry.where, "'" + entry.name + "' stands twice"});
+    entry.between_nodes = between_nodes;
     entries.push_back(std::move(entry));
   }
   fields.finish();
@@ -230,6 +272,29 @@ std::vector<CatalogueEntry> shipped_catalogue(const inventory::Profile& profile,
     std::ranges::move(some, std::back_inserter(all));
   }
   return all;
+}
+
+Expected expected_at(const CatalogueEntry& entry, const Place& place) {
+  constexpr std::string_view kGroup = "{group}", kNode = "{node}";
+  auto expected = entry.expected;
+  for (auto* text : {&expected.part, &expected.like}) {
+    if (const auto at = text->find(kGroup); at != text->npos)
+      text->replace(at, kGroup.size(), std::to_string(place.group));
+    if (const auto at = text->find(kNode); at != text->npos)
+      text->replace(at, kNode.size(), place.node);
+  }
+  return expected;
+}
+
+inventory::FabricSite cables_of(const CatalogueRack& rack, const inventory::Profile& profile) {
+  inventory::FabricSite site;
+  site.rule = inventory::FabricRule{
+      .group = static_cast<int>(kNodesOfGroup), .spines = 2, .uplinks = 2, .ports_per_cage = 2};
+  std::vector<inventory::FabricMember> members;
+  for (const auto& node : rack.rack.nodes) members.push_back({node.name, profile.rails});
+  std::vector<inventory::Problem> problems;
+  site.fabric = make_fabric(*site.rule, members, problems);
+  return site;
 }
 
 std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,

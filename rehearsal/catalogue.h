@@ -29,6 +29,7 @@ struct CatalogueEntry {
   BmcSpec bmc{};
   Expected expected{};
   Needs needs = Needs::nothing;
+  bool between_nodes = false;  // measured by the playbook fabric, in racks with a cable plan
   inventory::Place where{};
 };
 
@@ -49,17 +50,27 @@ struct Place {
   std::string node;
   int entry = -1;          // of the catalogue; -1: healthy
   bool neighbour = false;  // only there for the entry: not healthy, and not judged
+  int group = 0;           // of nodes that share their leaves, from 1; 0: no cable plan
 };
 
 struct CatalogueRack {
   RackSpec rack;
   std::vector<Place> places{};  // one for each node
+  bool between_nodes = false;
 };
 
+/// What is to be found there: "{group}" and "{node}" in it are the place's.
+Expected expected_at(const CatalogueEntry& entry, const Place& place);
+
 /// As many racks of so many nodes as it takes, a quarter of each healthy; each in a network of its
-/// own (127.x), so that several can stand at once.
+/// own (127.x), so that several can stand at once. Faults between nodes have racks of their own:
+/// three leaf groups of four nodes, with one fault in each.
 std::vector<CatalogueRack> racks_of(const std::vector<CatalogueEntry>& catalogue,
                                     const std::string& profile, std::size_t nodes_of_rack);
+
+/// The cable plan of a rack for faults between nodes: twelve nodes in groups of four, four uplinks
+/// of each leaf to two spines, two ports a cage.
+inventory::FabricSite cables_of(const CatalogueRack& rack, const inventory::Profile& profile);
 
 /// The same without any fault. `index` sets it apart from others.
 CatalogueRack healthy_rack(const std::string& profile, std::size_t nodes, std::size_t index);

@@ -28,8 +28,7 @@ class Writer {
     count_flows();
     if (!carried_) return Error{Code::kNoMeasurement, "no flow between any two nodes carried data"};
     for (const auto& each : culprits_.named) accuse(each);
-    for (const auto& each : culprits_.open)
-      for (const auto part : each.parts) open_[topology_.whole(part)] = true;
+    for (const auto& each : culprits_.open) suspect(each);
     for (int node = 0; node < topology_.wiring().nodes; ++node) write_node(node);
     found_.reasons = reasons(screen_, culprits_, names_);
     return std::move(found_);
@@ -60,14 +59,35 @@ class Writer {
 
   void accuse(const Suspicion& suspicion) {
     const auto id = suspicion.parts.front();
-    const auto part = topology_.part(id);
     const double loss = kPercent * (1 - suspicion.level);
-    if (part.kind == PartKind::node || part.kind == PartKind::access) {
+    if (is_of_a_node(id))
       loss_[topology_.whole(id)] = loss;
-      return;
+    else
+      put_switch({"fabric.switch.loss", "", loss, "%", name_of(topology_, names_, id)}, id);
+  }
+
+  /// One of them is slow, or the one may be: what is not decided is no pass.
+  void suspect(const Suspicion& suspicion) {
+    std::string words;
+    for (const auto part : suspicion.parts)
+      words += (words.empty() ? "" : " | ") + name_of(topology_, names_, part);
+    if (suspicion.parts.size() > 1) words += ": " + deciding_swap(topology_, names_, suspicion);
+    for (const auto part : suspicion.parts) {
+      if (is_of_a_node(part))
+        open_[topology_.whole(part)] = words;
+      else
+        put_switch({"fabric.undecided", "", 1, "count", words}, part);
     }
-    const bool spine = part.kind == PartKind::spine;
-    const auto& owners = spine ? names_.spines : names_.leaves;
+  }
+
+  bool is_of_a_node(PartId id) const {
+    const auto kind = topology_.part(id).kind;
+    return kind == PartKind::node || kind == PartKind::access;
+  }
+
+  void put_switch(Measurement measured, PartId id) {
+    const auto part = topology_.part(id);
+    const auto& owners = part.kind == PartKind::spine ? names_.spines : names_.leaves;
     const auto owner = static_cast<std::size_t>(part.owner);
     if (owner >= owners.size()) return;
     const auto uplink = owner * static_cast<std::size_t>(topology_.wiring().uplinks) +
@@ -78,25 +98,51 @@ class Writer {
                      one_port ? names_.uplink_ports[uplink] : "all",
                      {},
                      {}};
-    found_.links.push_back(
-        {at, {"fabric.switch.loss", "", loss, "%", name_of(topology_, names_, id)}});
+    found_.links.push_back({at, std::move(measured), behind(part)});
+  }
+
+  /// Nodes with a link to the leaf; of a spine: to any leaf that has an uplink to it.
+  std::vector<std::string> behind(const Part& part) const {
+    std::vector<std::string> nodes;
+    const auto& wiring = topology_.wiring();
+    for (int node = 0; node < wiring.nodes; ++node) {
+      bool is_behind = false;
+      for (int rail = 0; rail < wiring.rails; ++rail)
+        is_behind |= reaches(part, topology_.port(node, rail).leaf);
+      if (is_behind) nodes.push_back(names_.nodes[static_cast<std::size_t>(node)]);
+    }
+    return nodes;
+  }
+
+  bool reaches(const Part& part, int leaf) const {
+    if (leaf < 0 || part.kind != PartKind::spine) return leaf >= 0 && leaf == part.owner;
+    const auto& wiring = topology_.wiring();
+    for (int uplink = 0; uplink < wiring.uplinks; ++uplink)
+      if (wiring.spine_of_uplink[static_cast<std::size_t>(leaf * wiring.uplinks + uplink)] ==
+          part.owner)
+        return true;
+    return false;
   }
 
   /// No number where it is not decided: what is missing is no pass.
   void put_loss(Findings& findings, std::string measure, std::string part, PartId id) {
-    if (open_[id])
-      findings.unknown.push_back(
-          {measure, "pairs", name_of(topology_, names_, id) + " is suspected, among others"});
-    else
-      findings.measurements.push_back({std::move(measure), std::move(part), loss_[id], "%",
-                                       loss_[id] > 0 ? name_of(topology_, names_, id) : ""});
+    if (!open_[id].empty()) {
+      findings.unknown.push_back({measure, "pairs", "suspected: " + open_[id]});
+      findings.measurements.push_back({"fabric.undecided", std::move(part), 1, "count", open_[id]});
+      return;
+    }
+    findings.measurements.push_back({std::move(measure), std::move(part), loss_[id], "%",
+                                     loss_[id] > 0 ? name_of(topology_, names_, id) : ""});
   }
 
   void write_node(int node) {
     const auto at = static_cast<std::size_t>(node);
     auto& findings = found_.members[at];
     if (left_[at]) {
-      findings.unknown.push_back({"fabric.flows", "pairs", "it took no part to the end"});
+      // It could not be measured: no part of it is proven bad, and none good.
+      constexpr std::string_view kWhy = "it took no part to the end";
+      findings.unknown.push_back({"fabric.flows", "pairs", std::string{kWhy}});
+      findings.measurements.push_back({"fabric.undecided", "all", 1, "count", std::string{kWhy}});
       return;
     }
     findings.measurements.push_back({"fabric.flows", "", static_cast<double>(flows_[at]), "count"});
@@ -121,7 +167,7 @@ class Writer {
   Culprits culprits_;
   GroupFindings found_;
   std::vector<double> loss_, best_;
-  std::vector<bool> open_;
+  std::vector<std::string> open_;  // of each part: what it is suspected with
   std::vector<int> flows_;
   bool carried_ = false;
 };

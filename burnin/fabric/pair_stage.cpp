@@ -40,9 +40,9 @@ constexpr std::array kPairParameters{
     ParameterRow{"group", ParameterRow::Kind::text,
                  "without a cable plan: nodes that share their leaves", "32"},
 };
-constexpr std::array<std::string_view, 5> kPairMeasures{"fabric.flows", "fabric.link.bandwidth",
-                                                        "fabric.link.loss", "fabric.node.loss",
-                                                        "fabric.switch.loss"};
+constexpr std::array<std::string_view, 6> kPairMeasures{
+    "fabric.flows",     "fabric.link.bandwidth", "fabric.link.loss",
+    "fabric.node.loss", "fabric.switch.loss",    "fabric.undecided"};
 constexpr int kMostRails = 64, kMostRounds = 8, kMostGroup = 4096;
 constexpr seconds kOfARound{6};  // to connect, to start, to read
 
@@ -140,7 +140,7 @@ class PairRounds : public GroupRounds {
       if (!script.empty())
         jobs[i] = MemberJob{
             fmt::format("round {}{}", screen_.rounds(), screen_.repeats() ? ", again" : ""),
-            std::move(script)};
+            std::move(script), fabric::pair_limit(perftest_)};
     }
     return jobs;
   }
@@ -212,7 +212,12 @@ Result<Findings> parse_pairs(const inventory::Profile&, const Output& output) {
   return Error{Code::kNoMeasurement, "it takes two nodes or more: group_by: all"};
 }
 
-constexpr GroupStage kPairGroup{.least = 2, .most = 4096, .rounds = rounds};
+bool measures_the_plan(const Parameters& parameters) {
+  return text_parameter(kPairParameters, parameters, "hcas") == "plan";
+}
+
+constexpr GroupStage kPairGroup{
+    .least = 2, .most = 4096, .rounds = rounds, .needs_plan = measures_the_plan};
 
 }  // namespace
 

@@ -173,7 +173,7 @@ Result<GroupFindings> analyse_group(const Profile&, std::span<const Member> memb
   TRY(add_direction(server, client, one.node + " to " + other.node, measured));
   GroupFindings found;
   const Subject link{Subject::Kind::link, one.node, one.address, other.node, other.address};
-  for (auto& each : measured) found.links.push_back({link, std::move(each)});
+  for (auto& each : measured) found.links.push_back({link, std::move(each), {}});
   Findings member;
   member.measurements.push_back({"tcp.links", "", 1, "links"});
   found.members.assign(2, member);

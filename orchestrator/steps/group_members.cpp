@@ -136,9 +136,9 @@ void keep_findings(const Parts& parts, const burnin::GroupFindings& findings,
   for (std::size_t i = 0; i < parts.size() && i < findings.members.size(); ++i)
     put_findings(findings.members[i], *parts[i]->end);
   std::vector<store::LinkNumber> links;
-  for (const auto& [link, measured] : findings.links)
+  for (const auto& [link, measured, behind] : findings.links)
     links.push_back(
-        {to_text(link), measured.name, measured.unit, measured.value, measured.traced_to});
+        {to_text(link), measured.name, measured.unit, measured.value, measured.traced_to, behind});
   const auto& first = parts.front()->request;
   store::add_links(of_group, first.step.name, first.node.name, links, findings.reasons);
 }

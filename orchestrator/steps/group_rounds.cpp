@@ -50,7 +50,8 @@ Task<Result<bool>> do_round(const std::shared_ptr<RoundMember>& member) {
   auto& part = *member->part;
   auto meanwhile = std::move(part.follower->meanwhile);
   part.step->job->script = member->job->script;
-  part.request.deadline = member->deadline.sooner(part.step->job->limit + kReach);
+  const auto limit = member->job->limit.count() > 0 ? member->job->limit : part.step->job->limit;
+  part.request.deadline = member->deadline.sooner(limit + kReach);
   part.follower =
       std::make_shared<Follower>(part.environment, part.request,
                                  job_of(part.environment, part.request.node, *part.request.handle));

@@ -1,5 +1,7 @@
 #include "orchestrator/store/group_document.h"
 
+#include <algorithm>
+
 #include "inventory/subject.h"
 
 namespace cupel::store {
@@ -20,6 +22,20 @@ bool ends_at(const std::string& link, std::string_view node) {
          (subject->name == node || subject->far_name == node);
 }
 
+bool is_behind(const json::object& number, std::string_view node) {
+  const auto* behind = number.if_contains("behind");
+  if (behind == nullptr || !behind->is_array()) return false;
+  return std::ranges::any_of(behind->get_array(), [&](const json::value& each) {
+    return each.is_string() && std::string_view{each.get_string()} == node;
+  });
+}
+
+/// What the node's record has of it: who else is behind it is no part of that.
+json::object without_others(json::object number) {
+  number.erase("behind");
+  return number;
+}
+
 /// Behind the node's own measurements.
 void add_links_of(const json::object& of_group, std::string_view node, json::object& found) {
   const auto* links = of_group.if_contains("links");
@@ -28,8 +44,8 @@ void add_links_of(const json::object& of_group, std::string_view node, json::obj
   if (!measurements.is_array()) measurements = json::array{};
   for (const auto& each : links->get_array()) {
     const auto* number = each.if_object();
-    if (number != nullptr && ends_at(link_text(*number), node))
-      measurements.get_array().push_back(*number);
+    if (number != nullptr && (ends_at(link_text(*number), node) || is_behind(*number, node)))
+      measurements.get_array().push_back(without_others(*number));
   }
 }
 
@@ -44,6 +60,8 @@ void add_links(json::object& document, std::string_view step, std::string_view f
     json::object number{
         {"name", each.measure}, {"part", each.link}, {"value", each.value}, {"unit", each.unit}};
     if (!each.traced_to.empty()) number["traced_to"] = each.traced_to;
+    if (!each.behind.empty())
+      number["behind"] = json::array(each.behind.begin(), each.behind.end());
     all.push_back(std::move(number));
   }
   json::object found{{"links", std::move(all)}};

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -17,15 +18,17 @@ struct LinkNumber {
   std::string measure;
   std::string unit{};
   double value = 0;
-  std::string traced_to{};  // "a01-n02 to a01-n01"
+  std::string traced_to{};            // "a01-n02 to a01-n01"
+  std::vector<std::string> behind{};  // nodes that it is about, beside those that `link` names
 };
 
 /// Puts what was found about links under the group's name, with what that rests on.
 void add_links(json::object& document, std::string_view step, std::string_view first_member,
                std::span<const LinkNumber> links, std::span<const std::string> reasons = {});
 
-/// What was found on the node, with the numbers of each link that ends there: their part is the
-/// link. Nothing where the document has nothing of the node.
+/// What was found on the node, with the numbers of each link that ends there, and of parts of
+/// switches that it is behind: their part is the link. Nothing where the document has nothing of
+/// the node.
 std::optional<json::object> found_on(const json::object& document, std::string_view node);
 
 }  // namespace cupel::store

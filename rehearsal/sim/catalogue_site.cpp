@@ -66,14 +66,19 @@ Result<PlannedCatalogue> plan_catalogue(const CatalogueSource& source, Problems&
     for (auto& rack : racks_of(plan.entries, name, source.nodes))
       plan.racks.push_back({std::move(rack), source.seed});
   }
-  for (auto& each : plan.racks) each.planned.rack.profiles[name] = plan.profile;
+  for (auto& each : plan.racks) {
+    each.planned.rack.profiles[name] = plan.profile;
+    if (each.planned.between_nodes)
+      each.planned.rack.fabric = cables_of(each.planned, plan.profile);
+  }
   return plan;
 }
 
-boost::json::object to_json(const CatalogueEntry& entry) {
-  return {{"name", entry.name},          {"verdict", entry.expected.verdict},
-          {"part", entry.expected.part}, {"check", entry.expected.check},
-          {"like", entry.expected.like}, {"needs", to_string(entry.needs)}};
+boost::json::object to_json(const CatalogueEntry& entry, const Place& place) {
+  const auto expected = expected_at(entry, place);
+  return {{"name", entry.name},    {"verdict", expected.verdict},
+          {"part", expected.part}, {"check", expected.check},
+          {"like", expected.like}, {"needs", to_string(entry.needs)}};
 }
 
 boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& plan) {
@@ -81,11 +86,14 @@ boost::json::object to_json(const CatalogueSite& site, const PlannedCatalogue& p
   for (const auto& place : site.planned.places) {
     boost::json::object one{{"node", place.node}};
     if (place.entry >= 0)
-      one["fault"] = to_json(plan.entries[static_cast<std::size_t>(place.entry)]);
+      one["fault"] = to_json(plan.entries[static_cast<std::size_t>(place.entry)], place);
     if (place.neighbour) one["neighbour"] = true;
     places.push_back(std::move(one));
   }
-  return {{"name", site.planned.rack.name}, {"seed", site.seed}, {"places", std::move(places)}};
+  return {{"name", site.planned.rack.name},
+          {"seed", site.seed},
+          {"playbook", site.planned.between_nodes ? "fabric" : "new-rack"},
+          {"places", std::move(places)}};
 }
 
 /// What a controller needs beside the rack itself, in its folder.
@@ -123,6 +131,9 @@ SimExit stand(const PlannedCatalogue& plan, const CatalogueSite& site,
   auto& rack = **started;
   if (const auto written = write_site(plan, site, source, rack); !written)
     return complain(written.error(), SimExit::unfinished);
+  if (site.planned.between_nodes)  // its playbook is for machines that are on
+    for (const auto& node : site.planned.rack.nodes)
+      rack.post(node.name, [](Machine& machine) { machine.press(Reset::on); });
   say_line({{"stands", source.rack}});
   ends.wait();
   rack.stop();

@@ -18,8 +18,8 @@ struct CatalogueSource {
   int healthy_seeds = 0;            // not the catalogue: so many racks without a fault
 };
 
-/// Prints {"racks": [{name, seed, places: [{node, fault?, neighbour?}]}]}, where a fault is {name,
-/// verdict, part, check, like, needs}; or {"problems": [...]} or {"error": "..."}.
+/// Prints {"racks": [{name, seed, playbook, places: [{node, fault?, neighbour?}]}]}, where a fault
+/// is {name, verdict, part, check, like, needs}; or {"problems": [...]} or {"error": "..."}.
 SimExit list_catalogue(const CatalogueSource& source);
 
 /// The rack stands until SIGINT or SIGTERM. Prints {"stands": NAME}, and at the end {"speed": how

@@ -116,10 +116,68 @@ TEST(FabricPairsStage, GoesOnWithoutAMemberThatDiesAndSaysSo) {
   const auto found = run.on(8);
 
   ASSERT_TRUE(found) << found.error().what;
-  EXPECT_THAT(found->members[3].measurements, IsEmpty());
+  ASSERT_EQ(found->members[3].measurements.size(), 1u);
+  EXPECT_EQ(found->members[3].measurements[0].name, "fabric.undecided") << "it is inconclusive";
   EXPECT_EQ(found->members[3].unknown.at(0).fact, "fabric.flows");
   EXPECT_GT(number_of(found->members[0], "fabric.flows").value_or(0), 4);
   EXPECT_EQ(number_of(found->members[0], "fabric.link.loss", "mlx5_6"), 0);
+}
+
+/// Three leaf groups of three nodes on two rails, three uplinks each; the second uplink of the
+/// first group's leaf of rail 0 is slow, up and down.
+struct SlowUplink {
+  inventory::Fabric fabric;
+  std::vector<Member> nodes = members(9);
+
+  SlowUplink() {
+    std::vector<inventory::FabricMember> cabled;
+    for (const auto& each : nodes) cabled.push_back({each.node, {"mlx5_0", "mlx5_6"}});
+    std::vector<inventory::Problem> problems;
+    fabric = make_fabric({.group = 3, .spines = 3, .uplinks = 1}, cabled, problems);
+  }
+
+  Result<GroupFindings> measure(const std::string& routing) const {
+    const inventory::Profile profile;
+    const auto begun = pairs().rounds({profile, nodes, {{"routing", routing}}, &fabric}).value();
+    for (auto jobs = begun->next(); !jobs.empty(); jobs = begun->next()) {
+      std::vector<std::optional<Output>> outputs(nodes.size());
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!jobs[i]) continue;
+        Output output;
+        for (std::size_t to = 0; to < nodes.size(); ++to) {
+          if (!jobs[i]->script.contains(fmt::format("'10.0.0.{}'", to + 1))) continue;
+          const bool crosses = (i / 3 == 0) != (to / 3 == 0);
+          const bool slow = crosses && to % 3 == 1;
+          const double usual = 390 - 0.1 * static_cast<double>(i);
+          output.text += section(0, printed(slow ? 200 : usual)) + section(1, printed(usual));
+        }
+        outputs[i] = output;
+      }
+      begun->take(outputs, std::vector<bool>(nodes.size()));
+    }
+    return begun->findings();
+  }
+};
+
+TEST(FabricPairsStage, PutsASlowUplinkOnTheNodesBehindItsLeaf) {
+  const auto found = SlowUplink{}.measure("by-destination");
+
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->links.size(), 1u) << ::testing::PrintToString(found->reasons);
+  EXPECT_EQ(to_text(found->links[0].link), "port:leaf1-r1/5");
+  EXPECT_EQ(found->links[0].measured.name, "fabric.switch.loss");
+  EXPECT_NEAR(found->links[0].measured.value, 49, 2);
+  EXPECT_THAT(found->links[0].behind, ::testing::ElementsAre("n1", "n2", "n3"));
+}
+
+TEST(FabricPairsStage, BlamesNoNodeForAnUplinkWhereRoutingIsNotKnown) {
+  const auto found = SlowUplink{}.measure("unknown");
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->links, IsEmpty());
+  for (const auto& member : found->members)
+    EXPECT_EQ(number_of(member, "fabric.link.loss", "mlx5_0").value_or(0), 0);
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("routing is adaptive or not known")));
 }
 
 TEST(FabricPairsStage, ProvesNothingWhereNoFlowCarriedData) {

@@ -97,9 +97,9 @@ TEST(Plan, OfBurnIn72hBurnsEverythingForThreeDays) {
   const auto names = made.plan->step_names();
   for (const auto& stage : burnin::stages()) {
     const std::set<std::string_view> elsewhere{
-        "cpu-memory",  "disk",       "storage",  "dcgm-diag", "nvbandwidth",      "sel",
-        "kernel-log",  "nccl-tests", "gpu-burn", "settings",  "settings-restore", "tcp-pair",
-        "fabric-pairs"};
+        "cpu-memory", "disk",       "storage",  "dcgm-diag", "nvbandwidth",      "sel",
+        "kernel-log", "nccl-tests", "gpu-burn", "settings",  "settings-restore", "tcp-pair",
+        "roce"};
     const bool there = std::ranges::any_of(
         names, [&](const auto& name) { return burnin::base_name(name) == stage.name; });
     EXPECT_NE(there, elsewhere.contains(stage.name)) << stage.name;

@@ -51,7 +51,8 @@ TEST(Catalogue, NeedsWhatTheKindNeeds) {
   };
 
   EXPECT_EQ(needs("gpu-missing"), Needs::nothing);
-  EXPECT_EQ(needs("cables-swapped"), Needs::fabric);
+  EXPECT_EQ(needs("cables-swapped"), Needs::nothing);
+  EXPECT_EQ(needs("gid-wrong"), Needs::fabric);
   EXPECT_EQ(needs("firmware-stuck"), Needs::firmware);
   EXPECT_EQ(needs("dhcp-silent"), Needs::os);
   EXPECT_EQ(needs("gpu-off-bus-under-load"), Needs::nothing);
@@ -95,13 +96,13 @@ TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther
   std::size_t healthy = 0, nodes = 0;
   for (const auto& each : racks) {
     ASSERT_EQ(each.places.size(), each.rack.nodes.size());
-    EXPECT_EQ(each.places.size(), 24u);
+    EXPECT_EQ(each.places.size(), each.between_nodes ? 12u : 24u);
     nodes += each.places.size();
     for (std::size_t i = 0; i < each.places.size(); ++i) {
       const auto& place = each.places[i];
       const auto& faults = each.rack.nodes[i].faults;
       const bool left_alone = faults.empty() && each.rack.nodes[i].rules.empty();
-      EXPECT_EQ(place.entry < 0, left_alone) << place.node;
+      if (!place.neighbour) EXPECT_EQ(place.entry < 0, left_alone) << place.node;
       if (place.entry < 0)
         ++healthy;
       else
@@ -113,6 +114,37 @@ TEST(Catalogue, SpreadsOverRacksWithAQuarterHealthyAndTwoMachinesBesideEachOther
   }
   EXPECT_EQ(planted.size(), all.size());
   EXPECT_GE(healthy * 4, nodes);
+}
+
+TEST(Catalogue, GivesFaultsBetweenNodesALeafGroupEachAndASpineARackOfItsOwn) {
+  const auto all = shipped();
+
+  std::size_t kinds = 0;
+  for (const auto& each : racks_of(all, "dgx-h100", 24)) {
+    if (!each.between_nodes) {
+      for (const auto& place : each.places)
+        if (place.entry >= 0)
+          EXPECT_FALSE(all[static_cast<std::size_t>(place.entry)].between_nodes) << place.node;
+      continue;
+    }
+    std::set<int> entries, groups;
+    bool spine = false;
+    for (const auto& place : each.places) {
+      if (place.entry < 0 || place.neighbour) continue;
+      const auto& entry = all[static_cast<std::size_t>(place.entry)];
+      entries.insert(place.entry);
+      groups.insert(place.group);
+      spine |= find_fault(entry.faults, FaultKind::spine_slow) != nullptr;
+      EXPECT_THAT(expected_at(entry, place).part, testing::Not(HasSubstr("{group}")));
+    }
+    EXPECT_EQ(groups.size(), entries.size()) << each.rack.name;
+    if (spine) EXPECT_EQ(entries.size(), 1u);
+    kinds += entries.size();
+    const auto cables = cables_of(each, dgx());
+    EXPECT_EQ(cables.fabric.nodes.size(), 12u);
+    EXPECT_EQ(cables.fabric.nodes[0].hcas, dgx().rails);
+  }
+  EXPECT_GE(kinds, 20u);
 }
 
 TEST(Catalogue, GivesEachHealthyRackANetworkOfItsOwn) {

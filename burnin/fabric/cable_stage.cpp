@@ -1,0 +1,152 @@
+#include "burnin/fabric/cable_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "burnin/fabric/cable_findings.h"
+#include "burnin/fabric/discovery/ibnetdiscover.h"
+#include "burnin/script.h"
+
+namespace cupel::burnin {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::array<std::string_view, 2> kCableMeasures{"fabric.cables", "fabric.cable.wrong"};
+constexpr std::size_t kMostAsked = 3;        // nodes that look, where the ones before could not
+constexpr seconds kLook{120};                // of ibnetdiscover: 4,341 HCAs take 4 s
+constexpr seconds kMostOfARound{8 * kLook};  // eight rails that are fabrics of their own
+
+constexpr std::string_view kGuids =
+    "for folder in /sys/class/infiniband/*; do\n"
+    "  [ -r \"$folder/node_guid\" ] || continue\n"
+    "  read -r guid <\"$folder/node_guid\"\n"
+    "  echo \"guid ${folder##*/} $guid\"\n"
+    "done\n";
+
+/// One HCA of a fabric with spines sees all of it; else each rail is a fabric of its own.
+std::string look_with(const std::vector<std::string>& hcas, bool one_is_enough) {
+  std::string text = "if command -v ibnetdiscover >/dev/null; then\n";
+  std::size_t number = 0;
+  for (const auto& hca : hcas)
+    text += fmt::format(
+        "  {0}echo 'cupel-begin: look{1}'\n"
+        "  timeout {2} ibnetdiscover -C {3} -P 1 && {4}\n"
+        "  echo\n"
+        "  echo cupel-end\n",
+        one_is_enough ? "[ -n \"$seen\" ] || { " : "", number++, kLook.count(), shell_quoted(hca),
+        one_is_enough ? "seen=yes; }" : ":");
+  return text + "else\n  echo 'cupel-missing: ibnetdiscover'\nfi\n";
+}
+
+class CableRounds : public GroupRounds {
+ public:
+  CableRounds(const inventory::Fabric& plan, std::span<const Member> members)
+      : plan_{plan}, map_{plan}, members_{members.begin(), members.end()} {
+    joined_ = std::ranges::any_of(
+        plan.switches, [](const auto& one) { return one.level != inventory::SwitchLevel::leaf; });
+  }
+
+  std::vector<std::optional<MemberJob>> next() override {
+    if (seen_ || asked_ == std::min(kMostAsked, members_.size())) return {};
+    std::vector<std::optional<MemberJob>> jobs(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const bool looks = i == asked_;
+      if (!looks && asked_ > 0) continue;
+      const auto* node = looks ? map_.find_node(members_[i].node) : nullptr;
+      auto script = script::head() + (asked_ == 0 ? std::string{kGuids} : std::string{});
+      if (node != nullptr) script += look_with(node->hcas, joined_);
+      jobs[i] = MemberJob{looks ? "looks" : "reports its HCAs", std::move(script), kMostOfARound};
+    }
+    return jobs;
+  }
+
+  void take(std::span<const std::optional<Output>> outputs,
+            const std::vector<bool>& left) override {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i]) fabric::read_hca_guids(members_[i].node, outputs[i]->text, guids_);
+    const auto& from = members_[asked_].node;
+    if (outputs[asked_])
+      look(from, *outputs[asked_]);
+    else
+      why_ += fmt::format("{}{}: its job failed", why_.empty() ? "" : "; ", from);
+    left_ = left;
+    ++asked_;
+  }
+
+  Result<GroupFindings> findings() const override {
+    if (!seen_) return Error{Code::kNoMeasurement, why_};
+    auto found = fabric::cable_findings(plan_, audit_fabric(plan_, *seen_, guids_), members_);
+    found.reasons.insert(found.reasons.begin(), "looked on " + members_[asked_ - 1].node);
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      if (left_[i]) found.members[i] = {};
+    return found;
+  }
+
+ private:
+  void look(const std::string& from, const Output& output) {
+    std::string text;
+    for (const auto& section : script::sections(output.text))
+      if (section.whole && section.name.starts_with("look"))
+        text += std::string{section.text} + "\n";
+    auto seen = parse_ibnetdiscover(text);
+    if (seen) {
+      seen_ = *std::move(seen);
+      return;
+    }
+    const bool missing = script::said(output, "cupel-missing: ").has_value();
+    why_ += fmt::format(
+        "{}{}: {}", why_.empty() ? "" : "; ", from,
+        missing ? "ibnetdiscover is not installed (infiniband-diags)" : seen.error().what);
+  }
+
+  const inventory::Fabric& plan_;
+  inventory::FabricMap map_;
+  std::vector<Member> members_;
+  bool joined_ = false;    // by spines: one fabric
+  std::size_t asked_ = 0;  // how many members have looked
+  std::vector<bool> left_{};
+  inventory::HcaGuids guids_{};
+  std::optional<inventory::SeenFabric> seen_{};
+  std::string why_{};
+};
+
+Result<std::unique_ptr<GroupRounds>> rounds_of_cables(const RoundsRequest& request) {
+  if (request.fabric == nullptr)
+    return Error{Code::kInvalid, "the inventory has no cable plan: add fabric: to it"};
+  return std::make_unique<CableRounds>(*request.fabric, request.members);
+}
+
+Result<Job> prepare_cables(const inventory::Profile&, const Parameters&) {
+  // What one of the nodes runs; the others report their HCAs alone.
+  return Job{script::head() + look_with({"mlx5_0"}, true), seconds{20}, kMostOfARound};
+}
+
+Result<Findings> parse_cables(const inventory::Profile&, const Output& output) {
+  TRY(script::check_gave_up(output));
+  return Error{Code::kNoMeasurement, "it takes two nodes or more: group_by: all"};
+}
+
+bool always(const Parameters&) { return true; }
+
+constexpr GroupStage kCableGroup{
+    .least = 2, .most = 4096, .rounds = rounds_of_cables, .needs_plan = always};
+
+}  // namespace
+
+Stage fabric_cables() {
+  Stage row{"fabric-cables",
+            "the cables of the nodes against the inventory's plan, to the port (ibnetdiscover)",
+            {},
+            prepare_cables,
+            parse_cables,
+            kCableMeasures,
+            {0.02, 0.02, "it only asks"}};
+  row.group = &kCableGroup;
+  return row;
+}
+
+}  // namespace cupel::burnin

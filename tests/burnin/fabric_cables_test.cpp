@@ -1,0 +1,148 @@
+// The stage fabric-cables: who looks, what becomes of the look, and on whom it is judged.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/group_stage.h"
+#include "inventory/fabric_rule.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const GroupStage& cables() { return *stage("fabric-cables")->group; }
+
+std::vector<Member> cabled_nodes(int count) {
+  std::vector<Member> all;
+  for (int i = 1; i <= count; ++i) all.push_back({fmt::format("n{}", i), "10.0.0.1"});
+  return all;
+}
+
+/// One HCA a node, two nodes a leaf, two leaves and a spine.
+inventory::Fabric small_plan() {
+  std::vector<inventory::FabricMember> members;
+  for (const auto& each : cabled_nodes(4)) members.push_back({each.node, {"mlx5_0"}});
+  std::vector<inventory::Problem> problems;
+  return make_fabric({.group = 2, .spines = 1, .uplinks = 1}, members, problems);
+}
+
+struct SmallFabric {
+  /// By leaf port: who is plugged in. Port 3 is the uplink.
+  std::vector<std::string> leaf1{"n1", "n2"}, leaf2{"n3", "n4"};
+  bool uplink = true;
+
+  static std::string guid(const std::string& node) { return "a088c2030000000" + node.substr(1); }
+
+  std::string leaf(int number, const std::vector<std::string>& nodes) const {
+    auto text = fmt::format(
+        "switchguid=0xb0cf0e030000000{0}(b0cf0e030000000{0})\nSwitch\t65 "
+        "\"S-b0cf0e030000000{0}\"\t\t# \"MF0;leaf{0}-r1:MQM9700/U1\" enhanced port 0 lid {0} lmc "
+        "0\n",
+        number);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (!nodes[i].empty())
+        text += fmt::format("[{}]\t\"H-{}\"[1]({}) \t\t# \"{} mlx5_0\" lid 20 4xNDR\n", i + 1,
+                            guid(nodes[i]), guid(nodes[i]), nodes[i]);
+    if (uplink || number == 2)
+      text += fmt::format(
+          "[3]\t\"S-fc6a1c0300000000\"[{}]\t\t# \"MF0;spine1:MQM9700/U1\" lid 9 4xNDR\n", number);
+    return text + "\n";
+  }
+
+  std::string text() const {
+    return "cupel-begin: look0\n" + leaf(1, leaf1) + leaf(2, leaf2) + "\ncupel-end\n";
+  }
+};
+
+/// All rounds; what each node that looks prints, in order.
+Result<GroupFindings> look(const std::vector<std::string>& looks, int members = 4) {
+  static const auto plan = small_plan();
+  const inventory::Profile profile;
+  const auto nodes = cabled_nodes(members);
+  const auto begun = cables().rounds({profile, nodes, {}, &plan}).value();
+  std::size_t asked = 0;
+  for (auto jobs = begun->next(); !jobs.empty(); jobs = begun->next(), ++asked) {
+    std::vector<std::optional<Output>> outputs(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (jobs[i]) outputs[i] = Output{i == asked ? looks.at(asked) : "", "", 0};
+    begun->take(outputs, std::vector<bool>(nodes.size()));
+  }
+  return begun->findings();
+}
+
+double wrong(const Findings& findings) {
+  for (const auto& each : findings.measurements)
+    if (each.name == "fabric.cable.wrong") return each.value;
+  return -1;
+}
+
+TEST(FabricCablesStage, ClearsEachCableThatIsInItsPort) {
+  const auto found = look({SmallFabric{}.text()});
+
+  ASSERT_TRUE(found) << found.error().what;
+  for (const auto& member : found->members) EXPECT_EQ(wrong(member), 0);
+  EXPECT_THAT(found->links, IsEmpty());
+  EXPECT_THAT(found->reasons, Contains(HasSubstr("6 of 6 cables are in their ports")));
+}
+
+TEST(FabricCablesStage, BlamesBothNodesWhoseCablesAreCrossedAndNoOther) {
+  const auto found = look({SmallFabric{.leaf1 = {"n1", "n3"}, .leaf2 = {"n2", "n4"}}.text()});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(wrong(found->members[0]), 0);
+  EXPECT_EQ(wrong(found->members[1]), 1);
+  EXPECT_EQ(wrong(found->members[2]), 1);
+  EXPECT_EQ(wrong(found->members[3]), 0);
+  EXPECT_THAT(found->members[1].measurements.back().traced_to, HasSubstr("swapped"));
+}
+
+TEST(FabricCablesStage, JudgesACableBetweenSwitchesOnTheNodesBehindIt) {
+  const auto found = look({SmallFabric{.uplink = false}.text()});
+
+  ASSERT_TRUE(found) << found.error().what;
+  ASSERT_EQ(found->links.size(), 1u);
+  EXPECT_EQ(to_text(found->links[0].link), "port:leaf1-r1/3");
+  EXPECT_THAT(found->links[0].behind, ElementsAre("n1", "n2"));
+}
+
+TEST(FabricCablesStage, AsksAnotherNodeWhereOneCannotLook) {
+  const auto found = look({"cupel-missing: ibnetdiscover\n", SmallFabric{}.text()});
+
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_THAT(found->reasons.front(), HasSubstr("n2"));
+}
+
+TEST(FabricCablesStage, ProvesNothingWhereNobodyCouldLook) {
+  const std::string empty = "cupel-begin: look0\n\ncupel-end\n";
+  const auto found = look({"cupel-missing: ibnetdiscover\n", empty, empty});
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Code::kNoMeasurement);
+  EXPECT_THAT(found.error().what, HasSubstr("n1: ibnetdiscover is not installed"));
+  EXPECT_THAT(found.error().what, HasSubstr("n3: ibnetdiscover reported no device"));
+}
+
+TEST(FabricCablesStage, AsksEachRailOfAFabricWithoutSpinesAndOneOfAFabricWithSome) {
+  std::vector<inventory::FabricMember> members{{"n1", {"mlx5_0", "mlx5_6"}},
+                                               {"n2", {"mlx5_0", "mlx5_6"}}};
+  std::vector<inventory::Problem> problems;
+  const auto flat = make_fabric({.group = 2}, members, problems);
+  const auto joined = make_fabric({.group = 1, .spines = 1}, members, problems);
+  const inventory::Profile profile;
+  const auto nodes = cabled_nodes(2);
+
+  const auto of_flat = cables().rounds({profile, nodes, {}, &flat}).value()->next();
+  const auto of_joined = cables().rounds({profile, nodes, {}, &joined}).value()->next();
+
+  EXPECT_THAT(of_flat[0]->script, HasSubstr("ibnetdiscover -C 'mlx5_6' -P 1 && :"));
+  EXPECT_THAT(of_joined[0]->script, HasSubstr("[ -n \"$seen\" ] ||"));
+  EXPECT_THAT(of_flat[1]->script, Not(HasSubstr("ibnetdiscover -C")));
+  EXPECT_THAT(of_flat[1]->script, HasSubstr("node_guid"));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
