@@ -86,18 +86,17 @@ void read_span(YamlFields& fields, Fault& into, std::string_view key) {
   if (const auto value = fields.duration(key)) into.span = *value;
 }
 
-<<<<<<< HEAD
 void read_line(YamlFields& fields, Fault& into) {
   constexpr std::size_t kMost = 400;
   into.component = fields.text("line").value_or("");
   if (into.component.size() > kMost)
     fields.report(fields.place("line"), fmt::format("line must have at most {} bytes", kMost));
-=======
+}
+
 void read_way(YamlFields& fields, Fault& into) {
   into.other = fields.text("way").value_or("");
   if (into.other == "out" || into.other == "in") return;
   fields.report(fields.place("way"), "way must be out or in; without it both are meant");
->>>>>>> 41d50e4 (A virtual fabric is cabled as the inventory's plan says)
 }
 
 constexpr long kMany = 1'000'000;

@@ -59,13 +59,9 @@ const std::map<std::string_view, std::string_view>& samples() {
       {"sm", "sm: 17"},
       {"core", "core: 5"},
       {"code", "code: 62"},
-<<<<<<< HEAD
       {"line", "line: \"NVRM: GPU {gpu5}: RmInitAdapter failed!\""},
-      {"spine", "spine: 1"},
-=======
       {"uplink", "uplink: 1"},
       {"way", "way: out"},
->>>>>>> 41d50e4 (A virtual fabric is cabled as the inventory's plan says)
       {"index", "index: 5"},
       {"feed", "feed: 1"},
       {"celsius", "celsius: 12"},
