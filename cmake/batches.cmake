@@ -7,6 +7,7 @@
 # first batch that has none of them; nor where one hides, from the other, a name of a header. What this does not see
 # ends in a compiler's error about the name: rename the one, or add the file to `CUPEL_ALONE`.
 option(CUPEL_BATCHES "compile the files of a target in batches" OFF)
+set(CUPEL_BATCHED "" CACHE STRING "targets that are compiled in batches though the others are not: cupel;orchestrator_test")
 set(CUPEL_ALONE
   base/boost_sources.cpp            # as large as a batch
   base/result.cpp                   # in two libraries, which one program links: of each only one may be pulled in
@@ -77,7 +78,7 @@ endfunction()
 
 # Puts the sources of `target` that lie in the house into batches.
 function(cupel_batches target)
-  if(NOT CUPEL_BATCHES)
+  if(NOT CUPEL_BATCHES AND NOT target IN_LIST CUPEL_BATCHED)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
