@@ -110,6 +110,9 @@ std::vector<std::string> remarks_on(const ActionGroup& group, bool runs_named) {
   if (!item.step.empty()) why += item.step + ": ";
   if (group.nodes.size() > 1) why += fmt::format("{}: ", item.node);
   lines.push_back(printable(why + item.why));
+  if (!item.likely.empty() && group.nodes.size() < 2)
+    lines.push_back(
+        printable(fmt::format("either {}; to tell them apart: {}", item.likely, item.apart)));
   if (!item.consequences.empty())
     lines.push_back(printable("explains " + consequences_text(item.consequences)));
   return lines;

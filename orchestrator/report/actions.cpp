@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "burnin/consequences.h"
+#include "burnin/criteria/causes.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/subject_json.h"
@@ -82,6 +83,11 @@ void add_causes(const RunSummary& summary, const NodeSummary& node,
     item.step = "verdict";
     item.why = burnin::to_string(cause);
     item.consequences = std::move(consequences);
+    const auto diagnosis = burnin::causes().diagnose(cause, node.causes);
+    if (diagnosis && diagnosis->is_open()) {
+      item.likely = burnin::suspects_text(*diagnosis);
+      item.apart = action_for(diagnosis->apart, item.run, item.node);
+    }
     if (auto* known = asked_for(actions, item))
       std::ranges::move(item.consequences, std::back_inserter(known->consequences));
     else
@@ -173,6 +179,8 @@ boost::json::array to_json(const std::vector<OperatorAction>& actions) {
     boost::json::array explains;
     for (const auto& each : item.consequences) explains.emplace_back(burnin::cause_name(each));
     if (!explains.empty()) object["explains"] = std::move(explains);
+    if (!item.likely.empty()) object["equally_likely"] = item.likely;
+    if (!item.apart.empty()) object["next_test"] = item.apart;
     all.push_back(std::move(object));
   }
   return all;

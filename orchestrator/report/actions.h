@@ -21,6 +21,8 @@ struct OperatorAction {
   std::string action{};
   std::string why{};
   std::string pattern{};  // the action with NODE for the node, as other nodes have it too
+  std::string likely{};   // the suspects where several explain it equally; else empty
+  std::string apart{};    // the test that decides between them
   std::vector<burnin::Cause> consequences{};  // what it explains, so that nobody acts on it
   bool at_the_rack = true;                    // else it is done at a desk
   /// The controller looks by itself whether it was done, and goes on.

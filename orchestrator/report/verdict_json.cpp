@@ -33,8 +33,29 @@ json::object to_json(const burnin::Cause& cause) {
 
 json::array to_json(std::span<const burnin::Cause> causes) {
   json::array all;
-  for (const auto& each : causes) all.push_back(to_json(each));
+  for (const auto& each : causes) {
+    auto object = to_json(each);
+    const bool acts = each.decision == burnin::Decision::fail && each.consequence_of.empty();
+    const auto diagnosis = acts ? burnin::causes().diagnose(each, causes) : std::nullopt;
+    if (diagnosis) object["diagnosis"] = to_json(*diagnosis);
+    all.push_back(std::move(object));
+  }
   return all;
+}
+
+json::object to_json(const burnin::Diagnosis& diagnosis) {
+  json::array suspects;
+  for (const auto& each : diagnosis.suspects)
+    suspects.push_back({{"part", each.part}, {"share", each.share}});
+  json::object object{
+      {"name", diagnosis.name},
+      {"suspects", std::move(suspects)},
+      {"equally_likely", diagnosis.is_open()},
+      {"next_test", diagnosis.apart},
+      {"remedy", diagnosis.remedy},
+      {"vendor_wants", json::array(diagnosis.vendor.begin(), diagnosis.vendor.end())}};
+  put(object, "xid_action", diagnosis.xid_action);
+  return object;
 }
 
 json::object to_json(const burnin::Checked& checked) {

@@ -5,13 +5,18 @@
 #include <boost/json/object.hpp>
 #include <span>
 
+#include "burnin/criteria/causes.h"
 #include "burnin/verdict.h"
 
 namespace cupel::report {
 
 /// "value", "unit", "at_least", "at_most" and "margin" where it is about a number.
 boost::json::object to_json(const burnin::Cause& cause);
+/// Those that need action also have what is likely behind them: "diagnosis".
 boost::json::array to_json(std::span<const burnin::Cause> causes);
+
+/// Suspects with their shares, the test that tells them apart, the remedy, what a vendor wants.
+boost::json::object to_json(const burnin::Diagnosis& diagnosis);
 
 /// One criterion: "met" is true or false, and false too where no number came.
 boost::json::object to_json(const burnin::Checked& checked);

@@ -1,0 +1,180 @@
+// The knowledge base: what is shipped, what it says of findings, and what it refuses.
+#include "burnin/criteria/causes.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "burnin/xids.h"
+#include "inventory/load_profile.h"
+#include "inventory/shipped.h"
+#include "tests/support/samples.h"
+
+namespace cupel::burnin {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Cause failure(const std::string& criterion, const std::string& part,
+              std::optional<double> value = std::nullopt) {
+  Cause cause;
+  cause.criterion = criterion;
+  cause.part = part;
+  cause.quantity.value = value;
+  return cause;
+}
+
+std::string name_of(const Cause& cause, std::vector<Cause> others = {}) {
+  others.push_back(cause);
+  const auto diagnosis = causes().diagnose(cause, others);
+  return diagnosis ? diagnosis->name : "nothing";
+}
+
+TEST(Causes, HaveAnEntryForEveryCriterionOfEveryShippedProfile) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const auto& file : inventory::shipped_files()) {
+    if (!file.path.starts_with("inventory/profiles/")) continue;
+    std::vector<inventory::Problem> problems;
+    const auto name = std::filesystem::path{file.path}.stem().string();
+    const auto profile = inventory::ProfileSource{"/nowhere"}.load(name, problems);
+    ASSERT_TRUE(profile) << to_string(problems);
+    for (const auto& criterion : profile->criteria)
+      for (const auto& part : criterion.parts)
+        if (seen.emplace(criterion.measure, part).second)
+          EXPECT_NE(name_of(failure(criterion.measure, part)), "nothing")
+              << criterion.measure << " of " << part;
+  }
+  EXPECT_GT(seen.size(), 300);
+}
+
+TEST(Causes, HaveAnEntryForWhateverTheAuditFinds) {
+  for (const auto* finding :
+       {"audit: missing", "audit: extra", "audit: wrong model", "audit: wrong size",
+        "audit: wrong firmware", "audit: wrong serial", "audit: wrong setting", "audit: unhealthy"})
+    for (const auto* part :
+         {"gpu3", "dimm A7", "psu2", "fan1", "nvme0", "mlx5_5", "cpu1", "system"})
+      EXPECT_NE(name_of(failure(finding, part)), "nothing") << finding << " of " << part;
+}
+
+TEST(Causes, TheCatalogueOfXidsIsTheOneThatJudges) {
+  std::set<int> advised, judged;
+  for (const auto& each : causes().xids()) advised.insert(each.code);
+  for (const auto& each : kXids) judged.insert(each.code);
+  EXPECT_EQ(advised, judged);
+  // What calls for a reset, a restart or a person is serious, and nothing else advises one.
+  for (const auto& each : causes().xids()) {
+    const bool at_once = each.now == "RESET_GPU" || each.now == "RESTART_BM";
+    if (at_once) EXPECT_TRUE(xid_of(each.code)->serious) << each.code;
+  }
+}
+
+TEST(Causes, SayWhatTheCatalogueRecommends) {
+  EXPECT_EQ(causes().advice_for_xid(79),
+            "RESTART_BM: restart the machine; then CONTACT_SUPPORT: open a case with the vendor "
+            "where it comes back");
+  EXPECT_EQ(causes().advice_for_xid(48),
+            "WORKFLOW_XID_48: reset the GPU; replace it where rows cannot be remapped, or where it "
+            "comes back");
+  EXPECT_EQ(causes().advice_for_xid(13).substr(0, 31), "RESTART_APP: restart the progra");
+  EXPECT_EQ(causes().advice_for_xid(9999), "");
+}
+
+/// Held against the mirror of NVIDIA's catalogue, where it is at hand.
+TEST(Causes, ListWhatTheMirroredCatalogueLists) {
+  CUPEL_NEEDS_SAMPLE(table, "xid-catalog.tsv");
+  std::map<int, std::pair<std::string, std::string>> wanted;
+  std::istringstream text{table};
+  std::string line;
+  std::getline(text, line);
+  while (std::getline(text, line)) {
+    std::vector<std::string> cells;
+    std::istringstream row{line};
+    for (std::string cell; std::getline(row, cell, '\t');) cells.push_back(cell);
+    cells.resize(5);
+    wanted[std::stoi(cells[0])] = {cells[3], cells[4]};
+  }
+  ASSERT_EQ(wanted.size(), causes().xids().size());
+  for (const auto& each : causes().xids()) {
+    // Words that stand there with a remark behind them are kept without it.
+    EXPECT_EQ(each.now.empty(), wanted.at(each.code).first.empty()) << each.code;
+    if (each.now != "FOLLOW_OTHER_XID")
+      EXPECT_TRUE(wanted.at(each.code).first.starts_with(each.now)) << each.code;
+    if (each.then != "FOLLOW_OTHER_XID")
+      EXPECT_TRUE(wanted.at(each.code).second.starts_with(each.then)) << each.code;
+  }
+}
+
+TEST(Causes, NameBothPartsThatExplainAFindingEquallyAndTheTestThatDecides) {
+  const auto lost = failure("gpu.xid", "gpu3", 79);
+
+  const auto diagnosis = causes().diagnose(lost, std::vector{lost});
+
+  ASSERT_TRUE(diagnosis);
+  EXPECT_TRUE(diagnosis->is_open());
+  EXPECT_EQ(suspects_text(*diagnosis),
+            "gpu3, or the slot of gpu3: baseboard, retimer or riser, and its power (equally "
+            "likely)");
+  EXPECT_THAT(diagnosis->apart, HasSubstr("swap gpu3 with a neighbour, then: cupel requalify NODE "
+                                          "--after-swap"));
+  EXPECT_THAT(diagnosis->vendor, ::testing::Contains("nvidia-bug-report"));
+  EXPECT_THAT(diagnosis->xid_action, HasSubstr("RESTART_BM"));
+}
+
+TEST(Causes, NameOnePartFirstWhereItIsLikelierByFar) {
+  const auto worn = failure("gpu.remap.failed", "gpu6", 1);
+
+  const auto diagnosis = causes().diagnose(worn, std::vector{worn});
+
+  ASSERT_TRUE(diagnosis);
+  EXPECT_FALSE(diagnosis->is_open());
+  EXPECT_EQ(suspects_text(*diagnosis), "gpu6 (98 %), its driver (2 %)");
+  EXPECT_EQ(diagnosis->remedy, "replace gpu6");
+  EXPECT_EQ(diagnosis->xid_action, "");
+}
+
+TEST(Causes, PreferWhatExplainsTheFindingsTogether) {
+  const auto lost = failure("gpu.xid", "gpu3", 79);
+
+  EXPECT_EQ(name_of(lost), "gpu-off-bus");
+  EXPECT_EQ(name_of(lost, {failure("psu.lost", "psu2", 1)}), "gpu-off-bus-and-power");
+  EXPECT_EQ(name_of(failure("nvlink.active", "gpu3")), "nvlink-of-a-gpu");
+  EXPECT_EQ(name_of(failure("nvlink.active", "gpu3"), {failure("kernel.sxid", "nvswitch1")}),
+            "nvlink-of-a-switch");
+  auto unknown = failure("psu.lost", "psu2", 1);
+  unknown.decision = Decision::inconclusive;
+  EXPECT_EQ(name_of(lost, {unknown}), "gpu-off-bus");
+}
+
+TEST(Causes, TellXidsApartByTheirCode) {
+  EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 64)), "gpu-xid-memory");
+  EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 145)), "gpu-xid-nvlink");
+  EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 119)), "gpu-firmware-halted");
+  EXPECT_EQ(name_of(failure("kernel.xid", "gpu1", 31)), "gpu-program");
+}
+
+TEST(Causes, AreRefusedWithAllTheirFaults) {
+  std::vector<inventory::Problem> problems;
+
+  EXPECT_FALSE(
+      Causes::parse("actions: {RESET_GPU: reset it}\n"
+                    "xids:\n  - {code: 79, now: RESTART}\n  - {code: 79}\n"
+                    "causes:\n"
+                    "  - {name: a, criteria: [gpu.xidd], likely: [{part: PART, share: 0.7}],"
+                    " apart: x, remedy: y, vendor: z}\n"
+                    "  - {name: a, likely: [{part: PART, share: 1}], apart: x, vendor: z}\n",
+                    "causes.yaml", problems));
+
+  const auto text = to_string(problems);
+  for (const auto* fault : {"causes.yaml:3:21: there is no action 'RESTART'", "Xid 79 twice",
+                            "no measure is called 'gpu.xidd'", "the shares add up to 0.7, not to 1",
+                            "'a' twice", "remedy"})
+    EXPECT_THAT(text, HasSubstr(fault));
+}
+
+}  // namespace
+}  // namespace cupel::burnin
