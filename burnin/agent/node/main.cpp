@@ -7,6 +7,7 @@
 
 #include "burnin/agent/common/json_line.h"
 #include "burnin/agent/node/boot/subcommand.h"
+#include "burnin/agent/node/check/check.h"
 #include "burnin/agent/node/facts/facts.h"
 #include "burnin/agent/node/hold.h"
 #include "burnin/agent/node/job/subcommands.h"
@@ -43,6 +44,11 @@ constexpr std::array kSubcommands{
                "samples GPUs, links, heat and the kernel's log, cheaply", watch},
     Subcommand{"kernel-log", "[--boot ID --after SEQUENCE]",
                "what the kernel has said since there, and where its log stands now", kernel_log},
+    Subcommand{"check",
+               "[--expect FILE] [--phase health|prolog|epilog] [--slurm [--resume] [--node NAME]] "
+               "[--acknowledge] [--json] [--limit SECONDS]",
+               "a light test without load, for Slurm's HealthCheckProgram, prolog and epilog",
+               check_node},
     Subcommand{"tcp",
                "serve [--port P] [--wait SECONDS] | send --to HOST --port P  "
                "[--seconds N] [--most BYTES]",
