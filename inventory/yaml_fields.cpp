@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "inventory/read_shape.h"
 #include "inventory/yaml.h"
 
 namespace cupel::inventory {
@@ -39,6 +40,13 @@ std::optional<long> seconds_in(char unit) {
     default:
       return std::nullopt;
   }
+}
+
+using Kind = ReadShape::Kind;
+
+/// For whoever notes what readers ask for.
+void note_asked(const Place& map, std::string_view key, Kind kind, long least = 0, long most = 0) {
+  if (auto* shape = ReadShape::noting()) shape->asked(map, key, kind, least, most);
 }
 
 std::string hint(const std::optional<std::string>& word) {
@@ -87,12 +95,14 @@ std::optional<double> size_of(std::string_view text) {
 YamlFields::YamlFields(const YamlValue& value, std::string what, const std::string& file,
                        std::vector<Problem>& problems)
     : value_{value}, what_{std::move(what)}, file_{file}, problems_{problems} {
+  if (auto* shape = ReadShape::noting()) shape->opened(place());
   if (value.kind != YamlValue::Kind::map)
     report(place(), "a " + what_ + " must be a map (key: value)");
 }
 
 const YamlValue* YamlFields::value(std::string_view key) {
   if (std::ranges::find(asked_, key) == asked_.end()) asked_.push_back(key);
+  note_asked(place(), key, Kind::any);
   const auto* entry = value_.entry(key);
   return entry == nullptr || entry->kind == YamlValue::Kind::null ? nullptr : entry;
 }
@@ -107,6 +117,7 @@ Place YamlFields::place(std::string_view key) const {
 
 std::optional<std::string> YamlFields::text(std::string_view key) {
   const auto* found = value(key);
+  note_asked(place(), key, Kind::text);
   if (found == nullptr) return std::nullopt;
   if (found->kind != YamlValue::Kind::scalar) {
     report(place(key), std::string{key} + " must be a single value");
@@ -117,6 +128,7 @@ std::optional<std::string> YamlFields::text(std::string_view key) {
 
 std::optional<double> YamlFields::number(std::string_view key) {
   const auto word = text(key);
+  note_asked(place(), key, Kind::number);
   if (!word) return std::nullopt;
   const auto found = cupel::number<double>(*word);
   if (!found || !std::isfinite(*found)) {
@@ -128,6 +140,7 @@ std::optional<double> YamlFields::number(std::string_view key) {
 
 std::optional<long> YamlFields::integer(std::string_view key, long least, long most) {
   const auto word = text(key);
+  note_asked(place(), key, Kind::integer, least, most);
   if (!word) return std::nullopt;
   const auto found = cupel::number<long>(*word);
   if (!found || *found < least || *found > most) {
@@ -140,6 +153,7 @@ std::optional<long> YamlFields::integer(std::string_view key, long least, long m
 
 std::optional<bool> YamlFields::flag(std::string_view key) {
   const auto word = text(key);
+  note_asked(place(), key, Kind::flag);
   if (!word) return std::nullopt;
   if (*word == "true" || *word == "yes") return true;
   if (*word == "false" || *word == "no") return false;
@@ -149,6 +163,7 @@ std::optional<bool> YamlFields::flag(std::string_view key) {
 
 std::optional<std::chrono::seconds> YamlFields::duration(std::string_view key) {
   const auto word = text(key);
+  note_asked(place(), key, Kind::duration);
   if (!word) return std::nullopt;
   const auto found = duration_of(*word);
   if (!found)
@@ -159,6 +174,7 @@ std::optional<std::chrono::seconds> YamlFields::duration(std::string_view key) {
 
 std::optional<double> YamlFields::size(std::string_view key) {
   const auto word = text(key);
+  note_asked(place(), key, Kind::size);
   if (!word) return std::nullopt;
   const auto found = size_of(*word);
   if (!found)
@@ -169,10 +185,15 @@ std::optional<double> YamlFields::size(std::string_view key) {
 
 std::vector<std::string> YamlFields::texts(std::string_view key) {
   const auto* found = value(key);
+  note_asked(place(), key, Kind::texts);
   if (found == nullptr) return {};
   if (found->kind == YamlValue::Kind::scalar) return {found->text};
+  if (found->kind != YamlValue::Kind::list) {
+    report(place(key), std::string{key} + " must be a list");
+    return {};
+  }
   std::vector<std::string> all;
-  for (const auto& item : list(key)) {
+  for (const auto& item : found->items) {
     if (item.kind == YamlValue::Kind::scalar)
       all.push_back(item.text);
     else
@@ -183,6 +204,7 @@ std::vector<std::string> YamlFields::texts(std::string_view key) {
 
 std::span<const YamlValue> YamlFields::list(std::string_view key) {
   const auto* found = value(key);
+  note_asked(place(), key, Kind::list);
   if (found == nullptr) return {};
   if (found->kind != YamlValue::Kind::list) {
     report(place(key), std::string{key} + " must be a list");
@@ -193,11 +215,13 @@ std::span<const YamlValue> YamlFields::list(std::string_view key) {
 
 std::string YamlFields::required(std::string_view key) {
   const bool there = has(key);
+  if (auto* shape = ReadShape::noting()) shape->required(place(), key);
   if (!there) report(place(), what_ + " needs " + std::string{key});
   return text(key).value_or("");
 }
 
 void YamlFields::finish() {
+  if (auto* shape = ReadShape::noting()) shape->closed(place());
   if (value_.kind != YamlValue::Kind::map) return;
   for (const auto& entry : value_.items) {
     if (std::ranges::find(asked_, entry.key) != asked_.end()) continue;

@@ -1,0 +1,122 @@
+// The JSON Schemas of profiles and inventories, made by reading some: what a reader asks for is
+// what may be written.
+#include <boost/json.hpp>
+
+#include "inventory/load.h"
+#include "inventory/load_profile.h"
+#include "inventory/read_shape.h"
+#include "inventory/shipped.h"
+
+namespace cupel::inventory {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kDialect = "https://json-schema.org/draft/2020-12/schema";
+
+/// Sections that no shipped profile has.
+constexpr std::string_view kWholeProfile = R"(profile: everything
+description: has each section once
+units: 1
+power: {idle: 100, loaded: 200}
+patience: {power_on: 2m, post: 5m, bmc_restart: 5m}
+slurm: {gpu_type: x, cpus: 2, memory: 1GiB}
+rails: [mlx5_0]
+parts: {gpu: {count: 1, model: x, size: 1GiB, size_tolerance: 0.1, pci: ["00:01.0"], source: x}}
+firmware:
+  - {component: bmc, version: "1", way: simple-update, image: {file: x.bin, sha256: 0000000000000000000000000000000000000000000000000000000000000000}}
+bios: [{attribute: SMT, value: "on", source: x}]
+settings: {}
+os: {}
+without: []
+criteria: {node-facts: [{measure: memory.total, at_least: 1, unit: GiB, remedy: x, source: x}]}
+)";
+
+constexpr std::string_view kWholeInventory = R"(site: everything
+slurm: {partition: gpu, features: [x], configuration: /etc/slurm/slurm.conf}
+rooms: [{name: hall, watts: 1000000}]
+racks:
+  - name: a01
+    room: hall
+    units: 52
+    watts: 90000
+    pdus:
+      - name: p1
+        watts: 90000
+        breakers: [{name: b1, watts: 22000}]
+        redfish: {address: 10.0.9.1, user: ops, password: "env:X", tls: {trust: first-use}}
+      - {name: p2, watts: 90000, breakers: [{name: b1, watts: 22000}], redfish: {address: 10.0.9.2, user: ops, password: "env:X"}}
+bmc_networks: [10.0.1.0/24]
+firmware: {manifest: images.yaml, key: site.pub, serve: "10.0.0.1:8080"}
+boot:
+  serve: 10.0.0.1:8081
+  tls: {certificate: a.pem, key: b.pem, ca: c.pem}
+  images: images
+  dhcp: {mode: full, interface: eth0, range: 10.0.2.100-10.0.2.200}
+  ways: [http, media]
+  uplink: 10Gbit/s
+  rack_uplink: 1Gbit/s
+  gateway: 10.0.2.1
+  dns: [10.0.2.1]
+fabric: {layout: rail-optimised, hcas: [mlx5_0], group: 32, spines: 16, speed: NDR, leaf: "leaf{group}-r{rail}", spine: "spine{spine}", switches: [{name: leaf1-r1, guid: b0cf0e0300000700, location: x}]}
+defaults:
+  profile: dgx-h100
+  bmc: {user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: {port: 623, cipher: 17}, factory: {user: admin, password: "env:X"}}
+  ssh: {user: root, key: agent, host_key: first-use, sudo: false}
+nodes:
+  - name: a01-n01
+    profile: dgx-h100
+    rack: a01
+    unit: 1
+    breaker: p1/b1
+    outlet: A1
+    second_breaker: p2/b1
+    second_outlet: B1
+    serial: X
+    slurm_name: n1
+    host_name: any
+    boot: {macs: "aa:bb:cc:00:11:22", address: 10.0.2.11/24, disk: X}
+    bmc: {address: 10.0.1.11, user: admin, password: "env:X", tls: {trust: first-use}, protocol: redfish, ipmi: true, mac: "aa:bb:cc:00:11:23", system: S}
+    ssh: {address: 10.0.2.11, user: root, key: agent, host_key: first-use, sudo: false}
+)";
+
+/// Every key that anybody asks for while `text` is read.
+template <class Read>
+json::object shape_of(std::string_view text, const std::string& file, Read read) {
+  std::vector<Problem> problems;
+  ReadShape shape;
+  const auto document = parse_yaml(text, file, problems);
+  if (!document) return {};
+  read();
+  return shape.schema(*document);
+}
+
+json::object finished(json::object schema, std::string_view title) {
+  json::object whole{{"$schema", kDialect}, {"title", title}};
+  for (auto& [key, value] : schema) whole[key] = std::move(value);
+  return whole;
+}
+
+}  // namespace
+
+json::object profile_schema() {
+  json::object schema;
+  const auto add = [&](std::string_view text, const std::string& file) {
+    schema = merged_schemas(std::move(schema), shape_of(text, file, [&] {
+                              std::vector<Problem> problems;
+                              parse_profile(text, file, ProfileSource{{}}, problems);
+                            }));
+  };
+  add(kWholeProfile, "everything.yaml");
+  for (const auto& file : shipped_files())
+    if (file.path.starts_with("inventory/profiles/")) add(file.text, std::string{file.path});
+  return finished(std::move(schema), "A profile of Cupel: one kind of machine");
+}
+
+json::object inventory_schema() {
+  return finished(shape_of(kWholeInventory, "everything.yaml",
+                           [] { parse_inventory(kWholeInventory, "everything.yaml", {}); }),
+                  "An inventory of Cupel: the machines of a site");
+}
+
+}  // namespace cupel::inventory
