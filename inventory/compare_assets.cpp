@@ -1,0 +1,173 @@
+#include "inventory/compare_assets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace cupel::inventory {
+namespace {
+
+using KindAndSerial = std::pair<PartKind, std::string>;
+
+struct SeenAt {
+  std::string node{};
+  const Part* part = nullptr;
+};
+
+/// One kind of thing under several words: a drive may be listed as NVMe and reported as a drive, an
+/// HCA as a NIC.
+PartKind counted_as(PartKind kind) {
+  if (kind == PartKind::drive) return PartKind::nvme;
+  if (kind == PartKind::nic || kind == PartKind::dpu) return PartKind::hca;
+  return kind;
+}
+
+KindAndSerial key_of(PartKind kind, std::string_view serial) {
+  return {counted_as(kind), serial_key(serial)};
+}
+
+using SeenIndex = std::map<KindAndSerial, std::vector<SeenAt>>;
+
+/// A part that several sources of one machine report is one.
+SeenIndex index_of(const SeenAssets& seen) {
+  SeenIndex index;
+  for (const auto& [node, parts] : seen)
+    for (const auto& part : parts) {
+      if (part.serial.empty()) continue;
+      auto& places = index[key_of(part.kind, part.serial)];
+      const auto same = std::ranges::find(places, node, &SeenAt::node);
+      if (same == places.end()) places.push_back({node, &part});
+    }
+  return index;
+}
+
+bool has_model(const Part& part, std::string_view wanted) {
+  const auto model = lower_case(part.model), number = lower_case(part.part_number);
+  const auto word = lower_case(wanted);
+  return model.empty() || model.contains(word) || word.contains(model) || number.contains(word);
+}
+
+AssetFinding finding_of(AssetState state, const Asset& asset, std::string expected,
+                        std::string observed) {
+  return {state,        asset.node,          asset.kind,
+          asset.serial, std::move(expected), std::move(observed),
+          asset.order,  asset.where};
+}
+
+void compare_one(const Asset& asset, const SeenIndex& index, const SeenAssets& seen,
+                 std::vector<AssetFinding>& findings) {
+  const auto found = index.find(key_of(asset.kind, asset.serial));
+  if (found == index.end()) {
+    if (asset.node.empty() || seen.contains(asset.node))
+      findings.push_back(finding_of(AssetState::missing, asset, asset.model, "not reported"));
+    return;
+  }
+  const auto& places = found->second;
+  const auto mine = std::ranges::find(places, asset.node, &SeenAt::node);
+  if (!asset.node.empty() && mine == places.end()) {
+    findings.push_back(finding_of(AssetState::elsewhere, asset, asset.node, places.front().node));
+    return;
+  }
+  const auto& part = mine == places.end() ? *places.front().part : *mine->part;
+  if (!asset.slot.empty() && !part.slot.empty() &&
+      lower_case(asset.slot) != lower_case(part.slot) &&
+      lower_case(asset.slot) != lower_case(part.name) && !same_pci(asset.slot, part.slot))
+    findings.push_back(finding_of(AssetState::moved, asset, asset.slot, part.slot));
+  if (!asset.model.empty() && !has_model(part, asset.model))
+    findings.push_back(finding_of(AssetState::wrong_model, asset, asset.model, part.model));
+}
+
+/// Kinds of which the list has something for a machine: of these it has everything.
+std::map<std::string, std::set<PartKind>, std::less<>> listed_kinds(std::span<const Asset> assets) {
+  std::map<std::string, std::set<PartKind>, std::less<>> kinds;
+  for (const auto& each : assets) kinds[each.node].insert(counted_as(each.kind));
+  return kinds;
+}
+
+}  // namespace
+
+std::string_view to_string(AssetState state) {
+  switch (state) {
+    case AssetState::missing:
+      return "missing";
+    case AssetState::elsewhere:
+      return "in another machine";
+    case AssetState::moved:
+      return "in another slot";
+    case AssetState::wrong_model:
+      return "another model";
+    case AssetState::extra:
+      return "not in the list";
+    case AssetState::twice:
+      return "reported by two machines";
+  }
+  __builtin_unreachable();
+}
+
+std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen) {
+  const auto index = index_of(seen);
+  std::vector<AssetFinding> findings;
+  std::set<KindAndSerial> listed;
+  for (const auto& each : assets) {
+    listed.insert(key_of(each.kind, each.serial));
+    compare_one(each, index, seen, findings);
+  }
+  const auto kinds = listed_kinds(assets);
+  for (const auto& [key, places] : index) {
+    if (places.size() > 1)
+      findings.push_back({AssetState::twice,
+                          places[0].node,
+                          key.first,
+                          places[0].part->serial,
+                          places[0].node,
+                          places[1].node,
+                          {},
+                          {}});
+    for (const auto& place : places) {
+      const auto kind = kinds.find(place.node);
+      const bool complete = kind != kinds.end() && kind->second.contains(key.first);
+      if (complete && !listed.contains(key))
+        findings.push_back({AssetState::extra,
+                            place.node,
+                            place.part->kind,
+                            place.part->serial,
+                            {},
+                            place.part->model,
+                            {},
+                            {}});
+    }
+  }
+  return findings;
+}
+
+std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen) {
+  const auto index = index_of(seen);
+  std::vector<Arrival> arrivals;
+  std::map<std::string, std::size_t> where;
+  for (const auto& asset : assets) {
+    if (asset.node.empty()) continue;
+    const auto [at, fresh] = where.try_emplace(asset.node, arrivals.size());
+    if (fresh) arrivals.push_back({.node = asset.node, .is_seen = seen.contains(asset.node)});
+    auto& arrival = arrivals[at->second];
+    ++arrival.expected;
+    const auto found = index.find(key_of(asset.kind, asset.serial));
+    const bool here =
+        found != index.end() &&
+        std::ranges::find(found->second, asset.node, &SeenAt::node) != found->second.end();
+    if (here) {
+      ++arrival.here;
+      continue;
+    }
+    auto words = fmt::format("{} {}", to_string(asset.kind), asset.serial);
+    if (!asset.due.empty()) words += ", due " + asset.due;
+    if (!asset.order.empty()) words += fmt::format(" ({})", asset.order);
+    arrival.due.push_back(std::move(words));
+  }
+  return arrivals;
+}
+
+}  // namespace cupel::inventory

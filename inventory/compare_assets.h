@@ -1,0 +1,52 @@
+#pragma once
+// What was ordered against what was seen, part by part and machine by machine. Pure.
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inventory/asset_list.h"
+
+namespace cupel::inventory {
+
+/// What each machine has reported, its own chassis among them (PartKind::system).
+using SeenAssets = std::map<std::string, std::vector<Part>, std::less<>>;
+
+enum class AssetState {
+  missing,      // its machine was seen, and it was not
+  elsewhere,    // it is in another machine
+  moved,        // it is in another slot
+  wrong_model,  // it is another thing than was ordered
+  extra,        // it was not ordered: of kinds that the list has for that machine
+  twice,        // two machines report this serial number
+};
+
+std::string_view to_string(AssetState state);
+
+struct AssetFinding {
+  AssetState state{};
+  std::string node{};
+  PartKind kind{};
+  std::string serial{};
+  std::string expected{}, observed{};
+  std::string order{};
+  Place where{};  // of the list; line 0 for what is not in it
+  friend bool operator==(const AssetFinding&, const AssetFinding&) = default;
+};
+
+/// In the list's order, then what is in no list.
+std::vector<AssetFinding> compare_assets(std::span<const Asset> assets, const SeenAssets& seen);
+
+/// How far the delivery of one machine has come.
+struct Arrival {
+  std::string node{};
+  std::size_t expected = 0, here = 0;
+  std::vector<std::string> due{};  // "gpu 165..., due 2026-12-01 (PO 4711)"
+  bool is_seen = false;            // it has reported anything
+  bool can_start() const { return is_seen && here == expected; }
+};
+
+/// By machine, in the list's order. Assets without a machine count for none.
+std::vector<Arrival> arrivals_of(std::span<const Asset> assets, const SeenAssets& seen);
+
+}  // namespace cupel::inventory

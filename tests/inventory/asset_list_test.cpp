@@ -1,0 +1,158 @@
+// Lists of assets in the manners of spreadsheets, and what was seen against them.
+#include "inventory/asset_list.h"
+
+#include <gmock/gmock.h>
+
+#include "inventory/compare_assets.h"
+
+namespace cupel::inventory {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<Asset> parsed(std::string_view text) {
+  std::vector<Problem> problems;
+  auto assets = parse_assets(text, "assets.csv", problems);
+  EXPECT_THAT(problems, IsEmpty()) << to_string(problems);
+  return assets;
+}
+
+std::string faults_in(std::string_view text) {
+  std::vector<Problem> problems;
+  parse_assets(text, "assets.csv", problems);
+  return to_string(problems);
+}
+
+TEST(AssetList, ReadsTheDialectsOfSpreadsheets) {
+  const std::string rows[] = {
+      "Node,Kind,Serial,Slot\na01-n01,gpu,00123,gpu3\n",
+      "\xEF\xBB\xBFSerial Number;Type;Host;Bay\r\n\"00123\";GPU;a01-n01;gpu3\r\n",
+      "sep=;\nSerial;Kind;Node;Slot\n=\"00123\";gpu;a01-n01;gpu3\n",
+      "Slot\tNotes\tNode\tS/N\tKind\ngpu3\t\"a, \"\"b\"\"\"\ta01-n01\t'00123\tgpu\n\n\t\t\t\t\n",
+  };
+  for (const auto& text : rows) {
+    SCOPED_TRACE(text);
+    const auto assets = parsed(text);
+    ASSERT_EQ(assets.size(), 1);
+    EXPECT_EQ(assets[0].serial, "00123");
+    EXPECT_EQ(assets[0].kind, PartKind::gpu);
+    EXPECT_EQ(assets[0].node, "a01-n01");
+    EXPECT_EQ(assets[0].slot, "gpu3");
+  }
+}
+
+TEST(AssetList, ReadsUtf16OfBothOrders) {
+  const std::string text =
+      "Serial,Node\nM\xC3\xBC"
+      "1,a01-n01\n";
+  std::string little = "\xFF\xFE", big = "\xFE\xFF";
+  for (const char32_t code : std::u32string{U"Serial,Node\nM\u00FC1,a01-n01\n"}) {
+    little += {static_cast<char>(code & 0xFF), static_cast<char>(code >> 8)};
+    big += {static_cast<char>(code >> 8), static_cast<char>(code & 0xFF)};
+  }
+  for (const auto& each : {text, little, big}) {
+    const auto assets = parsed(each);
+    ASSERT_EQ(assets.size(), 1);
+    EXPECT_EQ(assets[0].serial,
+              "M\xC3\xBC"
+              "1");
+    EXPECT_EQ(assets[0].kind, PartKind::system);
+  }
+}
+
+TEST(AssetList, TakesASerialNumberForTheSameThatASpreadsheetHasShortened) {
+  EXPECT_TRUE(same_serial("0001652", "1652"));
+  EXPECT_TRUE(same_serial("abc-12", "ABC12"));
+  EXPECT_FALSE(same_serial("0A12", "A12"));
+  EXPECT_TRUE(same_serial("0000", "0"));
+  EXPECT_FALSE(same_serial("1652", "16520"));
+}
+
+TEST(AssetList, NamesEveryRowThatCannotBeUsed) {
+  const auto faults =
+      faults_in("Serial,Kind\n1.65292E+12,gpu\n,gpu\nX1,gpuu\nX2,gpu\nX2,gpu\nx-2,gpu\nX2,nvme\n");
+
+  for (const auto* fault :
+       {"assets.csv:2:1: '1.65292E+12' is no serial number any more", "assets.csv:3:1: no serial",
+        "assets.csv:4:1: there is no kind of part 'gpuu'",
+        "assets.csv:6:1: serial number X2 stands in line 5, too",
+        "assets.csv:7:1: serial number x-2 stands in line 5, too"})
+    EXPECT_THAT(faults, HasSubstr(fault));
+  EXPECT_THAT(faults, ::testing::Not(HasSubstr(":8:")));
+  EXPECT_THAT(faults_in("Node,Kind\na,gpu\n"), HasSubstr("the header has no column Serial"));
+  EXPECT_THAT(faults_in("\n\n"), HasSubstr("an empty file is no list of assets"));
+}
+
+Part seen_part(PartKind kind, const std::string& name, const std::string& serial,
+               const std::string& model = {}, const std::string& slot = {}) {
+  return {.kind = kind, .name = name, .model = model, .serial = serial, .slot = slot};
+}
+
+SeenAssets two_machines() {
+  using enum PartKind;
+  return {{"n1",
+           {seen_part(system, "system", "S1"), seen_part(gpu, "gpu0", "G1", "H100", "1b:00.0"),
+            seen_part(gpu, "gpu1", "G2", "H100")}},
+          {"n2", {seen_part(system, "system", "S2"), seen_part(gpu, "gpu0", "G3", "H200")}}};
+}
+
+std::vector<std::string> told(const std::vector<AssetFinding>& findings) {
+  std::vector<std::string> all;
+  for (const auto& each : findings)
+    all.push_back(each.node + " " + each.serial + " " + std::string{to_string(each.state)});
+  return all;
+}
+
+TEST(CompareAssets, FindsWhatIsMissingElsewhereMovedWrongAndNotListed) {
+  const auto assets = parsed(
+      "Node,Kind,Serial,Slot,Model\n"
+      "n1,system,S1,,\n"
+      "n1,gpu,G1,52:00.0,H100\n"  // in another slot
+      "n1,gpu,G9,,H100\n"         // nowhere
+      "n2,gpu,G2,,H100\n"         // in n1
+      "n2,gpu,G3,,H100\n"         // an H200
+      "n3,gpu,G5,,\n");           // its machine was not seen: it is due, not missing
+
+  const auto findings = compare_assets(assets, two_machines());
+
+  EXPECT_THAT(told(findings), ElementsAre("n1 G1 in another slot", "n1 G9 missing",
+                                          "n2 G2 in another machine", "n2 G3 another model"));
+  EXPECT_EQ(findings[2].expected, "n2");
+  EXPECT_EQ(findings[2].observed, "n1");
+}
+
+TEST(CompareAssets, CallsOnlyThoseExtraOfWhoseKindTheListHasSomeOfThatMachine) {
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,gpu,G1\n"), two_machines())),
+              ElementsAre("n1 G2 not in the list"));
+  EXPECT_THAT(told(compare_assets(parsed("Node,Kind,Serial\nn1,dimm,G1\n"), two_machines())),
+              ElementsAre("n1 G1 missing"));
+}
+
+TEST(CompareAssets, FindsTwoMachinesWithOneSerialNumber) {
+  auto seen = two_machines();
+  seen["n2"][0].serial = "S1";
+
+  EXPECT_THAT(told(compare_assets(parsed("Node,Serial\nn1,S1\n"), seen)),
+              ElementsAre("n1 S1 reported by two machines"));
+}
+
+TEST(Arrivals, SayWhatIsHereWhatIsDueAndWhichMachinesCanStart) {
+  const auto assets = parsed(
+      "Node,Kind,Serial,PO,Due\nn1,system,S1,4711,\nn1,gpu,G1,4711,\nn1,gpu,G2,4711,\n"
+      "n2,system,S2,4711,\nn2,gpu,G7,4712,2026-12-01\nn3,system,S3,4712,\n");
+
+  const auto arrivals = arrivals_of(assets, two_machines());
+
+  ASSERT_EQ(arrivals.size(), 3);
+  EXPECT_TRUE(arrivals[0].can_start());
+  EXPECT_EQ(arrivals[1].here, 1);
+  EXPECT_THAT(arrivals[1].due, ElementsAre("gpu G7, due 2026-12-01 (4712)"));
+  EXPECT_FALSE(arrivals[1].can_start());
+  EXPECT_FALSE(arrivals[2].is_seen);
+  EXPECT_FALSE(arrivals[2].can_start());
+}
+
+}  // namespace
+}  // namespace cupel::inventory
