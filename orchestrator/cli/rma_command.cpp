@@ -1,0 +1,115 @@
+// rma: what goes with a part that goes back, as one tar.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "orchestrator/cli/context.h"
+#include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/site_store.h"
+#include "orchestrator/rma/bundle.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr std::size_t kLargestAttached = 256UL << 20U;
+
+struct RmaAsked {
+  std::string node{}, part{}, file{};
+  engine::RunId run = 0;
+  std::vector<std::string> attached{};
+};
+
+/// The newest run in which something was wrong with it.
+Result<report::RunSummary> run_to_complain_of(const store::Store& store, const RmaAsked& asked) {
+  if (asked.run != 0) return report::summarize(store, asked.run);
+  TRY(const auto runs, store.runs_of(asked.node, 100));
+  for (const auto id : runs) {
+    TRY(auto summary, report::summarize(store, id));
+    for (const auto& node : summary.nodes)
+      for (const auto& cause : node.causes)
+        if (node.record.node == asked.node && cause.decision == burnin::Decision::fail &&
+            (asked.part.empty() || cause.part.starts_with(asked.part)))
+          return summary;
+  }
+  return Error{Code::kNotFound,
+               fmt::format("no run found anything wrong with {}: cupel show {}",
+                           asked.part.empty() ? printable(asked.node) : printable(asked.part),
+                           printable(asked.node))};
+}
+
+/// "rma-a01-n07-gpu3.tar".
+std::string file_of(const RmaAsked& asked) {
+  if (!asked.file.empty()) return asked.file;
+  auto name = fmt::format("rma-{}{}{}.tar", asked.node, asked.part.empty() ? "" : "-", asked.part);
+  for (char& c : name)
+    if (c == '/' || c == ' ') c = '_';
+  return name;
+}
+
+Result<std::vector<rma::BundleFile>> files_of(const store::Store& store, const RmaAsked& asked,
+                                              report::RunSummary& summary) {
+  TRY(summary, run_to_complain_of(store, asked));
+  rma::BundleRequest request{.node = asked.node, .part = asked.part};
+  for (const auto& path : asked.attached) {
+    TRY(auto bytes, read_file(path, kLargestAttached));
+    request.attached.push_back({std::filesystem::path{path}.filename().string(), std::move(bytes)});
+  }
+  TRY(auto files, rma::bundle_of(store, summary, request));
+  const auto folder = std::filesystem::path{file_of(asked)}.stem().string();
+  for (auto& each : files) each.name = folder + "/" + each.name;
+  return files;
+}
+
+Exit write_bundle(const Context& context, const RmaAsked& asked) {
+  const auto store = store::Store::open(context.state);
+  if (!store) return complain(context, store.error(), Exit::unfinished);
+  report::RunSummary summary;
+  const auto files = files_of(**store, asked, summary);
+  if (!files) return complain(context, files.error(), Exit::invalid);
+  const auto ended = std::chrono::floor<std::chrono::seconds>(summary.run.ended);
+  const auto tar = rma::tar_of(*files, ended);
+  if (!tar) return complain(context, tar.error(), Exit::invalid);
+  const auto file = file_of(asked);
+  const auto written = write_file(file, *tar, 0600);
+  if (!written) return complain(context, written.error(), Exit::unfinished);
+  const auto digest = sha256_hex(*tar);
+  if (context.json)
+    say("{}\n", boost::json::serialize(boost::json::object{{"file", file},
+                                                           {"run", summary.run.id},
+                                                           {"files", files->size()},
+                                                           {"sha256", digest}}));
+  else
+    say("{}wrote {}: {} files of run {}, {} bytes\nSHA-256 {}\nread it: tar -xOf {} {}\n",
+        rehearsal_line(context.state), file, files->size(), summary.run.id, tar->size(), digest,
+        file, files->front().name);
+  return Exit::passed;
+}
+
+}  // namespace
+
+void add_rma(CLI::App& app, Context& context, Exit& exit) {
+  auto asked = std::make_shared<RmaAsked>();
+  auto* command = app.add_subcommand(
+      "rma", "what a vendor wants with a part that goes back, as one tar; nothing secret in it");
+  command->footer(
+      "Examples: cupel rma a01-n07 --part gpu3\n"
+      "          cupel rma a01-n07 --part gpu3 --attach nvidia-bug-report.log.gz");
+  command->add_option("NODE", asked->node, "its name")->required();
+  command->add_option("--part", asked->part, "such as gpu3 [all that failed]");
+  command->add_option("--run", asked->run, "[the newest run that found something wrong with it]");
+  command
+      ->add_option("--attach", asked->attached,
+                   "a file to put in as it is, such as nvidia-bug-report.log.gz; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("-o,--output", asked->file, "[rma-NODE-PART.tar]");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, asked] { exit = write_bundle(context, *asked); });
+}
+
+}  // namespace cupel::cli

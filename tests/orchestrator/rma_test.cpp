@@ -1,0 +1,140 @@
+// What goes with a part that goes back: the archive, and that nothing secret is in it.
+#include <gmock/gmock.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "orchestrator/rma/bundle.h"
+#include "orchestrator/rma/scrub.h"
+#include "tests/orchestrator/report_fixture.h"
+#include "tests/support/child.h"
+
+namespace cupel::rma {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string told(const std::vector<BundleFile>& files, std::string_view name) {
+  for (const auto& each : files)
+    if (each.name == name) return each.bytes;
+  return "no " + std::string{name};
+}
+
+class Rma : public report::Report {
+ protected:
+  void SetUp() override {
+    evidence = *store->keep_evidence("gpu3: ecc 2\npassword=hunter22\n");
+    for (const auto* node : {"a01-n01", "a01-n02"}) {
+      const double value = node == std::string{"a01-n01"} ? 2 : 0;
+      burnin::Findings findings;
+      findings.measurements = {{"gpu.ecc.uncorrected", "gpu3", value, "errors"}};
+      findings.parts = {{.kind = inventory::PartKind::gpu,
+                         .name = "gpu3",
+                         .model = "H100",
+                         .serial = "1652923033635",
+                         .firmware = "96.00"}};
+      auto data = record::to_json(findings);
+      data["evidence"] = evidence;
+      end(node, "gpu-facts", std::move(data));
+    }
+    auto verdict = bad();
+    verdict.causes.front().stages = {"gpu-facts"};
+    end("a01-n01", "verdict", record::to_json(verdict));
+    end("a01-n02", "verdict", record::to_json(good()));
+    add({engine::EventKind::run_ended});
+  }
+  std::vector<BundleFile> bundle(const std::string& part) {
+    auto made = bundle_of(*store, summary(), {.node = "a01-n01", .part = part});
+    EXPECT_TRUE(made) << made.error().what;
+    return *std::move(made);
+  }
+  std::string evidence;
+};
+
+TEST_F(Rma, HoldsTheCoverPageNumbersFleetAndRawOutput) {
+  const auto files = bundle("gpu3");
+
+  EXPECT_THAT(told(files, "cover.txt"),
+              AllOf(HasSubstr("Return of gpu3"), HasSubstr("serial 1652923033635"),
+                    HasSubstr("seen in: gpu-facts"), HasSubstr("likely: gpu3 (90 %)"),
+                    HasSubstr("- nvidia-bug-report")));
+  EXPECT_THAT(told(files, "fleet.csv"),
+              HasSubstr("gpu-facts,gpu.ecc.uncorrected,gpu3,2,1,0,0,0\r\n"));
+  EXPECT_THAT(told(files, "history.csv"), HasSubstr("1,new-rack,"));
+  EXPECT_THAT(told(files, "parts.json"), HasSubstr("1652923033635"));
+  EXPECT_EQ(
+      *text_at(json::parse(told(files, "verdict.json")).at("causes").at(0).at("diagnosis"), "name"),
+      "gpu-memory-uncorrected");
+  EXPECT_EQ(told(files, "evidence/gpu-facts.txt"), "gpu3: ecc 2\npassword=***\n");
+}
+
+TEST_F(Rma, ListsTheHashOfEveryOtherFile) {
+  const auto files = bundle("gpu3");
+
+  const auto manifest = told(files, "MANIFEST.sha256");
+  for (const auto& each : files)
+    if (each.name != "MANIFEST.sha256")
+      EXPECT_THAT(manifest, HasSubstr(sha256_hex(each.bytes) + "  " + each.name + "\n"));
+  EXPECT_EQ(files.back().name, "MANIFEST.sha256");
+}
+
+TEST_F(Rma, RefusesAPartOfWhichNothingBadIsKnown) {
+  const auto other = bundle_of(*store, summary(), {.node = "a01-n01", .part = "gpu4"});
+  const auto well = bundle_of(*store, summary(), {.node = "a01-n02"});
+  const auto nobody = bundle_of(*store, summary(), {.node = "a01-n09"});
+
+  EXPECT_THAT(other.error().what, HasSubstr("found nothing wrong with gpu4"));
+  EXPECT_THAT(well.error().what, HasSubstr("found nothing wrong with a01-n02"));
+  EXPECT_THAT(nobody.error().what, HasSubstr("a01-n09 took no part in run 1"));
+}
+
+/// The real tar and the real sha256sum read it.
+TEST_F(Rma, IsAnArchiveThatTarAndSha256sumAccept) {
+  auto files = bundle("gpu3");
+  for (auto& each : files) each.name = "rma/" + each.name;
+  const auto tar = tar_of(files, std::chrono::sys_seconds{std::chrono::seconds{1'700'000'000}});
+  ASSERT_TRUE(tar) << tar.error().what;
+  const auto file = (folder / "rma.tar").string();
+  ASSERT_TRUE(write_file(file, *tar, 0600));
+
+  const auto listed = testing::run({"tar", "-tvf", file});
+  const auto unpacked = testing::run({"tar", "-xf", file, "-C", folder.string()});
+  const auto checked = testing::run(
+      {"sh", "-c", "cd " + (folder / "rma").string() + " && sha256sum -c MANIFEST.sha256"});
+
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("-rw-------"), HasSubstr("rma/evidence/gpu-facts.txt")));
+  EXPECT_EQ(unpacked.status, 0) << unpacked.err;
+  EXPECT_EQ(checked.status, 0) << checked.out << checked.err;
+}
+
+TEST(Tar, TakesNoNameThatLeadsOut) {
+  for (const auto* name : {"/etc/passwd", "../x", "a/../../x", "", "a//b", "a\nb"})
+    EXPECT_FALSE(tar_of(std::vector<BundleFile>{{name, "x"}}, {})) << name;
+  EXPECT_FALSE(tar_of(std::vector<BundleFile>{{std::string(200, 'a'), "x"}}, {}));
+}
+
+TEST(WithoutSecrets, TakesOutWhatStandsBehindTheWordsForThem) {
+  for (const auto& [text, left] : std::vector<std::pair<std::string, std::string>>{
+           {"password: hunter22", "password: ***"},
+           {R"({"Password": "a b", "x": 1})", R"({"Password": ***, "x": 1})"},
+           {"SNMP community = public2", "SNMP community = ***"},
+           {"Authorization: Basic YWRtaW4=", "Authorization: ***"},
+           {"curl https://admin:pw@10.0.0.1/x", "curl https://***@10.0.0.1/x"},
+           {"token ring is up", "token ring is up"},
+           {"the password is wrong", "the password is wrong"},
+           {"a\npasswd=x\nb", "a\npasswd=***\nb"},
+           {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----\nx",
+            "***\nx"},
+           {"-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+            "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"}})
+    EXPECT_EQ(without_secrets(text), left);
+  EXPECT_EQ(
+      without_secrets("it says open sesame here", std::vector<std::string>{"open sesame", "it"}),
+      "it says *** here");
+}
+
+}  // namespace
+}  // namespace cupel::rma
