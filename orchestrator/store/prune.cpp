@@ -7,6 +7,7 @@
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/database.h"
 #include "orchestrator/store/evidence.h"
+#include "orchestrator/store/held_runs.h"
 #include "orchestrator/store/measurements.h"
 #include "orchestrator/store/packed_text.h"
 
@@ -35,7 +36,11 @@ std::vector<StandingRun> all_runs(soci::session& sql) {
   return found;
 }
 
-Result<void> may_go(const std::vector<StandingRun>& all, RunId run) {
+using Held = std::map<RunId, std::string>;
+
+Result<void> may_go(const std::vector<StandingRun>& all, const Held& held, RunId run) {
+  if (const auto why = held.find(run); why != held.end())
+    return Error{Code::kConflict, fmt::format("run {} stays: {}", run, why->second)};
   const auto at = std::ranges::find(all, run, &StandingRun::id);
   if (at == all.end())
     return Error{Code::kNotFound, fmt::format("there is no run {}: see cupel status", run)};
@@ -45,21 +50,28 @@ Result<void> may_go(const std::vector<StandingRun>& all, RunId run) {
                                            run, at->phase, run)};
 }
 
-Result<std::vector<RunId>> chosen(const std::vector<StandingRun>& all,
-                                  const PruneRequest& request) {
+Result<std::vector<RunId>> chosen(soci::session& sql, const std::vector<StandingRun>& all,
+                                  const PruneRequest& request, const Held& held, Pruned& pruned) {
   for (const auto run : request.runs) {
-    TRY(may_go(all, run));
+    TRY(may_go(all, held, run));
   }
   auto chosen = request.runs;
   std::ranges::sort(chosen);
   chosen.erase(std::ranges::unique(chosen).begin(), chosen.end());
   if (!chosen.empty()) return chosen;
-  if (!request.older_than && !request.keep)
-    return Error{Code::kInvalid, "which runs? name --older-than, --keep or --run"};
+  if (!request.older_than && !request.keep && !request.passed)
+    return Error{Code::kInvalid, "which runs? name --older-than, --keep, --verdict or --run"};
   const auto age = request.older_than.value_or(std::chrono::seconds{0});
   const auto before = count_of(now() - age);
-  for (std::size_t i = request.keep.value_or(0); i < all.size(); ++i)
-    if (all[i].over() && all[i].ended <= before) chosen.push_back(all[i].id);
+  for (std::size_t i = request.keep.value_or(0); i < all.size(); ++i) {
+    const auto id = all[i].id;
+    if (!all[i].over() || all[i].ended > before) continue;
+    if (request.passed && all_passed(sql, id) != *request.passed) continue;
+    if (const auto why = held.find(id); why != held.end())
+      pruned.held.emplace_back(id, why->second);
+    else
+      chosen.push_back(id);
+  }
   std::ranges::sort(chosen);
   return chosen;
 }
@@ -218,7 +230,8 @@ Result<Pruned> prune(const fs::path& folder, const PruneRequest& request) {
     open_session(sql, folder / "cupel.db");
     const auto all = all_runs(sql);
     Pruned pruned;
-    TRY(pruned.runs, chosen(all, request));
+    const auto held = held_runs(sql, folder, now());
+    TRY(pruned.runs, chosen(sql, all, request, held, pruned));
     pruned.events = events_of(sql, pruned.runs);
     const auto before = database_bytes(folder);
     if (!request.dry_run) remove_rows(sql, pruned.runs, valid_utf8(request.by));

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/check.h"
 #include "orchestrator/store/controller_lock.h"
 #include "orchestrator/store/evidence.h"
@@ -287,6 +288,59 @@ TEST_F(ModesTest, WhatAnOlderCupelLeftOpenIsClosed) {
 
   EXPECT_THAT(modes_in(folder_, fs::file_type::regular), ElementsAre(0600u));
   EXPECT_THAT(modes_in(folder_, fs::file_type::directory), ElementsAre(0700u));
+}
+
+TEST_F(PruneTest, KeepsWhatACertificateRefersToUntilItExpires) {
+  const auto certified = ended_run({"a"}), other = ended_run({"b"});
+  const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours{24};
+  ASSERT_TRUE(note_certificate(folder_, std::string(64, 'c'), {certified},
+                               std::chrono::floor<std::chrono::milliseconds>(tomorrow)));
+
+  const auto by_age = prune_all();
+  const auto by_name = prune(folder_, {.runs = {certified}, .by = "ada"});
+
+  ASSERT_TRUE(by_age) << by_age.error().what;
+  EXPECT_THAT(by_age->runs, ElementsAre(other));
+  ASSERT_EQ(by_age->held.size(), 1u);
+  EXPECT_THAT(by_age->held[0].second, HasSubstr("a certificate refers to it"));
+  EXPECT_THAT(standing(), ElementsAre(certified));
+  EXPECT_TRUE(has("a"));
+  EXPECT_FALSE(has("b"));
+  ASSERT_FALSE(by_name);
+  EXPECT_EQ(by_name.error().code, Code::kConflict);
+
+  ASSERT_TRUE(note_certificate(folder_, std::string(64, 'c'), {certified}, WallTime{}));
+  EXPECT_THAT(prune_all()->runs, ElementsAre(certified));
+}
+
+TEST_F(PruneTest, KeepsTheRunWhoseEvidenceARequalificationKeeps) {
+  const auto base = ended_run();
+  const auto renewed = ended_run();
+  ASSERT_TRUE(
+      open()->keep_options(renewed, "{\"requalifies\":{\"of_run\":" + std::to_string(base) + "}}"));
+
+  const auto pruned = prune(folder_, {.keep = 1, .by = "ada"});
+
+  ASSERT_TRUE(pruned) << pruned.error().what;
+  EXPECT_THAT(pruned->runs, IsEmpty());
+  EXPECT_THAT(standing(), ElementsAre(renewed, base));
+}
+
+TEST_F(PruneTest, TakesRunsByTheirVerdict) {
+  const auto with_verdict = [&](const char* word) {
+    const auto run = ended_run();
+    auto verdict = event(EventKind::step_ended, "n1", "verdict");
+    verdict.data["verdict"] = word;
+    EXPECT_TRUE(open()->append(run, verdict));
+    return run;
+  };
+  const auto good = with_verdict("pass"), bad = with_verdict("fail"), none = ended_run();
+
+  const auto passed = prune(folder_, {.passed = true, .by = "ada", .dry_run = true});
+  const auto others = prune(folder_, {.passed = false, .by = "ada", .dry_run = true});
+
+  EXPECT_THAT(passed->runs, ElementsAre(good));
+  EXPECT_THAT(others->runs, ElementsAre(bad, none));
 }
 
 }  // namespace
