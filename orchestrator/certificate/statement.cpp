@@ -48,11 +48,21 @@ json::array parts_json(const record::NodeRecord& record) {
   return all;
 }
 
+/// A stage, what worked beside it ("cpu@train"), or what a log gained meanwhile ("sel@train").
+bool is_of(std::string_view stage, const std::vector<std::string>& stages) {
+  return std::ranges::any_of(stages, [&](const std::string& each) {
+    return stage == each || stage.ends_with("@" + each);
+  });
+}
+
 /// Numbers where it is about one, else words. Where its limits come from stands once, in `sources`.
-json::array criteria_json(const record::NodeRecord& record, json::object& sources) {
+/// Of these stages alone, where any are named.
+json::array criteria_json(const record::NodeRecord& record, json::object& sources,
+                          const std::vector<std::string>* stages = nullptr) {
   json::array all;
   if (!record.verdict) return all;
   for (const auto& each : record.verdict->checked) {
+    if (stages != nullptr && !is_of(each.stage, *stages)) continue;
     auto object = report::to_json(each);
     if (!each.criterion_id.empty()) sources[each.criterion_id] = each.source;
     for (const auto* key : {"source", "subject"}) object.erase(key);
@@ -83,7 +93,35 @@ json::array steps_json(const record::NodeRecord& record) {
   return all;
 }
 
-json::object node_json(const NodeSummary& node, json::object& sources) {
+/// What an earlier run has proven of the node and no later one has renewed.
+json::array kept_json(const std::string& name, const Issue& issue, json::object& sources) {
+  json::array all;
+  for (const auto& each : issue.kept) {
+    if (each.stages.empty()) continue;
+    const auto& summary = each.summary;
+    const auto node = std::ranges::find(summary.nodes, name, [](const NodeSummary& one) {
+      return std::string_view{one.record.node};
+    });
+    if (node == summary.nodes.end()) continue;
+    json::object evidence;
+    for (const auto& [step, sha256] : node->record.evidence)
+      if (is_of(step, each.stages)) evidence[step] = sha256;
+    all.push_back(
+        {{"run", summary.run.id},
+         {"playbook", summary.run.playbook},
+         {"ended", report::utc(summary.run.ended)},
+         {"chassis_serial", report::chassis_serial(node->record)},
+         {"verdict", to_string(node->decision)},
+         {"journal",
+          {{"events", summary.provenance.events}, {"head_sha256", summary.provenance.head}}},
+         {"stages", json::array(each.stages.begin(), each.stages.end())},
+         {"criteria", criteria_json(node->record, sources, &each.stages)},
+         {"evidence_sha256", std::move(evidence)}});
+  }
+  return all;
+}
+
+json::object node_json(const NodeSummary& node, const Issue& issue, json::object& sources) {
   const auto& record = node.record;
   json::object object{
       {"node", record.node},        {"chassis_serial", report::chassis_serial(record)},
@@ -95,7 +133,21 @@ json::object node_json(const NodeSummary& node, json::object& sources) {
   object["criteria"] = criteria_json(record, sources);
   object["evidence_sha256"] = evidence_json(record);
   object["steps"] = steps_json(record);
+  if (auto kept = kept_json(record.node, issue, sources); !kept.empty())
+    object["kept"] = std::move(kept);
   return object;
+}
+
+/// Without what an earlier run has tested and this one leaves standing.
+std::vector<report::Untested> untested_of(const report::RunSummary& summary, const Issue& issue) {
+  std::set<std::string, std::less<>> standing;
+  for (const auto& each : issue.kept)
+    for (const auto& stage : each.stages) standing.emplace(burnin::base_name(stage));
+  auto untested = report::untested_of(summary);
+  std::erase_if(untested, [&](const report::Untested& each) {
+    return each.why == report::kNotInPlaybook && standing.contains(each.what);
+  });
+  return untested;
 }
 
 json::object subject_of(const NodeSummary& node) {
@@ -137,6 +189,39 @@ Result<engine::WallTime> time_at(const json::value& object, std::string_view key
   return *time;
 }
 
+void count_criteria(const json::value& criteria, CertifiedNode& node) {
+  for (const auto& each : criteria.get_array()) {
+    const auto* met = find(each, "met");
+    ++node.criteria;
+    node.not_met += met == nullptr || !met->is_bool() || !met->get_bool();
+  }
+}
+
+/// Earlier runs: of the same machine, passed, and with criteria that bear it.
+Result<void> read_kept(const json::value& value, CertifiedNode& node) {
+  const auto* kept = find(value, "kept");
+  if (kept == nullptr) return ok();
+  if (!kept->is_array())
+    return Error{Code::kMalformed, fmt::format("\"kept\" of {} is no list", node.node)};
+  for (const auto& each : kept->get_array()) {
+    const auto run = static_cast<engine::RunId>(number_at(each, "run").value_or(0));
+    const auto* criteria = find(each, "criteria");
+    if (run <= 0 || criteria == nullptr || !criteria->is_array())
+      return Error{Code::kMalformed,
+                   fmt::format("{} keeps a run without number or criteria", node.node)};
+    if (printable(text_at(each, "chassis_serial").value_or("")) != node.serial)
+      return Error{Code::kMalformed,
+                   fmt::format("what {} keeps of run {} is of another machine", node.node, run)};
+    if (text_at(each, "verdict") != "pass")
+      return Error{
+          Code::kMalformed,
+          fmt::format("{} keeps evidence of run {}, which it did not pass", node.node, run)};
+    count_criteria(*criteria, node);
+    node.kept.push_back(run);
+  }
+  return ok();
+}
+
 Result<CertifiedNode> read_node(const json::value& value) {
   CertifiedNode node{.node = printable(text_at(value, "node").value_or("")),
                      .serial = printable(text_at(value, "chassis_serial").value_or("")),
@@ -147,11 +232,8 @@ Result<CertifiedNode> read_node(const json::value& value) {
   const auto* criteria = find(value, "criteria");
   if (criteria == nullptr || !criteria->is_array())
     return Error{Code::kMalformed, fmt::format("{} has no \"criteria\"", node.node)};
-  for (const auto& each : criteria->get_array()) {
-    const auto* met = find(each, "met");
-    ++node.criteria;
-    node.not_met += met == nullptr || !met->is_bool() || !met->get_bool();
-  }
+  count_criteria(*criteria, node);
+  TRY(read_kept(value, node));
   if (node.decision == "pass" && (node.not_met > 0 || node.criteria == 0))
     return Error{Code::kMalformed,
                  fmt::format("it says that {} passed, and {} of its {} criteria are not met",
@@ -230,7 +312,7 @@ Result<json::object> statement_of(const report::RunSummary& summary, const Issue
   json::object sources;
   for (const auto* node : nodes) {
     subjects.push_back(subject_of(*node));
-    tested.push_back(node_json(*node, sources));
+    tested.push_back(node_json(*node, issue, sources));
   }
   json::object journal{{"events", summary.provenance.events},
                        {"head_sha256", summary.provenance.head}};
@@ -245,8 +327,9 @@ Result<json::object> statement_of(const report::RunSummary& summary, const Issue
                          {"expires", report::utc(issue.expires)},
                          {"issued_by", issue.by}};
   predicate["journal"] = std::move(journal);
+  if (summary.requalified) predicate["requalifies"] = report::to_json(*summary.requalified);
   predicate["made"] = report::to_json(summary.provenance);
-  predicate["not_tested"] = report::to_json(report::untested_of(summary));
+  predicate["not_tested"] = report::to_json(untested_of(summary, issue));
   predicate["criteria_sources"] = std::move(sources);
   predicate["nodes"] = std::move(tested);
   return json::object{{"_type", kStatementType},

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orchestrator/report/summary.h"
 
@@ -16,12 +17,26 @@ namespace cupel::certificate {
 inline constexpr std::string_view kStatementType = "https://in-toto.io/Statement/v1";
 inline constexpr std::string_view kPredicateType = "urn:cupel:qualification:1";
 
+/// An earlier run whose evidence stands in part: the run that the certificate is of has renewed the
+/// rest (report::Requalified).
+struct KeptRun {
+  report::RunSummary summary{};
+  std::vector<std::string> stages{};  // whose evidence stands: "cpu", "gemm@waves"
+};
+
+/// The runs on which this one builds, the newest first, each with what no later run has renewed or
+/// made void; none where it renews nothing. Errors: kInvalid: one of them is of another machine, or
+/// did not pass; kMalformed: the journal of one was changed; kNotFound; kStorage.
+Result<std::vector<KeptRun>> kept_runs(const store::Store& store,
+                                       const report::RunSummary& summary);
+
 struct Issue {
   engine::WallTime at{};
   engine::WallTime expires{};
   std::string by{};               // the person, as the admin node names them
   std::set<std::string> nodes{};  // empty: all of the run
   std::string journal_sha256{};   // of the journal's file beside it; empty: there is none
+  std::vector<KeptRun> kept{};
 };
 
 /// Nodes of the run that the issue does not name stand in none of its parts. Errors: kInvalid: the
@@ -35,7 +50,8 @@ std::string payload_of(boost::json::object statement);
 /// One machine as a certificate tells of it.
 struct CertifiedNode {
   std::string node{}, serial{}, profile{}, decision{};
-  std::size_t criteria = 0;  // that were checked
+  std::size_t criteria = 0;           // that were checked, those of kept runs included
+  std::vector<engine::RunId> kept{};  // earlier runs whose evidence stands in part
   std::size_t not_met = 0;
 };
 

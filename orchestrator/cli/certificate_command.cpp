@@ -1,6 +1,7 @@
 // certificate and verify: what a run has found out about its machines, signed, and read by people
 // who have neither the store nor trust in it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
@@ -18,6 +19,7 @@
 #include "orchestrator/cli/damaged_run.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/report/summary.h"
+#include "orchestrator/store/certificate_note.h"
 #include "orchestrator/store/journal_file.h"
 
 namespace cupel::cli {
@@ -64,6 +66,7 @@ Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
                                                asked.run, *broken)};
   certificate::Issue issue{.at = now(), .by = login_name(), .nodes = names};
   issue.expires = issue.at + *valid;
+  TRY(issue.kept, certificate::kept_runs(store, summary));
   if (asked.journal) {
     TRY(const auto end,
         store::write_journal(store, asked.run, asked.file + std::string{kJournalEnding}));
@@ -72,6 +75,9 @@ Result<std::string> issue(const store::Store& store, const IssueAsked& asked) {
   TRY(const auto statement, certificate::statement_of(summary, issue));
   TRY(const auto sealed, certificate::seal(certificate::payload_of(statement), key));
   TRY(write_file(asked.file, sealed));
+  std::vector<engine::RunId> runs{asked.run};
+  for (const auto& each : issue.kept) runs.push_back(each.summary.run.id);
+  TRY(store::note_certificate(store.folder(), sha256_hex(sealed), runs, issue.expires));
   return sealed;
 }
 
@@ -170,7 +176,8 @@ boost::json::object to_json(const Verified& verified) {
                      {"profile", node.profile},
                      {"verdict", node.decision},
                      {"criteria", node.criteria},
-                     {"not_met", node.not_met}});
+                     {"not_met", node.not_met},
+                     {"kept_runs", boost::json::array(node.kept.begin(), node.kept.end())}});
   return {{"valid", true},
           {"sha256", verified.sha256},
           {"key_id", verified.key_id},
@@ -197,6 +204,11 @@ void print(const VerifyAsked& asked, const Verified& verified) {
   for (const auto& node : says.nodes)
     say("{:<16} {:<20} {:<20} {:<13} {:>8} {:>8}\n", node.node, node.serial, node.profile,
         node.decision, node.criteria, node.not_met);
+  for (const auto& node : says.nodes)
+    if (!node.kept.empty())
+      say("{}: some of these are of earlier runs, which it passed and whose evidence no repair has "
+          "made void: {}\n",
+          node.node, fmt::join(node.kept, ", "));
 }
 
 Exit verify(const Context& context, const VerifyAsked& asked) {

@@ -101,7 +101,7 @@ Exit list(const Context& context) {
   return Exit::passed;
 }
 
-void add_check(CLI::App& group, Context& context, Exit& exit) {
+void add_playbook_check(CLI::App& group, Context& context, Exit& exit) {
   auto* command = group.add_subcommand("check", "list all errors in playbooks; touches nothing");
   command->footer(
       "Examples: cupel playbook check mine.yaml\n"
@@ -137,7 +137,7 @@ void add_list(CLI::App& group, Context& context, Exit& exit) {
 void add_playbook(CLI::App& app, Context& context, Exit& exit) {
   auto* group = app.add_subcommand("playbook", "check, list and write playbooks");
   group->require_subcommand(1);
-  add_check(*group, context, exit);
+  add_playbook_check(*group, context, exit);
   add_schema(*group, exit);
   add_list(*group, context, exit);
 }

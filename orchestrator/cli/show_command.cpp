@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "burnin/criteria/causes.h"
 #include "burnin/stage.h"
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/context.h"
@@ -16,6 +17,7 @@
 #include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
+#include "orchestrator/report/exports.h"
 #include "orchestrator/report/fold_equal.h"
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
@@ -59,12 +61,25 @@ void print_consequences(const std::vector<burnin::Cause>& consequences, bool eac
   }
 }
 
+/// What is likely behind a failure, and which test decides.
+void print_diagnosis(const report::NodeSummary& node, const burnin::Cause& cause) {
+  if (cause.decision != burnin::Decision::fail) return;
+  const auto diagnosis = burnin::causes().diagnose(cause, node.causes);
+  if (!diagnosis) return;
+  say("    likely {}\n", printable(burnin::suspects_text(*diagnosis)));
+  if (diagnosis->suspects.size() > 1)
+    say("    to tell them apart: {}\n",
+        printable(report::action_for(diagnosis->apart, 0, node.record.node)));
+  if (!diagnosis->xid_action.empty()) say("    NVIDIA: {}\n", printable(diagnosis->xid_action));
+}
+
 void print_causes(const report::NodeSummary& node, bool each_part) {
   for (const auto& [cause, consequences] : report::fold_equal(burnin::explained(node.causes))) {
     const auto seen = report::stages_text(cause.stages);
     say("  {}{}\n", printable(burnin::to_string(cause)), seen.empty() ? seen : "  (" + seen + ")");
     if (!cause.remedy.empty())
       say("    -> {}\n", printable(report::action_for(cause.remedy, 0, node.record.node)));
+    print_diagnosis(node, cause);
     if (!cause.evidence.empty()) say("    evidence {}\n", cause.evidence);
     print_consequences(consequences, each_part);
   }
@@ -232,7 +247,8 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
 /// How `report` is told what to write.
 struct ReportWish {
   std::string html{};  // a file
-  bool csv = false;
+  bool csv = false, junit = false, openmetrics = false;
+  std::string ocp{};  // of this node
   bool markdown = false;
   bool all = false;  // every node, however many lines that is
 };
@@ -264,7 +280,15 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   }
   if (context.json)
     std::printf("%s\n", boost::json::serialize(report::to_document(*summary)).c_str());
-  else if (wish.csv)
+  else if (wish.junit)
+    std::fputs(report::to_junit(*summary).c_str(), stdout);
+  else if (wish.openmetrics)
+    std::fputs(report::to_openmetrics(*summary).c_str(), stdout);
+  else if (!wish.ocp.empty()) {
+    const auto lines = report::to_ocp(*summary, wish.ocp);
+    if (!lines) return complain(context, lines.error(), Exit::invalid);
+    std::fputs(lines->c_str(), stdout);
+  } else if (wish.csv)
     std::fputs(report::to_csv(*summary).c_str(), stdout);
   else if (wish.markdown)
     std::fputs(report::to_markdown(*summary).c_str(), stdout);
@@ -303,6 +327,13 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
                       "write one self-contained HTML file (mode 0600), to read, print and sign");
   command->add_flag("--csv", wish->csv, "print one line for each criterion of each node");
   command->add_flag("--markdown", wish->markdown, "print Markdown, for a ticket or a wiki");
+  auto* forms = command->add_option_group("forms");
+  forms->add_flag("--junit", wish->junit, "print JUnit XML: a test case for each criterion");
+  forms->add_flag("--openmetrics", wish->openmetrics,
+                  "print OpenMetrics: each measurement a gauge");
+  forms->add_option("--ocp", wish->ocp, "print OCP diagnostic output of one node, as JSON lines")
+      ->type_name("NODE");
+  forms->require_option(0, 1);
   command->add_flag("--all", wish->all, "every node that did not pass, however many lines that is");
   add_json_flag(*command, context);
   command->get_option("--json")->excludes("--csv");

@@ -114,6 +114,9 @@ boost::json::object to_json(const store::Pruned& pruned, bool dry_run) {
                              {"evidence", pruned.evidence},
                              {"evidence_bytes", pruned.evidence_bytes},
                              {"database_bytes", pruned.database_bytes}};
+  boost::json::array held;
+  for (const auto& [run, why] : pruned.held) held.push_back({{"run", run}, {"why", why}});
+  object["held"] = std::move(held);
   if (!pruned.not_given_back.empty()) object["error"] = valid_utf8(pruned.not_given_back);
   return object;
 }
@@ -123,6 +126,7 @@ void print(const store::Pruned& pruned, bool dry_run) {
                                         : fmt::format("run {}", fmt::join(pruned.runs, ", "));
   say("{}{}: {} events, {} pieces of evidence ({})\n", dry_run ? "would remove " : "removed ", runs,
       pruned.events, pruned.evidence, megabytes(pruned.evidence_bytes));
+  for (const auto& [run, why] : pruned.held) say("run {} stays: {}\n", run, why);
   if (dry_run)
     say("nothing was changed\n");
   else
@@ -141,7 +145,7 @@ Exit prune(const Context& context, const store::PruneRequest& request) {
   return complain(context, Error{Code::kStorage, why}, Exit::unfinished);
 }
 
-void add_check(CLI::App& store, Context& context, Exit& exit) {
+void add_store_verify(CLI::App& store, Context& context, Exit& exit) {
   auto* command = store.add_subcommand(
       "verify", "read all that is kept and list what is broken; changes nothing");
   command->footer(
@@ -182,7 +186,8 @@ void add_prune(CLI::App& store, Context& context, Exit& exit) {
       "prune", "remove old runs, and the evidence that no other run refers to");
   command->footer(
       "Runs that are not over stay, and so do pinned keys and facts about BMCs. A number is\n"
-      "never given to another run. Refused while a controller works.\n"
+      "never given to another run. A run stays that a certificate refers to which has not\n"
+      "expired, or of which a requalification keeps a part. Refused while a controller works.\n"
       "Example: cupel store prune --older-than 90d --keep 20\n"
       "Exit codes: 0 done (or nothing was to be done), 2 a run named is not over or not there, or\n"
       "            a controller works (nothing was touched), 3 the store could not be written.");
@@ -198,9 +203,14 @@ void add_prune(CLI::App& store, Context& context, Exit& exit) {
       ->type_name("DURATION");
   command->add_option("--keep", request->keep, "the newest so many runs stay")
       ->check(CLI::Range(0, 1'000'000));
+  command
+      ->add_option_function<std::string>(
+          "--verdict", [request](const std::string& word) { request->passed = word == "pass"; },
+          "only runs of which every machine passed (pass), or only the others (other)")
+      ->check(CLI::IsMember({"pass", "other"}));
   command->add_option("--run", request->runs, "this run; repeatable");
   command->add_flag("--dry-run", request->dry_run, "show what would be removed; change nothing");
-  command->get_option("--run")->excludes("--older-than")->excludes("--keep");
+  command->get_option("--run")->excludes("--older-than")->excludes("--keep")->excludes("--verdict");
   add_json_flag(*command, context);
   command->callback([&context, &exit, request] {
     request->by = login_name();
@@ -213,7 +223,7 @@ void add_prune(CLI::App& store, Context& context, Exit& exit) {
 void add_store(CLI::App& app, Context& context, Exit& exit) {
   auto* store = app.add_subcommand("store", "journal, snapshots and evidence");
   store->require_subcommand(1);
-  add_check(*store, context, exit);
+  add_store_verify(*store, context, exit);
   add_repair(*store, context, exit);
   add_prune(*store, context, exit);
 }

@@ -88,6 +88,7 @@ Event run_started(const Planned& planned, const RunOptions& options, ssh::Progra
                            {"inventory_sha256", planned.inventory.digest},
                            {"profiles_sha256", profiles_of(planned)}};
   if (options.rehearsal) data["rehearsal"] = true;
+  if (options.requalifies) data["requalifies"] = report::to_json(*options.requalifies);
   return run_event(EventKind::run_started, std::move(data));
 }
 

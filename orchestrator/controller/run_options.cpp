@@ -26,6 +26,7 @@ RunOptions with(RunOptions options, const RunFlags& said) {
   options.look_again = said.look_again.value_or(options.look_again);
   options.measure_power = said.measure_power.value_or(options.measure_power);
   options.repair_patience = said.repair_patience.value_or(options.repair_patience);
+  if (said.requalifies) options.requalifies = said.requalifies;
   return options;
 }
 
@@ -37,6 +38,7 @@ std::string to_text(const RunOptions& options) {
                              {"hands_patience_s", options.repair_patience.count()}};
   if (options.rehearsal) object["rehearsal"] = true;
   if (!options.begun_by.empty()) object["begun_by"] = options.begun_by;
+  if (options.requalifies) object["requalifies"] = report::to_json(*options.requalifies);
   return boost::json::serialize(object);
 }
 
@@ -50,6 +52,7 @@ RunOptions run_options_of(std::string_view text) {
   const auto* notify = object->if_contains("notify");
   if (notify != nullptr && notify->is_string()) options.notify = notify->get_string();
   options.rehearsal = object->contains("rehearsal");
+  options.requalifies = report::requalified_from(object->if_contains("requalifies"));
   const auto* begun_by = object->if_contains("begun_by");
   if (begun_by != nullptr && begun_by->is_string()) options.begun_by = begun_by->get_string();
   options.look_again = span_of(*object, "look_again_s", options.look_again, seconds{1});

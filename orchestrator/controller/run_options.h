@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "orchestrator/report/requalified.h"
+
 namespace cupel::controller {
 
 struct RunOptions {
@@ -16,6 +18,7 @@ struct RunOptions {
   std::chrono::seconds repair_patience{0};  // how long an otherwise finished run waits for hands
   bool rehearsal = false;                   // its machines are virtual
   std::string begun_by{};                   // the login's name; of a run of an older Cupel empty
+  std::optional<report::Requalified> requalifies{};  // an earlier run, in part
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
@@ -27,6 +30,7 @@ struct RunFlags {
   std::optional<std::chrono::seconds> look_again{};
   std::optional<std::chrono::seconds> measure_power{};
   std::optional<std::chrono::seconds> repair_patience{};
+  std::optional<report::Requalified> requalifies{};
 };
 
 inline constexpr std::chrono::seconds kUsualRepairPatience{15 * 60};

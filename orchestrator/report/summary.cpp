@@ -82,6 +82,7 @@ void conclude(NodeSummary& node, std::size_t steps_planned) {
 void take_plan(RunSummary& summary, const json::object& data) {
   summary.site = text_of(data, "site");
   summary.rehearsal = data.contains("rehearsal");
+  summary.requalified = requalified_from(data.if_contains("requalifies"));
   each_object(data, "racks", [&](const auto& rack) {
     summary.racks.push_back({text_of(rack, "name"), int_of(rack, "units", 48)});
   });
@@ -305,6 +306,7 @@ json::object to_json(const RunSummary& summary) {
   if (summary.rehearsal) object["rehearsal"] = true;
   object["playbook"] = summary.run.playbook;
   object["state"] = to_string(summary.run.phase);
+  if (summary.requalified) object["requalifies"] = to_json(*summary.requalified);
   object["began"] = utc(summary.run.began);
   if (summary.run.ended != engine::WallTime{}) {
     object["ended"] = utc(summary.run.ended);

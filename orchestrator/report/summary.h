@@ -3,12 +3,14 @@
 // exit code. Read from the journal; nothing is judged here again.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "orchestrator/record/node_record.h"
 #include "orchestrator/report/clusters.h"
 #include "orchestrator/report/provenance.h"
+#include "orchestrator/report/requalified.h"
 
 namespace cupel::report {
 
@@ -61,7 +63,8 @@ struct RunSummary {
   std::vector<std::string> steps{};
   std::vector<NodeSummary> nodes{};
   Provenance provenance{};
-  std::chrono::milliseconds took{};  // whatever was done to the clock meanwhile
+  std::optional<Requalified> requalified{};  // where it renews a part of an earlier run's evidence
+  std::chrono::milliseconds took{};          // whatever was done to the clock meanwhile
 
   std::size_t count(burnin::Decision decision) const;
 };

@@ -1,0 +1,33 @@
+#pragma once
+// What is otherwise in a machine than it was: two records of it, taken by two runs, side by side.
+// Pure. What follows for its evidence is for burnin/criteria/requalify_rules.h.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "burnin/criteria/requalify_rules.h"
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::requalify {
+
+/// Parts by name and serial number, slots, models, sizes, versions, and what the BIOS is set to. A
+/// part is compared with what the same source (the BMC, a stage) reported of it: what only one of
+/// two records has from a source is no change. Each change once, whoever reported it.
+std::vector<burnin::Change> changes_between(const record::NodeRecord& before,
+                                            const record::NodeRecord& after);
+
+/// Sources that reported parts before and do not any more: "the BMC", "stage gpu-facts". What they
+/// would say is not known, and so neither whether it changed.
+std::vector<std::string> silent_sources(const record::NodeRecord& before,
+                                        const record::NodeRecord& after);
+
+/// What a person says was replaced: a part's name ("gpu3", "dimm A7"), "cable:mlx5_5", or "bmc",
+/// "bios", "driver", "kernel". Errors: kInvalid: no part of the record is called so, with the
+/// nearest name.
+Result<burnin::Change> declared_change(const record::NodeRecord& before, const std::string& what);
+
+/// Those that were declared and not seen: the part reports the serial number that it had.
+std::vector<std::string> unseen(std::span<const burnin::Change> declared,
+                                std::span<const burnin::Change> seen);
+
+}  // namespace cupel::requalify

@@ -1,0 +1,35 @@
+#pragma once
+// What a swap has told: two parts changed places, and the finding went with the part, or stayed
+// where it was. Pure.
+#include <string>
+#include <vector>
+
+#include "orchestrator/record/node_record.h"
+
+namespace cupel::requalify {
+
+enum class SwapTold {
+  part,     // the finding went with the part: replace it
+  place,    // another part fails in the same place: slot, cable, riser, baseboard
+  gone,     // neither fails any more: it was the contact, or it comes and goes
+  both,     // both fail: it is neither of the two alone
+  unmoved,  // the part sits where it was: nothing was told
+};
+
+struct SwapAnswer {
+  std::string part{};       // as it was called when it failed: "gpu3"
+  std::string is_now{};     // as it is called now; empty where it is not in this machine any more
+  std::string criterion{};  // "pcie.h2d"
+  SwapTold told{};
+  friend bool operator==(const SwapAnswer&, const SwapAnswer&) = default;
+};
+
+/// One answer for each part and criterion that failed before and that nothing else explained. Parts
+/// are told by their serial numbers.
+std::vector<SwapAnswer> read_swap(const record::NodeRecord& before,
+                                  const record::NodeRecord& after);
+
+/// "gpu3 (now gpu4): pcie.h2d went with the part: replace it".
+std::string to_string(const SwapAnswer& answer);
+
+}  // namespace cupel::requalify

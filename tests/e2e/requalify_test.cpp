@@ -1,0 +1,110 @@
+// A machine that was repaired: the built cupel finds out what changed, runs what that makes void,
+// and its certificate keeps the rest. Against a virtual rack whose GPUs change in mid-air.
+#include "tests/e2e/rack_site.h"
+
+namespace cupel::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using rehearsal::Fault;
+using rehearsal::FaultKind;
+
+constexpr const char* kQualify = R"(playbook: qualify
+steps:
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+  - stage: node-facts
+  - {stage: gpu-facts, on_failure: continue}
+  - {stage: facts, on_failure: continue}
+  - {stage: cpu, with: {duration: 60s}, on_failure: continue}
+  - {stage: nvme, with: {size: 1GiB, runtime: 5s}, on_failure: continue}
+  - {stage: gemm, with: {duration: 60s}, on_failure: continue}
+  - step: audit
+  - step: verdict
+)";
+
+class RequalifyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    site.write("qualify.yaml", kQualify);
+    const auto passed =
+        site.run({"run", "qualify.yaml", "--nodes", "v01-n01", "--no-console"}, 240s);
+    ASSERT_EQ(passed.status, 0) << passed.out << passed.err;
+  }
+  void plant(std::vector<Fault> faults) {
+    site.rack().post("v01-n01", [faults](auto& machine) { machine.set_faults(faults); });
+  }
+  void make_keys() {
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"openssl", "genpkey", "-algorithm", "ed25519", "-out", site.file("site.key")},
+             {"chmod", "600", site.file("site.key")},
+             {"openssl", "pkey", "-in", site.file("site.key"), "-pubout", "-out",
+              site.file("site.pub")}})
+      ASSERT_EQ(testing::run(words, {}, 30s).status, 0);
+  }
+
+  RackSite site{{.nodes = 2, .network = 89, .speed = 200}};
+};
+
+TEST_F(RequalifyTest, RunsWhatAReplacedGpuMakesVoidAndCertifiesTheRestOfTheFormerRun) {
+  plant({{.kind = FaultKind::gpu_changed, .part = "gpu3"}});
+
+  const auto ran = site.run({"requalify", "v01-n01"}, 240s);
+
+  ASSERT_EQ(ran.status, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("gpu3 replaced: serial 165"));
+  EXPECT_THAT(ran.out, HasSubstr("gpu3 replaced: 1 stages of 6, "));
+  EXPECT_THAT(ran.out, HasSubstr("kept: cpu, nvme\n"));
+  const auto shown = site.run({"show", "v01-n01"});
+  EXPECT_THAT(shown.out, HasSubstr("\ngemm "));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme ")));
+
+  make_keys();
+  const auto issued =
+      site.run({"certificate", "--key", site.file("site.key"), "-o", site.file("it.certificate")});
+  ASSERT_EQ(issued.status, 0) << issued.err;
+  const auto verified =
+      site.run({"verify", site.file("it.certificate"), "--key", site.file("site.pub"), "--json"});
+  ASSERT_EQ(verified.status, 0) << verified.out << verified.err;
+  const auto told = json_lines(verified.out).at(0);
+  const auto& node = told.at("nodes").at(0);
+  EXPECT_EQ(text_at(node, "verdict"), "pass");
+  EXPECT_EQ(node.at("kept_runs"), (json::array{1}));
+  EXPECT_GT(number_at(node, "criteria"), 100);
+}
+
+TEST_F(RequalifyTest, PlansByWhatTheStoreHasAndRunsNothing) {
+  const auto unseen = site.run({"requalify", "v01-n01", "--plan"});
+  const auto told = site.run({"requalify", "v01-n01", "--plan", "--replaced", "dimm A7", "--json"});
+  const auto wrong = site.run({"requalify", "v01-n01", "--plan", "--replaced", "gpu33"});
+
+  EXPECT_EQ(unseen.status, 2);
+  EXPECT_THAT(unseen.err, HasSubstr("nothing was seen of v01-n01 since run 1"));
+  ASSERT_EQ(told.status, 0) << told.err;
+  const auto plan = json_lines(told.out).at(0).at("requalify");
+  EXPECT_EQ(plan.at("again").as_array().size(), 0);  // this playbook has no stage of memory
+  EXPECT_EQ(plan.at("of_run"), 1);
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gpu3'?"));
+  EXPECT_THAT(site.run({"status"}).out, Not(HasSubstr("requalify")));
+}
+
+TEST_F(RequalifyTest, RefusesAnotherMachineInItsPlaceUnlessThatIsSaid) {
+  plant({{.kind = FaultKind::node_swapped, .other = "v01-n02"}});
+
+  const auto refused = site.run({"requalify", "v01-n01"}, 120s);
+  const auto nothing = site.run({"requalify", "v01-n02"}, 120s);
+
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("it is another machine, of which nothing is proven"));
+  EXPECT_THAT(refused.err, HasSubstr("cupel requalify v01-n01 --new-machine"));
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("v01-n02 has passed no run with a stage that loads it"));
+  const auto anew = site.run({"requalify", "v01-n01", "--new-machine", "--plan"});
+  EXPECT_EQ(anew.status, 0) << anew.err;
+  EXPECT_THAT(anew.out, HasSubstr("all of qualify is run"));
+}
+
+}  // namespace
+}  // namespace cupel::testing

@@ -1,0 +1,444 @@
+// What a repair makes void: from two records of a machine to the stages that are run again.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "burnin/stage.h"
+#include "inventory/load_profile.h"
+#include "orchestrator/requalify/changes.h"
+#include "orchestrator/requalify/selection.h"
+#include "orchestrator/requalify/swap.h"
+
+namespace cupel::requalify {
+namespace {
+
+using burnin::Change;
+using burnin::ChangeKind;
+using inventory::Part;
+using inventory::PartKind;
+using record::NodeRecord;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Stages = std::set<std::string>;
+
+Part part(PartKind kind, const std::string& name, const std::string& serial,
+          const std::string& slot = {}, const std::string& firmware = {}) {
+  return {.kind = kind,
+          .name = name,
+          .model = "M",
+          .serial = serial,
+          .firmware = firmware,
+          .slot = slot,
+          .source = "test"};
+}
+
+/// As a DGX reports itself: its GPUs, HCAs and versions from the node, the rest from its BMC.
+NodeRecord healthy() {
+  NodeRecord record;
+  record.node = "a01-n07";
+  record.system_serial = "CHASSIS1";
+  record.facts = {{"bmc.version", "23.11.21"}, {"bios.version", "1.1.3"}, {"bios.SMT", "Enabled"}};
+  auto& bmc = record.bmc_parts;
+  for (int i = 0; i < 4; ++i)
+    bmc.push_back(part(PartKind::dimm, fmt::format("dimm A{}", i), fmt::format("D{}", i)));
+  for (int i = 0; i < 2; ++i) {
+    bmc.push_back(part(PartKind::cpu, fmt::format("cpu{}", i), fmt::format("C{}", i)));
+    bmc.push_back(part(PartKind::psu, fmt::format("psu{}", i), fmt::format("P{}", i), "", "1.0"));
+    bmc.push_back(part(PartKind::fan, fmt::format("fan{}", i), fmt::format("F{}", i)));
+    bmc.push_back(
+        part(PartKind::nvme, fmt::format("nvme{}", i), fmt::format("N{}", i), "", "GDC5"));
+  }
+  bmc.push_back(part(PartKind::drive, "sata0", "S0"));
+  bmc.push_back(part(PartKind::switch_chip, "nvswitch0", "W0"));
+  bmc.push_back(part(PartKind::bmc, "bmc", "B0"));
+  bmc.push_back(part(PartKind::firmware, "HostBMC_0", "", "", "23.11.21"));
+  bmc.push_back(part(PartKind::firmware, "HostBIOS_0", "", "", "1.1.3"));
+  bmc.push_back(part(PartKind::firmware, "CPLDMB_0", "", "", "7"));
+  auto& gpus = record.findings["gpu-facts"].parts;
+  for (int i = 0; i < 8; ++i)
+    gpus.push_back(part(PartKind::gpu, fmt::format("gpu{}", i), fmt::format("G{}", i),
+                        fmt::format("0000:{}b:00.0", i), "96.00"));
+  gpus.push_back(part(PartKind::firmware, "driver", "", "", "550.90"));
+  auto& node = record.findings["node-facts"].parts;
+  node.push_back(part(PartKind::hca, "mlx5_0", "H0", "0000:17:00.0", "28.39"));
+  node.push_back(part(PartKind::hca, "mlx5_1", "H1", "0000:18:00.0", "28.39"));
+  node.push_back(part(PartKind::nic, "eth0", "E0"));
+  node.push_back(part(PartKind::dpu, "dpu0", "U0"));
+  node.push_back(part(PartKind::firmware, "kernel", "", "", "6.1.0-18"));
+  for (const auto* step : {"node-facts", "gpu-facts"})
+    record.steps.push_back({.name = step, .outcome = "done"});
+  return record;
+}
+
+Part& of(NodeRecord& record, const std::string& name) {
+  for (auto& each : record.bmc_parts)
+    if (each.name == name) return each;
+  for (auto& [stage, findings] : record.findings)
+    for (auto& each : findings.parts)
+      if (each.name == name) return each;
+  throw std::runtime_error{"no part " + name};
+}
+
+constexpr const char* kEverything = R"(playbook: everything
+steps:
+  - step: slurm-drain
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+  - stage: node-facts
+  - stage: gpu-facts
+  - stage: facts
+  - {stage: cpu, with: {duration: 2h}}
+  - {stage: memory, with: {duration: 5h}}
+  - {stage: nvme}
+  - {stage: gemm, with: {duration: 8h}}
+  - {stage: hbm, with: {duration: 2h}}
+  - {stage: pcie}
+  - {stage: p2p}
+  - {stage: collective}
+  - {stage: train, with: {duration: 4h}}
+  - {stage: thermal, with: {load: gpu, duration: 2h}}
+  - stage: psu
+  - {stage: watch, with: {duration: 30m}}
+  - stage: sel
+  - {stage: gpu-facts, as: after}
+  - step: audit
+  - step: verdict
+  - step: hand-off
+)";
+
+struct Machine {
+  inventory::Inventory inventory{};
+  playbooks::Playbook playbook{};
+  const inventory::Node& node() const { return inventory.nodes.front(); }
+};
+
+Machine dgx() {
+  Machine made;
+  std::vector<inventory::Problem> problems;
+  auto profile = inventory::ProfileSource{"/nowhere"}.load("dgx-h100", problems).value();
+  inventory::Node node;
+  node.name = "a01-n07";
+  node.profile = profile.name;
+  made.inventory.nodes.push_back(node);
+  made.inventory.profiles.emplace(profile.name, std::move(profile));
+  auto playbook = playbooks::parse_playbook(kEverything, "everything.yaml", problems);
+  EXPECT_TRUE(playbook) << to_string(problems);
+  made.playbook = *std::move(playbook);
+  return made;
+}
+
+Selection selected(const std::vector<Change>& changes) {
+  const auto machine = dgx();
+  auto selection = select_stages(machine.playbook, machine.inventory, machine.node(),
+                                 {.run = 12, .changes = changes});
+  EXPECT_TRUE(selection) << selection.error().what;
+  return *std::move(selection);
+}
+
+Stages names_of(const Selection& selection) {
+  Stages names;
+  for (const auto& each : selection.again) names.insert(each.stage);
+  return names;
+}
+
+const Stages kGpu{"gemm", "hbm", "pcie", "p2p", "collective", "train", "thermal", "psu"};
+const Stages kLinks{"pcie", "p2p", "collective", "train", "thermal"};
+const Stages kDriver{"gemm", "hbm", "pcie", "p2p", "collective", "train"};
+const Stages kBoard{"cpu", "memory", "pcie", "nvme", "p2p", "collective", "train"};
+const Stages kAll{"cpu", "memory", "nvme",       "gemm", "hbm",     "pcie",
+                  "p2p", "train",  "collective", "psu",  "thermal", "watch"};
+
+struct Repair {
+  const char* name;
+  std::function<void(NodeRecord&)> done;
+  std::string declared{};  // what its person says
+  Stages again{};
+};
+
+std::vector<Repair> repairs() {
+  const auto serial = [](const char* name) {
+    return [name](NodeRecord& record) { of(record, name).serial += "x"; };
+  };
+  const auto version = [](const char* name) {
+    return [name](NodeRecord& record) { of(record, name).firmware += ".1"; };
+  };
+  const auto nothing = [](NodeRecord&) {};
+  return {
+      {"a GPU was replaced", serial("gpu3"), "", kGpu},
+      {"two GPUs changed places",
+       [](NodeRecord& record) { std::swap(of(record, "gpu3").serial, of(record, "gpu4").serial); },
+       "", kLinks},
+      {"a GPU moved to another slot",
+       [](NodeRecord& record) { of(record, "gpu3").slot = "0000:ff:00.0"; }, "", kLinks},
+      {"a GPU's VBIOS was updated", version("gpu3"), "", kGpu},
+      {"the driver was updated", version("driver"), "", kDriver},
+      {"the GPU baseboard with its switches was replaced",
+       serial("nvswitch0"),
+       "",
+       {"p2p", "collective", "train"}},
+      {"a CPU was replaced",
+       serial("cpu1"),
+       "",
+       {"cpu", "memory", "pcie", "nvme", "thermal", "psu", "train"}},
+      {"a DIMM was replaced", serial("dimm A2"), "", {"memory"}},
+      {"two DIMMs changed places",
+       [](NodeRecord& record) {
+         std::swap(of(record, "dimm A1").serial, of(record, "dimm A2").serial);
+       },
+       "",
+       {"memory"}},
+      {"an NVMe drive was replaced", serial("nvme1"), "", {"nvme"}},
+      {"an NVMe drive's firmware was updated", version("nvme0"), "", {"nvme"}},
+      {"a supply was replaced", serial("psu1"), "", {"psu"}},
+      {"a supply's firmware was updated", version("psu0"), "", {"psu"}},
+      {"a fan was replaced", serial("fan0"), "", {"thermal"}},
+      {"the BMC was replaced", serial("bmc"), "", {"psu", "thermal"}},
+      {"the BMC's firmware was updated", version("HostBMC_0"), "", {"psu", "thermal"}},
+      {"the BIOS was updated", version("HostBIOS_0"), "", kBoard},
+      {"a BIOS setting was changed",
+       [](NodeRecord& record) { record.facts["bios.SMT"] = "Disabled"; }, "", kBoard},
+      {"the kernel was updated",
+       version("kernel"),
+       "",
+       {"cpu", "nvme", "pcie", "p2p", "collective", "train"}},
+      {"the firmware of a part that no rule knows was updated", version("CPLDMB_0"), "", kAll},
+      {"an HCA was replaced, in a playbook without stages of links", serial("mlx5_1"), "", {}},
+      {"an HCA's firmware was updated", version("mlx5_0"), "", {}},
+      {"a cable was replaced, as its person says", nothing, "cable:mlx5_1", {}},
+      {"a GPU was reseated, as its person says", nothing, "gpu3", kGpu},
+      {"a GPU is gone",
+       [](NodeRecord& record) {
+         std::erase_if(record.findings["gpu-facts"].parts,
+                       [](const Part& each) { return each.name == "gpu7"; });
+       },
+       "", kGpu},
+      {"a GPU and a DIMM were replaced",
+       [](NodeRecord& record) {
+         of(record, "gpu3").serial = "other";
+         of(record, "dimm A0").serial = "other";
+       },
+       "",
+       [] {
+         auto both = kGpu;
+         both.insert("memory");
+         return both;
+       }()},
+      {"nothing", nothing, "", {}},
+  };
+}
+
+TEST(Requalify, RunsTheStagesThatEachKindOfRepairMakesVoidAndNoOthers) {
+  ASSERT_GE(repairs().size(), 20);
+  for (const auto& repair : repairs()) {
+    SCOPED_TRACE(repair.name);
+    const auto before = healthy();
+    auto after = healthy();
+    repair.done(after);
+
+    auto changes = changes_between(before, after);
+    if (!repair.declared.empty()) changes.push_back(*declared_change(before, repair.declared));
+    const auto selection = selected(changes);
+
+    EXPECT_EQ(names_of(selection), repair.again);
+    const auto kept = Stages{selection.kept.begin(), selection.kept.end()};
+    for (const auto& stage : kAll)
+      EXPECT_NE(kept.contains(stage), repair.again.contains(stage)) << stage;
+  }
+}
+
+TEST(Requalify, SaysWhyEachStageIsRunAndHowLongAllOfItTakes) {
+  auto after = healthy();
+  of(after, "gpu3").serial = "G9";
+
+  const auto selection = selected(changes_between(healthy(), after));
+
+  ASSERT_FALSE(selection.again.empty());
+  EXPECT_THAT(selection.again.front().why.front(),
+              HasSubstr("gpu3 replaced: serial G3 is now serial G9: "));
+  EXPECT_GT(selection.takes, std::chrono::hours{16});
+  EXPECT_LT(selection.takes, selection.whole_run - std::chrono::hours{7});
+  EXPECT_EQ(selection.stages, 17);
+  EXPECT_EQ(selection.playbook.description, "what gpu3 replaced leaves unproven of run 12");
+}
+
+TEST(Requalify, AddsAShortStageOfTheWholeNodeWhereNoneIsAmongThem) {
+  auto dimm = healthy(), gpu = healthy();
+  of(dimm, "dimm A2").serial = "new";
+  of(gpu, "gpu3").serial = "new";
+
+  const auto small = selected(changes_between(healthy(), dimm));
+  const auto large = selected(changes_between(healthy(), gpu));
+
+  EXPECT_EQ(small.whole, "train@whole");
+  const auto step =
+      std::ranges::find(small.playbook.steps, "train@whole", &playbooks::PlaybookStep::name);
+  ASSERT_NE(step, small.playbook.steps.end());
+  EXPECT_EQ(step->with.at("duration"), "5m");
+  EXPECT_EQ(std::prev(step)->name, "memory");
+  EXPECT_EQ(large.whole, "");  // train itself is run again
+}
+
+TEST(Requalify, KeepsTheFrameOfTheRunAndItsLooks) {
+  auto after = healthy();
+  of(after, "psu1").serial = "new";
+
+  const auto selection = selected(changes_between(healthy(), after));
+
+  std::vector<std::string> steps;
+  for (const auto& each : selection.playbook.steps) steps.push_back(each.name);
+  EXPECT_THAT(steps, ElementsAre("slurm-drain", "bmc-facts", "power-on", "ssh-wait", "node-facts",
+                                 "gpu-facts", "facts", "psu", "train@whole", "sel",
+                                 "gpu-facts@after", "audit", "verdict", "hand-off"));
+}
+
+TEST(Requalify, LeavesOpenWhatOneNodeAloneCannotRenew) {
+  auto machine = dgx();
+  std::vector<inventory::Problem> problems;
+  const auto pairs = playbooks::parse_playbook(
+      "playbook: links\nsteps:\n  - step: bmc-facts\n  - stage: node-facts\n"
+      "  - {stage: tcp-pair, group_by: pairs}\n  - step: audit\n  - step: verdict\n",
+      "links.yaml", problems);
+  ASSERT_TRUE(pairs) << to_string(problems);
+  inventory::Criterion one{.stage = "tcp-pair", .measure = "tcp.rate", .parts = {""}};
+  one.measure = std::string{burnin::stage("tcp-pair")->measures.front()};
+  machine.inventory.profiles.begin()->second.criteria.push_back(one);
+  auto after = healthy();
+  of(after, "mlx5_1").serial = "new";
+
+  const auto selection = select_stages(*pairs, machine.inventory, machine.node(),
+                                       {.run = 1, .changes = changes_between(healthy(), after)});
+
+  ASSERT_TRUE(selection) << selection.error().what;
+  EXPECT_THAT(selection->open, ElementsAre("tcp-pair"));
+  EXPECT_THAT(selection->again, IsEmpty());
+  EXPECT_THAT(selection->voided, ElementsAre("tcp-pair"));
+  EXPECT_FALSE(selection->is_empty());
+}
+
+TEST(Requalify, TakesWhatFailedBeforeASwapWhateverTheRulesSayAndHandsNothingOver) {
+  const auto machine = dgx();
+  Request request{.run = 12, .changes = {{ChangeKind::moved, "fan", "fan0", "", ""}}};
+  request.wanted = {{"gemm", "gpu3 failed there in run 12"}};
+  request.hands_over = false;
+
+  const auto selection =
+      select_stages(machine.playbook, machine.inventory, machine.node(), request);
+
+  ASSERT_TRUE(selection) << selection.error().what;
+  EXPECT_EQ(names_of(*selection), (Stages{"gemm", "thermal"}));
+  for (const auto& step : selection->playbook.steps) EXPECT_NE(step.name, "hand-off");
+}
+
+TEST(RequalifyChanges, TellsASwapOfTwoFromTwoNewParts) {
+  auto swapped = healthy();
+  std::swap(of(swapped, "gpu3").serial, of(swapped, "gpu4").serial);
+
+  const auto changes = changes_between(healthy(), swapped);
+
+  ASSERT_EQ(changes.size(), 2);
+  EXPECT_EQ(changes[0],
+            (Change{ChangeKind::moved, "gpu", "gpu3", "serial G3", "serial G4, which was gpu4"}));
+}
+
+TEST(RequalifyChanges, CountsAPartOnceThatItsBmcAndTheNodeReport) {
+  auto before = healthy(), after = healthy();
+  before.bmc_parts.push_back(part(PartKind::gpu, "GPU_SXM_4", "G3"));
+  after.bmc_parts.push_back(part(PartKind::gpu, "GPU_SXM_4", "G9"));
+  of(after, "gpu3").serial = "G9";
+
+  const auto changes = changes_between(before, after);
+
+  ASSERT_EQ(changes.size(), 1);
+  EXPECT_EQ(changes.front().part, "gpu3");
+}
+
+TEST(RequalifyChanges, TakesWhatIsNotReportedForUnknownAndNotForGone) {
+  auto after = healthy();
+  after.findings.erase("gpu-facts");
+  of(after, "dimm A2").serial = "";  // a BMC that no longer tells it
+
+  EXPECT_THAT(changes_between(healthy(), after), IsEmpty());
+  EXPECT_THAT(silent_sources(healthy(), after), ElementsAre("stage gpu-facts"));
+  EXPECT_THAT(silent_sources(healthy(), healthy()), IsEmpty());
+}
+
+TEST(RequalifyChanges, RefusesAPartThatTheMachineNeverHad) {
+  const auto refused = declared_change(healthy(), "gpu33");
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what,
+              HasSubstr("a01-n07 had no part 'gpu33' (did you mean 'gpu3'?)"));
+}
+
+TEST(RequalifyChanges, NamesWhatWasSaidToBeReplacedAndIsTheSame) {
+  const std::vector declared{*declared_change(healthy(), "gpu3"),
+                             *declared_change(healthy(), "bmc")};
+
+  EXPECT_THAT(unseen(declared, {}), ElementsAre("gpu3"));
+  EXPECT_THAT(unseen(declared, std::vector{declared[0]}), IsEmpty());
+}
+
+burnin::Cause failure(const std::string& part) {
+  burnin::Cause cause;
+  cause.part = part;
+  cause.criterion = "pcie.h2d";
+  return cause;
+}
+
+NodeRecord swapped_with(std::vector<burnin::Cause> causes) {
+  auto record = healthy();
+  std::swap(of(record, "gpu3").serial, of(record, "gpu4").serial);
+  record.verdict = burnin::Verdict{burnin::Decision::fail, std::move(causes), {}};
+  return record;
+}
+
+TEST(RequalifySwap, SaysWhetherTheFindingWentWithThePart) {
+  auto before = healthy();
+  before.verdict = burnin::Verdict{burnin::Decision::fail, {failure("gpu3")}, {}};
+  const auto told = [&](std::vector<burnin::Cause> causes) {
+    return read_swap(before, swapped_with(std::move(causes))).front().told;
+  };
+
+  EXPECT_EQ(told({failure("gpu4")}), SwapTold::part);
+  EXPECT_EQ(told({failure("gpu3")}), SwapTold::place);
+  EXPECT_EQ(told({}), SwapTold::gone);
+  EXPECT_EQ(told({failure("gpu3"), failure("gpu4")}), SwapTold::both);
+  EXPECT_EQ(read_swap(before, before).front().told, SwapTold::unmoved);
+  EXPECT_EQ(to_string(read_swap(before, swapped_with({failure("gpu4")})).front()),
+            "gpu3 (now gpu4): pcie.h2d went with the part: replace it");
+}
+
+TEST(RequalifyRules, NameEveryKindOfPartOrLeaveNothingStanding) {
+  const auto& rules = burnin::requalify_rules();
+  using enum PartKind;
+  for (const auto kind : {gpu, cpu, dimm, nvme, drive, psu, fan, hca, nic, dpu, switch_chip, pcie})
+    for (const auto change : {ChangeKind::replaced, ChangeKind::moved, ChangeKind::added,
+                              ChangeKind::removed, ChangeKind::firmware})
+      EXPECT_FALSE(voided_by(rules, {change, std::string{to_string(kind)}, "x"}).all)
+          << to_string(kind) << " " << to_string(change);
+  EXPECT_TRUE(voided_by(rules, {ChangeKind::replaced, "system", "x"}).all);
+  EXPECT_TRUE(voided_by(rules, {ChangeKind::firmware, "firmware", "CPLD"}).all);
+  EXPECT_EQ(burnin::subject_of_version(rules, "HostBMC_0"), "bmc");
+  EXPECT_EQ(burnin::subject_of_version(rules, "HGX_FW_GPU_SXM_1"), "gpu");
+  EXPECT_EQ(burnin::subject_of_version(rules, "CPLDMB_0"), "firmware");
+}
+
+TEST(RequalifyRules, AreRefusedWithAllTheirFaults) {
+  std::vector<inventory::Problem> problems;
+
+  EXPECT_FALSE(burnin::parse_requalify_rules(
+      "always: [gpu-fcts]\nrules:\n  - {of: gppu, change: replased, stages: [gemmm], why: x}\n"
+      "  - {of: gpu, change: any, stages: [gemm]}\n",
+      "rules.yaml", problems));
+
+  const auto text = to_string(problems);
+  for (const auto* fault :
+       {"rules.yaml:1:9: there is no stage 'gpu-fcts' (did you mean 'gpu-facts'?)",
+        "there is no kind of part 'gppu'", "there is no change 'replased'",
+        "there is no stage 'gemmm' (did you mean 'gemm'?)", "why"})
+    EXPECT_THAT(text, HasSubstr(fault));
+}
+
+}  // namespace
+}  // namespace cupel::requalify
