@@ -1,0 +1,143 @@
+// What runs have found out, for people and tools outside: profiles, lists of assets, archives,
+// other forms of a report. The built cupel; one run of a virtual rack with a missing DIMM.
+#include "base/file.h"
+#include "tests/e2e/rack_site.h"
+
+namespace cupel::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kLook = R"(playbook: look-at
+steps:
+  - step: bmc-facts
+  - step: power-on
+  - step: ssh-wait
+  - stage: node-facts
+  - {stage: gpu-facts, on_failure: continue}
+  - {stage: cpu, with: {duration: 10s}, on_failure: continue}
+  - step: audit
+  - step: verdict
+)";
+
+/// One run for all that only reads it.
+class ProofCommands : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    site_ = std::make_unique<RackSite>(RackSite::Options{
+        .nodes = 2,
+        .network = 90,
+        .faults = "{node: v01-n02, fault: dimm-missing, part: dimm A7}",
+        .speed = 200});
+    site_->write("look-at.yaml", kLook);
+    ran_ = site_->run({"run", "look-at.yaml", "--no-console"}, 240s);
+  }
+  static void TearDownTestSuite() { site_.reset(); }
+  void SetUp() override {
+    ASSERT_EQ(ran_.status, 1) << ran_.out << ran_.err;
+    ASSERT_THAT(ran_.out, HasSubstr("1 pass, 1 fail"));
+  }
+  Ran run(std::vector<std::string> words) { return site_->run(std::move(words), 60s); }
+  /// Serial numbers of a node's parts, by name.
+  std::map<std::string, std::string> serials(const std::string& node) {
+    std::map<std::string, std::string> found;
+    const auto shown = run({"show", node, "--json"});
+    for (const auto& part : json_lines(shown.out).at(0).at("bmc_parts").as_array())
+      if (const auto serial = text_at(part, "serial")) found[*text_at(part, "name")] = *serial;
+    return found;
+  }
+
+  static inline std::unique_ptr<RackSite> site_;
+  static inline Ran ran_;
+};
+
+TEST_F(ProofCommands, ShowChecksAndLearnsProfiles) {
+  const auto shown = run({"profile", "show", "dgx-h100"});
+  const auto none = run({"profile", "show", "dgx-h10"});
+  const auto schema = run({"profile", "schema"});
+  const auto learned = run({"profile", "learn", "v01-n01", "--name", "mine"});
+  site_->write("mine.yaml", learned.out);
+  const auto good = run({"profile", "check", "mine.yaml"});
+  site_->write("bad.yaml", "profile: bad\nextends: dgx-h100\nunitss: 1\ncriteria: {gemmm: [{measure: "
+                           "gemm.rate, at_least: 1}]}\n");
+  const auto bad = run({"profile", "check", "bad.yaml"});
+
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("at least 1945 GiB"));
+  EXPECT_THAT(shown.out, HasSubstr("dgx-h100.yaml:"));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("did you mean 'dgx-h100'?"));
+  EXPECT_EQ(json_lines(schema.out).at(0).at("type"), "object");
+  ASSERT_EQ(learned.status, 0) << learned.err;
+  EXPECT_THAT(learned.out, HasSubstr("extends: dgx-h100"));
+  EXPECT_THAT(learned.out, HasSubstr("gpu: {count: 8, model: "));
+  EXPECT_THAT(learned.out, HasSubstr("learned: "));
+  EXPECT_EQ(good.status, 0) << good.err << learned.out;
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.yaml:3:1: unknown key 'unitss'"));
+}
+
+TEST_F(ProofCommands, HoldListsOfAssetsAgainstWhatWasSeen) {
+  const auto psu = serials("v01-n01").at("psu1");
+  site_->write("assets.csv", "Node;Kind;Serial;PO\nv01-n01;psu;" + psu + ";4711\nv01-n02;psu;" + psu +
+                                 "x;4711\nv01-n03;psu;Z1;4712\n");
+  site_->write("broken.csv", "Node,Serial\nv01-n01,1.65E+12\n");
+
+  const auto assets = run({"audit", "assets", "assets.csv"});
+  const auto arrivals = run({"audit", "arrivals", "assets.csv", "--json"});
+  const auto broken = run({"audit", "assets", "broken.csv"});
+  const auto same = run({"audit", "diff", "1", "1"});
+
+  EXPECT_EQ(assets.status, 1);
+  EXPECT_THAT(assets.out, HasSubstr("assets.csv:3:1: v01-n02 psu " + psu + "x: missing"));
+  EXPECT_THAT(assets.out, HasSubstr("(order 4711)"));
+  EXPECT_THAT(assets.out, Not(HasSubstr("Z1")));
+  EXPECT_EQ(arrivals.status, 1);
+  const auto& nodes = json_lines(arrivals.out).at(0).at("nodes").as_array();
+  EXPECT_EQ(nodes.at(0).at("can_start"), true);
+  EXPECT_EQ(nodes.at(2).at("seen"), false);
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.err, HasSubstr("broken.csv:2:1: '1.65E+12' is no serial number any more"));
+  EXPECT_EQ(same.status, 0);
+  EXPECT_THAT(same.out, HasSubstr("no difference"));
+}
+
+TEST_F(ProofCommands, PackWhatAVendorWants) {
+  const auto packed = run({"rma", "v01-n02", "--part", "dimm A7", "-o", site_->file("out.tar")});
+  const auto listed = testing::run({"tar", "-tf", site_->file("out.tar")});
+  const auto nothing = run({"rma", "v01-n01"});
+
+  ASSERT_EQ(packed.status, 0) << packed.err;
+  EXPECT_THAT(listed.out, HasSubstr("out/cover.txt\nout/verdict.json\n"));
+  EXPECT_THAT(listed.out, HasSubstr("out/MANIFEST.sha256"));
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("no run found anything wrong with v01-n01"));
+}
+
+TEST_F(ProofCommands, NameBothSuspectsAndTheTestThatDecides) {
+  const auto shown = run({"show", "v01-n02"});
+  const auto actions = run({"actions", "--json"});
+
+  EXPECT_THAT(shown.out, HasSubstr("likely dimm A7, or the slot of dimm A7"));
+  EXPECT_THAT(shown.out, HasSubstr("(equally likely)"));
+  EXPECT_THAT(shown.out, HasSubstr("cupel requalify v01-n02 --after-swap"));
+  EXPECT_THAT(actions.out, HasSubstr("equally_likely"));
+}
+
+TEST_F(ProofCommands, ReportInTheFormsOfOtherTools) {
+  const auto junit = run({"report", "1", "--junit"});
+  const auto metrics = run({"report", "1", "--openmetrics"});
+  const auto ocp = run({"report", "1", "--ocp", "v01-n02"});
+  const auto two = run({"report", "1", "--junit", "--openmetrics"});
+
+  EXPECT_THAT(junit.out, HasSubstr("<testsuite name=\"v01-n02\""));
+  EXPECT_THAT(metrics.out, HasSubstr("# TYPE cupel_memory_total gauge\n"));
+  EXPECT_TRUE(metrics.out.ends_with("# EOF\n"));
+  const auto lines = json_lines(ocp.out);
+  ASSERT_GT(lines.size(), 10u);
+  EXPECT_EQ(text_at(lines.back(), "testRunArtifact/testRunEnd/result"), "FAIL");
+  EXPECT_EQ(two.status, 2);
+}
+
+}  // namespace
+}  // namespace cupel::testing
