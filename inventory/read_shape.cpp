@@ -16,6 +16,34 @@ json::object of_type(std::string_view type) { return {{"type", type}}; }
 /// YAML's words for a text may look like a number or a truth.
 json::object scalar_schema() { return {{"type", json::array{"string", "number", "boolean"}}}; }
 
+constexpr std::string_view kAnyOf = "anyOf";
+
+json::value type_of(const json::object& schema) {
+  const auto* type = schema.if_contains("type");
+  return type == nullptr ? json::value{} : *type;
+}
+
+/// A map here and a list of such maps there: each kind of value once, with all that was seen of it.
+json::object either(const json::object& left, const json::object& right) {
+  json::array all;
+  const auto add = [&](const json::object& schema) {
+    for (auto& known : all)
+      if (type_of(known.get_object()) == type_of(schema)) {
+        known = merged_schemas(known.get_object(), schema);
+        return;
+      }
+    all.push_back(schema);
+  };
+  for (const auto* each : {&left, &right}) {
+    const auto* alternatives = each->if_contains(kAnyOf);
+    if (alternatives == nullptr)
+      add(*each);
+    else
+      for (const auto& one : alternatives->get_array()) add(one.get_object());
+  }
+  return {{kAnyOf, std::move(all)}};
+}
+
 json::object duration_schema() { return {{"type", "string"}, {"pattern", "^([0-9]+[smhd])+$"}}; }
 
 json::object texts_schema() {
@@ -116,6 +144,8 @@ json::object ReadShape::schema_of_key(const YamlValue* value, const std::string&
 
 json::object merged_schemas(json::object left, const json::object& right) {
   if (left.empty()) return right;
+  if (right.empty()) return left;
+  if (left.contains(kAnyOf) || type_of(left) != type_of(right)) return either(left, right);
   for (const auto& [key, value] : right) {
     auto* mine = left.if_contains(key);
     if (mine == nullptr) {

@@ -24,11 +24,11 @@ steps:
 class ProofCommands : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    site_ = std::make_unique<RackSite>(RackSite::Options{
-        .nodes = 2,
-        .network = 90,
-        .faults = "{node: v01-n02, fault: dimm-missing, part: dimm A7}",
-        .speed = 200});
+    site_ = std::make_unique<RackSite>(
+        RackSite::Options{.nodes = 2,
+                          .network = 90,
+                          .faults = "{node: v01-n02, fault: dimm-missing, part: dimm A7}",
+                          .speed = 200});
     site_->write("look-at.yaml", kLook);
     ran_ = site_->run({"run", "look-at.yaml", "--no-console"}, 240s);
   }
@@ -58,8 +58,9 @@ TEST_F(ProofCommands, ShowChecksAndLearnsProfiles) {
   const auto learned = run({"profile", "learn", "v01-n01", "--name", "mine"});
   site_->write("mine.yaml", learned.out);
   const auto good = run({"profile", "check", "mine.yaml"});
-  site_->write("bad.yaml", "profile: bad\nextends: dgx-h100\nunitss: 1\ncriteria: {gemmm: [{measure: "
-                           "gemm.rate, at_least: 1}]}\n");
+  site_->write("bad.yaml",
+               "profile: bad\nextends: dgx-h100\nunitss: 1\ncriteria: {gemmm: [{measure: "
+               "gemm.rate, at_least: 1}]}\n");
   const auto bad = run({"profile", "check", "bad.yaml"});
 
   EXPECT_EQ(shown.status, 0) << shown.err;
@@ -79,8 +80,8 @@ TEST_F(ProofCommands, ShowChecksAndLearnsProfiles) {
 
 TEST_F(ProofCommands, HoldListsOfAssetsAgainstWhatWasSeen) {
   const auto psu = serials("v01-n01").at("psu1");
-  site_->write("assets.csv", "Node;Kind;Serial;PO\nv01-n01;psu;" + psu + ";4711\nv01-n02;psu;" + psu +
-                                 "x;4711\nv01-n03;psu;Z1;4712\n");
+  site_->write("assets.csv", "Node;Kind;Serial;PO\nv01-n01;psu;" + psu + ";4711\nv01-n02;psu;" +
+                                 psu + "x;4711\nv01-n03;psu;Z1;4712\n");
   site_->write("broken.csv", "Node,Serial\nv01-n01,1.65E+12\n");
 
   const auto assets = run({"audit", "assets", "assets.csv"});

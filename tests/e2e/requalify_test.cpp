@@ -1,5 +1,5 @@
 // A machine that was repaired: the built cupel finds out what changed, runs what that makes void,
-// and its certificate keeps the rest. Against a virtual rack whose GPUs change in mid-air.
+// and its certificate keeps the rest. Against a virtual rack.
 #include "tests/e2e/rack_site.h"
 
 namespace cupel::testing {
@@ -47,18 +47,19 @@ class RequalifyTest : public ::testing::Test {
   RackSite site{{.nodes = 2, .network = 89, .speed = 200}};
 };
 
-TEST_F(RequalifyTest, RunsWhatAReplacedGpuMakesVoidAndCertifiesTheRestOfTheFormerRun) {
-  plant({{.kind = FaultKind::gpu_changed, .part = "gpu3"}});
+TEST_F(RequalifyTest, RunsWhatAnUpdateMakesVoidAndCertifiesTheRestOfTheFormerRun) {
+  site.rack().post("v01-n01", [](auto& machine) { machine.flash("HostBIOS_0", "01.02.00"); });
 
   const auto ran = site.run({"requalify", "v01-n01"}, 240s);
 
   ASSERT_EQ(ran.status, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("gpu3 replaced: serial 165"));
-  EXPECT_THAT(ran.out, HasSubstr("gpu3 replaced: 1 stages of 6, "));
-  EXPECT_THAT(ran.out, HasSubstr("kept: cpu, nvme\n"));
+  EXPECT_THAT(ran.out, HasSubstr("has another version: 01.01.03 is now 01.02.00"));
+  EXPECT_THAT(ran.out, HasSubstr("firmware: 2 stages of 6, "));
+  EXPECT_THAT(ran.out, HasSubstr("kept: gemm\n"));
   const auto shown = site.run({"show", "v01-n01"});
-  EXPECT_THAT(shown.out, HasSubstr("\ngemm "));
-  EXPECT_THAT(shown.out, Not(HasSubstr("\nnvme ")));
+  EXPECT_THAT(shown.out, HasSubstr("\nnvme "));
+  EXPECT_THAT(shown.out, HasSubstr("\ntrain@whole "));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\ngemm ")));
 
   make_keys();
   const auto issued =

@@ -29,7 +29,9 @@ void check(const YamlValue& value, const json::value& schema, const std::string&
     return;
   }
   const auto* type = object.if_contains("type");
-  const auto is = [&](std::string_view word) { return type != nullptr && *type == word; };
+  const auto is = [&](std::string_view word) {
+    return type != nullptr && type->is_string() && type->get_string() == word;
+  };
   if (is("object") && value.kind != YamlValue::Kind::map)
     return faults.push_back(at + " is no map");
   if (is("array") && value.kind != YamlValue::Kind::list)
