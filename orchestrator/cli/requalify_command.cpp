@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
+#include "orchestrator/cli/plan_needs.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/report/serials.h"
@@ -29,7 +30,7 @@ struct RequalifyAsked {
   std::string inventory = default_inventory();
   std::vector<std::string> replaced{};
   engine::RunId since = 0;
-  bool after_swap = false, plan_only = false, new_machine = false;
+  bool after_swap = false, plan_only = false, new_machine = false, programs_on_nodes = false;
 };
 
 /// All that is known before anything is run.
@@ -141,8 +142,9 @@ std::string headline(const Known& known, const Selection& selection) {
   for (const auto& each : known.changes)
     names.push_back(fmt::format("{} {}", printable(each.part), to_string(each.kind)));
   if (names.size() > 4) names = {fmt::format("{} changes", names.size())};
-  return fmt::format("{}: {} stages of {}, {} instead of {}", fmt::join(names, ", "),
-                     selection.again.size(), selection.stages, span_words(selection.takes),
+  return fmt::format("{}: {} stage{} of {}, {} instead of {}", fmt::join(names, ", "),
+                     selection.again.size(), selection.again.size() == 1 ? "" : "s",
+                     selection.stages, span_words(selection.takes),
                      span_words(selection.whole_run));
 }
 
@@ -216,6 +218,15 @@ std::unique_ptr<Planned> planned_of(playbooks::Playbook playbook, const inventor
   return planned;
 }
 
+/// What the stages need on this machine, as cupel run asks for it.
+std::optional<Error> missing_here(const Context& context, const RequalifyAsked& asked,
+                                  const Planned& planned) {
+  const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
+  const auto missing = missing_programs(planned.plan, shelf);
+  if (missing.empty() || asked.programs_on_nodes) return std::nullopt;
+  return Error{Code::kInvalid, missing + "; no stage was run"};
+}
+
 /// The look: what is in the machine now.
 Exit look(Context& context, const inventory::Inventory& site, const RequalifyAsked& asked) {
   std::vector<inventory::Problem> problems;
@@ -245,6 +256,8 @@ Exit start(Context& context, const RequalifyAsked& asked, const inventory::Inven
   requalified.open = selection.open;
   auto planned = planned_of(std::move(selection.playbook), site, asked.node, why);
   if (!planned) return complain(context, why, Exit::invalid);
+  if (const auto missing = missing_here(context, asked, *planned))
+    return complain(context, *missing, Exit::invalid);
   // What was found by a machine that failed is kept of no run.
   if (!asked.after_swap) context.run.requalifies = std::move(requalified);
   look_at_nodes_first(context, *planned);
@@ -266,7 +279,10 @@ Exit start_anew(Context& context, const inventory::Inventory& site, const Requal
   if (!context.json)
     say("{} is another machine than in run {}: all of {} is run\n", asked.node, known.base.run.id,
         known.base.run.playbook);
-  return asked.plan_only ? Exit::passed : execute_new(context, std::move(planned), where);
+  if (asked.plan_only) return Exit::passed;
+  if (const auto missing = missing_here(context, asked, *planned))
+    return complain(context, *missing, Exit::invalid);
+  return execute_new(context, std::move(planned), where);
 }
 
 /// From the store alone. Nothing, and `exit`, where it cannot be told.
@@ -366,6 +382,8 @@ void add_requalify(CLI::App& app, Context& context, Exit& exit) {
                     "another chassis has taken the place: run all of it");
   command->add_flag("--plan", asked->plan_only,
                     "print what would be run, by what the store has; asks no machine");
+  command->add_flag("--programs-on-nodes", asked->programs_on_nodes,
+                    "as with cupel run: the node's image has cupel-node and cupel-burn");
   swap->excludes("--new-machine");
   auto where = std::make_shared<Where>(Where::here);
   command->add_flag_callback(
