@@ -20,23 +20,20 @@ steps:
   - step: verdict
 )";
 
-/// One run for all that only reads it.
 class ProofCommands : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    site_ = std::make_unique<RackSite>(
-        RackSite::Options{.nodes = 2,
-                          .network = 90,
-                          .faults = "{node: v01-n02, fault: dimm-missing, part: dimm A7}",
-                          .speed = 200});
-    site_->write("look-at.yaml", kLook);
-    ran_ = site_->run({"run", "look-at.yaml", "--no-console"}, 240s);
-  }
-  static void TearDownTestSuite() { site_.reset(); }
   void SetUp() override {
-    ASSERT_EQ(ran_.status, 1) << ran_.out << ran_.err;
-    ASSERT_THAT(ran_.out, HasSubstr("1 pass, 1 fail")) << ran_.err;
+    site_->write("look-at.yaml", kLook);
+    const auto ran = site_->run({"run", "look-at.yaml", "--no-console"}, 240s);
+    ASSERT_EQ(ran.status, 1) << ran.out << ran.err;
+    ASSERT_THAT(ran.out, HasSubstr("1 pass, 1 fail")) << ran.err;
   }
+  void show_check_and_learn_profiles();
+  void hold_lists_of_assets_against_what_was_seen();
+  void pack_what_a_vendor_wants();
+  void name_both_suspects_and_the_test_that_decides();
+  void report_in_the_forms_of_other_tools();
+
   Ran run(std::vector<std::string> words) { return site_->run(std::move(words), 60s); }
   /// Serial numbers of a node's parts, by name.
   std::map<std::string, std::string> serials(const std::string& node) {
