@@ -242,10 +242,11 @@ Exit audit_diff(const Context& context, const DiffAsked& asked) {
 }
 
 void add_list_command(CLI::App& audit, Context& context, Exit& exit, const char* name,
-                      const char* summary, Exit (*act)(const Context&, const ListAsked&)) {
+                      const char* summary, const char* example,
+                      Exit (*act)(const Context&, const ListAsked&)) {
   auto asked = std::make_shared<ListAsked>();
   auto* command = audit.add_subcommand(name, summary);
-  command->footer(fmt::format("Example: cupel audit {} assets.csv", name));
+  command->footer(example);
   command
       ->add_option("FILE", asked->file,
                    "CSV with a header: Node, Kind, Serial, Model, Slot, "
@@ -275,7 +276,7 @@ void add_audit(CLI::App& app, Context& context, Exit& exit) {
                    audit_assets);
   add_list_command(*command, context, exit, "arrivals",
                    "a delivery in instalments: what is here, what is due, which nodes can start",
-                   audit_arrivals);
+                   "Example: cupel audit arrivals assets.csv", audit_arrivals);
   auto asked = std::make_shared<DiffAsked>();
   auto* diff = command->add_subcommand("diff", "what differs between two runs; for cron jobs");
   diff->footer("Example: cupel audit diff 12 40");

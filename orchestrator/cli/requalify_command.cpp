@@ -383,7 +383,7 @@ void add_requalify(CLI::App& app, Context& context, Exit& exit) {
   command->add_flag("--plan", asked->plan_only,
                     "print what would be run, by what the store has; asks no machine");
   command->add_flag("--programs-on-nodes", asked->programs_on_nodes,
-                    "as with cupel run: the node's image has cupel-node and cupel-burn");
+                    "as with run: the node's image has cupel-node and cupel-burn");
   swap->excludes("--new-machine");
   auto where = std::make_shared<Where>(Where::here);
   command->add_flag_callback(
