@@ -273,7 +273,7 @@ void add_audit(CLI::App& app, Context& context, Exit& exit) {
   command->require_subcommand(1);
   add_list_command(*command, context, exit, "assets",
                    "each asset of a list against what was seen, to the serial number",
-                   audit_assets);
+                   "Example: cupel audit assets assets.csv", audit_assets);
   add_list_command(*command, context, exit, "arrivals",
                    "a delivery in instalments: what is here, what is due, which nodes can start",
                    "Example: cupel audit arrivals assets.csv", audit_arrivals);
