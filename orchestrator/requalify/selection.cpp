@@ -131,9 +131,13 @@ seconds span_of(const playbooks::Plan& plan, std::string_view name) {
 }
 
 /// Whether the stage is anything on this machine.
-bool is_done_here(const PlaybookStep& step, const inventory::Node& node,
-                  const inventory::Profile& profile) {
-  return playbooks::applies(step.when, node) && playbooks::why_left_out(step, profile).empty();
+bool is_done_here(const PlaybookStep& step, const inventory::Inventory& inventory,
+                  const inventory::Node& node) {
+  const bool cabled = inventory.fabric &&
+                      std::ranges::any_of(inventory.fabric->fabric.nodes,
+                                          [&](const auto& each) { return each.name == node.name; });
+  return playbooks::applies(step.when, node) &&
+         playbooks::why_left_out(step, inventory.profile_of(node), cabled).empty();
 }
 
 /// What is void and cannot be done by one node: half of a pair proves nothing.
@@ -215,7 +219,7 @@ Result<Selection> select_stages(const Playbook& passed, const inventory::Invento
       if (is_frame(step.kind) && !gives_back) playbook.steps.push_back(std::move(step));
       continue;
     }
-    if (!is_done_here(step, node, profile)) continue;
+    if (!is_done_here(step, inventory, node)) continue;
     ++selection.stages;
     sort_stage(std::move(step), reasons, rules, selection);
   }
