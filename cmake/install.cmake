@@ -60,4 +60,7 @@ install(CODE "
   foreach(page IN LISTS written)
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${pages}/\${page}\")
   endforeach()")
+# The service of systemd, and a configuration to begin with (docs/service.md).
+install(FILES packaging/systemd/cupel.service packaging/systemd/cupel.socket DESTINATION lib/systemd/system)
+install(FILES packaging/service.yaml DESTINATION share/doc/cupel/examples)
 include(cmake/package.cmake)

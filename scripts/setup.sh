@@ -7,7 +7,7 @@ build_packages=(
   clang-19 lld-19 cmake ninja-build ccache pkg-config
   libboost1.81-dev libboost-json1.81-dev libboost-url1.81-dev libcurl4-openssl-dev libssl-dev
   libssh-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev zlib1g-dev libcli11-dev libfmt-dev libspdlog-dev libpugixml-dev
-  libctemplate-dev openssl
+  libctemplate-dev prometheus-cpp-dev openssl
 )
 # The page of cupel serve: Debian's, unless there is a node with an npm of its own (Debian's npm conflicts with that).
 command -v npm > /dev/null || build_packages+=(nodejs npm)
@@ -21,7 +21,7 @@ test_packages=(
   openipmi ipmitool freeipmi-tools qemu-system-x86 python3 python3-yaml python3-jsonschema python3-sushy redfishtool
   chromium poppler-utils qemu-user-static
   ovmf ipxe dnsmasq-base iproute2 mtools xorriso sbsigntool
-  ibsim-utils infiniband-diags opensm
+  ibsim-utils infiniband-diags opensm systemd
   dosfstools cpio kmod fdisk binutils  # boot artefacts: tests/support/boot
 )
 

@@ -104,6 +104,10 @@ const std::map<std::string, Names>& may_include() {
         "orchestrator/store", "orchestrator/ssh", "orchestrator/handoff", "orchestrator/firmware",
         "orchestrator/images", "orchestrator/netboot", "orchestrator/console", "orchestrator/os",
         "orchestrator/record", "orchestrator/report", "orchestrator/steps"}},
+      {"orchestrator/api",
+       {"base", "inventory", "bmc", "burnin", "playbooks", "orchestrator/engine",
+        "orchestrator/store", "orchestrator/ssh", "orchestrator/console", "orchestrator/record",
+        "orchestrator/report", "orchestrator/controller"}},
   };
   return table;
 }
@@ -169,10 +173,12 @@ TEST(Tidy, ThirdPartyHeadersLiveInOnePlaceEach) {
       {"spdlog/", {"base/log.cpp"}},
       {"pugixml.hpp", {"burnin/", "tests/"}},
       {"boost/beast",
-       {"base/boost_sources.cpp", "orchestrator/images/", "rehearsal/bmc/", "tests/"}},
+       {"base/boost_sources.cpp", "orchestrator/images/", "orchestrator/api/listener.cpp",
+        "orchestrator/api/exchange.cpp", "rehearsal/bmc/", "tests/"}},
+      {"prometheus/", {"orchestrator/api/metrics.cpp"}},
       {"openssl/",
        {"base/", "bmc/redfish/tls.cpp", "bmc/ipmi/crypto.cpp", "rehearsal/", "orchestrator/steps/",
-        "tests/"}},
+        "orchestrator/api/listener.cpp", "tests/"}},
   };
   const std::regex theirs{R"(#include <([^>]+)>)"};
   for (const auto& source : sources())

@@ -15,6 +15,7 @@
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/cli/terminal.h"
 #include "orchestrator/controller/connections.h"
+#include "orchestrator/controller/run_actions.h"
 #include "orchestrator/report/action_groups.h"
 
 namespace cupel::cli {
@@ -25,8 +26,7 @@ using controller::Connections;
 constexpr std::size_t kWidth = 16;
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::size_t kLightsLimit = 4u << 20;
-constexpr std::size_t kMostRuns = 1000;  // that are looked at, newest first
-constexpr int kSchema = 2;               // 1 had "hands" for "actions"
+constexpr int kSchema = 2;  // 1 had "hands" for "actions"
 
 using Names = std::set<std::string>;
 
@@ -93,70 +93,9 @@ void turn_lights(const Context& context, Connections& connections,
   if (!kept) say(stderr, "cupel: {}\n", kept.error().what);
 }
 
-/// A run that was looked at.
-struct LookedAt {
-  report::RunSummary summary{};
-  std::unique_ptr<Planned> planned{};  // of one that is over: only where its lights are wanted
-  std::vector<report::OperatorAction> actions{};
-};
-
-bool is_over(const store::Run& run) {
-  return run.phase == engine::RunPhase::ended || run.phase == engine::RunPhase::cancelled;
-}
-
-/// Nodes with which a run has done something.
-Names worked_on(const report::RunSummary& summary) {
-  const auto over = [](const record::StepRecord& step) { return !step.outcome.empty(); };
-  Names names;
-  for (const auto& node : summary.nodes)
-    if (std::ranges::any_of(node.record.steps, over)) names.insert(node.record.node);
-  return names;
-}
-
-/// Errors: kStorage.
-Result<void> look(const Context& context, const store::Store& store, const store::Run& run,
-                  bool locate, LookedAt& seen, Exit& exit) {
-  TRY(seen.summary, report::summarize(store, run.id));
-  if (locate || !is_over(run)) seen.planned = planned_again_or_complain(context, run, exit);
-  engine::RunState state;
-  if (seen.planned) {
-    state = engine::initial_state(seen.planned->plan);
-    TRY(const auto events, store.events(run.id));
-    for (const auto& event : events) apply(state, event);
-  }
-  seen.actions = report::actions_of(seen.summary, state);
-  return ok();
-}
-
-/// The one that was named, or all that still have a say: those that are not over, and of each node
-/// the newest that has done something with it. Errors: kStorage; kNotFound.
-Result<std::vector<LookedAt>> look_at(const Context& context, const store::Store& store,
-                                      engine::RunId named, bool locate, Exit& exit) {
-  std::vector<store::Run> runs;
-  TRY(auto first, meant_run(store, named));  // the newest, where none is named
-  if (named != 0) {
-    runs = {std::move(first)};
-  } else {
-    TRY(runs, store.runs(kMostRuns));
-  }
-  std::vector<LookedAt> all;
-  Names newer;
-  for (const auto& run : runs) {
-    const auto is_newer = [&](const std::string& node) { return newer.contains(node); };
-    if (is_over(run) && std::ranges::all_of(run.nodes, is_newer)) continue;
-    LookedAt seen;
-    TRY(look(context, store, run, locate, seen, exit));
-    std::erase_if(seen.actions,
-                  [&](const report::OperatorAction& item) { return is_newer(item.node); });
-    newer.merge(worked_on(seen.summary));
-    all.push_back(std::move(seen));
-  }
-  return all;
-}
-
 /// Of every inventory once; a light that is wanted for one run is not turned off for another.
 void light_the_way(const Context& context, store::Store& store,
-                   const std::vector<LookedAt>& looked_at) {
+                   const std::vector<controller::RunActions>& looked_at) {
   Names wanted, inventories;
   for (const auto& each : looked_at)
     for (const auto& item : each.actions)
@@ -169,7 +108,7 @@ void light_the_way(const Context& context, store::Store& store,
 }
 
 /// What machines have in common comes before what is to be done on each of them.
-void say_actions(const std::vector<LookedAt>& looked_at,
+void say_actions(const std::vector<controller::RunActions>& looked_at,
                  const std::vector<report::OperatorAction>& actions, bool all) {
   for (const auto& each : looked_at) {
     if (each.actions.empty()) continue;
@@ -178,6 +117,13 @@ void say_actions(const std::vector<LookedAt>& looked_at,
         say("run {}: {}\n", each.summary.run.id, printable(to_text(group, cluster)));
   }
   std::fputs(report::to_text(actions, {.width = terminal_width(), .all = all}).c_str(), stdout);
+}
+
+/// Why there is no plan of a run.
+Exit complain_of_plan(const Context& context, const controller::NoPlan& failure) {
+  if (const auto* error = std::get_if<Error>(&failure))
+    return complain(context, *error, Exit::invalid);
+  return complain(context, std::get<std::vector<inventory::Problem>>(failure));
 }
 
 struct Wish {
@@ -191,13 +137,14 @@ Exit actions(Context& context, const Wish& wish) {
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
   Exit exit = Exit::passed;
-  const auto looked_at = look_at(context, store, wish.run, wish.locate, exit);
+  const auto first = meant_run(store, wish.run);
+  if (!first) return complain(context, first.error(), Exit::invalid);
+  const auto looked_at = controller::run_actions(store, wish.run, wish.locate);
   if (!looked_at) return complain(context, looked_at.error(), Exit::invalid);
-  if (wish.locate && exit != Exit::passed) return exit;
-  std::vector<report::OperatorAction> all;
   for (const auto& each : *looked_at)
-    all.insert(all.end(), each.actions.begin(), each.actions.end());
-  report::sort_for_walking(all);
+    if (each.no_plan) exit = complain_of_plan(context, *each.no_plan);
+  if (wish.locate && exit != Exit::passed) return exit;
+  const auto all = controller::walking_list(*looked_at);
   if (wish.locate) light_the_way(context, store, *looked_at);
   if (context.json) {
     boost::json::object object{{"schema", kSchema}, {"actions", report::to_json(all)}};

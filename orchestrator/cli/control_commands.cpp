@@ -9,6 +9,7 @@
 #include "base/task.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/controller/run_status.h"
 #include "orchestrator/report/drained.h"
@@ -233,10 +234,7 @@ std::string words_of(const Command& command) {
 }
 
 /// Tells whoever asked what became of it.
-Exit answered(const Context& context, const store::Store& store, const Command& command,
-              std::int64_t sequence) {
-  asio::io_context io{1};
-  const auto answer = run_to_end(io, wait_for_answer(context, store, command, sequence));
+Exit answered(const Context& context, const Command& command, const Result<Answer>& answer) {
   if (!answer) return complain(context, answer.error(), Exit::unfinished);
   const auto what = words_of(command);
   switch (answer->kind) {
@@ -265,18 +263,109 @@ Exit answered(const Context& context, const store::Store& store, const Command& 
       Exit::unfinished);
 }
 
+Command command_of(Kind kind, const Asked& asked, engine::RunId run) {
+  Command command;
+  command.run = run;
+  command.kind = kind;
+  command.node = asked.node;
+  command.step = asked.step;
+  command.text = asked.reason;
+  return command;
+}
+
+/// Whether the service's controller drives the run, or is about to.
+bool is_driven_there(const api::ServiceClient& client, const store::Run& run) {
+  if (run.phase == RunPhase::submitted) return true;
+  const auto status = client.get("/api/v1/status");
+  const auto* runs = status ? find(*status, "runs") : nullptr;
+  return runs != nullptr && runs->is_array() &&
+         std::ranges::any_of(runs->get_array(), [&](const boost::json::value& each) {
+           return number_at(each, "run") == static_cast<double>(run.id);
+         });
+}
+
+Task<Result<Answer>> wait_for_service(const api::ServiceClient& client, RunCopy& copy,
+                                      const Command& command) {
+  const auto deadline = Deadline::in(kAnswerPatience);
+  while (!deadline.passed()) {
+    CO_TRY(copy.catch_up());
+    std::int64_t sequence = 0;
+    CO_TRY(auto answer, answer_in(copy.store(), command, sequence));
+    if (answer.kind != Answer::Kind::pending) co_return answer;
+    CO_TRY(const auto run, copy.store().run(command.run));
+    if (over(run.phase)) co_return Answer{Answer::Kind::refused, "it has ended meanwhile"};
+    if (!is_driven_there(client, run)) co_return Answer{Answer::Kind::gone};
+    CO_TRY(co_await pause_for(kAnswerLook));
+  }
+  co_return Answer{};
+}
+
+Task<bool> wait_for_end_there(RunCopy& copy) {
+  const auto deadline = Deadline::in(kCancelPatience);
+  while (!deadline.passed()) {
+    const bool read = copy.catch_up().has_value();
+    const auto run = copy.store().run(copy.run());
+    if (read && run && over(run->phase)) co_return true;
+    [[maybe_unused]] const auto paused = co_await pause_for(kLook);
+  }
+  co_return false;
+}
+
+Exit cancel_there(const Context& context, RunCopy& copy, const Command& command) {
+  asio::io_context io{1};
+  if (run_to_end(io, wait_for_end_there(copy))) return ended(context, copy.store(), command);
+  return complain(context,
+                  Error{Code::kTimeout, fmt::format("run {} has not ended yet; it will, when its "
+                                                    "steps have cleaned up",
+                                                    command.run)},
+                  Exit::unfinished);
+}
+
+/// The same through the API of a service.
+Exit ask_service(const Context& context, const api::ServiceClient& client, Kind kind,
+                 const Asked& asked) {
+  const auto number = asked.run != 0 ? Result<engine::RunId>{asked.run} : newest_run(client);
+  if (!number) return complain_of_service(context, number.error());
+  const auto copy = RunCopy::make(client, *number);
+  if (!copy) return complain_of_service(context, copy.error());
+  const auto run = (*copy)->store().run(*number);
+  if (!run) return complain(context, run.error(), Exit::unfinished);
+  auto command = command_of(kind, asked, *number);
+  if (over(run->phase))
+    return complain(context,
+                    Error{Code::kInvalid,
+                          fmt::format("run {} is {} already", command.run, to_string(run->phase))},
+                    Exit::invalid);
+  const auto right = check((*copy)->store(), *run, command);
+  if (!right) return complain(context, right.error(), Exit::invalid);
+  boost::json::object body{{"command", to_string(kind)}};
+  for (const auto& [key, text] :
+       {std::pair{"node", &command.node}, {"step", &command.step}, {"reason", &command.text}})
+    if (!text->empty()) body[key] = *text;
+  const auto given = client.post(fmt::format("/api/v1/runs/{}/commands", command.run), body);
+  if (!given) return complain_of_service(context, given.error());
+  if (const auto approval = text_at(*given, "approval"))
+    return complain(context,
+                    Error{Code::kConflict,
+                          fmt::format("another person is to approve it: request {}", *approval)},
+                    Exit::unfinished);
+  command.id = static_cast<std::int64_t>(number_at(*given, "command").value_or(0));
+  command.by = text_at(*given, "by").value_or("");
+  if (kind == Kind::cancel) return cancel_there(context, **copy, command);
+  asio::io_context io{1};
+  return answered(context, command, run_to_end(io, wait_for_service(client, **copy, command)));
+}
+
 Exit ask(Context& context, Kind kind, const Asked& asked) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return ask_service(context, **service, kind, asked);
   auto opened = store::Store::open(context.state);
   if (!opened) return complain(context, opened.error(), Exit::unfinished);
   auto& store = **opened;
   const auto run = meant_run(store, asked.run);
   if (!run) return complain(context, run.error(), Exit::invalid);
-  Command command;
-  command.run = run->id;
-  command.kind = kind;
-  command.node = asked.node;
-  command.step = asked.step;
-  command.text = asked.reason;
+  auto command = command_of(kind, asked, run->id);
   command.by = login_name();
   if (over(run->phase))
     return complain(context,
@@ -291,7 +380,9 @@ Exit ask(Context& context, Kind kind, const Asked& asked) {
   if (!id) return complain(context, id.error(), Exit::unfinished);
   command.id = *id;
   if (kind == Kind::cancel) return cancel(context, store, command);
-  return answered(context, store, command, before->sequence);
+  asio::io_context io{1};
+  return answered(context, command,
+                  run_to_end(io, wait_for_answer(context, store, command, before->sequence)));
 }
 
 /// `[RUN] [STEP]` of approve and continue: either may be left out, a number is a run.

@@ -5,13 +5,13 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "burnin/stage.h"
 #include "orchestrator/cli/table.h"
 
 namespace cupel::cli {
 namespace {
 
 using burnin::Root;
+using controller::StepNeeds;
 
 std::string_view word_of_root(Root root) {
   return root == Root::needed ? "yes" : root == Root::helps ? "helps" : "-";
@@ -25,11 +25,6 @@ boost::json::array array_of(const std::vector<std::string>& names) {
   boost::json::array all;
   for (const auto& name : names) all.emplace_back(name);
   return all;
-}
-
-bool needs_nothing(const burnin::Requirements& needs) {
-  return needs.programs.empty() && needs.tools.empty() && needs.helpful.empty() &&
-         needs.root == Root::no;
 }
 
 /// What nodes must have installed, over all stages.
@@ -46,38 +41,8 @@ std::string line_of_program(const ssh::ProgramShelf& shelf, const std::string& n
 
 }  // namespace
 
-std::vector<StepNeeds> needs_of(const playbooks::Plan& plan) {
-  std::vector<StepNeeds> all;
-  std::set<std::string> seen;
-  std::set<const std::vector<playbooks::PlannedStep>*> looked_at;
-  for (const auto& node : plan.nodes) {
-    if (!looked_at.insert(node.steps.get()).second) continue;
-    for (const auto& step : *node.steps) {
-      if (step.kind != playbooks::StepKind::stage || !step.job || !seen.insert(step.name).second)
-        continue;
-      auto needs = burnin::requirements_of(*burnin::stage(step.name), *step.job);
-      if (!needs_nothing(needs)) all.push_back({step.name, std::move(needs)});
-    }
-  }
-  return all;
-}
-
-std::vector<std::string> programs_of(const std::vector<StepNeeds>& needs) {
-  std::set<std::string> all;
-  for (const auto& each : needs) all.insert(each.needs.programs.begin(), each.needs.programs.end());
-  return {all.begin(), all.end()};
-}
-
-std::string missing_programs(const playbooks::Plan& plan, const ssh::ProgramShelf& shelf) {
-  std::string text;
-  for (const auto& name : programs_of(needs_of(plan)))
-    if (!ssh::file_of(shelf, name))
-      text += (text.empty() ? "" : ". ") + ssh::why_missing(shelf, name);
-  return text;
-}
-
 std::string needs_text(const playbooks::Plan& plan, const ssh::ProgramShelf& shelf) {
-  const auto needs = needs_of(plan);
+  const auto needs = controller::needs_of(plan);
   if (needs.empty()) return {};
   std::vector<Row> rows{{"stage", "our program", "tools on the node", "tells more with", "root"}};
   for (const auto& [step, each] : needs)
@@ -91,7 +56,7 @@ std::string needs_text(const playbooks::Plan& plan, const ssh::ProgramShelf& she
 }
 
 boost::json::object needs_json(const playbooks::Plan& plan, const ssh::ProgramShelf& shelf) {
-  const auto needs = needs_of(plan);
+  const auto needs = controller::needs_of(plan);
   boost::json::array stages, programs;
   for (const auto& [step, each] : needs)
     stages.push_back({{"step", step},

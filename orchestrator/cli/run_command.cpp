@@ -1,24 +1,97 @@
 // run and resume: how a run begins, and goes on.
 #include <fmt/format.h>
 
+#include <boost/json.hpp>
+
 #include "base/text.h"
 #include "inventory/yaml.h"
 #include "orchestrator/cli/execute.h"
 #include "orchestrator/cli/first_look.h"
-#include "orchestrator/cli/plan_needs.h"
+#include "orchestrator/cli/run_copy.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/controller/plan_needs.h"
 
 namespace cupel::cli {
 namespace {
 
 using engine::RunPhase;
 
+/// What is started at the service, as its API takes it. Errors: kInvalid: what it does not take.
+Result<boost::json::object> start_body(const Context& context, const PlanOptions& options) {
+  const auto& flags = context.run;
+  if (flags.notify || flags.look_again || flags.measure_power)
+    return Error{Code::kInvalid,
+                 "a service takes no --notify, --recheck-interval and --measure-power: they are "
+                 "for runs of this machine"};
+  TRY(const auto arguments, arguments_of(options.settings));
+  boost::json::object settings;
+  for (const auto& [name, value] : arguments) settings[name] = value;
+  boost::json::object body{{"playbook", options.playbook}, {"nodes", options.nodes}};
+  if (!settings.empty()) body["set"] = std::move(settings);
+  if (flags.consoles) body["consoles"] = *flags.consoles;
+  if (flags.repair_patience) body["wait_for_repair_s"] = flags.repair_patience->count();
+  return body;
+}
+
+/// Until the run has told its steps; nothing where it ended before, or the service is gone.
+Task<std::unique_ptr<Planned>> plan_there(RunCopy& copy) {
+  const auto deadline = Deadline::in(std::chrono::seconds{60});
+  while (!deadline.passed()) {
+    if (auto plan = copy.plan()) co_return plan;
+    if (!copy.catch_up()) co_return nullptr;
+    const auto run = copy.store().run(copy.run());
+    if (run && run->phase == RunPhase::cancelled) co_return nullptr;
+    [[maybe_unused]] const auto paused = co_await pause_for(std::chrono::milliseconds{200});
+  }
+  co_return nullptr;
+}
+
+/// Begins it there, and shows it to its end.
+Exit run_there(Context& context, const api::ServiceClient& client, const PlanOptions& options,
+               Where where) {
+  const auto body = start_body(context, options);
+  if (!body) return complain(context, body.error(), Exit::invalid);
+  const auto started = client.post("/api/v1/runs", *body);
+  if (!started) return complain_of_service(context, started.error());
+  if (const auto approval = text_at(*started, "approval"))
+    return complain(context,
+                    Error{Code::kConflict,
+                          fmt::format("another person is to approve it: request {}", *approval)},
+                    Exit::unfinished);
+  const auto run = static_cast<engine::RunId>(number_at(*started, "run").value_or(0));
+  if (!context.json)
+    say("run {} was submitted: the service drives it, and this terminal shows it. Ctrl-C here "
+        "leaves it going\n",
+        run);
+  if (where == Where::background) return Exit::passed;
+  const auto copy = RunCopy::make(client, run);
+  if (!copy) return complain_of_service(context, copy.error());
+  asio::io_context io{1};
+  const auto planned = run_to_end(io, plan_there(**copy));
+  const auto row = (*copy)->store().run(run);
+  if (!planned || !row)
+    return complain(
+        context, Error{Code::kUnreachable, fmt::format("run {} has not begun: cupel status", run)},
+        Exit::unfinished);
+  auto there = context;
+  there.state = (*copy)->folder();
+  // A connection of its own: the copy's is written by the thread that keeps it up.
+  auto mine = store::Store::open(there.state);
+  if (!mine) return complain(context, mine.error(), Exit::unfinished);
+  (*copy)->keep_up();
+  return execute_elsewhere(there, **mine, *planned, *row);
+}
+
 /// `on_nodes`: their images have our programs.
 Exit run(Context& context, const PlanOptions& options, bool on_nodes, Where where) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (*service) return run_there(context, **service, options, where);
   Exit exit = Exit::passed;
   auto planned = planned_or_complain(context, options, exit);
   if (!planned) return exit;
   const ssh::ProgramShelf shelf{ssh::program_folders(context.programs)};
-  const auto missing = missing_programs(planned->plan, shelf);
+  const auto missing = controller::missing_programs(planned->plan, shelf);
   if (!missing.empty() && !on_nodes)
     return complain(context, Error{Code::kInvalid, missing + "; nothing was touched"},
                     Exit::invalid);

@@ -11,10 +11,10 @@
 #include "burnin/verdict_text.h"
 #include "orchestrator/cli/context.h"
 #include "orchestrator/cli/damaged_run.h"
+#include "orchestrator/cli/run_copy.h"
 #include "orchestrator/cli/say.h"
 #include "orchestrator/cli/site_store.h"
 #include "orchestrator/console/bounded_log.h"
-#include "orchestrator/record/codec.h"
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/exports.h"
@@ -22,8 +22,8 @@
 #include "orchestrator/report/html.h"
 #include "orchestrator/report/kept_summary.h"
 #include "orchestrator/report/markdown.h"
+#include "orchestrator/report/node_json.h"
 #include "orchestrator/report/part_telemetry.h"
-#include "orchestrator/report/verdict_json.h"
 
 namespace cupel::cli {
 namespace {
@@ -41,11 +41,6 @@ void print_steps(const record::NodeRecord& record) {
         over ? report::span_text(step.ended - step.began) : "", step.attempts,
         printable(step.detail));
   }
-}
-
-/// Of a node in work, a step that is not over is no cause of anything.
-void leave_out_unfinished(report::NodeSummary& node) {
-  std::erase_if(node.causes, [](const auto& cause) { return cause.measured == "not finished"; });
 }
 
 /// What follows from a cause stands below it: each by itself, or all of it in one line.
@@ -162,41 +157,6 @@ std::vector<report::ConsoleFile> console_of(const Context& context, engine::RunI
   return files;
 }
 
-boost::json::object to_json(const report::NodeSummary& node, engine::RunId run) {
-  const auto& record = node.record;
-  boost::json::object object{{"schema", report::kJsonSchema},
-                             {"node", record.node},
-                             {"run", run},
-                             {"hand_off", record.hand_off}};
-  object["verdict"] = to_string(node.decision);
-  object["causes"] = report::to_json(std::span<const burnin::Cause>{node.causes});
-  boost::json::array checked;
-  const auto verdict = record.verdict.value_or(burnin::Verdict{});
-  for (const auto& each : verdict.checked) checked.push_back(report::to_json(each));
-  object["checked"] = std::move(checked);
-  boost::json::array steps;
-  for (const auto& step : record.steps) {
-    boost::json::object each{{"step", step.name},
-                             {"outcome", step.outcome},
-                             {"detail", step.detail},
-                             {"attempts", step.attempts}};
-    if (step.skipped != record::Skipped::no) each["because"] = to_string(step.skipped);
-    steps.push_back(std::move(each));
-  }
-  object["steps"] = std::move(steps);
-  object["bmc_parts"] = record::to_json(record.bmc_parts);
-  boost::json::object stages;
-  for (const auto& [stage, findings] : record.findings) {
-    auto each = record::to_json(findings);
-    const auto evidence = record.evidence.find(stage);
-    if (evidence != record.evidence.end()) each["evidence"] = evidence->second;
-    stages[stage] = std::move(each);
-  }
-  object["stages"] = std::move(stages);
-  if (record.audit) object["audit"] = record::to_json(*record.audit);
-  return object;
-}
-
 Exit complain_of_run(const Context& context, const store::Store& store, engine::RunId run,
                      const Error& error) {
   return complain(context, Error{error.code, words_of_damage(store, run, error)}, Exit::invalid);
@@ -219,11 +179,11 @@ Exit show(const Context& context, const std::string& name, engine::RunId run, bo
   for (auto& node : summary->nodes) {
     if (node.record.node != name) continue;
     const bool in_work = report::is_in_work(summary->run, node);
-    if (in_work) leave_out_unfinished(node);
+    if (in_work) report::leave_out_unfinished(node);
     const std::string verdict{in_work ? "in work" : to_string(node.decision)};
     const auto consoles = console_of(context, run, name);
     if (context.json) {
-      auto object = to_json(node, run);
+      auto object = report::node_json(node, run);
       if (in_work) object["verdict"] = verdict;
       object["console"] = report::to_json(consoles);
       if (summary->rehearsal) object["rehearsal"] = true;
@@ -300,6 +260,22 @@ Exit report(const Context& context, engine::RunId run, const ReportWish& wish) {
   return summary->count(burnin::Decision::pass) == nodes.size() ? Exit::passed : Exit::failed;
 }
 
+/// `command` on the state folder, or, where $CUPEL_SERVER names a service, on a copy of its run.
+template <class Command>
+Exit here_or_there(const Context& context, engine::RunId run, const std::string& node,
+                   Command command) {
+  const auto service = service_of_environment();
+  if (!service) return complain(context, service.error(), Exit::invalid);
+  if (!*service) return command(context, run);
+  const auto number = run != 0 ? Result<engine::RunId>{run} : newest_run(**service, node);
+  if (!number) return complain_of_service(context, number.error());
+  const auto copy = RunCopy::make(**service, *number);
+  if (!copy) return complain_of_service(context, copy.error());
+  auto there = context;
+  there.state = (*copy)->folder();
+  return command(there, *number);
+}
+
 }  // namespace
 
 void add_show(CLI::App& app, Context& context, Exit& exit) {
@@ -312,7 +288,11 @@ void add_show(CLI::App& app, Context& context, Exit& exit) {
   auto all = std::make_shared<bool>(false);
   command->add_flag("--all", *all, "a row for each part, and all consequences of each cause");
   add_json_flag(*command, context);
-  command->callback([&context, &exit, node, run, all] { exit = show(context, *node, *run, *all); });
+  command->callback([&context, &exit, node, run, all] {
+    exit = here_or_there(context, *run, *node, [&](const Context& where, engine::RunId number) {
+      return show(where, *node, number, *all);
+    });
+  });
 }
 
 void add_report(CLI::App& app, Context& context, Exit& exit) {
@@ -339,7 +319,11 @@ void add_report(CLI::App& app, Context& context, Exit& exit) {
   command->get_option("--json")->excludes("--csv");
   command->get_option("--markdown")->excludes("--csv");
   command->get_option("--markdown")->excludes("--json");
-  command->callback([&context, &exit, run, wish] { exit = report(context, *run, *wish); });
+  command->callback([&context, &exit, run, wish] {
+    exit = here_or_there(context, *run, {}, [&](const Context& where, engine::RunId number) {
+      return report(where, number, *wish);
+    });
+  });
 }
 
 }  // namespace cupel::cli

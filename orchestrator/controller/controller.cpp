@@ -241,7 +241,9 @@ Task<Result<void>> Controller::listen() {
 }
 
 void Controller::go_on_without_terminal() {
-  if (front_.hang_up())
+  const bool reads_again = front_.hang_up();
+  if (!front_.has_terminal()) return;
+  if (reads_again)
     for (auto& driven : runs_)
       if (driven->view)
         driven->view = front_.view(driven->planned->plan, driven->run.id, driven->origin);
@@ -266,6 +268,7 @@ Task<Result<void>> Controller::attend() {
     const bool stop = co_await cancelled();
     if (stop) co_return ok();
     CO_TRY(co_await pause_for(kTick));
+    front_.tick();
     if (!stopping_) take_up_submitted();
     // By index: a run may be taken up while a command is being written.
     for (std::size_t i = 0; i < runs_.size(); ++i) {

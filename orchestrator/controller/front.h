@@ -43,8 +43,12 @@ class Front {
   virtual void refuse(engine::RunId run, const std::string& why) = 0;
   /// A run of this process is over; `others` keep the process.
   virtual void outlast(engine::RunId ended, const std::vector<engine::RunId>& others) = 0;
+  /// Once a second, whatever runs.
+  virtual void tick() {}
   /// SIGHUP. Whether runs that are shown need another view from now on.
   virtual bool hang_up() = 0;
+  /// Else SIGHUP says that files are to be read again, and no more.
+  virtual bool has_terminal() const { return true; }
 };
 
 }  // namespace cupel::controller

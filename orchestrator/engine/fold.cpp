@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "orchestrator/engine/event_data.h"
+#include "orchestrator/engine/fold_next.h"
 
 namespace cupel::engine {
 namespace {
@@ -426,13 +427,14 @@ std::optional<RunPhase> phase_after(EventKind kind) {
 
 void apply(RunState& state, const Event& event) { apply_to(state, nullptr, event); }
 
+void fold_next(FoldedRun& run, const Event& event) {
+  if (!was_refused(event)) Growth{run}.take(event);
+  apply_to(run.state, &run.trace, event);
+}
+
 FoldedRun fold(std::span<const Event> events) {
   FoldedRun run;
-  Growth growth{run};
-  for (const auto& event : events) {
-    if (!was_refused(event)) growth.take(event);
-    apply_to(run.state, &run.trace, event);
-  }
+  for (const auto& event : events) fold_next(run, event);
   return run;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "orchestrator/report/node_json.h"
 #include "orchestrator/report/serials.h"
 #include "orchestrator/report/subject_json.h"
 #include "orchestrator/report/untested.h"
@@ -43,18 +44,6 @@ json::array checked_json(const record::NodeRecord& record) {
   return all;
 }
 
-void add_details(json::object& object, const NodeSummary& node) {
-  const auto& record = node.record;
-  object["profile"] = node.profile;
-  object["rack"] = node.position.rack;
-  object["unit"] = node.position.unit;
-  object["chassis_serial"] = chassis_serial(record);
-  object["gpus_with_serial"] = parts_with_serial(record, inventory::PartKind::gpu).size();
-  object["serials"] = serials_json(record);
-  object["checked"] = checked_json(record);
-  object["measurements"] = measurements_json(record);
-}
-
 /// Quoted where it must be. A text that a spreadsheet would take for a formula gets an apostrophe
 /// before it: what stands in it came from machines.
 std::string cell(std::string_view text) {
@@ -84,6 +73,18 @@ std::string text_at(const json::object& object, std::string_view key) {
 
 }  // namespace
 
+void put_details(json::object& object, const NodeSummary& node) {
+  const auto& record = node.record;
+  object["profile"] = node.profile;
+  object["rack"] = node.position.rack;
+  object["unit"] = node.position.unit;
+  object["chassis_serial"] = chassis_serial(record);
+  object["gpus_with_serial"] = parts_with_serial(record, inventory::PartKind::gpu).size();
+  object["serials"] = serials_json(record);
+  object["checked"] = checked_json(record);
+  object["measurements"] = measurements_json(record);
+}
+
 json::object to_document(const RunSummary& summary) {
   auto document = to_json(summary);
   auto& object = document["summary"].as_object();
@@ -92,7 +93,7 @@ json::object to_document(const RunSummary& summary) {
   object["not_tested"] = to_json(untested_of(summary));
   auto& nodes = object["nodes"].as_array();
   for (std::size_t i = 0; i < summary.nodes.size(); ++i)
-    add_details(nodes[i].as_object(), summary.nodes[i]);
+    put_details(nodes[i].as_object(), summary.nodes[i]);
   return document;
 }
 

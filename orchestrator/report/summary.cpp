@@ -15,8 +15,10 @@
 #include "orchestrator/report/advice.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/fold_equal.h"
+#include "orchestrator/report/node_json.h"
 #include "orchestrator/report/rehearsal.h"
 #include "orchestrator/report/verdict_json.h"
+#include "orchestrator/store/journal_reader.h"
 
 namespace cupel::report {
 namespace {
@@ -266,6 +268,27 @@ Result<RunSummary> summarize(const store::Store& store, engine::RunId id) {
     conclude(node, summary.steps.size());
   }
   return summary;
+}
+
+Result<NodeSummary> summarize_node(const store::Store& store, engine::RunId id,
+                                   const std::string& node) {
+  RunSummary summary;
+  TRY(const auto journal, store::JournalReader::open(store.folder()));
+  TRY(const auto begin, journal.page({.run = id, .kind = "run-started", .most = 1}));
+  for (const auto& event : begin) {
+    TRY(const auto data, parse_json(event.data));
+    if (data.is_object()) take_plan(summary, data.get_object());
+  }
+  const auto found = std::ranges::find(summary.nodes, node, [](const NodeSummary& each) {
+    return std::string_view{each.record.node};
+  });
+  if (found == summary.nodes.end())
+    return Error{Code::kNotFound, fmt::format("run {} has no node '{}'", id, node)};
+  TRY(auto events, store.events(id, node));
+  record::hand_out(store, events);
+  found->record = record::record_of(node, engine::fold(events));
+  conclude(*found, summary.steps.size());
+  return std::move(*found);
 }
 
 std::vector<FailureGroup> failures_of(const RunSummary& summary) {

@@ -80,12 +80,28 @@ constexpr std::array<std::string_view, 5> kMeasurements{
     "m.sequence LEFT JOIN name AS criterion ON criterion.id = m.criterion",
 };
 
-constexpr std::array<Migration, 6> kMigrations{{{kFirst},
+// The service: who may use it, what was changed through it, and what it has answered.
+constexpr std::array<std::string_view, 4> kService{
+    "CREATE TABLE access_token (id TEXT PRIMARY KEY, hash TEXT NOT NULL, name TEXT NOT NULL, role "
+    "TEXT NOT NULL, racks TEXT NOT NULL, session INTEGER NOT NULL, parent TEXT NOT NULL, made_by "
+    "TEXT NOT NULL, made BIGINT NOT NULL, expires BIGINT NOT NULL, revoked BIGINT NOT NULL, used "
+    "BIGINT NOT NULL)",
+    "CREATE TABLE audit (sequence INTEGER PRIMARY KEY, time BIGINT NOT NULL, who TEXT NOT NULL, "
+    "origin TEXT NOT NULL, what TEXT NOT NULL, data TEXT NOT NULL, hash TEXT NOT NULL)",
+    "CREATE TABLE kept_reply (who TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, status "
+    "INTEGER NOT NULL, location TEXT NOT NULL, body TEXT NOT NULL, at BIGINT NOT NULL, PRIMARY KEY "
+    "(who, key))",
+    "CREATE TABLE pending_approval (id TEXT PRIMARY KEY, request TEXT NOT NULL, asked_by TEXT NOT "
+    "NULL, origin TEXT NOT NULL, at BIGINT NOT NULL, expires BIGINT NOT NULL)",
+};
+
+constexpr std::array<Migration, 7> kMigrations{{{kFirst},
                                                 {kBmcs},
                                                 {kCommands},
                                                 {kRunOptions},
                                                 {kRepairs},
-                                                {kMeasurements, fill_measurements}}};
+                                                {kMeasurements, fill_measurements},
+                                                {kService}}};
 
 }  // namespace
 

@@ -1,0 +1,55 @@
+#pragma once
+// Who a request is from: a token, a page's session, a client certificate, a web token of the site's
+// identity provider, or the user at the other end of the Unix socket. For one thread.
+#include <variant>
+
+#include "base/web_token.h"
+#include "orchestrator/api/exchange.h"
+#include "orchestrator/api/login_limits.h"
+#include "orchestrator/api/problem.h"
+#include "orchestrator/api/site_settings.h"
+#include "orchestrator/store/access_tokens.h"
+
+namespace cupel::api {
+
+/// What all threads share: changed only as a whole.
+struct Site {
+  SiteSettings settings{};
+  std::shared_ptr<const WebKeys> oidc_keys{};
+  std::vector<std::string> names{};  // host names and addresses that a request's Host may name
+};
+
+inline constexpr std::string_view kSessionCookie = "__Host-cupel";
+
+/// What a session of this token must show with each change. Not the token, and leads back to none.
+std::string csrf_of(std::string_view token);
+
+/// The value of the page's cookie; empty where there is none.
+std::string session_in(const Request& request);
+
+class Authenticator {
+ public:
+  Authenticator(store::AccessTokens tokens, LoginLimits& limits)
+      : tokens_{std::move(tokens)}, limits_{limits} {}
+
+  /// A Problem: 401 or 429.
+  std::variant<Identity, Problem> identify(const Request& request, const Site& site);
+  /// Of a token that a page sends to log in.
+  std::variant<Identity, Problem> identify_token(const Request& request, const std::string& token);
+
+  store::AccessTokens& tokens() { return tokens_; }
+
+ private:
+  std::variant<Identity, Problem> refuse(const Request& request, std::string_view token);
+  std::variant<Identity, Problem> of_token(const Request& request, const std::string& token,
+                                           bool session);
+  std::optional<Identity> of_web_token(const Request& request, const std::string& token,
+                                       const Site& site) const;
+  std::optional<Identity> of_peer(const Request& request, const Site& site) const;
+
+  store::AccessTokens tokens_;
+  LoginLimits& limits_;
+  std::map<std::string, engine::WallTime, std::less<>> noted_{};  // last use, by token
+};
+
+}  // namespace cupel::api

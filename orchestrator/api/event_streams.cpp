@@ -1,0 +1,202 @@
+#include "orchestrator/api/event_streams.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+
+#include "base/text.h"
+#include "orchestrator/api/event_text.h"
+#include "orchestrator/report/run_progress.h"
+
+namespace cupel::api {
+namespace {
+
+constexpr std::chrono::seconds kHeartbeat{15};
+constexpr std::size_t kMostPiece = 256u * 1024;
+constexpr std::size_t kMostEvents = 500;
+constexpr std::size_t kMostStreamRuns = 1000;
+
+std::optional<std::pair<engine::RunId, std::int64_t>> run_place(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == text.npos) return std::nullopt;
+  const auto run = number<engine::RunId>(text.substr(0, colon));
+  const auto sequence = number<std::int64_t>(text.substr(colon + 1));
+  if (!run || !sequence || *run <= 0 || *sequence < 0) return std::nullopt;
+  return std::pair{*run, *sequence};
+}
+
+Error no_place(std::string_view after) {
+  return Error{Code::kInvalid, fmt::format("'{}' is no place in a stream of this service",
+                                           printable(shortened(after, 100)))};
+}
+
+/// "14;12:345,13:20".
+Result<StreamPlace> all_place(std::string_view after) {
+  StreamPlace place{.all = true};
+  const auto semicolon = after.find(';');
+  const auto newest = number<engine::RunId>(after.substr(0, semicolon));
+  if (semicolon == after.npos || !newest || *newest < 0) return no_place(after);
+  place.newest = *newest;
+  for (const auto each : split(after.substr(semicolon + 1), ',')) {
+    if (each.empty()) continue;
+    const auto at = run_place(each);
+    if (!at || place.at.size() == kMostStreamRuns) return no_place(after);
+    place.at.insert(*at);
+  }
+  return place;
+}
+
+/// Runs that begin while a stream of all is read.
+Result<void> add_new_runs(Desk& desk, StreamPlace& place) {
+  TRY(const auto newest, desk.journal().newest_run());
+  if (newest <= place.newest) return ok();
+  for (auto run = place.newest + 1; run <= newest && place.at.size() < kMostStreamRuns; ++run)
+    place.at[run] = 0;
+  place.newest = newest;
+  return ok();
+}
+
+bool ends_a_run(std::string_view kind) { return kind == "run-ended" || kind == "run-cancelled"; }
+
+class EventFeed final : public Feed {
+ public:
+  EventFeed(Bell& bell, OnDesk on_desk, engine::RunId run, std::string after, Identity identity)
+      : bell_{bell},
+        on_desk_{std::move(on_desk)},
+        run_{run},
+        after_{std::move(after)},
+        identity_{std::move(identity)} {}
+
+  Task<std::optional<std::string>> next() override {
+    for (;;) {
+      const auto heard = bell_.rung();
+      auto piece = co_await on_desk_([this](Desk& desk) { return read(desk); });
+      if (!piece) co_return std::nullopt;
+      if (!piece->empty()) co_return *std::move(piece);
+      const bool rang = co_await bell_.wait(heard, patience());
+      if (rang) continue;
+      checked_ = false;
+      co_return ": alive\n\n";
+    }
+  }
+
+ private:
+  /// Until the next heartbeat, or until the login expires.
+  std::chrono::milliseconds patience() const {
+    if (identity_.expires == engine::WallTime{}) return kHeartbeat;
+    const auto left = identity_.expires - report::wall_now() + std::chrono::milliseconds{1};
+    return std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds{1}, kHeartbeat);
+  }
+
+  Result<std::string> read(Desk& desk) {
+    TRY(check_identity(desk));
+    if (!begun_) {
+      TRY(place_, stream_begin(desk, run_, after_));
+      begun_ = true;
+      return std::string{"retry: 2000\n\n"};
+    }
+    return stream_piece(desk, place_, identity_);
+  }
+
+  /// Whoever may not ask any more is not to be answered either.
+  Result<void> check_identity(Desk& desk) {
+    const auto now = report::wall_now();
+    const bool expired = identity_.expires != engine::WallTime{} && identity_.expires <= now;
+    if (expired) return Error{Code::kRefused, "the login has expired"};
+    if (checked_ || identity_.token.empty()) return ok();
+    checked_ = true;
+    return desk.authenticator().tokens().check(identity_.token, now);
+  }
+
+  Bell& bell_;
+  OnDesk on_desk_;
+  engine::RunId run_;
+  std::string after_;
+  Identity identity_;
+  StreamPlace place_{};
+  bool begun_ = false;
+  bool checked_ = false;  // since the last heartbeat
+};
+
+}  // namespace
+
+void Bell::ring() {
+  if (posted_.exchange(true)) return;
+  asio::post(io_, [this] {
+    posted_ = false;
+    ++rung_;
+    for (auto* timer : std::exchange(waiting_, {})) timer->cancel();
+  });
+}
+
+Task<bool> Bell::wait(std::uint64_t heard, std::chrono::milliseconds patience) {
+  if (rung_ != heard) co_return true;
+  asio::steady_timer timer{io_, patience};
+  waiting_.insert(&timer);
+  (void)co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  waiting_.erase(&timer);
+  co_return rung_ != heard;
+}
+
+std::string StreamPlace::text() const {
+  std::string runs;
+  for (const auto& [run, sequence] : at)
+    runs += fmt::format("{}{}:{}", runs.empty() ? "" : ",", run, sequence);
+  return all ? fmt::format("{};{}", newest, runs) : runs;
+}
+
+Result<StreamPlace> stream_begin(Desk& desk, engine::RunId run, std::string_view after) {
+  const bool now = after == "now";
+  if (run != 0) {
+    if (now) {
+      TRY(const auto end, desk.ends().of(run));
+      return StreamPlace{.at = {{run, end.sequence}}};
+    }
+    if (after.empty()) return StreamPlace{.at = {{run, 0}}};
+    const auto at = run_place(after);
+    if (!at || at->first != run) return no_place(after);
+    return StreamPlace{.at = {*at}};
+  }
+  if (!after.empty() && !now) return all_place(after);
+  StreamPlace place{.all = true};
+  TRY(place.newest, desk.journal().newest_run());
+  TRY(const auto open, desk.journal().open_runs());
+  for (const auto each : open) {
+    TRY(const auto end, desk.ends().of(each));
+    place.at[each] = end.sequence;
+  }
+  return place;
+}
+
+Result<std::string> stream_piece(Desk& desk, StreamPlace& place, const Identity& identity) {
+  if (place.all) {
+    TRY(add_new_runs(desk, place));
+  }
+  std::vector<engine::RunId> runs;
+  for (const auto& [run, sequence] : place.at) runs.push_back(run);
+  std::string text;
+  for (const auto run : runs) {
+    if (text.size() >= kMostPiece) break;
+    TRY(const auto page,
+        desk.journal().page(
+            {.run = run, .after = place.at[run], .most = kMostEvents, .most_bytes = kMostPiece}));
+    bool over = false;
+    for (const auto& event : page) {
+      place.at[run] = event.sequence;
+      over = over || ends_a_run(event.kind);
+      if (!may_see(desk, identity, event)) continue;
+      text += stream_item(event, place.text(), identity);
+      ++desk.shared().counters.events_sent;
+    }
+    // Nothing comes behind a run's end; a stream of that one run alone stays.
+    if (over && place.all) place.at.erase(run);
+  }
+  return text;
+}
+
+std::shared_ptr<Feed> make_feed(Bell& bell, OnDesk on_desk, engine::RunId run, std::string after,
+                                const Identity& identity) {
+  return std::make_shared<EventFeed>(bell, std::move(on_desk), run, std::move(after), identity);
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,18 @@
+#pragma once
+// An event of a journal as the API shows it: the data as it was written, byte by byte, and what it
+// says to people. A person who may not see all racks does not get what names other nodes.
+#include "orchestrator/api/desk.h"
+
+namespace cupel::api {
+
+bool may_see(Desk& desk, const Identity& identity, const store::EventText& event);
+
+/// One JSON object, without a line end.
+std::string event_json(const store::EventText& event, const Identity& identity);
+
+/// The same as an item of an event stream; `id` comes back as Last-Event-ID. Source: WHATWG HTML,
+/// 9.2.6.
+std::string stream_item(const store::EventText& event, std::string_view id,
+                        const Identity& identity);
+
+}  // namespace cupel::api

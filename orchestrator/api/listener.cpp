@@ -1,0 +1,355 @@
+#include "orchestrator/api/listener.h"
+
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <list>
+#include <thread>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "orchestrator/api/endpoint.h"
+#include "orchestrator/api/problem.h"
+
+namespace cupel::api {
+namespace {
+
+namespace http = boost::beast::http;
+using asio::generic::stream_protocol;
+using Socket = stream_protocol::socket;
+using PlainStream = boost::beast::basic_stream<stream_protocol>;
+using TlsStream = boost::beast::ssl_stream<PlainStream>;
+constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kPiece = 256u * 1024;
+constexpr int kMostRequestsOfOne = 100'000;
+
+/// A socket on which connections come in.
+struct Door {
+  Door(asio::io_context& io, const stream_protocol& protocol, int descriptor, bool plain)
+      : acceptor{io, protocol, descriptor}, is_local{plain} {}
+  asio::basic_socket_acceptor<stream_protocol> acceptor;
+  bool is_local;
+};
+
+std::string certificate_name(SSL* ssl) {
+  if (SSL_get_verify_result(ssl) != X509_V_OK) return {};
+  const std::unique_ptr<X509, void (*)(X509*)> certificate{SSL_get1_peer_certificate(ssl),
+                                                           X509_free};
+  if (!certificate) return {};
+  std::array<char, 256> name{};
+  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()),
+                                             NID_commonName, name.data(), name.size());
+  // A name with a NUL in it is cut there by others.
+  const bool sound = size > 0 && std::cmp_equal(std::strlen(name.data()), size);
+  return sound ? std::string{name.data()} : std::string{};
+}
+
+/// What came over a connection.
+struct Incoming {
+  Request request{};
+  std::optional<Problem> refused{};  // the answer to what cannot be read; then the connection ends
+  bool keep = false;                 // the connection may go on behind the answer
+};
+
+bool is_no_http(const boost::system::error_code& failure) {
+  return failure.category() == make_error_code(http::error::bad_method).category() &&
+         failure != http::error::end_of_stream && failure != http::error::partial_message;
+}
+
+/// As http::async_read() has left it. Errors: kInvalid: its target.
+Result<void> take_message(http::request<http::string_body> message, Request& request) {
+  request.method = std::string_view{message.method_string()};
+  for (const auto& field : message) {
+    auto& value = request.fields[lower_case(std::string_view{field.name_string()})];
+    if (!value.empty()) value += ", ";
+    value += std::string_view{field.value()};
+  }
+  request.body = std::move(message.body());
+  return read_target(std::string_view{message.target()}, request);
+}
+
+}  // namespace
+
+struct Listener::Impl {
+  Impl(ListenerLimits asked, Handler answering)
+      : limits{asked}, handler{std::move(answering)}, work{asio::make_work_guard(io)} {}
+  ~Impl() {
+    stop();
+    for (const auto& path : made) ::unlink(path.c_str());
+  }
+
+  void stop() {
+    io.stop();
+    if (thread.joinable()) thread.join();
+  }
+  void open_door(int descriptor, int family, bool is_local);
+  Task<void> accept(Door& door);
+  void begin(Socket socket, bool is_local);
+  Task<void> serve(PlainStream stream, Peer peer);
+  Task<void> serve_tls(PlainStream stream, Peer peer);
+  template <class Stream>
+  Task<void> answer_all(Stream& stream, const Peer& peer);
+  template <class Stream>
+  Task<std::optional<Incoming>> read(Stream& stream, boost::beast::flat_buffer& buffer,
+                                     std::chrono::milliseconds patience);
+  template <class Stream>
+  Task<bool> write(Stream& stream, const Answer& answer, bool head_only, bool keep);
+  template <class Stream>
+  Task<bool> write_text(Stream& stream, std::string_view text);
+  bool enter(const std::string& address);
+  void leave(const std::string& address);
+
+  ListenerLimits limits;
+  Handler handler;
+  asio::io_context io{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work;
+  std::shared_ptr<asio::ssl::context> tls{};
+  std::list<Door> doors{};
+  std::map<std::string, std::size_t> per_address{};
+  std::atomic<std::size_t> open{0}, feeding{0};
+  std::vector<std::filesystem::path> made{};
+  std::thread thread{};
+};
+
+Listener::Listener(ListenerLimits limits, Handler handler)
+    : impl_{std::make_unique<Impl>(limits, std::move(handler))} {}
+Listener::~Listener() = default;
+
+asio::io_context& Listener::io() { return impl_->io; }
+std::size_t Listener::connections() const { return impl_->open; }
+std::size_t Listener::feeds() const { return impl_->feeding; }
+
+void Listener::Impl::open_door(int descriptor, int family, bool is_local) {
+  doors.emplace_back(io, stream_protocol{family, 0}, descriptor, is_local);
+}
+
+Result<void> Listener::listen_unix(const std::filesystem::path& path) {
+  TRY(const int descriptor, listening_unix_socket(path));
+  impl_->made.push_back(path);
+  impl_->open_door(descriptor, AF_UNIX, true);
+  return ok();
+}
+
+Result<std::string> Listener::listen_tls(const std::string& address) {
+  TRY(const auto socket, listening_tcp_socket(address));
+  impl_->open_door(socket.descriptor, socket.family, false);
+  return "https://" + socket.address;
+}
+
+Result<std::string> Listener::adopt(int descriptor) {
+  TRY(const auto socket, adopted_socket(descriptor));
+  const bool is_local = socket.family == AF_UNIX;
+  impl_->open_door(socket.descriptor, socket.family, is_local);
+  return is_local ? socket.address : "https://" + socket.address;
+}
+
+Result<void> Listener::use(const TlsFiles& files) {
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  auto* native = context->native_handle();
+  try {
+    SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION);
+    SSL_CTX_set_num_tickets(native, 0);
+    context->use_certificate_chain(asio::buffer(files.certificate));
+    context->use_private_key(asio::buffer(files.key), asio::ssl::context::pem);
+    if (SSL_CTX_check_private_key(native) != 1)
+      return Error{Code::kInvalid, "the certificate's key is of another certificate"};
+    if (!files.client_ca.empty()) {
+      context->add_certificate_authority(asio::buffer(files.client_ca));
+      context->set_verify_mode(asio::ssl::verify_peer);
+    }
+  } catch (const std::exception& error) {
+    return Error{Code::kInvalid, fmt::format("the service's certificate: {}", error.what())};
+  }
+  asio::post(impl_->io, [impl = impl_.get(), context] { impl->tls = context; });
+  if (!impl_->thread.joinable()) impl_->tls = context;
+  return ok();
+}
+
+void Listener::stop() { impl_->stop(); }
+
+void Listener::start() {
+  for (auto& door : impl_->doors)
+    asio::co_spawn(impl_->io, impl_->accept(door), [](std::exception_ptr) {});
+  impl_->thread = std::thread{[impl = impl_.get()] {
+    while (!impl->io.stopped()) try {
+        impl->io.run();
+      } catch (const std::exception& bug) {
+        log::error({}, "service-bug", bug.what());
+      }
+  }};
+}
+
+bool Listener::Impl::enter(const std::string& address) {
+  if (open >= limits.connections) return false;
+  auto& count = per_address[address];
+  if (count >= limits.connections_per_address) return false;
+  ++count;
+  ++open;
+  return true;
+}
+
+void Listener::Impl::leave(const std::string& address) {
+  --open;
+  const auto at = per_address.find(address);
+  if (at != per_address.end() && --at->second == 0) per_address.erase(at);
+}
+
+Task<void> Listener::Impl::accept(Door& door) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (;;) {
+    auto [failure, socket] = co_await door.acceptor.async_accept(kAwaited);
+    if (failure == asio::error::operation_aborted) co_return;
+    if (failure) {
+      // Out of descriptors, most likely: they do not come back by asking at once.
+      (void)co_await pause_for(std::chrono::milliseconds{100});
+      continue;
+    }
+    begin(std::move(socket), door.is_local);
+  }
+}
+
+void Listener::Impl::begin(Socket socket, bool is_local) {
+  const auto peer = peer_of(socket.native_handle(), is_local);
+  if (!peer) return;
+  const auto counted = is_local ? fmt::format("user {}", peer->user) : peer->address;
+  if (!enter(counted)) return;
+  set_no_delay(socket.native_handle());
+  PlainStream stream{std::move(socket)};
+  auto serving = is_local ? serve(std::move(stream), *peer) : serve_tls(std::move(stream), *peer);
+  asio::co_spawn(io, std::move(serving), [this, counted](std::exception_ptr bug) {
+    leave(counted);
+    if (!bug) return;
+    try {
+      std::rethrow_exception(bug);
+    } catch (const std::exception& error) {
+      log::error({}, "service-bug", error.what());
+    }
+  });
+}
+
+Task<void> Listener::Impl::serve(PlainStream stream, Peer peer) {
+  co_await answer_all(stream, peer);
+}
+
+Task<void> Listener::Impl::serve_tls(PlainStream plain, Peer peer) {
+  const auto context = tls;
+  if (!context) co_return;
+  TlsStream stream{std::move(plain), *context};
+  boost::beast::get_lowest_layer(stream).expires_after(limits.head_patience);
+  const auto [refused] = co_await stream.async_handshake(asio::ssl::stream_base::server, kAwaited);
+  if (refused) co_return;
+  peer.certificate = printable(certificate_name(stream.native_handle()));
+  co_await answer_all(stream, peer);
+}
+
+template <class Stream>
+Task<void> Listener::Impl::answer_all(Stream& stream, const Peer& peer) {
+  boost::beast::flat_buffer buffer{limits.head + static_cast<std::size_t>(limits.body)};
+  auto patience = limits.head_patience;
+  for (int served = 0; served < kMostRequestsOfOne; ++served) {
+    auto incoming = co_await read(stream, buffer, patience);
+    if (!incoming) co_return;
+    auto& request = incoming->request;
+    request.peer = peer;
+    const bool head_only = request.method == "HEAD";
+    Answer answer;
+    if (incoming->refused)
+      answer = answer_of(*incoming->refused);
+    else
+      answer = co_await handler(std::move(request));
+    const bool keep = incoming->keep && !answer.close && !answer.feed;
+    const bool whole = co_await write(stream, answer, head_only, keep);
+    if (!whole || !keep) co_return;
+    patience = limits.idle;
+  }
+}
+
+/// Nothing: the connection is over.
+template <class Stream>
+Task<std::optional<Incoming>> Listener::Impl::read(Stream& stream,
+                                                   boost::beast::flat_buffer& buffer,
+                                                   std::chrono::milliseconds patience) {
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(limits.head);
+  parser.body_limit(limits.body);
+  auto& lowest = boost::beast::get_lowest_layer(stream);
+  lowest.expires_after(patience);
+  Incoming incoming;
+  const auto [bad_head, head] = co_await http::async_read_header(stream, buffer, parser, kAwaited);
+  boost::system::error_code failure = bad_head;
+  if (!failure) {
+    if (parser.get()[http::field::expect] == "100-continue") {
+      const bool sent = co_await write_text(stream, "HTTP/1.1 100 Continue\r\n\r\n");
+      if (!sent) co_return std::nullopt;
+    }
+    lowest.expires_after(limits.body_patience);
+    const auto [bad_body, body] = co_await http::async_read(stream, buffer, parser, kAwaited);
+    failure = bad_body;
+  }
+  if (failure == http::error::header_limit || failure == http::error::buffer_overflow)
+    incoming.refused = {431, "too-large", fmt::format("the head is over {} bytes", limits.head)};
+  else if (failure == http::error::body_limit)
+    incoming.refused = {413, "too-large", fmt::format("the body is over {} bytes", limits.body)};
+  else if (failure && is_no_http(failure))
+    incoming.refused = {400, "invalid", "this is no HTTP/1.1 request: " + failure.message()};
+  else if (failure)
+    co_return std::nullopt;
+  if (incoming.refused) co_return incoming;
+  auto message = parser.release();
+  incoming.keep = message.keep_alive();
+  const auto taken = take_message(std::move(message), incoming.request);
+  if (!taken) {
+    incoming.refused = {400, "invalid", taken.error().what};
+    incoming.keep = false;
+  }
+  co_return incoming;
+}
+
+template <class Stream>
+Task<bool> Listener::Impl::write_text(Stream& stream, std::string_view text) {
+  while (!text.empty()) {
+    boost::beast::get_lowest_layer(stream).expires_after(limits.write_patience);
+    const auto piece = text.substr(0, kPiece);
+    const auto [lost, sent] =
+        co_await asio::async_write(stream, asio::buffer(piece.data(), piece.size()), kAwaited);
+    if (lost) co_return false;
+    text.remove_prefix(sent);
+  }
+  co_return true;
+}
+
+template <class Stream>
+Task<bool> Listener::Impl::write(Stream& stream, const Answer& answer, bool head_only, bool keep) {
+  const bool bodiless = head_only || answer.status == 204 || answer.status == 304;
+  auto text = head_of(answer, keep);
+  const bool small = answer.body && !answer.feed && answer.body->size() < kPiece;
+  if (small && !bodiless) text += *answer.body;
+  if (!co_await write_text(stream, text)) co_return false;
+  if (bodiless) co_return true;
+  if (!answer.feed) co_return small || co_await write_text(stream, *answer.body);
+  if (feeding >= limits.feeds) co_return false;
+  ++feeding;
+  for (;;) {
+    boost::beast::get_lowest_layer(stream).expires_never();
+    const auto piece = co_await answer.feed->next();
+    if (!piece) break;
+    const bool sent = co_await write_text(stream, *piece);
+    if (!sent) break;
+  }
+  --feeding;
+  co_return false;
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,55 @@
+#pragma once
+// Slows down whoever guesses: after some refused logins from an address, or with a token's id, it
+// must wait, twice as long each time. Bounded; used from several threads.
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace cupel::api {
+
+class LoginLimits {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// How long `who` must wait; 0: it may try.
+  std::chrono::seconds wait(const std::string& who, Clock::time_point now);
+  void refused(const std::string& who, Clock::time_point now);
+  void accepted(const std::string& who);
+
+  static constexpr int kFree = 5;
+  static constexpr std::chrono::seconds kLongest{300};
+  static constexpr std::chrono::minutes kForgotten{30};
+  static constexpr std::size_t kMost = 10'000;
+
+ private:
+  struct Record {
+    int refused = 0;
+    Clock::time_point until{};
+    Clock::time_point last{};
+  };
+  std::mutex mutex_{};
+  std::map<std::string, Record> records_{};
+};
+
+/// So many requests a second from one person, with bursts of twice as many. Bounded; used from
+/// several threads.
+class RequestRate {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit RequestRate(double per_second) : per_second_{per_second} {}
+  void limit(double per_second);
+  bool may(const std::string& who, Clock::time_point now);
+
+ private:
+  struct Bucket {
+    double left = 0;
+    Clock::time_point at{};
+  };
+  std::mutex mutex_{};
+  double per_second_;
+  std::map<std::string, Bucket> buckets_{};
+};
+
+}  // namespace cupel::api

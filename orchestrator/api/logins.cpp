@@ -1,0 +1,104 @@
+// A page's session, and the tokens that are given out.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "orchestrator/api/handlers.h"
+#include "orchestrator/report/run_progress.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+
+/// Source: draft-ietf-httpbis-rfc6265bis, 4.1.3.2 (__Host-), RFC 6265, 4.1.
+std::string cookie(std::string_view value, std::int64_t seconds) {
+  return fmt::format("{}={}; Path=/; Max-Age={}; Secure; HttpOnly; SameSite=Strict", kSessionCookie,
+                     value, seconds);
+}
+
+json::object token_row(const store::AccessToken& token) {
+  json::object row{{"id", token.id},
+                   {"name", token.name},
+                   {"role", token.role},
+                   {"made_by", token.made_by},
+                   {"created", utc_ms(token.made)},
+                   {"expires", utc_ms(token.expires)}};
+  if (!token.racks.empty()) row["racks"] = json::array(token.racks.begin(), token.racks.end());
+  if (token.used != engine::WallTime{}) row["last_used"] = utc_ms(token.used);
+  if (token.revoked != engine::WallTime{}) row["revoked"] = utc_ms(token.revoked);
+  return row;
+}
+
+}  // namespace
+
+Reply log_in(Desk& desk, const Call& call) {
+  auto who = desk.authenticator().identify_token(call.request, call.body_text("token"));
+  if (auto* problem = std::get_if<Problem>(&who)) {
+    [[maybe_unused]] const auto noted =
+        desk.note({.name = "-", .origin = call.request.peer.address}, "login-refused", {});
+    return std::move(*problem);
+  }
+  auto identity = std::get<Identity>(std::move(who));
+  const auto site = desk.shared().site.get();
+  const auto now = report::wall_now();
+  const auto expires = std::min(identity.expires, now + site->settings.session);
+  const auto session =
+      desk.authenticator().tokens().add({.name = identity.name,
+                                         .role = std::string{to_string(identity.role)},
+                                         .racks = identity.racks,
+                                         .session = true,
+                                         .parent = identity.token,
+                                         .made_by = identity.name,
+                                         .made = now,
+                                         .expires = expires});
+  if (!session) return problem_of(session.error());
+  const auto noted = desk.note(identity, "login", {{"session", store::token_id(*session)}});
+  if (!noted) return problem_of(noted.error());
+  identity.kind = Identity::Kind::session;
+  identity.csrf = csrf_of(*session);
+  identity.expires = expires;
+  auto reply = who_am_i(desk, {call.request, identity});
+  if (auto* answer = std::get_if<Answer>(&reply)) {
+    const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(expires - now).count();
+    answer->fields.emplace_back("Set-Cookie", cookie(*session, lasts));
+  }
+  return reply;
+}
+
+Reply log_out(Desk& desk, const Call& call) {
+  if (call.identity.kind == Identity::Kind::session) {
+    const auto ended =
+        desk.authenticator().tokens().revoke(call.identity.token, report::wall_now());
+    if (!ended) return problem_of(ended.error());
+    const auto noted = desk.note(call.identity, "logout", {{"session", call.identity.token}});
+    if (!noted) return problem_of(noted.error());
+  }
+  Answer answer;
+  answer.status = 204;
+  answer.body = shared_text({});
+  answer.fields.emplace_back("Set-Cookie", cookie("", 0));
+  return answer;
+}
+
+Reply list_tokens(Desk& desk, const Call&) {
+  const auto tokens = desk.authenticator().tokens().list();
+  if (!tokens) return problem_of(tokens.error());
+  json::array items;
+  for (const auto& token : *tokens) items.push_back(token_row(token));
+  return list_answer(std::move(items), {});
+}
+
+Reply revoke_token(Desk& desk, const Call& call) {
+  const auto revoked = desk.authenticator().tokens().revoke(call.text("id"), report::wall_now());
+  if (!revoked) return problem_of(revoked.error());
+  const auto noted = desk.note(call.identity, "revoke-token", {{"token", call.text("id")}});
+  if (!noted) return problem_of(noted.error());
+  Answer answer;
+  answer.status = 204;
+  answer.body = shared_text({});
+  return answer;
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,347 @@
+// The OpenAPI 3.1 document, from the table of operations and the schemas of what they answer.
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json.hpp>
+
+#include "orchestrator/api/handlers.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+using Kind = Field::Kind;
+
+constexpr Field text(std::string_view name, std::string_view what = {}, bool always = false) {
+  return {name, Kind::text, what, always, 0, 1'000'000};
+}
+constexpr Field whole(std::string_view name, std::string_view what = {}, bool always = false) {
+  return {name, Kind::integer, what, always, 0, 1'000'000'000'000'000};
+}
+constexpr Field of(std::string_view name, Kind kind, std::string_view what = {},
+                   bool always = false) {
+  return {name, kind, what, always};
+}
+
+constexpr std::array kIdentity{
+    text("name", {}, true),
+    text("kind", {}, true),
+    text("role", {}, true),
+    of("racks", Kind::texts, "absent: all of them"),
+    of("expires", Kind::time),
+    text("csrf", "to be sent as X-Cupel-CSRF with each change"),
+    of("two_person", Kind::texts, "what needs a second person's approval"),
+    of("reason_required", Kind::texts, "commands that need a reason")};
+constexpr std::array kStatus{
+    text("version", {}, true),           of("site", Kind::any), of("rehearsal", Kind::flag),
+    of("started", Kind::time, {}, true), whole("pid"),          of("runs", Kind::list, {}, true)};
+constexpr std::array kInventory{of("site", Kind::any, {}, true),
+                                text("file"),
+                                text("digest"),
+                                of("racks", Kind::list, {}, true),
+                                of("power", Kind::list, {}, true),
+                                of("profiles", Kind::list, {}, true),
+                                whole("nodes")};
+constexpr std::array kNodeFields{text("name", {}, true),
+                                 of("rack", Kind::any),
+                                 whole("unit"),
+                                 whole("height"),
+                                 text("profile"),
+                                 of("feeds", Kind::texts),
+                                 text("serial"),
+                                 whole("run", "newest that it took part in"),
+                                 of("runs", Kind::list, "newest first")};
+constexpr std::array kFound{text("kind", {}, true), text("node", {}, true), whole("run"),
+                            text("part"), text("text", {}, true)};
+constexpr std::array kPlaybook{text("name", {}, true), of("description", Kind::any),
+                               of("parameters", Kind::list)};
+constexpr std::array kPlan{text("playbook", {}, true), whole("steps"), whole("max_parallel"),
+                           of("groups", Kind::list, {}, true),
+                           of("forecast", Kind::object, {}, true)};
+constexpr std::array kRunFields{whole("run", {}, true),
+                                text("playbook", {}, true),
+                                text("state", {}, true),
+                                of("began", Kind::time, {}, true),
+                                of("ended", Kind::time),
+                                of("seconds", Kind::number),
+                                whole("nodes", {}, true),
+                                whole("pass"),
+                                whole("fail"),
+                                whole("inconclusive"),
+                                whole("in_work"),
+                                of("rehearsal", Kind::flag),
+                                text("by"),
+                                of("steps", Kind::list),
+                                of("racks", Kind::list),
+                                of("standing", Kind::object),
+                                of("ends", Kind::any),
+                                of("held", Kind::any),
+                                of("approvals", Kind::any),
+                                of("failures", Kind::list),
+                                of("site", Kind::any),
+                                of("parameters", Kind::object),
+                                of("hands_until", Kind::any)};
+constexpr std::array kStarted{whole("run", {}, true)};
+constexpr std::array kRunNode{text("node", {}, true),
+                              of("rack", Kind::any),
+                              whole("unit"),
+                              whole("height"),
+                              of("profile", Kind::any),
+                              text("state", {}, true),
+                              text("step"),
+                              of("step_began", Kind::time),
+                              whole("attempt"),
+                              text("waits_for"),
+                              text("cause"),
+                              of("overdue", Kind::flag),
+                              whole("done"),
+                              whole("steps")};
+constexpr std::array kNodeRecord{text("node", {}, true),
+                                 whole("run", {}, true),
+                                 text("verdict", {}, true),
+                                 of("causes", Kind::list, {}, true),
+                                 of("checked", Kind::list),
+                                 of("steps", Kind::list),
+                                 of("bmc_parts", Kind::list),
+                                 of("stages", Kind::object),
+                                 of("evidence", Kind::object),
+                                 of("console", Kind::list),
+                                 whole("schema"),
+                                 of("hand_off", Kind::any),
+                                 of("audit", Kind::any),
+                                 of("profile", Kind::any),
+                                 of("rack", Kind::any),
+                                 whole("unit"),
+                                 of("chassis_serial", Kind::any),
+                                 whole("gpus_with_serial"),
+                                 of("serials", Kind::any),
+                                 of("measurements", Kind::list)};
+constexpr std::array kConsole{of("files", Kind::list, {}, true), whole("file"), whole("offset"),
+                              of("text", Kind::any), whole("next")};
+constexpr std::array kStep{text("node", {}, true),
+                           text("step", {}, true),
+                           of("outcome", Kind::any, "empty: it is not over", true),
+                           of("began", Kind::time, {}, true),
+                           of("ended", Kind::time),
+                           whole("attempts"),
+                           text("detail"),
+                           of("overdue", Kind::flag)};
+constexpr std::array kPower{of("levels", Kind::list, {}, true)};
+constexpr std::array kEvent{whole("run", {}, true),
+                            whole("sequence", {}, true),
+                            of("time", Kind::time, {}, true),
+                            text("kind", {}, true),
+                            text("node"),
+                            text("step"),
+                            of("data", Kind::object, {}, true),
+                            text("words"),
+                            of("hash", Kind::digest, {}, true)};
+constexpr std::array kMeasurement{whole("run", {}, true),
+                                  of("node", Kind::any),
+                                  text("part"),
+                                  text("subject", {}, true),
+                                  text("stage", {}, true),
+                                  text("measure", {}, true),
+                                  of("value", Kind::number, {}, true),
+                                  of("unit", Kind::any),
+                                  of("time", Kind::time),
+                                  of("profile", Kind::any),
+                                  text("criterion")};
+constexpr std::array kVerdict{text("node", {}, true), text("verdict", {}, true),
+                              of("causes", Kind::list, {}, true), whole("checked"),
+                              whole("not_met")};
+constexpr std::array kReport{of("schema", Kind::any), of("summary", Kind::object, {}, true)};
+constexpr std::array kCommand{whole("command", {}, true),
+                              text("kind", {}, true),
+                              text("node"),
+                              text("step"),
+                              text("reason"),
+                              text("by"),
+                              text("origin"),
+                              of("at", Kind::time),
+                              text("answer", {}, true),
+                              text("why")};
+constexpr std::array kActions{of("actions", Kind::list, {}, true)};
+constexpr std::array kApproval{
+    text("approval", {}, true), of("what", Kind::object), text("by"), text("origin"),
+    of("at", Kind::time),       of("expires", Kind::time)};
+constexpr std::array kDecision{text("approval"), text("decision"), whole("run"), whole("command")};
+constexpr std::array kAuditEntry{whole("sequence", {}, true), of("time", Kind::time, {}, true),
+                                 text("who", {}, true),       of("origin", Kind::any),
+                                 text("what", {}, true),      of("data", Kind::object),
+                                 of("hash", Kind::digest)};
+constexpr std::array kToken{text("id", {}, true),      text("name", {}, true),
+                            text("role", {}, true),    of("racks", Kind::texts),
+                            text("made_by"),           of("created", Kind::time),
+                            of("expires", Kind::time), of("last_used", Kind::time),
+                            of("revoked", Kind::time)};
+constexpr std::array kLocator{text("node", {}, true), of("on", Kind::flag, {}, true)};
+constexpr std::array kHealth{text("status", {}, true)};
+constexpr std::array kOpenApi{text("openapi", {}, true), of("info", Kind::object),
+                              of("servers", Kind::list), of("security", Kind::list),
+                              of("paths", Kind::object), of("components", Kind::object)};
+constexpr std::array kProblem{
+    text("type", {}, true),    text("title", {}, true),
+    whole("status", {}, true), text("code", "stable", true),
+    text("detail", {}, true),  of("errors", Kind::list, "every wrong value: where, what")};
+
+struct Named {
+  std::string_view name;
+  std::span<const Field> fields;
+};
+
+constexpr Named kSchemas[] = {
+    {"Identity", kIdentity},
+    {"Status", kStatus},
+    {"Inventory", kInventory},
+    {"Node", kNodeFields},
+    {"Found", kFound},
+    {"Playbook", kPlaybook},
+    {"Plan", kPlan},
+    {"Run", kRunFields},
+    {"Started", kStarted},
+    {"RunNode", kRunNode},
+    {"NodeRecord", kNodeRecord},
+    {"Console", kConsole},
+    {"Step", kStep},
+    {"Power", kPower},
+    {"Event", kEvent},
+    {"Measurement", kMeasurement},
+    {"Verdict", kVerdict},
+    {"Report", kReport},
+    {"Command", kCommand},
+    {"Actions", kActions},
+    {"Approval", kApproval},
+    {"Decision", kDecision},
+    {"AuditEntry", kAuditEntry},
+    {"Token", kToken},
+    {"Locator", kLocator},
+    {"Health", kHealth},
+    {"OpenApi", kOpenApi},
+    {"Problem", kProblem},
+};
+
+json::object reference(std::string_view name) {
+  return {{"$ref", fmt::format("#/components/schemas/{}", name)}};
+}
+
+json::object content(std::string_view type, json::object schema) {
+  return {{type, {{"schema", std::move(schema)}}}};
+}
+
+json::object list_of(std::string_view name) {
+  return {{"type", "object"},
+          {"required", json::array{"items"}},
+          {"properties",
+           {{"items", {{"type", "array"}, {"items", reference(name)}}},
+            {"next", {{"type", "string"}, {"description", "the cursor of the next page"}}}}}};
+}
+
+json::array parameters_of(const Operation& operation) {
+  json::array parameters;
+  const auto add = [&](const Field& field, std::string_view where) {
+    json::object parameter{{"name", field.name},
+                           {"in", where},
+                           {"required", where == "path" || field.required},
+                           {"schema", schema_of(field)}};
+    if (!field.what.empty()) parameter["description"] = field.what;
+    parameters.push_back(std::move(parameter));
+  };
+  for (const auto& field : operation.in_path) add(field, "path");
+  for (const auto& field : operation.query) add(field, "query");
+  if (operation.method == "POST" && !operation.login)
+    parameters.push_back({{"$ref", "#/components/parameters/IdempotencyKey"}});
+  return parameters;
+}
+
+json::object responses_of(const Operation& operation) {
+  json::object good{{"description", "done"}};
+  if (!operation.answer.empty())
+    good["content"] = content(operation.type, operation.is_list ? list_of(operation.answer)
+                                                                : reference(operation.answer));
+  else if (operation.status != 204)
+    good["content"] = content(operation.type, {{"type", "string"}});
+  json::object responses{{std::to_string(operation.status), std::move(good)}};
+  if (!operation.two_person.empty() && operation.status != 202)
+    responses["202"] = {{"description", "it waits for a second person"},
+                        {"content", content("application/json", reference("Approval"))}};
+  if (operation.method == "GET" && operation.type == "application/json")
+    responses["304"] = {{"description", "as If-None-Match has it"}};
+  responses["default"] = {{"description", "a problem (RFC 9457)"},
+                          {"content", content("application/problem+json", reference("Problem"))}};
+  return responses;
+}
+
+json::object described(const Operation& operation) {
+  json::object object{{"operationId", operation.id},
+                      {"summary", operation.what},
+                      {"description", fmt::format("Needs the role {}.", to_string(operation.role))},
+                      {"responses", responses_of(operation)}};
+  if (operation.login) {
+    object["description"] = "Needs no login.";
+    object["security"] = json::array{};
+  }
+  if (auto parameters = parameters_of(operation); !parameters.empty())
+    object["parameters"] = std::move(parameters);
+  if (!operation.body.empty())
+    object["requestBody"] = {
+        {"required", true},
+        {"content", content("application/json", schema_of(operation.body, true))}};
+  return object;
+}
+
+json::object components() {
+  json::object schemas;
+  for (const auto& [name, fields] : kSchemas) schemas[name] = schema_of(fields, false);
+  return {{"schemas", std::move(schemas)},
+          {"parameters",
+           {{"IdempotencyKey",
+             {{"name", "Idempotency-Key"},
+              {"in", "header"},
+              {"required", true},
+              {"description",
+               "a UUID, say: the same request with the same key is done once in 24 hours"},
+              {"schema", {{"type", "string"}, {"pattern", "^[A-Za-z0-9._:-]{1,128}$"}}}}}}},
+          {"securitySchemes",
+           {{"token", {{"type", "http"}, {"scheme", "bearer"}}},
+            {"session", {{"type", "apiKey"}, {"in", "cookie"}, {"name", kSessionCookie}}},
+            {"certificate", {{"type", "mutualTLS"}}}}}};
+}
+
+std::shared_ptr<const std::string> document(const std::string& version) {
+  json::object paths;
+  for (const auto& operation : operations()) {
+    auto& path = paths[operation.path];
+    if (!path.is_object()) path = json::object{};
+    std::string method{operation.method};
+    for (char& c : method) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    path.get_object()[method] = described(operation);
+  }
+  const json::object whole_document{
+      {"openapi", "3.1.0"},
+      {"info",
+       {{"title", "Cupel"},
+        {"version", version},
+        {"description", "Racks of GPU nodes from cabled to Slurm: runs, results, actions."},
+        {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+      {"servers", json::array{{{"url", "/"}}}},
+      {"security", json::array{{{"token", json::array{}}},
+                               {{"session", json::array{}}},
+                               {{"certificate", json::array{}}}}},
+      {"paths", std::move(paths)},
+      {"components", components()}};
+  return shared_text(json::serialize(whole_document));
+}
+
+}  // namespace
+
+Reply read_openapi(Desk& desk, const Call&) {
+  static const auto text = document(desk.shared().version);
+  Answer answer;
+  answer.body = text;
+  return answer;
+}
+
+Reply read_health(Desk&, const Call&) { return json_answer(json::object{{"status", "ok"}}); }
+
+}  // namespace cupel::api

@@ -1,0 +1,129 @@
+#include "orchestrator/api/pending_approvals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "orchestrator/api/handlers.h"
+#include "orchestrator/report/run_progress.h"
+#include "orchestrator/store/pending_requests.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::hours kApprovalPatience{24};
+
+/// What the site may have named: "start", or the command's own word.
+std::string word_of(const Operation& operation, const Call& call) {
+  if (operation.two_person != "command") return std::string{operation.two_person};
+  return call.body_text("command");
+}
+
+json::object row_of(const store::PendingRequest& pending) {
+  json::object row{{"approval", pending.id},
+                   {"by", pending.asked_by},
+                   {"origin", pending.origin},
+                   {"at", utc_ms(pending.at)},
+                   {"expires", utc_ms(pending.expires)}};
+  if (auto what = parse_json(pending.request)) row["what"] = *std::move(what);
+  return row;
+}
+
+/// The racks that both may see: what one may not change, two may not either.
+std::vector<std::string> common_racks(const std::vector<std::string>& one,
+                                      const std::vector<std::string>& other) {
+  if (one.empty()) return other;
+  if (other.empty()) return one;
+  std::vector<std::string> both;
+  for (const auto& rack : one)
+    if (std::ranges::find(other, rack) != other.end()) both.push_back(rack);
+  // Empty would mean all of them; no rack is called so.
+  if (both.empty()) both.emplace_back("/");
+  return both;
+}
+
+std::vector<std::string> racks_in(const json::object& asked) {
+  std::vector<std::string> racks;
+  for (const auto& each : asked.at("racks").as_array()) racks.emplace_back(each.as_string());
+  return racks;
+}
+
+/// The request as it was asked for, done now. `second` has agreed.
+Reply carry_out(Desk& desk, const Call& call, const store::PendingRequest& pending) {
+  const auto what = parse_json(pending.request);
+  if (!what || !what->is_object()) return Problem{409, "conflict", "the request cannot be read"};
+  const auto& asked = what->get_object();
+  const auto route = route_of("POST", std::string{asked.at("path").get_string()});
+  if (route.operation == nullptr) return not_found("what was asked for is not there any more");
+  Identity both = call.identity;
+  both.racks = common_racks(racks_in(asked), call.identity.racks);
+  both.name = fmt::format("{} (approved by {})", pending.asked_by, call.identity.name);
+  both.origin = fmt::format("{}; approved from {}", pending.origin, call.identity.origin);
+  Call again{call.request, both, route.values, asked.at("body").get_object()};
+  return route.operation->handle(desk, again);
+}
+
+}  // namespace
+
+bool needs_two(const Site& site, const Operation& operation, const Call& call) {
+  return !operation.two_person.empty() &&
+         site.settings.two_person.contains(word_of(operation, call));
+}
+
+Reply ask_second(Desk& desk, const Operation& operation, const Call& call) {
+  const auto now = report::wall_now();
+  store::PendingRequest pending;
+  pending.id = random_hex(8);
+  pending.request = json::serialize(
+      json::object{{"operation", operation.id},
+                   {"path", call.request.path},
+                   {"body", call.body},
+                   {"racks", json::array(call.identity.racks.begin(), call.identity.racks.end())}});
+  pending.asked_by = call.identity.name;
+  pending.origin = call.identity.origin;
+  pending.at = now;
+  pending.expires = now + kApprovalPatience;
+  const auto kept = desk.pending().add(pending);
+  if (!kept) return problem_of(kept.error());
+  const auto noted = desk.note(call.identity, "approval-asked",
+                               {{"approval", pending.id}, {"operation", operation.id}});
+  if (!noted) return problem_of(noted.error());
+  auto answer =
+      json_answer(json::object{{"approval", pending.id}, {"expires", utc_ms(pending.expires)}});
+  answer.status = 202;
+  answer.fields.emplace_back("Location", "/api/v1/approvals");
+  return answer;
+}
+
+Reply list_approvals(Desk& desk, const Call&) {
+  const auto all = desk.pending().list(report::wall_now());
+  if (!all) return problem_of(all.error());
+  json::array items;
+  for (const auto& each : *all) items.push_back(row_of(each));
+  return list_answer(std::move(items), {});
+}
+
+Reply decide_approval(Desk& desk, const Call& call) {
+  const auto pending = desk.pending().find(call.text("approval"), report::wall_now());
+  if (!pending) return problem_of(pending.error());
+  const bool approves = call.body_text("decision") == "approve";
+  if (approves && pending->asked_by == call.identity.name)
+    return Problem{
+        403, "forbidden",
+        fmt::format("{} asked for it: another person is to approve it", pending->asked_by)};
+  // Taken before it is done: of two who approve at once, one does it.
+  const auto taken = desk.pending().take(pending->id);
+  if (!taken) return problem_of(taken.error());
+  const auto noted = desk.note(call.identity, approves ? "approval-given" : "approval-refused",
+                               {{"approval", pending->id}, {"asked_by", pending->asked_by}});
+  if (!noted) return problem_of(noted.error());
+  if (approves) return carry_out(desk, call, *pending);
+  return json_answer(json::object{{"approval", pending->id}, {"decision", "reject"}});
+}
+
+}  // namespace cupel::api

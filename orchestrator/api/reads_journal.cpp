@@ -1,0 +1,145 @@
+// The journal itself: pages of events, streams of them, what people asked of runs, the audit log.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "orchestrator/api/event_text.h"
+#include "orchestrator/api/handlers.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+
+/// How the controller answered a command, as the journal has it.
+struct CommandAnswer {
+  std::string_view word = "pending";
+  std::string why{};
+};
+
+std::map<std::int64_t, CommandAnswer> answers_of(const LiveRun& live) {
+  std::map<std::int64_t, CommandAnswer> answers;
+  for (const auto& each : live.answers())
+    answers[each.command] = {each.refused.empty() ? "accepted" : "refused", each.refused};
+  return answers;
+}
+
+json::object command_row(const engine::Command& command, const CommandAnswer& answer) {
+  json::object row{{"command", command.id},
+                   {"kind", to_string(command.kind)},
+                   {"by", command.by},
+                   {"at", utc_ms(command.at)},
+                   {"answer", answer.word}};
+  const auto put = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) row[key] = printable(text);
+  };
+  put("node", command.node);
+  put("step", command.step);
+  put("reason", command.text);
+  put("why", answer.why);
+  return row;
+}
+
+/// All of the run that the person may see. Errors: kNotFound; kStorage.
+Result<json::array> command_rows(Desk& desk, const Call& call) {
+  TRY(const auto run, desk.run_for(call));
+  TRY(const auto* live, desk.runs().of(run.id, desk.journal()));
+  TRY(const auto commands, desk.store().commands(run.id, 0));
+  const auto answers = answers_of(*live);
+  json::array items;
+  for (const auto& command : commands) {
+    if (!command.node.empty() && !desk.sees(call, run.id, command.node)) continue;
+    const auto known = answers.find(command.id);
+    auto answer = known == answers.end() ? CommandAnswer{} : known->second;
+    if (known == answers.end() && live->over()) answer = {"refused", "the run has ended"};
+    items.push_back(command_row(command, answer));
+  }
+  return items;
+}
+
+Reply stream(Desk& desk, const Call& call, engine::RunId run) {
+  auto after = std::string{call.request.field("last-event-id")};
+  if (after.empty()) after = call.text("after");
+  const Field cursor{.name = "Last-Event-ID", .kind = Field::Kind::cursor};
+  if (!after.empty() && !wrong_text(cursor, after).empty())
+    return invalid("Last-Event-ID is none of this service");
+  Answer answer;
+  answer.type = "text/event-stream";
+  answer.feed = desk.shared().feed(run, std::move(after), call.identity);
+  answer.fields.emplace_back("X-Accel-Buffering", "no");
+  return answer;
+}
+
+}  // namespace
+
+Reply list_events(Desk& desk, const Call& call) {
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  const auto most = static_cast<std::size_t>(call.integer("limit", 100));
+  const auto cursor = call.text("cursor");
+  store::EventQuery query{
+      .run = run->id,
+      .after = cursor.empty() ? call.integer("after", 0) : number<std::int64_t>(cursor).value_or(0),
+      .node = call.text("node"),
+      .step = call.text("step"),
+      .kind = call.text("kind"),
+      .most = most};
+  const auto page = desk.journal().page(query);
+  if (!page) return problem_of(page.error());
+  std::string text = "{\"items\":[";
+  std::size_t shown = 0;
+  for (const auto& each : *page) {
+    if (!may_see(desk, call.identity, each)) continue;
+    if (shown++ > 0) text += ',';
+    text += event_json(each, call.identity);
+  }
+  text += ']';
+  if (page->size() == most) text += fmt::format(",\"next\":\"{}\"", page->back().sequence);
+  Answer answer;
+  answer.body = shared_text(text + "}");
+  return answer;
+}
+
+Reply stream_run(Desk& desk, const Call& call) {
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  return stream(desk, call, run->id);
+}
+
+Reply stream_all(Desk& desk, const Call& call) { return stream(desk, call, 0); }
+
+Reply list_commands(Desk& desk, const Call& call) {
+  auto items = command_rows(desk, call);
+  if (!items) return problem_of(items.error());
+  return list_answer(*std::move(items), {});
+}
+
+Reply read_command(Desk& desk, const Call& call) {
+  auto items = command_rows(desk, call);
+  if (!items) return problem_of(items.error());
+  const auto wanted = call.integer("command", 0);
+  for (const auto& each : *items)
+    if (each.at("command").to_number<std::int64_t>() == wanted) return json_answer(each);
+  return not_found(fmt::format("run {} has no command {}", call.text("run"), wanted));
+}
+
+Reply list_audit(Desk& desk, const Call& call) {
+  const auto most = static_cast<std::size_t>(call.integer("limit", 100));
+  const auto page = desk.audit().page(number<std::int64_t>(call.text("cursor")).value_or(0), most);
+  if (!page) return problem_of(page.error());
+  json::array items;
+  for (const auto& each : *page)
+    items.push_back({{"sequence", each.sequence},
+                     {"time", utc_ms(each.time)},
+                     {"who", each.who},
+                     {"origin", each.origin},
+                     {"what", each.what},
+                     {"data", each.data},
+                     {"hash", each.hash}});
+  return list_answer(std::move(items),
+                     page->size() == most ? std::to_string(page->back().sequence) : std::string{});
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,302 @@
+// Runs and how they stand: lists of runs, of a run's nodes, of its steps, of its verdicts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/text.h"
+#include "orchestrator/api/handlers.h"
+#include "orchestrator/controller/run_status.h"
+#include "orchestrator/report/kept_summary.h"
+#include "orchestrator/report/run_progress.h"
+#include "orchestrator/report/verdict_json.h"
+
+namespace cupel::api {
+namespace {
+
+namespace json = boost::json;
+using engine::RunPhase;
+
+bool is_over(const store::Run& run) {
+  return run.phase == RunPhase::ended || run.phase == RunPhase::cancelled;
+}
+
+std::string text_in(const json::object& object, std::string_view key) {
+  const auto* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string{value->get_string()} : std::string{};
+}
+
+/// How many of the nodes that are seen have which state.
+using Counts = std::map<std::string, std::int64_t, std::less<>>;
+
+/// Of a run that is over, from what is kept of it; its nodes' own.
+Result<Counts> kept_counts(Desk& desk, const Call& call, const store::Run& run) {
+  TRY(const auto summary, report::kept_summary(desk.store(), run, desk.shared().version));
+  Counts counts;
+  const auto* nodes = summary.if_contains("nodes");
+  if (nodes == nullptr || !nodes->is_array()) return counts;
+  for (const auto& each : nodes->get_array()) {
+    if (!each.is_object()) continue;
+    const auto node = text_in(each.get_object(), "node");
+    if (desk.sees(call, run.id, node)) ++counts[text_in(each.get_object(), "verdict")];
+  }
+  return counts;
+}
+
+Result<Counts> live_counts(Desk& desk, const Call& call, const store::Run& run) {
+  TRY(const auto* live, desk.runs().of(run.id, desk.journal()));
+  Counts counts;
+  for (const auto& node : run.nodes) {
+    if (!desk.sees(call, run.id, node)) continue;
+    const auto state = live->standing(node).state;
+    const bool judged = state == "pass" || state == "fail" || state == "inconclusive";
+    ++counts[judged ? std::string{state} : "in_work"];
+  }
+  return counts;
+}
+
+/// A run in a list. Errors: kStorage.
+Result<json::object> run_row(Desk& desk, const Call& call, const store::Run& run) {
+  TRY(const auto head, desk.head_of(run.id));
+  TRY(const auto counts,
+      is_over(run) ? kept_counts(desk, call, run) : live_counts(desk, call, run));
+  const auto count = [&](std::string_view word) {
+    const auto found = counts.find(word);
+    return found == counts.end() ? std::int64_t{0} : found->second;
+  };
+  json::object row{{"run", run.id},
+                   {"playbook", run.playbook},
+                   {"state", to_string(run.phase)},
+                   {"began", utc_ms(run.began)},
+                   {"nodes", run.nodes.size()},
+                   {"pass", count("pass")},
+                   {"fail", count("fail")},
+                   {"inconclusive", count("inconclusive")},
+                   {"in_work", count("in_work")}};
+  if (run.ended != engine::WallTime{}) {
+    row["ended"] = utc_ms(run.ended);
+    row["seconds"] = static_cast<double>((run.ended - run.began).count()) / 1000.0;
+  }
+  if (head->begin.contains("rehearsal")) row["rehearsal"] = true;
+  if (const auto by = text_in(head->begin, "by"); !by.empty()) row["by"] = by;
+  return row;
+}
+
+/// What the controller says of the run, and what its fold says of its halts and delays.
+void put_standing(Desk& desk, const store::Run& run, const LiveRun& live, json::object& row) {
+  const auto& state = live.folded().state;
+  json::object running, halts;
+  std::size_t between_tries = 0, failed = 0;
+  json::array overdue;
+  const auto now = report::wall_now();
+  for (const auto& node : run.nodes) {
+    const auto standing = live.standing(node);
+    if (standing.state == "between-tries") ++between_tries;
+    if (standing.state == "failed" || standing.state == "needs-operator") ++failed;
+    if (standing.state != "running") continue;
+    auto& count = running[standing.step->name];
+    count = count.is_null() ? 1 : count.to_number<std::int64_t>() + 1;
+    if (standing.at->overdue && overdue.size() < 100)
+      overdue.push_back(
+          {{"node", node},
+           {"step", standing.step->name},
+           {"running_ms", std::max((now - standing.step->moved->time).count(), std::int64_t{0})}});
+  }
+  for (const auto& [step, why] : state.halts) halts[step] = why;
+  row["standing"] = {{"running", std::move(running)},
+                     {"between_tries", between_tries},
+                     {"failed", failed},
+                     {"paused", state.paused},
+                     {"halted", std::move(halts)},
+                     {"overdue", std::move(overdue)}};
+  const auto status = controller::read_status(desk.shared().state);
+  const auto* known = controller::find(status, run.id);
+  if (known == nullptr) return;
+  auto object = controller::to_json(*known);
+  for (const auto* key : {"ends", "held", "approvals", "hands_until"})
+    if (auto* value = object.if_contains(key); value != nullptr && !value->is_null())
+      row[key] = std::move(*value);
+}
+
+bool is_wanted(const Call& call, std::string_view rack, std::string_view state) {
+  const auto wanted_rack = call.text("rack"), wanted_state = call.text("state");
+  return (wanted_rack.empty() || wanted_rack == rack) &&
+         (wanted_state.empty() || wanted_state == state) && call.identity.sees_rack(rack);
+}
+
+json::object node_row_of(const LiveRun& live, const std::string& node, const NodePlace& place,
+                         const LiveRun::Standing& standing) {
+  json::object row{{"node", node},
+                   {"rack", place.rack},
+                   {"unit", place.unit},
+                   {"height", place.height},
+                   {"profile", place.profile},
+                   {"state", standing.state},
+                   {"done", standing.done},
+                   {"steps", live.folded().trace.steps.size()}};
+  if (standing.step != nullptr) {
+    row["step"] = standing.step->name;
+    row["step_began"] = utc_ms(standing.at->began);
+    row["attempt"] = standing.at->attempt;
+    if (standing.at->overdue) row["overdue"] = true;
+  }
+  if (auto cause = live.cause(node); !cause.empty()) row["cause"] = std::move(cause);
+  return row;
+}
+
+/// Folded up to its newest event. Errors: kNotFound; kStorage.
+Result<LiveRun*> live_for(Desk& desk, const Call& call) {
+  TRY(const auto run, desk.run_for(call));
+  return desk.runs().of(run.id, desk.journal());
+}
+
+std::size_t limit_of(const Call& call, std::int64_t usual) {
+  return static_cast<std::size_t>(call.integer("limit", usual));
+}
+
+}  // namespace
+
+Reply list_runs(Desk& desk, const Call& call) {
+  const auto most = limit_of(call, 100);
+  json::array items;
+  auto before = number<engine::RunId>(call.text("cursor")).value_or(0);
+  for (;;) {
+    const auto ids =
+        desk.journal().runs({.before = before, .phase = call.text("state"), .most = most + 1});
+    if (!ids) return problem_of(ids.error());
+    for (const auto id : *ids) {
+      if (items.size() == most) return list_answer(std::move(items), std::to_string(before));
+      before = id;
+      const auto run = desk.store().run(id);
+      if (!run) continue;  // removed meanwhile
+      if (!call.identity.racks.empty() && std::ranges::none_of(run->nodes, [&](const auto& node) {
+            return desk.sees(call, id, node);
+          }))
+        continue;
+      auto row = run_row(desk, call, *run);
+      if (!row) return problem_of(row.error());
+      items.push_back(*std::move(row));
+    }
+    if (ids->size() <= most) return list_answer(std::move(items), {});
+  }
+}
+
+Reply read_run(Desk& desk, const Call& call) {
+  const auto run = desk.run_for(call);
+  if (!run) return problem_of(run.error());
+  auto row = run_row(desk, call, *run);
+  if (!row) return problem_of(row.error());
+  const auto head = desk.head_of(run->id);
+  if (head)
+    for (const auto* key : {"steps", "racks", "site", "parameters"})
+      if (const auto* value = (*head)->begin.if_contains(key)) (*row)[key] = *value;
+  if (is_over(*run)) {
+    const auto summary = report::kept_summary(desk.store(), *run, desk.shared().version);
+    const auto* failures = summary ? summary->if_contains("failures") : nullptr;
+    const bool all = call.identity.racks.empty();
+    if (failures != nullptr && all) (*row)["failures"] = *failures;
+    return json_answer(*row);
+  }
+  const auto live = desk.runs().of(run->id, desk.journal());
+  if (!live) return problem_of(live.error());
+  put_standing(desk, *run, **live, *row);
+  return json_answer(*row);
+}
+
+Reply list_run_nodes(Desk& desk, const Call& call) {
+  const auto live = live_for(desk, call);
+  if (!live) return problem_of(live.error());
+  const auto& run = **live;
+  const auto waiting = desk.shared().waiting.of(run.run());
+  // Words of what is waited for change without an event.
+  const auto version = fmt::format("{} {}", run.tip(), std::hash<std::string>{}([&] {
+                                     std::string all;
+                                     for (const auto& [node, words] : waiting) all += node + words;
+                                     return all;
+                                   }()));
+  return desk.kept(call, version, [&]() -> Reply {
+    const auto most = limit_of(call, 10'000);
+    auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
+    const auto first = skip;
+    json::array items;
+    for (const auto& node : run.head().order) {
+      const auto& place = run.head().places.find(node)->second;
+      const auto standing = run.standing(node);
+      if (!is_wanted(call, place.rack, standing.state) || (skip > 0 && skip-- > 0)) continue;
+      if (items.size() == most) return list_answer(std::move(items), std::to_string(first + most));
+      auto row = node_row_of(run, node, place, standing);
+      const auto words = waiting.find(node);
+      if (words != waiting.end() && standing.state == "running")
+        row["waits_for"] = printable(words->second);
+      items.push_back(std::move(row));
+    }
+    return list_answer(std::move(items), {});
+  });
+}
+
+Reply list_steps(Desk& desk, const Call& call) {
+  const auto live = live_for(desk, call);
+  if (!live) return problem_of(live.error());
+  const auto& run = **live;
+  return desk.kept(call, run.tip(), [&]() -> Reply {
+    const auto only_node = call.text("node"), only_step = call.text("step");
+    const auto most = limit_of(call, 10'000);
+    auto skip = number<std::size_t>(call.text("cursor")).value_or(0);
+    const auto first = skip;
+    json::array items;
+    for (const auto& [node, trace] : run.folded().trace.nodes) {
+      if (!only_node.empty() && node != only_node) continue;
+      if (!desk.sees(call, run.run(), node)) continue;
+      const auto& steps = run.folded().state.nodes.find(node)->second.steps;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto& traced = trace.steps[i];
+        const bool wanted =
+            traced.moved != nullptr && (only_step.empty() || traced.name == only_step);
+        if (!wanted || (skip > 0 && skip-- > 0)) continue;
+        if (items.size() == most)
+          return list_answer(std::move(items), std::to_string(first + most));
+        const auto& step = steps[i];
+        const auto outcome = step.phase == engine::StepState::Phase::skipped ? "skipped"
+                             : step.over() ? to_string(step.outcome)
+                                           : std::string_view{};
+        json::object row{
+            {"node", node},
+            {"step", traced.name},
+            {"outcome", outcome},
+            {"began",
+             utc_ms(step.over() && step.began == engine::WallTime{} ? step.ended : step.began)},
+            {"attempts", step.attempt}};
+        if (step.over()) row["ended"] = utc_ms(step.ended);
+        if (!step.detail.empty()) row["detail"] = printable(shortened(step.detail, 500));
+        if (step.overdue) row["overdue"] = true;
+        if (traced.between_tries) row["between_tries"] = true;
+        items.push_back(std::move(row));
+      }
+    }
+    return list_answer(std::move(items), {});
+  });
+}
+
+Reply list_verdicts(Desk& desk, const Call& call) {
+  const auto live = live_for(desk, call);
+  if (!live) return problem_of(live.error());
+  const auto& run = **live;
+  return desk.kept(call, run.tip(), [&]() -> Reply {
+    json::array items;
+    for (const auto& node : run.head().order) {
+      const auto* verdict = run.verdict(node);
+      if (verdict == nullptr || !desk.sees(call, run.run(), node)) continue;
+      const auto not_met = std::ranges::count_if(verdict->checked, [](const burnin::Checked& each) {
+        return each.met != burnin::Met::met;
+      });
+      items.push_back({{"node", node},
+                       {"verdict", to_string(verdict->decision)},
+                       {"causes", report::to_json(std::span<const burnin::Cause>{verdict->causes})},
+                       {"checked", verdict->checked.size()},
+                       {"not_met", not_met}});
+    }
+    return list_answer(std::move(items), {});
+  });
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,248 @@
+#include "orchestrator/api/service.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "orchestrator/api/browser_guard.h"
+#include "orchestrator/api/endpoint.h"
+#include "orchestrator/api/service_front.h"
+#include "orchestrator/api/site_files.h"
+#include "orchestrator/controller/state_folder.h"
+#include "orchestrator/report/run_progress.h"
+
+namespace cupel::api {
+namespace {
+
+constexpr std::size_t kMostQueued = 512;  // requests that wait for a desk
+constexpr std::size_t kMostQueuedHeavy = 64;
+constexpr std::chrono::seconds kMostSilence{30};  // of the controller's loop
+
+/// A desk on a thread of its own.
+struct Lane {
+  explicit Lane(std::size_t most_queued) : most{most_queued} {}
+
+  /// `work(desk)` on the lane's thread; the answer on the caller's.
+  template <class T, class Work>
+  Task<T> run(Work work) {
+    auto on_lane = [](Lane& lane, Work does) -> Task<T> {
+      // To end with the lane's thread, not with the caller's.
+      co_return does(*lane.desk);
+    }(*this, std::move(work));
+    ++queued;
+    auto result =
+        co_await asio::co_spawn(pool->get_executor(), std::move(on_lane), asio::use_awaitable);
+    --queued;
+    co_return result;
+  }
+  bool is_full() const { return queued >= most; }
+
+  std::unique_ptr<Desk> desk{};
+  std::size_t most;
+  std::atomic<std::size_t> queued{0};
+  std::optional<asio::thread_pool> pool{std::in_place, 1u};
+};
+
+bool accepts_gzip(const Request& request) {
+  return request.field("accept-encoding").contains("gzip");
+}
+
+Answer page_answer(const StaticFile& file, std::string_view policy, const Request& request) {
+  Answer answer;
+  answer.type = file.type;
+  const bool packed = !file.gzip.empty() && accepts_gzip(request);
+  const auto tag = fmt::format("\"{}{}\"", sha256_hex(file.bytes).substr(0, 24), packed ? "z" : "");
+  answer.fields.emplace_back("ETag", tag);
+  answer.fields.emplace_back("Cache-Control",
+                             file.immutable ? "public, max-age=31536000, immutable" : "no-cache");
+  answer.fields.emplace_back("Content-Security-Policy", std::string{policy});
+  answer.fields.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
+  answer.fields.emplace_back("Permissions-Policy", "camera=(), microphone=(), geolocation=()");
+  if (!file.gzip.empty()) answer.fields.emplace_back("Vary", "Accept-Encoding");
+  if (packed) answer.fields.emplace_back("Content-Encoding", "gzip");
+  if (request.field("if-none-match") == tag) {
+    answer.status = 304;
+    answer.body = shared_text({});
+    return answer;
+  }
+  answer.body = shared_text(std::string{packed ? file.gzip : file.bytes});
+  return answer;
+}
+
+}  // namespace
+
+struct Service::Impl {
+  explicit Impl(ServiceOptions asked)
+      : options{std::move(asked)},
+        listener{options.limits, [this](Request request) { return answer(std::move(request)); }},
+        bell{listener.io()},
+        front{bell, shared.waiting, [this] { reload_and_log(); }} {}
+  ~Impl() {
+    listener.stop();
+    // Before the listener's loop: what waits for a lane is the loop's.
+    light.pool.reset();
+    heavy.pool.reset();
+  }
+
+  Result<void> open();
+  Result<void> open_sockets();
+  SiteFilesWish wish() const;
+  void use(const SiteFiles& files);
+  Result<void> reload();
+  void reload_and_log();
+  Task<Answer> answer(Request request);
+  std::optional<Answer> static_answer(const Request& request) const;
+
+  ServiceOptions options;
+  Shared shared{};
+  std::vector<std::string> addresses{};
+  std::string fingerprint{};
+  Lane light{kMostQueued}, heavy{kMostQueuedHeavy};
+  Listener listener;
+  Bell bell;
+  ServiceFront front;
+};
+
+SiteFilesWish Service::Impl::wish() const {
+  auto listen = options.listen;
+  // A passed socket may be one of TCP.
+  if (!options.passed.empty()) listen.emplace_back("127.0.0.1:0");
+  return {options.state, options.settings, options.inventory, std::move(listen)};
+}
+
+void Service::Impl::use(const SiteFiles& files) {
+  shared.rate.limit(files.site->settings.requests_per_second);
+  shared.inventory.put(files.inventory);
+  shared.site.put(files.site);
+  fingerprint = files.fingerprint;
+}
+
+Result<void> Service::Impl::open() {
+  TRY(const auto files, read_site_files(wish()));
+  shared.state = options.state;
+  shared.programs = options.programs;
+  shared.version = options.version;
+  shared.started = report::wall_now();
+  if (files.inventory) {
+    shared.rehearsal = controller::is_of_virtual_rack(files.inventory->file);
+    TRY(auto store, controller::open_store_for({options.state, true}, *files.inventory));
+    store.reset();
+  }
+  if (!files.tls.certificate.empty()) {
+    TRY(listener.use(files.tls));
+  }
+  use(files);
+  for (auto* lane : {&light, &heavy}) {
+    TRY(lane->desk, Desk::open(shared));
+  }
+  TRY(auto replies, store::KeptReplies::open(options.state));
+  TRY(replies.forget_unfinished());
+  const OnDesk on_desk = [this](std::function<Result<std::string>(Desk&)> work) {
+    return light.run<Result<std::string>>(std::move(work));
+  };
+  shared.feed = [this, on_desk](engine::RunId run, std::string after, const Identity& identity) {
+    return make_feed(bell, on_desk, run, std::move(after), identity);
+  };
+  shared.connections = [this] { return listener.connections(); };
+  shared.streams = [this] { return listener.feeds(); };
+  return open_sockets();
+}
+
+Result<void> Service::Impl::open_sockets() {
+  for (const int descriptor : options.passed) {
+    TRY(auto address, listener.adopt(descriptor));
+    addresses.push_back(std::move(address));
+  }
+  auto listen = options.listen;
+  const auto site = shared.site.get();
+  // What systemd listens at for us, the settings need not name again.
+  if (options.passed.empty())
+    listen.insert(listen.end(), site->settings.listen.begin(), site->settings.listen.end());
+  for (const auto& each : listen) {
+    TRY(auto address, listener.listen_tls(each));
+    addresses.push_back(std::move(address));
+  }
+  const bool has_socket = std::ranges::any_of(
+      addresses, [](const std::string& address) { return address.starts_with('/'); });
+  if (options.socket.empty() || has_socket) return ok();
+  TRY(listener.listen_unix(options.socket));
+  addresses.push_back(options.socket.string());
+  return ok();
+}
+
+Result<void> Service::Impl::reload() {
+  TRY(const auto files, read_site_files(wish()));
+  if (!files.tls.certificate.empty()) {
+    TRY(listener.use(files.tls));
+  }
+  use(files);
+  return ok();
+}
+
+void Service::Impl::reload_and_log() {
+  const auto reloaded = reload();
+  if (reloaded)
+    log::info({}, "service-reloaded", "settings, inventory and certificates were read again");
+  else
+    log::error({}, "service-not-reloaded",
+               "all stays as it was: " + printable(reloaded.error().what));
+}
+
+std::optional<Answer> Service::Impl::static_answer(const Request& request) const {
+  if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
+  const auto found = std::ranges::find(options.page, request.path, &StaticFile::path);
+  if (found == options.page.end()) return std::nullopt;
+  return page_answer(*found, options.page_policy, request);
+}
+
+Task<Answer> Service::Impl::answer(Request request) {
+  const auto site = shared.site.get();
+  if (const auto problem = foreign(request, site->names)) co_return answer_of(*problem);
+  if (auto page = static_answer(request)) co_return *std::move(page);
+  const auto route = route_of(request.method, request.path);
+  if (route.operation == nullptr) {
+    if (!route.allow.empty())
+      co_return answer_of(
+          {405,
+           "method",
+           fmt::format("{} takes {}", printable(shortened(request.path, 200)), route.allow),
+           {},
+           {},
+           route.allow});
+    co_return answer_of(not_found(fmt::format("there is nothing at {}: see /api/openapi.json",
+                                              printable(shortened(request.path, 200)))));
+  }
+  auto& lane = route.operation->lane == Operation::Lane::heavy ? heavy : light;
+  if (lane.is_full())
+    co_return answer_of(
+        {503, "busy", "too many requests wait already", {}, std::chrono::seconds{2}});
+  auto work = [&](Desk& desk) { return desk.answer(*route.operation, route, request); };
+  co_return co_await lane.run<Answer>(std::move(work));
+}
+
+Service::Service(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+Service::~Service() = default;
+
+Result<std::unique_ptr<Service>> Service::open(ServiceOptions options) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  TRY(impl->open());
+  return std::unique_ptr<Service>{new Service{std::move(impl)}};
+}
+
+void Service::start() { impl_->listener.start(); }
+const std::vector<std::string>& Service::addresses() const { return impl_->addresses; }
+std::size_t Service::connections() const { return impl_->listener.connections(); }
+const std::string& Service::fingerprint() const { return impl_->fingerprint; }
+Result<void> Service::reload() { return impl_->reload(); }
+controller::Front& Service::front() { return impl_->front; }
+
+bool Service::is_alive() {
+  return std::chrono::steady_clock::now() - impl_->front.beat() < kMostSilence &&
+         !impl_->light.is_full();
+}
+
+}  // namespace cupel::api

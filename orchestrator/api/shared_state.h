@@ -1,0 +1,76 @@
+#pragma once
+// What the threads of the service share: the site's settings and inventory, which change as a
+// whole, and what the controller last said of what steps wait for.
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "inventory/model.h"
+#include "orchestrator/api/authenticator.h"
+#include "orchestrator/api/counters.h"
+#include "orchestrator/api/login_limits.h"
+
+namespace cupel::api {
+
+/// A value that is replaced as a whole, from any thread.
+template <class T>
+class Replaced {
+ public:
+  std::shared_ptr<const T> get() const {
+    const std::scoped_lock lock{mutex_};
+    return value_;
+  }
+  void put(std::shared_ptr<const T> value) {
+    const std::scoped_lock lock{mutex_};
+    value_ = std::move(value);
+  }
+
+ private:
+  mutable std::mutex mutex_{};
+  std::shared_ptr<const T> value_{};
+};
+
+/// What steps of runs wait for, in words for people. Bounded by the nodes that work.
+class WaitingWords {
+ public:
+  void put(engine::RunId run, std::string_view node, std::string_view words) {
+    const std::scoped_lock lock{mutex_};
+    words_[{run, std::string{node}}] = words;
+  }
+  void drop(engine::RunId run, std::string_view node) {
+    const std::scoped_lock lock{mutex_};
+    words_.erase({run, std::string{node}});
+  }
+  std::map<std::string, std::string, std::less<>> of(engine::RunId run) const {
+    const std::scoped_lock lock{mutex_};
+    std::map<std::string, std::string, std::less<>> found;
+    for (auto at = words_.lower_bound({run, ""}); at != words_.end() && at->first.first == run;
+         ++at)
+      found.emplace(at->first.second, at->second);
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_{};
+  std::map<std::pair<engine::RunId, std::string>, std::string> words_{};
+};
+
+struct Shared {
+  std::filesystem::path state{};
+  std::filesystem::path programs{};
+  std::string version{};
+  engine::WallTime started{};
+  bool rehearsal = false;
+  Replaced<Site> site{};
+  Replaced<inventory::Inventory> inventory{};
+  LoginLimits logins{};
+  RequestRate rate{200};
+  WaitingWords waiting{};
+  Counters counters{};
+  std::function<std::shared_ptr<Feed>(engine::RunId run, std::string after, const Identity&)>
+      feed{};
+  std::function<std::size_t()> connections{}, streams{};
+};
+
+}  // namespace cupel::api

@@ -1,0 +1,133 @@
+#include "orchestrator/api/site_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/ownership.h"
+#include "inventory/yaml.h"
+
+namespace cupel::api {
+namespace {
+
+using inventory::Problem;
+using inventory::YamlFields;
+using inventory::YamlValue;
+
+constexpr std::size_t kLargestSettings = 1u << 20;
+
+/// What reading needs everywhere.
+struct Reading {
+  const std::string& file;
+  std::vector<Problem>& problems;
+
+  std::string path(const std::optional<std::string>& named) const {
+    if (!named || named->empty()) return {};
+    const std::filesystem::path path{*named};
+    if (path.is_absolute()) return path.string();
+    return (std::filesystem::absolute(file).parent_path() / path).lexically_normal().string();
+  }
+};
+
+Grant grant_of(YamlFields& fields) {
+  Grant grant;
+  const auto word = fields.required("role");
+  const auto role = role_of(word);
+  if (!role && !word.empty())
+    fields.report(fields.place("role"),
+                  fmt::format("role is viewer, operator or admin, not '{}'", word));
+  grant.role = role.value_or(Role::viewer);
+  grant.racks = fields.texts("racks");
+  return grant;
+}
+
+std::map<std::string, Grant> grants_of(const Reading& reading, YamlFields& above,
+                                       std::string_view key, std::string_view by) {
+  std::map<std::string, Grant> grants;
+  for (const auto& item : above.list(key)) {
+    YamlFields fields{item, std::string{by}, reading.file, reading.problems};
+    const auto name = fields.required(by);
+    auto grant = grant_of(fields);
+    fields.finish();
+    if (!name.empty() && !grants.emplace(name, std::move(grant)).second)
+      fields.report(fields.place(by), fmt::format("{} '{}' is here twice", by, name));
+  }
+  return grants;
+}
+
+OidcSettings oidc_of(const Reading& reading, const YamlValue& value) {
+  YamlFields fields{value, "oidc", reading.file, reading.problems};
+  OidcSettings oidc;
+  oidc.issuer = fields.required("issuer");
+  oidc.audience = fields.required("audience");
+  oidc.keys = reading.path(fields.required("keys"));
+  oidc.name = fields.text("name").value_or(oidc.name);
+  oidc.groups = fields.text("groups").value_or(oidc.groups);
+  oidc.grants = grants_of(reading, fields, "grants", "group");
+  fields.finish();
+  return oidc;
+}
+
+void take_tls(const Reading& reading, const YamlValue& value, SiteSettings& settings) {
+  YamlFields fields{value, "tls", reading.file, reading.problems};
+  settings.certificate = reading.path(fields.required("certificate"));
+  settings.key = reading.path(fields.required("key"));
+  settings.client_ca = reading.path(fields.text("client_ca"));
+  fields.finish();
+}
+
+void take_two_person(YamlFields& fields, SiteSettings& settings) {
+  for (const auto& word : fields.texts("two_person")) {
+    if (std::ranges::find(kTwoPersonWords, word) == std::end(kTwoPersonWords))
+      fields.report(fields.place("two_person"),
+                    fmt::format("'{}' is none of {}", word, fmt::join(kTwoPersonWords, ", ")));
+    settings.two_person.insert(word);
+  }
+}
+
+}  // namespace
+
+std::optional<SiteSettings> parse_site_settings(std::string_view text, const std::string& file,
+                                                std::vector<Problem>& problems) {
+  const auto before = problems.size();
+  const auto document = inventory::parse_yaml(text, file, problems);
+  if (!document) return std::nullopt;
+  const Reading reading{file, problems};
+  SiteSettings settings;
+  YamlFields fields{document->root, "service", file, problems};
+  settings.inventory = reading.path(fields.text("inventory"));
+  settings.playbooks = reading.path(fields.text("playbooks"));
+  settings.listen = fields.texts("listen");
+  settings.names = fields.texts("names");
+  if (const auto* tls = fields.value("tls")) take_tls(reading, *tls, settings);
+  settings.users = grants_of(reading, fields, "users", "user");
+  settings.certificates = grants_of(reading, fields, "certificates", "name");
+  if (const auto* oidc = fields.value("oidc")) settings.oidc = oidc_of(reading, *oidc);
+  take_two_person(fields, settings);
+  if (const auto rate = fields.number("requests_per_second")) {
+    if (*rate < 1 || *rate > 1e6)
+      fields.report(fields.place("requests_per_second"), "is from 1 to 1000000");
+    settings.requests_per_second = *rate;
+  }
+  settings.session = fields.duration("session").value_or(settings.session);
+  fields.finish();
+  return problems.size() == before ? std::optional{std::move(settings)} : std::nullopt;
+}
+
+std::optional<SiteSettings> read_site_settings(const std::string& file,
+                                               std::vector<Problem>& problems) {
+  const auto owned = check_ownership(file);
+  if (!owned) {
+    problems.push_back({{file}, owned.error().what});
+    return std::nullopt;
+  }
+  const auto text = read_file(file, kLargestSettings);
+  if (text) return parse_site_settings(*text, file, problems);
+  problems.push_back({{file}, text.error().what});
+  return std::nullopt;
+}
+
+}  // namespace cupel::api

@@ -1,0 +1,147 @@
+// serve: the controller of a state folder with the API and the page in front of it, as a service.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/text.h"
+#include "orchestrator/api/endpoint.h"
+#include "orchestrator/api/systemd_notice.h"
+#include "orchestrator/cli/page_files.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/service_commands.h"
+#include "orchestrator/cli/terminal_front.h"
+#include "orchestrator/controller/controller.h"
+#include "orchestrator/store/controller_lock.h"
+
+namespace cupel::cli {
+namespace {
+
+struct ServeWish {
+  std::string settings{};
+  std::string inventory{};
+  std::string socket{};
+  std::vector<std::string> listen{};
+  bool no_socket = false;
+};
+
+/// Reports to systemd that the service lives, for as long as it does.
+class WatchdogReports {
+ public:
+  WatchdogReports(const api::SystemdNotice& notice, api::Service& service) {
+    const auto period = notice.watchdog();
+    if (!period) return;
+    thread_ = std::jthread{[this, &notice, &service, period](const std::stop_token& stop) {
+      std::unique_lock lock{mutex_};
+      while (!stop.stop_requested()) {
+        if (service.is_alive()) notice.send("WATCHDOG=1");
+        wake_.wait_for(lock, stop, *period / 2, [] { return false; });
+      }
+    }};
+  }
+
+ private:
+  std::mutex mutex_{};
+  std::condition_variable_any wake_{};
+  std::jthread thread_{};
+};
+
+api::ServiceOptions options_of(const Context& context, const ServeWish& wish) {
+  api::ServiceOptions options;
+  options.state = std::filesystem::absolute(context.state);
+  options.programs = context.programs;
+  options.version = CUPEL_VERSION;
+  options.settings = wish.settings;
+  options.inventory =
+      wish.inventory.empty() ? std::string{} : std::filesystem::absolute(wish.inventory).string();
+  options.listen = wish.listen;
+  options.passed = api::passed_descriptors();
+  if (!wish.no_socket)
+    options.socket =
+        wish.socket.empty() ? options.state / "cupel.sock" : std::filesystem::absolute(wish.socket);
+  options.page = page_files();
+  options.page_policy = page_policy();
+  return options;
+}
+
+void say_where(const Context& context, const api::Service& service) {
+  if (context.json) {
+    const auto& addresses = service.addresses();
+    boost::json::object object{{"serving", boost::json::array(addresses.begin(), addresses.end())},
+                               {"pid", ::getpid()}};
+    if (!service.fingerprint().empty()) object["certificate"] = service.fingerprint();
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+  } else {
+    std::string where;
+    for (const auto& each : service.addresses()) where += (where.empty() ? "" : " and ") + each;
+    say("serving {}\n", where);
+    if (!service.fingerprint().empty()) say("its own certificate: {}\n", service.fingerprint());
+    if (page_files().empty()) say("built without the page: the API alone\n");
+  }
+  std::fflush(stdout);
+}
+
+Exit serve(Context& context, const ServeWish& wish) {
+  const api::SystemdNotice notice;
+  const auto logs = start_log(context, "stderr");
+  if (!logs) return complain(context, logs.error(), Exit::invalid);
+  auto opened = store::Store::open(context.state);
+  if (!opened) return complain(context, opened.error(), Exit::unfinished);
+  const auto lock = store::ControllerLock::take(context.state);
+  if (!lock) {
+    const bool taken = lock.error().code == Code::kConflict;
+    return complain(context, lock.error(), taken ? Exit::invalid : Exit::unfinished);
+  }
+  auto service = api::Service::open(options_of(context, wish));
+  if (!service) {
+    const bool storage = service.error().code == Code::kStorage;
+    return complain(context, service.error(), storage ? Exit::unfinished : Exit::invalid);
+  }
+  auto settings = controller_settings(context);
+  settings.stays = true;
+  controller::Controller drives{(*service)->front(), **opened, std::move(settings)};
+  (*service)->front().tick();
+  (*service)->start();
+  say_where(context, **service);
+  notice.send("READY=1");
+  Result<void> ran;
+  {
+    const WatchdogReports reports{notice, **service};
+    ran = drives.work();
+  }
+  notice.send("STOPPING=1");
+  if (ran) return Exit::passed;
+  return complain(context, ran.error(), Exit::unfinished);
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand(
+      "serve", "drive runs as a service, with an HTTP API and a page for browsers");
+  command->footer(
+      "Examples: cupel serve --inventory site.yaml\n"
+      "          cupel serve --config /etc/cupel/service.yaml --listen 10.0.0.5:8443\n"
+      "SIGTERM stops it: runs are interrupted and stages on nodes go on. SIGHUP reads the\n"
+      "configuration, the inventory and certificates again. See docs/service.md.");
+  auto wish = std::make_shared<ServeWish>();
+  command->add_option("--config", wish->settings,
+                      "service.yaml: users, certificates, addresses [none]");
+  command->add_option("-i,--inventory", wish->inventory, "[inventory: of the configuration]");
+  command
+      ->add_option("--listen", wish->listen,
+                   "ADDRESS:PORT for TLS, beside those of the configuration; repeatable")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--socket", wish->socket,
+                      "Unix socket, mode 0600 [cupel.sock in the state folder]");
+  command->add_flag("--no-socket", wish->no_socket, "serve no Unix socket");
+  add_json_flag(*command, context);
+  command->callback([&context, &exit, wish] { exit = serve(context, *wish); });
+}
+
+}  // namespace cupel::cli

@@ -1,0 +1,188 @@
+// token: who may use the service over the network. The secret is printed once, when it is made.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/login.h"
+#include "base/text.h"
+#include "inventory/yaml.h"
+#include "orchestrator/api/identity.h"
+#include "orchestrator/cli/say.h"
+#include "orchestrator/cli/service_commands.h"
+#include "orchestrator/cli/table.h"
+#include "orchestrator/report/run_progress.h"
+#include "orchestrator/report/summary.h"
+#include "orchestrator/store/access_tokens.h"
+#include "orchestrator/store/audit_log.h"
+
+namespace cupel::cli {
+namespace {
+
+constexpr std::chrono::seconds kUsualTokenLife{30 * 24 * 3600};
+
+struct TokenWish {
+  std::string name{};
+  std::string role = "viewer";
+  std::vector<std::string> racks{};
+  std::chrono::seconds lasts = kUsualTokenLife;
+  std::string id{};
+};
+
+/// The store, and what of it is about tokens.
+struct TokenBook {
+  std::unique_ptr<store::Store> store;
+  store::AccessTokens tokens;
+  store::AuditLog audit;
+};
+
+/// Errors: as Store::open().
+Result<TokenBook> open_book(const Context& context) {
+  TRY(auto store, store::Store::open(context.state));
+  TRY(auto tokens, store::AccessTokens::open(context.state));
+  TRY(auto audit, store::AuditLog::open(context.state));
+  return TokenBook{std::move(store), std::move(tokens), std::move(audit)};
+}
+
+Result<void> note_locally(TokenBook& book, std::string_view what, boost::json::object data) {
+  return book.audit.append({.who = login_name(),
+                            .origin = "command line",
+                            .what = std::string{what},
+                            .data = std::move(data)});
+}
+
+std::string_view standing_of(const store::AccessToken& token) {
+  if (token.revoked != engine::WallTime{}) return "revoked";
+  return token.expires <= report::wall_now() ? "expired" : "good";
+}
+
+boost::json::object row_of_token(const store::AccessToken& token) {
+  boost::json::object row{{"id", token.id},
+                          {"name", token.name},
+                          {"role", token.role},
+                          {"expires", report::utc(token.expires)},
+                          {"state", standing_of(token)},
+                          {"made_by", token.made_by}};
+  if (!token.racks.empty())
+    row["racks"] = boost::json::array(token.racks.begin(), token.racks.end());
+  if (token.used != engine::WallTime{}) row["last_used"] = report::utc(token.used);
+  return row;
+}
+
+Exit add_one(const Context& context, const TokenWish& wish) {
+  auto book = open_book(context);
+  if (!book) return complain(context, book.error(), Exit::unfinished);
+  const auto now = report::wall_now();
+  const store::AccessToken token{.name = wish.name,
+                                 .role = wish.role,
+                                 .racks = wish.racks,
+                                 .made_by = login_name(),
+                                 .made = now,
+                                 .expires = now + wish.lasts};
+  const auto made = book->tokens.add(token);
+  if (!made) return complain(context, made.error(), Exit::unfinished);
+  const std::string id{store::token_id(*made)};
+  const auto noted =
+      note_locally(*book, "add-token", {{"token", id}, {"name", wish.name}, {"role", wish.role}});
+  if (!noted) return complain(context, noted.error(), Exit::unfinished);
+  if (context.json) {
+    auto row = row_of_token(token);
+    row["id"] = id;
+    row["token"] = *made;
+    std::printf("%s\n", boost::json::serialize(row).c_str());
+  } else {
+    say("{}\n", *made);
+    say(stderr, "token {} of {}, {}, until {}; it is not shown again\n", id, wish.name, wish.role,
+        report::utc(token.expires));
+  }
+  return Exit::passed;
+}
+
+Exit list_all(const Context& context) {
+  auto book = open_book(context);
+  if (!book) return complain(context, book.error(), Exit::unfinished);
+  const auto tokens = book->tokens.list();
+  if (!tokens) return complain(context, tokens.error(), Exit::unfinished);
+  if (context.json) {
+    boost::json::array rows;
+    for (const auto& token : *tokens) rows.push_back(row_of_token(token));
+    std::printf("%s\n", boost::json::serialize(boost::json::object{{"tokens", rows}}).c_str());
+    return Exit::passed;
+  }
+  std::vector<Row> rows{{"token", "name", "role", "racks", "expires", "state", "last used"}};
+  for (const auto& token : *tokens)
+    rows.push_back({token.id, printable(token.name), token.role,
+                    token.racks.empty() ? "all" : fmt::format("{}", fmt::join(token.racks, ",")),
+                    report::utc(token.expires), std::string{standing_of(token)},
+                    token.used == engine::WallTime{} ? "never" : report::utc(token.used)});
+  say("{}\n", table(rows));
+  return Exit::passed;
+}
+
+Exit revoke_one(const Context& context, const TokenWish& wish) {
+  auto book = open_book(context);
+  if (!book) return complain(context, book.error(), Exit::unfinished);
+  const auto revoked = book->tokens.revoke(wish.id, report::wall_now());
+  if (!revoked) {
+    const bool unknown = revoked.error().code == Code::kNotFound;
+    return complain(context, revoked.error(), unknown ? Exit::invalid : Exit::unfinished);
+  }
+  const auto noted = note_locally(*book, "revoke-token", {{"token", wish.id}});
+  if (!noted) return complain(context, noted.error(), Exit::unfinished);
+  if (context.json)
+    std::printf("%s\n", boost::json::serialize(boost::json::object{{"revoked", wish.id}}).c_str());
+  else
+    say("token {} is revoked, and so are its sessions\n", wish.id);
+  return Exit::passed;
+}
+
+std::string not_a_name(const std::string& name) {
+  const bool sound = !name.empty() && name.size() <= 100 && printable(valid_utf8(name)) == name;
+  return sound ? std::string{} : "a name of 1 to 100 bytes without control characters";
+}
+
+std::string not_a_role(const std::string& word) {
+  return api::role_of(word) ? std::string{} : "viewer, operator or admin, not " + word;
+}
+
+std::string not_a_life(const std::string& text) {
+  const auto span = inventory::duration_of(text);
+  const bool fits = span && span->count() > 0 && *span <= std::chrono::hours{24 * 366};
+  return fits ? std::string{} : "not a time of at most 366 days, such as 30d: " + text;
+}
+
+}  // namespace
+
+void add_token(CLI::App& app, Context& context, Exit& exit) {
+  auto* command = app.add_subcommand("token", "who may use the service over the network");
+  command->footer(
+      "Examples: cupel token add alice --role operator --racks a01,a02 --expires 90d\n"
+      "          cupel token list\n"
+      "          cupel token revoke 0123456789abcdef");
+  command->require_subcommand(1);
+  auto wish = std::make_shared<TokenWish>();
+  auto* add = command->add_subcommand("add", "make a token, and print it once");
+  add->add_option("NAME", wish->name, "of the person or the program")
+      ->required()
+      ->check(not_a_name);
+  add->add_option("--role", wish->role, "viewer, operator or admin [viewer]")->check(not_a_role);
+  add->add_option("--racks", wish->racks, "these racks alone, parted by commas [all]")
+      ->delimiter(',');
+  add->add_option_function<std::string>(
+         "--expires",
+         [wish](const std::string& text) { wish->lasts = *inventory::duration_of(text); },
+         "how long it is good [30d]")
+      ->check(not_a_life);
+  add_json_flag(*add, context);
+  add->callback([&context, &exit, wish] { exit = add_one(context, *wish); });
+  auto* list = command->add_subcommand("list", "tokens, without their secrets");
+  add_json_flag(*list, context);
+  list->callback([&context, &exit] { exit = list_all(context); });
+  auto* revoke = command->add_subcommand("revoke", "end a token and the sessions made from it");
+  revoke->add_option("TOKEN", wish->id, "its id, as cupel token list prints it")->required();
+  add_json_flag(*revoke, context);
+  revoke->callback([&context, &exit, wish] { exit = revoke_one(context, *wish); });
+}
+
+}  // namespace cupel::cli

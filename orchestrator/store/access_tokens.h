@@ -1,0 +1,65 @@
+#pragma once
+// Who may use the service: tokens, as hashes. The secret itself is shown once, when it is made, and
+// kept nowhere. A page's session is a token too, that ends sooner. For one thread.
+#include <memory>
+
+#include "orchestrator/store/store.h"
+
+namespace cupel::store {
+
+struct AccessToken {
+  std::string id{};                  // 16 hexadecimal digits; no secret
+  std::string name{};                // of the person or the program
+  std::string role{};                // "viewer", "operator", "admin"
+  std::vector<std::string> racks{};  // empty: all
+  bool session = false;              // of a page; made from a token, and ends with it
+  std::string parent{};              // the token that a session was made from
+  std::string made_by{};
+  WallTime made{};
+  WallTime expires{};
+  WallTime revoked{};  // the epoch: it is not
+  WallTime used{};     // last, to the minute; the epoch: never
+
+  friend bool operator==(const AccessToken&, const AccessToken&) = default;
+};
+
+class AccessTokens {
+ public:
+  /// Of the store in `folder`, which must be open. Errors: kStorage.
+  static Result<AccessTokens> open(const std::filesystem::path& folder);
+  AccessTokens(AccessTokens&&) noexcept;
+  ~AccessTokens();
+
+  /// Keeps it under an id of its own. Returns "cupel_ID_SECRET", which nothing can show again.
+  /// Errors: kStorage; kConflict: there are as many as there may be.
+  Result<std::string> add(AccessToken token);
+
+  /// Errors: kRefused: no such token, or another secret; kStorage. That it has expired or is
+  /// revoked is the caller's to look at.
+  Result<AccessToken> find(std::string_view text) const;
+
+  /// Whether a token that was found before is one still. Errors: kRefused: it has expired or is
+  /// revoked; kStorage.
+  Result<void> check(std::string_view id, WallTime now) const;
+
+  /// Newest first; without sessions. Errors: kStorage.
+  Result<std::vector<AccessToken>> list() const;
+
+  /// And the sessions that were made from it. Errors: kNotFound; kStorage.
+  Result<void> revoke(std::string_view id, WallTime now);
+
+  /// Errors: kStorage.
+  Result<void> note_use(std::string_view id, WallTime now);
+
+  static constexpr int kMost = 10'000;  // tokens and sessions that have not expired
+
+ private:
+  struct Connection;
+  explicit AccessTokens(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection_;
+};
+
+/// The id of "cupel_ID_SECRET"; empty for any other text.
+std::string_view token_id(std::string_view text);
+
+}  // namespace cupel::store

@@ -1,0 +1,109 @@
+#include "orchestrator/store/audit_log.h"
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "orchestrator/store/database.h"
+
+namespace cupel::store {
+namespace {
+
+struct AuditRow {
+  std::int64_t sequence = 0, time = 0;
+  std::string who{}, origin{}, what{}, data{}, hash{};
+};
+
+std::string chained_audit(std::string_view before, const AuditRow& row) {
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", before, row.sequence, row.time,
+                                row.who, row.origin, row.what, row.data));
+}
+
+/// Behind `after`, each to `visit`, until it returns false.
+template <class Visit>
+void each_audit_row(soci::session& sql, std::int64_t after, Visit visit) {
+  AuditRow row;
+  soci::statement rows =
+      (sql.prepare << "SELECT sequence, time, who, origin, what, data, hash FROM audit WHERE "
+                      "sequence > :after ORDER BY sequence",
+       soci::use(after), soci::into(row.sequence), soci::into(row.time), soci::into(row.who),
+       soci::into(row.origin), soci::into(row.what), soci::into(row.data), soci::into(row.hash));
+  rows.execute();
+  while (rows.fetch())
+    if (!visit(row)) return;
+}
+
+}  // namespace
+
+struct AuditLog::Connection {
+  soci::session sql;
+};
+
+AuditLog::AuditLog(std::unique_ptr<Connection> connection) : connection_{std::move(connection)} {}
+AuditLog::AuditLog(AuditLog&&) noexcept = default;
+AuditLog::~AuditLog() = default;
+
+Result<AuditLog> AuditLog::open(const std::filesystem::path& folder) {
+  return guarded("cannot open the audit log in " + folder.string(), [&]() -> Result<AuditLog> {
+    auto connection = std::make_unique<Connection>();
+    open_session(connection->sql, folder / "cupel.db");
+    connection->sql << "PRAGMA synchronous = FULL";
+    return AuditLog{std::move(connection)};
+  });
+}
+
+Result<void> AuditLog::append(AuditEntry entry) {
+  auto& sql = connection_->sql;
+  return guarded("cannot write the audit log", [&]() -> Result<void> {
+    AuditRow row;
+    row.who = printable(entry.who);
+    row.origin = printable(entry.origin);
+    row.what = entry.what;
+    row.data = valid_utf8(json::serialize(entry.data));
+    row.time = count_of(now());
+    Writing writing{sql};
+    std::string before;
+    sql << "SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1",
+        soci::into(row.sequence), soci::into(before);
+    if (!sql.got_data()) row.sequence = 0;
+    ++row.sequence;
+    row.hash = chained_audit(before, row);
+    sql << "INSERT INTO audit (sequence, time, who, origin, what, data, hash) VALUES (:sequence, "
+           ":time, :who, :origin, :what, :data, :hash)",
+        soci::use(row.sequence), soci::use(row.time), soci::use(row.who), soci::use(row.origin),
+        soci::use(row.what), soci::use(row.data), soci::use(row.hash);
+    writing.commit();
+    return ok();
+  });
+}
+
+Result<std::vector<AuditEntry>> AuditLog::page(std::int64_t after, std::size_t most) const {
+  return guarded("cannot read the audit log", [&]() -> Result<std::vector<AuditEntry>> {
+    std::vector<AuditEntry> found;
+    each_audit_row(connection_->sql, after, [&](const AuditRow& row) {
+      AuditEntry entry{row.sequence, time_of(row.time), row.who, row.origin, row.what,
+                       {},           row.hash};
+      if (auto data = parse_json(row.data); data && data->is_object())
+        entry.data = std::move(data->get_object());
+      found.push_back(std::move(entry));
+      return found.size() < most;
+    });
+    return found;
+  });
+}
+
+Result<std::optional<std::int64_t>> AuditLog::broken_at() const {
+  return guarded("cannot read the audit log", [&]() -> Result<std::optional<std::int64_t>> {
+    std::optional<std::int64_t> broken;
+    std::string before;
+    std::int64_t expected = 1;
+    each_audit_row(connection_->sql, 0, [&](const AuditRow& row) {
+      if (row.sequence != expected || chained_audit(before, row) != row.hash) broken = expected;
+      before = row.hash;
+      ++expected;
+      return !broken;
+    });
+    return broken;
+  });
+}
+
+}  // namespace cupel::store

@@ -1,0 +1,326 @@
+// The built cupel as a service: a rehearsed run through its API, signals, what systemd wants to
+// see.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <boost/asio/buffers_iterator.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/streambuf.hpp>
+#include <boost/asio/write.hpp>
+
+#include "base/file.h"
+#include "orchestrator/store/store.h"
+#include "tests/e2e/rack_site.h"
+
+namespace cupel::testing {
+namespace {
+
+constexpr const char* kWaiting = R"(playbook: waiting
+steps:
+  - step: bmc-facts
+  - step: approval
+    with: {message: look at the sensors first}
+  - step: power-on
+)";
+
+struct Told {
+  int status = 0;
+  json::value body{};
+};
+
+class ServeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(site.file("books"));
+    site.write("books/waiting.yaml", kWaiting);
+    site.write("service.yaml", "playbooks: books\n");
+  }
+  std::vector<std::string> serving(std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"serve",
+                                   "--config",
+                                   site.file("service.yaml"),
+                                   "--inventory",
+                                   site.file("inventory.yaml"),
+                                   "--socket",
+                                   site.file("s")};
+    words.insert(words.end(), more.begin(), more.end());
+    return site.cupel(words);
+  }
+  Told ask(const std::string& method, const std::string& target, const std::string& body = {}) {
+    asio::io_context io;
+    asio::local::stream_protocol::socket socket{io};
+    socket.connect({site.file("s")});
+    auto text = method + " " + target + " HTTP/1.1\r\nHost: cupel\r\nConnection: close\r\n";
+    if (method == "POST") text += "Idempotency-Key: k" + std::to_string(++sent_) + "\r\n";
+    if (!body.empty())
+      text += "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n";
+    asio::write(socket, asio::buffer(text + "\r\n" + body));
+    asio::streambuf read;
+    boost::system::error_code ended;
+    asio::read(socket, read, ended);
+    const std::string all{asio::buffers_begin(read.data()), asio::buffers_end(read.data())};
+    Told told;
+    if (all.size() > 12) told.status = std::atoi(all.c_str() + 9);
+    const auto begin = all.find("\r\n\r\n");
+    if (begin != all.npos)
+      told.body = parse_json(std::string_view{all}.substr(begin + 4)).value_or(nullptr);
+    return told;
+  }
+  /// Reads the stream of the run until the text was in it.
+  std::string stream_until(const std::string& text) {
+    asio::io_context io;
+    asio::local::stream_protocol::socket socket{io};
+    socket.connect({site.file("s")});
+    asio::write(
+        socket,
+        asio::buffer(std::string{"GET /api/v1/runs/1/stream HTTP/1.1\r\nHost: cupel\r\n\r\n"}));
+    std::string read;
+    boost::system::error_code ended;
+    while (read.find(text) == read.npos && !ended) {
+      std::array<char, 4096> piece{};
+      const auto size = socket.read_some(asio::buffer(piece), ended);
+      read.append(piece.data(), size);
+    }
+    EXPECT_THAT(read, HasSubstr(text));
+    return read;
+  }
+  Told start() {
+    return ask(
+        "POST", "/api/v1/runs",
+        R"({"playbook":"waiting","nodes":"v01-n01","consoles":false,"wait_for_repair_s":0})");
+  }
+
+  RackSite site{{.network = 93, .ports = "bmc: 0, ssh: 0"}};
+
+ private:
+  int sent_ = 0;
+};
+
+TEST_F(ServeTest, ARunBeginsWaitsIsApprovedAndEndsThroughTheApi) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+
+  const auto started = start();
+  ASSERT_EQ(started.status, 201) << json::serialize(started.body);
+  stream_until("\"kind\":\"step-ended\",\"node\":\"v01-n01\",\"step\":\"bmc-facts\"");
+  const auto approved = ask("POST", "/api/v1/runs/1/commands",
+                            R"({"command":"approve","step":"approval","reason":"looked"})");
+  ASSERT_EQ(approved.status, 202) << json::serialize(approved.body);
+  const auto events = stream_until("event: run-ended");
+
+  EXPECT_THAT(events, HasSubstr("\"why\":\"looked\""));
+  EXPECT_THAT(events, HasSubstr("(unix user "));
+  const auto run = ask("GET", "/api/v1/runs/1").body;
+  EXPECT_EQ(run.at("state"), "ended");
+  EXPECT_EQ(run.at("pass"), 1);
+  EXPECT_EQ(ask("GET", "/api/v1/runs/1/commands/1").body.at("answer"), "accepted");
+  const auto shown = ask("GET", "/api/v1/runs/1/nodes/v01-n01").body.as_object();
+  const auto printed = json_lines(site.run({"show", "v01-n01", "--json"}).out).back();
+  for (const auto* key : {"verdict", "steps", "bmc_parts", "stages"})
+    EXPECT_EQ(shown.at(key), printed.at(key)) << key << ": as cupel show prints it";
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait().status, 0);
+}
+
+TEST_F(ServeTest, SigtermInterruptsARunAndTheNextServiceResumesIt) {
+  {
+    Child service{serving()};
+    ASSERT_TRUE(service.wait_for("serving "));
+    ASSERT_EQ(start().status, 201);
+    stream_until("\"step\":\"bmc-facts\",\"data\":{\"outcome\":\"done\"");
+    service.signal(SIGTERM);
+    ASSERT_EQ(service.wait().status, 0);
+  }
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  EXPECT_EQ(ask("GET", "/api/v1/runs/1").body.at("state"), "interrupted");
+
+  const auto resumed = ask("POST", "/api/v1/runs/1/resume", "{}");
+  ASSERT_EQ(resumed.status, 202) << json::serialize(resumed.body);
+  stream_until("event: run-resumed");
+  ASSERT_EQ(ask("POST", "/api/v1/runs/1/commands", R"({"command":"approve"})").status, 202);
+
+  stream_until("event: run-ended");
+}
+
+TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
+  Child service{serving({"--log", "stderr"})};
+  ASSERT_TRUE(service.wait_for("serving "));
+  const auto two_person = [&] { return ask("GET", "/api/v1/whoami").body.at("two_person"); };
+  ASSERT_EQ(two_person(), json::array{});
+
+  site.write("service.yaml", "playbooks: books\ntwo_person: [start]\n");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-reloaded"));
+  EXPECT_EQ(two_person(), json::array{"start"});
+  site.write("service.yaml", "playbooks: books\ntwo_person: [begin]\n");
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for("service-not-reloaded"));
+
+  EXPECT_EQ(two_person(), json::array{"start"});
+  EXPECT_EQ(start().status, 202) << "it waits for a second person";
+}
+
+TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
+  const int notices = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{.sun_family = AF_UNIX};
+  const auto path = site.file("notify");
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(::bind(notices, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const timeval patience{30, 0};
+  ::setsockopt(notices, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const auto next = [&] {
+    std::array<char, 256> text{};
+    const auto size = ::recv(notices, text.data(), text.size(), 0);
+    return std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  };
+
+  Child service{serving(), {"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=200000"}};
+
+  EXPECT_EQ(next(), "READY=1");
+  EXPECT_EQ(next(), "WATCHDOG=1");
+  EXPECT_EQ(next(), "WATCHDOG=1");
+  service.signal(SIGTERM);
+  std::string last;
+  while ((last = next()) == "WATCHDOG=1") {
+  }
+  EXPECT_EQ(last, "STOPPING=1");
+  EXPECT_EQ(service.wait().status, 0);
+  ::close(notices);
+}
+
+TEST_F(ServeTest, ATokenIsShownOnceAndListedWithoutItsSecret) {
+  const auto made = site.run({"token", "add", "alice", "--role", "operator", "--racks", "v01"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  ASSERT_TRUE(made.out.starts_with("cupel_"));
+  const auto id = made.out.substr(6, 16), secret = made.out.substr(23, 64);
+
+  const auto listed = site.run({"token", "list"});
+  const auto revoked = site.run({"token", "revoke", id});
+  const auto after = site.run({"token", "list", "--json"});
+
+  EXPECT_THAT(listed.out, AllOf(HasSubstr(id), HasSubstr("alice"), Not(HasSubstr(secret))));
+  EXPECT_EQ(revoked.status, 0) << revoked.err;
+  EXPECT_THAT(after.out, HasSubstr("\"state\":\"revoked\""));
+  EXPECT_EQ(site.run({"token", "add", "eve", "--role", "root"}).status, 2);
+  EXPECT_EQ(site.run({"token", "revoke", "0000000000000000"}).status, 2);
+}
+
+TEST_F(ServeTest, AWrongConfigurationIsRefusedWithEveryErrorOfIt) {
+  site.write("service.yaml", "playbooks: books\nlisten: [nowhere]\nusers: [{user: a, role: b}]\n");
+
+  const auto ran = run(serving());
+
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("service.yaml:3:"));
+}
+
+/// The commands of an operator's day, on the state folder and at a service: the same words, the
+/// same exit codes.
+class EitherWay : public ServeTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  bool there() const { return GetParam(); }
+  std::vector<std::string> words(std::vector<std::string> arguments) const {
+    auto all = site.cupel(std::move(arguments));
+    if (there()) all.insert(all.begin() + 1, "CUPEL_SERVER=unix:" + site.file("s"));
+    return all;
+  }
+  Ran either(std::vector<std::string> arguments) const { return run(words(std::move(arguments))); }
+  std::string playbook() const { return there() ? "waiting" : "books/waiting.yaml"; }
+};
+
+TEST_P(EitherWay, ARunIsShownPausedApprovedAndReported) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  Child shown{words({"run", playbook(), "--no-console", "-n", "v01-n01"})};
+  ASSERT_TRUE(shown.wait_for("run 1 was submitted: "));
+  ASSERT_TRUE(shown.wait_for("bmc-facts"));
+
+  const auto paused = either({"pause", "1", "--reason", "noise"});
+  const auto unknown_step = either({"approve", "1", "nothing"});
+  const auto unknown_node = either({"retry", "1", "v01-n09"});
+  const auto unpaused = either({"unpause", "1"});
+  stream_until("\"step\":\"bmc-facts\",\"data\":{\"outcome\":\"done\"");
+  const auto retried = either({"retry", "1", "v01-n01"});
+  const auto skipped = either({"skip", "1", "v01-n01", "power-on", "--reason", "on order"});
+  const auto approved = either({"approve", "1"});
+  const auto ended = shown.wait();
+  const auto again = either({"pause", "1"});
+  const auto showed = either({"show", "v01-n01"});
+  const auto nobody = either({"show", "v01-n77"});
+  const auto reported = either({"report", "1", "--csv"});
+  const auto missing = either({"report", "7"});
+
+  EXPECT_THAT(paused.out, HasSubstr("run 1: pause: accepted")) << paused.err;
+  EXPECT_EQ(paused.status, 0);
+  EXPECT_EQ(unknown_step.status, 2);
+  EXPECT_THAT(unknown_step.err, HasSubstr("run 1 has no step 'nothing'"));
+  EXPECT_EQ(unknown_node.status, 2);
+  EXPECT_THAT(unknown_node.err, HasSubstr("run 1 has no node 'v01-n09'"));
+  EXPECT_EQ(unpaused.status, 0) << unpaused.err;
+  EXPECT_EQ(retried.status, 2);
+  EXPECT_THAT(retried.err, HasSubstr("v01-n01 has no failed step"));
+  EXPECT_EQ(skipped.status, 0) << skipped.err;
+  EXPECT_EQ(approved.status, 0) << approved.err;
+  EXPECT_EQ(ended.status, 1) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run 1 (waiting) ended"));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("run 1 is ended already"));
+  EXPECT_THAT(showed.out, HasSubstr("v01-n01 in run 1: inconclusive"));
+  EXPECT_EQ(nobody.status, 2);
+  EXPECT_THAT(nobody.err, HasSubstr("no run has ever seen node 'v01-n77'"));
+  EXPECT_EQ(reported.status, 1);
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("there is no run 7"));
+  if (!there()) return;
+  // All that was printed is what the state folder prints.
+  EXPECT_EQ(showed.out, site.run({"show", "v01-n01"}).out);
+  EXPECT_EQ(reported.out, site.run({"report", "1", "--csv"}).out);
+  EXPECT_EQ(either({"show", "v01-n01", "--json"}).out, site.run({"show", "v01-n01", "--json"}).out);
+  EXPECT_EQ(either({"report", "1", "--json"}).out, site.run({"report", "1", "--json"}).out);
+}
+
+TEST_P(EitherWay, ACancelledRunEndsWithItsCode) {
+  Child service{serving()};
+  ASSERT_TRUE(service.wait_for("serving "));
+  Child shown{words({"run", playbook(), "--no-console", "-n", "v01-n02", "--json"})};
+  ASSERT_TRUE(shown.wait_for("\"step\":\"bmc-facts\",\"outcome\""));
+
+  const auto cancelled = either({"cancel", "1", "--reason", "wrong rack"});
+  const auto ended = shown.wait();
+
+  EXPECT_EQ(cancelled.status, 0) << cancelled.err;
+  EXPECT_THAT(cancelled.out, HasSubstr("run 1 is cancelled"));
+  EXPECT_EQ(ended.status, 3) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("run 1 was cancelled"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, EitherWay, ::testing::Values(false, true),
+                         [](const auto& each) { return each.param ? "AtAService" : "Here"; });
+
+TEST_F(ServeTest, ACommandSaysWhyAServiceCannotBeAsked) {
+  const auto with = [&](const std::string& server) {
+    auto words = site.cupel({"pause", "1"});
+    words.insert(words.begin() + 1, "CUPEL_SERVER=" + server);
+    return run(words);
+  };
+
+  EXPECT_EQ(with("http://127.0.0.1:1").status, 2);
+  const auto gone = with("https://127.0.0.1:1");
+  EXPECT_EQ(gone.status, 3);
+  EXPECT_THAT(gone.err, HasSubstr("https://127.0.0.1:1: "));
+}
+
+TEST(ServiceUnit, IsHardened) {
+  const auto unit = std::filesystem::path{SOURCE_DIR} / "packaging/systemd/cupel.service";
+  const auto ran =
+      run({"systemd-analyze", "security", "--offline=yes", "--threshold=30", unit.string()});
+  if (ran.status == 127) GTEST_SKIP() << "no systemd-analyze: apt-get install systemd";
+
+  EXPECT_EQ(ran.status, 0) << ran.out;
+}
+
+}  // namespace
+}  // namespace cupel::testing

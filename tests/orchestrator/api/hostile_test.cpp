@@ -1,0 +1,159 @@
+// Clients that are broken, slow or hostile: each is answered with a problem or cut off, and the
+// service goes on.
+#include "tests/orchestrator/api/api_fixture.h"
+
+namespace cupel::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ApiHostile : public ApiTest {
+ protected:
+  void expect_well() { EXPECT_EQ(get("/healthz").status, 200); }
+  Heard plan(const std::string& body) { return post("/api/v1/plans", body, "k1"); }
+};
+
+TEST_F(ApiHostile, AnswersBrokenRequestsWithAProblem) {
+  serve();
+
+  for (const auto* text : {"GET\r\n\r\n", "\x16\x03\x01\x02", "GET /api/v1/runs HTTP/9.9\r\n\r\n",
+                           "GET api HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                           "GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                           "GET /%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                           "GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                           "GET /api/../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n"}) {
+    asio::io_context io;
+    asio::local::stream_protocol::socket socket{io};
+    socket.connect({file("s")});
+    asio::write(socket, asio::buffer(std::string{text}));
+    socket.shutdown(asio::socket_base::shutdown_send);
+    const auto heard = heard_of(exchanged(socket, ""));
+    if (!heard.head.empty()) EXPECT_EQ(heard.status, 400) << text << heard.head;
+  }
+  expect_well();
+}
+
+TEST_F(ApiHostile, ListsEveryFaultOfABodyAtOnce) {
+  serve();
+
+  const auto heard = plan(R"({"playbook":7,"set":{"a":1},"nodez":"all"})");
+
+  EXPECT_EQ(heard.status, 422);
+  EXPECT_EQ(heard.field("Content-Type"), "application/problem+json");
+  EXPECT_THAT(heard.body, HasSubstr("body.playbook"));
+  EXPECT_THAT(heard.body, HasSubstr("body.set"));
+  EXPECT_THAT(heard.body, HasSubstr("did you mean 'nodes'?"));
+  EXPECT_EQ(heard.json().at("errors").as_array().size(), 4u) << heard.body;
+}
+
+TEST_F(ApiHostile, AcceptsJsonAloneAndNoOtherForm) {
+  serve();
+
+  EXPECT_EQ(plan("{\"playbook\":").status, 400);
+  EXPECT_EQ(plan("[]").status, 422);
+  EXPECT_EQ(plan(std::string(1000, '[')).status, 400);
+  EXPECT_EQ(plan("{\"playbook\":\"\xff\"}").status, 400);
+  const auto form =
+      ask({.method = "POST",
+           .target = "/api/v1/plans",
+           .fields = {"Idempotency-Key: k", "Content-Type: text/plain", "Content-Length: 0"}});
+  EXPECT_EQ(form.status, 415);
+  expect_well();
+}
+
+TEST_F(ApiHostile, RefusesALargeBodyBeforeItIsRead) {
+  serve();
+
+  const auto heard = heard_of(
+      raw("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+          "Content-Length: 104857600\r\n\r\n{"));
+
+  EXPECT_EQ(heard.status, 413);
+  expect_well();
+}
+
+TEST_F(ApiHostile, RefusesALargeHead) {
+  serve();
+
+  const auto heard = heard_of(raw(
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'a') + "\r\n\r\n"));
+
+  EXPECT_EQ(heard.status, 431);
+  expect_well();
+}
+
+TEST_F(ApiHostile, CutsOffWhoSendsTooSlowly) {
+  auto options = usual();
+  options.limits.head_patience = std::chrono::milliseconds{100};
+  options.limits.body_patience = std::chrono::milliseconds{100};
+  serve(options);
+
+  const auto head = raw("GET /healthz HTTP/1.1\r\nHost: loc");
+  const auto body =
+      raw("POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+          "Content-Length: 10\r\n\r\n{");
+
+  EXPECT_EQ(head, "");
+  EXPECT_EQ(body, "");
+  expect_well();
+}
+
+TEST_F(ApiHostile, HoldsOutAThousandHalfOpenConnections) {
+  serve();
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> open;
+  for (int i = 0; i < 1000; ++i) {
+    boost::system::error_code failure;
+    open.emplace_back(io).connect(endpoint(), failure);
+    if (failure) break;
+  }
+
+  EXPECT_EQ(get("/healthz").status, 200) << "the Unix socket is not theirs";
+  EXPECT_LE(service().connections(), 65u);
+}
+
+TEST_F(ApiHostile, SpeaksNoOlderTls) {
+  serve();
+  asio::io_context io;
+  asio::ssl::context context{asio::ssl::context::tls_client};
+  SSL_CTX_set_max_proto_version(context.native_handle(), TLS1_2_VERSION);
+  asio::ssl::stream<asio::ip::tcp::socket> stream{io, context};
+  stream.lowest_layer().connect(endpoint());
+
+  boost::system::error_code refused;
+  stream.handshake(asio::ssl::stream_base::client, refused);
+
+  EXPECT_TRUE(refused);
+}
+
+TEST_F(ApiHostile, SpeaksNoHttpInClearOverTcp) {
+  serve();
+  asio::io_context io;
+  asio::ip::tcp::socket socket{io};
+  socket.connect(endpoint());
+
+  EXPECT_THAT(exchanged(socket, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              ::testing::Not(HasSubstr("HTTP/1.1")));
+}
+
+TEST_F(ApiHostile, RefusesOtherSitesPages) {
+  serve();
+  const auto secret = token("alice", "admin");
+  const auto with = [&](std::vector<std::string> fields, std::string host = "localhost") {
+    return ask_tls({.target = "/api/v1/runs",
+                    .token = secret,
+                    .fields = std::move(fields),
+                    .host = std::move(host)})
+        .status;
+  };
+
+  EXPECT_EQ(with({}), 200);
+  EXPECT_EQ(with({"Origin: https://localhost"}), 200);
+  EXPECT_EQ(with({"Origin: https://evil.example"}), 403);
+  EXPECT_EQ(with({"Origin: null"}), 403);
+  EXPECT_EQ(with({"Sec-Fetch-Site: cross-site"}), 403);
+  EXPECT_EQ(with({}, "evil.example"), 403) << "DNS rebinding";
+}
+
+}  // namespace
+}  // namespace cupel::test

@@ -1,0 +1,151 @@
+// What the API returns of a journal: the same to everybody who may see it, and nothing of racks
+// that are not theirs.
+#include "tests/orchestrator/api/api_fixture.h"
+
+namespace cupel::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using ApiReads = ApiTest;
+
+TEST_F(ApiReads, ListsRunsWithWhatBecameOfTheirNodes) {
+  const auto run = run_of_two();
+  serve();
+
+  const auto heard = get("/api/v1/runs");
+
+  ASSERT_EQ(heard.status, 200) << heard.body;
+  const auto body = heard.json();
+  const auto& row = body.at("items").at(0);
+  EXPECT_EQ(row.at("run"), run);
+  EXPECT_EQ(row.at("state"), "running");
+  EXPECT_EQ(row.at("by"), "alice");
+  EXPECT_EQ(row.at("fail"), 1);
+  EXPECT_EQ(row.at("in_work"), 1);
+  EXPECT_EQ(row.at("nodes"), 2);
+}
+
+TEST_F(ApiReads, ShowsHowEachNodeStands) {
+  run_of_two();
+  serve();
+
+  const auto body = get("/api/v1/runs/1/nodes").json();
+
+  const auto& first = body.at("items").at(0);
+  EXPECT_EQ(first.at("node"), "a01-n01");
+  EXPECT_EQ(first.at("state"), "fail");
+  EXPECT_EQ(first.at("unit"), 1);
+  EXPECT_THAT(std::string{first.at("cause").as_string()}, HasSubstr("gpu3"));
+  const auto& second = body.at("items").at(1);
+  EXPECT_EQ(second.at("state"), "running");
+  EXPECT_EQ(second.at("step"), "bmc-facts");
+}
+
+TEST_F(ApiReads, PagesEndWhereThereIsNoMore) {
+  run_of_two();
+  serve();
+
+  const auto first = get("/api/v1/runs/1/events?limit=4").json();
+  const auto next = std::string{first.at("next").as_string()};
+  const auto rest = get("/api/v1/runs/1/events?limit=4&cursor=" + next).json();
+
+  EXPECT_EQ(first.at("items").as_array().size(), 4u);
+  EXPECT_EQ(rest.at("items").as_array().size(), 2u);
+  EXPECT_EQ(rest.at("items").at(0).at("sequence"), 5);
+  EXPECT_FALSE(rest.as_object().contains("next"));
+}
+
+TEST_F(ApiReads, SendsWhatAClientHasOnlyOnceUntilItChanges) {
+  run_of_two();
+  serve();
+  const auto first = get("/api/v1/runs/1/nodes");
+  const auto tag = first.field("ETag");
+  ASSERT_FALSE(tag.empty());
+
+  const auto same = get("/api/v1/runs/1/nodes", {"If-None-Match: " + tag});
+  append(1, engine::EventKind::step_ended, "a02-n01", "bmc-facts", R"({"outcome":"done"})");
+  const auto changed = get("/api/v1/runs/1/nodes", {"If-None-Match: " + tag});
+
+  EXPECT_EQ(same.status, 304);
+  EXPECT_EQ(same.body, "");
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_NE(changed.field("ETag"), tag);
+}
+
+TEST_F(ApiReads, HidesWhatIsOfOtherRacks) {
+  run_of_two();
+  serve();
+  const auto bounded = token("bob", "viewer", {"a02"});
+  const auto of_bob = [&](const std::string& target) {
+    return ask_tls({.target = target, .token = bounded});
+  };
+
+  const auto nodes = of_bob("/api/v1/runs/1/nodes");
+  const auto events = of_bob("/api/v1/runs/1/events");
+  const auto record = of_bob("/api/v1/runs/1/nodes/a01-n01");
+  const auto verdicts = of_bob("/api/v1/runs/1/verdicts");
+  const auto report = of_bob("/api/v1/runs/1/report");
+  const auto found = of_bob("/api/v1/search?q=SER-77");
+  const auto own = of_bob("/api/v1/runs/1/nodes/a02-n01");
+
+  ASSERT_EQ(nodes.status, 200) << nodes.body;
+  for (const auto* heard : {&nodes, &events, &verdicts, &found})
+    EXPECT_THAT(heard->body, Not(HasSubstr("a01-n01")));
+  EXPECT_EQ(record.status, 404);
+  EXPECT_EQ(report.status, 403);
+  EXPECT_EQ(own.status, 200) << own.body;
+}
+
+TEST_F(ApiReads, FindsPartsByTheirSerialNumber) {
+  run_of_two();
+  serve();
+
+  const auto body = get("/api/v1/search?q=ser-77").json();
+
+  ASSERT_EQ(body.at("items").as_array().size(), 1u);
+  EXPECT_EQ(body.at("items").at(0).at("node"), "a01-n01");
+  EXPECT_EQ(body.at("items").at(0).at("part"), "gpu3");
+}
+
+TEST_F(ApiReads, GivesOutEvidenceThatARunNamesAndNoOther) {
+  const auto run = run_of_two();
+  const auto named = store().keep_evidence("raw output").value();
+  const auto other = store().keep_evidence("of nobody").value();
+  append(run, engine::EventKind::step_ended, "a02-n01", "bmc-facts",
+         R"({"outcome":"done","evidence":")" + named + R"("})");
+  serve();
+
+  const auto heard = get("/api/v1/runs/1/evidence/" + named);
+
+  EXPECT_EQ(heard.status, 200);
+  EXPECT_EQ(heard.body, "raw output");
+  EXPECT_THAT(heard.field("Content-Disposition"), HasSubstr("attachment"));
+  EXPECT_EQ(get("/api/v1/runs/1/evidence/" + other).status, 404);
+  EXPECT_EQ(get("/api/v1/runs/1/evidence/..%2F..%2Fcupel.db").status, 400);
+  EXPECT_EQ(get("/api/v1/runs/1/evidence/%2e%2e/x").status, 400);
+}
+
+TEST_F(ApiReads, ServesThePageWithItsPolicyAndKeepsWhatNeverChanges) {
+  auto options = usual();
+  static constexpr api::StaticFile kPage[] = {
+      {"/", "text/html; charset=utf-8", "<html></html>", "", false},
+      {"/app-1.js", "text/javascript", "plain", "packed", true}};
+  options.page = kPage;
+  options.page_policy = "default-src 'none'";
+  serve(options);
+
+  const auto page = ask_tls({.target = "/"});
+  const auto script = ask_tls({.target = "/app-1.js", .fields = {"Accept-Encoding: gzip"}});
+
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.field("Content-Security-Policy"), "default-src 'none'");
+  EXPECT_EQ(page.field("X-Frame-Options"), "DENY");
+  EXPECT_EQ(script.body, "packed");
+  EXPECT_EQ(script.field("Content-Encoding"), "gzip");
+  EXPECT_THAT(script.field("Cache-Control"), HasSubstr("immutable"));
+}
+
+}  // namespace
+}  // namespace cupel::test
