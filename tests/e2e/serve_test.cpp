@@ -163,6 +163,22 @@ TEST_F(ServeTest, SighupReadsTheConfigurationAgainAllOrNothing) {
   EXPECT_EQ(start().status, 202) << "it waits for a second person";
 }
 
+TEST_F(ServeTest, AFullDiskIsAProblemForChangesAndNotForReads) {
+  constexpr std::size_t kDisk = 1u << 20;
+  Child service{serving(), {}, kDisk};
+  ASSERT_TRUE(service.wait_for("serving "));
+
+  int status = 0;
+  for (int i = 0; i < 2000 && status != 507; ++i)
+    status = ask("POST", "/api/v1/plans", R"({"playbook":"none","nodes":"all"})").status;
+
+  EXPECT_EQ(status, 507);
+  EXPECT_EQ(ask("GET", "/api/v1/runs").status, 200);
+  EXPECT_EQ(ask("GET", "/api/v1/inventory").status, 200);
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.wait().status, 0);
+}
+
 TEST_F(ServeTest, ReportsToSystemdThatItIsReadyAliveAndStopping) {
   const int notices = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{.sun_family = AF_UNIX};

@@ -1,6 +1,7 @@
 // Who may ask: tokens, sessions, web tokens, peers; and who may not.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <sqlite3.h>
 
 #include "base/base64.h"
 #include "orchestrator/api/login_limits.h"
@@ -245,6 +246,12 @@ TEST_F(ApiIdentity, EachChangeIsInAChainThatShowsWhereItWasBroken) {
   EXPECT_EQ(log.at("items").at(0).at("data").at("reason"), "noise");
   EXPECT_THAT(std::string{log.at("items").at(0).at("origin").as_string()}, HasSubstr("unix user"));
   EXPECT_EQ(audit.broken_at().value(), std::nullopt);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((state() / "cupel.db").c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "UPDATE audit SET who = 'eve' WHERE sequence = 2", nullptr, nullptr,
+               nullptr);
+  sqlite3_close(database);
+  EXPECT_EQ(audit.broken_at().value(), 2);
   const auto command = store().commands(1, 0).value().at(0);
   EXPECT_THAT(command.by, HasSubstr("(unix user"));
 }
