@@ -15,7 +15,7 @@ constexpr std::string_view kStates[] = {"submitted", "running", "interrupted", "
                                         "ended"};
 constexpr std::string_view kNodeStates[] = {"waiting", "running", "between-tries", "needs-operator",
                                             "failed",  "pass",    "fail",          "inconclusive"};
-constexpr std::string_view kFormats[] = {"json", "csv", "html", "text"};
+constexpr std::string_view kFormats[] = {"json", "csv", "html", "markdown", "text"};
 constexpr std::string_view kCommandWords[] = {"pause", "unpause",  "approve", "retry",
                                               "skip",  "continue", "cancel"};
 constexpr std::string_view kDecisions[] = {"approve", "reject"};

@@ -14,6 +14,8 @@
 #include "orchestrator/engine/power_tree.h"
 #include "orchestrator/report/document.h"
 #include "orchestrator/report/html.h"
+#include "orchestrator/report/markdown.h"
+#include "orchestrator/report/part_telemetry.h"
 
 namespace cupel::api {
 namespace {
@@ -87,6 +89,8 @@ Answer report_as(const std::string& format, const report::RunSummary& summary) {
   if (format == "csv") return text_answer("text/csv; charset=utf-8", report::to_csv(summary));
   if (format == "text")
     return text_answer("text/plain; charset=utf-8", report::to_text(summary, true));
+  if (format == "markdown")
+    return text_answer("text/markdown; charset=utf-8", report::to_markdown(summary));
   if (format == "html") {
     auto answer = text_answer("text/html; charset=utf-8", report::to_html(summary));
     // The file has its own styles in it, and no script of ours.
@@ -155,9 +159,10 @@ Reply read_report(Desk& desk, const Call& call) {
                    fmt::format("the journal of run {} was changed at event {}: no report is made "
                                "of it; see cupel store verify",
                                run->id, **broken)};
-  const auto summary = summary_for(desk, *run);
+  auto summary = summary_for(desk, *run);
   if (!summary) return problem_of(summary.error());
-  auto format = call.text("format");
+  const auto format = call.text("format");
+  if (format == "html") report::add_telemetry(desk.store(), *summary);
   return report_as(format.empty() ? "json" : format, *summary);
 }
 
